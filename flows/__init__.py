@@ -1,0 +1,1 @@
+"""Prefect flows: they compose stages and hold no logic of their own."""

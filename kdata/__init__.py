@@ -1,0 +1,1 @@
+"""kdata: supervised fine-tuning data for models that write GPU kernels, where every row carries its receipt."""

@@ -1,0 +1,248 @@
+"""The records that flow through kdata: frozen dataclasses, and the arrow schemas derived from them.
+
+Nothing else defines a column: a field added here appears in every shard, in the published set and in its card.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import tokenize
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, TypeVar
+
+import pyarrow as pa
+
+Verdict = Literal["verified", "rejected", "unverified"]
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a text comes from, precisely enough to fetch the same bytes again and to honour their licence."""
+
+    source: str  # "local", "pypi", "git", ...
+    repository: str  # package or repository name: the unit of splits and of licences
+    revision: str  # version and archive hash, or commit
+    path: str  # inside the repository
+    licenses: tuple[str, ...] = ()  # SPDX identifiers
+    url: str = ""
+    stars: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file of text with its origin."""
+
+    origin: Origin
+    text: str
+
+    @property
+    def id(self) -> str:
+        return digest(self.origin.repository, self.origin.revision, self.origin.path, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What a task promises about one positional input of ``forward``."""
+
+    name: str
+    dtype: str  # "float32", "int64", ...; "" for a value that is no tensor
+    shape: tuple[int, ...]
+    free: tuple[bool, ...]  # which dimensions may vary, found by trying
+    low: float | None = None  # observed value range of the drawn inputs
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A self-contained PyTorch program in the KernelBench interface, and its input spec."""
+
+    id: str
+    source: str
+    entry_point: str  # the nn.Module class
+    origin: Origin
+    symbol: str = ""  # qualified name of what was cut out of the origin
+    inputs: tuple[Input, ...] = ()
+
+    @staticmethod
+    def make(source: str, entry_point: str, origin: Origin, **more: Any) -> Task:
+        return Task(digest("task", normalise(source), entry_point), source, entry_point, origin, **more)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One kernel program offered for a task: a class ``ModelNew`` with the reference's constructor and ``forward``."""
+
+    id: str
+    task: Task
+    source: str
+    language: str  # "triton", "cuda"
+    made_by: str  # "inductor", "library", "teacher:<model>"
+    ops: tuple[str, ...] = ()  # the reference's ATen operators in order, views dropped
+    family: str = ""  # operator family, see kdata.align.families
+    left_to_aten: tuple[str, ...] = ()  # compute that the candidate leaves to ATen; () for a pure one
+    original: str = ""  # what the maker wrote before it was made readable
+    reasoning: str = ""
+    transcript: str = ""
+
+    @staticmethod
+    def make(task: Task, source: str, language: str, made_by: str, **more: Any) -> Candidate:
+        return Candidate(digest("candidate", task.id, normalise(source)), task, source, language, made_by, **more)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing the judge looked at."""
+
+    name: str
+    passed: bool
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run of candidate against reference: a shape variant, a seed and a dtype.
+
+    Errors are against the fp64 reference; ``max_abs <= atol + rtol * |golden|`` held elementwise if ``passed``.
+    """
+
+    sizes: str  # the task's constants in this variant, "" for its own
+    shapes: str  # "float32[4, 7], int64[3]"
+    seed: int
+    dtype: str
+    max_abs: float
+    max_rel: float
+    rmse: float
+    rmse_reference: float  # the eager reference's own error in this dtype
+    atol: float
+    rtol: float
+    passed: bool
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """One kernel compiled for one GPU that need not be here."""
+
+    kernel: str
+    target: str  # "sm_90", "gfx942"
+    registers: int | None
+    spills: int | None
+    shared: int | None  # bytes
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What executing a candidate showed. Nothing in it depends on the clock: the same work gives the same receipt."""
+
+    candidate_id: str
+    verdict: Verdict
+    reason: str  # "" when verified, else one of kdata.verify.reasons
+    detail: str = ""
+    checks: tuple[Check, ...] = ()
+    trials: tuple[Trial, ...] = ()
+    launches: tuple[str, ...] = ()  # kernels seen launching, in order, for the task's first variant
+    builds: tuple[Build, ...] = ()
+    mode: str = "train"  # how the modules ran: as constructed ("train") or, where that is random, "eval"
+    level: str = "interpreted"
+    device: str = ""
+    isolation: str = ""
+    tolerances: str = ""  # version of the table
+    harness: str = ""  # hash of the judge's own source
+    versions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Task, candidate and receipt: a row of the published set once it is verified and filtered."""
+
+    candidate: Candidate
+    receipt: Receipt
+
+    @property
+    def id(self) -> str:
+        return self.candidate.id
+
+    @property
+    def task(self) -> Task:
+        return self.candidate.task
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A record that a stage did not keep, and why. Kept beside the kept."""
+
+    stage: str
+    id: str
+    reason: str  # a short fixed phrase that the funnel groups by
+    detail: str = ""
+    name: str = ""  # repository and symbol, for people
+    text: str = ""  # what was dropped, where it is worth keeping
+
+
+def digest(*parts: str) -> str:
+    """Hex digest of the parts: 16 bytes of SHA-256, enough for 10^18 records."""
+    return hashlib.sha256("\x00".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def normalise(source: str) -> str:
+    """Python text without comments, blank lines and layout, so that reformatting keeps an id.
+
+    Text that does not tokenise is returned stripped.
+    """
+    skip = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
+    layout = {tokenize.NEWLINE: "\n", tokenize.INDENT: "\t", tokenize.DEDENT: "\b"}
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return source.strip()
+    return " ".join(layout.get(t.type, t.string) for t in tokens if t.type not in skip)
+
+
+@cache
+def schema(kind: type) -> pa.Schema:
+    """Arrow schema of a record class."""
+    hints = typing.get_type_hints(kind)
+    return pa.schema([pa.field(f.name, _arrow(hints[f.name])) for f in dataclasses.fields(kind)])
+
+
+def table(records: Iterable[Any], kind: type) -> pa.Table:
+    """Records of one kind as an arrow table."""
+    return pa.Table.from_pylist([dataclasses.asdict(r) for r in records], schema=schema(kind))
+
+
+def records(rows: Iterable[Mapping[str, Any]], kind: type[Record]) -> list[Record]:
+    """Rows of an arrow table, or dictionaries of the same shape, as records. Missing columns take their default."""
+    return [_build(kind, row) for row in rows]
+
+
+def _arrow(hint: Any) -> pa.DataType:
+    plain: dict[Any, pa.DataType] = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    if hint in plain:
+        return plain[hint]
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return pa.struct(list(schema(hint)))
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is tuple:
+        return pa.list_(_arrow(arguments[0]))
+    if origin is Literal:
+        return pa.string()
+    if origin in (types.UnionType, typing.Union):
+        return _arrow(next(a for a in arguments if a is not type(None)))
+    raise TypeError(f"no arrow type for {hint}")
+
+
+def _build(hint: Any, value: Any) -> Any:
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        hints = typing.get_type_hints(hint)
+        return hint(**{f.name: _build(hints[f.name], value[f.name]) for f in dataclasses.fields(hint) if f.name in value})
+    if typing.get_origin(hint) is tuple:
+        return tuple(_build(typing.get_args(hint)[0], v) for v in value)
+    return value

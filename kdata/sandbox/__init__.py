@@ -1,0 +1,1 @@
+"""Running code that nobody has read: warm child processes under limits."""

@@ -1,0 +1,110 @@
+"""The zygote: a process with the slow imports done, which forks one guarded child a job.
+
+It speaks JSON lines on its standard input and output with ``kdata.sandbox.worker``.  A job names a function
+``module:function`` that takes the job's payload and the scratch folder (the child's working directory) and returns
+plain JSON; tensors travel as files in the scratch folder.  No pickle crosses this line.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kdata.sandbox.guard import Limits, die_with_parent, enter
+
+ANSWER = "answer.json"
+
+
+def main() -> None:
+    """Import what the command line names, then serve jobs until standard input ends."""
+    die_with_parent()
+    jobs, answers = os.fdopen(os.dup(0), "r"), os.fdopen(os.dup(1), "w")
+    null = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(null, standard)
+    for name in sys.argv[1:]:
+        module, _, warm = name.partition(":")
+        loaded = importlib.import_module(module)
+        if warm:
+            getattr(loaded, warm)()
+    print(json.dumps({"ready": os.getpid()}), file=answers, flush=True)
+    for line in jobs:
+        job = json.loads(line)
+        pid = os.fork()
+        if pid == 0:
+            jobs.close()
+            answers.close()
+            _child(job)
+        status, timed_out, seconds = _wait(pid, job["limits"]["wall"])
+        print(json.dumps({"status": status, "timed_out": timed_out, "cpu": seconds}), file=answers, flush=True)
+
+
+def _wait(pid: int, wall: float) -> tuple[int, bool, float]:
+    """Exit status (negative: the signal), whether the time was up, CPU seconds."""
+    ends = time.monotonic() + wall
+    timed_out, pause = False, 0.0005
+    while True:
+        done, status, usage = os.wait4(pid, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status), timed_out, usage.ru_utime + usage.ru_stime
+        if time.monotonic() > ends and not timed_out:
+            timed_out = True
+            _kill(pid)
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.01)
+
+
+def _kill(pid: int) -> None:
+    """Kill the job's whole process group; before it has one, the process."""
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        os.kill(pid, signal.SIGKILL)
+
+
+def _child(job: dict[str, Any]) -> None:
+    """Become the job behind its guards and never return. A second fork makes it the init of its PID namespace."""
+    die_with_parent()
+    os.setsid()
+    scratch, limits = Path(job["scratch"]), Limits(**job["limits"])
+    os.chdir(scratch)
+    os.environ.update(TMPDIR=str(scratch), HOME=str(scratch), **job["environment"])
+    guards = enter(scratch, limits)
+    pid = os.fork()
+    if pid == 0:
+        die_with_parent()
+        os._exit(_answer(job, scratch, limits, guards))
+    _, status, _ = os.wait4(pid, 0)
+    code = os.waitstatus_to_exitcode(status)
+    os._exit(code if code >= 0 else 128 - code)
+
+
+def _answer(job: dict[str, Any], scratch: Path, limits: Limits, guards: list[str]) -> int:
+    """Run the function and leave its answer in the scratch folder, written whole or not at all."""
+    try:
+        module, _, name = job["function"].partition(":")
+        function: Callable[[Any, Path], Any] = getattr(importlib.import_module(module), name)
+        answer: dict[str, Any] = {"value": function(job["payload"], scratch), "guards": guards}
+    except BaseException as error:  # the job's own failure, whatever it is, is the answer
+        memory = isinstance(error, MemoryError) or "can't allocate memory" in str(error)
+        kind = "MemoryError" if memory else type(error).__name__
+        trace = "".join(traceback.format_tb(error.__traceback__)[-6:])
+        answer = {"error": {"type": kind, "message": str(error)[:4000], "trace": trace[-4000:]}}
+    text = json.dumps(answer)
+    if len(text) > limits.answer:
+        text = json.dumps({"error": {"type": "AnswerTooLarge", "message": f"{len(text)} bytes", "trace": ""}})
+    (scratch / f".{ANSWER}").write_text(text)
+    os.rename(scratch / f".{ANSWER}", scratch / ANSWER)
+    return 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Shards: parquet files of records, the dropped beside the kept, a manifest written last.
+
+A shard ``NAME`` is three files: ``NAME.parquet``, ``NAME.dropped.parquet`` and ``NAME.json``.  The manifest appears
+last and whole, so a shard without one was never finished, and a killed run loses the shard in hand and nothing else.
+Paths go through fsspec: a local folder or any object store.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar, cast
+
+import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kdata.record import Dropped, records, schema, table
+
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a finished shard holds and what made it."""
+
+    name: str
+    stage: str
+    kind: str
+    kept: int
+    dropped: int
+    reasons: dict[str, int]
+    inputs: list[str]
+    parameters: dict[str, Any]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A folder of shards, local or remote."""
+
+    root: str
+
+    def _open(self, name: str) -> tuple[fsspec.AbstractFileSystem, str]:
+        return cast("tuple[fsspec.AbstractFileSystem, str]", fsspec.core.url_to_fs(posixpath.join(self.root, name)))
+
+    def _put(self, name: str, data: bytes) -> None:
+        """Write whole or not at all: a temporary sibling is renamed into place."""
+        fs, path = self._open(name)
+        fs.makedirs(posixpath.dirname(path), exist_ok=True)
+        with fs.transaction, fs.open(path, "wb") as file:
+            file.write(data)
+
+    def write(
+        self, kind: type[Record], kept: Sequence[Record], dropped: Sequence[Dropped], manifest: Manifest
+    ) -> None:
+        """Write a shard; its manifest last."""
+        self._put(f"{manifest.name}.parquet", _parquet(table(kept, kind)))
+        self._put(f"{manifest.name}.dropped.parquet", _parquet(table(dropped, Dropped)))
+        self._put(f"{manifest.name}.json", json.dumps(asdict(manifest), indent=1, sort_keys=True).encode())
+
+    def manifest(self, name: str) -> Manifest | None:
+        """The manifest of a finished shard, or None."""
+        fs, path = self._open(f"{name}.json")
+        return Manifest(**json.loads(fs.cat_file(path))) if fs.exists(path) else None
+
+    def manifests(self, stage: str) -> list[Manifest]:
+        """All finished shards of a stage, by name."""
+        fs, path = self._open(stage)
+        names = sorted(fs.glob(f"{path}/*.json"))
+        return [Manifest(**json.loads(fs.cat_file(name))) for name in names]
+
+    def read(self, name: str, kind: type[Record]) -> list[Record]:
+        """The kept records of a shard."""
+        return read(posixpath.join(self.root, f"{name}.parquet"), kind)
+
+    def read_dropped(self, name: str) -> list[Dropped]:
+        """The dropped records of a shard, with their reasons."""
+        return read(posixpath.join(self.root, f"{name}.dropped.parquet"), Dropped)
+
+
+def read(path: str, kind: type[Record]) -> list[Record]:
+    """Records of one parquet file.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file is not parquet or lacks the columns of ``kind``.
+    """
+    fs, inner = fsspec.core.url_to_fs(path)
+    with fs.open(inner, "rb") as file:
+        try:
+            found = pq.read_table(file)
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"{path} is not a parquet file: {error}") from error
+    missing = set(schema(kind).names) - set(found.column_names)
+    if missing:
+        raise ValueError(f"{path} holds no {kind.__name__} records: it lacks the columns {', '.join(sorted(missing))}")
+    return records(found.to_pylist(), kind)
+
+
+def _parquet(data: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(data, sink, compression="zstd")
+    return cast(bytes, sink.getvalue().to_pybytes())

@@ -1,0 +1,66 @@
+"""A stage: a function over the records of one shard that accounts for every record.
+
+``Step.run`` names its output by everything that decides it (stage, version, parameters, input), so a rerun is a resume
+and a changed parameter is a new shard.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from kdata.record import Dropped, digest
+from kdata.shards import Manifest, Store
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Generic[In, Out]):
+    """One stage of the pipeline.
+
+    ``function`` takes the records of a shard and yields, in any order, output records and ``Dropped`` ones.  It must
+    be deterministic given records and parameters, which are plain JSON values.
+    """
+
+    name: str
+    version: str  # raise it when the same input and parameters give another output
+    takes: type[In]
+    makes: type[Out]
+    function: Callable[[Sequence[In]], Iterable[Out | Dropped]]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def output(self, inputs: Sequence[str]) -> str:
+        """The name of the shard that this stage makes of these input shards."""
+        key = json.dumps([self.version, dict(self.parameters), list(inputs)], sort_keys=True)
+        return f"{self.name}/{digest(self.name, key)}"
+
+    def run(self, store: Store, inputs: Sequence[str]) -> Manifest:
+        """Make the output shard, unless it is already finished, and return its manifest."""
+        name = self.output(inputs)
+        if finished := store.manifest(name):
+            return finished
+        return self.write(store, name, inputs, [r for shard in inputs for r in store.read(shard, self.takes)])
+
+    def write(self, store: Store, name: str, inputs: Sequence[str], records: Sequence[In]) -> Manifest:
+        """Run the stage on records in hand and write the shard ``name``."""
+        started = time.monotonic()
+        kept: list[Out] = []
+        dropped: list[Dropped] = []
+        for outcome in self.function(records):
+            if isinstance(outcome, Dropped):
+                dropped.append(outcome)
+            else:
+                kept.append(outcome)
+        reasons = dict(Counter(d.reason for d in dropped))
+        manifest = Manifest(
+            name, self.name, self.makes.__name__, len(kept), len(dropped), reasons, list(inputs),
+            dict(self.parameters), round(time.monotonic() - started, 3),
+        )  # fmt: skip
+        store.write(self.makes, kept, dropped, manifest)
+        return manifest

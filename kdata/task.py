@@ -1,0 +1,180 @@
+"""The KernelBench interface: a Python text with a module class, ``get_inputs()`` and ``get_init_inputs()``.
+
+Source: https://github.com/ScalingIntelligence/KernelBench.  Two forms of ``get_init_inputs()`` are read: KernelBench's
+list of positional arguments and KernelBook's ``[[positional], {keyword}]``.
+
+A task's *sizes* are the integers that decide its shapes: the literals in the two functions and in the module-level
+constants these use.  Changing them together is how a task is scaled down to run on a CPU, and how kernels with
+baked-in sizes are found out; keeping them as symbols is how kernels that fit every size are made.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+INPUTS, INIT_INPUTS = "get_inputs", "get_init_inputs"
+
+
+class TaskError(ValueError):
+    """A text that is no task; the message says why in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """An integer that may decide a shape."""
+
+    name: str  # "batch_size", "input_shape[0]", "get_inputs[2]": unique in the task
+    value: int
+    line: int
+    column: int
+
+
+@dataclass(slots=True)
+class Program:
+    """A task that has been executed: its namespace and what to build from it."""
+
+    namespace: dict[str, Any]
+    entry_point: str
+
+    def arguments(self) -> tuple[list[Any], dict[str, Any]]:
+        """Positional and keyword arguments of the constructor."""
+        given = self.namespace[INIT_INPUTS]() if INIT_INPUTS in self.namespace else []
+        if len(given) == 2 and isinstance(given[0], list) and isinstance(given[1], dict):
+            return given[0], given[1]
+        return list(given), {}
+
+    def build(self, name: str | None = None) -> Any:
+        """Construct the module (or another class of the namespace with the same arguments)."""
+        positional, keyword = self.arguments()
+        return self.namespace[name or self.entry_point](*positional, **keyword)
+
+    def inputs(self) -> list[Any]:
+        """Draw the inputs of ``forward``."""
+        return list(self.namespace[INPUTS]())
+
+
+def parse(source: str) -> ast.Module:
+    """Parse a task.
+
+    Raises:
+        TaskError: it is not Python, or lacks ``get_inputs``.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        where = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
+        raise TaskError(f"the task is not Python: {type(error).__name__}{where}") from error
+    if not any(isinstance(s, ast.FunctionDef) and s.name == INPUTS for s in tree.body):
+        raise TaskError(f"the task defines no {INPUTS}()")
+    return tree
+
+
+def find_entry_point(source: str) -> str:
+    """The class to build: ``Model`` where there is one, else the last nn.Module class of the text.
+
+    Raises:
+        TaskError: the text defines no class, or is no task.
+    """
+    classes = [s for s in parse(source).body if isinstance(s, ast.ClassDef)]
+    if not classes:
+        raise TaskError("the task defines no class")
+    if any(c.name == "Model" for c in classes):
+        return "Model"
+    modules = [c for c in classes if any("Module" in ast.unparse(b) for b in c.bases)]
+    return (modules or classes)[-1].name
+
+
+def sizes(source: str) -> tuple[Size, ...]:
+    """The integers that may decide the task's shapes, in the order of the text."""
+    return tuple(size for size, _ in _sizes(parse(source)))
+
+
+def substitute(source: str, replace: Callable[[Size], ast.expr | None]) -> ast.Module:
+    """The task's tree with each size replaced by what ``replace`` gives for it, None leaving it as it is."""
+    tree = parse(source)
+    changes = {id(node): new for size, node in _sizes(tree) if (new := replace(size)) is not None}
+
+    class Substitution(ast.NodeTransformer):
+        def visit_Constant(self, node: ast.Constant) -> ast.expr:
+            new = changes.get(id(node))
+            return node if new is None else ast.copy_location(new, node)
+
+    return ast.fix_missing_locations(Substitution().visit(tree))
+
+
+def resize(source: str, values: Mapping[str, int]) -> str:
+    """The task's text with other sizes. Layout and comments are lost where anything changes."""
+    if not values:
+        return source
+    return ast.unparse(substitute(source, lambda size: ast.Constant(values[size.name]) if size.name in values else None))
+
+
+def execute(source: str | ast.Module, entry_point: str, given: Mapping[str, Any] | None = None) -> Program:
+    """Run a task's text and return its program. Hostile code runs here: call it in the sandbox only.
+
+    Raises:
+        TaskError: the entry point or ``get_inputs`` is missing afterwards.
+    """
+    namespace: dict[str, Any] = {"__name__": "task", **(given or {})}
+    exec(compile(source, "<task>", "exec"), namespace)  # noqa: S102 - the purpose of this function
+    if entry_point not in namespace:
+        raise TaskError(f"the task defines no {entry_point}")
+    return Program(namespace, entry_point)
+
+
+def _sizes(tree: ast.Module) -> Iterator[tuple[Size, ast.Constant]]:
+    taken: dict[str, int] = {}
+    for label, node in _literals(tree):
+        count = taken[label] = taken.get(label, -1) + 1
+        name = label if count == 0 and not label.startswith("get_") else f"{label}[{count}]"
+        yield Size(name, node.value, node.lineno, node.col_offset), node  # type: ignore[arg-type]
+
+
+def _literals(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
+    """Integer literals of the statements that decide the inputs, each with the name it goes by."""
+    for statement in _deciding(tree):
+        labels: dict[int, str] = {}
+        outer = statement.name if isinstance(statement, ast.FunctionDef) else _target(statement)
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
+                names = (ast.unparse(t) for t in node.targets[0].elts)
+                labels |= {id(v): n for n, v in zip(names, node.value.elts, strict=False)}
+            elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                labels[id(node.value)] = _target(node)
+            elif isinstance(node, ast.Dict):
+                keyed = ((k, v) for k, v in zip(node.keys, node.values, strict=True) if isinstance(k, ast.Constant))
+                labels |= {id(v): str(k.value) for k, v in keyed}
+            elif isinstance(node, ast.keyword) and node.arg:
+                labels[id(node.value)] = node.arg
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Constant) and type(node.value) is int and node.value >= 1:
+                yield labels.get(id(node), outer), node
+
+
+def _deciding(tree: ast.Module) -> list[ast.stmt]:
+    """The two functions, and the module-level assignments that they use, directly or not."""
+    functions = [s for s in tree.body if isinstance(s, ast.FunctionDef) and s.name in (INPUTS, INIT_INPUTS)]
+    assignments = [s for s in tree.body if isinstance(s, ast.Assign | ast.AnnAssign) and s.value is not None]
+    used = _names(*functions)
+    while True:
+        chosen = [s for s in assignments if any(t in used for t in _bound(s))]
+        more = used | _names(*chosen)
+        if more == used:
+            return sorted([*chosen, *functions], key=lambda s: s.lineno)
+        used = more
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+def _names(*nodes: ast.stmt) -> set[str]:
+    return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+def _target(statement: ast.stmt) -> str:
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]  # type: ignore[attr-defined]
+    return ast.unparse(targets[0])

@@ -1,0 +1,1 @@
+"""From dataset to model."""

@@ -1,0 +1,1 @@
+"""Where code comes from, and how tasks are cut out of it."""
