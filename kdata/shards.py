@@ -8,7 +8,9 @@ Paths go through fsspec: a local folder or any object store.
 from __future__ import annotations
 
 import json
+import os
 import posixpath
+import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar, cast
@@ -16,6 +18,7 @@ from typing import Any, TypeVar, cast
 import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
+from fsspec.implementations.local import LocalFileSystem
 
 from kdata.record import Dropped, records, schema, table
 
@@ -47,11 +50,21 @@ class Store:
         return cast("tuple[fsspec.AbstractFileSystem, str]", fsspec.core.url_to_fs(posixpath.join(self.root, name)))
 
     def _put(self, name: str, data: bytes) -> None:
-        """Write whole or not at all: a temporary sibling is renamed into place."""
+        """Write whole or not at all.
+
+        On a local disk a temporary sibling is renamed into place.  Object stores put a file whole anyway.  fsspec's own
+        transactions are of no use here: one is shared by all threads, and its temporary file is on another disk.
+        """
         fs, path = self._open(name)
         fs.makedirs(posixpath.dirname(path), exist_ok=True)
-        with fs.transaction, fs.open(path, "wb") as file:
+        if not isinstance(fs, LocalFileSystem):
+            fs.pipe_file(path, data)
+            return
+        folder, base = posixpath.split(path)
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{base}.", delete=False) as file:
             file.write(data)
+        os.chmod(file.name, 0o644)
+        os.replace(file.name, path)
 
     def write(
         self, kind: type[Record], kept: Sequence[Record], dropped: Sequence[Dropped], manifest: Manifest

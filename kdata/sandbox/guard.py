@@ -8,6 +8,7 @@ Sources: landlock(7), unshare(2), user_namespaces(7), and the kernel's uapi/linu
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -63,9 +64,10 @@ def _namespaces(libc: ctypes.CDLL) -> list[str]:
     user, group = os.getuid(), os.getgid()
     if libc.unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWPID) != 0:
         return []
-    Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
-    Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    with contextlib.suppress(OSError):  # a system may give namespaces and refuse the mapping: the child is then nobody
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+        Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
     return ["namespaces"]
 
 

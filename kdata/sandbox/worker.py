@@ -104,7 +104,8 @@ class Worker:
         self.close()
 
     def _ask(self, job: dict[str, Any], wall: float) -> dict[str, Any]:
-        process = self._process or self._start()
+        alive = self._process is not None and self._process.poll() is None
+        process = self._process if alive and self._process else self._start()
         assert process.stdin is not None
         try:
             process.stdin.write(json.dumps(job) + "\n")
@@ -124,11 +125,13 @@ class Worker:
         command = [sys.executable, "-P", "-m", "kdata.sandbox.zygote", *self.preload]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, cwd=self._scratch,
-            env=environment | self.environment,
+            env=environment | self.environment, start_new_session=True,  # so that a Ctrl-C fails no job
         )  # fmt: skip
         try:
             self._line(self._process, START_SECONDS)
         except JobError as error:
+            self._process.kill()
+            self._process.wait()
             self._process = None
             raise RuntimeError(f"a worker process could not start: {' '.join(command)}") from error
         return self._process
@@ -154,10 +157,26 @@ class Worker:
             raise JobError("no answer", "the process ended without one")
         if file.stat().st_size > limits.answer:
             raise JobError("answer too large", f"{file.stat().st_size} bytes")
-        answer = json.loads(file.read_text())
+        answer = _parse(file.read_bytes())
         if problem := answer.get("error"):
             reason = {"MemoryError": "memory", "AnswerTooLarge": "answer too large"}.get(problem["type"], "exception")
             detail = problem["message"] if reason != "exception" else f"{problem['type']}: {problem['message']}"
             raise JobError(reason, detail, problem["type"])
         files = {n: (place / n).read_bytes() for n in fetch if (place / n).is_file() and not (place / n).is_symlink()}
         return Answer(answer["value"], tuple(answer["guards"]), report["cpu"], files)
+
+
+def _parse(data: bytes) -> dict[str, Any]:
+    """The answer in a file that the job could have written itself.
+
+    Raises:
+        JobError: it has not the form of one.
+    """
+    try:
+        answer = json.loads(data)
+        problem = answer.get("error")
+        if problem is not None:
+            return {"error": {"type": str(problem["type"]), "message": str(problem["message"])}}
+        return {"value": answer["value"], "guards": [str(guard) for guard in answer["guards"]]}
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
+        raise JobError("no answer", f"the process wrote something else ({type(error).__name__})") from error

@@ -10,13 +10,15 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import select
+import shutil
 import signal
 import sys
 import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from kdata.sandbox.guard import Limits, die_with_parent, enter
 
@@ -24,8 +26,12 @@ ANSWER = "answer.json"
 
 
 def main() -> None:
-    """Import what the command line names, then serve jobs until standard input ends."""
-    die_with_parent()
+    """Import what the command line names, then serve jobs until standard input ends.
+
+    It ends when its standard input does, so it survives the thread that started it (the kernel's parent-death signal
+    would not let it) and never its process.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     jobs, answers = os.fdopen(os.dup(0), "r"), os.fdopen(os.dup(1), "w")
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
@@ -43,14 +49,17 @@ def main() -> None:
             jobs.close()
             answers.close()
             _child(job)
-        status, timed_out, seconds = _wait(pid, job["limits"]["wall"])
+        status, timed_out, seconds = _wait(pid, job["limits"]["wall"], jobs.fileno())
         print(json.dumps({"status": status, "timed_out": timed_out, "cpu": seconds}), file=answers, flush=True)
+    _leave()
 
 
-def _wait(pid: int, wall: float) -> tuple[int, bool, float]:
-    """Exit status (negative: the signal), whether the time was up, CPU seconds."""
+def _wait(pid: int, wall: float, jobs: int) -> tuple[int, bool, float]:
+    """Exit status (negative: the signal), whether the time was up, CPU seconds. Ends with the parent's end of ``jobs``."""
     ends = time.monotonic() + wall
     timed_out, pause = False, 0.0005
+    parent = select.poll()
+    parent.register(jobs, 0)  # reports only that the other end is closed
     while True:
         done, status, usage = os.wait4(pid, os.WNOHANG)
         if done:
@@ -58,8 +67,16 @@ def _wait(pid: int, wall: float) -> tuple[int, bool, float]:
         if time.monotonic() > ends and not timed_out:
             timed_out = True
             _kill(pid)
-        time.sleep(pause)
+        if parent.poll(pause * 1000):
+            _kill(pid)
+            _leave()
         pause = min(pause * 1.5, 0.01)
+
+
+def _leave() -> NoReturn:
+    """End, and take the scratch folder along: the parent may have been killed."""
+    shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
+    os._exit(0)
 
 
 def _kill(pid: int) -> None:

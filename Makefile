@@ -1,0 +1,44 @@
+# `make build` and `make test` work in a fresh clone: they set everything up in .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+OUT ?= out/kernelbook
+ARGS ?=
+# Without an NVIDIA GPU the CPU build of torch will do, and it is a tenth of the size. Its version sorts above the
+# plain one, so pip takes it wherever this index answers, and whatever else it knows where it does not.
+CPU_INDEX := https://download.pytorch.org/whl/cpu
+WHEELS := $(shell nvidia-smi -L >/dev/null 2>&1 || echo --extra-index-url $(CPU_INDEX) --retries 2 --timeout 30)
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: build test bench check serve setup clean
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kdata needs Python 3.11 or newer; set PYTHON=...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet $(WHEELS) -c constraints.txt torch
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	touch $@
+
+build: $(READY) ## mine, align, verify, filter, deduplicate and write a dataset: OUT=folder ARGS="--limit 20 ..."
+	$(BIN)/kdata build --out $(OUT) $(ARGS)
+
+test: $(READY)
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/test_imports.py
+
+bench: $(READY)
+	$(BIN)/python tests/bench/run.py $(ARGS)
+
+serve: $(READY)
+	$(BIN)/kdata serve
+
+clean: ## the environment; data in out/ stays
+	rm -rf $(VENV) *.egg-info .mypy_cache .ruff_cache .pytest_cache
