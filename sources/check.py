@@ -1,0 +1,164 @@
+"""Does a task hold what it promises? Runs the emitted text in a fresh process, as a stranger would."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from kdata.task import Program, execute
+
+MAX_OPERATORS = 60
+MAX_PARAMETERS = 20_000_000
+MAX_ELEMENTS = 1 << 26  # of all results of one forward together
+MAX_FLOPS = 4e9  # about 0.2 s on one core
+SEEDS = (0, 1)
+# Operators that move no data, or only make or copy it.
+_FREE = ("view", "reshape", "permute", "transpose", "expand", "detach", "alias", "select", "slice", "squeeze", "t.default",
+         "as_strided", "split", "chunk", "unbind", "clone", "_to_copy", "empty", "zeros", "ones", "full", "arange",
+         "scalar_tensor", "lift_fresh", "copy_", "_unsafe_view", "narrow", "diagonal")  # fmt: skip
+
+
+class Unfit(Exception):
+    """A task that is not worth keeping; ``reason`` is the group."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+class Work(TorchDispatchMode):
+    """Counts the operators that compute, and estimates their cost."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.operators = 0
+        self.elements = 0
+        self.flops = 0.0
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = function(*args, **(kwargs or {}))
+        name = str(function).removeprefix("aten.")
+        if not name.startswith(_FREE):
+            self.operators += 1
+            self.elements += sum(t.numel() for t in leaves(out))
+            self.flops += _flops(name, args, out)
+        if self.elements > MAX_ELEMENTS or self.flops > MAX_FLOPS or self.operators > 20 * MAX_OPERATORS:
+            raise Unfit("too large", f"{self.flops:.1e} FLOPs, {self.elements} elements")
+        return out
+
+
+def _flops(name: str, args: Any, out: Any) -> float:
+    if name.startswith("convolution") and len(args) > 1:
+        return 2.0 * float(out.numel()) * math.prod(args[1].shape[1:])
+    if name.startswith(("mm", "bmm", "addmm", "baddbmm")):
+        matrices = [a for a in args if isinstance(a, torch.Tensor) and a.dim() >= 2]
+        return 2.0 * float(out.numel()) * float(matrices[-1].shape[-2] if matrices else 1)
+    return 0.0
+
+
+def check(source: str, entry_point: str) -> dict[str, Any]:
+    """Run the task's promises; returns its input spec as plain JSON.
+
+    Raises:
+        Unfit: with the reason.
+    """
+    torch.manual_seed(SEEDS[0])
+    program = execute(source, entry_point)
+    module = program.build()
+    if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
+        raise Unfit("too large", "parameters")
+    inputs = program.inputs()
+    work = Work()
+    with work:
+        _run(module, inputs)
+    if work.operators == 0:
+        raise Unfit("computes nothing")
+    if work.operators > MAX_OPERATORS:
+        raise Unfit("too large", f"{work.operators} operators")
+    mode = _deterministic(module, inputs)
+    outputs = [_outputs(program, entry_point, seed, mode) for seed in SEEDS]
+    _outputs_fit(outputs)
+    _depends(module, inputs)
+    return {"mode": mode, "operators": work.operators, "inputs": [_described(i) for i in leaves(inputs)]}
+
+
+def leaves(value: Any) -> Iterator[torch.Tensor]:
+    """All tensors in nested lists, tuples and dicts."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from leaves(inner)
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from leaves(inner)
+
+
+def _run(module: Any, inputs: list[Any], seed: int = 0) -> list[torch.Tensor]:
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        result = module(*copy.deepcopy(inputs))
+    if not isinstance(result, torch.Tensor | list | tuple | dict):
+        raise Unfit("outputs are not tensors", type(result).__name__)
+    return list(leaves(result))
+
+
+def _same(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
+    pairs = zip(one, other, strict=False)
+    return len(one) == len(other) and all(a.shape == b.shape and torch.equal(a, b) for a, b in pairs)
+
+
+def _deterministic(module: Any, inputs: list[Any]) -> str:
+    """The mode in which the module is deterministic: as constructed if it can be, else "eval"."""
+    if _same(_run(module, inputs, 1), _run(module, inputs, 2)):
+        return "train"
+    module.eval()
+    if _same(_run(module, inputs, 1), _run(module, inputs, 2)):
+        return "eval"
+    raise Unfit("nondeterministic")
+
+
+def _outputs(program: Program, entry_point: str, seed: int, mode: str) -> list[torch.Tensor]:
+    torch.manual_seed(seed)
+    module = program.build(entry_point)
+    if mode == "eval":
+        module.eval()
+    return _run(module, program.inputs())
+
+
+def _outputs_fit(outputs: list[list[torch.Tensor]]) -> None:
+    every = [t for out in outputs for t in out]
+    if not every or any(t.numel() == 0 for t in every):
+        raise Unfit("outputs are not tensors", "empty")
+    if any(not bool(torch.isfinite(t).all()) for t in every if t.is_floating_point() or t.is_complex()):
+        raise Unfit("not finite")
+    first = outputs[0][0].flatten()[0]
+    if all(bool((t == first).all()) for t in every if not t.is_complex()):
+        raise Unfit("output constant")
+
+
+def _depends(module: Any, inputs: list[Any]) -> None:
+    """Every tensor among the inputs must matter."""
+    before = _run(module, inputs)
+    for i, tensor in enumerate(leaves(inputs)):
+        changed = copy.deepcopy(inputs)
+        target = list(leaves(changed))[i]
+        torch.manual_seed(7)
+        if tensor.is_floating_point():
+            target.copy_(torch.rand_like(target) if tensor.min() >= 0 else torch.randn_like(target))
+        elif tensor.dtype == torch.bool:
+            target.copy_(torch.rand(target.shape) < 0.25)
+        else:
+            target.copy_(torch.randint(0, int(tensor.max()) + 1, target.shape))
+        if _same(before, _run(module, changed)):
+            raise Unfit("output ignores an input", f"input {i}")
+
+
+def _described(tensor: torch.Tensor) -> dict[str, Any]:
+    bounds = (float(tensor.min()), float(tensor.max())) if tensor.numel() and not tensor.is_complex() else (None, None)
+    return {"dtype": str(tensor.dtype).removeprefix("torch."), "shape": list(tensor.shape), "low": bounds[0], "high": bounds[1]}

@@ -1,0 +1,97 @@
+"""The text of a task: origin, imports, definitions, named sizes, and KernelBench's two functions."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+
+from sources.inputs import MASK_DENSITY, Many, Plain, Spec
+from sources.search import CONFIG, Arguments, Solution
+from sources.sizes import Size, Slot, literals
+
+NAMESPACE_IMPORT = "from types import SimpleNamespace"
+
+
+def emit(source: str, solution: Solution, sizes: list[Size], signature: inspect.Signature | None) -> str:
+    """The whole task. ``source`` is the cut text, ``signature`` the constructor's."""
+    names = {slot: size.name for size in sizes for slot in size.slots}
+    inputs = ", ".join(_input(spec, (i,), names) for i, spec in enumerate(solution.specs))
+    arguments = _init(solution.arguments, names, signature)
+    text = _with_imports(source, arguments)
+    constants = "\n".join(f"{size.name} = {size.value}" for size in sizes)
+    functions = f"def get_inputs():\n    return [{inputs}]\n\n\ndef get_init_inputs():\n    return {arguments}\n"
+    return f"{text.rstrip()}\n\n\n{constants}\n\n\n{functions}" if constants else f"{text.rstrip()}\n\n\n{functions}"
+
+
+def _with_imports(source: str, arguments: str) -> str:
+    """Imports that only the constructor's arguments need."""
+    lines = []
+    if "SimpleNamespace(" in arguments and NAMESPACE_IMPORT not in source:
+        lines.append(NAMESPACE_IMPORT)
+    if re.search(r"\bnn\.", arguments) and not re.search(r"^(import torch\.nn as nn|from torch import .*\bnn\b)", source, re.M):
+        lines.append("import torch.nn as nn")
+    if re.search(r"\bF\.", arguments) and "as F\n" not in source:
+        lines.append("import torch.nn.functional as F")
+    return "\n".join([*lines, source])
+
+
+def _input(spec: Spec, path: tuple[int, ...], names: dict[Slot, str]) -> str:
+    if isinstance(spec, Plain):
+        return repr(spec.value)
+    if isinstance(spec, Many):
+        inner = [_input(item, (*path, i), names) for i, item in enumerate(spec.items)]
+        if spec.kind == "list":
+            return f"[{', '.join(inner)}]"
+        return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
+    by_place = {(s.kind, s.index): n for s, n in names.items() if s.path == path and s.kind != "init"}
+    shape = [by_place.get(("input", i), str(size)) for i, size in enumerate(spec.shape)]
+    if spec.kind == "int":
+        high = by_place.get(("high", 0), str(spec.high))
+        return f"torch.randint(0, {high}, ({', '.join(shape)}{',' if len(shape) == 1 else ''}))"
+    inner_shape = ", ".join(shape) or "()"
+    if spec.kind == "bool":
+        return f"torch.rand({inner_shape}) < {MASK_DENSITY}"
+    return f"torch.{'rand' if spec.kind == 'unit' else 'randn'}({inner_shape})"
+
+
+def _init(arguments: Arguments, names: dict[Slot, str], signature: inspect.Signature | None) -> str:
+    """The list that ``get_init_inputs`` returns: positional, with defaults filled in where there is a gap."""
+    spelled = {name: _argument(name, text, names) for name, text in arguments.items() if "." not in name}
+    for name, text in arguments.items():
+        if text == CONFIG:
+            spelled[name] = _config(name, arguments, names)
+    positional: list[str] = []
+    rest = dict(spelled)
+    for parameter in signature.parameters.values() if signature else ():
+        if not rest or parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            break
+        if parameter.name in rest:
+            positional.append(rest.pop(parameter.name))
+        elif isinstance(parameter.default, bool | int | float | str | None):
+            positional.append(repr(parameter.default))
+        else:
+            break
+    if not rest:
+        return f"[{', '.join(positional)}]"
+    keyword = ", ".join(f"{name!r}: {text}" for name, text in rest.items())
+    return f"[[{', '.join(positional)}], {{{keyword}}}]"
+
+
+def _argument(name: str, text: str, names: dict[Slot, str]) -> str:
+    if text.startswith("<"):
+        return text
+    tree = ast.parse(text, mode="eval")
+    by_index = {s.index: n for s, n in names.items() if s.kind == "init" and s.key == name}
+    replaced = {id(node): by_index[i] for i, node in enumerate(literals(tree)) if i in by_index}
+
+    class Naming(ast.NodeTransformer):
+        def visit_Constant(self, node: ast.Constant) -> ast.expr:
+            return ast.Name(replaced[id(node)]) if id(node) in replaced else node
+
+    return ast.unparse(Naming().visit(tree))
+
+
+def _config(name: str, arguments: Arguments, names: dict[Slot, str]) -> str:
+    fields = {k.split(".", 1)[1]: _argument(k, v, names) for k, v in arguments.items() if k.startswith(f"{name}.")}
+    return f"SimpleNamespace({', '.join(f'{k}={v}' for k, v in fields.items())})"

@@ -1,0 +1,135 @@
+"""First guesses for constructor arguments, from their names, annotations and uses.
+
+The search mends wrong guesses; right ones make it short and its results realistic: sizes of real models, powers of
+two.  Each value is a Python expression, because it ends up in a task's text.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+
+DIMENSION, CHANNELS, TOKENS, IMAGE, HEADS = "64", "64", "64", "32", "4"
+NORM = ["nn.LayerNorm", "nn.BatchNorm2d", "'batch'", "'layer'", "nn.Identity"]
+ACTIVATION = ["nn.GELU", "nn.ReLU()", "'relu'", "'gelu'", "F.relu"]
+MODULE = ["nn.Identity()", "nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)", "nn.Identity", "nn.ReLU()"]
+# Name patterns and what a parameter of such a name is given; the first that matches counts.
+BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
+    (re.compile(pattern), values)
+    for pattern, values in [
+        (r"^(use|is|with|has|if|do|no|enable|return|need|requires|learn|learnable|shared?|causal|bidirectional|inplace"
+         r"|pretrained|bias|affine|residual|shortcut|training|verbose|pre_norm|qkv_bias|qk_norm|batch_first|bn)(_|$)"
+         r"|_bias$|_flag$|_only$|_first$", ["False", "True"]),
+        (r"vocab|num_embeddings|n_?tokens?$|^num_tokens$|n_words|num_types", ["1024"]),
+        (r"class|num_labels|num_outputs|num_actions", ["16", "2"]),
+        (r"head_?dim|dim_?head|^d_?[kv]$|d_head|per_head|kv_lora|q_lora", ["16", "32"]),
+        (r"heads?$|^n_?heads?|^nheads?$|^h$|_heads$", [HEADS, "8", "1"]),
+        (r"^(depth|n_?layers?|num_?layers?|nlayers|num_?blocks?|n_?blocks?|n_?repeats?|num_stages?|steps?|n_iter|iters)$"
+         r"|_depth$|_layers$|num_experts|n_experts", ["2", "4", "1", "3"]),
+        (r"kernel|^k$|^ks$|filter_size|window_size_conv", ["3", "1", "5", "7"]),
+        (r"stride", ["1", "2"]),
+        (r"^pad|padding", ["1", "0"]),
+        (r"dilat", ["1", "2"]),
+        (r"^groups?$|num_groups|n_groups|^g$|cardinality", ["4", "1", "32"]),
+        (r"eps", ["1e-5"]),
+        (r"momentum|decay", ["0.1"]),
+        (r"drop|^p$|_p$|prob|keep", ["0.0"]),
+        (r"reduction|^ratio|squeeze|^r$|expan|mlp_ratio|^factor|scale_factor|upscale|multiplier|_mult$|^mult$|shrink",
+         ["4", "2", "1", "'mean'", "0.25"]),
+        (r"im(age|g)_?s|input_res|resolution|^img|input_size|^size$|spatial_size|fmap|feat_size|feature_size",
+         [IMAGE, "(32, 32)", "64", "224"]),
+        (r"patch", ["4", "8", "16", "2"]),
+        (r"window", ["8", "4", "7", "3", "(8, 8)"]),
+        (r"seq|max_?len|length|context|block_size|num_pos|max_pos|positions|horizon|max_t|time_?steps?|frames|^len"
+         r"|num_patches|n_patches|num_nodes|top_?k|codebook|num_quer|num_token", [TOKENS, "16", "32"]),
+        (r"^(lr|alpha|beta|gamma|lam|lambda|temp|temperature|tau|scale|weight|sigma|margin|std|mean|slope|delta|thr)$"
+         r"|_weight$|_scale$|_rate$|rate$|_factor$|lambda|threshold|temperature|init_value", ["0.5", "1.0", "2", "64"]),
+        (r"norm", NORM),
+        (r"(^|_)act(ivation|_|$|s$)|nonlin|relu$", ACTIVATION),
+        (r"pool", ["'avg'", "'max'", "2", "nn.AvgPool2d", "nn.MaxPool2d(2)"]),
+        (r"^conv(_?layer|_?block|_?op|_?fn|_?type)?$", ["nn.Conv2d", "nn.Conv2d(64, 64, 3, padding=1)"]),
+        (r"^(layers|depths|blocks|block_config|cfgs?_?list|stages?|units)$", ["[2, 2]", "[2, 2, 2, 2]", "2"]),
+        (r"(dims|channels|filters|sizes|widths|planes|features|chs)(_list)?$|_list$",
+         [CHANNELS, "[32, 64, 128]", "[16, 32, 64, 128]"]),
+        (r"^in_|^inp|^in$|^c1$|^c_?in|^nin|^d_model$|^embed|^dim_in|^dim$", [DIMENSION, "32", "3"]),
+        (r"^out|^oup$|^c2$|^c_?out|^hidden|^inner|^mid|^ffn|^mlp|^ff_|^d_ff|^dim_?out|^nf$|^n?g?f$|^inter", ["128", "64"]),
+        (r"device", ["None"]),
+        (r"dtype", ["torch.float32"]),
+        (r"mode|method|type|kind|name|variant|version|arch|style", ["'default'", "'bilinear'", "'mean'", "2"]),
+        (r"dim|size|hidden|features?|units|width|model|channel|chan|planes|ch$|latent|num_|n_", [DIMENSION, "32", "16"]),
+        (r"^(fn|f|func|layer|module|net|backbone|encoder|decoder|body|head|stem|network|attn|mlp|sub.*|block|branch"
+         r"|attention|conv|proj|.*_net|.*_module|.*_layer|.*_encoder|.*_decoder|.*_fn|.*_block)$", MODULE),
+    ]
+]  # fmt: skip
+FALLBACK = ["64", "4", "nn.Identity()", "[32, 64]", "0.5", "2", "'relu'", "nn.ReLU", "True"]
+CONFIG = re.compile(r"^(config|cfg|conf|configs|args|arg|opts?|options|hparams|hps|params|hp|.*_config|.*_cfg)$")
+LISTS = ["[32, 64]", "(2, 2)", "[2, 2, 2, 2]", "[16, 32, 64, 128]", "(8, 8)", "[3, 5, 7]"]
+
+
+@dataclass(slots=True)
+class Uses:
+    """What the class's own text does with a constructor parameter."""
+
+    called: bool = False
+    listed: bool = False
+    axis: bool = False  # it is passed on as ``dim=`` or ``axis=``
+    strings: list[str] = field(default_factory=list)  # it is compared with these
+    attributes: set[str] = field(default_factory=set)
+
+
+def uses(definition: ast.ClassDef) -> dict[str, Uses]:
+    """Uses of every parameter of ``__init__``, also through ``self.<name>`` of the same name."""
+    found: dict[str, Uses] = {}
+
+    def of(node: ast.expr) -> Uses | None:
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+            return found.setdefault(node.attr, Uses())
+        return found.setdefault(node.id, Uses()) if isinstance(node, ast.Name) else None
+
+    for node in ast.walk(definition):
+        if isinstance(node, ast.Call):
+            for keyword in node.keywords:
+                if keyword.arg in ("dim", "axis") and (use := of(keyword.value)):
+                    use.axis = True
+            if isinstance(node.func, ast.Name) and (use := of(node.func)):
+                use.called = True
+            if isinstance(node.func, ast.Name) and node.func.id in ("len", "enumerate", "zip", "sum", "list", "tuple"):
+                for use in filter(None, map(of, node.args)):
+                    use.listed = True
+        elif isinstance(node, ast.For | ast.comprehension | ast.Starred | ast.Subscript):
+            inner = node.iter if isinstance(node, ast.For | ast.comprehension) else node.value
+            if use := of(inner):
+                use.listed = True
+        elif isinstance(node, ast.Compare) and (use := of(node.left)):
+            constants = (c for other in node.comparators for c in ast.walk(other) if isinstance(c, ast.Constant))
+            use.strings += [c.value for c in constants if isinstance(c.value, str)]
+        elif isinstance(node, ast.Attribute) and (use := of(node.value)):
+            use.attributes.add(node.attr)
+    return found
+
+
+def values(name: str, annotation: str, use: Uses) -> list[str]:
+    """Expressions worth trying for a parameter, best first."""
+    low = name.lower().lstrip("_")
+    found = [repr(s) for s in use.strings]
+    if "bool" in annotation:
+        found += ["False", "True"]
+    if CONFIG.match(low) or len(use.attributes - {"shape", "size", "dim", "device", "dtype", "data"}) >= 2:
+        found.append("<config>")
+    if use.listed or re.search(r"list|tuple|sequence|iterable", annotation, re.I):
+        found += LISTS
+    by_name = next((v for pattern, v in BY_NAME if pattern.search(low)), [])
+    if use.axis:
+        found += ["1", "-1"]
+    if use.called and not any(v.startswith(("nn", "F.")) for v in by_name):
+        found += ["nn.Identity", *MODULE]
+    if annotation == "int":
+        by_name = [v for v in by_name if re.fullmatch(r"-?\d+", v)] or [DIMENSION, "4", "2"]
+    elif annotation == "float":
+        by_name = [v for v in by_name if re.fullmatch(r"[\d.e-]+", v)] or ["0.5", "1.0"]
+    elif annotation == "str":
+        by_name = [v for v in by_name if v.startswith("'")] or ["'relu'", "'mean'"]
+    elif "Module" in annotation or "Callable" in annotation:
+        by_name = [v for v in by_name if v.startswith(("nn", "F."))] + MODULE
+    return list(dict.fromkeys([*found, *by_name, *FALLBACK]))

@@ -1,0 +1,134 @@
+"""Which definitions of a package can become tasks: nn.Module classes with a forward, and functions over tensors."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kdata.record import digest
+from sources.symbols import External, Here, Missing, Package, Target
+
+# Names in torch.nn that are functions or hold other things than modules.
+_NOT_MODULES = {"Parameter", "functional", "init", "utils", "DataParallel"}
+_TENSOR_WORK = ("torch", "torch.nn.functional", "torch.fft", "torch.linalg", "torch.special")
+MAX_FUNCTION_LINES = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A definition that may become a task."""
+
+    path: str
+    symbol: str
+    kind: str  # "module" or "function"
+    shape: str  # hash of its syntax tree: equal ones are duplicates
+    refused: str = ""  # why it cannot be one, where that shows without running it
+
+
+def candidates(package: Package) -> list[Candidate]:
+    """All classes and functions worth trying, by path and line. Replacements of ours are not among them."""
+    finder = _Finder(package)
+    found = []
+    for path in sorted(set(package.texts) - package.replacements):
+        if "torch" in package.texts[path] or "nn." in package.texts[path]:
+            found += finder.of_file(path)
+    return found
+
+
+class _Finder:
+    def __init__(self, package: Package) -> None:
+        self.package = package
+        self._classes: dict[Here, tuple[bool, bool]] = {}
+
+    def of_file(self, path: str) -> Iterator[Candidate]:
+        file = self.package.file(path)
+        if file is None:
+            return
+        for name, ways in file.bindings.items():
+            node = ways[-1]
+            if isinstance(node, ast.ClassDef):
+                module, forward = self._class(Here(path, name))
+                if module:
+                    refused = "" if forward else "no forward"
+                    yield Candidate(path, name, "module", shape(node), refused or _foreign(node))
+            elif isinstance(node, ast.FunctionDef) and self._function(path, node):
+                yield Candidate(path, name, "function", shape(node))
+
+    def _class(self, key: Here) -> tuple[bool, bool]:
+        """Whether a class is an nn.Module, and whether it has a forward of its own or from its bases here."""
+        if key not in self._classes:
+            self._classes[key] = (False, False)  # the answer for a circle
+            file = self.package.file(key.file)
+            node = file.bindings[key.name][-1] if file else None
+            if isinstance(node, ast.ClassDef):
+                own = any(isinstance(s, ast.FunctionDef) and s.name == "forward" for s in node.body)
+                own |= any(isinstance(s, ast.Assign) and ast.unparse(s.targets[0]) == "forward" for s in node.body)
+                bases = [self._base(self._resolve(key.file, b)) for b in node.bases]
+                self._classes[key] = any(m for m, _ in bases), own or any(f for _, f in bases)
+        return self._classes[key]
+
+    def _resolve(self, path: str, node: ast.expr) -> Target:
+        if isinstance(node, ast.Name | ast.Attribute):
+            target, _ = self.package.chain(path, node)
+            return target
+        return Missing("")
+
+    def _base(self, target: Target) -> tuple[bool, bool]:
+        if isinstance(target, Here):
+            return self._class(target)
+        if isinstance(target, External) and target.module.startswith("torch.nn"):
+            return target.name not in _NOT_MODULES and target.name[:1].isupper(), target.name not in ("Module", "")
+        return False, False
+
+    def _function(self, path: str, node: ast.FunctionDef) -> bool:
+        """A short public function that takes something, calls torch on it and returns a value."""
+        arguments = [a.arg for a in [*node.args.posonlyargs, *node.args.args]]
+        lines = (node.end_lineno or 0) - node.lineno
+        if not arguments or node.decorator_list or lines > MAX_FUNCTION_LINES or node.name.startswith(("_", "test")):
+            return False
+        if not any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(node)):
+            return False
+        hints = " ".join(ast.unparse(a.annotation) for a in node.args.args if a.annotation)
+        return ("Tensor" in hints or not hints) and self._calls_torch(path, node, set(arguments))
+
+    def _calls_torch(self, path: str, node: ast.FunctionDef, arguments: set[str]) -> bool:
+        for call in (n for n in ast.walk(node) if isinstance(n, ast.Call)):
+            target = self._resolve(path, call.func)
+            if isinstance(target, External) and target.module in _TENSOR_WORK and target.name[:1].islower():
+                used = {n.id for a in call.args for n in ast.walk(a) if isinstance(n, ast.Name)}
+                if used & arguments:
+                    return True
+        return False
+
+
+def shape(node: ast.ClassDef | ast.FunctionDef) -> str:
+    """Hash of a definition without its docstrings, positions and own name."""
+    return digest(_dump(node).replace(f"'{node.name}'", "''"))
+
+
+def _dump(node: ast.AST) -> str:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return ""
+    parts = []
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, list):
+            parts.append(f"{name}=[" + ",".join(_dump(v) if isinstance(v, ast.AST) else repr(v) for v in value) + "]")
+        elif isinstance(value, ast.AST):
+            parts.append(f"{name}={_dump(value)}")
+        elif value is not None and name not in ("type_comment", "kind"):
+            parts.append(f"{name}={value!r}")
+    return f"{type(node).__name__}({','.join(parts)})"
+
+
+def _foreign(node: ast.ClassDef) -> str:
+    """Reasons in the class's own text that it never becomes a task."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.FunctionDef) and inner.name == "forward" and _only_raises(inner):
+            return "no forward"
+    return ""
+
+
+def _only_raises(node: ast.FunctionDef) -> bool:
+    body = [s for s in node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    return all(isinstance(s, ast.Raise | ast.Pass) for s in body)

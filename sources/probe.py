@@ -1,0 +1,275 @@
+"""What runs inside the sandbox: cutting a package, and turning cuts into tasks that run. No hostile text is parsed or
+executed outside.
+
+A job covers many definitions; each is tried in a fork of its own under a CPU-time limit, so that one that crashes,
+hangs or patches torch harms no other.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import os
+import re
+import resource
+import select
+import signal
+import sys
+import time
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kdata.record import digest
+from sources.check import Unfit, Work, check
+from sources.emit import emit
+from sources.inputs import parameters
+from sources.modules import Candidate, candidates
+from sources.search import Solution, Unsolved, build, call, has_tensor, solve
+from sources.sizes import named, slots, tied
+from sources.slicer import Cut, SliceError, Slicer
+from sources.symbols import Package
+
+INFER_SECONDS, CHECK_SECONDS = 6, 10  # CPU seconds of one definition
+WALL_FACTOR = 10  # a loaded machine may take this much longer on the clock
+MAX_SOURCE = 24_000  # characters of a task
+MAX_TIES = 160  # runs spent on finding which sizes belong together
+
+
+def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    """Cut the definitions of one part of a package: ``files``, ``replacements``, ``part``, ``parts``, ``seed``.
+
+    Returns cuts in the order in which they are to be tried, the refused with reasons, and files that do not parse.
+    """
+    package = Package(payload["files"], payload["replacements"])
+    every = candidates(package)
+    first: dict[str, Candidate] = {}
+    for candidate in every:
+        first.setdefault(candidate.shape, candidate)
+    mixed = sorted(every, key=lambda c: digest(str(payload["seed"]), c.path, c.symbol))
+    slicer = Slicer(package)
+    cuts, refused = [], []
+    for candidate in mixed[payload["part"] :: payload["parts"]]:
+        original = first[candidate.shape]
+        if candidate.refused:
+            refused.append(_refused(candidate, candidate.refused, ""))
+        elif original is not candidate:
+            refused.append(_refused(candidate, "duplicate", f"of {original.path}:{original.symbol}"))
+        else:
+            try:
+                cuts.append(_cut(slicer, candidate))
+            except SliceError as error:
+                refused.append(_refused(candidate, error.reason, str(error)))
+    return {"cuts": cuts, "refused": refused, "broken": package.broken}
+
+
+def _refused(candidate: Candidate, reason: str, detail: str) -> dict[str, str]:
+    return {"path": candidate.path, "symbol": candidate.symbol, "reason": reason, "detail": detail}
+
+
+def _cut(slicer: Slicer, candidate: Candidate) -> dict[str, Any]:
+    cut = slicer.cut(candidate.path, candidate.symbol)
+    if candidate.kind == "function":
+        cut = _wrapped(cut)
+    if len(cut.source) > MAX_SOURCE:
+        raise SliceError("too large", f"{len(cut.source)} characters")
+    return {"source": cut.source, "name": cut.name, "path": cut.path, "symbol": cut.symbol}
+
+
+def _wrapped(cut: Cut) -> Cut:
+    """The cut of a function, with a module class whose forward calls it."""
+    tree = ast.parse(cut.source)
+    function = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == cut.name)
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    needed = [a.arg for a in arguments[: len(arguments) - len(function.args.defaults)]] or [arguments[0].arg]
+    taken = {n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    name = "".join(word[:1].upper() + word[1:] for word in cut.name.split("_"))
+    name = name if name not in taken else f"{name}Module"
+    base = "nn.Module" if "\nimport torch.nn as nn\n" in cut.source else "torch.nn.Module"
+    given = ", ".join(needed)
+    text = (
+        f"\n\nclass {name}({base}):\n    def forward(self, {given}):\n        return {cut.name}({given})\n"
+    )
+    return Cut(cut.source + text, name, cut.path, cut.symbol, cut.pieces)
+
+
+def warm() -> None:
+    """Called once before any fork: the first use of a dispatch mode imports the compiler, which takes seconds."""
+    import torch
+
+    with Work():
+        torch.nn.Linear(2, 2)(torch.ones(1, 2))
+
+
+def attempt(payload: dict[str, Any], scratch: Path) -> list[dict[str, Any]]:
+    """Infer and check every cut of ``cuts``; an outcome has ``reason`` ("" for a task) and ``detail``."""
+    return [_attempt(cut, scratch) for cut in payload["cuts"]]
+
+
+def _attempt(cut: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    inferred = isolated(lambda: infer(cut, scratch), INFER_SECONDS)
+    if inferred["reason"]:
+        return inferred
+    checked = isolated(lambda: check(inferred["source"], cut["name"]) | {"reason": ""}, CHECK_SECONDS)
+    if checked["reason"] == "too large" and (smaller := shrunk(inferred["source"])):
+        inferred["source"] = smaller
+        checked = isolated(lambda: check(smaller, cut["name"]) | {"reason": ""}, CHECK_SECONDS)
+    if checked["reason"]:
+        return checked
+    described = [i | more for i, more in zip(checked["inputs"], inferred["inputs"], strict=False)]
+    return {"reason": "", "source": inferred["source"], "inputs": described, "detail": checked["mode"]}
+
+
+def shrunk(source: str) -> str:
+    """The task with its largest extents halved or quartered, "" if there is nothing to shrink."""
+    extents = {"batch_size": 2, "height": 2, "width": 2, "depth": 2, "sequence_length": 2, "image_size": 2}
+    pattern = re.compile(rf"^({'|'.join(extents)}) = (\d+)$", re.M)
+    text = pattern.sub(lambda m: f"{m[1]} = {max(2, int(m[2]) // extents[m[1]])}", source)
+    return text if text != source else ""
+
+
+class _OutOfTime(BaseException):
+    """Raised by the profiling timer: no ``except Exception`` of a module's catches it."""
+
+
+def isolated(job: Callable[[], dict[str, Any]], seconds: int) -> dict[str, Any]:
+    """Run a job in a fork under a CPU-time limit. Whatever happens to it, the answer has a ``reason``."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        os.setsid()
+        _answer(job, writing, seconds)
+    os.close(writing)
+    text, ended = _read(reading, seconds * WALL_FACTOR)
+    os.close(reading)
+    for kill in (lambda: os.killpg(pid, signal.SIGKILL), lambda: os.kill(pid, signal.SIGKILL)):
+        try:
+            kill()
+        except ProcessLookupError:
+            continue  # it has ended by itself
+    _, status = os.waitpid(pid, 0)
+    try:
+        answer: dict[str, Any] = json.loads(text)
+        return answer
+    except ValueError:
+        late = not ended or os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
+        return {"reason": "timeout" if late else "crash", "detail": f"status {status}" if ended and not late else ""}
+
+
+def _answer(job: Callable[[], dict[str, Any]], writing: int, seconds: int) -> None:
+    """In the fork: run the job, write what came out, end."""
+
+    def out_of_time(*_: object) -> None:
+        raise _OutOfTime
+
+    signal.signal(signal.SIGPROF, out_of_time)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds + 2, seconds + 3))
+    try:
+        answer = job()
+    except _OutOfTime:
+        answer = {"reason": "timeout", "detail": f"{seconds} s of CPU time"}
+    except Unfit as error:
+        answer = {"reason": error.reason, "detail": str(error)}
+    except BaseException as error:  # whatever a module raises is its outcome
+        answer = {"reason": "does not run alone", "detail": f"{type(error).__name__}: {error}"[:500]}
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    with os.fdopen(writing, "w") as file:
+        file.write(json.dumps(answer))
+    os._exit(0)
+
+
+def _read(pipe: int, seconds: float) -> tuple[str, bool]:
+    """All that comes through a pipe, and whether it was closed before the time was up."""
+    ends, parts = time.monotonic() + seconds, []
+    while (left := ends - time.monotonic()) > 0:
+        ready, _, _ = select.select([pipe], [], [], left)
+        data = os.read(pipe, 1 << 16) if ready else b""
+        if not data:
+            return b"".join(parts).decode("utf-8", "replace"), bool(ready)
+        parts.append(data)
+    return b"".join(parts).decode("utf-8", "replace"), False
+
+
+def infer(cut: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    """Find arguments and inputs for a cut and write the task."""
+    namespace = load(cut["source"], scratch)
+    kind = namespace[cut["name"]]
+    _skip_initialisation()
+    outcome = solve(kind, namespace, cut["source"])
+    if isinstance(outcome, Unsolved):
+        return {"reason": outcome.reason, "detail": outcome.detail[:500]}
+    names = [p.name for p in parameters(kind.forward)[1:]] or ["x"]
+    groups = tied(outcome, slots(outcome, names), _Runs(kind, namespace))
+    tree = ast.parse(cut["source"])
+    taken = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | set(namespace)
+    sizes = named(groups, outcome, {t for t in taken if t in namespace})
+    free = {slot for size in sizes if size.free for slot in size.slots}
+    described = [
+        {"name": slot_name, "free": [any(s.kind == "input" and s.path == path and s.index == i for s in free)
+                                     for i in range(rank)]}
+        for slot_name, path, rank in _tensors(outcome, names)
+    ]  # fmt: skip
+    try:
+        signature = inspect.signature(kind)
+    except (TypeError, ValueError):
+        signature = None
+    text = _header(cut) + emit(cut["source"], outcome, sizes, signature)
+    return {"reason": "", "source": text, "inputs": described}
+
+
+def _tensors(solution: Solution, names: list[str]) -> list[tuple[str, tuple[int, ...], int]]:
+    from sources.inputs import all_tensors
+
+    return [(names[min(p[0], len(names) - 1)], p, len(t.shape)) for p, t in all_tensors(solution.specs)]
+
+
+def _header(cut: dict[str, Any]) -> str:
+    return "".join(f"# {line}\n" for line in cut.get("header", []))
+
+
+class _Runs:
+    """Whether a module runs with other sizes, as long as tries are left."""
+
+    def __init__(self, kind: Any, namespace: dict[str, Any]) -> None:
+        self._kind, self._namespace, self._left = kind, namespace, MAX_TIES
+
+    def __call__(self, solution: Solution) -> bool:
+        self._left -= 1
+        if self._left < 0:
+            return False
+        try:
+            module = build(self._kind, dict(solution.arguments), self._namespace)
+        except Exception:
+            return False
+        _, result, error = call(module, solution.specs)
+        return error is None and has_tensor(result)
+
+
+def load(source: str, scratch: Path) -> dict[str, Any]:
+    """Execute a cut as a module that ``inspect`` can read, with the names that arguments are written with."""
+    import torch
+    from torch.nn import functional
+
+    path = scratch / f"cut_{os.getpid()}.py"
+    path.write_text(source)
+    module = types.ModuleType("task")
+    module.__file__ = str(path)
+    sys.modules["task"] = module
+    exec(compile(source, str(path), "exec"), module.__dict__)  # noqa: S102 - in the sandbox
+    return {"torch": torch, "nn": torch.nn, "F": functional, **module.__dict__}
+
+
+def _skip_initialisation() -> None:
+    """Random initial weights do not matter to shapes, and take most of the time of large layers."""
+    import torch
+
+    def skip(tensor: Any = None, *_: Any, **named: Any) -> Any:
+        return named.get("tensor", tensor)
+
+    for name in dir(torch.nn.init):
+        if name.endswith("_") and not name.startswith("_"):
+            setattr(torch.nn.init, name, skip)

@@ -1,0 +1,145 @@
+"""Packages of the Python package index, by name and optional version. Nothing of a package is built or run.
+
+A wheel is fetched with ``pip download``, which only copies it.  A package without one is fetched as a source
+distribution with ``unearth`` (pip's own way to a source distribution runs its build for the metadata), from the
+indexes that pip is configured for.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+import subprocess
+import sys
+import tempfile
+from email.message import Message
+from email.parser import HeaderParser
+from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
+
+from kdata.record import Dropped, Origin, SourceFile
+from sources.archives import Member, members
+from sources.licences import LICENCE_NAMES, Licences, of_metadata
+from sources.texts import SourceError, dropped, source_file
+
+DOWNLOAD_SECONDS = 600
+MAX_ARCHIVE = 256 << 20  # bytes
+DEFAULT_INDEX = "https://pypi.org/simple/"
+
+
+def collect(name: str) -> list[SourceFile | Dropped]:
+    """All Python files of ``package`` or ``package==version``.
+
+    Raises:
+        SourceError: no such package or version, no network, or an archive that cannot be read.
+    """
+    try:
+        requirement = Requirement(name)
+    except InvalidRequirement as error:
+        raise SourceError(f"pypi:{name} is not a package name: {error}".splitlines()[0]) from error
+    if requirement.url or requirement.extras or requirement.marker:
+        raise SourceError(f"pypi:{name} is more than a package name and version")
+    with tempfile.TemporaryDirectory(prefix="kdata-pypi-") as folder:
+        archive = _wheel(requirement, Path(folder)) or _sdist(requirement, Path(folder))
+        if archive.stat().st_size > MAX_ARCHIVE:
+            raise SourceError(f"{archive.name} is larger than {MAX_ARCHIVE >> 20} MB")
+        return read(archive.read_bytes(), archive.name)
+
+
+def read(data: bytes, filename: str) -> list[SourceFile | Dropped]:
+    """The Python files of a wheel or source distribution, with version, hash and licences in their origins."""
+    package, version = _identity(filename)
+    found = members(data, filename)
+    metadata = _metadata(found)
+    texts = {m.path: m.data.decode("utf-8", "replace") for m in found if LICENCE_NAMES.match(m.path.split("/")[-1])}
+    texts = {re.sub(r"^[^/]+\.dist-info/(licenses/)?", "", path): text for path, text in texts.items()}
+    licences = Licences(texts, of_metadata(metadata))
+    revision = f"{version} sha256:{hashlib.sha256(data).hexdigest()}"
+    url = f"https://pypi.org/project/{package}/{version}/"
+    out: list[SourceFile | Dropped] = []
+    for member in sorted(found, key=lambda m: m.path):
+        if not member.path.endswith(".py"):
+            continue
+        text = member.data.decode("utf-8", "replace")
+        origin = Origin("pypi", package, revision, member.path, licences.of(member.path, text), url)
+        out.append(dropped(origin, member.problem) if member.problem else source_file(origin, member.data))
+    return out
+
+
+def _identity(filename: str) -> tuple[str, str]:
+    try:
+        if filename.endswith(".whl"):
+            name, version, _, _ = parse_wheel_filename(filename)
+        else:
+            name, version = parse_sdist_filename(filename)
+    except (InvalidWheelFilename, InvalidSdistFilename) as error:
+        raise SourceError(f"{filename} is not the name of a package's archive") from error
+    return name, str(version)
+
+
+def _metadata(found: list[Member]) -> Message:
+    candidates = [m for m in found if m.path.endswith(".dist-info/METADATA") or m.path == "PKG-INFO"]
+    text = candidates[0].data.decode("utf-8", "replace") if candidates else ""
+    return HeaderParser().parsestr(text)
+
+
+def _wheel(requirement: Requirement, folder: Path) -> Path | None:
+    """The package's wheel, or None if pip finds none for this Python.
+
+    Raises:
+        SourceError: pip cannot be run, or takes too long.
+    """
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input", "--quiet",
+               "--disable-pip-version-check", "--dest", str(folder), str(requirement)]  # fmt: skip
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=DOWNLOAD_SECONDS, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise SourceError(f"pypi:{requirement} did not arrive within {DOWNLOAD_SECONDS} s") from error
+    if "No module named pip" in done.stderr:
+        raise SourceError("pip is not installed beside this Python; packages cannot be fetched")
+    return next(folder.glob("*.whl"), None)
+
+
+def _sdist(requirement: Requirement, folder: Path) -> Path:
+    from unearth import PackageFinder
+    from unearth.errors import UnpackError
+
+    settings = _pip_settings()
+    finder = PackageFinder(
+        index_urls=[settings.get("index-url", [DEFAULT_INDEX])[0], *settings.get("extra-index-url", [])],
+        find_links=settings.get("find-links", []),
+        trusted_hosts=settings.get("trusted-host", []),
+        no_binary=[requirement.name],
+    )
+    try:
+        match = finder.find_best_match(requirement).best
+        if match is None or match.link.is_wheel:
+            raise SourceError(f"pypi:{requirement}: there is no such package or version")
+        response = finder.session.get(match.link.normalized, follow_redirects=True)
+        response.raise_for_status()
+    except (UnpackError, OSError, ValueError, RuntimeError) as error:
+        raise SourceError(f"pypi:{requirement} could not be fetched: {error}".splitlines()[0]) from error
+    except Exception as error:  # the HTTP library's own errors share no base with the built-in ones
+        if isinstance(error, SourceError):
+            raise
+        raise SourceError(f"pypi:{requirement} could not be fetched: {type(error).__name__}") from error
+    path = folder / match.link.filename
+    path.write_bytes(response.content)
+    return path
+
+
+def _pip_settings() -> dict[str, list[str]]:
+    """pip's own configuration of where packages come from: files and environment, later ones over earlier."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, timeout=60, check=False
+    )
+    found: dict[str, list[str]] = {}
+    for line in done.stdout.splitlines():
+        key, _, value = line.partition("=")
+        name = key.rsplit(".", 1)[-1]
+        if name in ("index-url", "extra-index-url", "find-links", "trusted-host"):
+            found[name] = str(ast.literal_eval(value)).split()
+    return found

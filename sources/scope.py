@@ -1,0 +1,145 @@
+"""Which global names a piece of Python reads: a scope-aware walk over its tree."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+BUILTINS = frozenset(dir(builtins)) | {"__name__", "__doc__", "__class__"}
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(slots=True)
+class Reads:
+    """What a node needs from outside itself."""
+
+    names: list[ast.Name] = field(default_factory=list)  # global names, wherever they occur
+    attributes: set[str] = field(default_factory=set)  # attribute names, and strings that could name one
+    chains: list[ast.Attribute] = field(default_factory=list)  # ``a.b.c`` whose root is a global name
+    eager: set[str] = field(default_factory=set)  # names read as soon as the node is executed
+
+
+def _never(_: ast.AST) -> bool:
+    return False
+
+
+def reads(
+    node: ast.AST, skip: Callable[[ast.AST], bool] = _never, skip_decorator: Callable[[ast.expr], bool] = _never
+) -> Reads:
+    """The global reads of a definition, statement or expression.
+
+    Type hints are not read, and import statements inside bind nothing: both are dealt with where code is cut out.
+    """
+    walk = _Walk(skip, skip_decorator)
+    walk.visit(node)
+    return walk.found
+
+
+def bound(body: list[ast.stmt], arguments: ast.arguments | None = None) -> set[str]:
+    """Names that a function or class body binds in its own scope."""
+    names: set[str] = set()
+    outer: set[str] = set()
+    if arguments is not None:
+        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+        names |= {a.arg for a in every if a is not None}
+    stack: list[ast.AST] = list(body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            names.add(node.name)
+            continue
+        if isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            names |= {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)}
+            continue
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            names.add(node.name)
+        elif isinstance(node, ast.Global):
+            outer |= set(node.names)
+        stack.extend(ast.iter_child_nodes(node))
+    return names - outer
+
+
+class _Walk(ast.NodeVisitor):
+    def __init__(self, skip: Callable[[ast.AST], bool], skip_decorator: Callable[[ast.expr], bool]) -> None:
+        self.found = Reads()
+        self._skip, self._skip_decorator = skip, skip_decorator
+        self._scopes: list[tuple[set[str], bool]] = []  # names, and whether the scope is a class
+        self._depth = 0  # of function bodies: above 0 nothing is executed at once
+
+    def visit(self, node: ast.AST) -> None:
+        if not (isinstance(node, ast.stmt) and self._skip(node)):
+            super().visit(node)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if not any(node.id in names for names, _ in self._scopes):
+            self.found.names.append(node)
+            if self._depth == 0:
+                self.found.eager.add(node.id)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        self.found.attributes.add(node.attr)
+        root: ast.expr = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if isinstance(root, ast.Name) and not any(root.id in names for names, _ in self._scopes):
+            self.found.chains.append(node)
+        self.visit(node.value)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, str) and node.value.isidentifier():
+            self.found.attributes.add(node.value)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        self.visit(node.target)
+        if node.value is not None:
+            self.visit(node.value)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        for outer in [*self._decorators(node), *node.args.defaults, *filter(None, node.args.kw_defaults)]:
+            self.visit(outer)
+        self._inside(bound(node.body, node.args), list(node.body))
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        for outer in [*node.args.defaults, *filter(None, node.args.kw_defaults)]:
+            self.visit(outer)
+        self._inside(bound([], node.args), [node.body])
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        for outer in [*self._decorators(node), *node.bases, *(k.value for k in node.keywords)]:
+            self.visit(outer)
+        self._scopes.append((bound(node.body), True))
+        for statement in node.body:
+            self.visit(statement)
+        self._scopes.pop()
+
+    def _decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[ast.expr]:
+        return [d for d in node.decorator_list if not self._skip_decorator(d)]
+
+    def _inside(self, names: set[str], body: list[ast.AST]) -> None:
+        """Visit a function's body, which does not see the names of the classes around it."""
+        kept, self._scopes = self._scopes, [s for s in self._scopes if not s[1]]
+        self._scopes.append((names, False))
+        self._depth += 1
+        for node in body:
+            self.visit(node)
+        self._depth -= 1
+        self._scopes = kept
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
+        names = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        self.visit(node.generators[0].iter)
+        self._scopes.append((names, False))
+        for i, generator in enumerate(node.generators):
+            for inner in [*([generator.iter] if i else []), *generator.ifs]:
+                self.visit(inner)
+        for result in [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]:
+            self.visit(result)
+        self._scopes.pop()
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension

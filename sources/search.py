@@ -1,0 +1,304 @@
+"""Finding constructor arguments and inputs with which a module runs.
+
+Two nested best-first searches.  Over arguments: the failing line and its message say which parameter to change.  Over
+inputs: the more torch functions ran before the failure, the sooner an attempt's repairs are tried.  All limits are
+counts of tries, so the result does not depend on how fast the machine is.
+
+The method, measured: progress-guided search over inputs and backtracking over arguments are worth 18 points each.
+"""
+
+from __future__ import annotations
+
+import ast
+import heapq
+import inspect
+import itertools
+import math
+import re
+import traceback
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+from torch.overrides import TorchFunctionMode
+
+from sources.guesses import Uses, uses, values
+from sources.inputs import Specs, draw, guesses
+from sources.repairs import Failure, repairs
+
+CONFIG = "<config>"
+MAX_CONSTRUCTIONS = 60
+MAX_MODULES = 6  # constructed modules whose forward is tried
+MAX_CALLS = 140  # of one module's forward; a third of it for all modules but the first
+MAX_STALE = 60  # calls without progress
+MAX_FUNCTIONS = 2000  # torch functions of one call: more is a large network or a long loop
+MAX_PARAMETERS = 20_000_000
+
+Arguments = dict[str, str]  # parameter, or "config.attribute" -> expression
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """Arguments and inputs with which the module runs."""
+
+    arguments: Arguments
+    specs: Specs
+
+
+@dataclass(frozen=True, slots=True)
+class Unsolved:
+    """Nothing was found; why, and the last message."""
+
+    reason: str
+    detail: str
+
+
+class TooMany(Exception):
+    """A call of more torch functions than a task may have."""
+
+
+class Progress(TorchFunctionMode):
+    """Counts the torch functions of a call and keeps the last."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+        self.last: tuple[str, tuple[Any, ...]] = ("", ())
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.count += 1
+        if self.count > MAX_FUNCTIONS:
+            raise TooMany(f"more than {MAX_FUNCTIONS} torch functions")
+        self.last = (getattr(function, "__name__", ""), args)
+        return function(*args, **(kwargs or {}))
+
+
+class Config:
+    """A configuration that invents what it is asked for and notes it in the arguments."""
+
+    def __init__(self, name: str, arguments: Arguments, namespace: Mapping[str, Any]) -> None:
+        self.__dict__.update(_name=name, _arguments=arguments, _namespace=namespace)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        key = f"{self._name}.{name}"
+        if key not in self._arguments:
+            self._arguments[key] = next(v for v in values(name, "", Uses()) if v != CONFIG)
+        return eval(self._arguments[key], dict(self._namespace))  # noqa: S307 - our own expressions, in the sandbox
+
+    def __getitem__(self, name: str) -> Any:
+        return self.__getattr__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.__getattr__(name)
+
+
+def build(kind: type[nn.Module], arguments: Arguments, namespace: Mapping[str, Any]) -> nn.Module:
+    """Construct a module. Attributes that a configuration had to invent are added to ``arguments``."""
+    given: dict[str, Any] = {}
+    for name, expression in list(arguments.items()):
+        if "." in name:
+            continue
+        if expression == CONFIG:
+            given[name] = Config(name, arguments, namespace)
+        else:
+            given[name] = eval(expression, dict(namespace))  # noqa: S307 - our own expressions, in the sandbox
+    return kind(**given)
+
+
+def call(module: nn.Module, specs: Specs) -> tuple[Progress, Any, Exception | None]:
+    """One call of forward on drawn inputs: how far it came, the result or the error."""
+    torch.manual_seed(0)
+    progress = Progress()
+    arguments = [draw(spec) for spec in specs]
+    try:
+        with torch.no_grad(), progress:
+            return progress, module(*arguments), None
+    except Exception as error:
+        return progress, None, error
+
+
+def solve(kind: type[nn.Module], namespace: Mapping[str, Any], text: str) -> Solution | Unsolved:
+    """Search arguments and inputs for a module class of a task's namespace; ``text`` is the task's source."""
+    constructions = Constructions(kind, namespace, text)
+    first: Unsolved | None = None
+    for tried, (arguments, module) in enumerate(constructions):
+        if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
+            return Unsolved("too large", "parameters")
+        outcome = _solve_inputs(module, MAX_CALLS if tried == 0 else MAX_CALLS // 3)
+        if not isinstance(outcome, Unsolved):
+            return Solution(arguments, outcome)
+        if outcome.reason == "too large":
+            return outcome
+        first = first or outcome
+        if tried + 1 >= MAX_MODULES:
+            break
+    return first or Unsolved("constructor not inferred", constructions.message)
+
+
+def _solve_inputs(module: nn.Module, calls: int) -> Specs | Unsolved:
+    """Best-first search over the inputs of one module."""
+    heap: list[tuple[float, int, Specs]] = []
+    seen: set[Specs] = set()
+    order = itertools.count()
+
+    def push(cost: float, specs: Specs) -> None:
+        if specs not in seen:
+            seen.add(specs)
+            heapq.heappush(heap, (cost, next(order), specs))
+
+    for cost, specs in _starts(module):
+        push(cost, specs)
+    best, stale, message = -1, 0, ""
+    for _ in range(calls):
+        if not heap or stale > MAX_STALE:
+            break
+        _, _, specs = heapq.heappop(heap)
+        progress, result, error = call(module, specs)
+        if error is None and has_tensor(result):
+            return specs
+        if isinstance(error, TooMany):
+            return Unsolved("too large", str(error))
+        text = f"{type(error).__name__}: {error}" if error else "no tensor among the outputs"
+        stale = 0 if progress.count > best else stale + 1
+        if progress.count > best:
+            best, message = progress.count, text
+        reached = math.log2(1 + min(progress.count, 400))
+        for cost, other in repairs(Failure(specs, text, module, *progress.last)):
+            push(cost + 0.4 - reached, other)
+    return Unsolved("inputs not inferred", message)
+
+
+def _starts(module: nn.Module) -> Iterator[tuple[float, Specs]]:
+    choices = guesses(module)
+    for i in range(max(map(len, choices), default=0) or 1):
+        yield 0.4 * i, tuple(c[min(i, len(c) - 1)] for c in choices)
+    if len(choices) > 1:
+        yield 0.2, (choices[0][0],) * len(choices)
+        for at, options in enumerate(choices):
+            for j, option in enumerate(options[1:4]):
+                yield 0.8 + 0.5 * j, tuple(option if i == at else c[0] for i, c in enumerate(choices))
+
+
+def has_tensor(value: Any) -> bool:
+    """Whether there is a non-empty tensor in a tensor, list, tuple or dict."""
+    if isinstance(value, torch.Tensor):
+        return value.numel() > 0
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return any(has_tensor(v) for v in inner)
+
+
+@dataclass(slots=True)
+class Constructions:
+    """Iterates over the modules of a class that could be constructed, best guess first."""
+
+    kind: type[nn.Module]
+    namespace: Mapping[str, Any]
+    text: str
+    message: str = ""
+    _heap: list[tuple[float, int, Arguments]] = field(default_factory=list)
+    _seen: set[str] = field(default_factory=set)
+    _order: Iterator[int] = field(default_factory=itertools.count)
+    _values: dict[str, list[str]] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[tuple[Arguments, nn.Module]]:
+        parameters = self._parameters()
+        required = [p.name for p in parameters if p.default is p.empty]
+        self._push(0.0, {name: self._options(name)[0] for name in required})
+        for _ in range(MAX_CONSTRUCTIONS):
+            if not self._heap:
+                return
+            cost, _, arguments = heapq.heappop(self._heap)
+            try:
+                module = build(self.kind, arguments, self.namespace)
+            except Exception as error:
+                self._mend(cost, arguments, error, parameters)
+                continue
+            yield arguments, module
+            for name in arguments:
+                for j, option in enumerate(self._options(name)[1:5]):
+                    self._push(cost + 1.0 + 0.5 * j, {**arguments, name: option})
+
+    def _parameters(self) -> list[inspect.Parameter]:
+        try:
+            every = list(inspect.signature(self.kind).parameters.values())
+        except (TypeError, ValueError):
+            return []
+        return [p for p in every if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+
+    def _options(self, name: str) -> list[str]:
+        if name not in self._values:
+            if "." in name:
+                self._values[name] = [v for v in values(name.split(".")[-1], "", Uses()) if v != CONFIG]
+            else:
+                hint = inspect.signature(self.kind).parameters[name].annotation
+                hint = hint if isinstance(hint, str) else "" if hint is inspect.Parameter.empty else _spelled(hint)
+                self._values[name] = values(name, hint, self._uses().get(name, Uses()))
+        return self._values[name]
+
+    def _uses(self) -> dict[str, Uses]:
+        tree = ast.parse(self.text)
+        names = {c.__name__ for c in self.kind.__mro__}
+        found: dict[str, Uses] = {}
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and node.name in names:
+                found |= uses(node)
+        return found
+
+    def _push(self, cost: float, arguments: Arguments) -> None:
+        key = repr(sorted(arguments.items()))
+        if key not in self._seen:
+            self._seen.add(key)
+            heapq.heappush(self._heap, (cost, next(self._order), arguments))
+
+    def _mend(self, cost: float, arguments: Arguments, error: Exception, parameters: list[inspect.Parameter]) -> None:
+        """Queue variants of arguments that failed: parameters named where it failed come first."""
+        message = f"{type(error).__name__}: {error}"
+        self.message = self.message or message
+        frames = traceback.extract_tb(error.__traceback__)
+        near = " ".join(f.line or "" for f in frames[-3:]) + " " + message
+        far = " ".join(f.line or "" for f in frames)
+        for p in parameters:  # optional ones that are really needed
+            optional = p.default is None or isinstance(p.default, str | tuple | list)
+            if p.name not in arguments and optional and re.search(rf"\b{p.name}\b", near):
+                for j, option in enumerate(self._options(p.name)[:4]):
+                    self._push(cost + 0.5 + 0.4 * j, {**arguments, p.name: option})
+        suspects = sorted(arguments, key=lambda n: self._distance(n, near, far))
+        for i, name in enumerate(suspects[:6]):
+            distance = self._distance(name, near, far)
+            wanted = _wanted(message, frames[-1].line or "" if frames else "") if distance == 0 or len(suspects) == 1 else []
+            for j, option in enumerate([*wanted, *self._options(name)][:10]):
+                if option != arguments[name]:
+                    self._push(cost + 0.3 + 0.4 * j + 0.6 * i + 0.5 * distance, {**arguments, name: option})
+
+    def _distance(self, name: str, near: str, far: str) -> int:
+        word = re.compile(rf"\b{re.escape(name.split('.')[-1])}\b")
+        return 0 if word.search(near) else 1 if word.search(far) else 2
+
+
+def _spelled(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
+
+
+def _wanted(message: str, line: str) -> list[str]:
+    """Values of the kind that an error message asks for."""
+    if match := re.search(r"values to unpack \(expected (\d)|unpack non-iterable", message):
+        count = int(match[1]) if match[1] else line.split("=")[0].count(",") + 1
+        return [{2: "(32, 32)", 3: "(3, 32, 32)"}.get(count, str((16,) * count)), str([2] * count)]
+    rules = [
+        (r"not iterable|not subscriptable|has no len|must be an iterable", ["[32, 64]", "[2, 2]", "(8, 8)", "[3, 5]"]),
+        (r"object is not callable|not a Module subclass|should be called with|should be callable",
+         ["nn.Identity()", "nn.ReLU", "nn.LayerNorm", "nn.BatchNorm2d", "nn.Linear(64, 64)", "nn.Identity"]),
+        (r"attribute '(lower|upper|split|startswith|strip|format|join)'", ["'relu'", "'gelu'", "'mean'"]),
+        (r"has no attribute '(size|shape|dim|device|ndim)'", ["torch.ones(64, 64)", "torch.ones(64)"]),
+        (r"has no attribute", [CONFIG, "nn.Identity()", "nn.Identity"]),
+        (r"divisible|division|modulo|multiple", ["64", "4", "32", "1", "2", "16", "8"]),
+        (r"unsupported operand|not supported between|as an integer|invalid combination|must be|can't multiply",
+         ["64", "4", "0.5", "2", "1"]),
+    ]  # fmt: skip
+    options = re.search(r"\bin\s*[\[({]((?:\s*['\"][\w-]+['\"],?)+)\s*[\])}]", line)
+    found = re.findall(r"['\"][\w-]+['\"]", options[1]) if options else []
+    return found + next((v for pattern, v in rules if re.search(pattern, message)), [])

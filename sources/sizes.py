@@ -1,0 +1,162 @@
+"""Which integers of a task belong together, found by trying, and what to call them.
+
+A *slot* is one place where an integer stands: in a constructor argument, in an input's shape, or the upper end of
+random integers.  Slots that can only change together become one constant.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import keyword
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from sources.inputs import Many, Spec, Specs, Tensor, all_tensors, edited
+from sources.search import Arguments, Solution
+
+Runs = Callable[[Solution], bool]
+MAX_TIED = 6  # slots of one value that are tried in all pairs and triples
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One place of an integer."""
+
+    kind: str  # "init", "input", "high"
+    key: str  # parameter name
+    path: tuple[int, ...] = ()  # of the input tensor
+    index: int = 0  # which literal of the argument, or which dimension
+    value: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """One named constant: the slots that hold it, and whether it may vary."""
+
+    name: str
+    value: int
+    slots: tuple[Slot, ...]
+    free: bool
+
+
+def slots(solution: Solution, inputs: list[str]) -> list[Slot]:
+    """All integers of a solution; ``inputs`` are the names of forward's parameters."""
+    found = []
+    for name, expression in solution.arguments.items():
+        for i, node in enumerate(literals(ast.parse(expression, mode="eval") if expression[0] != "<" else ast.Pass())):
+            if node.value >= 1:
+                found.append(Slot("init", name, (), i, node.value))
+    for path, tensor in all_tensors(solution.specs):
+        name = inputs[min(path[0], len(inputs) - 1)] if inputs else "x"
+        found += [Slot("input", name, path, i, size) for i, size in enumerate(tensor.shape)]
+        if tensor.kind == "int":
+            found.append(Slot("high", name, path, 0, tensor.high))
+    return found
+
+
+def literals(tree: ast.AST) -> list[ast.Constant]:
+    """Integer literals of an expression, in order."""
+    return [n for n in ast.walk(tree) if isinstance(n, ast.Constant) and type(n.value) is int]
+
+
+def assigned(solution: Solution, changes: dict[Slot, int]) -> Solution:
+    """The solution with other integers in some slots."""
+    arguments, specs = dict(solution.arguments), solution.specs
+    for slot, value in changes.items():
+        if slot.kind == "init":
+            tree = ast.parse(arguments[slot.key], mode="eval")
+            literals(tree)[slot.index].value = value
+            arguments[slot.key] = ast.unparse(tree)
+        else:
+            old = dict(all_tensors(specs))[slot.path]
+            new = replace(old, high=value) if slot.kind == "high" else old.resized(slot.index, value)
+            specs = edited(specs, slot.path, new)
+    return Solution(arguments, specs)
+
+
+def tied(solution: Solution, found: list[Slot], runs: Runs) -> list[tuple[tuple[Slot, ...], bool]]:
+    """Groups of slots that change together, and whether they can change at all."""
+
+    def varies(group: Iterable[Slot]) -> bool:
+        return any(runs(assigned(solution, dict.fromkeys(group, v))) for v in _others(next(iter(group)).value))
+
+    groups: list[tuple[tuple[Slot, ...], bool]] = []
+    stuck = []
+    for slot in found:
+        if slot.kind == "high" or not varies([slot]):
+            stuck.append(slot)
+        else:
+            groups.append(((slot,), True))
+    for _, same in itertools.groupby(sorted(stuck, key=lambda s: s.value), key=lambda s: s.value):
+        groups += _partition(list(same), varies)
+    order = {slot: i for i, slot in enumerate(found)}
+    return sorted(groups, key=lambda g: order[g[0][0]])
+
+
+def _others(value: int) -> Iterator[int]:
+    """Values to try instead: smaller first, for speed; a divisor's and a multiple's neighbours are not enough."""
+    yield from dict.fromkeys(v for v in (value // 2, value * 2, value + 1) if v >= 1 and v != value)
+
+
+def _partition(same: list[Slot], varies: Callable[[Iterable[Slot]], bool]) -> list[tuple[tuple[Slot, ...], bool]]:
+    """Split slots of equal value into the smallest groups that can change together."""
+    out = []
+    while same:
+        first, rest = same[0], same[1:]
+        sizes = [1, 2, len(rest)] if len(rest) <= MAX_TIED else [len(rest)]
+        tries = (c for n in dict.fromkeys(sizes) if 0 < n <= len(rest) for c in itertools.combinations(rest, n))
+        group = next((c for c in tries if varies([first, *c])), None)
+        together = (first, *(group or ()))
+        out.append((together, group is not None))
+        same = [s for s in same if s not in together]
+    return out
+
+
+def named(groups: list[tuple[tuple[Slot, ...], bool]], solution: Solution, taken: set[str]) -> list[Size]:
+    """Constants for the groups, with the names that people use."""
+    used = set(taken) | set(keyword.kwlist)
+    ranks = {path: len(t.shape) for path, t in all_tensors(solution.specs)}
+    out = []
+    for group, free in groups:
+        options = [_name(slot, ranks) for slot in sorted(group, key=lambda s: (s.kind != "init", s.kind))]
+        name = next((o for o in options if o not in used), "")
+        if not name:
+            base = f"{group[0].key}_{options[0]}" if group[0].kind != "init" else options[0]
+            tries = (base if i == 1 else f"{base}_{i}" for i in itertools.count(1))
+            name = next(t for t in tries if t not in used)
+        used.add(name)
+        out.append(Size(name, group[0].value, group, free))
+    return out
+
+
+_LONG = {"dim": "dim", "n_head": "num_heads", "heads": "num_heads", "nhead": "num_heads", "inp": "in_channels",
+         "oup": "out_channels", "in_ch": "in_channels", "out_ch": "out_channels", "in_chs": "in_channels",
+         "out_chs": "out_channels", "inplanes": "in_channels", "planes": "channels", "k": "kernel_size"}  # fmt: skip
+_DIMENSIONS = {
+    1: ("features",),
+    2: ("batch_size", "features"),
+    3: ("batch_size", "sequence_length", "hidden_size"),
+    4: ("batch_size", "channels", "height", "width"),
+    5: ("batch_size", "channels", "depth", "height", "width"),
+}
+
+
+def _name(slot: Slot, ranks: dict[tuple[int, ...], int]) -> str:
+    if slot.kind == "init":
+        name = re.sub(r"\W", "_", slot.key.split(".")[-1]).lower().strip("_") or "size"
+        name = _LONG.get(name, name)
+        return name if slot.index == 0 else f"{name}_{slot.index + 1}"
+    if slot.kind == "high":
+        return "vocabulary_size" if slot.value > 32 else "num_values"
+    known = _DIMENSIONS.get(ranks[slot.path], ())
+    return known[slot.index] if slot.index < len(known) else f"size_{slot.index}"
+
+
+def parts(spec: Spec) -> tuple[Spec, ...]:
+    """The parts of a list or tuple input."""
+    return spec.items if isinstance(spec, Many) else ()
+
+
+__all__ = ["Arguments", "Size", "Slot", "Specs", "Tensor", "assigned", "literals", "named", "slots", "tied"]

@@ -1,0 +1,47 @@
+"""Bytes from anywhere become source files, or are dropped with a reason."""
+
+from __future__ import annotations
+
+import io
+import tokenize
+from pathlib import PurePosixPath
+
+from kdata.record import Dropped, Origin, SourceFile, digest
+
+STAGE = "collect"
+MAX_FILE = 1 << 20  # bytes of one source file: larger ones are data or generated
+MAX_FILES = 20_000  # source files of one repository
+MAX_TOTAL = 256 << 20  # bytes of source of one repository
+SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages", "build", "dist"}
+
+
+class SourceError(Exception):
+    """A source that could not be read; the message says why in one line."""
+
+
+def wanted(path: str) -> bool:
+    """Whether a path inside a repository is a source file that we read: Python, in no hidden or generated folder."""
+    parts = PurePosixPath(path).parts
+    return path.endswith(".py") and not any(p.startswith(".") or p in SKIPPED_FOLDERS for p in parts)
+
+
+def source_file(origin: Origin, data: bytes) -> SourceFile | Dropped:
+    """Decode one file as Python would (BOM, coding line, UTF-8), else as Latin-1 where that leaves plain text."""
+    if len(data) > MAX_FILE:
+        return dropped(origin, "file too large", f"{len(data)} bytes")
+    if b"\x00" in data:
+        return dropped(origin, "not text")
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        text = data.decode(encoding)
+    except (SyntaxError, UnicodeDecodeError, LookupError):
+        text = data.decode("latin-1")
+        if any(c < " " and c not in "\t\n\r\f" or "\x7f" <= c < "\xa0" for c in text):
+            return dropped(origin, "undecodable")
+    return SourceFile(origin, text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff"))
+
+
+def dropped(origin: Origin, reason: str, detail: str = "") -> Dropped:
+    """A source file that was not kept."""
+    name = f"{origin.repository}:{origin.path}"
+    return Dropped(STAGE, digest(origin.repository, origin.revision, origin.path), reason, detail, name)
