@@ -1,0 +1,86 @@
+"""What a wrapper may ask of torch: memory, views, copies for layout. Everything else is compute and must be a kernel's.
+
+Copies (``clone``, ``contiguous``, ``copy_``, ``to``) are allowed because kernels may want another layout; ``cat``, ``pad``,
+``gather`` and the like move data by a rule that is the task's own work, so they are not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map_only
+
+from kdata.verify.guards import guarded, intact
+from kdata.verify.launches import Ledger
+
+EMPTY = frozenset({"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"})
+ALLOCATION = EMPTY | {
+    "zeros", "zeros_like", "new_zeros", "ones", "ones_like", "new_ones", "full", "full_like", "new_full", "zero_", "zero",
+    "fill_", "fill", "scalar_tensor", "lift_fresh", "lift_fresh_copy", "arange", "set_", "resize_",
+}  # fmt: skip
+VIEWS = frozenset({
+    "view", "_unsafe_view", "_reshape_alias", "reshape", "permute", "transpose", "t", "expand", "as_strided", "slice", "select",
+    "unsqueeze", "squeeze", "split", "split_with_sizes", "chunk", "unbind", "unfold", "alias", "detach", "detach_", "narrow",
+    "diagonal", "movedim", "view_as_real", "view_as_complex", "unsafe_split", "_conj", "squeeze_", "unsqueeze_", "transpose_",
+    "t_", "as_strided_", "is_same_size", "sym_size", "sym_stride", "sym_numel", "sym_storage_offset",
+})  # fmt: skip
+COPIES = frozenset({"clone", "contiguous", "copy_", "copy", "_to_copy", "to", "_local_scalar_dense"})
+SCALARS = 8  # reads of single numbers (``item``) in one forward: more would be arithmetic in Python
+ALLOWED = ALLOCATION | VIEWS | COPIES
+HIDDEN = ("numpy", "tolist", "__array__", "__dlpack__", "untyped_storage", "storage", "apply_", "map_")
+
+
+class Watch(TorchDispatchMode):
+    """Notes the operators that a candidate calls, and gives it poisoned, guarded memory."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__()
+        self._ledger = ledger
+        self.called: dict[str, None] = {}  # compute, in order of first call
+        self.scalars = 0
+        self.made: list[torch.Tensor] = []
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if self._ledger.moving:
+            return function(*args, **kwargs)
+        namespace, _, name = str(function).partition(".")
+        name = name.partition(".")[0]
+        if namespace == "aten" and name == "_local_scalar_dense":
+            self.scalars += 1
+        if namespace != "aten" or name not in ALLOWED or self.scalars > SCALARS:
+            self.called[f"{namespace}.{name}"] = None
+        if name == "resize_":
+            self.called["aten.resize_"] = None
+        result = function(*args, **kwargs)
+        return tree_map_only(torch.Tensor, self._poisoned, result) if name in EMPTY else result
+
+    def out_of_bounds(self) -> bool:
+        """Whether anything was written outside the memory this gave out."""
+        with self._ledger.move():
+            return not all(intact(t) for t in self.made)
+
+    def _poisoned(self, tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.layout is not torch.strided or tensor.numel() == 0 or tensor.device.type != "cpu":
+            return tensor
+        with self._ledger.move():
+            made = guarded(tensor.shape, tensor.stride(), tensor.dtype)
+        self.made.append(made)
+        return made
+
+
+def hide_values(watch: list[Watch], ledger: Ledger) -> None:
+    """Note calls that read a tensor's values past the dispatcher, in whatever watch is last in the list."""
+    for name in HIDDEN:
+        setattr(torch.Tensor, name, _noted(name, getattr(torch.Tensor, name), watch, ledger))
+
+
+def _noted(name: str, original: Any, watch: list[Watch], ledger: Ledger) -> Any:
+    def method(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        if watch and not ledger.moving:
+            watch[-1].called[f"Tensor.{name}"] = None
+        return original(self, *args, **kwargs)
+
+    return method

@@ -1,0 +1,199 @@
+"""Comparing what came back with what ought to: the trusted side, in numpy, on bytes that nobody else interprets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kdata.verify import reasons
+from kdata.verify.tolerances import Tolerance, tolerance
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Node = dict[str, Any]
+EXACT = ("int", "uint", "bool")
+
+
+class Unequal(Exception):
+    """The answer is wrong in a way that no tolerance covers."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(reason, detail)
+        self.reason, self.detail = reason, detail
+
+
+class Tensors:
+    """The tensors that one process wrote, see ``kdata.verify.wire``."""
+
+    def __init__(self, manifest: list[dict[str, Any]], blob: bytes) -> None:
+        self.manifest, self._blob = manifest, blob
+
+    def entry(self, index: int) -> dict[str, Any]:
+        return self.manifest[index]
+
+    def raw(self, index: int) -> bytes:
+        entry = self.manifest[index]
+        return self._blob[entry["offset"] : entry["offset"] + entry["bytes"]]
+
+    def array(self, index: int) -> Array:
+        """Elements in float64 (complex128), or in their own integer type."""
+        entry = self.manifest[index]
+        dtype, data = entry["dtype"], self.raw(index)
+        if dtype == "bfloat16":
+            wide = np.frombuffer(data, np.uint16).astype(np.uint32) << np.uint32(16)
+            return wide.view(np.float32).astype(np.float64).reshape(entry["shape"])
+        if dtype.startswith("float8"):
+            raise Unequal(reasons.BAD_TASK, f"{dtype} outputs cannot be compared yet")
+        array = np.frombuffer(data, np.dtype(dtype)).reshape(entry["shape"])
+        wide_type = {"f": np.float64, "c": np.complex128}.get(array.dtype.kind)
+        return array.astype(wide_type) if wide_type else array
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """How far one output is from the golden, and how far it may be."""
+
+    path: str
+    dtype: str
+    max_abs: float
+    max_rel: float
+    rmse: float
+    rmse_reference: float
+    limits: Tolerance
+    passed: bool
+    excess: float  # largest ratio of an error to its limit
+
+
+@dataclass(frozen=True, slots=True)
+class Nature:
+    """What the reference's forward does, as far as tolerances ask."""
+
+    terms: int
+    sums: bool
+
+
+def leaves(node: Node, path: str = "output") -> Iterator[tuple[str, Node]]:
+    """Tensors and plain values of a tree with their paths, containers unfolded."""
+    kind, content = next(iter(node.items()))
+    if kind in ("list", "tuple"):
+        for i, child in enumerate(content):
+            yield from leaves(child, f"{path}[{i}]")
+    elif kind == "dict":
+        for key, child in content:
+            yield from leaves(child, f"{path}[{key.get('value')!r}]")
+    else:
+        yield path, node
+
+
+def layout(node: Node) -> Any:
+    """The nesting of a tree, without what it holds."""
+    kind, content = next(iter(node.items()))
+    if kind in ("list", "tuple"):
+        return [kind, [layout(c) for c in content]]
+    if kind == "dict":
+        return [kind, sorted(([str(k), layout(c)] for k, c in content), key=lambda pair: str(pair[0]))]
+    return "tensor" if kind == "tensor" else "value"
+
+
+def structure(expected: Node, ours: Tensors, got: Node, theirs: Tensors) -> list[tuple[str, Node, Node]]:
+    """Pairs of leaves in equal places.
+
+    Raises:
+        Unequal: nesting, type, dtype or shape differ.
+    """
+    if layout(expected) != layout(got):
+        raise Unequal(reasons.STRUCTURE, f"returns {_say(got)}, the reference {_say(expected)}")
+    found = {path: node for path, node in leaves(got)}
+    pairs = [(path, node, found[path]) for path, node in leaves(expected)]
+    for path, one, other in pairs:
+        if "tensor" in one:
+            _same_kind(path, ours.entry(one["tensor"]), theirs.entry(other["tensor"]))
+    return pairs
+
+
+def _same_kind(path: str, one: dict[str, Any], other: dict[str, Any]) -> None:
+    if other["type"] not in ("Tensor", one["type"]) or "bytes" not in other or other["attributes"]:
+        raise Unequal(reasons.STRUCTURE, f"{path} is a {other['type']}{' with attributes' if other.get('attributes') else ''}")
+    for name in ("dtype", "shape"):
+        if one[name] != other[name]:
+            raise Unequal(reasons.STRUCTURE, f"{path} has {name} {other[name]}, the reference {one[name]}")
+    if _overlaps(other) and not _overlaps(one):
+        raise Unequal(reasons.STRUCTURE, f"{path} repeats one element (stride 0)")
+
+
+def _overlaps(entry: dict[str, Any]) -> bool:
+    return any(n > 1 and s == 0 for n, s in zip(entry["shape"], entry["strides"], strict=True))
+
+
+def _say(node: Node) -> str:
+    kind, content = next(iter(node.items()))
+    if kind in ("list", "tuple", "dict"):
+        return f"a {kind} of {len(content)}"
+    return "a tensor" if kind == "tensor" else f"a {type(content).__name__}"
+
+
+def errors(path: str, answer: Array, eager: Array, golden: Array | None, noisy: list[Array], dtype: str, nature: Nature) -> Errors:
+    """Measure one floating output.
+
+    Raises:
+        Unequal: NaN or infinity stand in other places than in the reference.
+    """
+    exact = golden if golden is not None and _sane(eager, golden) else eager
+    for name, mask in (("NaN", np.isnan), ("infinity", np.isinf)):
+        if not np.array_equal(mask(answer), mask(eager)) and not np.array_equal(mask(answer), mask(exact)):
+            raise Unequal(reasons.WRONG, f"{path}: {name} in {int(mask(answer).sum())} places, in the reference in {int(mask(eager).sum())}")
+    finite = np.isfinite(answer) & np.isfinite(exact)
+    if np.iscomplexobj(exact):
+        finite = np.isfinite(answer) & np.isfinite(exact)
+    elif not np.array_equal(np.sign(answer[np.isinf(answer)]), np.sign(eager[np.isinf(answer)])):
+        raise Unequal(reasons.WRONG, f"{path}: infinities of the other sign")
+    wanted = exact[finite]
+    honest = [_distance(other[finite], wanted) for other in (eager, *noisy) if other.shape == exact.shape]
+    limits = tolerance(dtype, _rms(wanted), nature.terms, nature.sums, _median([h[0] for h in honest]), _median([h[1] for h in honest]))
+    error = np.abs(answer[finite] - wanted)
+    size = np.abs(wanted)
+    rmse, largest = _distance(answer[finite], wanted)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(size > 0, error / size, 0.0)
+        ratio = error / (limits.atol + limits.rtol * size)
+    excess = max(float(ratio.max(initial=0.0)), rmse / limits.rmse, largest / max(limits.largest, limits.atol))
+    return Errors(path, dtype, largest, float(relative.max(initial=0.0)), rmse, honest[0][0], limits, excess <= 1.0, excess)
+
+
+def _sane(eager: Array, golden: Array) -> bool:
+    """Whether fp64 computes the same thing: not where dtype decides (masks of ``finfo.min``, rounding, fp32 inside)."""
+    if eager.shape != golden.shape or not np.array_equal(np.isfinite(eager), np.isfinite(golden)):
+        return False
+    finite = np.isfinite(golden)
+    return _distance(eager[finite], golden[finite])[0] <= 0.05 * max(_rms(golden[finite]), 1e-30)
+
+
+def exactly(path: str, answer: Array, eager: Array, golden: Array | None) -> None:
+    """Integers and booleans: equal to eager or, where rounding decides a tie, to the golden.
+
+    Raises:
+        Unequal: somewhere they are neither.
+    """
+    right = answer == eager
+    if golden is not None and golden.shape == eager.shape:
+        right |= answer == golden
+    if not bool(np.all(right)):
+        raise Unequal(reasons.WRONG, f"{path}: {int((~right).sum())} of {answer.size} integers differ")
+
+
+def _rms(values: Array) -> float:
+    return math.sqrt(float(np.mean(np.abs(values) ** 2))) if values.size else 0.0
+
+
+def _distance(one: Array, other: Array) -> tuple[float, float]:
+    """Root mean square and largest of the differences; elements that are not finite do not count."""
+    error = np.abs(one - other)
+    error = error[np.isfinite(error)]
+    return (_rms(error), float(error.max())) if error.size else (0.0, 0.0)
+
+
+def _median(values: list[float]) -> float:
+    return sorted(values)[len(values) // 2] if values else 0.0

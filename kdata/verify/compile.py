@@ -1,0 +1,113 @@
+"""Compiling a candidate's kernels for GPUs that are not here. In a child of its own, without the interpreter.
+
+ptxas and LLVM come with triton; nothing is launched.  Registers and spills are read from the machine code, because
+triton asks a driver for them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from triton.runtime.jit import JITFunction
+
+from kdata.verify import warmup
+from kdata.verify.loading import line, load
+
+CUOBJDUMP = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
+
+
+def answer(payload: list[dict[str, Any]], scratch: Path) -> list[dict[str, Any]]:
+    """Compile the kernels of ``candidate.py`` for launches as ``kdata.verify.launches`` records them, each with a target."""
+    os.environ["TRITON_CACHE_DIR"], tempfile.tempdir = str(scratch / "cache"), str(scratch)
+    try:
+        module = load(scratch / "candidate.py")
+    except BaseException as error:
+        return [{"error": f"on import: {line(error)}"}] * len(payload)
+    return [_report(module, launch, scratch) for launch in payload]
+
+
+def warm() -> None:
+    """Load the compilers by using them."""
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TRITON_CACHE_DIR"] = folder
+        for target in (("cuda", 90, 32), ("hip", "gfx942", 64)):
+            pointer = {"type": "*fp32"}
+            arguments = {"x_ptr": pointer, "y_ptr": pointer, "n": {"type": "i32", "value": 20}, "BLOCK": {"constant": 16}}
+            launch = {"kernel": "double", "arguments": arguments, "options": {}, "target": target}
+            _compile(warmup, launch)
+
+
+def _report(module: ModuleType, launch: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    try:
+        compiled = _compile(module, launch)
+    except Exception as error:  # whatever the compiler says about the candidate's kernel is the answer
+        return {"error": line(error)}
+    usage = _amd(compiled.asm["amdgcn"]) if "amdgcn" in compiled.asm else _nvidia(compiled.asm["cubin"], scratch)
+    return {**usage, "shared": int(compiled.metadata.shared)}
+
+
+def _compile(module: ModuleType, launch: dict[str, Any]) -> Any:
+    kernel = _find(module, launch["kernel"])
+    signature, constants, attributes = {}, {}, {}
+    for position, name in enumerate(kernel.arg_names):
+        argument = launch["arguments"].get(name) or {"constant": _default(kernel, name)}
+        if "unknown" in argument:
+            raise TypeError(f"argument {name} is a {argument['unknown']}")
+        if "constant" in argument:
+            signature[name], constants[(position,)] = "constexpr", _constant(module, argument["constant"])
+            continue
+        signature[name] = argument["type"]
+        if argument["type"].startswith("*"):
+            attributes[(position,)] = [["tt.divisibility", 16]]
+        elif argument.get("value") == 1 and argument["type"] in ("i32", "i64"):
+            signature[name], constants[(position,)] = "constexpr", 1  # as triton specialises it
+    source = ASTSource(kernel, signature, constexprs=constants, attrs=attributes)
+    return triton.compile(source, target=GPUTarget(*launch["target"]), options=launch["options"])
+
+
+def _find(module: ModuleType, name: str) -> Any:
+    for value in vars(module).values():
+        while value is not None and not isinstance(value, JITFunction) and hasattr(value, "fn"):
+            value = value.fn
+        if isinstance(value, JITFunction) and value.fn.__name__ == name:
+            return value
+    raise NameError(f"no kernel {name} at the top level of the file")
+
+
+def _default(kernel: Any, name: str) -> Any:
+    default = inspect.signature(kernel.fn).parameters[name].default
+    return None if default is inspect.Parameter.empty else default
+
+
+def _constant(module: ModuleType, value: Any) -> Any:
+    if isinstance(value, dict) and "dtype" in value:
+        return tl.dtype(value["dtype"])
+    return _find(module, value["function"]) if isinstance(value, dict) else value
+
+
+def _nvidia(cubin: bytes, scratch: Path) -> dict[str, int]:
+    """Registers and spilled 4-byte words a thread, from the binary's resource table."""
+    file = scratch / "kernel.cubin"
+    file.write_bytes(cubin)
+    text = subprocess.run([str(CUOBJDUMP), "-res-usage", str(file)], capture_output=True, text=True, check=True).stdout
+    numbers = {k: int(v) for k, v in re.findall(r"(REG|STACK|LOCAL):(\d+)", text)}
+    return {"registers": numbers["REG"], "spills": max(numbers.get("STACK", 0), numbers.get("LOCAL", 0)) // 4}
+
+
+def _amd(assembly: str) -> dict[str, int]:
+    """Vector registers, and spilled registers of both kinds, from the metadata at the assembly's end."""
+    numbers = {k: int(v) for k, v in re.findall(r"\.(vgpr_count|vgpr_spill_count|sgpr_spill_count): *(\d+)", assembly)}
+    return {"registers": numbers["vgpr_count"], "spills": numbers["vgpr_spill_count"] + numbers["sgpr_spill_count"]}

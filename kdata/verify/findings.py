@@ -1,0 +1,121 @@
+"""From a candidate's reports to a verdict: which check failed first, and what the failures have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from kdata.record import Build, Check, Trial
+from kdata.verify import reasons
+from kdata.verify.compare import Tensors
+from kdata.verify.trial import Expected, compare
+
+# Reasons that may come of sizes: where they appear only at other sizes than the base ones, the sizes are the reason.
+BY_SIZE = frozenset({reasons.WRONG, reasons.RAISES, reasons.STRUCTURE, reasons.OUT_OF_BOUNDS, reasons.STATE_DICT,
+                     reasons.CONSTRUCTOR, reasons.MUTATES})  # fmt: skip
+
+
+class Rejection(Exception):
+    """A candidate is rejected: a reason and a detail."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(reason, detail)
+        self.reason, self.detail = reason, detail
+
+
+@dataclass(slots=True)
+class Findings:
+    """What has been seen so far; the receipt is made of it whenever judging ends."""
+
+    checks: list[Check] = field(default_factory=list)
+    trials: list[Trial] = field(default_factory=list)
+    signatures: list[dict[str, Any]] = field(default_factory=list)  # launches of the first trial
+    builds: tuple[Build, ...] = ()
+    guards: tuple[str, ...] = ()
+    mode: str = "train"
+
+    def check(self, name: str, passed: bool, detail: str = "") -> None:
+        """Note a check."""
+        self.checks.append(Check(name, passed, detail))
+
+
+@dataclass(slots=True)
+class Judgement:
+    """One candidate's reports, and the order in which they are looked at."""
+
+    expected: Expected
+    numbers: list[int]  # of the trials, in the order of the reports
+    value: dict[str, Any]  # the host's answer
+    returned: Tensors
+    has_kernel: bool
+    failures: dict[int, str] = field(default_factory=dict)  # trial number: reason
+
+    def decide(self, found: Findings, works_at_double: Callable[[], bool]) -> None:
+        """Note all checks.
+
+        Raises:
+            Rejection: one of them failed.
+        """
+        reports = self.value["trials"]
+        found.signatures = reports[0]["launches"]
+        for number, report in zip(self.numbers, reports, strict=True):
+            trial, reason = compare(self.expected, number, report, self.returned)
+            found.trials.append(trial)
+            if reason:
+                self.failures[number] = reason
+        self._genuine(found, reports)
+        found.check("correct", not self.failures, f"{len(reports) - len(self.failures)} of {len(reports)} trials")
+        if self.failures:
+            raise self._wrong(found, works_at_double)
+        self._depends(found)
+
+    def _genuine(self, found: Findings, reports: list[dict[str, Any]]) -> None:
+        """Own kernels launch wherever the call came through, and torch computes nothing."""
+        called = list(dict.fromkeys(op for r in reports for op in r["aten"]))
+        launched = [bool(r["launches"]) for r in reports if r["outcome"] == "ok"]
+        found.check("no ATen compute", not called, ", ".join(called))
+        found.check("own kernels launch", all(launched) and bool(launched))
+        if launched and not all(launched) and (self.has_kernel or not called):
+            detail = "in no trial" if not any(launched) else "in some trials"
+            raise Rejection(reasons.NOT_LAUNCHED, detail + (f"; it calls {', '.join(called)}" if called else ""))
+        if called:
+            raise Rejection(reasons.ATEN, ", ".join(called))
+
+    def _wrong(self, found: Findings, works_at_double: Callable[[], bool]) -> Rejection:
+        """The reason behind failed trials: sizes, where only they make the difference."""
+        trials = dict(zip(self.numbers, found.trials, strict=True))
+        base = self.expected.numbers("base")
+        first = next(iter(self.failures))
+        detail = f"{trials[first].sizes or 'own sizes'}: {self.failures[first]}: {trials[first].detail}"
+        if any(n in self.failures for n in base):
+            first = next(n for n in base if n in self.failures)
+            same = all(self.failures.get(n) in BY_SIZE for n in self.numbers) and self._blind()
+            if same:
+                return Rejection(reasons.BAKED_IN, f"its launches are the same at all sizes; {detail}")
+            return Rejection(self.failures[first], f"{trials[first].sizes or 'own sizes'}: {trials[first].detail}")
+        if self.failures[first] not in BY_SIZE:
+            return Rejection(self.failures[first], detail)
+        failed = {self.expected.trials[n]["variant"] for n in self.failures}
+        others = {self.expected.trials[n]["variant"] for n in self.numbers if n not in base}
+        odd_only = bool(others - failed) or works_at_double()
+        return Rejection(reasons.WRONG_ODD if odd_only else reasons.BAKED_IN, detail)
+
+    def _blind(self) -> bool:
+        """Whether the launches (grids and arguments) do not change with the sizes at all, though there were some."""
+        reports = self.value["trials"]
+        variants = {self.expected.trials[n]["variant"]: r["launches"] for n, r in zip(self.numbers, reports, strict=True)}
+        launches = [v for v in variants.values() if v]
+        return len(launches) > 1 and all(v == launches[0] for v in launches)
+
+    def _depends(self, found: Findings) -> None:
+        """With its kernels disabled the answer must break, and with failing launches it must fail."""
+        number = self.numbers[0]
+        _, broken = compare(self.expected, number, self.value["ablated"], self.returned)
+        found.check("answer depends on its kernels", bool(broken))
+        if not broken:
+            raise Rejection(reasons.INDEPENDENT, "with its kernels disabled the answer is as right as before")
+        loud = self.value["failing"]["outcome"] != "ok"
+        found.check("a failing launch is an error", loud)
+        if not loud:
+            raise Rejection(reasons.FALLBACK, "when a launch fails it returns something all the same")

@@ -1,0 +1,186 @@
+"""Triton's interpreter, mended where it differs from the compiler and would fail honest kernels. In the host's child.
+
+Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py``:
+
+- ``_patch_lang`` walks the whole language at every call of a device function (milliseconds each): done once a module here.
+- bfloat16 is held as uint16 and arithmetic works on the bits: computed in float32 here, rounded to nearest even.
+- float32 to bfloat16 truncates: rounded to nearest even here.
+- ``tl.maximum``/``tl.minimum`` spread NaN unless told to: on a GPU they return the other operand.
+- ``tl.reduce``/``tl.associative_scan`` with a combine function of one's own call it once an element: whole slices here,
+  in the order of the elements.
+- ``autotune`` times kernels on a GPU: here configurations take turns.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import triton
+import triton.language as tl
+from triton.runtime import autotuner, interpreter
+
+Array = np.ndarray[Any, np.dtype[Any]]
+_turn = 0
+
+
+def mend() -> None:
+    """Apply all mends, once a process. ``TRITON_INTERPRET=1`` must have been set before triton was imported."""
+    if not triton.knobs.runtime.interpret:
+        raise RuntimeError("TRITON_INTERPRET=1 must be set before triton is imported")
+    np.seterr(all="ignore")
+    _patch_language_once()
+    _mend_bfloat16()
+    builder: Any = interpreter.InterpreterBuilder
+    builder.create_maxnumf = lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmax)
+    builder.create_minnumf = lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmin)
+    reduce, scan = vars(interpreter)["ReduceOps"], vars(interpreter)["ScanOps"]
+    reduce.generic_reduce, scan.generic_scan = _reduce, _scan
+    vars(autotuner)["Autotuner"]._bench = _bench
+
+
+def take_turn(number: int) -> None:
+    """Which of an autotuner's configurations the next new key gets."""
+    global _turn
+    _turn = number
+
+
+def _bench(self: Any, *args: Any, config: Any, **meta: Any) -> list[float]:
+    chosen = self.configs[_turn % len(self.configs)]
+    return [0.0 if config is chosen else 1.0] * 3
+
+
+def _patch_language_once() -> None:
+    original: Callable[[Any], Any] = vars(interpreter)["_patch_lang"]
+    scope: Any = vars(interpreter)["_LangPatchScope"]
+    done: set[tuple[int, ...]] = set()
+
+    def patch(function: Any) -> Any:
+        spaces = tuple(sorted(id(v) for v in set(_modules(function.__globals__))))
+        if spaces not in done:
+            done.add(spaces)
+            original(function)  # never restored: nothing else runs in this process
+        return scope()
+
+    vars(interpreter)["_patch_lang"] = patch
+
+
+def _modules(space: dict[str, Any]) -> list[Any]:
+    return [v for v in space.values() if v is tl or v is tl.core]
+
+
+def _round_bfloat16(data: Array) -> Array:
+    """float32 to the bits of bfloat16, to nearest even; NaN stays NaN."""
+    bits = np.ascontiguousarray(data, dtype=np.float32).view(np.uint32)
+    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
+    return np.where(np.isnan(data), np.uint32(0x7FC0), rounded).astype(np.uint16)
+
+
+def _widen_bfloat16(data: Array) -> Array:
+    return (np.ascontiguousarray(data).astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def _mend_bfloat16() -> None:
+    builder: Any = interpreter.InterpreterBuilder
+    handle: Any = interpreter.TensorHandle
+    bfloat16 = tl.bfloat16
+
+    def wide(value: Any) -> Any:
+        is_half = isinstance(value, handle) and value.dtype.scalar == bfloat16 and not hasattr(value.dtype, "element_ty")
+        return handle(_widen_bfloat16(value.data), tl.float32) if is_half else value
+
+    def around(name: str) -> None:
+        original = getattr(builder, name)
+
+        def method(self: Any, *values: Any) -> Any:
+            widened = [wide(v) for v in values]
+            if all(a is b for a, b in zip(widened, values, strict=True)):
+                return original(self, *values)
+            result = original(self, *widened)
+            if result.data.dtype != np.float32:
+                return result
+            return handle(_round_bfloat16(result.data), bfloat16)
+
+        setattr(builder, name, method)
+
+    for name in ("binary_op", "unary_op", "create_fma", "create_fabs", "create_rsqrt", "create_erf", "create_clampf"):
+        around(name)
+    _mend_casts(builder, handle)
+    dot = builder.create_dot
+
+    def create_dot(self: Any, a: Any, b: Any, d: Any, precision: Any, imprecise: Any) -> Any:
+        return dot(self, wide(a), wide(b), d, precision, imprecise)
+
+    builder.create_dot = create_dot
+
+
+def _mend_casts(builder: Any, handle: Any) -> None:
+    cast = builder.cast_impl
+
+    def cast_impl(self: Any, source: Any, target: Any) -> Any:
+        before, after = source.dtype.scalar, target.scalar
+        if before == tl.bfloat16:
+            source = handle(_widen_bfloat16(source.data), tl.float32)
+            if after == tl.float32:
+                return source
+        if after == tl.bfloat16:
+            return handle(_round_bfloat16(source.data.astype(np.float32)), tl.bfloat16)
+        return cast(self, source, target)
+
+    convert = builder.create_fp_to_fp
+
+    def create_fp_to_fp(self: Any, source: Any, target: Any, rounding: Any) -> Any:
+        standard = {tl.float16, tl.bfloat16, tl.float32, tl.float64}
+        if source.dtype.scalar in standard and target.scalar in standard:
+            return cast_impl(self, source, target)
+        return convert(self, source, target, rounding)
+
+    builder.cast_impl, builder.create_fp_to_fp = cast_impl, create_fp_to_fp
+
+
+def _combine(self: Any, left: list[Array], right: list[Array], dtypes: list[Any]) -> list[Array]:
+    """The combine function on two lists of arrays of equal shape."""
+    arguments = [self.to_tensor(data, dtype) for data, dtype in zip(itertools.chain(left, right), dtypes * 2, strict=True)]
+    result = self.combine_fn.fn(*arguments)
+    results = result if isinstance(result, tuple) else (result,)
+    shape = left[0].shape
+    return [_spread(r, shape, like.dtype) for r, like in zip(results, left, strict=True)]
+
+
+def _spread(value: Any, shape: tuple[int, ...], dtype: Any) -> Array:
+    data = value.handle.data if isinstance(value, tl.core.tensor) else np.asarray(value)
+    return np.broadcast_to(data.astype(dtype), shape)
+
+
+def _reduce(self: Any, given: tuple[Any, ...]) -> list[Any]:
+    """Neighbours are combined, then neighbours of these: the order of the elements is kept."""
+    rank = len(given[0].handle.data.shape)
+    parts, axis = self.unravel(given, self.axis)
+    dtypes = [p.dtype for p in parts]
+    data = [np.moveaxis(p.handle.data, axis, 0) for p in parts]
+    while (count := data[0].shape[0]) > 1:
+        even = count // 2 * 2
+        rest = [d[even:] for d in data]
+        joined = _combine(self, [d[0:even:2] for d in data], [d[1:even:2] for d in data], dtypes)
+        data = [np.concatenate([j, r]) for j, r in zip(joined, rest, strict=True)]
+    return [self.to_tensor(_reduced(self, d[0], axis, rank), dtype) for d, dtype in zip(data, dtypes, strict=True)]
+
+
+def _reduced(self: Any, data: Array, axis: int, rank: int) -> Any:
+    if self.keep_dims:
+        return np.expand_dims(data, axis) if self.axis is not None else data.reshape((1,) * rank)
+    return data.item() if data.ndim == 0 else data
+
+
+def _scan(self: Any, given: tuple[Any, ...]) -> list[Any]:
+    """Hillis and Steele's scan: log2(n) steps over whole slices."""
+    dtypes = [p.dtype for p in given]
+    data = [np.moveaxis(p.handle.data, self.axis, 0).copy() for p in given]
+    distance = 1
+    while distance < data[0].shape[0]:
+        joined = _combine(self, [np.roll(d, distance, axis=0) for d in data], data, dtypes)  # shapes stay powers of two
+        data = [np.concatenate([d[:distance], j[distance:]]) for d, j in zip(data, joined, strict=True)]
+        distance *= 2
+    return [self.to_tensor(np.moveaxis(d, 0, self.axis), dtype) for d, dtype in zip(data, dtypes, strict=True)]

@@ -1,0 +1,198 @@
+"""The judge: trusted orchestration of a reference's process, a candidate's process, the comparison and the compilers.
+
+Seeds, goldens and tolerances never enter the candidate's process; what comes out of it is bytes and a JSON account,
+which is compared here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from kdata.record import Build, Candidate, Check, Origin, Receipt, Task, Trial, Verdict, digest
+from kdata.sandbox.pool import lease
+from kdata.sandbox.worker import Answer, JobError
+from kdata.task import TaskError, find_entry_point
+from kdata.verify import reasons, targets
+from kdata.verify.compare import Tensors
+from kdata.verify.findings import Findings, Judgement, Rejection
+from kdata.verify.options import Options
+from kdata.verify.source import defines_kernel, object_to, task_part
+from kdata.verify.tolerances import VERSION
+from kdata.verify.trial import Expected, compare
+
+DEVICE = "cpu: triton interpreter"
+CRASHES = {"timeout": reasons.TIMEOUT, "memory": reasons.MEMORY}
+
+
+class Undecided(Exception):
+    """The judge cannot say: a reason and a detail."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(reason, detail)
+        self.reason, self.detail = reason, detail
+
+
+def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Receipt:  # noqa: B008 - frozen
+    """Execute a candidate beside its task's reference and say what was seen.
+
+    Never raises for what a task or a candidate does: that is a verdict.
+    """
+    found = Findings()
+    try:
+        _admit(candidate, options)
+        expected = expect(task.source, task.entry_point, options)
+        found.mode = expected.mode
+        _run(candidate, expected, options, found)
+        _build(candidate, options, found)
+    except Rejection as rejection:
+        return _receipt(candidate, "rejected", rejection.reason, rejection.detail, found)
+    except Undecided as undecided:
+        return _receipt(candidate, "unverified", undecided.reason, undecided.detail, found)
+    return _receipt(candidate, "verified", "", "", found)
+
+
+def judge_files(task_path: str | Path, kernel_path: str | Path, options: Options = Options()) -> Receipt:  # noqa: B008
+    """Judge a kernel file against a task file in the KernelBench interface.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    text, kernel = (_read(Path(p)) for p in (task_path, kernel_path))
+    text = task_part(text)
+    origin = Origin("local", Path(task_path).parent.name, "", Path(task_path).name)
+    try:
+        entry_point = find_entry_point(text)
+    except TaskError as error:
+        task = Task.make(text, "Model", origin)
+        return _receipt(Candidate.make(task, kernel, "triton", "file"), "unverified", reasons.BAD_TASK, str(error), Findings())
+    task = Task.make(text, entry_point, origin)
+    return judge(task, Candidate.make(task, kernel, "triton", "file"), options)
+
+
+@lru_cache(maxsize=8)
+def expect(source: str, entry_point: str, options: Options) -> Expected:
+    """Run a task's reference at all its variants. Remembered for the task's other candidates.
+
+    Raises:
+        Undecided: the reference cannot be the measure of anything.
+    """
+    seeds = [int(digest("seed", str(options.seed), str(n))[:7], 16) for n in range(options.seeds)]
+    payload = {"source": source, "entry_point": entry_point, "variants": options.variants, "seeds": seeds}
+    try:
+        with lease("torch", "kdata.verify.reference:warm") as worker:
+            answer = worker.call("kdata.verify.reference:answer", payload, options.limits(), fetch=("given.bin", "kept.bin"))
+    except JobError as error:
+        raise Undecided(reasons.BAD_TASK, f"the reference's process ended with {error}") from error
+    if "fault" in answer.value:
+        raise Undecided(*answer.value["fault"])
+    return Expected(answer.value, answer.files["given.bin"], answer.files["kept.bin"])
+
+
+def _read(path: Path) -> str:
+    return path.read_bytes()[: 11 << 20].decode("utf-8", "replace")
+
+
+def _admit(candidate: Candidate, options: Options) -> None:
+    if candidate.language != "triton":
+        raise Undecided(reasons.NO_GPU, f"{candidate.language} is not interpreted")
+    try:
+        for target in options.targets:
+            targets.parse(target)
+    except ValueError as error:
+        raise Undecided(reasons.BAD_OPTION, str(error)) from error
+    if objection := object_to(candidate.source):
+        raise Rejection(objection.reason, objection.detail)
+
+
+def _call(candidate: Candidate, expected: Expected, numbers: Sequence[int], options: Options) -> Answer:
+    payload = {"manifest": expected.manifest, "mode": expected.mode, "ablate": 0,
+               "trials": [expected.trials[n]["given"] for n in numbers]}  # fmt: skip
+    files = {"given.bin": expected.given_bytes, "candidate.py": candidate.source.encode()}
+    with lease("torch", "kdata.verify.host:warm", TRITON_INTERPRET="1") as worker:
+        return worker.call("kdata.verify.host:answer", payload, options.limits(), files, fetch=("returned.bin",))
+
+
+def _run(candidate: Candidate, expected: Expected, options: Options, found: Findings) -> None:
+    """Run every trial in one child, and judge what comes back."""
+    numbers = expected.numbers("base", "odd", "one", "mixed")
+    try:
+        answer = _call(candidate, expected, numbers, options)
+    except JobError as error:
+        raise _crash(error, candidate, expected, options) from error
+    found.guards = answer.guards
+    value: dict[str, Any] = answer.value
+    if "failed" in value:
+        raise Rejection(*value["failed"])
+    returned = Tensors(value["manifest"], answer.files.get("returned.bin", b""))
+    judgement = Judgement(expected, numbers, value, returned, defines_kernel(candidate.source))
+    judgement.decide(found, lambda: _works_at(candidate, expected, "double", options))
+
+
+def _works_at(candidate: Candidate, expected: Expected, kind: str, options: Options) -> bool:
+    """Whether a candidate is right at one kind of variant, run alone."""
+    numbers = expected.numbers(kind)
+    if not numbers:
+        return False
+    try:
+        answer = _call(candidate, expected, numbers[:1], options)
+    except JobError:
+        return False
+    if "failed" in answer.value:
+        return False
+    returned = Tensors(answer.value["manifest"], answer.files.get("returned.bin", b""))
+    return compare(expected, numbers[0], answer.value["trials"][0], returned)[1] == ""
+
+
+def _crash(error: JobError, candidate: Candidate, expected: Expected, options: Options) -> Rejection:
+    """Why the candidate's process gave no answer; whether it would have at the base sizes alone."""
+    if error.reason in CRASHES:
+        return Rejection(CRASHES[error.reason], error.detail)
+    if error.reason == "crash" and _works_at(candidate, expected, "base", options):
+        doubled = _works_at(candidate, expected, "double", options)
+        return Rejection(reasons.WRONG_ODD if doubled else reasons.BAKED_IN, f"at other sizes its process ends with {error}")
+    return Rejection(reasons.CRASH, str(error))
+
+
+def _build(candidate: Candidate, options: Options, found: Findings) -> None:
+    if not options.targets:
+        return
+    found.builds = tuple(targets.compile_kernels(candidate.source, found.signatures, options.targets))
+    failed = [b for b in found.builds if b.error]
+    found.check("compiles", not failed, ", ".join(options.targets))
+    if failed:
+        raise Rejection(f"{reasons.NO_COMPILE} {failed[0].target}", f"{failed[0].kernel}: {failed[0].error}")
+
+
+def _receipt(candidate: Candidate, verdict: Verdict, reason: str, detail: str, found: Findings) -> Receipt:
+    checks: tuple[Check, ...] = tuple(found.checks)
+    trials: tuple[Trial, ...] = tuple(found.trials)
+    builds: tuple[Build, ...] = found.builds
+    return Receipt(
+        candidate.id, verdict, reason, detail[:1000], checks, trials, tuple(s["kernel"] for s in found.signatures), builds,
+        mode=found.mode, device=DEVICE, isolation="+".join(found.guards), tolerances=VERSION, harness=harness(),
+        versions=versions(),
+    )  # fmt: skip
+
+
+@cache
+def harness() -> str:
+    """Hash of the judge's own source."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return digest(*(f"{f.name}\n{f.read_text()}" for f in files))
+
+
+@cache
+def versions() -> tuple[str, ...]:
+    """What the judge ran on."""
+    found = [f"python {sys.version_info.major}.{sys.version_info.minor}"]
+    for package in ("torch", "triton", "numpy"):
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    return tuple(found)

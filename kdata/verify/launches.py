@@ -1,0 +1,104 @@
+"""Seeing kernels launch, and keeping them from it. In the host's child, installed before the candidate is imported."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import torch
+from triton import language as tl
+from triton.runtime import interpreter
+
+Launch = dict[str, Any]
+OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+POINTEES = {
+    torch.float64: "fp64", torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16", torch.int64: "i64",
+    torch.int32: "i32", torch.int16: "i16", torch.int8: "i8", torch.uint8: "u8", torch.bool: "i1",
+    torch.float8_e4m3fn: "fp8e4nv", torch.float8_e5m2: "fp8e5",
+}  # fmt: skip
+
+
+class LaunchFault(RuntimeError):
+    """The fault that is injected to see whether a candidate hides it."""
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What was launched since it was last cleared."""
+
+    behaviour: Literal["run", "skip", "fail"] = "run"
+    launches: list[Launch] = field(default_factory=list)
+    moving: bool = False  # the interpreter moves arguments to where it wants them: no work of the candidate
+    path: str = ""
+
+    def install(self) -> None:
+        """Put this ledger between the candidate and the interpreter."""
+        function: Any = interpreter.InterpretedFunction
+        executor: Any = vars(interpreter)["GridExecutor"]
+        run = function.run
+        ledger = self
+
+        def watched(self: Any, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
+            if warmup:
+                return None
+            ledger.launches.append(signature(self, args, kwargs, grid))
+            if ledger.behaviour == "skip":
+                return None
+            if ledger.behaviour == "fail":
+                raise LaunchFault("injected: this launch failed")
+            return run(self, *args, grid=grid, warmup=False, **kwargs)
+
+        function.run = watched
+        for name in ("_init_args_hst", "_restore_args_dev"):
+            setattr(executor, name, self._while_moving(getattr(executor, name)))
+
+    def _while_moving(self, method: Any) -> Any:
+        def moved(executor: Any, *args: Any) -> Any:
+            with self.move():
+                return method(executor, *args)
+
+        return moved
+
+    @contextlib.contextmanager
+    def move(self) -> Iterator[None]:
+        """While the harness itself calls torch."""
+        before, self.moving = self.moving, True
+        try:
+            yield
+        finally:
+            self.moving = before
+
+
+def signature(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], grid: Any) -> Launch:
+    """A launch as plain data: enough to compile the kernel for this call, and to see whether calls differ by size."""
+    names = function.arg_names
+    bound = dict(zip(names, args, strict=False)) | {k: v for k, v in kwargs.items() if k in names}
+    meta = {k: v for k, v in kwargs.items() if k in OPTIONS and isinstance(v, int)}
+    size = grid(dict(bound) | meta) if callable(grid) else grid
+    extent = [int(n) for n in (size if isinstance(size, tuple | list) else (size,))]
+    annotations = function.fn.__annotations__
+    fixed = {n for n in names if "constexpr" in str(annotations.get(n, ""))}
+    given = {n: _argument(v, n in fixed) for n, v in bound.items()}
+    return {"kernel": function.fn.__name__, "arguments": given, "options": meta, "grid": extent}
+
+
+def _argument(value: Any, fixed: bool) -> dict[str, Any]:
+    """``{"type": "*fp32"}`` for what is passed at run time (its value too if it is an integer), else ``{"constant": ..}``."""
+    if isinstance(value, torch.Tensor):
+        return {"type": "*" + POINTEES.get(value.dtype, "?")}
+    if isinstance(value, tl.constexpr):
+        value = value.value
+    if isinstance(value, tl.dtype):
+        return {"constant": {"dtype": value.name}}
+    if isinstance(value, interpreter.InterpretedFunction):
+        return {"constant": {"function": value.fn.__name__}}
+    if fixed or value is None or isinstance(value, str):
+        plain = value is None or isinstance(value, bool | int | float | str)
+        return {"constant": value} if plain else {"unknown": type(value).__name__}
+    if isinstance(value, bool):
+        return {"type": "i1", "value": value}
+    if isinstance(value, int):
+        return {"type": "i32" if -(2**31) <= value < 2**31 else "i64", "value": value}
+    return {"type": "fp32", "value": value} if isinstance(value, float) else {"unknown": type(value).__name__}

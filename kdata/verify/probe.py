@@ -1,0 +1,150 @@
+"""Running a task at sizes of our choosing, and measuring what that costs. In the reference's child only.
+
+Sizes that are too large to run are found without running: the constructor and ``get_inputs`` run on fake tensors, which
+have shapes and no memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from kdata.task import Program, execute, resize
+
+REAL = 4 << 20  # elements of one tensor, or of inputs and parameters, beyond which nothing runs on real memory
+SURE = 1 << 16  # elements of inputs and parameters up to which a real run is tried at once
+SUMS = ("sum", "mean", "norm", "var", "std", "softmax", "logsumexp", "loss", "pool", "cumsum", "cumprod", "prod", "scatter", "index_add")
+PRODUCTS = ("mm", "addmm", "bmm", "baddbmm", "convolution", "dot", "mv", "attention", "lstm", "gru", "rnn", "linear", "einsum")
+
+
+@dataclass(slots=True)
+class Cost:
+    """What one forward did."""
+
+    work: int = 0  # elements written, plus multiplications / 64
+    largest: int = 0  # elements of the largest tensor
+    terms: int = 1  # K: the longest sum behind one element of an output
+    sums: bool = False
+    products: bool = False
+
+
+class Meter(TorchDispatchMode):
+    """Counts while operators run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cost = Cost()
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = function(*args, **(kwargs or {}))
+        given = [t for t in tree_leaves(args) if isinstance(t, torch.Tensor)]
+        made = sum(t.numel() for t in tree_leaves(out) if isinstance(t, torch.Tensor))
+        name = str(function).split(".")[1]
+        cost = self.cost
+        if any(p in name for p in PRODUCTS):
+            cost.products, terms = True, _terms(name, given)
+            cost.terms = max(cost.terms, terms)
+            cost.work += made * terms // 64
+        elif any(s in name for s in SUMS) and given:
+            cost.sums = True
+            whole = max(t.numel() for t in given)
+            cost.terms = max(cost.terms, whole // max(1, made), *(max(t.shape, default=1) for t in given))
+        cost.work += made
+        cost.largest = max(cost.largest, made, *(t.numel() for t in given)) if given else max(cost.largest, made)
+        return out
+
+
+def _terms(name: str, given: list[torch.Tensor]) -> int:
+    """Length of the sums of a product."""
+    if "convolution" in name and len(given) > 1:
+        return max(1, given[1].numel() // max(1, given[1].shape[0]))
+    return max((t.shape[-1] for t in given[:3] if t.ndim), default=1)
+
+
+@dataclass(slots=True)
+class Run:
+    """A task executed at some sizes: the shapes of its inputs, what its arguments were, and the cost of its forward."""
+
+    shapes: tuple[tuple[int, ...], ...]
+    arguments: str
+    elements: int
+    cost: Cost = field(default_factory=Cost)
+
+
+class Prober:
+    """Tries sizes; every answer is kept."""
+
+    def __init__(self, source: str, entry_point: str) -> None:
+        self.source, self.entry_point = source, entry_point
+        self._seen: dict[tuple[tuple[tuple[str, int], ...], str], Run | None] = {}
+
+    def program(self, values: Mapping[str, int]) -> Program:
+        """The task at these sizes."""
+        return execute(resize(self.source, values), self.entry_point)
+
+    def shapes(self, values: Mapping[str, int]) -> Run | None:
+        """Inputs and constructor on fake tensors; None where they fail."""
+        return self._once(values, "shapes")
+
+    def forward(self, values: Mapping[str, int], real: bool = True) -> Run | None:
+        """A whole run; None where it fails or is too large for real memory."""
+        return self._once(values, "real" if real else "fake")
+
+    def _once(self, values: Mapping[str, int], how: str) -> Run | None:
+        key = tuple(sorted(values.items())), how
+        if key not in self._seen:
+            try:
+                self._seen[key] = self._try(values, how)
+            except Exception:  # whatever the task raises, these sizes do not work
+                self._seen[key] = None
+        return self._seen[key]
+
+    def _try(self, values: Mapping[str, int], how: str) -> Run | None:
+        torch.manual_seed(0)
+        if how != "real":
+            with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
+                return self._run(values, how == "fake")
+        rough = self.shapes(values)
+        if rough is not None and rough.elements > REAL:
+            return None
+        if rough is not None and rough.elements > SURE:
+            fake = self.forward(values, real=False)
+            if fake is not None and fake.cost.largest > REAL:
+                return None
+        with torch.no_grad():
+            return self._run(values, True)
+
+    def _run(self, values: Mapping[str, int], forward: bool) -> Run:
+        program = self.program(values)
+        positional, keyword = program.arguments()
+        described = describe([positional, keyword])
+        module = program.namespace[self.entry_point](*positional, **keyword)
+        inputs = program.inputs()
+        held = [t for t in tree_leaves(inputs) if isinstance(t, torch.Tensor)]
+        elements = sum(t.numel() for t in [*held, *module.parameters(), *module.buffers()])
+        run = Run(tuple(tuple(t.shape) for t in held), described, elements)
+        if forward:
+            with Meter() as meter:
+                module(*inputs)
+            run.cost = meter.cost
+        return run
+
+
+def describe(value: Any) -> str:
+    """Arguments as text, tensors by shape, so that two constructions can be told apart."""
+    if isinstance(value, torch.Tensor):
+        return f"{value.dtype}{list(value.shape)}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(describe(v) for v in value) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k}: {describe(v)}" for k, v in value.items()) + "}"
+    plain = value is None or isinstance(value, bool | int | float | str)
+    return repr(value) if plain else type(value).__name__
+
+

@@ -1,0 +1,40 @@
+"""Why a candidate was not verified: the fixed phrases that receipts carry and funnels group by."""
+
+from __future__ import annotations
+
+# The candidate's text
+NOT_PYTHON = "not Python"
+TOO_LONG = "too long"
+NO_MODEL_NEW = "no ModelNew"
+FORBIDDEN_IMPORT = "imports what it may not"
+ABSENT_PACKAGE = "needs a package that is absent"
+
+# Building and running it
+CONSTRUCTOR = "constructor differs"
+STATE_DICT = "state_dict differs"
+RAISES = "raises"
+CRASH = "crash"
+TIMEOUT = "timeout"
+MEMORY = "memory"
+
+# What it returned
+STRUCTURE = "wrong structure"
+WRONG = "wrong result"
+WRONG_ODD = "wrong at odd sizes"
+BAKED_IN = "sizes baked in"
+MUTATES = "modifies its inputs"
+OUT_OF_BOUNDS = "writes outside its tensors"
+
+# Whether its kernels did the work
+ATEN = "calls ATen compute"
+NOT_LAUNCHED = "kernel never launched"
+INDEPENDENT = "answer does not depend on its kernels"
+FALLBACK = "hides a failing kernel"
+NO_COMPILE = "does not compile for"  # followed by the target
+
+# The judge could not say
+BAD_TASK = "the task cannot be run"
+RANDOM_REFERENCE = "reference is nondeterministic"
+NO_GPU = "needs a GPU"
+BAD_OPTION = "bad option"
+INTERNAL = "the judge failed"

@@ -1,0 +1,267 @@
+"""The reference's side: what the candidate is given, and what it ought to answer. In a child of its own.
+
+``answer`` is called in the sandbox with the task; no candidate is ever in this process.  Two files come back: what may
+be handed on to the candidate's process, and what stays with the judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils._pytree import tree_leaves, tree_map
+
+from kdata.task import INIT_INPUTS, Program, TaskError, resize
+from kdata.verify import reasons
+from kdata.verify.probe import Meter, Prober
+from kdata.verify.variants import TooLarge, Variant, plan
+from kdata.verify.weights import redraw
+from kdata.verify.wire import Unplain, Writer
+
+GIVEN, KEPT = "given.bin", "kept.bin"
+NOISES = 2  # runs with inputs and weights moved by an ulp: how much error is the task's own
+
+
+class Fault(Exception):
+    """The task is at fault: a reason and a detail."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(reason, detail)
+        self.reason, self.detail = reason, detail
+
+
+def warm() -> None:
+    """Load what torch loads late."""
+    prober = Prober("import torch\nclass Model(torch.nn.Linear): pass\ndef get_init_inputs(): return [4, 4]\n"
+                    "def get_inputs(): return [torch.rand(4, 4)]\n", "Model")  # fmt: skip
+    prober.forward({}, real=False)
+
+
+def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    """Choose the variants, draw weights and inputs, and run the reference on them.
+
+    ``payload``: source, entry_point, variants (how many), seeds (one a draw).  Returns ``{"fault": [reason, detail]}`` or
+    mode, variants, trials and the manifests of the two files.
+    """
+    torch.set_num_threads(1)
+    try:
+        return Reference(payload).run(scratch)
+    except Fault as fault:
+        return {"fault": [fault.reason, fault.detail]}
+    except TaskError as error:
+        return {"fault": [reasons.BAD_TASK, str(error)]}
+
+
+class Reference:
+    """One task's reference, run at every variant and seed."""
+
+    def __init__(self, payload: dict[str, Any]) -> None:
+        self.source, self.entry_point = payload["source"], payload["entry_point"]
+        self.prober = Prober(self.source, self.entry_point)
+        self.count, self.seeds = payload["variants"], payload["seeds"]
+        self.mode = "train"
+        self.given, self.kept = Writer(), Writer()
+
+    def run(self, scratch: Path) -> dict[str, Any]:
+        """Everything."""
+        self._admit()
+        try:
+            variants = plan(self.prober, self.count)
+        except TooLarge as error:
+            raise Fault(reasons.BAD_TASK, str(error)) from error
+        self.mode = self._decide_mode(variants[0])
+        trials = [self._trial(i, v, s, n) for i, v in enumerate(variants) for n, s in enumerate(self.seeds)
+                  if v.kind != "double" or n == 0]  # fmt: skip
+        (scratch / GIVEN).write_bytes(bytes(self.given.blob))
+        (scratch / KEPT).write_bytes(bytes(self.kept.blob))
+        return {"mode": self.mode, "variants": [{"kind": v.kind, "sizes": v.label} for v in variants],
+                "trials": trials, "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
+
+    def _admit(self) -> None:
+        """Say clearly what keeps the task from running at all, where it is not its size."""
+        try:
+            program = self.prober.program({})
+        except TaskError:
+            raise
+        except Exception as error:
+            raise Fault(reasons.BAD_TASK, f"its text raises {_line(error)}") from error
+        if not (isinstance(program.namespace[self.entry_point], type) and issubclass(program.namespace[self.entry_point], nn.Module)):
+            raise Fault(reasons.BAD_TASK, f"{self.entry_point} is no nn.Module class")
+        shapes = self.prober.shapes({})
+        if (shapes is None or shapes.elements < 1 << 20) and self.prober.forward({}) is None:
+            with torch.no_grad():
+                try:
+                    program.build()(*program.inputs())
+                except Exception as error:
+                    raise Fault(reasons.BAD_TASK, f"the reference raises {_line(error)}") from error
+
+    def _decide_mode(self, base: Variant) -> str:
+        """"train" as constructed, or "eval" where the reference is random in that mode."""
+        for mode in ("train", "eval"):
+            self.mode = mode
+            program = self.prober.program(base.values)
+            torch.manual_seed(1)
+            arguments, inputs = program.arguments(), program.inputs()
+            state = self._build(program, arguments, None).state_dict()
+            state = {k: v.clone() for k, v in state.items()}
+            answers = []
+            for seed in (2, 3):
+                torch.manual_seed(seed)
+                module = self._build(program, program.arguments(), state)
+                torch.manual_seed(seed)
+                answers.append(_forward(module, _copy(inputs)))
+            if _same(*answers):
+                return mode
+        raise Fault(reasons.RANDOM_REFERENCE, "two runs on the same weights and inputs differ")
+
+    def _build(self, program: Program, arguments: tuple[list[Any], dict[str, Any]], state: dict[str, Any] | None) -> nn.Module:
+        module: nn.Module = program.namespace[self.entry_point](*arguments[0], **arguments[1])
+        if state is not None:
+            module.load_state_dict(state)
+        return module.eval() if self.mode == "eval" else module
+
+    def _trial(self, index: int, variant: Variant, seed: int, number: int) -> dict[str, Any]:
+        generator = torch.Generator().manual_seed(seed)
+        torch.manual_seed(seed)
+        program = self.prober.program(variant.values)
+        arguments = program.arguments()
+        given = self._arguments(arguments, variant)
+        torch.manual_seed(seed)
+        module = self._build(program, program.arguments(), None)
+        redraw(module, generator)
+        state = {k: v.detach().clone() for k, v in module.state_dict().items()}
+        inputs = program.inputs()
+        wide = number > 0 and (centred := self._wide(program, state, inputs, generator)) is not None
+        if wide:
+            inputs = centred
+        given |= {"state": self.given.write(state), "inputs": self._plain(self.given, inputs)}
+        with Meter() as meter:
+            kept = self._expect(program, state, inputs, generator)
+        cost = meter.cost
+        kept |= {"terms": cost.terms, "sums": cost.sums, "products": cost.products}
+        detail = "inputs centred on zero" if wide else ""
+        return {"variant": index, "seed": seed, "shapes": _shapes(inputs), "detail": detail, "given": given, "kept": kept}
+
+    def _arguments(self, arguments: tuple[list[Any], dict[str, Any]], variant: Variant) -> dict[str, Any]:
+        """Constructor arguments as data; where they are none, the text whose ``get_init_inputs`` makes them."""
+        try:
+            return {"args": self.given.write(arguments[0]), "kwargs": self.given.write(arguments[1])}
+        except Unplain:
+            return {"text": resize(self.source, variant.values), "function": INIT_INPUTS}
+
+    def _expect(self, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator) -> dict[str, Any]:
+        """Eager's answer, the fp64 golden, and answers to inputs moved by an ulp."""
+        eager, module, held = self._answer(program, state, inputs)
+        kept = {"eager": self._plain(self.kept, eager), "inputs": self._plain(self.kept, held),
+                "state": self.kept.write(dict(module.state_dict())), "golden": None, "note": ""}  # fmt: skip
+        if any(isinstance(t, torch.Tensor) and t.is_complex() for t in tree_leaves(eager)):
+            kept["note"] = "complex"
+        try:
+            with _double():
+                double = {k: _upcast(v) for k, v in state.items()}
+                golden, exact, _ = self._answer(program, double, tree_map(_upcast, inputs), double=True)
+                kept |= {"golden": self._plain(self.kept, golden), "golden_state": self.kept.write(dict(exact.state_dict()))}
+        except Exception as error:  # no fp64 form: eager itself is the measure
+            kept["note"] = f"golden in the task's own dtype ({_line(error)[:120]})"
+        kept["noisy"] = []
+        for _ in range(NOISES):
+            moved = {k: _ulp(v, generator) for k, v in state.items()}
+            try:
+                noisy, other, _ = self._answer(program, moved, tree_map(lambda t: _ulp(t, generator), inputs))
+            except Exception:  # noqa: S112 - at the edge of its domain: one estimate less
+                continue
+            kept["noisy"].append([self._plain(self.kept, noisy), self.kept.write(dict(other.state_dict()))])
+        return kept
+
+    def _answer(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], double: bool = False
+    ) -> tuple[Any, nn.Module, list[Any]]:
+        torch.manual_seed(0)
+        module = self._build(program, program.arguments(), None)
+        if double:
+            module = module.double()
+        module.load_state_dict(state)
+        held = _copy(inputs)
+        return _forward(module, held), module, held
+
+    def _wide(self, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator) -> list[Any] | None:
+        """Normal inputs in place of ones that are never negative, if the reference is finite on them.
+
+        On inputs of [0, 1) alone a relu is the identity, and a kernel that forgets it looks right.
+        """
+        floats = [t for t in tree_leaves(inputs) if isinstance(t, torch.Tensor) and t.is_floating_point()]
+        if not floats or any(t.numel() and float(t.min()) < 0 for t in floats):
+            return None
+
+        def normal(value: Any) -> Any:
+            if not (isinstance(value, torch.Tensor) and value.is_floating_point()):
+                return value
+            return torch.randn(value.shape, generator=generator).to(value.dtype)
+
+        wide: list[Any] = tree_map(normal, inputs)
+        try:
+            outputs, _, _ = self._answer(program, state, wide)
+        except Exception:
+            return None
+        made = [t for t in tree_leaves(outputs) if isinstance(t, torch.Tensor)]
+        return wide if all(bool(torch.isfinite(t).all()) for t in made if t.is_floating_point()) else None
+
+    def _plain(self, writer: Writer, value: Any) -> dict[str, Any]:
+        try:
+            return writer.write(value)
+        except Unplain as error:
+            raise Fault(reasons.BAD_TASK, f"it takes or returns what is no plain data: {error}") from error
+
+
+def _forward(module: nn.Module, inputs: list[Any]) -> Any:
+    with torch.no_grad():
+        return module(*inputs)
+
+
+def _copy(value: Any) -> Any:
+    return tree_map(lambda t: t.detach().clone() if isinstance(t, torch.Tensor) else t, value)
+
+
+def _upcast(value: Any) -> Any:
+    return value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+
+
+def _ulp(value: Any, generator: torch.Generator) -> Any:
+    """A floating tensor with each element moved by up to an ulp of float32 (of its own dtype where that is coarser)."""
+    if not (isinstance(value, torch.Tensor) and value.is_floating_point()):
+        return value
+    noise = 2 * torch.rand(value.shape, generator=generator, dtype=torch.float32) - 1
+    return (value * (1 + torch.finfo(value.dtype).eps * noise)).to(value.dtype)
+
+
+@contextmanager
+def _double() -> Iterator[None]:
+    """Tensors that the task makes for itself are fp64 too."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def _same(one: Any, other: Any) -> bool:
+    pairs = list(zip(tree_leaves(one), tree_leaves(other), strict=True))
+    return all(
+        torch.equal(torch.nan_to_num(a), torch.nan_to_num(b)) if isinstance(a, torch.Tensor) else a == b or a != a
+        for a, b in pairs
+    )  # fmt: skip
+
+
+def _shapes(inputs: list[Any]) -> str:
+    tensors = [t for t in tree_leaves(inputs) if isinstance(t, torch.Tensor)]
+    return ", ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in tensors)
+
+
+def _line(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}"[:300]

@@ -1,0 +1,111 @@
+"""What can be said of a candidate's text before it runs. Cheap triage with clear reasons; the authority is running it."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kdata.verify import reasons
+
+LONGEST = 400_000  # characters
+PURE = frozenset({
+    "__future__", "abc", "collections", "contextlib", "copy", "dataclasses", "enum", "fractions", "functools", "itertools",
+    "math", "numbers", "operator", "types", "typing", "typing_extensions", "warnings",
+})  # fmt: skip
+ENGINES = frozenset({"torch", "triton"})
+# Parts of torch and triton that reach the machine, other backends or the compiler that made the candidate.
+CLOSED = re.compile(r"torch\.(_|hub|distributed|multiprocessing|package|utils\.(cpp_extension|dlpack|_)|compiler|jit|fx|export|cuda\.(_|graphs))"
+                    r"|triton\.(_|backends|compiler|runtime\.(?!jit|autotuner)|tools\.(?!tensor_descriptor)|testing|profiler)")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why a text will not be run."""
+
+    reason: str
+    detail: str
+
+
+def object_to(text: str) -> Objection | None:
+    """The first reason not to run a candidate's text, None if there is none."""
+    if len(text) > LONGEST:
+        return Objection(reasons.TOO_LONG, f"{len(text)} characters, at most {LONGEST}")
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        where = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
+        return Objection(reasons.NOT_PYTHON, f"{type(error).__name__}{where}")
+    if not any(isinstance(s, ast.ClassDef) and s.name == "ModelNew" for s in tree.body):
+        return Objection(reasons.NO_MODEL_NEW, "the kernel file defines no class ModelNew")
+    for name in _imports(tree):
+        if objection := _object_to_import(name):
+            return objection
+    return None
+
+
+def defines_kernel(text: str) -> bool:
+    """Whether a function is decorated with triton.jit."""
+    functions = (n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef))
+    return any("jit" in ast.unparse(d) for f in functions for d in f.decorator_list)
+
+
+def kernels_only(text: str) -> str:
+    """The text without its classes, which do not decide what a kernel compiles to; without layout and comments."""
+    tree = ast.parse(text)
+    tree.body = [s for s in tree.body if not isinstance(s, ast.ClassDef)]
+    return ast.unparse(tree)
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (a.name for a in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{'.' * node.level}{node.module or ''}.{a.name}".replace("..", ".") for a in node.names)
+
+
+def _object_to_import(name: str) -> Objection | None:
+    top = name.partition(".")[0]
+    if top in PURE:
+        return None
+    if top in ENGINES:
+        return Objection(reasons.FORBIDDEN_IMPORT, name) if CLOSED.match(name) else None
+    if top and not _present(top):
+        return Objection(reasons.ABSENT_PACKAGE, top)
+    return Objection(reasons.FORBIDDEN_IMPORT, name)
+
+
+def _present(top: str) -> bool:
+    try:
+        return importlib.util.find_spec(top) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def task_part(text: str) -> str:
+    """The task of a file that may hold a candidate too: without ``ModelNew``, kernels and the imports of triton.
+
+    Text that does not parse, or holds no ``ModelNew``, is returned as it is.
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return text
+    if not any(isinstance(s, ast.ClassDef) and s.name == "ModelNew" for s in tree.body):
+        return text
+    tree.body = [s for s in tree.body if not _of_candidate(s)]
+    return ast.unparse(tree)
+
+
+def _of_candidate(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.ClassDef):
+        return statement.name == "ModelNew"
+    if isinstance(statement, ast.FunctionDef):
+        return any("triton" in ast.unparse(d) for d in statement.decorator_list)
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        module = statement.module if isinstance(statement, ast.ImportFrom) else ""
+        return any((module or a.name).partition(".")[0] == "triton" for a in statement.names)
+    return False

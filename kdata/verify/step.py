@@ -1,0 +1,35 @@
+"""Verification as a stage: one pair, with its receipt, for each candidate, whatever the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from kdata.record import Candidate, Dropped, Pair, Receipt
+from kdata.step import Step
+from kdata.verify import reasons
+from kdata.verify.judge import harness, judge
+from kdata.verify.options import Options
+
+
+def step(
+    targets: Sequence[str] = ("sm_90", "gfx942"), seeds: int = 2, variants: int = 3, seed: int = 0,
+    timeout: float = 60.0, memory: int = 6 << 30,
+) -> Step[Candidate, Pair]:  # fmt: skip
+    """The stage that judges each candidate of a shard; for the parameters see ``Options``."""
+    options = Options(tuple(targets), seeds, variants, seed, timeout, memory)
+
+    def verify(candidates: Sequence[Candidate]) -> Iterator[Pair | Dropped]:
+        for candidate in candidates:
+            yield Pair(candidate, _judge(candidate, options))
+
+    parameters = asdict(options) | {"targets": list(options.targets)}
+    return Step("verify", harness(), Candidate, Pair, verify, parameters)
+
+
+def _judge(candidate: Candidate, options: Options) -> Receipt:
+    try:
+        return judge(candidate.task, candidate, options)
+    except Exception as error:  # the judge's own fault must cost one receipt, not the shard
+        text = f"{type(error).__name__}: {' '.join(str(error).split())}"[:500]
+        return Receipt(candidate.id, "unverified", reasons.INTERNAL, text, harness=harness())

@@ -1,0 +1,82 @@
+"""How far an honest kernel's answer may be from the fp64 golden. One table; its version stands in every receipt.
+
+Two gates, both of which must hold (after PyTorch's ``torch._dynamo.utils.same`` and FlashAttention's tests):
+
+1. elementwise: ``|answer - golden| <= atol + rtol * |golden|`` with ``atol`` a multiple of the golden's rms, growing with
+   the root of the longest sum, ``sqrt(K / 128)``;
+2. against the honest error: rmse and largest error are at most a multiple of the reference's own (the median of eager
+   and of two runs with inputs moved by an ulp, which measure how ill-conditioned the task is), plus a floor.
+
+Where the task is so ill-conditioned that its own error exceeds gate 1, gate 1 widens to four times that error, up to
+``cap``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+VERSION = "1"
+SMALLEST = 1e-7  # a golden's rms below this counts as this
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Limits for one dtype; those with ``_rms`` are multiples of the golden's rms."""
+
+    atol_rms: float
+    rtol: float  # elementwise tasks
+    rtol_sums: float  # with reductions or products
+    honest: float  # multiple of the honest rmse
+    floor_rms: float
+    cap_rms: float
+
+
+TABLE = {
+    "float64": Row(1e-10, 1e-7, 1e-7, 2.0, 1e-12, 1e-6),
+    "float32": Row(1e-5, 1.3e-6, 1e-4, 2.0, 1e-6, 1e-3),
+    "float16": Row(1e-3, 1e-3, 1e-2, 3.0, 1e-3, 1e-1),
+    "bfloat16": Row(8e-3, 1.6e-2, 1.6e-2, 3.0, 8e-3, 1e-1),
+    "float8_e4m3fn": Row(0.125, 0.125, 0.125, 3.0, 0.125, 0.5),
+    "float8_e5m2": Row(0.25, 0.25, 0.25, 3.0, 0.25, 0.5),
+}
+ALIASES = {"complex64": "float32", "complex128": "float64"}
+LARGEST = 4.0  # multiple of the honest largest error
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """Limits for one output."""
+
+    atol: float
+    rtol: float
+    rmse: float
+    largest: float
+
+
+def tolerance(
+    dtype: str, scale: float, terms: int, sums: bool, honest_rmse: float, honest_largest: float
+) -> Tolerance:  # fmt: skip
+    """Limits for an output.
+
+    Args:
+        dtype: of the output, as torch names it.
+        scale: rms of the golden's finite elements.
+        terms: K, the longest sum behind one element.
+        sums: whether there are reductions or products at all.
+        honest_rmse: the reference's own rms error.
+        honest_largest: the reference's own largest error.
+    """
+    row = TABLE[ALIASES.get(dtype, dtype)]
+    scale = max(scale, SMALLEST)
+    growth = math.sqrt(max(1.0, terms / 128))
+    cap = row.cap_rms * scale * growth
+    atol = row.atol_rms * scale * growth
+    widened = min(LARGEST * honest_largest, cap)
+    floor = row.floor_rms * scale * growth
+    return Tolerance(
+        atol=max(atol, widened),
+        rtol=row.rtol_sums if sums else row.rtol,
+        rmse=row.honest * min(honest_rmse, cap) + floor,
+        largest=LARGEST * min(honest_largest, cap) + 10 * floor,
+    )

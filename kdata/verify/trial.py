@@ -1,0 +1,146 @@
+"""One trial's verdict: the candidate's report on a call, held against what the reference left for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kdata.record import Trial
+from kdata.verify import reasons
+from kdata.verify.compare import EXACT, Errors, Nature, Node, Tensors, Unequal, errors, exactly, leaves, structure
+from kdata.verify.tolerances import Tolerance
+
+NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True, 0.0)
+OUTCOMES = {"no ModelNew": reasons.NO_MODEL_NEW, "constructor": reasons.CONSTRUCTOR, "state": reasons.STATE_DICT,
+            "raises": reasons.RAISES, "memory": reasons.MEMORY, "structure": reasons.STRUCTURE,
+            "fault": reasons.RAISES}  # fmt: skip
+
+
+class Expected:
+    """What the reference's process left: the trials, and the tensors of its two files."""
+
+    def __init__(self, value: dict[str, Any], given: bytes, kept: bytes) -> None:
+        self.mode: str = value["mode"]
+        self.variants: list[dict[str, str]] = value["variants"]
+        self.trials: list[dict[str, Any]] = value["trials"]
+        self.manifest: list[dict[str, Any]] = value["given"]
+        self.given_bytes = given
+        self.given, self.kept = Tensors(value["given"], given), Tensors(value["kept"], kept)
+
+    def numbers(self, *kinds: str) -> list[int]:
+        """The trials whose variants are of these kinds."""
+        return [i for i, t in enumerate(self.trials) if self.variants[t["variant"]]["kind"] in kinds]
+
+
+def compare(expected: Expected, number: int, report: dict[str, Any], returned: Tensors) -> tuple[Trial, str]:
+    """The trial's record and the reason why it failed, "" if it passed."""
+    trial = expected.trials[number]
+    measured: list[Errors] = []
+    try:
+        if report["outcome"] != "ok":
+            raise Unequal(OUTCOMES[report["outcome"]], report["detail"])
+        _unchanged(expected, trial, report, returned)
+        measured = _outputs(expected, trial, report, returned) + _state(expected, trial, report, returned)
+        failed = [e for e in measured if not e.passed]
+        if failed:
+            worst = max(failed, key=lambda e: e.excess)
+            raise Unequal(reasons.WRONG, f"{worst.path}: error {worst.max_abs:.3g}, {worst.excess:.3g} times what is allowed")
+        if report["out_of_bounds"]:
+            raise Unequal(reasons.OUT_OF_BOUNDS, "a guard bar was overwritten")
+    except Unequal as unequal:
+        return _record(expected, trial, measured, unequal.detail, False), unequal.reason
+    return _record(expected, trial, measured, trial["detail"], True), ""
+
+
+def _record(expected: Expected, trial: dict[str, Any], measured: list[Errors], detail: str, passed: bool) -> Trial:
+    worst = max(measured, key=lambda e: e.excess, default=NOTHING)
+    dtypes = [expected.kept.entry(n["tensor"])["dtype"] for _, n in leaves(trial["kept"]["eager"]) if "tensor" in n]
+    return Trial(
+        sizes=expected.variants[trial["variant"]]["sizes"], shapes=trial["shapes"], seed=trial["seed"],
+        dtype=worst.dtype or next(iter(dtypes), ""), max_abs=worst.max_abs, max_rel=worst.max_rel, rmse=worst.rmse,
+        rmse_reference=worst.rmse_reference, atol=worst.limits.atol, rtol=worst.limits.rtol, passed=passed, detail=detail,
+    )  # fmt: skip
+
+
+def _nature(kept: dict[str, Any]) -> Nature:
+    return Nature(kept["terms"], kept["sums"] or kept["products"])
+
+
+def _outputs(expected: Expected, trial: dict[str, Any], report: dict[str, Any], returned: Tensors) -> list[Errors]:
+    kept, ours = trial["kept"], expected.kept
+    pairs = structure(kept["eager"], ours, report["outputs"], returned)
+    _no_alias(kept, ours, report, returned)
+    golden = dict(leaves(kept["golden"])) if kept["golden"] else {}
+    noisy = [dict(leaves(node)) for node, _ in kept["noisy"]]
+    measured = []
+    for path, eager, answer in pairs:
+        others = [n[path] for n in noisy if path in n]
+        if "tensor" in eager:
+            measured += _tensor(path, eager, answer, golden.get(path), others, ours, returned, _nature(kept))
+        else:
+            _plain(path, eager, answer)
+    return measured
+
+
+def _tensor(
+    path: str, eager: Node, answer: Node, golden: Node | None, noisy: list[Node], ours: Tensors, theirs: Tensors, nature: Nature
+) -> list[Errors]:
+    dtype = ours.entry(eager["tensor"])["dtype"]
+    exact = ours.array(golden["tensor"]) if golden and "tensor" in golden else None
+    if dtype.startswith(EXACT):
+        exactly(path, theirs.array(answer["tensor"]), ours.array(eager["tensor"]), exact)
+        return []
+    moved = [ours.array(n["tensor"]) for n in noisy if "tensor" in n]
+    return [errors(path, theirs.array(answer["tensor"]), ours.array(eager["tensor"]), exact, moved, dtype, nature)]
+
+
+def _plain(path: str, eager: Node, answer: Node) -> None:
+    one, other = eager.get("value", eager), answer.get("value", answer)
+    close = type(one) is type(other) and (one == other or isinstance(one, float) and abs(one - other) <= 1e-5 * abs(one))
+    if not (close or (one != one and other != other)):
+        raise Unequal(reasons.WRONG, f"{path} is {other!r}, in the reference {one!r}")
+
+
+def _no_alias(kept: dict[str, Any], ours: Tensors, report: dict[str, Any], theirs: Tensors) -> None:
+    """Outputs share no memory with inputs or weights unless the reference's do."""
+
+    def shared(outputs: Node, held: list[Node], tensors: Tensors) -> bool:
+        memory = {tensors.entry(n["tensor"]).get("storage") for node in held for _, n in leaves(node) if "tensor" in n}
+        return any(tensors.entry(n["tensor"]).get("storage") in memory for _, n in leaves(outputs) if "tensor" in n)
+
+    theirs_shared = shared(report["outputs"], [report["inputs"], report["state"]], theirs)
+    if theirs_shared and not shared(kept["eager"], [kept["inputs"], kept["state"]], ours):
+        raise Unequal(reasons.STRUCTURE, "an output shares memory with an input or a weight")
+
+
+def _unchanged(expected: Expected, trial: dict[str, Any], report: dict[str, Any], returned: Tensors) -> None:
+    """Inputs and weights are what they were, except where the reference changes them too."""
+    given, kept = trial["given"], trial["kept"]
+    for what in ("inputs", "state"):
+        before, after = dict(leaves(given[what], what)), dict(leaves(report[what], what))
+        reference = dict(leaves(kept[what], what))
+        if before.keys() != after.keys():
+            raise Unequal(reasons.MUTATES, f"{what} have other members after the call")
+        for path, node in before.items():
+            if "tensor" not in node:
+                continue
+            old = expected.given.raw(node["tensor"])
+            entry = returned.entry(after[path]["tensor"]) if "tensor" in after[path] else {}
+            same = "bytes" in entry and returned.raw(after[path]["tensor"]) == old
+            if not same and expected.kept.raw(reference[path]["tensor"]) == old:
+                raise Unequal(reasons.MUTATES, f"{path} differs after the call")
+
+
+def _state(expected: Expected, trial: dict[str, Any], report: dict[str, Any], returned: Tensors) -> list[Errors]:
+    """What the reference changes in its buffers (BatchNorm's running statistics), the candidate must change alike."""
+    kept, ours = trial["kept"], expected.kept
+    before, after = dict(leaves(trial["given"]["state"])), dict(leaves(report["state"]))
+    golden = dict(leaves(kept["golden_state"])) if kept.get("golden_state") else {}
+    noisy = [dict(leaves(node)) for _, node in kept["noisy"]]
+    measured = []
+    for path, node in leaves(kept["state"]):
+        changed = "tensor" in node and ours.raw(node["tensor"]) != expected.given.raw(before[path]["tensor"])
+        if changed:
+            others = [n[path] for n in noisy if path in n]
+            name = path.replace("output", "state")
+            measured += _tensor(name, node, after[path], golden.get(path), others, ours, returned, _nature(kept))
+    return measured

@@ -1,0 +1,201 @@
+"""Which sizes a task is tried at: its own scaled down, odd and prime ones, ones, and more. In the reference's child.
+
+What may vary is found by trying: an integer literal is an *axis* if changing it (alone, or with others of equal value)
+changes the shapes of the inputs and the reference still runs.  Integers that decide parameters only are kept, unless
+the work would be too large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from kdata.task import Size, sizes
+from kdata.verify.probe import Prober, Run
+
+WORK = 150_000  # element operations of one forward that the interpreter does in about a tenth of a second
+LARGEST = 20_000  # elements of one tensor
+MOST = 200  # times WORK: beyond it a task is too large to be interpreted at all
+KEPT = 64  # integers up to this one that decide parameters only are never scaled down
+CAPS = (128, 64, 32, 16, 8, 4, 2)
+PROBES = 120  # runs spent on finding the axes
+STEPS = (lambda v: v + 1, lambda v: 2 * v, lambda v: 3 * v, lambda v: v + 2, lambda v: v + 4)
+ODD = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 67, 9, 15, 21, 27, 33, 6, 10, 12, 18, 20, 24, 28, 36, 40, 48, 56, 72, 80, 96)
+LONG = (131, 67, 37, 29, 19, 13, 11, 7, 5, 3, *ODD)
+VERY_LONG = (1031, 257, *LONG)
+MIXED = (6, 10, 33, 12, 9, 20, 24, 65, 40, 15, 3, 5, 7)
+
+Values = dict[str, int]
+Axis = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One assignment of sizes. ``kind`` is "base", "odd", "one", "mixed" or, for the diagnosis of failures, "double"."""
+
+    kind: str
+    values: Values
+    run: Run
+
+    @property
+    def label(self) -> str:
+        return ", ".join(f"{k}={v}" for k, v in self.values.items())
+
+
+class TooLarge(ValueError):
+    """The task cannot be brought down to what an interpreter can do."""
+
+
+def plan(prober: Prober, count: int) -> list[Variant]:
+    """The variants, the base one first, the "double" one (not counted) last.
+
+    Raises:
+        TooLarge: no sizes were found at which the reference runs and is small.
+    """
+    found = sizes(prober.source)
+    base = _base(prober, found)
+    run = prober.forward(base)
+    if run is None:
+        raise TooLarge("no small sizes were found at which the reference runs")
+    chosen = [Variant("base", base, run)]
+    axes = _axes(prober, base, found)
+    limit = max(WORK, 2 * run.cost.work)
+    for kind, wishes in _wishes(axes, base, found)[: max(0, count - 1)]:
+        _add(chosen, prober, kind, base, axes, wishes, limit)
+    _add(chosen, prober, "double", base, axes, [(2 * _value(a[0], base, found),) for a in axes], 4 * limit)
+    return chosen
+
+
+def _wishes(axes: list[Axis], base: Values, found: tuple[Size, ...]) -> list[tuple[str, list[tuple[int, ...]]]]:
+    """For each kind of variant and each axis, the values to try, best first."""
+    last = len(axes) - 1
+    long = VERY_LONG if last == 0 else LONG
+    odd = [long if i == last else tuple(ODD[i % 3 :]) for i in range(len(axes))]
+    one = [(1,) if i == 0 else tuple(ODD[(i + 1) % 4 :]) for i in range(len(axes))]
+    mixed = [tuple(MIXED[i % 4 :]) for i in range(len(axes))]
+    return [("odd", odd), ("one", one), ("mixed", mixed)]
+
+
+def _add(
+    chosen: list[Variant], prober: Prober, kind: str, base: Values, axes: list[Axis], wishes: list[tuple[int, ...]], limit: int
+) -> None:
+    """Assign the axes one after another, each to its first wish with which the reference still runs and is small."""
+    values = dict(base)
+    for axis, wish in zip(axes, wishes, strict=True):
+        for value in wish:
+            tried = values | dict.fromkeys(axis, value)
+            run = prober.forward(tried)
+            if run is not None and run.cost.work <= limit:
+                values = tried
+                break
+    run = prober.forward(values)
+    if run is not None and all(v.run.shapes != run.shapes or v.run.arguments != run.arguments for v in chosen):
+        chosen.append(Variant(kind, values, run))
+
+
+def _small(run: Run | None, factor: int = 1) -> bool:
+    return run is not None and run.cost.work <= factor * WORK and run.cost.largest <= factor * LARGEST
+
+
+def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
+    """The task's own sizes if they are small, else scaled down, powers of two kept.
+
+    Raises:
+        TooLarge: nothing that runs was found.
+    """
+    if _small(prober.forward({})):
+        return {}
+    inputs = {s.name for s in found if _moves(prober, {}, s)}
+    tolerable: list[tuple[int, Values]] = [] if not (own := prober.forward({})) else [(own.cost.work, {})]
+    for names in (inputs, {s.name for s in found if s.name in inputs or s.value > KEPT}):
+        for cap in CAPS:
+            values = {s.name: down(s.value, cap) for s in found if s.name in names and s.value > cap}
+            run = prober.forward(values)
+            if _small(run):
+                return values
+            if run is not None:
+                tolerable.append((run.cost.work, values))
+    one_by_one = _shrink(prober, found, inputs)
+    if (run := prober.forward(one_by_one)) is not None:
+        tolerable.append((run.cost.work, one_by_one))
+    if not tolerable or min(w for w, _ in tolerable) > MOST * WORK:
+        raise TooLarge("the reference cannot be scaled down to what an interpreter can do")
+    return min(tolerable, key=lambda t: t[0])[1]
+
+
+def _shrink(prober: Prober, found: tuple[Size, ...], inputs: set[str]) -> Values:
+    """Scale the sizes down one after another, each as far as the reference still runs (on fake tensors)."""
+    values: Values = {}
+    for size in sorted(found, key=lambda s: -s.value):
+        if size.name not in inputs and size.value <= KEPT:
+            continue
+        for cap in reversed(CAPS):
+            tried = values | {size.name: down(size.value, cap)}
+            if size.value > cap >= 4 and prober.forward(tried, real=False) is not None:
+                values = tried
+                break
+    return values
+
+
+def down(value: int, cap: int) -> int:
+    """``value`` halved until it is at most ``cap``; what is odd by then is simply cut to the cap."""
+    while value > cap and value % 2 == 0:
+        value //= 2
+    return min(value, cap)
+
+
+def _moves(prober: Prober, base: Values, size: Size) -> bool:
+    """Whether the size decides the shape of an input."""
+    own, other = prober.shapes(base), None
+    for step in STEPS:
+        other = prober.shapes(base | {size.name: step(base.get(size.name, size.value))})
+        if other is not None:
+            break
+    return own is None or other is None or own.shapes != other.shapes
+
+
+def _axes(prober: Prober, base: Values, found: tuple[Size, ...]) -> list[Axis]:
+    """Groups of sizes that vary together, in the order of the text."""
+    axes: list[Axis] = []
+    run = prober.forward(base)
+    budget = PROBES
+    for size in found:
+        if any(size.name in axis for axis in axes) or not _moves(prober, base, size):
+            continue
+        for axis in _ties(size, found, base):
+            budget -= 1
+            if budget < 0:
+                return axes
+            if any(_works(prober, run, base, axis, step(_value(size.name, base, found))) for step in STEPS):
+                axes.append(axis)
+                break
+    return axes
+
+
+def _works(prober: Prober, run: Run | None, base: Values, axis: Axis, value: int) -> bool:
+    other = prober.forward(base | dict.fromkeys(axis, value))
+    return other is not None and run is not None and other.shapes != run.shapes
+
+
+def _ties(size: Size, found: tuple[Size, ...], base: Values) -> Iterator[Axis]:
+    """The size alone, with one or two others of equal value, with all of them."""
+    value = _value(size.name, base, found)
+    equal = [s.name for s in found if s.name != size.name and _value(s.name, base, found) == value]
+    yield (size.name,)
+    for other in equal:
+        yield (size.name, other)
+    yield from ((size.name, *pair) for pair in _some(combinations(equal, 2), 28))
+    if len(equal) > 2:
+        yield (size.name, *equal)
+
+
+def _some(items: Iterable[tuple[str, str]], most: int) -> Iterator[tuple[str, str]]:
+    for count, item in enumerate(items):
+        if count >= most:
+            return
+        yield item
+
+
+def _value(name: str, base: Values, found: tuple[Size, ...]) -> int:
+    return base.get(name) or next(s.value for s in found if s.name == name)

@@ -1,0 +1,38 @@
+"""New parameters for a reference, so that nothing a candidate learnt about the old ones helps it."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+RUNNING = ("running_mean", "running_var")
+
+
+def redraw(module: nn.Module, generator: torch.Generator) -> None:
+    """Draw the trainable parameters and the running statistics anew, keeping each one's range and sign.
+
+    Values that differ are shuffled and scaled by 0.8 to 1.2; constant ones are scaled by 0.5 to 1.5; zeros become
+    normal with deviation 0.1.  Other buffers and frozen parameters are structure (masks, windows, tables): they stay.
+    """
+    with torch.no_grad():
+        for parameter in module.parameters():
+            if parameter.requires_grad and parameter.is_floating_point():
+                parameter.copy_(_like(parameter, generator))
+        for name, buffer in module.named_buffers():
+            if name.rpartition(".")[2] in RUNNING and buffer.is_floating_point():
+                buffer.copy_(_like(buffer, generator))
+
+
+def _like(tensor: Tensor, generator: torch.Generator) -> Tensor:
+    flat = tensor.detach().reshape(-1)
+    if flat.numel() == 0:
+        return tensor
+    noise = torch.rand(flat.shape, generator=generator, dtype=torch.float32)
+    if bool((flat == flat[0]).all()):
+        if float(flat[0]) == 0.0:
+            drawn = 0.1 * torch.randn(flat.shape, generator=generator, dtype=torch.float32)
+        else:
+            drawn = flat * (0.5 + noise)
+    else:
+        drawn = flat[torch.randperm(flat.numel(), generator=generator)] * (0.8 + 0.4 * noise)
+    return drawn.to(tensor.dtype).reshape(tensor.shape)

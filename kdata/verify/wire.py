@@ -1,0 +1,141 @@
+"""Values between processes that do not trust each other: a JSON tree, and one file of raw tensor bytes.
+
+Imported by both kinds of children, never by the parent (it needs torch); the parent reads the same trees with numpy,
+see ``kdata.verify.compare``.  A node of the tree is one of::
+
+    {"tensor": i}            the i-th entry of the manifest
+    {"list" | "tuple": [..]} {"dict": [[key, node], ..]}
+    {"value": plain}         None, bool, int, float, str
+    {"torch": "nn.ReLU"}     a class, function or dtype of torch, by its name
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+from kdata.verify.guards import guarded
+
+Node = dict[str, Any]
+# Kept before any candidate is imported, so that patching torch does not change what is written.
+_contiguous, _clone, _view, _detach = torch.Tensor.contiguous, torch.Tensor.clone, torch.Tensor.view, torch.Tensor.detach
+
+
+class Unplain(TypeError):
+    """A value that is no plain data, so it cannot travel."""
+
+
+class Writer:
+    """Collects tensors of one process into a manifest and a blob."""
+
+    def __init__(self) -> None:
+        self.blob = bytearray()
+        self.manifest: list[dict[str, Any]] = []
+        self._storages: dict[int, int] = {}
+        self._keep: list[Any] = []  # a freed storage's address must not be taken for another's
+
+    def write(self, value: Any) -> Node:
+        """The node of a value.
+
+        Raises:
+            Unplain: somewhere in it is what cannot travel.
+        """
+        if isinstance(value, torch.Tensor):
+            return {"tensor": self._tensor(value)}
+        if value is None or isinstance(value, bool | int | float | str):
+            return {"value": float(value) if isinstance(value, float) else value}
+        if isinstance(value, torch.Size):
+            return {"tuple": [self.write(int(v)) for v in value]}
+        if isinstance(value, list | tuple):
+            return {"list" if isinstance(value, list) else "tuple": [self.write(v) for v in value]}
+        if isinstance(value, Mapping):
+            return {"dict": [[self.write(k), self.write(v)] for k, v in value.items()]}
+        if name := _name_in_torch(value):
+            return {"torch": name}
+        raise Unplain(f"a {type(value).__module__}.{type(value).__qualname__}")
+
+    def _tensor(self, tensor: torch.Tensor) -> int:
+        entry: dict[str, Any] = {"type": type(tensor).__name__, "shape": list(tensor.shape), "dtype": str(tensor.dtype)[6:]}
+        self.manifest.append(entry)
+        if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
+            return len(self.manifest) - 1
+        extra = sorted(tensor.__dict__)
+        storage = tensor.untyped_storage().data_ptr()
+        self._keep.append(tensor)
+        entry |= {"strides": list(tensor.stride()), "storage": self._storages.setdefault(storage, len(self._storages)),
+                  "attributes": extra, "offset": len(self.blob), "wide": tensor.is_contiguous()}  # fmt: skip
+        self.blob += raw(tensor)
+        entry["bytes"] = len(self.blob) - entry["offset"]
+        return len(self.manifest) - 1
+
+
+def raw(tensor: torch.Tensor) -> bytes:
+    """The elements in row-major order."""
+    with torch._C.DisableTorchFunction():
+        flat = _contiguous(_detach(tensor).resolve_conj().resolve_neg())
+        if flat.numel() == 0:
+            return b""
+        if flat.untyped_storage().nbytes() != flat.numel() * flat.element_size():
+            flat = _clone(flat)
+        return bytes(_view(flat.reshape(-1), torch.uint8).numpy())
+
+
+class Reader:
+    """Makes values of nodes. Each tensor is made anew, between guard bars."""
+
+    def __init__(self, manifest: list[dict[str, Any]], blob: bytes) -> None:
+        self._manifest, self._blob = manifest, blob
+
+    def read(self, node: Node) -> Any:
+        """The value of a node."""
+        kind, content = next(iter(node.items()))
+        readers: dict[str, Callable[[Any], Any]] = {
+            "tensor": self._tensor, "value": lambda v: v, "torch": _from_torch,
+            "list": lambda v: [self.read(n) for n in v], "tuple": lambda v: tuple(self.read(n) for n in v),
+            "dict": lambda v: {self.read(k): self.read(n) for k, n in v},
+        }  # fmt: skip
+        return readers[kind](content)
+
+    def _tensor(self, index: int) -> torch.Tensor:
+        entry = self._manifest[index]
+        dtype = getattr(torch, entry["dtype"])
+        strides = entry["strides"] if _dense(entry["shape"], entry["strides"]) else None
+        tensor = guarded(entry["shape"], strides, dtype)
+        if entry["bytes"]:
+            data = bytearray(self._blob[entry["offset"] : entry["offset"] + entry["bytes"]])
+            tensor.copy_(torch.frombuffer(data, dtype=dtype).reshape(entry["shape"]))
+        return torch.nn.Parameter(tensor, requires_grad=False) if entry["type"] == "Parameter" else tensor
+
+
+def _dense(shape: list[int], strides: list[int]) -> bool:
+    """Whether the elements fill a block of memory without overlap, in some order of the dimensions."""
+    expected = 1
+    for stride, size in sorted(zip(strides, shape, strict=True)):
+        if size != 1 and stride != expected:
+            return False
+        expected *= size
+    return 0 not in shape
+
+
+def _name_in_torch(value: Any) -> str:
+    """``nn.ReLU`` for torch.nn.ReLU; "" for what cannot be found by such a name."""
+    if isinstance(value, torch.dtype | torch.memory_format):
+        return str(value)[6:]
+    if isinstance(value, torch.device):
+        return f"device:{value}"
+    for prefix, space in (("nn.", torch.nn), ("nn.functional.", torch.nn.functional), ("", torch)):
+        name = getattr(value, "__name__", "")
+        if name and getattr(space, name, None) is value:
+            return prefix + name
+    return ""
+
+
+def _from_torch(name: str) -> Any:
+    if name.startswith("device:"):
+        return torch.device(name.removeprefix("device:"))
+    value: Any = torch
+    for part in name.split("."):
+        value = getattr(value, part)
+    return value
