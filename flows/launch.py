@@ -1,0 +1,78 @@
+"""A build from the command line: in this process, with a Prefect server where one is named and without one where not."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from rich.console import Console
+
+from flows.build_options import BuildOptions
+from flows.finish import Outcome, finish
+from flows.kernelbook import Build
+from flows.runners import Threads
+from kdata.progress import Lines, Terminal, Watcher
+from kdata.server import private_server
+
+
+def launch(options: BuildOptions) -> Outcome:
+    """Run a build to its end.
+
+    Where ``PREFECT_API_URL`` names a server, it is a flow run there; Ray needs Prefect and gets a private server.
+    Without either no server is started: the same stages run in threads.
+    """
+    if "PREFECT_API_URL" in os.environ:
+        return _flow(options)
+    if options.runner == "threads":
+        return _threads(options)
+    with private_server() as url:
+        os.environ["PREFECT_API_URL"] = url
+        try:
+            return _flow(options)
+        finally:
+            del os.environ["PREFECT_API_URL"]
+
+
+def _flow(options: BuildOptions) -> Outcome:
+    from flows.build_kernelbook import build_kernelbook
+
+    return build_kernelbook(options)
+
+
+def _threads(options: BuildOptions) -> Outcome:
+    with _resumable(), _watcher(options.parallel) as watcher:
+        with Threads(options.parallel) as runner:
+            build = Build(options, runner, watcher)
+            published = build.run()
+        return finish(build, published)
+
+
+@contextmanager
+def _watcher(parallel: int) -> Iterator[Watcher]:
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield Lines(parallel)
+        return
+    with Terminal(parallel, console) as bars:
+        yield bars
+
+
+@contextmanager
+def _resumable() -> Iterator[None]:
+    """Let Ctrl-C end the process at once: threads cannot be stopped, unfinished shards are worth nothing, and the
+    sandbox's processes end with ours."""
+
+    def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - a signal handler's signature
+        Console(stderr=True).show_cursor(True)
+        os.write(sys.stderr.fileno(), b"\nkdata: stopped. The same command goes on from the last finished shard.\n")
+        os._exit(130)
+
+    before = signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,27 @@
+"""All flows of this folder, served from one process."""
+
+from __future__ import annotations
+
+import os
+
+from kdata.server import DEFAULT_URL, server
+
+
+def serve_all(limit: int) -> None:
+    """Serve every flow under its own name, with a server if none answers at ``PREFECT_API_URL``, until Ctrl-C.
+
+    Raises:
+        kdata.server.ServerError: no server answers and none can be started.
+    """
+    url = os.environ.setdefault("PREFECT_API_URL", DEFAULT_URL)
+    with server(url):
+        # Prefect reads its settings when it is first imported: after the URL is set.
+        from prefect import serve
+        from prefect.deployments.runner import EntrypointType
+
+        from flows.build_kernelbook import build_kernelbook
+
+        flows = (build_kernelbook,)
+        serve(
+            *(f.to_deployment(f.name, entrypoint_type=EntrypointType.MODULE_PATH) for f in flows), limit=limit
+        )  # fmt: skip

@@ -1,0 +1,231 @@
+"""The command line: one verb a stage. It starts fast, so heavy imports happen inside the verbs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from flows.build_options import BuildOptions
+from kdata.options import options_of
+
+VERIFIED, REJECTED, UNDECIDED = 0, 1, 2  # exit codes of `verify --task`
+SHARD_SIZE = 25
+
+app = typer.Typer(
+    name="kdata", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown",
+    help="From PyTorch source code to verified pairs of PyTorch and Triton. Every row carries its receipt.",
+)  # fmt: skip
+Out = Annotated[str, typer.Option("--out", "-o", help="Folder for the shards this verb writes.")]
+Workers = Annotated[int | None, typer.Option(help="Shards in work at once. Default: the number of cores.")]
+Inputs = Annotated[list[str] | None, typer.Argument(help="Parquet files, or folders of them.")]
+
+
+@app.command()
+@options_of(BuildOptions)
+def build(options: BuildOptions) -> None:
+    """Run all stages: mine, align, verify, filter, deduplicate, write the dataset and its report.
+
+    The same command again resumes a stopped build. Needs no GPU and no server; where PREFECT_API_URL names a Prefect
+    server, the build is a flow run there.
+
+    Example: `kdata build --sources pypi:timm,./mylib --limit 40 --out out/first`
+    """
+    from flows.launch import launch
+
+    outcome = launch(options)
+    print(outcome.line())
+    if not outcome.rows:
+        raise ValueError("nothing to publish: no pair came through")
+
+
+@app.command()
+def serve(
+    limit: Annotated[int, typer.Option(help="Flow runs at once.")] = 1,
+) -> None:
+    """Serve all flows from this machine: start a Prefect server if none answers, then wait for runs. Ctrl-C ends both.
+
+    Example: `kdata serve`, and in another terminal `prefect deployment run build-kernelbook`
+    """
+    from flows.serve import serve_all
+
+    serve_all(limit)
+
+
+@app.command()
+def mine(
+    sources: Annotated[list[str], typer.Argument(help="Folders, pypi:NAME[==VERSION] or git:URL[@COMMIT].")],
+    out: Out,
+    limit: Annotated[int | None, typer.Option(help="At most this many tasks of one source.")] = None,
+    seed: Annotated[int, typer.Option(help="Decides which are taken when there are more than the limit.")] = 0,
+    workers: Workers = None,
+) -> None:
+    """Cut self-contained tasks out of source code and prove that each runs.
+
+    Writes a .py file for each task, index.jsonl, and the shards for the next verb.
+
+    Example: `kdata mine ./mylib pypi:timm --limit 50 --out tasks`
+    """
+    from kdata.record import SourceFile, Task
+    from kdata.shards import Store
+    from kdata.verbs import run, summary
+    from sources import mine as mining
+    from sources.collect import collect
+
+    tasks: list[Task] = []
+    for source in sources:
+        files = [f for f in collect(source) if isinstance(f, SourceFile)]
+        parts = max(1, min(len(files) // 20, 4 * _cores(workers)))
+        share = None if limit is None else -(-limit // parts)
+        for part in range(parts):
+            made = run(mining.step(share, part, parts, seed), files, out, None, 1)
+            print(summary(made, f"{source} {part + 1}/{parts}"), file=sys.stderr)
+            tasks += [t for m in made for t in Store(out).read(m.name, Task)]
+    mining.write_tasks(tasks, out)
+    print(f"{len(tasks)} tasks in {out}")
+
+
+@app.command()
+def align(
+    tasks: Inputs = None,
+    out: Annotated[str, typer.Option("--out", "-o", help="The kernel file, or a folder for shards.")] = "",
+    task: Annotated[Path | None, typer.Option(help="One task file in the KernelBench interface.")] = None,
+    workers: Workers = None,
+) -> None:
+    """Compile tasks to Triton that reads well, without a GPU.
+
+    Takes one task file, or folders and parquet files of tasks (ours, or in KernelBook's columns).
+
+    Examples: `kdata align --task relu.py --out relu_triton.py`; `kdata align tasks --out aligned`
+    """
+    from kdata.align import step
+
+    if task is not None:
+        candidate = step.align_file(task)
+        _write(out, candidate.source)
+        if candidate.left_to_aten:
+            print(f"kdata: left to ATen: {', '.join(candidate.left_to_aten)}", file=sys.stderr)
+        return
+    from kdata.record import Task
+
+    _stage(step.step(), Task, tasks, out, SHARD_SIZE, workers)
+
+
+@app.command()
+def verify(
+    candidates: Inputs = None,
+    out: Annotated[str, typer.Option("--out", "-o", help="Folder for the shards.")] = "",
+    task: Annotated[Path | None, typer.Option(help="One task file in the KernelBench interface.")] = None,
+    kernel: Annotated[Path | None, typer.Option(help="A file with a class ModelNew for that task.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the receipt as JSON.")] = False,
+    targets: Annotated[str, typer.Option(help="GPUs to compile for, separated by commas; empty for none.")] = "sm_90,gfx942",
+    seeds: Annotated[int, typer.Option(min=1, help="Draws of weights and inputs for each shape.")] = 2,
+    workers: Workers = None,
+) -> None:
+    """Run candidates against their tasks and write a receipt for each.
+
+    For one pair of files the exit status is 0 verified, 1 rejected, 2 could not judge.  Others' data in KernelBook's
+    columns (python_code, triton_code, entry_point) can be checked, too.
+
+    Examples: `kdata verify --task relu.py --kernel relu_triton.py --json`; `kdata verify aligned --out verified`
+    """
+    chosen = tuple(t for t in targets.split(",") if t)
+    if task is not None or kernel is not None:
+        _verify_files(task, kernel, chosen, seeds, as_json)
+    from kdata.record import Candidate
+    from kdata.verify import step
+
+    _stage(step.step(chosen, seeds), Candidate, candidates, out, SHARD_SIZE, workers)
+
+
+@app.command("filter")
+def filter_(pairs: Inputs, out: Out) -> None:
+    """Keep the pairs that may be published: verified, complete, short enough, permissively licensed.
+
+    Example: `kdata filter verified --out filtered`
+    """
+    from filters import chain
+    from kdata.record import Pair
+
+    _stage(chain.step(), Pair, pairs, out, None, 1)
+
+
+@app.command()
+def dedup(pairs: Inputs, out: Out) -> None:
+    """Drop exact and near duplicates over all pairs together.
+
+    Example: `kdata dedup filtered --out unique`
+    """
+    from filters import dedup as deduplicate
+    from kdata.record import Pair
+
+    _stage(deduplicate.step(), Pair, pairs, out, None, 1)
+
+
+def _verify_files(task: Path | None, kernel: Path | None, targets: Sequence[str], seeds: int, as_json: bool) -> NoReturn:
+    """Judge one pair of files, print its receipt, and end with the verdict's exit status."""
+    from kdata.verify.judge import judge_files
+    from kdata.verify.options import Options
+
+    try:
+        if task is None or kernel is None:
+            raise ValueError("--task and --kernel go together")
+        receipt = judge_files(task, kernel, Options(targets=tuple(targets), seeds=seeds))
+    except Exception as error:  # noqa: BLE001 - whatever it is, there is no verdict
+        _fail(error, UNDECIDED)
+    if as_json:
+        print(json.dumps(dataclasses.asdict(receipt), indent=1))
+    else:
+        print(": ".join(part for part in (receipt.verdict, receipt.reason, receipt.detail) if part))
+    sys.exit({"verified": VERIFIED, "rejected": REJECTED}.get(receipt.verdict, UNDECIDED))
+
+
+def _stage(step: Any, kind: type, inputs: Sequence[str] | None, out: str, size: int | None, workers: int | None) -> None:
+    """Read records, run a stage over them in shards, say what came out."""
+    from kdata.verbs import read_all, run, summary
+
+    if not inputs or not out:
+        raise ValueError("name what to read, and --out for the shards to write")
+    print(summary(run(step, read_all(inputs, kind), out, size, _cores(workers)), f"{out}/{step.name}"))
+
+
+def _write(out: str, text: str) -> None:
+    if out:
+        Path(out).write_text(text)
+    else:
+        print(text, end="")
+
+
+def _cores(workers: int | None) -> int:
+    return workers or os.cpu_count() or 1
+
+
+def _expected() -> tuple[type[Exception], ...]:
+    """Errors that bad input causes: they are told in one line."""
+    from kdata.align.errors import AlignError
+    from kdata.server import ServerError
+    from sources.texts import SourceError
+
+    return AlignError, SourceError, ServerError, ValueError, OSError, ImportError
+
+
+def _fail(error: Exception, code: int = 1) -> NoReturn:
+    """End with one line for what bad input causes; anything else is a fault of ours and keeps its traceback."""
+    if "KDATA_DEBUG" in os.environ or not isinstance(error, _expected()):
+        raise error
+    print(f"kdata: {' '.join(str(error).split()) or type(error).__name__}", file=sys.stderr)
+    sys.exit(code)
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        app()
+    except Exception as error:  # noqa: BLE001 - the front door: see _fail
+        _fail(error)

@@ -1,0 +1,38 @@
+"""Rows in the columns of KernelBook (huggingface.co/datasets/GPUMODE/KernelBook) as records, to check others' data."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from kdata.record import Candidate, Origin, Task
+
+TASK_COLUMNS = ("python_code", "entry_point")
+PAIR_COLUMNS = (*TASK_COLUMNS, "triton_code")
+
+
+def task(row: Mapping[str, Any]) -> Task:
+    """The task of a row; ``repo_name``, ``sha``, ``repo_link``, ``licenses`` and ``stars`` are taken where present."""
+    licenses = row.get("licenses") or ()
+    origin = Origin(
+        "kernelbook", str(row.get("repo_name") or "unknown"), str(row.get("sha") or ""), str(row.get("module_name") or ""),
+        tuple([licenses] if isinstance(licenses, str) else licenses), str(row.get("repo_link") or ""), row.get("stars"),
+    )  # fmt: skip
+    return Task.make(row["python_code"], row["entry_point"], origin, symbol=str(row.get("module_name") or ""))
+
+
+def candidate(row: Mapping[str, Any]) -> Candidate:
+    """The candidate of a row. KernelBook names its class ``<entry point>New``; ours is ``ModelNew``."""
+    source, name = row["triton_code"], f"{row['entry_point']}New"
+    classes = _classes(source)
+    if "ModelNew" not in classes and name in classes:
+        source = f"{source.rstrip()}\n\n\nModelNew = {name}\n"
+    return Candidate.make(task(row), source, "triton", "kernelbook")
+
+
+def _classes(source: str) -> set[str]:
+    try:
+        return {s.name for s in ast.parse(source).body if isinstance(s, ast.ClassDef)}
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()

@@ -1,0 +1,118 @@
+"""One stage run by itself: records from whatever the user has, results in shards of a folder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kdata import kernelbook
+from kdata.record import Candidate, Origin, Pair, Task, digest, records, schema
+from kdata.shards import Manifest, Store
+from kdata.step import Step
+from kdata.task import find_entry_point
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+FOREIGN: Mapping[type, tuple[tuple[str, ...], Callable[[Mapping[str, Any]], Any]]] = {
+    Task: (kernelbook.TASK_COLUMNS, kernelbook.task),
+    Candidate: (kernelbook.PAIR_COLUMNS, kernelbook.candidate),
+}
+
+
+def run(step: Step[In, Out], given: Sequence[In], out: str, size: int | None, workers: int) -> list[Manifest]:
+    """Run a stage over records in shards of ``size`` (None: all in one) and return the manifests, in order.
+
+    Finished shards are left as they are, so that the same command resumes.
+    """
+    store = Store(out)
+    chunks = [given[i : i + size] for i in range(0, len(given), size)] if size else [given]
+
+    def make(chunk: Sequence[In]) -> Manifest:
+        inputs = [digest(*(str(getattr(r, "id", "")) for r in chunk))]
+        name = step.output(inputs)
+        return store.manifest(name) or step.write(store, name, inputs, chunk)
+
+    with ThreadPoolExecutor(workers) as threads:
+        return list(threads.map(make, chunks))
+
+
+def read_all(paths: Sequence[str], kind: type[In]) -> list[In]:
+    """Records of one kind from parquet files, or folders of them.
+
+    Tasks may also be Python files; tasks and candidates may be in KernelBook's columns.
+
+    Raises:
+        FileNotFoundError: a path does not exist, or a folder holds nothing to read.
+        ValueError: a file holds something else; the message names the missing columns.
+    """
+    return [record for path in paths for file in _files(path, kind) for record in _read(file, kind)]
+
+
+def _files(path: str, kind: type) -> list[str]:
+    fs, inner = fsspec.core.url_to_fs(path)
+    if not fs.exists(inner):
+        raise FileNotFoundError(f"there is no {path}")
+    if fs.isfile(inner):
+        return [path]
+    found = sorted(f for f in fs.find(inner) if f.endswith(".parquet") and not f.endswith(".dropped.parquet"))
+    if not found and kind is Task:
+        found = sorted(f for f in fs.find(inner) if f.endswith(".py"))
+    if not found:
+        raise FileNotFoundError(f"{path} holds no parquet files" + (" and no .py files" if kind is Task else ""))
+    return [fs.unstrip_protocol(f) for f in found]
+
+
+def _read(path: str, kind: type[In]) -> Iterator[In]:
+    fs, inner = fsspec.core.url_to_fs(path)
+    if path.endswith(".py") and kind is Task:
+        yield read_task(Path(inner))  # type: ignore[misc]
+        return
+    with fs.open(inner, "rb") as file:
+        try:
+            table = pq.read_table(file)
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"{path} is not a parquet file") from error
+    have, wanted = set(table.column_names), schema(kind).names
+    if have >= set(wanted):
+        yield from records(table.to_pylist(), kind)
+        return
+    columns, convert = FOREIGN.get(kind, ((), None))
+    if convert and have >= set(columns):
+        yield from map(convert, table.to_pylist())
+        return
+    message = f"{path} holds no {_plural(kind)}: it lacks the columns {', '.join(c for c in wanted if c not in have)}"
+    if convert:
+        message += f" (or, in KernelBook's form, {', '.join(c for c in columns if c not in have)})"
+    raise ValueError(message)
+
+
+def read_task(path: Path) -> Task:
+    """A task from a file in the KernelBench interface.
+
+    Raises:
+        OSError: the file cannot be read.
+        kdata.task.TaskError: it is no task.
+    """
+    source = path.read_text()
+    return Task.make(source, find_entry_point(source), Origin("local", path.parent.name, "", path.name))
+
+
+def _plural(kind: type) -> str:
+    return {Task: "tasks", Candidate: "candidates", Pair: "pairs"}.get(kind, kind.__name__)
+
+
+def summary(made: Sequence[Manifest], what: str) -> str:
+    """What came out, in one line."""
+    reasons: Counter[str] = Counter()
+    for manifest in made:
+        reasons.update(manifest.reasons)
+    why = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items(), key=lambda i: (-i[1], i[0])))
+    dropped = sum(m.dropped for m in made)
+    return f"{what}: {sum(m.kept for m in made)} kept, {dropped} dropped" + (f" ({why})" if why else "")

@@ -1,0 +1,46 @@
+"""Settings for all tests: nothing of the user's is touched, and the two cores are not oversubscribed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+_home = tempfile.TemporaryDirectory(prefix="kdata-tests-")
+# Before anything imports torch, Prefect or a Hugging Face library: they read these once.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ["PREFECT_HOME"] = _home.name
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = os.environ["DO_NOT_TRACK"] = "1"
+os.environ["PREFECT_SERVER_ANALYTICS_ENABLED"] = "false"
+os.environ["PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"] = "180"
+os.environ.pop("PREFECT_API_URL", None)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs a GPU where there is none."""
+    marked = [item for item in items if item.get_closest_marker("gpu")]
+    if not marked:
+        return
+    import torch
+
+    if not torch.cuda.is_available():
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason="needs a CUDA device"))
+
+
+@pytest.fixture
+def environment() -> Iterator[dict[str, str]]:
+    """The environment of a subprocess that runs this checkout, with no Prefect server named."""
+    given = {k: v for k, v in os.environ.items() if not k.startswith("PREFECT_API")}
+    yield given | {"PYTHONPATH": os.pathsep.join([str(ROOT), *([p] if (p := given.get("PYTHONPATH")) else [])])}
+
+
+@pytest.fixture
+def kdata_command() -> list[str]:
+    """The command ``kdata`` of this checkout, installed or not."""
+    return [sys.executable, "-c", "from kdata.cli import main; main()"]
