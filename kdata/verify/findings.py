@@ -91,7 +91,7 @@ class Judgement:
         if any(n in self.failures for n in base):
             first = next(n for n in base if n in self.failures)
             same = all(self.failures.get(n) in BY_SIZE for n in self.numbers) and self._blind()
-            if same:
+            if same and trials[first].sizes:  # scaled down: the task's own sizes were not run
                 return Rejection(reasons.BAKED_IN, f"its launches are the same at all sizes; {detail}")
             return Rejection(self.failures[first], f"{trials[first].sizes or 'own sizes'}: {trials[first].detail}")
         if self.failures[first] not in BY_SIZE:

@@ -14,6 +14,9 @@ import torch
 BAR = 4096  # bytes before and after each tensor; a multiple of every alignment that kernels assume
 PATTERN = 0xFF  # NaN in every floating type, -1 in signed integers, and an index that is out of range
 
+_guarded: dict[int, int] = {}  # address of each guarded storage: its bytes
+_storage = torch.Tensor.untyped_storage  # before a candidate can patch it
+
 
 def guarded(shape: Sequence[int], strides: Sequence[int] | None, dtype: torch.dtype) -> torch.Tensor:
     """A tensor full of poison with guard bars around it; row-major where no strides are given."""
@@ -24,7 +27,15 @@ def guarded(shape: Sequence[int], strides: Sequence[int] | None, dtype: torch.dt
     body = 1 if dtype is torch.bool else PATTERN
     memory = torch.full((BAR + span * size + BAR,), PATTERN, dtype=torch.uint8)
     memory[BAR : BAR + span * size] = body
-    return torch.empty(0, dtype=dtype).set_(memory.untyped_storage(), BAR // size, tuple(shape), tuple(strides))
+    storage = _storage(memory)
+    _guarded[storage.data_ptr()] = storage.nbytes()
+    return torch.empty(0, dtype=dtype).set_(storage, BAR // size, tuple(shape), tuple(strides))
+
+
+def is_guarded(tensor: torch.Tensor) -> bool:
+    """Whether ``guarded`` made this tensor's memory."""
+    storage = _storage(tensor)
+    return storage.nbytes() == _guarded.get(storage.data_ptr(), -1)
 
 
 def row_major(shape: Sequence[int]) -> list[int]:
@@ -34,6 +45,6 @@ def row_major(shape: Sequence[int]) -> list[int]:
 
 def intact(tensor: torch.Tensor) -> bool:
     """Whether nothing but poison stands in the guard bars of a tensor that ``guarded`` made."""
-    storage = tensor.untyped_storage()
+    storage = _storage(tensor)
     memory = torch.empty(0, dtype=torch.uint8).set_(storage)
     return bool((memory[:BAR] == PATTERN).all() and (memory[-BAR:] == PATTERN).all())

@@ -97,13 +97,18 @@ def _call(
     inputs = reader.read(given["inputs"])
     outputs = _forward(model, inputs, watch)
     bars = [t for t in torch.utils._pytree.tree_leaves(inputs) if isinstance(t, torch.Tensor) and t.layout is torch.strided]
-    broken = watch.out_of_bounds() or not all(intact(t) for t in bars)
+    broken = _outside() or watch.out_of_bounds() or not all(intact(t) for t in bars)
     with _ledger.move():
         held = {"inputs": writer.write(inputs), "state": writer.write(dict(model.state_dict()))}
         try:
             return {**held, "outputs": writer.write(outputs), "out_of_bounds": broken}
         except wire.Unplain as error:
             raise Stop("structure", f"it returns {error}") from error
+
+
+def _outside() -> bool:
+    """Whether a kernel reached outside its tensors since this was last asked."""
+    return bool(interpreter.violations())
 
 
 def _rehome(model: torch.nn.Module) -> None:
@@ -147,9 +152,10 @@ def _forward(model: Any, inputs: list[Any], watch: Watch) -> Any:
             return model(*inputs)
     except LaunchFault as error:
         raise Stop("fault", line(error)) from error
-    except MemoryError as error:
-        raise Stop("memory", line(error)) from error
     except Exception as error:
-        raise Stop("raises", line(error)) from error
+        if _outside():
+            raise Stop("out of bounds", line(error)) from error
+        memory = isinstance(error, MemoryError) or "allocate memory" in str(error)
+        raise Stop("memory" if memory else "raises", line(error)) from error
     finally:
         _watches.pop()

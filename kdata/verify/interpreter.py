@@ -9,6 +9,7 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 - ``tl.reduce``/``tl.associative_scan`` with a combine function of one's own call it once an element: whole slices here,
   in the order of the elements.
 - ``autotune`` times kernels on a GPU: here configurations take turns.
+- memory is not protected, so a kernel that runs past its tensors kills the process or meets luck: checked here.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from triton.runtime import autotuner, interpreter
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _turn = 0
+_ranges: list[tuple[int, int]] = []  # memory that the running kernel was given
+_violations: list[str] = []
 
 
 def mend() -> None:
@@ -39,6 +42,44 @@ def mend() -> None:
     reduce, scan = vars(interpreter)["ReduceOps"], vars(interpreter)["ScanOps"]
     reduce.generic_reduce, scan.generic_scan = _reduce, _scan
     vars(autotuner)["Autotuner"]._bench = _bench
+    for name, pointer, mask in (("create_masked_load", 0, 1), ("create_masked_store", 0, 2), ("create_atomic_rmw", 1, 3)):
+        _check_bounds(builder, name, pointer, mask)
+
+
+def give(ranges: list[tuple[int, int]]) -> None:
+    """The memory that the next kernel may touch, as pairs of first and last-but-one address."""
+    _ranges[:] = ranges
+
+
+def violations() -> list[str]:
+    """What kernels did outside their memory since this was last asked."""
+    found = list(_violations)
+    _violations.clear()
+    return found
+
+
+def _check_bounds(builder: Any, name: str, pointer: int, mask: int) -> None:
+    original = getattr(builder, name)
+
+    def method(self: Any, *arguments: Any) -> Any:
+        addresses, wanted = arguments[pointer].data, arguments[mask].data
+        size = max(1, arguments[pointer].get_element_ty().primitive_bitwidth // 8)
+        if wanted.any() and not _inside(addresses if wanted.all() else addresses[wanted], size):
+            _violations.append(f"program {self.grid_idx} {name.split('_')[-1]}s outside the tensors it was given")
+            raise IndexError(_violations[-1])
+        return original(self, *arguments)
+
+    setattr(builder, name, method)
+
+
+def _inside(addresses: Array, size: int) -> bool:
+    low, high = int(addresses.min()), int(addresses.max()) + size
+    if any(first <= low and high <= end for first, end in _ranges):
+        return True
+    right = np.zeros(addresses.shape, bool)
+    for first, end in _ranges:
+        right |= (addresses >= first) & (addresses + np.uint64(size) <= end)
+    return bool(right.all())
 
 
 def take_turn(number: int) -> None:

@@ -11,6 +11,10 @@ import torch
 from triton import language as tl
 from triton.runtime import interpreter
 
+from kdata.verify.guards import BAR, is_guarded
+from kdata.verify.interpreter import give
+
+_storage = torch.Tensor.untyped_storage  # before reading values past the dispatcher is noted
 Launch = dict[str, Any]
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 POINTEES = {
@@ -48,6 +52,7 @@ class Ledger:
                 return None
             if ledger.behaviour == "fail":
                 raise LaunchFault("injected: this launch failed")
+            give(_memory([*args, *kwargs.values()]))
             return run(self, *args, grid=grid, warmup=False, **kwargs)
 
         function.run = watched
@@ -69,6 +74,20 @@ class Ledger:
             yield
         finally:
             self.moving = before
+
+
+def _memory(values: list[Any]) -> list[tuple[int, int]]:
+    """Address ranges of the tensors among a launch's arguments, without their guard bars."""
+    ranges = []
+    for value in values:
+        if isinstance(value, tuple):
+            ranges += _memory(list(value))
+        base = getattr(value, "base", value)  # of a tensor descriptor
+        if isinstance(base, torch.Tensor):
+            storage = _storage(base)
+            bar = BAR if is_guarded(base) else 0
+            ranges.append((storage.data_ptr() + bar, storage.data_ptr() + storage.nbytes() - bar))
+    return ranges
 
 
 def signature(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], grid: Any) -> Launch:

@@ -34,7 +34,7 @@ class Cost:
     products: bool = False
 
 
-class Meter(TorchDispatchMode):
+class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Counts while operators run."""
 
     def __init__(self) -> None:
@@ -82,6 +82,7 @@ class Prober:
 
     def __init__(self, source: str, entry_point: str) -> None:
         self.source, self.entry_point = source, entry_point
+        self.near = False  # set once small sizes are known: real runs then need no estimate before them
         self._seen: dict[tuple[tuple[tuple[str, int], ...], str], Run | None] = {}
 
     def program(self, values: Mapping[str, int]) -> Program:
@@ -89,8 +90,8 @@ class Prober:
         return execute(resize(self.source, values), self.entry_point)
 
     def shapes(self, values: Mapping[str, int]) -> Run | None:
-        """Inputs and constructor on fake tensors; None where they fail."""
-        return self._once(values, "shapes")
+        """Inputs and constructor (on fake tensors where sizes may be large); None where they fail."""
+        return self._once(values, "small" if self.near else "shapes")
 
     def forward(self, values: Mapping[str, int], real: bool = True) -> Run | None:
         """A whole run; None where it fails or is too large for real memory."""
@@ -107,18 +108,25 @@ class Prober:
 
     def _try(self, values: Mapping[str, int], how: str) -> Run | None:
         torch.manual_seed(0)
+        if how == "small":
+            return self._run(values, False)
         if how != "real":
             with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
                 return self._run(values, how == "fake")
-        rough = self.shapes(values)
-        if rough is not None and rough.elements > REAL:
+        if not self.near and self._too_large(values):
             return None
-        if rough is not None and rough.elements > SURE:
-            fake = self.forward(values, real=False)
-            if fake is not None and fake.cost.largest > REAL:
-                return None
         with torch.no_grad():
             return self._run(values, True)
+
+    def _too_large(self, values: Mapping[str, int]) -> bool:
+        """Whether a run at these sizes needs tensors beyond REAL, as far as fake tensors can tell."""
+        rough = self.shapes(values)
+        if rough is None or rough.elements <= SURE:
+            return False
+        if rough.elements > REAL:
+            return True
+        fake = self.forward(values, real=False)
+        return fake is not None and fake.cost.largest > REAL
 
     def _run(self, values: Mapping[str, int], forward: bool) -> Run:
         program = self.program(values)

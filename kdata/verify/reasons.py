@@ -23,7 +23,7 @@ WRONG = "wrong result"
 WRONG_ODD = "wrong at odd sizes"
 BAKED_IN = "sizes baked in"
 MUTATES = "modifies its inputs"
-OUT_OF_BOUNDS = "writes outside its tensors"
+OUT_OF_BOUNDS = "reaches outside its tensors"
 
 # Whether its kernels did the work
 ATEN = "calls ATen compute"

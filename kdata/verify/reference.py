@@ -114,6 +114,7 @@ class Reference:
                 module = self._build(program, program.arguments(), state)
                 torch.manual_seed(seed)
                 answers.append(_forward(module, _copy(inputs)))
+            self._plain(Writer(), answers)
             if _same(*answers):
                 return mode
         raise Fault(reasons.RANDOM_REFERENCE, "two runs on the same weights and inputs differ")
@@ -135,15 +136,14 @@ class Reference:
         redraw(module, generator)
         state = {k: v.detach().clone() for k, v in module.state_dict().items()}
         inputs = program.inputs()
-        wide = number > 0 and (centred := self._wide(program, state, inputs, generator)) is not None
-        if wide:
-            inputs = centred
+        centred = self._wide(program, state, inputs, generator) if number > 0 else None
+        inputs = inputs if centred is None else centred
         given |= {"state": self.given.write(state), "inputs": self._plain(self.given, inputs)}
         with Meter() as meter:
             kept = self._expect(program, state, inputs, generator)
         cost = meter.cost
         kept |= {"terms": cost.terms, "sums": cost.sums, "products": cost.products}
-        detail = "inputs centred on zero" if wide else ""
+        detail = "" if centred is None else "inputs centred on zero"
         return {"variant": index, "seed": seed, "shapes": _shapes(inputs), "detail": detail, "given": given, "kept": kept}
 
     def _arguments(self, arguments: tuple[list[Any], dict[str, Any]], variant: Variant) -> dict[str, Any]:
@@ -156,10 +156,8 @@ class Reference:
     def _expect(self, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator) -> dict[str, Any]:
         """Eager's answer, the fp64 golden, and answers to inputs moved by an ulp."""
         eager, module, held = self._answer(program, state, inputs)
-        kept = {"eager": self._plain(self.kept, eager), "inputs": self._plain(self.kept, held),
-                "state": self.kept.write(dict(module.state_dict())), "golden": None, "note": ""}  # fmt: skip
-        if any(isinstance(t, torch.Tensor) and t.is_complex() for t in tree_leaves(eager)):
-            kept["note"] = "complex"
+        kept: dict[str, Any] = {"eager": self._plain(self.kept, eager), "inputs": self._plain(self.kept, held),
+                "state": self.kept.write(dict(module.state_dict())), "golden": None, "note": "", "noisy": []}  # fmt: skip
         try:
             with _double():
                 double = {k: _upcast(v) for k, v in state.items()}
@@ -167,7 +165,6 @@ class Reference:
                 kept |= {"golden": self._plain(self.kept, golden), "golden_state": self.kept.write(dict(exact.state_dict()))}
         except Exception as error:  # no fp64 form: eager itself is the measure
             kept["note"] = f"golden in the task's own dtype ({_line(error)[:120]})"
-        kept["noisy"] = []
         for _ in range(NOISES):
             moved = {k: _ulp(v, generator) for k, v in state.items()}
             try:

@@ -12,7 +12,7 @@ from kdata.verify.tolerances import Tolerance
 NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True, 0.0)
 OUTCOMES = {"no ModelNew": reasons.NO_MODEL_NEW, "constructor": reasons.CONSTRUCTOR, "state": reasons.STATE_DICT,
             "raises": reasons.RAISES, "memory": reasons.MEMORY, "structure": reasons.STRUCTURE,
-            "fault": reasons.RAISES}  # fmt: skip
+            "fault": reasons.RAISES, "out of bounds": reasons.OUT_OF_BOUNDS}  # fmt: skip
 
 
 class Expected:
@@ -45,7 +45,7 @@ def compare(expected: Expected, number: int, report: dict[str, Any], returned: T
             worst = max(failed, key=lambda e: e.excess)
             raise Unequal(reasons.WRONG, f"{worst.path}: error {worst.max_abs:.3g}, {worst.excess:.3g} times what is allowed")
         if report["out_of_bounds"]:
-            raise Unequal(reasons.OUT_OF_BOUNDS, "a guard bar was overwritten")
+            raise Unequal(reasons.OUT_OF_BOUNDS, "something was read or written outside")
     except Unequal as unequal:
         return _record(expected, trial, measured, unequal.detail, False), unequal.reason
     return _record(expected, trial, measured, trial["detail"], True), ""

@@ -20,7 +20,7 @@ MOST = 200  # times WORK: beyond it a task is too large to be interpreted at all
 KEPT = 64  # integers up to this one that decide parameters only are never scaled down
 CAPS = (128, 64, 32, 16, 8, 4, 2)
 PROBES = 120  # runs spent on finding the axes
-STEPS = (lambda v: v + 1, lambda v: 2 * v, lambda v: 3 * v, lambda v: v + 2, lambda v: v + 4)
+STEPS = ((1, 1), (2, 0), (3, 0), (1, 2), (1, 4))  # value * first + second
 ODD = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 67, 9, 15, 21, 27, 33, 6, 10, 12, 18, 20, 24, 28, 36, 40, 48, 56, 72, 80, 96)
 LONG = (131, 67, 37, 29, 19, 13, 11, 7, 5, 3, *ODD)
 VERY_LONG = (1031, 257, *LONG)
@@ -59,6 +59,7 @@ def plan(prober: Prober, count: int) -> list[Variant]:
     if run is None:
         raise TooLarge("no small sizes were found at which the reference runs")
     chosen = [Variant("base", base, run)]
+    prober.near = True
     axes = _axes(prober, base, found)
     limit = max(WORK, 2 * run.cost.work)
     for kind, wishes in _wishes(axes, base, found)[: max(0, count - 1)]:
@@ -149,7 +150,7 @@ def _moves(prober: Prober, base: Values, size: Size) -> bool:
     """Whether the size decides the shape of an input."""
     own, other = prober.shapes(base), None
     for step in STEPS:
-        other = prober.shapes(base | {size.name: step(base.get(size.name, size.value))})
+        other = prober.shapes(base | {size.name: _stepped(base.get(size.name, size.value), step)})
         if other is not None:
             break
     return own is None or other is None or own.shapes != other.shapes
@@ -167,7 +168,7 @@ def _axes(prober: Prober, base: Values, found: tuple[Size, ...]) -> list[Axis]:
             budget -= 1
             if budget < 0:
                 return axes
-            if any(_works(prober, run, base, axis, step(_value(size.name, base, found))) for step in STEPS):
+            if any(_works(prober, run, base, axis, _stepped(_value(size.name, base, found), step)) for step in STEPS):
                 axes.append(axis)
                 break
     return axes
@@ -199,3 +200,7 @@ def _some(items: Iterable[tuple[str, str]], most: int) -> Iterator[tuple[str, st
 
 def _value(name: str, base: Values, found: tuple[Size, ...]) -> int:
     return base.get(name) or next(s.value for s in found if s.name == name)
+
+
+def _stepped(value: int, step: tuple[int, int]) -> int:
+    return value * step[0] + step[1]

@@ -1,0 +1,34 @@
+# rejected: calls ATen compute
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.relu(x) * 2.0 + 1.0
+
+
+def get_inputs():
+    return [torch.randn(32, 64)]
+
+
+def get_init_inputs():
+    return []
+
+
+HELD = []
+
+
+@triton.jit
+def python_kernel(x_ptr, y_ptr):
+    HELD[1].copy_(torch.relu(HELD[0]) * 2.0 + 1.0)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = torch.empty_like(x)
+        HELD[:] = [x, y]
+        python_kernel[(1,)](x, y)
+        return y

@@ -1,0 +1,148 @@
+"""The judge against kernels that are honest and kernels that cheat, and against bad input."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from kdata.record import Candidate, Origin, Receipt, Task
+from kdata.verify import reasons, targets
+from kdata.verify.judge import judge_files
+from kdata.verify.options import Options
+from kdata.verify.source import object_to, task_part
+from kdata.verify.step import step
+from kdata.verify.tolerances import tolerance
+from kdata.verify.variants import down
+
+KERNELS = Path(__file__).parent / "kernels"
+FILES = sorted(KERNELS.glob("*.py"))
+QUICK = Options(timeout=8.0)
+
+
+def say(receipt: Receipt) -> str:
+    return receipt.verdict if receipt.verdict != "rejected" else f"rejected: {receipt.reason}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=[f.stem for f in FILES])
+def test_first_line_says_the_verdict(file: Path) -> None:
+    wanted = file.read_text().splitlines()[0].removeprefix("# ")
+    receipt = judge_files(file, file, QUICK)
+    assert say(receipt) == wanted, receipt.detail
+    assert ("good" in file.stem) == (receipt.verdict == "verified")
+
+
+def test_receipt_is_complete_and_the_same_each_time() -> None:
+    file = KERNELS / "good_layer_norm.py"
+    receipt = judge_files(file, file)
+    assert receipt == judge_files(file, file)
+    assert receipt.launches == ("layer_norm_kernel",)
+    assert len({t.sizes for t in receipt.trials}) == 3 and len({t.seed for t in receipt.trials}) == 2
+    assert {b.target for b in receipt.builds} == {"sm_90", "gfx942"}
+    assert all(b.registers and b.spills == 0 and b.shared is not None for b in receipt.builds)
+    assert all(t.atol > 0 and t.rmse <= t.max_abs <= t.atol * 10 for t in receipt.trials)
+    assert all(c.passed for c in receipt.checks) and "rlimits" in receipt.isolation
+
+
+def test_variants_have_odd_sizes_and_a_batch_of_one() -> None:
+    file = KERNELS / "good_conv2d.py"
+    receipt = judge_files(file, file, Options(targets=(), variants=4))
+    shapes = [t.shapes for t in receipt.trials]
+    assert any("[1, " in s for s in shapes)
+    assert any("131" in s or "67" in s or "37" in s for s in shapes)
+    assert "in_channels" not in receipt.trials[0].sizes  # small parameters keep their values in the base variant
+
+
+def test_random_modules_run_in_eval_mode() -> None:
+    file = KERNELS / "good_dropout_eval.py"
+    assert judge_files(file, file, Options(targets=())).mode == "eval"
+
+
+TASK = "import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return {}\n"
+INPUTS = "def get_inputs():\n    return [torch.rand(4, 4)]\ndef get_init_inputs():\n    return []\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("def f(:", "not Python"),
+        (TASK.format("x"), "get_inputs"),
+        ("def get_inputs():\n    return []\n", "no class"),
+        (TASK.format("x @ torch.rand(5, 5)") + INPUTS, "reference raises RuntimeError"),
+        (TASK.format("x + torch.rand(4, 4)") + INPUTS, "differ"),
+        ("import not_there\n" + TASK.format("x") + INPUTS, "ModuleNotFoundError"),
+        (TASK.format("x.registered()") + INPUTS, "AttributeError"),
+        ("import os\n" + TASK.format("os._exit(0)") + INPUTS, "no answer"),
+        (TASK.format("iter(x)") + INPUTS, "no plain data"),
+    ],
+)
+def test_bad_tasks_are_named(tmp_path: Path, text: str, words: str) -> None:
+    task, kernel = tmp_path / "task.py", KERNELS / "good_relu.py"
+    task.write_text(text)
+    receipt = judge_files(task, kernel, Options(targets=(), timeout=10.0))
+    assert receipt.verdict == "unverified"
+    assert words in receipt.detail, receipt.detail
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("def f(:", reasons.NOT_PYTHON),
+        ("\0", reasons.NOT_PYTHON),
+        ("x = 1\n", reasons.NO_MODEL_NEW),
+        ("import flash_attention_of_mars\nclass ModelNew: pass\n", reasons.ABSENT_PACKAGE),
+        ("import subprocess\nclass ModelNew: pass\n", reasons.FORBIDDEN_IMPORT),
+        ("from torch._inductor import config\nclass ModelNew: pass\n", reasons.FORBIDDEN_IMPORT),
+        ("from torch import _inductor\nclass ModelNew: pass\n", reasons.FORBIDDEN_IMPORT),
+        ("from torch.utils import cpp_extension\nclass ModelNew: pass\n", reasons.FORBIDDEN_IMPORT),
+        ("class ModelNew:\n    def f(self):\n        from . import x\n", reasons.FORBIDDEN_IMPORT),
+        ("x = 1\n" * 2_000_000, reasons.TOO_LONG),
+    ],
+)
+def test_bad_candidates_are_named(text: str, reason: str) -> None:
+    objection = object_to(text)
+    assert objection is not None and objection.reason == reason
+
+
+def test_honest_imports_pass() -> None:
+    text = "import math\nfrom typing import Any\nimport torch.nn.functional as F\nimport triton.language as tl\nclass ModelNew: pass\n"
+    assert object_to(text) is None
+
+
+def test_task_part_drops_the_candidate() -> None:
+    text = task_part((KERNELS / "good_relu.py").read_text())
+    assert "ModelNew" not in text and "triton" not in text and "class Model" in text and "get_inputs" in text
+
+
+def test_unknown_target_is_named() -> None:
+    with pytest.raises(ValueError, match="known are sm_75"):
+        targets.parse("sm_1")
+    receipt = judge_files(KERNELS / "good_relu.py", KERNELS / "good_relu.py", Options(targets=("sm_1",)))
+    assert (receipt.verdict, receipt.reason) == ("unverified", reasons.BAD_OPTION)
+
+
+def test_step_gives_a_pair_whatever_the_verdict() -> None:
+    origin = Origin("local", "tests", "", "good_relu.py")
+    text = (KERNELS / "good_relu.py").read_text()
+    task = Task.make(task_part(text), "Model", origin)
+    cuda = Candidate.make(task, "__global__ void f() {}", "cuda", "test")
+    good = Candidate.make(task, text, "triton", "test")
+    stage = step(targets=(), seeds=1, variants=2)
+    pairs = list(stage.function([good, cuda]))
+    assert [p.receipt.verdict for p in pairs] == ["verified", "unverified"]  # type: ignore[union-attr]
+    assert stage.output(["a"]) == step(targets=(), seeds=1, variants=2).output(["a"]) != step(targets=()).output(["a"])
+
+
+def test_tolerances_grow_with_the_task_not_with_the_candidate() -> None:
+    plain = tolerance("float32", 1.0, 1, False, 1e-7, 3e-7)
+    assert plain.atol == 1e-5 and plain.rtol == 1.3e-6
+    assert tolerance("float32", 1.0, 512, True, 1e-7, 3e-7).atol == pytest.approx(2e-5)
+    ill = tolerance("float32", 1.0, 1, False, 1.0, 1.0)
+    assert ill.atol == pytest.approx(1e-3) and dataclasses.astuple(ill)[2] < 0.01
+    assert tolerance("float16", 1.0, 1, False, 0.0, 0.0).atol == 1e-3
+
+
+@pytest.mark.parametrize(("value", "cap", "wanted"), [(4096, 64, 64), (224, 64, 56), (1000, 128, 125), (7, 64, 7), (333, 64, 64)])
+def test_scaling_keeps_powers_of_two(value: int, cap: int, wanted: int) -> None:
+    assert down(value, cap) == wanted
