@@ -1,0 +1,19 @@
+"""Is the kernel short enough to learn from?"""
+
+from __future__ import annotations
+
+from kdata.record import Pair
+
+MAX_LINES = 600  # unrolled or generated code beyond this; a hand-written attention kernel has about 300
+MAX_CHARACTERS = 40_000  # about 12,000 tokens: with its task it still fits a 16k context
+
+
+def check(pair: Pair, max_lines: int = MAX_LINES, max_characters: int = MAX_CHARACTERS) -> str | None:
+    """A reason where the candidate has too many non-blank lines, or too many characters."""
+    source = pair.candidate.source
+    lines = sum(1 for line in source.splitlines() if line.strip())
+    if lines > max_lines:
+        return f"kernel too long: {lines} lines, at most {max_lines}"
+    if len(source) > max_characters:
+        return f"kernel too long: {len(source)} characters, at most {max_characters}"
+    return None

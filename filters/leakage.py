@@ -1,0 +1,153 @@
+"""Is the task, or nearly, a problem of the benchmark that models trained on this set will be scored with?
+
+KernelBench's own text is never committed: its problems are read from a folder or a parquet file.  Four comparisons:
+the class up to names, runs of tokens, the sequence of ATen operators, and for long sequences its overlap.  Nearly
+everything that is a single operator (a ReLU) is also a level-1 problem: those are flagged, not dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filters.canonical import jaccard, shingles, skeleton
+from filters.chain import drop
+from kdata.record import Dropped, Pair, digest
+from kdata.step import Step
+
+Trace = Callable[[str], tuple[str, ...]]
+TEXT_THRESHOLD = 0.6
+LONG = 100  # runs of tokens; shorter texts are alike by their scaffolding alone
+OPS_THRESHOLD, OPS_RUN, OPS_LONG = 0.8, 3, 6  # 3-grams of sequences of at least 6 operators
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One benchmark problem as fingerprints."""
+
+    name: str  # "level1/19_ReLU"
+    level: int
+    skeleton: str
+    shingles: frozenset[str]
+    ops: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Problems:
+    """A benchmark as fingerprints; ``id`` changes with any of them."""
+
+    items: tuple[Problem, ...]
+
+    @property
+    def id(self) -> str:
+        """Digest of names and fingerprints."""
+        return digest(*(f"{p.name} {p.skeleton} {' '.join(p.ops)}" for p in self.items))
+
+
+def load_problems(path: str, trace: Trace | None = None) -> Problems:
+    """Read KernelBench problems.
+
+    ``path`` is a folder of ``.py`` files (levels in subfolders ``level1``...), or a parquet file or folder of such
+    with columns ``code``, ``name`` and ``level``.  ``trace`` gives a problem's ATen operators in order, views dropped;
+    without it, and for problems that it gives ``()`` for, operators are not compared.
+
+    Raises:
+        ValueError: there is no such path, or no problem in it.
+    """
+    texts = sorted(_texts(Path(path)))
+    if not texts:
+        raise ValueError(f"no benchmark problems in {path}: neither .py nor .parquet files")
+    return Problems(tuple(_problem(name, text, trace) for name, text in texts))
+
+
+def match(pair: Pair, problems: Problems) -> tuple[str, bool] | None:
+    """What of the benchmark a pair resembles: ``reason: problem``, and whether that is a leak or only a flag."""
+    form, text = skeleton(pair.task.source, pair.task.entry_point), shingles(pair.task.source)
+    for problem in problems.items:
+        if problem.skeleton == form:
+            return f"benchmark problem, same program: {problem.name}", True
+        similarity = jaccard(problem.shingles, text)
+        if similarity >= TEXT_THRESHOLD and (len(text) >= LONG or _may_equal(problem.ops, pair.candidate.ops)):
+            return f"benchmark problem, similar text: {problem.name}, Jaccard {similarity:.2f}", True
+    return _match_ops(pair.candidate.ops, problems)
+
+
+def check(pair: Pair, problems: Problems) -> str | None:
+    """A reason where the pair's task is a leak."""
+    found = match(pair, problems)
+    return found[0] if found and found[1] else None
+
+
+def flags(pairs: Iterable[Pair], problems: Problems) -> dict[str, str]:
+    """Pair id -> the one-operator level-1 problem that it equals in operators: a column of the published set."""
+    matches = ((p.id, match(p, problems)) for p in pairs)
+    return {i: found[0].partition(": ")[2] for i, found in matches if found and not found[1]}
+
+
+def step(problems: Problems) -> Step[Pair, Pair]:
+    """The stage ``leakage``: pairs that are no benchmark problem. A shard is enough."""
+
+    def run(pairs: Sequence[Pair]) -> Iterator[Pair | Dropped]:
+        for pair in pairs:
+            reason = check(pair, problems)
+            yield drop("leakage", pair, reason) if reason else pair
+
+    return Step("leakage", "1", Pair, Pair, run, {"problems": problems.id})
+
+
+def _match_ops(ops: tuple[str, ...], problems: Problems) -> tuple[str, bool] | None:
+    if not ops:
+        return None
+    for problem in problems.items:
+        if problem.ops == ops:
+            leak = not (problem.level == 1 and len(ops) == 1)
+            return f"benchmark problem, same operators: {problem.name}", leak
+    runs = _runs(ops)
+    for problem in problems.items:
+        if min(len(ops), len(problem.ops)) >= OPS_LONG and jaccard(runs, _runs(problem.ops)) >= OPS_THRESHOLD:
+            return f"benchmark problem, similar operators: {problem.name}", True
+    return None
+
+
+def _may_equal(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    return one == other or not one or not other
+
+
+def _runs(ops: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(" ".join(ops[i : i + OPS_RUN]) for i in range(len(ops) - OPS_RUN + 1))
+
+
+def _problem(name: str, text: str, trace: Trace | None) -> Problem:
+    level = re.search(r"level(\d+)", name)
+    ops = trace(text) if trace else ()
+    return Problem(name, int(level[1]) if level else 0, skeleton(text, "Model"), shingles(text), ops)
+
+
+def _texts(path: Path) -> Iterator[tuple[str, str]]:
+    """Name and text of each problem."""
+    if not path.exists():
+        raise ValueError(f"no benchmark problems: {path} does not exist")
+    files = [path] if path.is_file() else sorted(path.rglob("*.py")) + sorted(path.rglob("*.parquet"))
+    for file in files:
+        if file.suffix == ".parquet":
+            yield from _rows(file)
+        elif file.suffix == ".py":
+            name = file.relative_to(path).with_suffix("").as_posix() if path.is_dir() else file.stem
+            yield name, file.read_text("utf-8", "replace")
+
+
+def _rows(file: Path) -> Iterator[tuple[str, str]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        rows: list[Mapping[str, Any]] = pq.read_table(file).to_pylist()
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{file} is not a parquet file: {error}") from error
+    if rows and not {"code", "name"} <= set(rows[0]):
+        raise ValueError(f"{file} holds no benchmark problems: it needs the columns code and name")
+    for row in rows:
+        yield f"level{row.get('level') or 0}/{row['name']}", row["code"]
