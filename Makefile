@@ -6,9 +6,10 @@ READY := $(VENV)/ready
 OUT ?= out/kernelbook
 ARGS ?=
 # Without an NVIDIA GPU the CPU build of torch will do, and it is a tenth of the size. Its version sorts above the
-# plain one, so pip takes it wherever this index answers, and whatever else it knows where it does not.
+# plain one, so pip takes it wherever this index answers, and whatever else it knows where it does not. What torch
+# needs comes with the rest, from the usual index.
 CPU_INDEX := https://download.pytorch.org/whl/cpu
-WHEELS := $(shell nvidia-smi -L >/dev/null 2>&1 || echo --extra-index-url $(CPU_INDEX) --retries 2 --timeout 30)
+WHEELS := $(shell nvidia-smi -L >/dev/null 2>&1 || echo --extra-index-url $(CPU_INDEX) --retries 1 --timeout 30)
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: build test bench check serve setup clean
@@ -18,7 +19,7 @@ setup: $(READY)
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kdata needs Python 3.11 or newer; set PYTHON=...")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet $(WHEELS) -c constraints.txt torch
+	$(BIN)/python -m pip install --quiet --no-deps $(WHEELS) -c constraints.txt torch
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	touch $@
 

@@ -51,7 +51,7 @@ def finish(build: Build, published: Manifest | None) -> Outcome:
     options, made = build.options, build.made()
     save(options, "options.json", options.model_dump())
     save(options, "sources.lock.json", _lock(made))
-    failures = [f"{f.label}: {f.message}" for f in build.failures]
+    failures = [f.message if f.job.source in f.message else f"{f.label}: {f.message}" for f in build.failures]
     return Outcome(options.out, published.kept if published else 0, funnel(made, build.failures), failures)
 
 

@@ -29,11 +29,13 @@ def launch(options: BuildOptions) -> Outcome:
         return _flow(options)
     if options.runner == "threads":
         return _threads(options)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     with private_server() as url:
         os.environ["PREFECT_API_URL"] = url
         try:
             return _flow(options)
         finally:
+            _send_logs()
             del os.environ["PREFECT_API_URL"]
 
 
@@ -41,6 +43,13 @@ def _flow(options: BuildOptions) -> Outcome:
     from flows.build_kernelbook import build_kernelbook
 
     return build_kernelbook(options)
+
+
+def _send_logs() -> None:
+    """Let Prefect send what it still holds, while its server is there."""
+    from prefect.logging.handlers import APILogWorker
+
+    APILogWorker.drain_all()
 
 
 def _threads(options: BuildOptions) -> Outcome:
