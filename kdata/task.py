@@ -142,16 +142,27 @@ def _literals(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
                 names = (ast.unparse(t) for t in node.targets[0].elts)
                 labels |= {id(v): n for n, v in zip(names, node.value.elts, strict=False)}
-            elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-                labels[id(node.value)] = _target(node)
             elif isinstance(node, ast.Dict):
                 keyed = ((k, v) for k, v in zip(node.keys, node.values, strict=True) if isinstance(k, ast.Constant))
                 labels |= {id(v): str(k.value) for k, v in keyed}
             elif isinstance(node, ast.keyword) and node.arg:
                 labels[id(node.value)] = node.arg
+        factors = _lesser_factors(statement)
         for node in ast.walk(statement):
-            if isinstance(node, ast.Constant) and type(node.value) is int and node.value >= 1:
+            if isinstance(node, ast.Constant) and type(node.value) is int and node.value >= 1 and id(node) not in factors:
                 yield labels.get(id(node), outer), node
+
+
+def _lesser_factors(statement: ast.stmt) -> set[int]:
+    """In ``2048 * 2`` only 2048 is a size: together they are one number."""
+    lesser: set[int] = set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.BinOp):
+            leaves = [n for n in ast.walk(node) if not isinstance(n, ast.operator | ast.BinOp)]
+            if all(isinstance(n, ast.Constant) and isinstance(n.value, int) for n in leaves):
+                largest = max(leaves, key=lambda n: n.value)  # type: ignore[attr-defined]
+                lesser |= {id(n) for n in leaves if n is not largest}
+    return lesser
 
 
 def _deciding(tree: ast.Module) -> list[ast.stmt]:

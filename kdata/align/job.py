@@ -1,0 +1,79 @@
+"""What a sandbox worker does for alignment: it executes the task's text, so it runs in a guarded child."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from kdata.align import device
+from kdata.align.errors import AlignError
+from kdata.align.families import family
+from kdata.align.lower import lower
+from kdata.align.program import write
+from kdata.align.trace import operators, trace
+from kdata.task import TaskError
+
+WARM_UP = """
+import torch
+class Model(torch.nn.Module):
+    def __init__(self, channels, features):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(channels, 16, 3)
+        self.norm = torch.nn.LayerNorm(features)
+        self.fc = torch.nn.Linear(features, features)
+    def forward(self, x, y):
+        return torch.softmax(self.fc(self.norm(y)), -1), torch.relu(self.conv(x)).mean((2, 3))
+def get_inputs():
+    return [torch.rand(4, 3, 32, 32), torch.rand(8, 64)]
+def get_init_inputs():
+    return [3, 64]
+"""
+
+
+def warm() -> None:
+    """Load the compiler's tables once, before the worker forks."""
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    device.install()
+    align({"source": WARM_UP, "entry_point": "Model"}, Path())
+
+
+def align(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    """Align one task: ``source`` and ``entry_point`` in; the candidate's unformatted text, or a reason, out."""
+    source, entry_point = payload["source"], payload["entry_point"]
+    try:
+        traced = trace(source, entry_point)
+        code = _stage("not lowered", lower, traced)
+        text, left = _stage("not rewritten", write, source, entry_point, traced, code)
+    except (AlignError, TaskError) as error:
+        reason = getattr(error, "reason", "not a task")
+        return {"reason": reason, "detail": _one_line(getattr(error, "detail", str(error)))}
+    ops = list(traced.operators)
+    return {"text": text, "left": left, "operators": ops, "family": family(ops), "mode": traced.mode,
+            "original": re.sub(r"^# kernel path: .*\n", "", code, flags=re.MULTILINE)}  # fmt: skip
+
+
+def trace_operators(payload: dict[str, Any], scratch: Path) -> list[str]:
+    """The operator sequence of one task, for the leakage filter; [] for what cannot be traced."""
+    try:
+        return list(operators(payload["source"], payload["entry_point"]))
+    except (AlignError, TaskError):
+        return []
+
+
+def _stage(reason: str, function: Any, *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except AlignError:
+        raise
+    except Exception as error:  # noqa: BLE001 - torch's internals raise anything; the reason is counted
+        raise AlignError(reason, f"{type(error).__name__}: {error}") from error
+
+
+def _one_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return (lines[0] if lines else "")[:300]

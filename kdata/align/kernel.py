@@ -1,0 +1,183 @@
+"""A finished kernel: Inductor's text through every step, with the arguments its launcher passes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kdata.align import symbols
+from kdata.align.errors import AlignError
+from kdata.align.indices import hoist, name_indices
+from kdata.align.inductor import Kernel
+from kdata.align.inline import inline
+from kdata.align.naming import REDUCTION, Rename, base_names, identifier, rename_values, unique
+from kdata.align.simplify import Replace, assignments, drop_unused, names, simplify, unparse
+from kdata.align.tiles import flatten_tiles
+
+WORDS = {"max2": "max", "min2": "min", "tl.sum": "sum", "rsqrt": "rstd", "_idx": "index", " / ": "mean"}
+ROLES = {
+    "matmul": {"ynumel": "n_rows", "xnumel": "n_cols", "r0_numel": "n_inner"},
+    "reduction": {"xnumel": "n_rows", "r0_numel": "n_cols"},
+    "pointwise": {"xnumel": "n_elements", "ynumel": "n_rows"},
+}
+OFFSETS = ("xoffset", "yoffset", "zoffset")
+NUMELS = ("xnumel", "ynumel", "znumel", "r0_numel", "r1_numel")
+
+
+@dataclass(slots=True)
+class Written:
+    """A kernel as it stands in the candidate."""
+
+    name: str
+    text: str
+    pointers: list[str]  # Inductor's names, in order
+    sizes: list[tuple[str, Any]]  # argument, its value over Inductor's integer arguments
+    blocks: dict[str, int]
+    warps: int
+    grid: list[tuple[Any, str]]  # along each grid axis: elements, over Inductor's integer arguments, and block
+    helpers: set[str]
+
+
+def write(
+    kernel: Kernel, name: str, pointer_names: Sequence[str], calls: Sequence[dict[str, Any]], known: Mapping[str, str]
+) -> Written:
+    """Make a kernel readable.
+
+    ``pointer_names`` say what each pointer holds at the first call; ``calls`` give, for every call, Inductor's integer
+    arguments as expressions over the task's sizes, which ``known`` names.
+    """
+    function = kernel.function
+    if kernel.kind not in ("pointwise", "reduction", "persistent_reduction"):
+        raise AlignError("compiler output", f"a {kernel.kind} kernel")
+    constants = _static(function)
+    order = _place(kernel)
+    pointers = [a for a, kind in kernel.signature.items() if kind.startswith("*")]
+    sizes = [a for a, kind in kernel.signature.items() if a not in pointers and kind != "constexpr"]
+    dtypes = {p: kernel.signature[p] for p in pointers}
+    helpers = simplify(function, {*sizes, *NUMELS}, dtypes)
+    Replace(constants).visit(function)
+    arguments = hoist(function, [s for s in sizes if s not in constants])
+    name_indices(function)
+    if kernel.is_matmul:
+        flatten_tiles(function)
+    inline(function)
+    drop_unused(function)
+    held = _merge(function, arguments.values, calls)
+    bases = base_names(kernel)
+    blocks = _blocks(kernel, bases)
+    taken = {*bases.values(), name}
+    renames = {p: f"{unique(identifier(n), taken)}_ptr" for p, n in zip(pointers, pointer_names, strict=True)}
+    roles = ROLES["matmul" if kernel.is_matmul else "reduction" if bases is REDUCTION else "pointwise"]
+    size_names = {old: unique(_size_name(value, calls[0], known, roles), taken) for old, value in held}
+    Rename(renames | size_names).visit(function)
+    rename_values(function, bases, {*renames.values(), *size_names.values()})
+    text_pointers = [renames[p] for p in pointers]
+    ordered = [(size_names[old], value) for old, value in held]
+    _sign(function, name, [*text_pointers, *(n for n, _ in ordered)], blocks)
+    combines = [_combine(c) for c in kernel.combines]
+    text = "\n\n\n".join(f"@triton.jit\n{unparse(f)}" for f in [*combines, function])
+    grid = [
+        (symbols.read(constants.get(f"{axis}numel", ast.Name(f"{axis}numel"))), bases[f"{axis.upper()}BLOCK"])
+        for axis in order
+    ]
+    return Written(name, text, pointers, ordered, blocks, _warps(kernel), grid, helpers)
+
+
+def results(kernel: Kernel) -> dict[str, str]:
+    """For kernels with several outputs: what each holds ("max", "sum"), where a reduction makes it."""
+    made = assignments(kernel.function)
+    found: dict[str, str] = {}
+    for node in ast.walk(kernel.function):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="store"), args=[address, ast.Name(id=value), *_]):
+                text = ast.unparse(made.get(value, ast.Constant(0)))
+                word = next((w for t, w in WORDS.items() if t in text), "out")
+                found |= {name: word for name in names(address) if "ptr" in name}
+    return found if len(found) > 1 else {}
+
+
+def _static(function: ast.FunctionDef) -> dict[str, ast.expr]:
+    """Numbers of elements that Inductor fixed in the kernel's text."""
+    found: dict[str, ast.expr] = {}
+    for statement in list(function.body):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant() as value) if name in NUMELS:
+                found[name] = value
+                function.body.remove(statement)
+    return found
+
+
+def _merge(function: ast.FunctionDef, values: dict[str, Any], calls: Sequence[dict[str, Any]]) -> list[tuple[str, Any]]:
+    """One argument where two have the same value at every call; in the order of the text."""
+    used = names(function)
+    kept: dict[tuple[Any, ...], tuple[str, Any]] = {}
+    renames: dict[str, str] = {}
+    for name, value in values.items():
+        if name not in used:
+            continue
+        key = tuple(symbols.tidy(symbols.substitute(value, call)) for call in calls)
+        renames[name] = kept.setdefault(key, (name, value))[0]
+    Rename(renames).visit(function)
+    return list(kept.values())
+
+
+def _size_name(value: Any, call: dict[str, Any], known: Mapping[str, str], roles: Mapping[str, str]) -> str:
+    """The task's own word for a size, else the part that it plays in the kernel."""
+    said = symbols.substitute(symbols.substitute(value, call), {k: symbols.symbol(v) for k, v in known.items()})
+    return identifier(symbols.describe(said) or roles.get(str(value), "size"))
+
+
+def _blocks(kernel: Kernel, bases: dict[str, str]) -> dict[str, int]:
+    """Block sizes, chosen from the expected extents; those that the kernel's text fixes are not arguments."""
+    free = [a.arg for a in kernel.function.args.args if a.arg.endswith("BLOCK")]
+    extent = {f"{axis.rstrip('_').upper()}_BLOCK" if axis == "r0_" else f"{axis.upper()}BLOCK": _power(n)
+              for axis, n in kernel.hints.items()}  # fmt: skip
+    if kernel.is_matmul:
+        chosen = {"ZBLOCK": 1, "YBLOCK": 64, "XBLOCK": 64, "R0_BLOCK": 32}
+    elif "r0_" in kernel.hints:
+        columns = min(extent["R0_BLOCK"], 1024 if kernel.inner else 64)
+        chosen = {"R0_BLOCK": columns, "YBLOCK": 1, "ZBLOCK": 1}
+        chosen["XBLOCK"] = min(extent.get("XBLOCK", 1), max(1, (1024 if kernel.inner else 2048) // columns))
+    elif "y" in kernel.hints:
+        chosen = {"YBLOCK": 32, "XBLOCK": 32, "ZBLOCK": 1}
+    else:
+        chosen = {"XBLOCK": min(1024, max(extent.get("XBLOCK", 1024), 128))}
+    return {bases[name]: chosen[name] for name in free if name in chosen and not (kernel.is_matmul and name == "ZBLOCK")}
+
+
+def _power(n: int) -> int:
+    return 1 << max(0, int(n) - 1).bit_length()
+
+
+def _warps(kernel: Kernel) -> int:
+    return 8 if kernel.is_matmul and min(kernel.hints.values()) >= 2048 else 4
+
+
+def _place(kernel: Kernel) -> list[str]:
+    """Give each axis of the kernel its axis of the grid, and say which: the long one first, as only that has no limit."""
+    starts = {
+        s.targets[0].id[0]: s for s in kernel.function.body
+        if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name) and s.targets[0].id in OFFSETS
+    }  # fmt: skip
+    if kernel.is_matmul:
+        order = [axis for axis in "zyx" if axis in starts]
+    else:
+        order = sorted(starts, key=lambda axis: -kernel.hints.get(axis, 1))
+    for position, axis in enumerate(order):
+        wide = "tl.int64" in ast.unparse(starts[axis].value)
+        program = f"tl.program_id({position})" + ".to(tl.int64)" * wide
+        starts[axis].value = ast.parse(f"{program} * {axis.upper()}BLOCK", mode="eval").body
+    return order
+
+
+def _combine(function: ast.FunctionDef) -> ast.FunctionDef:
+    inline(function)
+    return function
+
+
+def _sign(function: ast.FunctionDef, name: str, arguments: list[str], blocks: dict[str, int]) -> None:
+    constexpr = ast.parse("tl.constexpr", mode="eval").body
+    function.name = name
+    function.args.args = [*(ast.arg(a) for a in arguments), *(ast.arg(b, constexpr) for b in blocks)]

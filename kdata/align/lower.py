@@ -1,0 +1,69 @@
+"""From an ATen graph to Inductor's Triton source, as if on a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch._inductor.config as inductor_config
+from torch._guards import TracingContext, tracing
+from torch._inductor.compile_fx import _recursive_post_grad_passes
+from torch._inductor.debug import DebugContext
+from torch._inductor.graph import GraphLowering
+from torch._inductor.virtualized import V
+from torch.utils._pytree import tree_map
+
+from kdata.align.device import present
+from kdata.align.trace import Traced
+
+CUDA = torch.device("cuda", 0)
+# What makes Inductor's output a program for people: no reuse of buffers (each kernel is a function of tensors to
+# tensors), no checks that a wrapper can do once, no tricks that trade clarity for a few per cent.
+SETTINGS: dict[str, Any] = {
+    "triton.native_matmul": True,
+    "triton.descriptive_names": "original_aten",
+    "triton.mix_order_reduction": False,
+    "fx_graph_cache": False,
+    "allow_buffer_reuse": False,
+    "inplace_buffers": False,
+    "size_asserts": False,
+    "alignment_asserts": False,
+    "assert_indirect_indexing": False,
+    "online_softmax": False,
+    "layout_optimization": False,
+    "comment_origin": False,
+}
+
+
+def lower(traced: Traced) -> str:
+    """Inductor's output module for the graph, which is changed on the way."""
+    graph, fake = traced.graph, traced.fake
+    known = {name: value for name, value in SETTINGS.items() if name in inductor_config._config}  # type: ignore[attr-defined]
+    with torch.no_grad(), inductor_config.patch(known):
+        _move_to_gpu(graph, fake)
+        arguments = [n.meta["val"] for n in graph.graph.nodes if n.op == "placeholder"]
+        with present(), DebugContext(), V.set_debug_handler(DebugContext()), tracing(TracingContext(fake)), V.set_fake_mode(fake):
+            _recursive_post_grad_passes(graph, is_inference=True)
+            lowering = GraphLowering(
+                graph, example_inputs=arguments, shape_env=traced.environment, is_inference=True
+            )
+            with V.set_graph_handler(lowering):
+                lowering.run(*arguments)
+                code, _ = lowering.codegen()
+    return str(getattr(code, "value", code))
+
+
+def _move_to_gpu(graph: torch.fx.GraphModule, fake: Any) -> None:
+    """Re-type every fake tensor of the graph, and every device argument, to the GPU."""
+
+    def move(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=CUDA)
+
+    with fake:
+        for node in graph.graph.nodes:
+            if "val" in node.meta:
+                node.meta["val"] = tree_map(move, node.meta["val"])
+            if "device" in node.kwargs:
+                node.kwargs = {**node.kwargs, "device": CUDA}

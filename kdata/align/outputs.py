@@ -1,0 +1,45 @@
+"""Inputs and outputs of forward that are not plain tensors: nested structures, and buffers that it updates."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from torch.utils._pytree import tree_unflatten
+
+from kdata.align.errors import AlignError
+from kdata.align.trace import Traced
+
+
+class Outputs:
+    """How forward ends: updates of buffers, then the outputs in the reference's structure."""
+
+    def __init__(self, traced: Traced) -> None:
+        self.traced = traced
+
+    def lines(self, values: Sequence[str]) -> list[str]:
+        """The last lines of forward, given the text of every value that the graph returns."""
+        updates = [
+            f"{target}.copy_({value})" for target, value in zip(self.traced.updated, values, strict=False)
+        ]
+        returned = list(values[len(self.traced.updated) :])
+        structure = tree_unflatten(returned, self.traced.output_tree)
+        return [*updates, f"return {_text(structure)}"]
+
+    def unpack(self, old: ast.FunctionDef) -> list[str]:
+        """Lines that name the tensors inside structured inputs."""
+        return [f"{name} = {path}" for name, path in self.traced.unpacked]
+
+
+def _text(value: Any) -> str:
+    match value:
+        case str():
+            return value
+        case tuple() if type(value) is tuple:
+            return f"({', '.join(_text(v) for v in value)}{',' if len(value) == 1 else ''})"
+        case list():
+            return f"[{', '.join(_text(v) for v in value)}]"
+        case dict() if type(value) is dict:
+            return "{" + ", ".join(f"{k!r}: {_text(v)}" for k, v in value.items()) + "}"
+    raise AlignError("output structure", f"forward returns a {type(value).__name__}")

@@ -1,0 +1,102 @@
+"""Alignment as a stage, and for a single file."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ruff import find_ruff_bin
+
+from kdata.align.errors import AlignError
+from kdata.record import Candidate, Dropped, Origin, Task
+from kdata.sandbox.guard import Limits
+from kdata.sandbox.pool import lease
+from kdata.sandbox.worker import JobError, Worker
+from kdata.step import Step
+from kdata.task import find_entry_point
+
+VERSION = "1"
+PRELOAD = "kdata.align.job:warm"
+ENVIRONMENT = {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
+LINE_LENGTH = 100
+
+
+def step(seconds: float = 60.0, allow_aten: bool = False) -> Step[Task, Candidate]:
+    """The stage: a Triton candidate for each task.
+
+    Args:
+        seconds: CPU time that one task may take.
+        allow_aten: keep candidates that leave an operator to ATen; they name it in ``left_to_aten``.
+    """
+    parameters = {"seconds": seconds, "allow_aten": allow_aten}
+    return Step("align", VERSION, Task, Candidate, partial(_align_all, **parameters), parameters)
+
+
+def _align_all(tasks: Sequence[Task], seconds: float, allow_aten: bool) -> Iterable[Candidate | Dropped]:
+    with lease(PRELOAD, **ENVIRONMENT) as worker:
+        for task in tasks:
+            name = f"{task.origin.repository} {task.symbol or task.entry_point}"
+            try:
+                candidate = align(task, worker, seconds)
+            except AlignError as error:
+                yield Dropped("align", task.id, error.reason, error.detail, name)
+                continue
+            if candidate.left_to_aten and not allow_aten:
+                yield Dropped("align", task.id, "left to ATen", ", ".join(candidate.left_to_aten), name, candidate.source)
+            else:
+                yield candidate
+
+
+def align(task: Task, worker: Worker, seconds: float = 60.0) -> Candidate:
+    """The compiler's candidate for one task.
+
+    Raises:
+        AlignError: there is none; it says why.
+    """
+    payload = {"source": task.source, "entry_point": task.entry_point}
+    try:
+        found: dict[str, Any] = worker.call("kdata.align.job:align", payload, Limits(wall=2 * seconds, cpu=seconds)).value
+    except JobError as error:
+        raise AlignError(error.reason, error.detail) from error
+    if "reason" in found:
+        raise AlignError(found["reason"], found["detail"])
+    return Candidate.make(
+        task, formatted(found["text"]), "triton", "inductor", ops=tuple(found["operators"]), family=found["family"],
+        left_to_aten=tuple(found["left"]), original=found["original"],
+    )  # fmt: skip
+
+
+def align_file(path: str | Path, entry_point: str | None = None, seconds: float = 60.0) -> Candidate:
+    """Align a task file in the KernelBench interface.
+
+    Raises:
+        AlignError: there is no candidate for it.
+        TaskError: the file is no task.
+        OSError: the file cannot be read.
+    """
+    source = Path(path).read_text(encoding="utf-8")
+    origin = Origin("local", Path(path).parent.name, "", Path(path).name)
+    with lease(PRELOAD, **ENVIRONMENT) as worker:
+        return align(Task.make(source, entry_point or find_entry_point(source), origin), worker, seconds)
+
+
+def trace_operators(source: str, entry_point: str | None = None) -> tuple[str, ...]:
+    """The operator sequence of a task's text; () where it cannot be traced."""
+    payload = {"source": source, "entry_point": entry_point or find_entry_point(source)}
+    with lease(PRELOAD, **ENVIRONMENT) as worker:
+        try:
+            return tuple(worker.call("kdata.align.job:trace_operators", payload, Limits(wall=60, cpu=30)).value)
+        except JobError:
+            return ()
+
+
+def formatted(source: str) -> str:
+    """Python text in the form that ``ruff format`` gives it."""
+    command = [find_ruff_bin(), "format", "--isolated", "--line-length", str(LINE_LENGTH), "-"]
+    done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise AlignError("not rewritten", done.stderr.strip().splitlines()[0][:300])
+    return done.stdout

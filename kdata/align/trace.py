@@ -1,0 +1,323 @@
+"""From a task to a functional ATen graph whose sizes are symbols that carry the task's own names.
+
+The task is executed with its integers (see ``kdata.task.sizes``) replaced by symbolic ones, under fake tensors: modules
+and inputs of any size cost nothing, and ``batch_size`` in the text is ``batch_size`` in the graph.  An integer that
+Python needs to know (a loop count, a kernel size) becomes a constant by itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+import numbers
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+from unittest import mock
+
+import sympy
+import torch
+from torch import nn
+from torch._dynamo.source import ConstantSource
+from torch._functorch.aot_autograd import GraphSignature, aot_export_module
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.fx.traceback import preserve_node_meta
+from torch.utils._pytree import TreeSpec, tree_flatten, tree_flatten_with_path, tree_leaves, tree_unflatten
+
+from kdata.align.decompose import decompositions
+from kdata.align.errors import AlignError
+from kdata.align.naming import identifier, unique
+from kdata.task import INIT_INPUTS, INPUTS, Program, Size, execute, sizes, substitute
+
+SYMBOLS = "__sizes__"
+# An integer that only decides parameters (out_channels, num_classes) is a size; a small one may be a kernel size, a
+# group count or a dimension number, which kernels are written for.
+SMALLEST_PARAMETER_SIZE = 16
+RANDOM = ("bernoulli", "rand", "normal", "uniform", "dropout", "multinomial", "exponential", "randperm")
+
+VIEWS = frozenset("view reshape _unsafe_view permute transpose t expand unsqueeze squeeze detach alias slice select clone "
+                  "unbind split split_with_sizes as_strided lift_fresh_copy sym_size unfold copy_ copy chunk narrow "
+                  "movedim flatten unflatten view_as contiguous broadcast_tensors".split())  # fmt: skip
+DIMENSIONS = {
+    1: ("length",),
+    2: ("batch", "features"),
+    3: ("batch", "length", "channels"),
+    4: ("batch", "channels", "height", "width"),
+    5: ("batch", "channels", "depth", "height", "width"),
+}  # what the dimensions of an input are called, where the task's text does not say
+
+numbers.Integral.register(torch.SymInt)  # nn.LayerNorm(n) asks isinstance(n, Integral)
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of the graph: how the new forward says it, and its fake value."""
+
+    access: str
+    value: Any
+
+
+@dataclass(slots=True)
+class Traced:
+    """A task's graph and what ties it to the task's text."""
+
+    graph: torch.fx.GraphModule
+    environment: ShapeEnv
+    fake: FakeTensorMode
+    names: dict[str, str]  # symbols of the graph -> names
+    hints: dict[str, int]  # symbols of the graph -> the task's own values
+    arguments: list[Argument]
+    updated: list[str]  # buffers and inputs that the first outputs are to be copied into
+    unpacked: list[tuple[str, str]]  # names of tensors inside structured inputs, and where they are
+    output_tree: TreeSpec
+    mode: str  # "train" (as constructed) or "eval"
+    operators: tuple[str, ...]  # ATen's, as the author's calls dispatch them, views dropped
+
+    def contiguous(self) -> list[str]:
+        """Lines that lay the inputs out as the kernels expect them."""
+        tensors = [a for a in self.arguments if isinstance(a.value, torch.Tensor) and not a.access.startswith("self.")]
+        return [f"{a.access} = {a.access}.contiguous()" for a in tensors if a.value.dim() and a.value.is_contiguous()]
+
+
+class _Flat(nn.Module):
+    """Tensors and symbolic integers in, tensors out: the form that AOTAutograd exports."""
+
+    def __init__(self, task: nn.Module, inputs: Sequence[Any], tree: TreeSpec) -> None:
+        super().__init__()
+        self.task, self.flat, self.tree = task, list(inputs), tree
+        self.output_tree: TreeSpec | None = None
+
+    def forward(self, *arguments: Any) -> tuple[Any, ...]:
+        given = iter(arguments)
+        flat = [next(given) if isinstance(v, torch.Tensor) else v for v in self.flat]
+        outputs, self.output_tree = tree_flatten(self.task(*tree_unflatten(flat, self.tree)))
+        return tuple(outputs)
+
+
+def trace(source: str, entry_point: str) -> Traced:
+    """Trace a task as constructed, or in eval mode where it is random as constructed.
+
+    As many sizes as possible are symbols: all, else those of the inputs, else those that the constructor does not use.
+
+    Raises:
+        AlignError: the task cannot be traced, or is random in both modes.
+        TaskError: the text is no task.
+    """
+    shaping = _shaping(source, entry_point)
+    constructor = {s.name for s in sizes(source)} & _names_in(source, INIT_INPUTS)
+    choices: list[Callable[[Size], bool]] = [
+        lambda size: size.name in shaping or size.value >= SMALLEST_PARAMETER_SIZE,
+        lambda size: size.name in shaping,
+        lambda size: size.name in shaping - constructor,
+    ]
+    failure: Exception | None = None
+    for symbolic in choices:
+        try:
+            return _trace_deterministic(source, entry_point, symbolic)
+        except AlignError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever torch raises on a symbol it cannot follow
+            failure = failure or error
+    assert failure is not None
+    raise AlignError("not traceable", f"{type(failure).__name__}: {failure}") from failure
+
+
+def operators(source: str, entry_point: str) -> tuple[str, ...]:
+    """The task's ATen operators in order, views dropped, as its author's calls dispatch them."""
+    return trace(source, entry_point).operators
+
+
+def _names_in(source: str, function: str) -> set[str]:
+    """The names that one function of the text uses, its own literals' included."""
+    tree = next((s for s in ast.parse(source).body if isinstance(s, ast.FunctionDef) and s.name == function), None)
+    if tree is None:
+        return set()
+    named = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+    return named | {s.name for s in sizes(source) if tree.lineno <= s.line <= (tree.end_lineno or tree.lineno)}
+
+
+def _trace_deterministic(source: str, entry_point: str, symbolic: Callable[[Size], bool]) -> Traced:
+    for mode in ("train", "eval"):
+        traced = _trace(source, entry_point, symbolic, mode)
+        if not any(word in operator for operator in traced.operators for word in RANDOM):
+            return traced
+    raise AlignError("random", "forward draws random numbers in train and in eval mode")
+
+
+def _shaping(source: str, entry_point: str) -> frozenset[str]:
+    """The sizes that decide the shape of an input: those whose symbols its dimensions hold."""
+    with _executed(source, entry_point, lambda size: size.value > 1) as (program, symbols, _, _):
+        leaves = [t for t in tree_leaves(program.inputs()) if isinstance(t, torch.Tensor)]
+    dimensions = [d.node.expr for t in leaves for d in t.shape if isinstance(d, torch.SymInt)]
+    free = {symbol for d in dimensions for symbol in d.free_symbols}
+    return frozenset(name for name, symbol in symbols.items() if symbol.node.expr in free)
+
+
+def _trace(source: str, entry_point: str, symbolic: Callable[[Size], bool], mode: str) -> Traced:
+    with _executed(source, entry_point, lambda size: size.value > 1 and symbolic(size)) as (program, symbols, environment, fake):
+        module = program.build()
+        if mode == "eval":
+            module.eval()
+        flat, tree = tree_flatten(program.inputs())
+        wrapped = _Flat(module, flat, tree)
+        arguments = [v for v in flat if isinstance(v, torch.Tensor)] + list(symbols.values())
+        with preserve_node_meta():
+            graph, signature = aot_export_module(wrapped, arguments, decompositions=decompositions(), trace_joint=False)
+        assert wrapped.output_tree is not None
+        known = {name: s.node.expr for name, s in symbols.items() if isinstance(s.node.expr, sympy.Symbol)}
+        ties = _Ties(module, program.inputs(), [v for v in flat if isinstance(v, torch.Tensor)])
+        held = ties.arguments(graph, signature)
+    names = _size_names(known, held)
+    hints = {str(symbol): int(environment.backed_var_to_val[symbol]) for symbol in known.values()}
+    return Traced(graph, environment, fake, names, hints, held, ties.updated(graph, signature), ties.unpacked,
+                  wrapped.output_tree, mode, _operators(graph))  # fmt: skip
+
+
+def _operators(graph: torch.fx.GraphModule) -> tuple[str, ...]:
+    """What the graph's nodes were before they were decomposed; nodes of one operator stand together."""
+    found: list[str] = []
+    last: Any = None
+    for node in graph.graph.nodes:
+        if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
+            continue
+        original = node.meta.get("original_aten") or node.target
+        name = str(getattr(original, "overloadpacket", original)).removeprefix("aten.").removeprefix("prims.")
+        if name in VIEWS or name.startswith("sym_"):
+            continue
+        if original is node.target or original is not last:
+            found.append(name)
+        last = original
+    return tuple(found)
+
+
+def _size_names(known: dict[str, sympy.Symbol], arguments: Sequence[Argument]) -> dict[str, str]:
+    """A name for every symbol: the task's own, or, for a bare literal, that of the input dimension it decides."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    dims = {str(d.node.expr): DIMENSIONS.get(a.value.dim(), ())[i : i + 1]
+            for a in reversed(arguments) if isinstance(a.value, torch.Tensor)
+            for i, d in enumerate(a.value.shape) if isinstance(d, torch.SymInt)}  # fmt: skip
+    for name, symbol in known.items():
+        if name.startswith((INPUTS, INIT_INPUTS)):
+            name = "".join(dims.get(str(symbol), ())) or "n"
+        names[str(symbol)] = unique(identifier(name), taken)
+    return names
+
+
+class _Ties:
+    """What the graph's arguments and outputs are in the module."""
+
+    def __init__(self, module: nn.Module, inputs: Sequence[Any], tensors: Sequence[Any]) -> None:
+        self.module = module
+        self.unpacked: list[tuple[str, str]] = []
+        paths = [p for p, v in tree_flatten_with_path(list(inputs))[0] if isinstance(v, torch.Tensor)]
+        self.inputs = [self._input(path) for path in paths]
+        self.by_name: dict[str, str] = {}
+
+    def _input(self, path: tuple[Any, ...]) -> str:
+        parameters = list(inspect.signature(self.module.forward).parameters.values())
+        index = path[0].idx
+        rest = "".join(f"[{getattr(k, 'idx', getattr(k, 'key', None))!r}]" for k in path[1:])
+        positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        if index < len(positional):
+            name = positional[index].name
+            if not rest:
+                return name
+        else:
+            name = next(p.name for p in parameters if p.kind is p.VAR_POSITIONAL)
+            rest = f"[{index - len(positional)}]{rest}"
+        local = f"{name}_{len(self.unpacked)}"
+        self.unpacked.append((local, f"{name}{rest}"))
+        return local
+
+    def arguments(self, graph: torch.fx.GraphModule, signature: GraphSignature) -> list[Argument]:
+        found: list[Argument] = []
+        given = iter(self.inputs)
+        held = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
+        for node in (n for n in graph.graph.nodes if n.op == "placeholder"):
+            value = node.meta["val"]
+            if node.name in held:
+                access = self._attribute(held[node.name].removeprefix("task."))
+            else:
+                access = next(given) if isinstance(value, torch.Tensor) else node.name
+            self.by_name[node.name] = access
+            found.append(Argument(access, value))
+        return found
+
+    def updated(self, graph: torch.fx.GraphModule, signature: GraphSignature) -> list[str]:
+        targets: list[str] = []
+        for output in graph.graph.output_node().args[0]:  # type: ignore[union-attr]
+            name = getattr(output, "name", "")
+            if name in signature.buffers_to_mutate:
+                targets.append(self._attribute(signature.buffers_to_mutate[name].removeprefix("task.")))
+            elif name in signature.user_inputs_to_mutate:
+                targets.append(self.by_name[signature.user_inputs_to_mutate[name]])
+        return targets
+
+    def _attribute(self, path: str) -> str:
+        """``layers.0.fc.weight`` as ``self.layers[0].fc.weight``."""
+        said, place = "self", self.module
+        for part in path.split("."):
+            if isinstance(place, nn.ModuleDict | nn.ParameterDict):
+                said += f"[{part!r}]"
+            elif part.isdigit():
+                said += f"[{part}]"
+            else:
+                said += f".{part}"
+            place = place[part] if isinstance(place, nn.ParameterDict) else getattr(place, part)
+        return said
+
+
+@contextmanager
+def _executed(
+    source: str, entry_point: str, symbolic: Any
+) -> Iterator[tuple[Program, dict[str, torch.SymInt], ShapeEnv, FakeTensorMode]]:
+    """Execute the task's text with symbols for the chosen sizes; construct and trace inside the block."""
+    environment = ShapeEnv(duck_shape=False)
+    chosen = {size.name: _symbol(environment, size) for size in sizes(source) if symbolic(size)}
+
+    def replace(size: Size) -> ast.expr | None:
+        if size.name not in chosen:
+            return None
+        return ast.Subscript(ast.Name(SYMBOLS, ast.Load()), ast.Constant(size.name), ast.Load())
+
+    fake = FakeTensorMode(shape_env=environment, allow_non_fake_inputs=True)
+    # attention as its mathematics, recurrent layers as their cells: not as one call of a library
+    plain = sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False)
+    with fake, torch.no_grad(), plain[0], plain[1], _uninitialised():
+        yield execute(substitute(source, replace), entry_point, {SYMBOLS: chosen}), chosen, environment, fake
+
+
+def _symbol(environment: ShapeEnv, size: Size) -> torch.SymInt:
+    source = ConstantSource(size.name)
+    symbol = environment.create_symbol(size.value, source=source, dynamic_dim=DimDynamic.DYNAMIC, constraint_dim=None)
+    created = environment.create_symintnode(symbol, hint=size.value, source=source)
+    assert isinstance(created, torch.SymInt)
+    return created
+
+
+_plain_square_root = math.sqrt
+
+
+def _square_root(x: Any) -> Any:
+    return torch.sym_sqrt(x) if isinstance(x, torch.SymInt | torch.SymFloat) else _plain_square_root(x)
+
+
+@contextmanager
+def _uninitialised() -> Iterator[None]:
+    """Skip the initialisation of parameters, which asks symbolic sizes for their values; keep square roots symbolic."""
+    modules = {c for m in vars(nn).values() if isinstance(m, type) and issubclass(m, nn.Module) for c in m.__mro__}
+    with ExitStack() as stack:
+        for kind in modules:
+            for name in ("reset_parameters", "_reset_parameters"):
+                if name in vars(kind):
+                    stack.enter_context(mock.patch.object(kind, name, lambda self: None))
+        for name, function in list(vars(nn.init).items()):
+            if name.endswith("_") and callable(function) and not name.startswith("_"):
+                stack.enter_context(mock.patch.object(nn.init, name, lambda tensor, *a, **k: tensor))
+        stack.enter_context(mock.patch.object(math, "sqrt", _square_root))
+        yield
