@@ -1,7 +1,7 @@
-"""What a wrapper may ask of torch: memory, views, copies for layout. Everything else is compute and must be a kernel's.
+"""What a wrapper may ask of torch: memory, views, copies for layout. All else is compute and must be a kernel's.
 
-Copies (``clone``, ``contiguous``, ``copy_``, ``to``) are allowed because kernels may want another layout; ``cat``, ``pad``,
-``gather`` and the like move data by a rule that is the task's own work, so they are not.
+Copies (``clone``, ``contiguous``, ``copy_``, ``to``) are allowed because kernels may want another layout; ``cat``,
+``pad``, ``gather`` and the like move data by a rule that is the task's own work, so they are not.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from kdata.verify.launches import Ledger
 
 EMPTY = frozenset({"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"})
 ALLOCATION = EMPTY | {
-    "zeros", "zeros_like", "new_zeros", "ones", "ones_like", "new_ones", "full", "full_like", "new_full", "zero_", "zero",
-    "fill_", "fill", "scalar_tensor", "lift_fresh", "lift_fresh_copy", "arange", "set_", "resize_",
+    "zeros", "zeros_like", "new_zeros", "ones", "ones_like", "new_ones", "full", "full_like", "new_full", "zero_",
+    "zero", "fill_", "fill", "scalar_tensor", "lift_fresh", "lift_fresh_copy", "arange", "set_", "resize_",
 }  # fmt: skip
 VIEWS = frozenset({
-    "view", "_unsafe_view", "_reshape_alias", "reshape", "permute", "transpose", "t", "expand", "as_strided", "slice", "select",
-    "unsqueeze", "squeeze", "split", "split_with_sizes", "chunk", "unbind", "unfold", "alias", "detach", "detach_", "narrow",
-    "diagonal", "movedim", "view_as_real", "view_as_complex", "unsafe_split", "_conj", "squeeze_", "unsqueeze_", "transpose_",
-    "t_", "as_strided_", "is_same_size", "sym_size", "sym_stride", "sym_numel", "sym_storage_offset",
+    "view", "_unsafe_view", "_reshape_alias", "reshape", "permute", "transpose", "t", "expand", "as_strided",
+    "slice", "select", "unsqueeze", "squeeze", "split", "split_with_sizes", "chunk", "unbind", "unfold",
+    "alias", "detach", "detach_", "narrow", "diagonal", "movedim", "view_as_real", "view_as_complex",
+    "unsafe_split", "_conj", "squeeze_", "unsqueeze_", "transpose_", "t_", "as_strided_", "is_same_size",
+    "sym_size", "sym_stride", "sym_numel", "sym_storage_offset",
 })  # fmt: skip
 COPIES = frozenset({"clone", "contiguous", "copy_", "copy", "_to_copy", "to", "_local_scalar_dense"})
 SCALARS = 8  # reads of single numbers (``item``) in one forward: more would be arithmetic in Python

@@ -17,7 +17,7 @@ Node = dict[str, Any]
 EXACT = ("int", "uint", "bool")
 
 
-class Unequal(Exception):
+class UnequalError(Exception):
     """The answer is wrong in a way that no tolerance covers."""
 
     def __init__(self, reason: str, detail: str) -> None:
@@ -32,9 +32,11 @@ class Tensors:
         self.manifest, self._blob = manifest, blob
 
     def entry(self, index: int) -> dict[str, Any]:
+        """What the writer said of a tensor: type, dtype, shape, strides, storage."""
         return self.manifest[index]
 
     def raw(self, index: int) -> bytes:
+        """Its elements' bytes in row-major order."""
         entry = self.manifest[index]
         return self._blob[entry["offset"] : entry["offset"] + entry["bytes"]]
 
@@ -46,7 +48,7 @@ class Tensors:
             wide = np.frombuffer(data, np.uint16).astype(np.uint32) << np.uint32(16)
             return wide.view(np.float32).astype(np.float64).reshape(entry["shape"])
         if dtype.startswith("float8"):
-            raise Unequal(reasons.BAD_TASK, f"{dtype} outputs cannot be compared yet")
+            raise UnequalError(reasons.BAD_TASK, f"{dtype} outputs cannot be compared yet")
         array = np.frombuffer(data, np.dtype(dtype)).reshape(entry["shape"])
         wide_type = {"f": np.float64, "c": np.complex128}.get(array.dtype.kind)
         return array.astype(wide_type) if wide_type else array
@@ -102,11 +104,11 @@ def structure(expected: Node, ours: Tensors, got: Node, theirs: Tensors) -> list
     """Pairs of leaves in equal places.
 
     Raises:
-        Unequal: nesting, type, dtype or shape differ.
+        UnequalError: nesting, type, dtype or shape differ.
     """
     if layout(expected) != layout(got):
-        raise Unequal(reasons.STRUCTURE, f"returns {_say(got)}, the reference {_say(expected)}")
-    found = {path: node for path, node in leaves(got)}
+        raise UnequalError(reasons.STRUCTURE, f"returns {_say(got)}, the reference {_say(expected)}")
+    found = dict(leaves(got))
     pairs = [(path, node, found[path]) for path, node in leaves(expected)]
     for path, one, other in pairs:
         if "tensor" in one:
@@ -116,12 +118,14 @@ def structure(expected: Node, ours: Tensors, got: Node, theirs: Tensors) -> list
 
 def _same_kind(path: str, one: dict[str, Any], other: dict[str, Any]) -> None:
     if other["type"] not in ("Tensor", one["type"]) or "bytes" not in other or other["attributes"]:
-        raise Unequal(reasons.STRUCTURE, f"{path} is a {other['type']}{' with attributes' if other.get('attributes') else ''}")
+        raise UnequalError(
+            reasons.STRUCTURE, f"{path} is a {other['type']}{' with attributes' if other.get('attributes') else ''}"
+        )
     for name in ("dtype", "shape"):
         if one[name] != other[name]:
-            raise Unequal(reasons.STRUCTURE, f"{path} has {name} {other[name]}, the reference {one[name]}")
+            raise UnequalError(reasons.STRUCTURE, f"{path} has {name} {other[name]}, the reference {one[name]}")
     if _overlaps(other) and not _overlaps(one):
-        raise Unequal(reasons.STRUCTURE, f"{path} repeats one element (stride 0)")
+        raise UnequalError(reasons.STRUCTURE, f"{path} repeats one element (stride 0)")
 
 
 def _overlaps(entry: dict[str, Any]) -> bool:
@@ -135,24 +139,31 @@ def _say(node: Node) -> str:
     return "a tensor" if kind == "tensor" else f"a {type(content).__name__}"
 
 
-def errors(path: str, answer: Array, eager: Array, golden: Array | None, noisy: list[Array], dtype: str, nature: Nature) -> Errors:
+def errors(
+    path: str, answer: Array, eager: Array, golden: Array | None, noisy: list[Array], dtype: str, nature: Nature
+) -> Errors:
     """Measure one floating output.
 
     Raises:
-        Unequal: NaN or infinity stand in other places than in the reference.
+        UnequalError: NaN or infinity stand in other places than in the reference.
     """
     exact = golden if golden is not None and _sane(eager, golden) else eager
     for name, mask in (("NaN", np.isnan), ("infinity", np.isinf)):
         if not np.array_equal(mask(answer), mask(eager)) and not np.array_equal(mask(answer), mask(exact)):
-            raise Unequal(reasons.WRONG, f"{path}: {name} in {int(mask(answer).sum())} places, in the reference in {int(mask(eager).sum())}")
+            raise UnequalError(
+                reasons.WRONG,
+                f"{path}: {name} in {int(mask(answer).sum())} places, in the reference in {int(mask(eager).sum())}",
+            )
     finite = np.isfinite(answer) & np.isfinite(exact)
     if np.iscomplexobj(exact):
         finite = np.isfinite(answer) & np.isfinite(exact)
     elif not np.array_equal(np.sign(answer[np.isinf(answer)]), np.sign(eager[np.isinf(answer)])):
-        raise Unequal(reasons.WRONG, f"{path}: infinities of the other sign")
+        raise UnequalError(reasons.WRONG, f"{path}: infinities of the other sign")
     wanted = exact[finite]
     honest = [_distance(other[finite], wanted) for other in (eager, *noisy) if other.shape == exact.shape]
-    limits = tolerance(dtype, _rms(wanted), nature.terms, nature.sums, _median([h[0] for h in honest]), _median([h[1] for h in honest]))
+    limits = tolerance(
+        dtype, _rms(wanted), nature.terms, nature.sums, _median([h[0] for h in honest]), _median([h[1] for h in honest])
+    )
     error = np.abs(answer[finite] - wanted)
     size = np.abs(wanted)
     rmse, largest = _distance(answer[finite], wanted)
@@ -160,7 +171,9 @@ def errors(path: str, answer: Array, eager: Array, golden: Array | None, noisy: 
         relative = np.where(size > 0, error / size, 0.0)
         ratio = error / (limits.atol + limits.rtol * size)
     excess = max(float(ratio.max(initial=0.0)), rmse / limits.rmse, largest / max(limits.largest, limits.atol))
-    return Errors(path, dtype, largest, float(relative.max(initial=0.0)), rmse, honest[0][0], limits, excess <= 1.0, excess)
+    return Errors(
+        path, dtype, largest, float(relative.max(initial=0.0)), rmse, honest[0][0], limits, excess <= 1.0, excess
+    )
 
 
 def _sane(eager: Array, golden: Array) -> bool:
@@ -175,13 +188,13 @@ def exactly(path: str, answer: Array, eager: Array, golden: Array | None) -> Non
     """Integers and booleans: equal to eager or, where rounding decides a tie, to the golden.
 
     Raises:
-        Unequal: somewhere they are neither.
+        UnequalError: somewhere they are neither.
     """
     right = answer == eager
     if golden is not None and golden.shape == eager.shape:
         right |= answer == golden
     if not bool(np.all(right)):
-        raise Unequal(reasons.WRONG, f"{path}: {int((~right).sum())} of {answer.size} integers differ")
+        raise UnequalError(reasons.WRONG, f"{path}: {int((~right).sum())} of {answer.size} integers differ")
 
 
 def _rms(values: Array) -> float:

@@ -29,11 +29,11 @@ CUOBJDUMP = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuob
 
 
 def answer(payload: list[dict[str, Any]], scratch: Path) -> list[dict[str, Any]]:
-    """Compile the kernels of ``candidate.py`` for launches as ``kdata.verify.launches`` records them, each with a target."""
+    """Compile the kernels of ``candidate.py`` for launches as ``kdata.verify.launches`` has them, each for a target."""
     os.environ["TRITON_CACHE_DIR"], tempfile.tempdir = str(scratch / "cache"), str(scratch)
     try:
         module = load(scratch / "candidate.py")
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - SystemExit too
         return [{"error": f"on import: {line(error)}"}] * len(payload)
     return [_report(module, launch, scratch) for launch in payload]
 
@@ -45,7 +45,12 @@ def warm() -> None:
         os.environ["TRITON_CACHE_DIR"] = folder
         for target in (("cuda", 90, 32), ("hip", "gfx942", 64)):
             pointer = {"type": "*fp32"}
-            arguments = {"x_ptr": pointer, "y_ptr": pointer, "n": {"type": "i32", "value": 20}, "BLOCK": {"constant": 16}}
+            arguments = {
+                "x_ptr": pointer,
+                "y_ptr": pointer,
+                "n": {"type": "i32", "value": 20},
+                "BLOCK": {"constant": 16},
+            }
             launch = {"kernel": "double", "arguments": arguments, "options": {}, "target": target}
             _compile(warmup, launch)
 
@@ -53,7 +58,7 @@ def warm() -> None:
 def _report(module: ModuleType, launch: dict[str, Any], scratch: Path) -> dict[str, Any]:
     try:
         compiled = _compile(module, launch)
-    except Exception as error:  # whatever the compiler says about the candidate's kernel is the answer
+    except Exception as error:  # noqa: BLE001 - whatever the compiler says about the candidate's kernel is the answer
         return {"error": line(error)}
     usage = _amd(compiled.asm["amdgcn"]) if "amdgcn" in compiled.asm else _nvidia(compiled.asm["cubin"], scratch)
     return {**usage, "shared": int(compiled.metadata.shared)}

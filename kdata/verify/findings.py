@@ -16,7 +16,7 @@ BY_SIZE = frozenset({reasons.WRONG, reasons.RAISES, reasons.STRUCTURE, reasons.O
                      reasons.CONSTRUCTOR, reasons.MUTATES})  # fmt: skip
 
 
-class Rejection(Exception):
+class RejectedError(Exception):
     """A candidate is rejected: a reason and a detail."""
 
     def __init__(self, reason: str, detail: str) -> None:
@@ -55,7 +55,7 @@ class Judgement:
         """Note all checks.
 
         Raises:
-            Rejection: one of them failed.
+            RejectedError: one of them failed.
         """
         reports = self.value["trials"]
         found.signatures = reports[0]["launches"]
@@ -78,11 +78,11 @@ class Judgement:
         found.check("own kernels launch", all(launched) and bool(launched))
         if launched and not all(launched) and (self.has_kernel or not called):
             detail = "in no trial" if not any(launched) else "in some trials"
-            raise Rejection(reasons.NOT_LAUNCHED, detail + (f"; it calls {', '.join(called)}" if called else ""))
+            raise RejectedError(reasons.NOT_LAUNCHED, detail + (f"; it calls {', '.join(called)}" if called else ""))
         if called:
-            raise Rejection(reasons.ATEN, ", ".join(called))
+            raise RejectedError(reasons.ATEN, ", ".join(called))
 
-    def _wrong(self, found: Findings, works_at_double: Callable[[], bool]) -> Rejection:
+    def _wrong(self, found: Findings, works_at_double: Callable[[], bool]) -> RejectedError:
         """The reason behind failed trials: sizes, where only they make the difference."""
         trials = dict(zip(self.numbers, found.trials, strict=True))
         base = self.expected.numbers("base")
@@ -92,19 +92,21 @@ class Judgement:
             first = next(n for n in base if n in self.failures)
             same = all(self.failures.get(n) in BY_SIZE for n in self.numbers) and self._blind()
             if same and trials[first].sizes:  # scaled down: the task's own sizes were not run
-                return Rejection(reasons.BAKED_IN, f"its launches are the same at all sizes; {detail}")
-            return Rejection(self.failures[first], f"{trials[first].sizes or 'own sizes'}: {trials[first].detail}")
+                return RejectedError(reasons.BAKED_IN, f"its launches are the same at all sizes; {detail}")
+            return RejectedError(self.failures[first], f"{trials[first].sizes or 'own sizes'}: {trials[first].detail}")
         if self.failures[first] not in BY_SIZE:
-            return Rejection(self.failures[first], detail)
+            return RejectedError(self.failures[first], detail)
         failed = {self.expected.trials[n]["variant"] for n in self.failures}
         others = {self.expected.trials[n]["variant"] for n in self.numbers if n not in base}
         odd_only = bool(others - failed) or works_at_double()
-        return Rejection(reasons.WRONG_ODD if odd_only else reasons.BAKED_IN, detail)
+        return RejectedError(reasons.WRONG_ODD if odd_only else reasons.BAKED_IN, detail)
 
     def _blind(self) -> bool:
         """Whether the launches (grids and arguments) do not change with the sizes at all, though there were some."""
         reports = self.value["trials"]
-        variants = {self.expected.trials[n]["variant"]: r["launches"] for n, r in zip(self.numbers, reports, strict=True)}
+        variants = {
+            self.expected.trials[n]["variant"]: r["launches"] for n, r in zip(self.numbers, reports, strict=True)
+        }
         launches = [v for v in variants.values() if v]
         return len(launches) > 1 and all(v == launches[0] for v in launches)
 
@@ -114,8 +116,8 @@ class Judgement:
         _, broken = compare(self.expected, number, self.value["ablated"], self.returned)
         found.check("answer depends on its kernels", bool(broken))
         if not broken:
-            raise Rejection(reasons.INDEPENDENT, "with its kernels disabled the answer is as right as before")
+            raise RejectedError(reasons.INDEPENDENT, "with its kernels disabled the answer is as right as before")
         loud = self.value["failing"]["outcome"] != "ok"
         found.check("a failing launch is an error", loud)
         if not loud:
-            raise Rejection(reasons.FALLBACK, "when a launch fails it returns something all the same")
+            raise RejectedError(reasons.FALLBACK, "when a launch fails it returns something all the same")

@@ -6,7 +6,6 @@ There is no golden, no reference and no tolerance in this process.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,7 +15,7 @@ import torch
 from kdata.verify import interpreter, warmup, wire
 from kdata.verify.allowed import Watch, hide_values
 from kdata.verify.guards import guarded, intact
-from kdata.verify.launches import LaunchFault, Ledger
+from kdata.verify.launches import InjectedError, Ledger
 from kdata.verify.loading import line, load
 
 GIVEN, RETURNED, SOURCE = "given.bin", "returned.bin", "candidate.py"
@@ -24,7 +23,7 @@ _ledger = Ledger()
 _watches: list[Watch] = []
 
 
-class Stop(Exception):
+class StopTrialError(Exception):
     """A trial ended early: its outcome and the reason."""
 
     def __init__(self, outcome: str, detail: str) -> None:
@@ -51,10 +50,13 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     reader = wire.Reader(payload["manifest"], (scratch / GIVEN).read_bytes())
     try:
         module = load(scratch / SOURCE)
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - SystemExit too is an answer
         return {"failed": ["raises", f"on import: {line(error)}"]}
     writer = wire.Writer()
-    run: Callable[[int], dict[str, Any]] = lambda n: trial(module, reader, writer, payload["trials"][n], payload["mode"])  # noqa: E731
+
+    def run(number: int) -> dict[str, Any]:
+        return trial(module, reader, writer, payload["trials"][number], payload["mode"])
+
     reports = []
     for number in range(len(payload["trials"])):
         interpreter.take_turn(number)
@@ -68,14 +70,16 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     return value | {"manifest": writer.manifest}
 
 
-def trial(module: ModuleType, reader: wire.Reader, writer: wire.Writer, given: dict[str, Any], mode: str) -> dict[str, Any]:
+def trial(
+    module: ModuleType, reader: wire.Reader, writer: wire.Writer, given: dict[str, Any], mode: str
+) -> dict[str, Any]:
     """Build, load the weights, call once. The report holds nodes of the writer, or the reason there are none."""
     _ledger.launches = []
     watch = Watch(_ledger)
     report: dict[str, Any] = {"outcome": "ok", "detail": ""}
     try:
         report |= _call(module, reader, writer, given, mode, watch)
-    except Stop as stop:
+    except StopTrialError as stop:
         report |= {"outcome": stop.outcome, "detail": stop.detail}
     report["aten"] = list(watch.called)
     report["launches"] = _ledger.launches
@@ -90,20 +94,22 @@ def _call(
     try:
         model.load_state_dict(state, strict=True)
     except Exception as error:
-        raise Stop("state", line(error)) from error
+        raise StopTrialError("state", line(error)) from error
     _rehome(model)
     if mode == "eval":
         model.eval()
     inputs = reader.read(given["inputs"])
     outputs = _forward(model, inputs, watch)
-    bars = [t for t in torch.utils._pytree.tree_leaves(inputs) if isinstance(t, torch.Tensor) and t.layout is torch.strided]
+    bars = [
+        t for t in torch.utils._pytree.tree_leaves(inputs) if isinstance(t, torch.Tensor) and t.layout is torch.strided
+    ]
     broken = _outside() or watch.out_of_bounds() or not all(intact(t) for t in bars)
     with _ledger.move():
         held = {"inputs": writer.write(inputs), "state": writer.write(dict(model.state_dict()))}
         try:
             return {**held, "outputs": writer.write(outputs), "out_of_bounds": broken}
-        except wire.Unplain as error:
-            raise Stop("structure", f"it returns {error}") from error
+        except wire.NotPlainError as error:
+            raise StopTrialError("structure", f"it returns {error}") from error
 
 
 def _outside() -> bool:
@@ -123,14 +129,14 @@ def _build(module: ModuleType, reader: wire.Reader, given: dict[str, Any]) -> An
     torch.manual_seed(0)
     model = getattr(module, "ModelNew", None)
     if not (isinstance(model, type) and issubclass(model, torch.nn.Module)):
-        raise Stop("no ModelNew", "ModelNew is no nn.Module class")
+        raise StopTrialError("no ModelNew", "ModelNew is no nn.Module class")
     positional, keyword = _arguments(reader, given)
     try:
         return model(*positional, **keyword)
     except TypeError as error:
-        raise Stop("constructor", line(error)) from error
+        raise StopTrialError("constructor", line(error)) from error
     except Exception as error:
-        raise Stop("raises", f"in the constructor: {line(error)}") from error
+        raise StopTrialError("raises", f"in the constructor: {line(error)}") from error
 
 
 def _arguments(reader: wire.Reader, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -150,12 +156,12 @@ def _forward(model: Any, inputs: list[Any], watch: Watch) -> Any:
     try:
         with torch.no_grad(), watch:
             return model(*inputs)
-    except LaunchFault as error:
-        raise Stop("fault", line(error)) from error
+    except InjectedError as error:
+        raise StopTrialError("fault", line(error)) from error
     except Exception as error:
         if _outside():
-            raise Stop("out of bounds", line(error)) from error
+            raise StopTrialError("out of bounds", line(error)) from error
         memory = isinstance(error, MemoryError) or "allocate memory" in str(error)
-        raise Stop("memory" if memory else "raises", line(error)) from error
+        raise StopTrialError("memory" if memory else "raises", line(error)) from error
     finally:
         _watches.pop()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -19,7 +20,7 @@ from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point
 from kdata.verify import reasons, targets
 from kdata.verify.compare import Tensors
-from kdata.verify.findings import Findings, Judgement, Rejection
+from kdata.verify.findings import Findings, Judgement, RejectedError
 from kdata.verify.options import Options
 from kdata.verify.source import defines_kernel, object_to, task_part
 from kdata.verify.tolerances import VERSION
@@ -29,7 +30,7 @@ DEVICE = "cpu: triton interpreter"
 CRASHES = {"timeout": reasons.TIMEOUT, "memory": reasons.MEMORY}
 
 
-class Undecided(Exception):
+class UndecidedError(Exception):
     """The judge cannot say: a reason and a detail."""
 
     def __init__(self, reason: str, detail: str) -> None:
@@ -45,13 +46,13 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
     found = Findings()
     try:
         _admit(candidate, options)
-        expected = expect(task.source, task.entry_point, options)
+        expected = expect(task.source, task.entry_point, replace(options, targets=()))
         found.mode = expected.mode
         _run(candidate, expected, options, found)
         _build(candidate, options, found)
-    except Rejection as rejection:
+    except RejectedError as rejection:
         return _receipt(candidate, "rejected", rejection.reason, rejection.detail, found)
-    except Undecided as undecided:
+    except UndecidedError as undecided:
         return _receipt(candidate, "unverified", undecided.reason, undecided.detail, found)
     return _receipt(candidate, "verified", "", "", found)
 
@@ -69,7 +70,9 @@ def judge_files(task_path: str | Path, kernel_path: str | Path, options: Options
         entry_point = find_entry_point(text)
     except TaskError as error:
         task = Task.make(text, "Model", origin)
-        return _receipt(Candidate.make(task, kernel, "triton", "file"), "unverified", reasons.BAD_TASK, str(error), Findings())
+        return _receipt(
+            Candidate.make(task, kernel, "triton", "file"), "unverified", reasons.BAD_TASK, str(error), Findings()
+        )
     task = Task.make(text, entry_point, origin)
     return judge(task, Candidate.make(task, kernel, "triton", "file"), options)
 
@@ -79,17 +82,19 @@ def expect(source: str, entry_point: str, options: Options) -> Expected:
     """Run a task's reference at all its variants. Remembered for the task's other candidates.
 
     Raises:
-        Undecided: the reference cannot be the measure of anything.
+        UndecidedError: the reference cannot be the measure of anything.
     """
     seeds = [int(digest("seed", str(options.seed), str(n))[:7], 16) for n in range(options.seeds)]
     payload = {"source": source, "entry_point": entry_point, "variants": options.variants, "seeds": seeds}
     try:
         with lease("torch", "kdata.verify.reference:warm") as worker:
-            answer = worker.call("kdata.verify.reference:answer", payload, options.limits(), fetch=("given.bin", "kept.bin"))
+            answer = worker.call(
+                "kdata.verify.reference:answer", payload, options.limits(), fetch=("given.bin", "kept.bin")
+            )
     except JobError as error:
-        raise Undecided(reasons.BAD_TASK, f"the reference's process ended with {error}") from error
+        raise UndecidedError(reasons.BAD_TASK, f"the reference's process ended with {error}") from error
     if "fault" in answer.value:
-        raise Undecided(*answer.value["fault"])
+        raise UndecidedError(*answer.value["fault"])
     return Expected(answer.value, answer.files["given.bin"], answer.files["kept.bin"])
 
 
@@ -99,14 +104,14 @@ def _read(path: Path) -> str:
 
 def _admit(candidate: Candidate, options: Options) -> None:
     if candidate.language != "triton":
-        raise Undecided(reasons.NO_GPU, f"{candidate.language} is not interpreted")
+        raise UndecidedError(reasons.NO_GPU, f"{candidate.language} is not interpreted")
     try:
         for target in options.targets:
             targets.parse(target)
     except ValueError as error:
-        raise Undecided(reasons.BAD_OPTION, str(error)) from error
+        raise UndecidedError(reasons.BAD_OPTION, str(error)) from error
     if objection := object_to(candidate.source):
-        raise Rejection(objection.reason, objection.detail)
+        raise RejectedError(objection.reason, objection.detail)
 
 
 def _call(candidate: Candidate, expected: Expected, numbers: Sequence[int], options: Options) -> Answer:
@@ -127,7 +132,7 @@ def _run(candidate: Candidate, expected: Expected, options: Options, found: Find
     found.guards = answer.guards
     value: dict[str, Any] = answer.value
     if "failed" in value:
-        raise Rejection(*value["failed"])
+        raise RejectedError(*value["failed"])
     returned = Tensors(value["manifest"], answer.files.get("returned.bin", b""))
     judgement = Judgement(expected, numbers, value, returned, defines_kernel(candidate.source))
     judgement.decide(found, lambda: _works_at(candidate, expected, "double", options))
@@ -148,14 +153,16 @@ def _works_at(candidate: Candidate, expected: Expected, kind: str, options: Opti
     return compare(expected, numbers[0], answer.value["trials"][0], returned)[1] == ""
 
 
-def _crash(error: JobError, candidate: Candidate, expected: Expected, options: Options) -> Rejection:
+def _crash(error: JobError, candidate: Candidate, expected: Expected, options: Options) -> RejectedError:
     """Why the candidate's process gave no answer; whether it would have at the base sizes alone."""
     if error.reason in CRASHES:
-        return Rejection(CRASHES[error.reason], error.detail)
+        return RejectedError(CRASHES[error.reason], error.detail)
     if error.reason == "crash" and _works_at(candidate, expected, "base", options):
         doubled = _works_at(candidate, expected, "double", options)
-        return Rejection(reasons.WRONG_ODD if doubled else reasons.BAKED_IN, f"at other sizes its process ends with {error}")
-    return Rejection(reasons.CRASH, str(error))
+        return RejectedError(
+            reasons.WRONG_ODD if doubled else reasons.BAKED_IN, f"at other sizes its process ends with {error}"
+        )
+    return RejectedError(reasons.CRASH, str(error))
 
 
 def _build(candidate: Candidate, options: Options, found: Findings) -> None:
@@ -165,7 +172,7 @@ def _build(candidate: Candidate, options: Options, found: Findings) -> None:
     failed = [b for b in found.builds if b.error]
     found.check("compiles", not failed, ", ".join(options.targets))
     if failed:
-        raise Rejection(f"{reasons.NO_COMPILE} {failed[0].target}", f"{failed[0].kernel}: {failed[0].error}")
+        raise RejectedError(f"{reasons.NO_COMPILE} {failed[0].target}", f"{failed[0].kernel}: {failed[0].error}")
 
 
 def _receipt(candidate: Candidate, verdict: Verdict, reason: str, detail: str, found: Findings) -> Receipt:
@@ -173,7 +180,8 @@ def _receipt(candidate: Candidate, verdict: Verdict, reason: str, detail: str, f
     trials: tuple[Trial, ...] = tuple(found.trials)
     builds: tuple[Build, ...] = found.builds
     return Receipt(
-        candidate.id, verdict, reason, detail[:1000], checks, trials, tuple(s["kernel"] for s in found.signatures), builds,
+        candidate.id, verdict, reason, detail[:1000], checks, trials, tuple(s["kernel"] for s in found.signatures),
+        builds,
         mode=found.mode, device=DEVICE, isolation="+".join(found.guards), tolerances=VERSION, harness=harness(),
         versions=versions(),
     )  # fmt: skip

@@ -24,7 +24,7 @@ POINTEES = {
 }  # fmt: skip
 
 
-class LaunchFault(RuntimeError):
+class InjectedError(RuntimeError):
     """The fault that is injected to see whether a candidate hides it."""
 
 
@@ -51,7 +51,7 @@ class Ledger:
             if ledger.behaviour == "skip":
                 return None
             if ledger.behaviour == "fail":
-                raise LaunchFault("injected: this launch failed")
+                raise InjectedError("injected: this launch failed")
             give(_memory([*args, *kwargs.values()]))
             return run(self, *args, grid=grid, warmup=False, **kwargs)
 
@@ -104,7 +104,7 @@ def signature(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], grid
 
 
 def _argument(value: Any, fixed: bool) -> dict[str, Any]:
-    """``{"type": "*fp32"}`` for what is passed at run time (its value too if it is an integer), else ``{"constant": ..}``."""
+    """``{"type": "*fp32"}`` for what is passed at run time, with its value if a number; else ``{"constant": ..}``."""
     if isinstance(value, torch.Tensor):
         return {"type": "*" + POINTEES.get(value.dtype, "?")}
     if isinstance(value, tl.constexpr):

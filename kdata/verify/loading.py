@@ -11,7 +11,8 @@ from types import ModuleType
 def load(path: Path) -> ModuleType:
     """Import the candidate's file under a neutral name."""
     spec = importlib.util.spec_from_file_location("candidate", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["candidate"] = module
     spec.loader.exec_module(module)

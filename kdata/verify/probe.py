@@ -19,8 +19,37 @@ from kdata.task import Program, execute, resize
 
 REAL = 4 << 20  # elements of one tensor, or of inputs and parameters, beyond which nothing runs on real memory
 SURE = 1 << 16  # elements of inputs and parameters up to which a real run is tried at once
-SUMS = ("sum", "mean", "norm", "var", "std", "softmax", "logsumexp", "loss", "pool", "cumsum", "cumprod", "prod", "scatter", "index_add")
-PRODUCTS = ("mm", "addmm", "bmm", "baddbmm", "convolution", "dot", "mv", "attention", "lstm", "gru", "rnn", "linear", "einsum")
+SUMS = (
+    "sum",
+    "mean",
+    "norm",
+    "var",
+    "std",
+    "softmax",
+    "logsumexp",
+    "loss",
+    "pool",
+    "cumsum",
+    "cumprod",
+    "prod",
+    "scatter",
+    "index_add",
+)
+PRODUCTS = (
+    "mm",
+    "addmm",
+    "bmm",
+    "baddbmm",
+    "convolution",
+    "dot",
+    "mv",
+    "attention",
+    "lstm",
+    "gru",
+    "rnn",
+    "linear",
+    "einsum",
+)
 
 
 @dataclass(slots=True)
@@ -34,7 +63,7 @@ class Cost:
     products: bool = False
 
 
-class Meter(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Meter(TorchDispatchMode):
     """Counts while operators run."""
 
     def __init__(self) -> None:
@@ -102,7 +131,7 @@ class Prober:
         if key not in self._seen:
             try:
                 self._seen[key] = self._try(values, how)
-            except Exception:  # whatever the task raises, these sizes do not work
+            except Exception:  # noqa: BLE001 - whatever the task raises, these sizes do not work
                 self._seen[key] = None
         return self._seen[key]
 
@@ -154,5 +183,3 @@ def describe(value: Any) -> str:
         return "{" + ", ".join(f"{k}: {describe(v)}" for k, v in value.items()) + "}"
     plain = value is None or isinstance(value, bool | int | float | str)
     return repr(value) if plain else type(value).__name__
-
-

@@ -18,15 +18,15 @@ from torch.utils._pytree import tree_leaves, tree_map
 from kdata.task import INIT_INPUTS, Program, TaskError, resize
 from kdata.verify import reasons
 from kdata.verify.probe import Meter, Prober
-from kdata.verify.variants import TooLarge, Variant, plan
+from kdata.verify.variants import TooLargeError, Variant, plan
 from kdata.verify.weights import redraw
-from kdata.verify.wire import Unplain, Writer
+from kdata.verify.wire import NotPlainError, Writer
 
 GIVEN, KEPT = "given.bin", "kept.bin"
 NOISES = 2  # runs with inputs and weights moved by an ulp: how much error is the task's own
 
 
-class Fault(Exception):
+class TaskFaultError(Exception):
     """The task is at fault: a reason and a detail."""
 
     def __init__(self, reason: str, detail: str) -> None:
@@ -44,13 +44,13 @@ def warm() -> None:
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Choose the variants, draw weights and inputs, and run the reference on them.
 
-    ``payload``: source, entry_point, variants (how many), seeds (one a draw).  Returns ``{"fault": [reason, detail]}`` or
-    mode, variants, trials and the manifests of the two files.
+    ``payload``: source, entry_point, variants (how many), seeds (one a draw).  Returns ``{"fault": [reason, detail]}``
+    or mode, variants, trials and the manifests of the two files.
     """
     torch.set_num_threads(1)
     try:
         return Reference(payload).run(scratch)
-    except Fault as fault:
+    except TaskFaultError as fault:
         return {"fault": [fault.reason, fault.detail]}
     except TaskError as error:
         return {"fault": [reasons.BAD_TASK, str(error)]}
@@ -71,8 +71,8 @@ class Reference:
         self._admit()
         try:
             variants = plan(self.prober, self.count)
-        except TooLarge as error:
-            raise Fault(reasons.BAD_TASK, str(error)) from error
+        except TooLargeError as error:
+            raise TaskFaultError(reasons.BAD_TASK, str(error)) from error
         self.mode = self._decide_mode(variants[0])
         trials = [self._trial(i, v, s, n) for i, v in enumerate(variants) for n, s in enumerate(self.seeds)
                   if v.kind != "double" or n == 0]  # fmt: skip
@@ -88,19 +88,22 @@ class Reference:
         except TaskError:
             raise
         except Exception as error:
-            raise Fault(reasons.BAD_TASK, f"its text raises {_line(error)}") from error
-        if not (isinstance(program.namespace[self.entry_point], type) and issubclass(program.namespace[self.entry_point], nn.Module)):
-            raise Fault(reasons.BAD_TASK, f"{self.entry_point} is no nn.Module class")
+            raise TaskFaultError(reasons.BAD_TASK, f"its text raises {_line(error)}") from error
+        if not (
+            isinstance(program.namespace[self.entry_point], type)
+            and issubclass(program.namespace[self.entry_point], nn.Module)
+        ):
+            raise TaskFaultError(reasons.BAD_TASK, f"{self.entry_point} is no nn.Module class")
         shapes = self.prober.shapes({})
         if (shapes is None or shapes.elements < 1 << 20) and self.prober.forward({}) is None:
             with torch.no_grad():
                 try:
                     program.build()(*program.inputs())
                 except Exception as error:
-                    raise Fault(reasons.BAD_TASK, f"the reference raises {_line(error)}") from error
+                    raise TaskFaultError(reasons.BAD_TASK, f"the reference raises {_line(error)}") from error
 
     def _decide_mode(self, base: Variant) -> str:
-        """"train" as constructed, or "eval" where the reference is random in that mode."""
+        """As constructed ("train"), or "eval" where the reference is random in that mode."""
         for mode in ("train", "eval"):
             self.mode = mode
             program = self.prober.program(base.values)
@@ -117,9 +120,11 @@ class Reference:
             self._plain(Writer(), answers)
             if _same(*answers):
                 return mode
-        raise Fault(reasons.RANDOM_REFERENCE, "two runs on the same weights and inputs differ")
+        raise TaskFaultError(reasons.RANDOM_REFERENCE, "two runs on the same weights and inputs differ")
 
-    def _build(self, program: Program, arguments: tuple[list[Any], dict[str, Any]], state: dict[str, Any] | None) -> nn.Module:
+    def _build(
+        self, program: Program, arguments: tuple[list[Any], dict[str, Any]], state: dict[str, Any] | None
+    ) -> nn.Module:
         module: nn.Module = program.namespace[self.entry_point](*arguments[0], **arguments[1])
         if state is not None:
             module.load_state_dict(state)
@@ -144,32 +149,45 @@ class Reference:
         cost = meter.cost
         kept |= {"terms": cost.terms, "sums": cost.sums, "products": cost.products}
         detail = "" if centred is None else "inputs centred on zero"
-        return {"variant": index, "seed": seed, "shapes": _shapes(inputs), "detail": detail, "given": given, "kept": kept}
+        return {
+            "variant": index,
+            "seed": seed,
+            "shapes": _shapes(inputs),
+            "detail": detail,
+            "given": given,
+            "kept": kept,
+        }
 
     def _arguments(self, arguments: tuple[list[Any], dict[str, Any]], variant: Variant) -> dict[str, Any]:
         """Constructor arguments as data; where they are none, the text whose ``get_init_inputs`` makes them."""
         try:
             return {"args": self.given.write(arguments[0]), "kwargs": self.given.write(arguments[1])}
-        except Unplain:
+        except NotPlainError:
             return {"text": resize(self.source, variant.values), "function": INIT_INPUTS}
 
-    def _expect(self, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator) -> dict[str, Any]:
+    def _expect(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
+    ) -> dict[str, Any]:
         """Eager's answer, the fp64 golden, and answers to inputs moved by an ulp."""
         eager, module, held = self._answer(program, state, inputs)
         kept: dict[str, Any] = {"eager": self._plain(self.kept, eager), "inputs": self._plain(self.kept, held),
-                "state": self.kept.write(dict(module.state_dict())), "golden": None, "note": "", "noisy": []}  # fmt: skip
+                "state": self.kept.write(dict(module.state_dict())),
+                "golden": None, "note": "", "noisy": []}  # fmt: skip
         try:
             with _double():
                 double = {k: _upcast(v) for k, v in state.items()}
                 golden, exact, _ = self._answer(program, double, tree_map(_upcast, inputs), double=True)
-                kept |= {"golden": self._plain(self.kept, golden), "golden_state": self.kept.write(dict(exact.state_dict()))}
-        except Exception as error:  # no fp64 form: eager itself is the measure
+                kept |= {
+                    "golden": self._plain(self.kept, golden),
+                    "golden_state": self.kept.write(dict(exact.state_dict())),
+                }
+        except Exception as error:  # noqa: BLE001 - no fp64 form: eager itself is the measure
             kept["note"] = f"golden in the task's own dtype ({_line(error)[:120]})"
         for _ in range(NOISES):
             moved = {k: _ulp(v, generator) for k, v in state.items()}
             try:
                 noisy, other, _ = self._answer(program, moved, tree_map(lambda t: _ulp(t, generator), inputs))
-            except Exception:  # noqa: S112 - at the edge of its domain: one estimate less
+            except Exception:  # noqa: BLE001, S112 - at the edge of its domain: one estimate less
                 continue
             kept["noisy"].append([self._plain(self.kept, noisy), self.kept.write(dict(other.state_dict()))])
         return kept
@@ -185,7 +203,9 @@ class Reference:
         held = _copy(inputs)
         return _forward(module, held), module, held
 
-    def _wide(self, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator) -> list[Any] | None:
+    def _wide(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
+    ) -> list[Any] | None:
         """Normal inputs in place of ones that are never negative, if the reference is finite on them.
 
         On inputs of [0, 1) alone a relu is the identity, and a kernel that forgets it looks right.
@@ -202,7 +222,7 @@ class Reference:
         wide: list[Any] = tree_map(normal, inputs)
         try:
             outputs, _, _ = self._answer(program, state, wide)
-        except Exception:
+        except Exception:  # noqa: BLE001 - outside its domain
             return None
         made = [t for t in tree_leaves(outputs) if isinstance(t, torch.Tensor)]
         return wide if all(bool(torch.isfinite(t).all()) for t in made if t.is_floating_point()) else None
@@ -210,8 +230,8 @@ class Reference:
     def _plain(self, writer: Writer, value: Any) -> dict[str, Any]:
         try:
             return writer.write(value)
-        except Unplain as error:
-            raise Fault(reasons.BAD_TASK, f"it takes or returns what is no plain data: {error}") from error
+        except NotPlainError as error:
+            raise TaskFaultError(reasons.BAD_TASK, f"it takes or returns what is no plain data: {error}") from error
 
 
 def _forward(module: nn.Module, inputs: list[Any]) -> Any:

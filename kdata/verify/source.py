@@ -1,4 +1,4 @@
-"""What can be said of a candidate's text before it runs. Cheap triage with clear reasons; the authority is running it."""
+"""What can be said of a candidate's text before it runs: triage with clear reasons. The authority is running it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from kdata.verify import reasons
 
 LONGEST = 400_000  # characters
 PURE = frozenset({
-    "__future__", "abc", "collections", "contextlib", "copy", "dataclasses", "enum", "fractions", "functools", "itertools",
-    "math", "numbers", "operator", "types", "typing", "typing_extensions", "warnings",
+    "__future__", "abc", "collections", "contextlib", "copy", "dataclasses", "enum", "fractions", "functools",
+    "itertools", "math", "numbers", "operator", "types", "typing", "typing_extensions", "warnings",
 })  # fmt: skip
 ENGINES = frozenset({"torch", "triton"})
 # Parts of torch and triton that reach the machine, other backends or the compiler that made the candidate.
-CLOSED = re.compile(r"torch\.(_|hub|distributed|multiprocessing|package|utils\.(cpp_extension|dlpack|_)|compiler|jit|fx|export|cuda\.(_|graphs))"
-                    r"|triton\.(_|backends|compiler|runtime\.(?!jit|autotuner)|tools\.(?!tensor_descriptor)|testing|profiler)")  # fmt: skip
+CLOSED = re.compile(
+    r"torch\.(_|hub|distributed|multiprocessing|package|utils\.(cpp_extension|dlpack|_)|compiler|jit|fx|export|cuda\._)"
+    r"|triton\.(_|backends|compiler|runtime\.(?!jit|autotuner)|tools\.(?!tensor_descriptor)|testing|profiler)"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,6 @@ def step(
 def _judge(candidate: Candidate, options: Options) -> Receipt:
     try:
         return judge(candidate.task, candidate, options)
-    except Exception as error:  # the judge's own fault must cost one receipt, not the shard
+    except Exception as error:  # noqa: BLE001 - the judge's own fault must cost one receipt, not the shard
         text = f"{type(error).__name__}: {' '.join(str(error).split())}"[:500]
         return Receipt(candidate.id, "unverified", reasons.INTERNAL, text, harness=harness())

@@ -47,8 +47,7 @@ def compile_kernels(source: str, launches: Sequence[Mapping[str, Any]], targets:
     for launch in launches:
         first.setdefault(launch["kernel"], launch)
     text = kernels_only(source)
-    wanted = [(launch, target, digest(text, target, json.dumps([launch["arguments"], launch["options"]], sort_keys=True), name))
-              for name, launch in first.items() for target in targets]  # fmt: skip
+    wanted = [(launch, target, _key(text, launch, target)) for launch in first.values() for target in targets]
     with _lock:
         missing = [(launch, target, key) for launch, target, key in wanted if key not in _known]
     made = _compile(source, [(launch, target) for launch, target, _ in missing]) if missing else []
@@ -60,11 +59,24 @@ def compile_kernels(source: str, launches: Sequence[Mapping[str, Any]], targets:
     return builds
 
 
+def _key(text: str, launch: Mapping[str, Any], target: str) -> str:
+    decides = [launch["kernel"], launch["arguments"], launch["options"]]
+    return digest(text, target, json.dumps(decides, sort_keys=True))
+
+
+def forget() -> None:
+    """Compile everything again from here on."""
+    with _lock:
+        _known.clear()
+
+
 def _compile(source: str, jobs: Sequence[tuple[Mapping[str, Any], str]]) -> list[Build]:
     payload = [{**launch, "target": list(parse(target))} for launch, target in jobs]
     try:
         with lease("torch", "kdata.verify.compile:warm") as worker:
-            reports = worker.call("kdata.verify.compile:answer", payload, LIMITS, {"candidate.py": source.encode()}).value
+            reports = worker.call(
+                "kdata.verify.compile:answer", payload, LIMITS, {"candidate.py": source.encode()}
+            ).value
     except JobError as error:
         reports = [{"error": f"compiling ended with {error}"}] * len(jobs)
     return [

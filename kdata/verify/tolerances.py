@@ -2,8 +2,8 @@
 
 Two gates, both of which must hold (after PyTorch's ``torch._dynamo.utils.same`` and FlashAttention's tests):
 
-1. elementwise: ``|answer - golden| <= atol + rtol * |golden|`` with ``atol`` a multiple of the golden's rms, growing with
-   the root of the longest sum, ``sqrt(K / 128)``;
+1. elementwise: ``|answer - golden| <= atol + rtol * |golden|`` with ``atol`` a multiple of the golden's rms, growing
+   with the root of the longest sum, ``sqrt(K / 128)``;
 2. against the honest error: rmse and largest error are at most a multiple of the reference's own (the median of eager
    and of two runs with inputs moved by an ulp, which measure how ill-conditioned the task is), plus a floor.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from kdata.record import Trial
 from kdata.verify import reasons
-from kdata.verify.compare import EXACT, Errors, Nature, Node, Tensors, Unequal, errors, exactly, leaves, structure
+from kdata.verify.compare import EXACT, Errors, Nature, Node, Tensors, UnequalError, errors, exactly, leaves, structure
 from kdata.verify.tolerances import Tolerance
 
 NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True, 0.0)
@@ -36,19 +36,29 @@ def compare(expected: Expected, number: int, report: dict[str, Any], returned: T
     trial = expected.trials[number]
     measured: list[Errors] = []
     try:
-        if report["outcome"] != "ok":
-            raise Unequal(OUTCOMES[report["outcome"]], report["detail"])
+        _ended_well(report)
         _unchanged(expected, trial, report, returned)
-        measured = _outputs(expected, trial, report, returned) + _state(expected, trial, report, returned)
-        failed = [e for e in measured if not e.passed]
-        if failed:
-            worst = max(failed, key=lambda e: e.excess)
-            raise Unequal(reasons.WRONG, f"{worst.path}: error {worst.max_abs:.3g}, {worst.excess:.3g} times what is allowed")
-        if report["out_of_bounds"]:
-            raise Unequal(reasons.OUT_OF_BOUNDS, "something was read or written outside")
-    except Unequal as unequal:
+        measured += _outputs(expected, trial, report, returned)
+        measured += _state(expected, trial, report, returned)
+        _within(measured)
+    except UnequalError as unequal:
         return _record(expected, trial, measured, unequal.detail, False), unequal.reason
     return _record(expected, trial, measured, trial["detail"], True), ""
+
+
+def _ended_well(report: dict[str, Any]) -> None:
+    if report["outcome"] != "ok":
+        raise UnequalError(OUTCOMES[report["outcome"]], report["detail"])
+    if report["out_of_bounds"]:
+        raise UnequalError(reasons.OUT_OF_BOUNDS, "something was read or written outside")
+
+
+def _within(measured: list[Errors]) -> None:
+    failed = [e for e in measured if not e.passed]
+    if failed:
+        worst = max(failed, key=lambda e: e.excess)
+        detail = f"{worst.path}: error {worst.max_abs:.3g}, {worst.excess:.3g} times what is allowed"
+        raise UnequalError(reasons.WRONG, detail)
 
 
 def _record(expected: Expected, trial: dict[str, Any], measured: list[Errors], detail: str, passed: bool) -> Trial:
@@ -57,7 +67,8 @@ def _record(expected: Expected, trial: dict[str, Any], measured: list[Errors], d
     return Trial(
         sizes=expected.variants[trial["variant"]]["sizes"], shapes=trial["shapes"], seed=trial["seed"],
         dtype=worst.dtype or next(iter(dtypes), ""), max_abs=worst.max_abs, max_rel=worst.max_rel, rmse=worst.rmse,
-        rmse_reference=worst.rmse_reference, atol=worst.limits.atol, rtol=worst.limits.rtol, passed=passed, detail=detail,
+        rmse_reference=worst.rmse_reference, atol=worst.limits.atol, rtol=worst.limits.rtol, passed=passed,
+        detail=detail,
     )  # fmt: skip
 
 
@@ -82,7 +93,14 @@ def _outputs(expected: Expected, trial: dict[str, Any], report: dict[str, Any], 
 
 
 def _tensor(
-    path: str, eager: Node, answer: Node, golden: Node | None, noisy: list[Node], ours: Tensors, theirs: Tensors, nature: Nature
+    path: str,
+    eager: Node,
+    answer: Node,
+    golden: Node | None,
+    noisy: list[Node],
+    ours: Tensors,
+    theirs: Tensors,
+    nature: Nature,
 ) -> list[Errors]:
     dtype = ours.entry(eager["tensor"])["dtype"]
     exact = ours.array(golden["tensor"]) if golden and "tensor" in golden else None
@@ -95,9 +113,11 @@ def _tensor(
 
 def _plain(path: str, eager: Node, answer: Node) -> None:
     one, other = eager.get("value", eager), answer.get("value", answer)
-    close = type(one) is type(other) and (one == other or isinstance(one, float) and abs(one - other) <= 1e-5 * abs(one))
+    close = type(one) is type(other) and (
+        one == other or (isinstance(one, float) and abs(one - other) <= 1e-5 * abs(one))
+    )
     if not (close or (one != one and other != other)):
-        raise Unequal(reasons.WRONG, f"{path} is {other!r}, in the reference {one!r}")
+        raise UnequalError(reasons.WRONG, f"{path} is {other!r}, in the reference {one!r}")
 
 
 def _no_alias(kept: dict[str, Any], ours: Tensors, report: dict[str, Any], theirs: Tensors) -> None:
@@ -109,7 +129,7 @@ def _no_alias(kept: dict[str, Any], ours: Tensors, report: dict[str, Any], their
 
     theirs_shared = shared(report["outputs"], [report["inputs"], report["state"]], theirs)
     if theirs_shared and not shared(kept["eager"], [kept["inputs"], kept["state"]], ours):
-        raise Unequal(reasons.STRUCTURE, "an output shares memory with an input or a weight")
+        raise UnequalError(reasons.STRUCTURE, "an output shares memory with an input or a weight")
 
 
 def _unchanged(expected: Expected, trial: dict[str, Any], report: dict[str, Any], returned: Tensors) -> None:
@@ -119,7 +139,7 @@ def _unchanged(expected: Expected, trial: dict[str, Any], report: dict[str, Any]
         before, after = dict(leaves(given[what], what)), dict(leaves(report[what], what))
         reference = dict(leaves(kept[what], what))
         if before.keys() != after.keys():
-            raise Unequal(reasons.MUTATES, f"{what} have other members after the call")
+            raise UnequalError(reasons.MUTATES, f"{what} have other members after the call")
         for path, node in before.items():
             if "tensor" not in node:
                 continue
@@ -127,7 +147,7 @@ def _unchanged(expected: Expected, trial: dict[str, Any], report: dict[str, Any]
             entry = returned.entry(after[path]["tensor"]) if "tensor" in after[path] else {}
             same = "bytes" in entry and returned.raw(after[path]["tensor"]) == old
             if not same and expected.kept.raw(reference[path]["tensor"]) == old:
-                raise Unequal(reasons.MUTATES, f"{path} differs after the call")
+                raise UnequalError(reasons.MUTATES, f"{path} differs after the call")
 
 
 def _state(expected: Expected, trial: dict[str, Any], report: dict[str, Any], returned: Tensors) -> list[Errors]:

@@ -14,14 +14,47 @@ from itertools import combinations
 from kdata.task import Size, sizes
 from kdata.verify.probe import Prober, Run
 
-WORK = 150_000  # element operations of one forward that the interpreter does in about a tenth of a second
+WORK = 120_000  # element operations of one forward that the interpreter does in about a tenth of a second
+VARIED = 50_000  # the same for variants other than the base one, whose sizes fill blocks badly
 LARGEST = 20_000  # elements of one tensor
 MOST = 200  # times WORK: beyond it a task is too large to be interpreted at all
 KEPT = 64  # integers up to this one that decide parameters only are never scaled down
 CAPS = (128, 64, 32, 16, 8, 4, 2)
 PROBES = 120  # runs spent on finding the axes
 STEPS = ((1, 1), (2, 0), (3, 0), (1, 2), (1, 4))  # value * first + second
-ODD = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 67, 9, 15, 21, 27, 33, 6, 10, 12, 18, 20, 24, 28, 36, 40, 48, 56, 72, 80, 96)
+ODD = (
+    3,
+    5,
+    7,
+    11,
+    13,
+    17,
+    19,
+    23,
+    29,
+    31,
+    37,
+    67,
+    9,
+    15,
+    21,
+    27,
+    33,
+    6,
+    10,
+    12,
+    18,
+    20,
+    24,
+    28,
+    36,
+    40,
+    48,
+    56,
+    72,
+    80,
+    96,
+)
 LONG = (131, 67, 37, 29, 19, 13, 11, 7, 5, 3, *ODD)
 VERY_LONG = (1031, 257, *LONG)
 MIXED = (6, 10, 33, 12, 9, 20, 24, 65, 40, 15, 3, 5, 7)
@@ -32,7 +65,7 @@ Axis = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One assignment of sizes. ``kind`` is "base", "odd", "one", "mixed" or, for the diagnosis of failures, "double"."""
+    """One assignment of sizes; ``kind`` is "base", "odd", "one", "mixed" or, to diagnose failures, "double"."""
 
     kind: str
     values: Values
@@ -40,10 +73,11 @@ class Variant:
 
     @property
     def label(self) -> str:
+        """The sizes as receipts name them."""
         return ", ".join(f"{k}={v}" for k, v in self.values.items())
 
 
-class TooLarge(ValueError):
+class TooLargeError(ValueError):
     """The task cannot be brought down to what an interpreter can do."""
 
 
@@ -51,35 +85,41 @@ def plan(prober: Prober, count: int) -> list[Variant]:
     """The variants, the base one first, the "double" one (not counted) last.
 
     Raises:
-        TooLarge: no sizes were found at which the reference runs and is small.
+        TooLargeError: no sizes were found at which the reference runs and is small.
     """
     found = sizes(prober.source)
     base = _base(prober, found)
     run = prober.forward(base)
     if run is None:
-        raise TooLarge("no small sizes were found at which the reference runs")
+        raise TooLargeError("no small sizes were found at which the reference runs")
     chosen = [Variant("base", base, run)]
     prober.near = True
     axes = _axes(prober, base, found)
-    limit = max(WORK, 2 * run.cost.work)
-    for kind, wishes in _wishes(axes, base, found)[: max(0, count - 1)]:
+    limit = max(VARIED, run.cost.work * 3 // 2)
+    for kind, wishes in _wishes(axes)[: max(0, count - 1)]:
         _add(chosen, prober, kind, base, axes, wishes, limit)
-    _add(chosen, prober, "double", base, axes, [(2 * _value(a[0], base, found),) for a in axes], 4 * limit)
+    _add(chosen, prober, "double", base, axes, [(2 * _value(a[0], base, found),) for a in axes], 16 * limit)
     return chosen
 
 
-def _wishes(axes: list[Axis], base: Values, found: tuple[Size, ...]) -> list[tuple[str, list[tuple[int, ...]]]]:
+def _wishes(axes: list[Axis]) -> list[tuple[str, list[tuple[int, ...]]]]:
     """For each kind of variant and each axis, the values to try, best first."""
     last = len(axes) - 1
     long = VERY_LONG if last == 0 else LONG
     odd = [long if i == last else tuple(ODD[i % 3 :]) for i in range(len(axes))]
-    one = [(1,) if i == 0 else tuple(ODD[(i + 1) % 4 :]) for i in range(len(axes))]
+    one = [(1, 2, 3, 5) if i == 0 else tuple(ODD[(i + 1) % 4 :]) for i in range(len(axes))]
     mixed = [tuple(MIXED[i % 4 :]) for i in range(len(axes))]
     return [("odd", odd), ("one", one), ("mixed", mixed)]
 
 
 def _add(
-    chosen: list[Variant], prober: Prober, kind: str, base: Values, axes: list[Axis], wishes: list[tuple[int, ...]], limit: int
+    chosen: list[Variant],
+    prober: Prober,
+    kind: str,
+    base: Values,
+    axes: list[Axis],
+    wishes: list[tuple[int, ...]],
+    limit: int,
 ) -> None:
     """Assign the axes one after another, each to its first wish with which the reference still runs and is small."""
     values = dict(base)
@@ -103,7 +143,7 @@ def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
     """The task's own sizes if they are small, else scaled down, powers of two kept.
 
     Raises:
-        TooLarge: nothing that runs was found.
+        TooLargeError: nothing that runs was found.
     """
     if _small(prober.forward({})):
         return {}
@@ -121,7 +161,7 @@ def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
     if (run := prober.forward(one_by_one)) is not None:
         tolerable.append((run.cost.work, one_by_one))
     if not tolerable or min(w for w, _ in tolerable) > MOST * WORK:
-        raise TooLarge("the reference cannot be scaled down to what an interpreter can do")
+        raise TooLargeError("the reference cannot be scaled down to what an interpreter can do")
     return min(tolerable, key=lambda t: t[0])[1]
 
 

@@ -20,10 +20,15 @@ from kdata.verify.guards import guarded
 
 Node = dict[str, Any]
 # Kept before any candidate is imported, so that patching torch does not change what is written.
-_contiguous, _clone, _view, _detach = torch.Tensor.contiguous, torch.Tensor.clone, torch.Tensor.view, torch.Tensor.detach
+_contiguous, _clone, _view, _detach = (
+    torch.Tensor.contiguous,
+    torch.Tensor.clone,
+    torch.Tensor.view,
+    torch.Tensor.detach,
+)
 
 
-class Unplain(TypeError):
+class NotPlainError(TypeError):
     """A value that is no plain data, so it cannot travel."""
 
 
@@ -40,7 +45,7 @@ class Writer:
         """The node of a value.
 
         Raises:
-            Unplain: somewhere in it is what cannot travel.
+            NotPlainError: somewhere in it is what cannot travel.
         """
         if isinstance(value, torch.Tensor):
             return {"tensor": self._tensor(value)}
@@ -54,10 +59,14 @@ class Writer:
             return {"dict": [[self.write(k), self.write(v)] for k, v in value.items()]}
         if name := _name_in_torch(value):
             return {"torch": name}
-        raise Unplain(f"a {type(value).__module__}.{type(value).__qualname__}")
+        raise NotPlainError(f"a {type(value).__module__}.{type(value).__qualname__}")
 
     def _tensor(self, tensor: torch.Tensor) -> int:
-        entry: dict[str, Any] = {"type": type(tensor).__name__, "shape": list(tensor.shape), "dtype": str(tensor.dtype)[6:]}
+        entry: dict[str, Any] = {
+            "type": type(tensor).__name__,
+            "shape": list(tensor.shape),
+            "dtype": str(tensor.dtype)[6:],
+        }
         self.manifest.append(entry)
         if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
             return len(self.manifest) - 1
