@@ -13,7 +13,11 @@ from flows.prefect_runner import PrefectWatcher, prefect_tasks
 
 @flow(name="build-kernelbook", flow_run_name="build {options.out}", persist_result=False, validate_parameters=True)
 def build_kernelbook(options: BuildOptions = BuildOptions()) -> Outcome:  # noqa: B008 - frozen
-    """Mine, align, verify, filter, deduplicate, write the dataset and its report."""
+    """Mine, align, verify, filter, deduplicate, write the dataset and its report.
+
+    Raises:
+        flows.finish.BuildError: no pair came through, or shards failed for a reason that lies with us.
+    """
     with prefect_tasks(options) as runner:
         build = Build(options, runner, PrefectWatcher(options.parallel))
         published = build.run()
@@ -23,4 +27,5 @@ def build_kernelbook(options: BuildOptions = BuildOptions()) -> Outcome:  # noqa
     if outcome.report:
         create_link_artifact(outcome.report, link_text="report.html", key="build-report")
     get_run_logger().info(outcome.line())
+    outcome.check()
     return outcome

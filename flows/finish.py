@@ -16,6 +16,10 @@ from flows.stages import COLLECT, STAGES, store
 from kdata.shards import Manifest
 
 
+class BuildError(ValueError):
+    """A build that did not end as it should; the message says why in one line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a build came to."""
@@ -24,7 +28,18 @@ class Outcome:
     rows: int
     funnel: list[dict[str, Any]]  # one row a stage
     failures: list[str]
+    broken: int = 0  # failed shards of stages after collecting: faults of ours or of the machine
     report: str = ""  # where report.html is
+
+    def check(self) -> None:
+        """Raise a ``BuildError`` if there is nothing to publish, or shards are missing from it.
+
+        A source that could not be had is counted and no error.
+        """
+        if not self.rows:
+            raise BuildError(f"nothing to publish: {self.line()}")
+        if self.broken:
+            raise BuildError(f"{self.broken} shards could not be made; the same command tries them again: {self.line()}")
 
     def line(self) -> str:
         """The outcome in one line."""
@@ -51,8 +66,10 @@ def finish(build: Build, published: Manifest | None) -> Outcome:
     options, made = build.options, build.made()
     save(options, "options.json", options.model_dump())
     save(options, "sources.lock.json", _lock(made))
-    failures = [f.message if f.job.source in f.message else f"{f.label}: {f.message}" for f in build.failures]
-    return Outcome(options.out, published.kept if published else 0, funnel(made, build.failures), failures)
+    failures = [f.message if f.job.source and f.message.startswith(f.job.source) else f"{f.label}: {f.message}" for f in build.failures]
+    broken = sum(f.job.stage != COLLECT for f in build.failures)
+    rows = published.kept if published else 0
+    return Outcome(options.out, rows, funnel(made, build.failures), failures, broken)
 
 
 def funnel(made: list[Manifest], failures: list[Failure]) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 from kdata.server import DEFAULT_URL, server
 
@@ -14,6 +15,7 @@ def serve_all(limit: int) -> None:
         kdata.server.ServerError: no server answers and none can be started.
     """
     url = os.environ.setdefault("PREFECT_API_URL", DEFAULT_URL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job would ignore it
     with server(url):
         # Prefect reads its settings when it is first imported: after the URL is set.
         from prefect import serve

@@ -5,6 +5,7 @@ A job takes the names of finished shards, makes one shard and returns its manife
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ COLLECT, MINE, ALIGN, VERIFY, FILTER, LEAKAGE, DEDUP = STAGES = (
     "collect", "mine", "align", "verify", "filter", "leakage", "dedup",
 )  # fmt: skip
 COLLECT_VERSION = "1"
+_reading = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,12 @@ def _step(options: BuildOptions, stage: str, part: int) -> Step[Any, Any]:
     raise ValueError(f"no stage {stage}")
 
 
-@cache
 def _problems(path: str) -> leakage.Problems:
-    return leakage.load_problems(path)
+    """The benchmark's fingerprints, made once a process: tracing two hundred problems takes minutes."""
+    with _reading:
+        return _read_problems(path)
+
+
+@cache
+def _read_problems(path: str) -> leakage.Problems:
+    return leakage.load_problems(path, align.trace_operators)

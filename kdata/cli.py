@@ -40,9 +40,8 @@ def build(options: BuildOptions) -> None:
     from flows.launch import launch
 
     outcome = launch(options)
+    outcome.check()
     print(outcome.line())
-    if not outcome.rows:
-        raise ValueError("nothing to publish: no pair came through")
 
 
 @app.command()

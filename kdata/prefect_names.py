@@ -23,7 +23,7 @@ MARK = "_kdata_bare_names"
 
 
 @register_hook
-def setup_environment(ctx: Any) -> None:
+def setup_environment(*, ctx: Any) -> None:
     """Run by Prefect before its commands."""
     missed = accept_bare_names()
     if missed:
