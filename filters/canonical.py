@@ -104,7 +104,7 @@ class _Rename(ast.NodeTransformer):
                 self.bound.add(node.arg)
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 self.bound.add(node.id)
-            elif _is_own(node) and isinstance(node.ctx, ast.Store):
+            elif isinstance(node, ast.Attribute) and _is_own(node) and isinstance(node.ctx, ast.Store):
                 self.bound.add(f"self.{node.attr}")
 
     def number(self, name: str) -> str:
@@ -139,8 +139,8 @@ class _Rename(ast.NodeTransformer):
         return node
 
 
-def _is_own(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+def _is_own(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
 def _tokens(source: str) -> Iterator[str]:

@@ -16,7 +16,8 @@ from kdata.record import Pair
 # Python packages, and the public-domain dedications.
 PERMISSIVE = frozenset({
     "0BSD", "AFL-3.0", "Apache-1.1", "Apache-2.0", "Artistic-2.0", "BlueOak-1.0.0", "BSD-1-Clause", "BSD-2-Clause",
-    "BSD-2-Clause-Patent", "BSD-3-Clause", "BSD-3-Clause-Clear", "BSD-3-Clause-LBNL", "BSL-1.0", "CC0-1.0", "CNRI-Python", "ECL-2.0", "HPND", "ICU", "ISC", "MIT", "MIT-0", "MulanPSL-2.0", "NCSA", "PostgreSQL", "PSF-2.0",
+    "BSD-2-Clause-Patent", "BSD-3-Clause", "BSD-3-Clause-Clear", "BSD-3-Clause-LBNL", "BSL-1.0", "CC0-1.0",
+    "CNRI-Python", "ECL-2.0", "HPND", "ICU", "ISC", "MIT", "MIT-0", "MulanPSL-2.0", "NCSA", "PostgreSQL", "PSF-2.0",
     "Python-2.0", "Python-2.0.1", "Unicode-3.0", "Unicode-DFS-2016", "Unlicense", "UPL-1.0", "W3C", "WTFPL", "X11",
     "Zlib", "ZPL-2.1",
 })  # fmt: skip

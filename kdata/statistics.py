@@ -11,6 +11,8 @@ from kdata.record import Dropped, Pair
 from kdata.shards import Manifest, Store
 
 UNKNOWN = "unknown"
+# In this order stages are told of, whatever order their records come in; others follow by name.
+PIPELINE = ("collect", "mine", "align", "verify", "filter", "leakage", "dedup", "diversity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class Statistics:
     isolations: Mapping[str, int]
     dtypes: Mapping[str, int]  # pairs tried in it
     checks: Mapping[str, int]  # pairs that passed it
+    harnesses: Mapping[str, int]  # hash of the judge's source
     left_to_aten: int  # pairs with any operator left to ATen
     trials: int
     failed_trials: int
@@ -107,6 +110,7 @@ def describe(pairs: Sequence[Pair], dropped: Sequence[Dropped] = ()) -> Statisti
         isolations=ranked(p.receipt.isolation or UNKNOWN for p in pairs),
         dtypes=ranked(d for p in pairs for d in {t.dtype for t in p.receipt.trials}),
         checks=ranked(c for p in pairs for c in {c.name for c in p.receipt.checks if c.passed}),
+        harnesses=ranked(p.receipt.harness or UNKNOWN for p in pairs),
         left_to_aten=sum(1 for p in pairs if p.candidate.left_to_aten),
         trials=len(trials),
         failed_trials=sum(1 for t in trials if not t.passed),
@@ -192,5 +196,6 @@ def _stage(name: str, manifests: Sequence[Manifest]) -> Stage:
 
 
 def _reasons(dropped: Sequence[Dropped]) -> dict[str, dict[str, int]]:
-    stages = dict.fromkeys(d.stage for d in dropped)
+    place = {stage: i for i, stage in enumerate(PIPELINE)}
+    stages = sorted({d.stage for d in dropped}, key=lambda s: (place.get(s, len(place)), s))
     return {stage: ranked(d.reason for d in dropped if d.stage == stage) for stage in stages}

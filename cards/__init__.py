@@ -1,0 +1,1 @@
+"""Dataset cards: what a set says about itself on the Hub."""
