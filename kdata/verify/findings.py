@@ -49,6 +49,7 @@ class Judgement:
     value: dict[str, Any]  # the host's answer
     returned: Tensors
     has_kernel: bool
+    own_sizes: tuple[int, ...] = ()  # of the task, scaled down here, that the candidate's text says literally
     failures: dict[int, str] = field(default_factory=dict)  # trial number: reason
 
     def decide(self, found: Findings, works_at_double: Callable[[], bool]) -> None:
@@ -93,6 +94,8 @@ class Judgement:
             same = all(self.failures.get(n) in BY_SIZE for n in self.numbers) and self._blind()
             if same and trials[first].sizes:  # scaled down: the task's own sizes were not run
                 return RejectedError(reasons.BAKED_IN, f"its launches are the same at all sizes; {detail}")
+            if self.own_sizes and all(self.failures.get(n) in BY_SIZE for n in self.numbers):
+                return RejectedError(reasons.BAKED_IN, f"it says {', '.join(map(str, self.own_sizes))}; {detail}")
             return RejectedError(self.failures[first], f"{trials[first].sizes or 'own sizes'}: {trials[first].detail}")
         if self.failures[first] not in BY_SIZE:
             return RejectedError(self.failures[first], detail)

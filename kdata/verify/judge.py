@@ -17,15 +17,16 @@ from typing import Any
 from kdata.record import Build, Candidate, Check, Origin, Receipt, Task, Trial, Verdict, digest
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
-from kdata.task import TaskError, find_entry_point
+from kdata.task import TaskError, find_entry_point, sizes
 from kdata.verify import reasons, targets
 from kdata.verify.compare import Tensors
 from kdata.verify.findings import Findings, Judgement, RejectedError
 from kdata.verify.options import Options
-from kdata.verify.source import defines_kernel, object_to, task_part
+from kdata.verify.source import defines_kernel, integers, object_to, task_part
 from kdata.verify.tolerances import VERSION
 from kdata.verify.trial import Expected, compare
 
+BLOCKS = 1024  # integers up to this one are block sizes as often as not
 DEVICE = "cpu: triton interpreter"
 CRASHES = {"timeout": reasons.TIMEOUT, "memory": reasons.MEMORY}
 
@@ -134,8 +135,15 @@ def _run(candidate: Candidate, expected: Expected, options: Options, found: Find
     if "failed" in value:
         raise RejectedError(*value["failed"])
     returned = Tensors(value["manifest"], answer.files.get("returned.bin", b""))
-    judgement = Judgement(expected, numbers, value, returned, defines_kernel(candidate.source))
+    own = _own_sizes(candidate) if expected.variants[0]["sizes"] else ()
+    judgement = Judgement(expected, numbers, value, returned, defines_kernel(candidate.source), own)
     judgement.decide(found, lambda: _works_at(candidate, expected, "double", options))
+
+
+def _own_sizes(candidate: Candidate) -> tuple[int, ...]:
+    """The task's sizes beyond what kernels use as blocks and constants, as far as the candidate's text says them."""
+    said = integers(candidate.source)
+    return tuple(sorted({s.value for s in sizes(candidate.task.source) if s.value in said and s.value > BLOCKS}))
 
 
 def _works_at(candidate: Candidate, expected: Expected, kind: str, options: Options) -> bool:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kdata.task import INIT_INPUTS, INPUTS
 from kdata.verify import reasons
 
 LONGEST = 400_000  # characters
@@ -52,6 +53,14 @@ def defines_kernel(text: str) -> bool:
     """Whether a function is decorated with triton.jit."""
     functions = (n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef))
     return any("jit" in ast.unparse(d) for f in functions for d in f.decorator_list)
+
+
+def integers(text: str) -> set[int]:
+    """The integer literals of the kernels and of ``ModelNew``: of the text without the task it may hold too."""
+    body = [s for s in ast.parse(text).body if _of_candidate(s) or isinstance(s, ast.FunctionDef)]
+    found = (n.value for s in body if getattr(s, "name", "") not in (INPUTS, INIT_INPUTS) for n in ast.walk(s)
+             if isinstance(n, ast.Constant))  # fmt: skip
+    return {v for v in found if type(v) is int}
 
 
 def kernels_only(text: str) -> str:
