@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import posixpath
 from collections import Counter
 from dataclasses import dataclass
@@ -10,9 +11,13 @@ from typing import Any
 
 import fsspec
 
+from cards import dataset
+from filters import leakage
 from flows.build_options import BuildOptions
 from flows.kernelbook import Build, Failure
-from flows.stages import COLLECT, STAGES, store
+from flows.stages import COLLECT, STAGES, problems, store
+from kdata.publish import push, write_dataset
+from kdata.record import Pair
 from kdata.shards import Manifest
 
 
@@ -68,8 +73,20 @@ def finish(build: Build, published: Manifest | None) -> Outcome:
     save(options, "sources.lock.json", _lock(made))
     failures = [f.message if f.job.source and f.message.startswith(f.job.source) else f"{f.label}: {f.message}" for f in build.failures]
     broken = sum(f.job.stage != COLLECT for f in build.failures)
-    rows = published.kept if published else 0
+    rows = _write(options, made, published) if published else 0
     return Outcome(options.out, rows, funnel(made, build.failures), failures, broken)
+
+
+def _write(options: BuildOptions, made: list[Manifest], published: Manifest) -> int:
+    """Write the dataset, put it on the Hub if that is wanted, and return its number of rows."""
+    place = store(options)
+    pairs = place.read(published.name, Pair)
+    dropped = [d for manifest in made for d in place.read_dropped(manifest.name)]
+    overlaps = leakage.flags(pairs, problems(options.problems)) if options.problems else {}
+    write_dataset(pairs, dropped, options.out, dataset.render, options.seed, overlaps)
+    if options.publish_to:
+        push(options.out, options.publish_to, os.environ.get("HF_TOKEN"))
+    return len(pairs)
 
 
 def funnel(made: list[Manifest], failures: list[Failure]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from flows.build_options import BuildOptions
-from flows.stages import ALIGN, COLLECT, DEDUP, MINE, STAGES, VERIFY, Job, chain_of
+from flows.stages import COLLECT, DEDUP, MINE, STAGES, Job, chain_of, check
 from kdata.progress import Progress, Watcher
 from kdata.shards import Manifest
 
@@ -52,7 +52,12 @@ class Build:
     _running: int = 0
 
     def run(self) -> Manifest | None:
-        """Make all shards. None where no source gave anything to publish."""
+        """Make all shards. None where no source gave anything to publish.
+
+        Raises:
+            ValueError: the options cannot be followed.
+        """
+        check(self.options)
         parts = len(self.options.part_limits())
         sources = list(dict.fromkeys(self.options.sources))
         self.progress.expect(COLLECT, len(sources))

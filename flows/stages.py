@@ -5,11 +5,13 @@ A job takes the names of finished shards, makes one shard and returns its manife
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from filters import chain, dedup, leakage
@@ -19,6 +21,7 @@ from kdata.record import Dropped, SourceFile, digest
 from kdata.shards import Manifest, Store
 from kdata.step import Step
 from kdata.verify import step as verify
+from kdata.verify import targets
 from sources import collect as collecting
 from sources import mine as mining
 
@@ -42,6 +45,20 @@ class Job:
 def store(options: BuildOptions) -> Store:
     """Where the shards of a build are."""
     return Store(f"{options.out.rstrip('/')}/shards")
+
+
+def check(options: BuildOptions) -> None:
+    """Find out at the start what would be found out at the end.
+
+    Raises:
+        ValueError: an unknown target, no benchmark problems where they should be, or no token to publish with.
+    """
+    for target in options.targets:
+        targets.parse(target)
+    if options.problems and not Path(options.problems).exists():
+        raise ValueError(f"there are no benchmark problems at {options.problems}")
+    if options.publish_to and not os.environ.get("HF_TOKEN"):
+        raise ValueError(f"publishing to {options.publish_to} needs a token: set HF_TOKEN")
 
 
 def chain_of(options: BuildOptions) -> tuple[str, ...]:
@@ -101,13 +118,13 @@ def _step(options: BuildOptions, stage: str, part: int) -> Step[Any, Any]:
     if stage == FILTER:
         return chain.step()
     if stage == LEAKAGE and options.problems:
-        return leakage.step(_problems(options.problems))
+        return leakage.step(problems(options.problems))
     if stage == DEDUP:
         return dedup.step()
     raise ValueError(f"no stage {stage}")
 
 
-def _problems(path: str) -> leakage.Problems:
+def problems(path: str) -> leakage.Problems:
     """The benchmark's fingerprints, made once a process: tracing two hundred problems takes minutes."""
     with _reading:
         return _read_problems(path)

@@ -20,9 +20,9 @@ from flows import stages
 from flows.build_options import BuildOptions
 from flows.finish import BuildError, finish
 from flows.kernelbook import Build, label
-from flows.stages import COLLECT, DEDUP, MINE, Job, chain_of, store
+from flows.stages import ALIGN, COLLECT, DEDUP, MINE, VERIFY, Job, chain_of, store
 from kdata.progress import Progress
-from kdata.record import Dropped, Origin, SourceFile, Task, digest
+from kdata.record import Candidate, Dropped, Origin, Pair, Receipt, SourceFile, Task, digest
 from kdata.server import private_server
 from kdata.shards import Manifest
 from kdata.step import Step
@@ -44,20 +44,29 @@ class Silent:
         self.messages.append(("! " if failed else "") + message)
 
 
+KINDS = {COLLECT: SourceFile, MINE: Task, ALIGN: Candidate}  # what each stage makes; the others make pairs
+
+
 def tiny(stage: str, part: int) -> Step[Any, Any]:
     """A stage over real shards whose work is trivial: every third task is dropped on the way."""
 
     def function(records: Sequence[Any]) -> Iterator[Any]:
         for i, record in enumerate(records):
             if stage == MINE:
-                yield Task.make(f"x = {part}{i}", "Model", record.origin, symbol=f"{part}{i}")
-            elif int(record.symbol) % 3 == 0 and stage == "align":
+                text = f"x = {part}{i}  # {record.origin.repository}"
+                yield Task.make(f"{text}\ny = {record.origin.repository!r}", "Model", record.origin, symbol=f"{part}{i}")
+            elif stage == ALIGN and int(record.symbol) % 3 == 0:
                 yield Dropped(stage, record.id, "divisible")
+            elif stage == ALIGN:
+                yield Candidate.make(record, f"y = {record.symbol}", "triton", "test")
+            elif stage == VERIFY:
+                yield Pair(record, Receipt(record.id, "verified", ""))
             else:
                 yield record
 
-    takes = SourceFile if stage == MINE else Task
-    return Step(stage, "1", takes, Task, function, {"part": part})
+    before = [COLLECT, *chain_of(BuildOptions()), DEDUP]
+    takes = KINDS.get(before[before.index(stage) - 1], Pair)
+    return Step(stage, "1", takes, KINDS.get(stage, Pair), function, {"part": part})
 
 
 class Tiny:
@@ -97,7 +106,7 @@ def test_every_shard_is_made_and_counted(tmp_path: Path) -> None:
     assert len(build.made()) == len(runner.ran)
     assert watcher.last is not None
     assert watcher.last.fraction() == 1
-    rows = store(build.options).read(published.name, Task)
+    rows = store(build.options).read(published.name, Pair)
     assert len(rows) == published.kept == sum(m.kept for m in build.made() if m.stage == "filter")
     assert "mine a 1/3: 3 kept, 0 dropped" in watcher.messages
     outcome = finish(build, published)
@@ -190,11 +199,10 @@ def command(kdata_command: list[str], out: Path) -> list[str]:
     return [*kdata_command, "build", "--sources", str(DATA), "--out", str(out), *REAL]
 
 
-def published(out: Path) -> bytes:
-    """The one deduplicated shard of a build."""
-    found = [p for p in (out / "shards" / DEDUP).glob("*.parquet") if not p.name.endswith(".dropped.parquet")]
-    assert len(found) == 1
-    return found[0].read_bytes()
+def published(out: Path) -> dict[str, bytes]:
+    """The files of the dataset."""
+    found = {p.name: p.read_bytes() for p in (*out.glob("data/*.parquet"), *out.glob("dropped/*.parquet"))}
+    return found | {name: (out / name).read_bytes() for name in ("README.md", "LICENSES.jsonl")}
 
 
 def manifests(out: Path) -> dict[Path, int]:
@@ -217,11 +225,9 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_build_gives_verified_pairs(unbroken: Path) -> None:
-    from kdata.record import Pair
-    from kdata.shards import read
+    from kdata.publish import read_dataset
 
-    (shard,) = (p for p in (unbroken / "shards" / DEDUP).glob("*.parquet") if "dropped" not in p.name)
-    pairs = read(str(shard), Pair)
+    pairs = read_dataset(str(unbroken))
     assert {p.task.symbol.rpartition(".")[2] for p in pairs} >= {"Swish", "RootMeanSquare"}
     assert all(p.receipt.verdict == "verified" for p in pairs)
 
