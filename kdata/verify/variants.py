@@ -18,6 +18,7 @@ WORK = 120_000  # element operations of one forward that the interpreter does in
 VARIED = 50_000  # the same for variants other than the base one, whose sizes fill blocks badly
 LARGEST = 20_000  # elements of one tensor
 MOST = 200  # times WORK: beyond it a task is too large to be interpreted at all
+ROWS = 16
 KEPT = 64  # integers up to this one that decide parameters only are never scaled down
 CAPS = (128, 64, 32, 16, 8, 4, 2)
 PROBES = 120  # runs spent on finding the axes
@@ -88,7 +89,7 @@ def plan(prober: Prober, count: int) -> list[Variant]:
         TooLargeError: no sizes were found at which the reference runs and is small.
     """
     found = sizes(prober.source)
-    base = _base(prober, found)
+    base = _fewer_rows(prober, _base(prober, found), found)
     run = prober.forward(base)
     if run is None:
         raise TooLargeError("no small sizes were found at which the reference runs")
@@ -133,6 +134,19 @@ def _add(
     run = prober.forward(values)
     if run is not None and all(v.run.shapes != run.shapes or v.run.arguments != run.arguments for v in chosen):
         chosen.append(Variant(kind, values, run))
+
+
+def _fewer_rows(prober: Prober, base: Values, found: tuple[Size, ...]) -> Values:
+    """A scaled-down base with at most ROWS in the batch: kernels often run a program a row, and programs are dear."""
+    run = prober.forward(base)
+    for size in found if base else ():
+        tried = base | {size.name: down(_value(size.name, base, found), ROWS)}
+        other = prober.forward(tried)
+        if run is None or other is None or other.arguments != run.arguments or other.shapes == run.shapes:
+            continue
+        leading = [(a, b) for a, b in zip(run.shapes, other.shapes, strict=True) if a != b]
+        return tried if all(a[1:] == b[1:] and a[0] > b[0] for a, b in leading) else base
+    return base
 
 
 def _small(run: Run | None, factor: int = 1) -> bool:
