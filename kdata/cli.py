@@ -134,12 +134,12 @@ def verify(
 
     Examples: `kdata verify --task relu.py --kernel relu_triton.py --json`; `kdata verify aligned --out verified`
     """
-    chosen = tuple(t for t in targets.split(",") if t)
     if task is not None or kernel is not None:
-        _verify_files(task, kernel, chosen, seeds, as_json)
+        _verify_files(task, kernel, targets, seeds, as_json)
     from kdata.record import Candidate
     from kdata.verify import step
 
+    chosen = _targets(targets)
     _stage(step.step(chosen, seeds), Candidate, candidates, out, SHARD_SIZE, workers)
 
 
@@ -167,7 +167,46 @@ def dedup(pairs: Inputs, out: Out) -> None:
     _stage(deduplicate.step(), Pair, pairs, out, None, 1)
 
 
-def _verify_files(task: Path | None, kernel: Path | None, targets: Sequence[str], seeds: int, as_json: bool) -> NoReturn:
+@app.command()
+def publish(
+    pairs: Inputs,
+    out: Annotated[str, typer.Option("--out", "-o", help="The dataset folder.")],
+    to: Annotated[str | None, typer.Option(help="Also upload to this Hugging Face repository; needs HF_TOKEN.")] = None,
+    seed: Annotated[int, typer.Option(help="Decides the test split.")] = 0,
+) -> None:
+    """Write pairs as a dataset folder with its card and licences, and upload it if asked to.
+
+    Example: `kdata publish unique --out dataset`, then `datasets.load_dataset("dataset")`
+    """
+    from cards import dataset
+    from kdata import publish as publishing
+    from kdata.record import Pair
+    from kdata.verbs import read_all
+
+    token = os.environ.get("HF_TOKEN")
+    if to and not token:
+        raise ValueError(f"publishing to {to} needs a token: set HF_TOKEN")
+    info = publishing.write_dataset(read_all(pairs or [], Pair), [], out, dataset.render, seed)
+    print(f"{info.train} train and {info.test} test rows in {out}")
+    if to:
+        print(publishing.push(out, to, token))
+
+
+def _targets(text: str) -> tuple[str, ...]:
+    """The GPUs in a comma-separated list.
+
+    Raises:
+        ValueError: one of them is unknown.
+    """
+    from kdata.verify.targets import parse
+
+    names = tuple(name for name in text.split(",") if name)
+    for name in names:
+        parse(name)
+    return names
+
+
+def _verify_files(task: Path | None, kernel: Path | None, targets: str, seeds: int, as_json: bool) -> NoReturn:
     """Judge one pair of files, print its receipt, and end with the verdict's exit status."""
     from kdata.verify.judge import judge_files
     from kdata.verify.options import Options
@@ -175,7 +214,7 @@ def _verify_files(task: Path | None, kernel: Path | None, targets: Sequence[str]
     try:
         if task is None or kernel is None:
             raise ValueError("--task and --kernel go together")
-        receipt = judge_files(task, kernel, Options(targets=tuple(targets), seeds=seeds))
+        receipt = judge_files(task, kernel, Options(targets=_targets(targets), seeds=seeds))
     except Exception as error:  # noqa: BLE001 - whatever it is, there is no verdict
         _fail(error, UNDECIDED)
     if as_json:

@@ -1,0 +1,175 @@
+"""The command line: every verb alone, on real files; bad input gives one line and a status, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from kdata import kernelbook
+from kdata.record import Task
+from kdata.verbs import read_all
+
+DATA = Path(__file__).parent / "data" / "modules"
+RELU = """import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.relu(x) + 1.0
+
+
+def get_inputs():
+    return [torch.rand(4, 33)]
+
+
+def get_init_inputs():
+    return []
+"""
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def kdata(kdata_command: list[str], environment: dict[str, str], tmp_path: Path) -> Run:
+    def run(*arguments: object, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*kdata_command, *map(str, arguments)], env=environment | more, cwd=tmp_path,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)  # fmt: skip
+
+    return run
+
+
+@pytest.fixture
+def relu(tmp_path: Path) -> Path:
+    path = tmp_path / "relu.py"
+    path.write_text(RELU)
+    return path
+
+
+def test_help_is_fast_and_complete(kdata: Run) -> None:
+    started = time.perf_counter()
+    done = kdata("--help")
+    seconds = time.perf_counter() - started
+    assert done.returncode == 0
+    for verb in ("build", "serve", "mine", "align", "verify", "filter", "dedup", "publish"):
+        assert f" {verb} " in done.stdout
+        assert "Example" in kdata(verb, "--help").stdout, f"{verb} shows no example"
+    assert seconds < 3, "the command line starts slowly"  # below 1 s on a quiet machine
+
+
+def test_build_options_are_the_flow_s_parameters(kdata: Run) -> None:
+    from flows.build_options import BuildOptions
+
+    shown = kdata("build", "--help", COLUMNS="200").stdout
+    for name in BuildOptions.model_fields:
+        assert f"--{name.replace('_', '-')} " in shown
+
+
+def test_align_then_verify_one_file(kdata: Run, relu: Path, tmp_path: Path) -> None:
+    made = kdata("align", "--task", relu, "--out", "k.py")
+    assert made.returncode == 0, made.stderr
+    assert "class ModelNew" in (tmp_path / "k.py").read_text()
+    good = kdata("verify", "--task", relu, "--kernel", "k.py", "--json", "--targets", "")
+    assert good.returncode == 0, good.stderr
+    receipt = json.loads(good.stdout)
+    assert receipt["verdict"] == "verified"
+    assert receipt["trials"]
+    (tmp_path / "wrong.py").write_text((tmp_path / "k.py").read_text().replace("1.0", "1.5"))
+    wrong = kdata("verify", "--task", relu, "--kernel", "wrong.py", "--targets", "")
+    assert wrong.returncode == 1
+    assert wrong.stdout.startswith("rejected: ")
+    none = kdata("verify", "--task", relu, "--kernel", "none.py")
+    assert none.returncode == 2
+    one_line(none, "none.py")
+    unknown = kdata("verify", "--task", relu, "--kernel", "k.py", "--targets", "sm_1")
+    assert unknown.returncode == 2
+    one_line(unknown, "sm_1")
+
+
+def test_the_verbs_in_a_row(kdata: Run, tmp_path: Path) -> None:
+    mined = kdata("mine", DATA, "--limit", 2, "--out", "tasks")
+    assert mined.returncode == 0, mined.stderr
+    index = [json.loads(line) for line in (tmp_path / "tasks/index.jsonl").read_text().splitlines()]
+    assert len(index) == 2
+    assert all((tmp_path / "tasks" / entry["file"]).is_file() for entry in index)
+    for call in (
+        ("align", "tasks", "--out", "aligned"),
+        ("verify", "aligned", "--out", "verified", "--targets", "", "--seeds", 1),
+        ("filter", "verified", "--out", "filtered"),
+        ("dedup", "filtered", "--out", "unique"),
+    ):
+        done = kdata(*call)
+        assert done.returncode == 0, done.stderr
+        again = kdata(*call)
+        assert again.stdout == done.stdout, "a rerun is not a resume"
+    done = kdata("publish", "unique", "--out", "dataset")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "dataset/README.md").is_file()
+
+
+def test_tasks_from_a_folder_of_files(relu: Path, tmp_path: Path) -> None:
+    (task,) = read_all([str(tmp_path)], Task)
+    assert (task.source, task.entry_point, task.origin.path) == (RELU, "Model", "relu.py")
+
+
+def test_kernelbook_s_columns_are_understood(tmp_path: Path) -> None:
+    row = {"python_code": RELU.replace("Model", "Plus"), "entry_point": "Plus", "triton_code": "class PlusNew:\n    pass\n",
+           "repo_name": "a/b", "licenses": ["MIT"], "stars": 3, "sha": "abc", "repo_link": "https://x"}  # fmt: skip
+    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "kb.parquet")
+    (task,) = read_all([str(tmp_path / "kb.parquet")], Task)
+    assert (task.entry_point, task.origin.repository, task.origin.licenses) == ("Plus", "a/b", ("MIT",))
+    candidate = kernelbook.candidate(row)
+    assert candidate.source.endswith("ModelNew = PlusNew\n")
+    assert candidate.task == task
+
+
+def one_line(done: subprocess.CompletedProcess[str], words: str) -> None:
+    last = done.stderr.strip().splitlines()
+    assert len(last) == 1, done.stderr
+    assert last[0].startswith("kdata: ")
+    assert words in last[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (("align", "--task", "none.py"), "none.py"),
+        (("align", "--task", "text.txt"), "not Python"),
+        (("align", "nowhere", "--out", "o"), "there is no nowhere"),
+        (("align", "empty", "--out", "o"), "no parquet files"),
+        (("align",), "name what to read"),
+        (("verify", "text.parquet", "--out", "o"), "not a parquet file"),
+        (("verify", "other.parquet", "--out", "o"), "python_code, entry_point, triton_code"),
+        (("verify", "other.parquet", "--out", "o", "--targets", "sm_1"), "sm_1"),
+        (("filter", "other.parquet", "--out", "o"), "lacks the columns candidate, receipt"),
+        (("mine", "nowhere", "--out", "o"), "nowhere"),
+        (("build", "--limit", "0"), "--limit"),
+        (("build", "--targets", "sm_1"), "sm_1"),
+        (("build", "--problems", "nowhere"), "nowhere"),
+        (("build", "--publish-to", "a/b"), "HF_TOKEN"),
+        (("publish", "nowhere", "--out", "o", "--to", "a/b"), "HF_TOKEN"),
+        (("publish", "nowhere", "--out", "o"), "nowhere"),
+    ],
+    ids=lambda v: " ".join(map(str, v)) if isinstance(v, tuple) else "",
+)
+def test_bad_input_is_one_line(kdata: Run, tmp_path: Path, call: tuple[str, ...], words: str) -> None:
+    (tmp_path / "text.txt").write_text("no ) python")
+    (tmp_path / "text.parquet").write_text("no")
+    (tmp_path / "empty").mkdir()
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
+    done = kdata(*call, HF_TOKEN="")
+    assert done.returncode == 1
+    one_line(done, words)
+
+
+def test_an_unknown_option_is_no_traceback(kdata: Run) -> None:
+    done = kdata("build", "--runner", "spark")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "'threads'" in done.stderr
