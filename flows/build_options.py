@@ -1,4 +1,4 @@
-"""The parameters of the flow ``build-kernelbook``: its command line, its form in Prefect and its saved configuration."""
+"""The parameters of the flow ``build-kernelbook``: command line, form in Prefect and saved configuration at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BuildOptions(BaseModel):
     limit: int = Field(120, ge=1, description="At most this many tasks of one source.")
     languages: list[Literal["triton"]] = Field(["triton"], min_length=1, description="Languages of the kernels.")
     targets: list[str] = Field(
-        ["sm_90", "gfx942"], description="GPUs to compile for, none of which need be here: sm_80, sm_90, sm_100, gfx942."
+        ["sm_90", "gfx942"], description="GPUs to compile for; none need be here: sm_80, sm_90, sm_100, gfx942."
     )
     seeds: int = Field(2, ge=1, le=16, description="Draws of weights and inputs for each shape.")
     seed: int = Field(0, description="Decides which definitions are taken when there are more than the limit.")

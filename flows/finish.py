@@ -6,6 +6,7 @@ import json
 import os
 import posixpath
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +17,13 @@ from filters import leakage
 from flows.build_options import BuildOptions
 from flows.kernelbook import Build, Failure
 from flows.stages import COLLECT, STAGES, problems, store
-from kdata.publish import push, write_dataset
-from kdata.record import Pair
-from kdata.shards import Manifest
+from kdata.publish import push, read_dataset, write_dataset
+from kdata.record import Dropped, Pair
+from kdata.report import write_report
+from kdata.shards import Manifest, Store
+from kdata.statistics import funnel
+
+RUN = "shards/run.json"  # the shards of the last run, in order
 
 
 class BuildError(ValueError):
@@ -44,7 +49,7 @@ class Outcome:
         if not self.rows:
             raise BuildError(f"nothing to publish: {self.line()}")
         if self.broken:
-            raise BuildError(f"{self.broken} shards could not be made; the same command tries them again: {self.line()}")
+            raise BuildError(f"{self.broken} shards could not be made, the same command tries again: {self.line()}")
 
     def line(self) -> str:
         """The outcome in one line."""
@@ -59,9 +64,9 @@ class Outcome:
         return f"{head}{rows}\n\n## Failed\n\n{failed}\n"
 
 
-def save(options: BuildOptions, name: str, value: Any) -> None:
+def save(out: str, name: str, value: Any) -> None:
     """Write JSON into the build's folder."""
-    fs, path = fsspec.core.url_to_fs(posixpath.join(options.out, name))
+    fs, path = fsspec.core.url_to_fs(posixpath.join(out, name))
     fs.makedirs(posixpath.dirname(path), exist_ok=True)
     fs.pipe_file(path, (json.dumps(value, indent=1, sort_keys=True) + "\n").encode())
 
@@ -69,47 +74,66 @@ def save(options: BuildOptions, name: str, value: Any) -> None:
 def finish(build: Build, published: Manifest | None) -> Outcome:
     """Write the dataset and the report of a run."""
     options, made = build.options, build.made()
-    save(options, "options.json", options.model_dump())
-    save(options, "sources.lock.json", _lock(made))
-    failures = [f.message if f.job.source and f.message.startswith(f.job.source) else f"{f.label}: {f.message}" for f in build.failures]
+    save(options.out, "options.json", options.model_dump())
+    save(options.out, "sources.lock.json", _lock(made))
+    save(options.out, RUN, [m.name for m in made])
+    said = [f.message if f.job.source and f.message.startswith(f.job.source) else f"{f.label}: {f.message}"
+            for f in build.failures]  # fmt: skip
     broken = sum(f.job.stage != COLLECT for f in build.failures)
-    rows = _write(options, made, published) if published else 0
-    return Outcome(options.out, rows, funnel(made, build.failures), failures, broken)
+    if published is None:
+        return Outcome(options.out, 0, _table(made, build.failures), said, broken)
+    rows = _write(options, made, published)
+    return Outcome(options.out, rows, _table(made, build.failures), said, broken, report_of(options.out))
 
 
-def _write(options: BuildOptions, made: list[Manifest], published: Manifest) -> int:
+def _write(options: BuildOptions, made: Sequence[Manifest], published: Manifest) -> int:
     """Write the dataset, put it on the Hub if that is wanted, and return its number of rows."""
-    place = store(options)
+    place = store(options.out)
     pairs = place.read(published.name, Pair)
-    dropped = [d for manifest in made for d in place.read_dropped(manifest.name)]
     overlaps = leakage.flags(pairs, problems(options.problems)) if options.problems else {}
-    write_dataset(pairs, dropped, options.out, dataset.render, options.seed, overlaps)
+    write_dataset(pairs, _dropped(place, made), options.out, dataset.render, options.seed, overlaps)
     if options.publish_to:
         push(options.out, options.publish_to, os.environ.get("HF_TOKEN"))
     return len(pairs)
 
 
-def funnel(made: list[Manifest], failures: list[Failure]) -> list[dict[str, Any]]:
+def report_of(out: str, file: str = "") -> str:
+    """Write the report of a build's last run and return where it is.
+
+    Raises:
+        FileNotFoundError: the folder holds no finished build.
+    """
+    fs, path = fsspec.core.url_to_fs(posixpath.join(out, RUN))
+    if not fs.exists(path):
+        raise FileNotFoundError(f"{out} holds no finished build: it has no {RUN}")
+    place = store(out)
+    made = [m for name in json.loads(fs.cat_file(path)) if (m := place.manifest(name))]
+    file = file or posixpath.join(out, "report.html")
+    write_report(file, funnel(_by_stage(made)), read_dataset(out), _dropped(place, made))
+    return file
+
+
+def _dropped(place: Store, made: Sequence[Manifest]) -> list[Dropped]:
+    return [dropped for manifest in made for dropped in place.read_dropped(manifest.name)]
+
+
+def _by_stage(made: Sequence[Manifest]) -> dict[str, list[Manifest]]:
+    return {stage: [m for m in made if m.stage == stage] for stage in STAGES}
+
+
+def _table(made: Sequence[Manifest], failures: Sequence[Failure]) -> list[dict[str, Any]]:
     """One row a stage: what it kept and dropped, and the commonest reasons."""
-    return [row for stage in STAGES if (row := _row(stage, made, failures))]
+    failed = Counter(f.job.stage for f in failures)
+    return [
+        {
+            "stage": stage.name, "failed": failed[stage.name], "kept": stage.kept, "dropped": stage.dropped,
+            "reasons": ", ".join(f"{reason} {count}" for reason, count in list(stage.reasons.items())[:8]),
+        }
+        for stage in funnel(_by_stage(made)).stages
+    ]  # fmt: skip
 
 
-def _row(stage: str, made: list[Manifest], failures: list[Failure]) -> dict[str, Any] | None:
-    shards = [m for m in made if m.stage == stage]
-    failed = sum(f.job.stage == stage for f in failures)
-    if not shards and not failed:
-        return None
-    reasons: Counter[str] = Counter()
-    for manifest in shards:
-        reasons.update(manifest.reasons)
-    return {
-        "stage": stage, "shards": len(shards), "failed": failed, "kept": sum(m.kept for m in shards),
-        "dropped": sum(m.dropped for m in shards),
-        "reasons": ", ".join(f"{reason} {n}" for reason, n in sorted(reasons.items(), key=lambda i: (-i[1], i[0]))[:8]),
-    }  # fmt: skip
-
-
-def _lock(made: list[Manifest]) -> dict[str, Any]:
+def _lock(made: Sequence[Manifest]) -> dict[str, Any]:
     """What each source's name meant, and the shard that pins it."""
     collected = (m for m in made if m.stage == COLLECT)
     return {m.parameters["source"]: {"shard": m.name, "revisions": m.parameters["revisions"]} for m in collected}

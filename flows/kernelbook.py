@@ -18,8 +18,8 @@ POLL_SECONDS = 1.0
 class Future(Protocol):
     """What both concurrent.futures and Prefect give for work in progress."""
 
-    def result(self) -> Manifest: ...  # noqa: D102
-    def add_done_callback(self, fn: Callable[[Any], Any]) -> None: ...  # noqa: D102
+    def result(self) -> Manifest: ...
+    def add_done_callback(self, fn: Callable[[Any], Any]) -> None: ...
 
 
 class Runner(Protocol):

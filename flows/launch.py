@@ -1,4 +1,4 @@
-"""A build from the command line: in this process, with a Prefect server where one is named and without one where not."""
+"""A build from the command line: in this process, as a Prefect flow run where a server is named."""
 
 from __future__ import annotations
 
@@ -72,10 +72,12 @@ def _watcher(parallel: int) -> Iterator[Watcher]:
 
 @contextmanager
 def _resumable() -> Iterator[None]:
-    """Let Ctrl-C end the process at once: threads cannot be stopped, unfinished shards are worth nothing, and the
-    sandbox's processes end with ours."""
+    """Let Ctrl-C end the process at once.
 
-    def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - a signal handler's signature
+    Threads cannot be stopped, unfinished shards are worth nothing, and the sandbox's processes end with ours.
+    """
+
+    def stop(number: int, frame: FrameType | None) -> None:
         Console(stderr=True).show_cursor(True)
         os.write(sys.stderr.fileno(), b"\nkdata: stopped. The same command goes on from the last finished shard.\n")
         os._exit(130)

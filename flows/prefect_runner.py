@@ -10,11 +10,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from prefect import get_run_logger, task
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
+from prefect.cache_policies import NO_CACHE
 from prefect.futures import PrefectFuture
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.tasks import exponential_backoff
@@ -29,11 +30,11 @@ PROGRESS_SECONDS = 5.0
 
 
 # No result is cached by Prefect: the shards are the cache, and they are content-addressed.
-run_stage = task(work, persist_result=False, cache_policy=None)
+run_stage = task(persist_result=False, cache_policy=NO_CACHE)(work)
 run_collect = task(
-    work, persist_result=False, cache_policy=None, retries=RETRIES, retry_delay_seconds=exponential_backoff(2),
+    persist_result=False, cache_policy=NO_CACHE, retries=RETRIES, retry_delay_seconds=exponential_backoff(2),
     retry_jitter_factor=0.5,
-)  # fmt: skip
+)(work)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,8 @@ def _task_runner(options: BuildOptions) -> TaskRunner[Any]:
     except ImportError as error:
         raise ValueError("the runner ray needs the extra [ray]: pip install -e '.[ray]'") from error
     local = {"num_cpus": options.parallel, "include_dashboard": False}
-    return RayTaskRunner(address=options.ray_address, init_kwargs=None if options.ray_address else local)
+    runner: TaskRunner[Any] = RayTaskRunner(options.ray_address, init_kwargs=None if options.ray_address else local)
+    return runner
 
 
 class PrefectWatcher:
@@ -78,7 +80,7 @@ class PrefectWatcher:
     def __init__(self, parallel: int) -> None:
         self.parallel = parallel
         self.logger = get_run_logger()
-        self.artifact: UUID = create_progress_artifact(0.0, key="build-progress", description="Shards finished.")
+        self.artifact = cast(UUID, create_progress_artifact(0.0, key="build-progress", description="Shards finished."))
         self._last = time.monotonic()
 
     def update(self, progress: Progress) -> None:

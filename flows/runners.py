@@ -24,7 +24,7 @@ class Threads:
         self.network = ThreadPoolExecutor(NETWORK_WORKERS, "collect")
         self.cores = ThreadPoolExecutor(parallel, "stage")
 
-    def submit(self, options: BuildOptions, job: Job, label: str) -> Future[Manifest]:  # noqa: ARG002
+    def submit(self, options: BuildOptions, job: Job, label: str) -> Future[Manifest]:
         """Start a job."""
         if job.stage == COLLECT:
             function = retrying(stages.work) if stages.is_remote(job.source) else stages.work

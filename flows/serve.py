@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from typing import cast
 
 from kdata.server import DEFAULT_URL, server
 
@@ -19,11 +20,15 @@ def serve_all(limit: int) -> None:
     with server(url):
         # Prefect reads its settings when it is first imported: after the URL is set.
         from prefect import serve
-        from prefect.deployments.runner import EntrypointType
+        from prefect.deployments.runner import RunnerDeployment
+        from prefect.types.entrypoint import EntrypointType
 
         from flows.build_kernelbook import build_kernelbook
 
         flows = (build_kernelbook,)
-        serve(
-            *(f.to_deployment(f.name, entrypoint_type=EntrypointType.MODULE_PATH) for f in flows), limit=limit
-        )  # fmt: skip
+        named = [
+            cast(RunnerDeployment, flow.to_deployment(flow.name, entrypoint_type=EntrypointType.MODULE_PATH))
+            for flow in flows
+        ]
+        print(f"kdata: serving {', '.join(flow.name for flow in flows)} at {url}", flush=True)
+        serve(*named, limit=limit)

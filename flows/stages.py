@@ -42,9 +42,9 @@ class Job:
     inputs: tuple[str, ...] = ()
 
 
-def store(options: BuildOptions) -> Store:
+def store(out: str) -> Store:
     """Where the shards of a build are."""
-    return Store(f"{options.out.rstrip('/')}/shards")
+    return Store(f"{out.rstrip('/')}/shards")
 
 
 def check(options: BuildOptions) -> None:
@@ -70,7 +70,7 @@ def work(options: BuildOptions, job: Job) -> Manifest:
     """Make the job's shard, unless it is finished already, and return its manifest."""
     if job.stage == COLLECT:
         return collect(options, job.source)
-    return _step(options, job.stage, job.part).run(store(options), job.inputs)
+    return _step(options, job.stage, job.part).run(store(options.out), job.inputs)
 
 
 def is_remote(spec: str) -> bool:
@@ -87,7 +87,7 @@ def collect(options: BuildOptions, spec: str) -> Manifest:
     Raises:
         sources.collect.SourceError: the source cannot be had.
     """
-    place, pinned = store(options), f"{COLLECT}/{digest(COLLECT, COLLECT_VERSION, spec)}"
+    place, pinned = store(options.out), f"{COLLECT}/{digest(COLLECT, COLLECT_VERSION, spec)}"
     if is_remote(spec) and (finished := place.manifest(pinned)):
         return finished
     started = time.monotonic()

@@ -123,7 +123,7 @@ def verify(
     task: Annotated[Path | None, typer.Option(help="One task file in the KernelBench interface.")] = None,
     kernel: Annotated[Path | None, typer.Option(help="A file with a class ModelNew for that task.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the receipt as JSON.")] = False,
-    targets: Annotated[str, typer.Option(help="GPUs to compile for, separated by commas; empty for none.")] = "sm_90,gfx942",
+    targets: Annotated[str, typer.Option(help="GPUs to compile for, by commas; empty for none.")] = "sm_90,gfx942",
     seeds: Annotated[int, typer.Option(min=1, help="Draws of weights and inputs for each shape.")] = 2,
     workers: Workers = None,
 ) -> None:
@@ -165,6 +165,36 @@ def dedup(pairs: Inputs, out: Out) -> None:
     from kdata.record import Pair
 
     _stage(deduplicate.step(), Pair, pairs, out, None, 1)
+
+
+@app.command()
+def report(
+    folder: Annotated[str, typer.Argument(help="The folder of a build.")],
+    out: Annotated[str, typer.Option("--out", "-o", help="The HTML file. Default: report.html in the folder.")] = "",
+) -> None:
+    """Write report.html anew: the funnel, the distributions, and pairs to look at, in one file.
+
+    Example: `kdata report out/kernelbook`
+    """
+    from flows.finish import report_of
+
+    print(report_of(folder, out))
+
+
+@app.command()
+def show(
+    id: Annotated[str, typer.Argument(help="The id of a pair or its task, or how it begins.")],  # noqa: A002
+    folder: Annotated[str, typer.Option("--in", help="A dataset, a build, or shards.")] = "out/kernelbook",
+) -> None:
+    """Print one pair, side by side, with its receipt.
+
+    Example: `kdata show 3f2a --in out/kernelbook`
+    """
+    from rich.console import Console
+
+    from kdata import show as showing
+
+    Console().print(showing.render(showing.find(folder, id)))
 
 
 @app.command()
@@ -224,7 +254,9 @@ def _verify_files(task: Path | None, kernel: Path | None, targets: str, seeds: i
     sys.exit({"verified": VERIFIED, "rejected": REJECTED}.get(receipt.verdict, UNDECIDED))
 
 
-def _stage(step: Any, kind: type, inputs: Sequence[str] | None, out: str, size: int | None, workers: int | None) -> None:
+def _stage(
+    step: Any, kind: type, inputs: Sequence[str] | None, out: str, size: int | None, workers: int | None
+) -> None:
     """Read records, run a stage over them in shards, say what came out."""
     from kdata.verbs import read_all, run, summary
 
@@ -250,7 +282,7 @@ def _expected() -> tuple[type[Exception], ...]:
     from kdata.server import ServerError
     from sources.texts import SourceError
 
-    return AlignError, SourceError, ServerError, ValueError, OSError, ImportError
+    return AlignError, SourceError, ServerError, ValueError, LookupError, OSError, ImportError
 
 
 def _fail(error: Exception, code: int = 1) -> NoReturn:

@@ -14,12 +14,17 @@ PAIR_COLUMNS = (*TASK_COLUMNS, "triton_code")
 
 def task(row: Mapping[str, Any]) -> Task:
     """The task of a row; ``repo_name``, ``sha``, ``repo_link``, ``licenses`` and ``stars`` are taken where present."""
-    licenses = row.get("licenses") or ()
+    licenses, symbol = row.get("licenses") or (), str(row.get("module_name") or "")
     origin = Origin(
-        "kernelbook", str(row.get("repo_name") or "unknown"), str(row.get("sha") or ""), str(row.get("module_name") or ""),
-        tuple([licenses] if isinstance(licenses, str) else licenses), str(row.get("repo_link") or ""), row.get("stars"),
-    )  # fmt: skip
-    return Task.make(row["python_code"], row["entry_point"], origin, symbol=str(row.get("module_name") or ""))
+        "kernelbook",
+        repository=str(row.get("repo_name") or "unknown"),
+        revision=str(row.get("sha") or ""),
+        path=symbol,
+        licenses=(licenses,) if isinstance(licenses, str) else tuple(licenses),
+        url=str(row.get("repo_link") or ""),
+        stars=row.get("stars"),
+    )
+    return Task.make(row["python_code"], row["entry_point"], origin, symbol=symbol)
 
 
 def candidate(row: Mapping[str, Any]) -> Candidate:

@@ -83,18 +83,20 @@ class Lines:
     """Plain lines on standard error: what happened as it happens, all counts now and then."""
 
     parallel: int
-    console: Console = field(default_factory=lambda: Console(stderr=True, soft_wrap=True, highlight=False, markup=False))
+    console: Console = field(default_factory=lambda: Console(stderr=True, soft_wrap=True, highlight=False))
     _last: float = 0.0
 
     def update(self, progress: Progress) -> None:
         """Print the counts if it is time."""
         if time.monotonic() - self._last >= LINE_SECONDS:
             self._last = time.monotonic()
-            self.console.print(f"[{time.monotonic() - progress.started:6.0f} s] {progress.line(self.parallel)}")
+            self.console.print(
+                f"[{time.monotonic() - progress.started:6.0f} s] {progress.line(self.parallel)}", markup=False
+            )
 
-    def log(self, message: str, failed: bool = False) -> None:  # noqa: ARG002 - both are lines here
+    def log(self, message: str, failed: bool = False) -> None:
         """Print what happened."""
-        self.console.print(message)
+        self.console.print(message, markup=False)
 
 
 class Terminal:

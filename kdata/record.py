@@ -242,7 +242,9 @@ def _arrow(hint: Any) -> pa.DataType:
 def _build(hint: Any, value: Any) -> Any:
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         hints = typing.get_type_hints(hint)
-        return hint(**{f.name: _build(hints[f.name], value[f.name]) for f in dataclasses.fields(hint) if f.name in value})
+        return hint(
+            **{f.name: _build(hints[f.name], value[f.name]) for f in dataclasses.fields(hint) if f.name in value}
+        )
     if typing.get_origin(hint) is tuple:
         return tuple(_build(typing.get_args(hint)[0], v) for v in value)
     return value

@@ -46,13 +46,14 @@ def server(url: str, environment: Mapping[str, str] | None = None) -> Iterator[N
         yield
         return
     place = urlsplit(url)
-    if place.hostname not in ("127.0.0.1", "localhost", "0.0.0.0"):
+    if place.hostname not in ("127.0.0.1", "localhost"):
         raise ServerError(f"no Prefect server answers at {url}, and one can be started on this machine only")
-    command = [sys.executable, "-m", "prefect", "server", "start", "--host", place.hostname, "--port", str(place.port or 4200)]
+    where = ["--host", place.hostname, "--port", str(place.port or 4200)]
+    command = [sys.executable, "-m", "prefect", "server", "start", *where]
     # In a session of its own, so that Ctrl-C reaches us first; the kernel ends it if we are killed.
     process = subprocess.Popen(
         command, env={**os.environ, **QUIET, **(environment or {})}, stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=die_with_parent,  # noqa: PLW1509
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=die_with_parent,
     )  # fmt: skip
     try:
         _wait(process, url)

@@ -66,9 +66,7 @@ class Store:
         os.chmod(file.name, 0o644)
         os.replace(file.name, path)
 
-    def write(
-        self, kind: type[Record], kept: Sequence[Record], dropped: Sequence[Dropped], manifest: Manifest
-    ) -> None:
+    def write(self, kind: type[Record], kept: Sequence[Record], dropped: Sequence[Dropped], manifest: Manifest) -> None:
         """Write a shard; its manifest last."""
         self._put(f"{manifest.name}.parquet", _parquet(table(kept, kind)))
         self._put(f"{manifest.name}.dropped.parquet", _parquet(table(dropped, Dropped)))
@@ -107,7 +105,7 @@ def read(path: str, kind: type[Record]) -> list[Record]:
             found = pq.read_table(file)
         except pa.ArrowInvalid as error:
             raise ValueError(f"{path} is not a parquet file: {error}") from error
-    missing = set(schema(kind).names) - set(found.column_names)
+    missing = set(schema(cast(type, kind)).names) - set(found.column_names)
     if missing:
         raise ValueError(f"{path} holds no {kind.__name__} records: it lacks the columns {', '.join(sorted(missing))}")
     return records(found.to_pylist(), kind)

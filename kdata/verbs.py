@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import fsspec
 import pyarrow as pa
@@ -79,7 +79,7 @@ def _read(path: str, kind: type[In]) -> Iterator[In]:
             table = pq.read_table(file)
         except pa.ArrowInvalid as error:
             raise ValueError(f"{path} is not a parquet file") from error
-    have, wanted = set(table.column_names), schema(kind).names
+    have, wanted = set(table.column_names), schema(cast(type, kind)).names
     if have >= set(wanted):
         yield from records(table.to_pylist(), kind)
         return

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,10 +33,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def environment() -> Iterator[dict[str, str]]:
+def environment() -> dict[str, str]:
     """The environment of a subprocess that runs this checkout, with no Prefect server named."""
     given = {k: v for k, v in os.environ.items() if not k.startswith("PREFECT_API")}
-    yield given | {"PYTHONPATH": os.pathsep.join([str(ROOT), *([p] if (p := given.get("PYTHONPATH")) else [])])}
+    return given | {"PYTHONPATH": os.pathsep.join([str(ROOT), *([p] if (p := given.get("PYTHONPATH")) else [])])}
 
 
 @pytest.fixture

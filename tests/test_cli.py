@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kdata import kernelbook
+from kdata.publish import read_dataset
 from kdata.record import Task
 from kdata.verbs import read_all
 
@@ -57,7 +58,7 @@ def test_help_is_fast_and_complete(kdata: Run) -> None:
     done = kdata("--help")
     seconds = time.perf_counter() - started
     assert done.returncode == 0
-    for verb in ("build", "serve", "mine", "align", "verify", "filter", "dedup", "publish"):
+    for verb in ("build", "serve", "mine", "align", "verify", "filter", "dedup", "publish", "report", "show"):
         assert f" {verb} " in done.stdout
         assert "Example" in kdata(verb, "--help").stdout, f"{verb} shows no example"
     assert seconds < 3, "the command line starts slowly"  # below 1 s on a quiet machine
@@ -111,6 +112,10 @@ def test_the_verbs_in_a_row(kdata: Run, tmp_path: Path) -> None:
     done = kdata("publish", "unique", "--out", "dataset")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "dataset/README.md").is_file()
+    pair = read_dataset(str(tmp_path / "dataset"))[0]
+    shown = kdata("show", pair.id[:12], "--in", "dataset")
+    assert shown.returncode == 0, shown.stderr
+    assert pair.task.entry_point in shown.stdout
 
 
 def test_tasks_from_a_folder_of_files(relu: Path, tmp_path: Path) -> None:
@@ -155,6 +160,8 @@ def one_line(done: subprocess.CompletedProcess[str], words: str) -> None:
         (("build", "--publish-to", "a/b"), "HF_TOKEN"),
         (("publish", "nowhere", "--out", "o", "--to", "a/b"), "HF_TOKEN"),
         (("publish", "nowhere", "--out", "o"), "nowhere"),
+        (("report", "empty"), "no finished build"),
+        (("show", "abc", "--in", "nowhere"), "nowhere"),
     ],
     ids=lambda v: " ".join(map(str, v)) if isinstance(v, tuple) else "",
 )

@@ -54,7 +54,9 @@ def tiny(stage: str, part: int) -> Step[Any, Any]:
         for i, record in enumerate(records):
             if stage == MINE:
                 text = f"x = {part}{i}  # {record.origin.repository}"
-                yield Task.make(f"{text}\ny = {record.origin.repository!r}", "Model", record.origin, symbol=f"{part}{i}")
+                yield Task.make(
+                    f"{text}\ny = {record.origin.repository!r}", "Model", record.origin, symbol=f"{part}{i}"
+                )
             elif stage == ALIGN and int(record.symbol) % 3 == 0:
                 yield Dropped(stage, record.id, "divisible")
             elif stage == ALIGN:
@@ -85,11 +87,11 @@ class Tiny:
         if self.fail(job):
             raise RuntimeError(f"no {job.source}\nsecond line")
         if job.stage != COLLECT:
-            return tiny(job.stage, job.part).run(store(options), job.inputs)
+            return tiny(job.stage, job.part).run(store(options.out), job.inputs)
         name = f"{COLLECT}/{digest(job.source)}"
         manifest = Manifest(name, COLLECT, "SourceFile", 3, 0, {}, [], {"source": job.source, "revisions": ["r"]}, 0.0)
         files = [SourceFile(Origin("test", job.source, "r", f"{i}.py"), "") for i in range(3)]
-        store(options).write(SourceFile, files, [], manifest)
+        store(options.out).write(SourceFile, files, [], manifest)
         return manifest
 
 
@@ -106,7 +108,7 @@ def test_every_shard_is_made_and_counted(tmp_path: Path) -> None:
     assert len(build.made()) == len(runner.ran)
     assert watcher.last is not None
     assert watcher.last.fraction() == 1
-    rows = store(build.options).read(published.name, Pair)
+    rows = store(build.options.out).read(published.name, Pair)
     assert len(rows) == published.kept == sum(m.kept for m in build.made() if m.stage == "filter")
     assert "mine a 1/3: 3 kept, 0 dropped" in watcher.messages
     outcome = finish(build, published)
@@ -202,7 +204,7 @@ def command(kdata_command: list[str], out: Path) -> list[str]:
 def published(out: Path) -> dict[str, bytes]:
     """The files of the dataset."""
     found = {p.name: p.read_bytes() for p in (*out.glob("data/*.parquet"), *out.glob("dropped/*.parquet"))}
-    return found | {name: (out / name).read_bytes() for name in ("README.md", "LICENSES.jsonl")}
+    return found | {name: (out / name).read_bytes() for name in ("README.md", "LICENSES.jsonl", "report.html")}
 
 
 def manifests(out: Path) -> dict[Path, int]:

@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _wait(pid: int, wall: float, jobs: int) -> tuple[int, bool, float]:
-    """Exit status (negative: the signal), whether the time was up, CPU seconds. Ends with the parent's end of ``jobs``."""
+    """Exit status (negative: the signal), whether the time was up, CPU seconds; ends when the parent does."""
     ends = time.monotonic() + wall
     timed_out, pause = False, 0.0005
     parent = select.poll()
@@ -110,7 +110,7 @@ def _answer(job: dict[str, Any], scratch: Path, limits: Limits, guards: list[str
         module, _, name = job["function"].partition(":")
         function: Callable[[Any, Path], Any] = getattr(importlib.import_module(module), name)
         answer: dict[str, Any] = {"value": function(job["payload"], scratch), "guards": guards}
-    except BaseException as error:  # the job's own failure, whatever it is, is the answer
+    except BaseException as error:  # noqa: BLE001 - the job's own failure, whatever it is, is the answer
         memory = isinstance(error, MemoryError) or "can't allocate memory" in str(error)
         kind = "MemoryError" if memory else type(error).__name__
         trace = "".join(traceback.format_tb(error.__traceback__)[-6:])
