@@ -80,7 +80,7 @@ def examples(dropped: Sequence[Dropped]) -> Mapping[tuple[str, str], list[Droppe
     found: dict[tuple[str, str], list[Dropped]] = defaultdict(list)
     for record in sorted(dropped, key=lambda d: (not d.detail, digest(d.stage, d.id, d.detail))):
         shown = found[record.stage, record.reason]
-        if len(shown) < EXAMPLES and record.detail not in {s.detail for s in shown}:
+        if len(shown) < EXAMPLES and (not record.detail or record.detail not in {s.detail for s in shown}):
             shown.append(record)
     return dict(found)
 

@@ -109,7 +109,9 @@ def resize(source: str, values: Mapping[str, int]) -> str:
     """The task's text with other sizes. Layout and comments are lost where anything changes."""
     if not values:
         return source
-    return ast.unparse(substitute(source, lambda size: ast.Constant(values[size.name]) if size.name in values else None))
+    return ast.unparse(
+        substitute(source, lambda size: ast.Constant(values[size.name]) if size.name in values else None)
+    )
 
 
 def execute(source: str | ast.Module, entry_point: str, given: Mapping[str, Any] | None = None) -> Program:
@@ -139,7 +141,11 @@ def _literals(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
         labels: dict[int, str] = {}
         outer = statement.name if isinstance(statement, ast.FunctionDef) else _target(statement)
         for node in ast.walk(statement):
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
+            if (
+                isinstance(node, ast.Assign)
+                and isinstance(node.targets[0], ast.Tuple)
+                and isinstance(node.value, ast.Tuple)
+            ):
                 names = (ast.unparse(t) for t in node.targets[0].elts)
                 labels |= {id(v): n for n, v in zip(names, node.value.elts, strict=False)}
             elif isinstance(node, ast.Dict):
@@ -149,7 +155,12 @@ def _literals(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
                 labels[id(node.value)] = node.arg
         factors = _lesser_factors(statement)
         for node in ast.walk(statement):
-            if isinstance(node, ast.Constant) and type(node.value) is int and node.value >= 1 and id(node) not in factors:
+            if (
+                isinstance(node, ast.Constant)
+                and type(node.value) is int
+                and node.value >= 1
+                and id(node) not in factors
+            ):
                 yield labels.get(id(node), outer), node
 
 

@@ -177,10 +177,15 @@ def _max_pool(dims: int) -> Callable[..., Any]:
         """``aten.max_pool{2,3}d_with_indices`` for windows too large to unroll, whose indices nothing reads."""
         kernel = _per_axis(kernel_size, dims)
         steps, pad = _per_axis(stride, dims, kernel), _per_axis(padding, dims)
-        if dims == 2 and math.prod(kernel) <= LARGEST_UNROLLED_WINDOW or any(d != 1 for d in dilation):
+        if dims == 2 and math.prod(kernel) <= LARGEST_UNROLLED_WINDOW and all(d == 1 for d in dilation):
             return NotImplemented
         batched = x if x.dim() == dims + 2 else x.unsqueeze(0)
-        pooled = _pooled_windows(batched, kernel, steps, pad, ceil_mode, float("-inf")).amax(list(range(-dims, 0)))
+        gaps = _per_axis(dilation, dims)
+        reach = [g * (k - 1) + 1 for g, k in zip(gaps, kernel, strict=True)]
+        pooled = _pooled_windows(batched, reach, steps, pad, ceil_mode, float("-inf"))
+        for axis, gap in zip(range(-dims, 0), gaps, strict=True):
+            pooled = aten.slice(pooled, axis, 0, None, gap) if gap != 1 else pooled
+        pooled = pooled.amax(list(range(-dims, 0)))
         pooled = pooled if x.dim() == dims + 2 else pooled.squeeze(0)
         return pooled, torch.full_like(pooled, -1, dtype=torch.int64)
 

@@ -8,20 +8,26 @@ Uses private interfaces of torch 2.11 to 2.13 and triton 3.6 to 3.7.
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest import mock
 
+import sympy
 import torch
 from torch._dynamo import device_interface
+from torch._inductor import ir, sizevars
+from torch._inductor.virtualized import V
 from torch._inductor.sizevars import SizeVarAllocator
 from torch.utils._sympy.value_ranges import ValueRangeError
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 from triton.runtime import driver
 
+LONGEST_JOINED_SUM = 5
+MOST_PROGRAMS = 512
 H200 = types.SimpleNamespace(
     name="NVIDIA H200", major=9, minor=0, total_memory=141 * 2**30, multi_processor_count=132,
     regs_per_multiprocessor=65536, max_threads_per_multi_processor=2048, max_threads_per_block=1024, warp_size=32,
@@ -104,6 +110,8 @@ def install() -> None:
     device_interface.get_interface_for_device("cuda")  # fills the table that is overwritten next
     device_interface.device_interfaces["cuda"] = device_interface.device_interfaces["cuda:0"] = AbsentCuda
     _forgive_range_errors()
+    _bound_simplification()
+    _cap_splits()
 
 
 @contextmanager
@@ -121,6 +129,30 @@ def present() -> Iterator[None]:
         for name, answer in answers.items():
             stack.enter_context(mock.patch.object(torch.cuda, name, answer))
         yield
+
+
+def _cap_splits() -> None:
+    """Split a long reduction once, over as many programs as keep a GPU busy; the rest is a loop."""
+    choose = ir.Reduction.num_splits
+    position = list(inspect.signature(choose).parameters).index("ranges")
+
+    def num_splits(*arguments: Any, **keywords: Any) -> tuple[Any, Any]:
+        hint, split = choose(*arguments, **keywords)
+        ranges = keywords["ranges"] if "ranges" in keywords else arguments[position]
+        outputs = V.graph.sizevars.optimization_hint(sympy.prod(ranges))
+        most = max(1, MOST_PROGRAMS // max(1, outputs))
+        return hint, min(int(split), most) if isinstance(split, int | sympy.Integer) else split
+
+    ir.Reduction.num_splits = staticmethod(num_splits)  # type: ignore[method-assign]
+
+
+def _bound_simplification() -> None:
+    """Skip the search for joinable dimensions in long sums: its pattern matching takes most of a convolution's time.
+
+    It only shortens index expressions, and those it is skipped for have nothing to join.
+    """
+    join = sizevars.join_dimensions
+    sizevars.join_dimensions = lambda e: e if e.is_Add and len(e.args) > LONGEST_JOINED_SUM else join(e)
 
 
 def _forgive_range_errors() -> None:

@@ -65,7 +65,7 @@ class _Hoist(ast.NodeTransformer):
         if not read or not read <= self.sizes:
             return False
         calls = [ast.unparse(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)]
-        return all(c.endswith(".to") or c in ("max", "floor_div") for c in calls)
+        return all(c.endswith(".to") or c in symbols.FUNCTIONS for c in calls)
 
     def _product(self, node: ast.BinOp) -> ast.expr:
         factors = _flatten(node, ast.Mult)

@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import sympy
+
 from kdata.align import symbols
 from kdata.align.errors import AlignError
 from kdata.align.indices import hoist, name_indices
 from kdata.align.inductor import Kernel
 from kdata.align.inline import inline
 from kdata.align.naming import REDUCTION, Rename, base_names, identifier, rename_values, unique
-from kdata.align.simplify import Replace, assignments, drop_unused, names, simplify, unparse
+from kdata.align.simplify import PlainDivision, Replace, assignments, drop_unused, names, propagate_aliases, simplify, unparse
 from kdata.align.tiles import flatten_tiles
 
 WORDS = {"max2": "max", "min2": "min", "tl.sum": "sum", "rsqrt": "rstd", "_idx": "index", " / ": "mean"}
@@ -38,6 +40,7 @@ class Written:
     warps: int
     grid: list[tuple[Any, str]]  # along each grid axis: elements, over Inductor's integer arguments, and block
     helpers: set[str]
+    combines: dict[str, str]  # the functions that its scans combine with, by name
 
 
 def write(
@@ -59,6 +62,8 @@ def write(
     helpers = simplify(function, {*sizes, *NUMELS}, dtypes)
     Replace(constants).visit(function)
     arguments = hoist(function, [s for s in sizes if s not in constants])
+    PlainDivision().visit(function)
+    propagate_aliases(function)
     name_indices(function)
     if kernel.is_matmul:
         flatten_tiles(function)
@@ -76,13 +81,17 @@ def write(
     text_pointers = [renames[p] for p in pointers]
     ordered = [(size_names[old], value) for old, value in held]
     _sign(function, name, [*text_pointers, *(n for n, _ in ordered)], blocks)
-    combines = [_combine(c) for c in kernel.combines]
-    text = "\n\n\n".join(f"@triton.jit\n{unparse(f)}" for f in [*combines, function])
+    renamed = {c.name: c.name.removeprefix("_triton_helper_fn_") for c in kernel.combines}
+    combines = {f"combine_{renamed[c.name]}": _combine(c) for c in kernel.combines}
+    Rename({old: f"combine_{new}" for old, new in renamed.items()}).visit(function)
+    text = f"@triton.jit\n{unparse(function)}"
     grid = [
         (symbols.read(constants.get(f"{axis}numel", ast.Name(f"{axis}numel"))), bases[f"{axis.upper()}BLOCK"])
         for axis in order
     ]
-    return Written(name, text, pointers, ordered, blocks, _warps(kernel), grid, helpers)
+    used = {n.func.id for n in ast.walk(function) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    helpers &= used | names(function)
+    return Written(name, text, pointers, ordered, blocks, _warps(kernel), grid, helpers, combines)
 
 
 def results(kernel: Kernel) -> dict[str, str]:
@@ -126,7 +135,8 @@ def _merge(function: ast.FunctionDef, values: dict[str, Any], calls: Sequence[di
 def _size_name(value: Any, call: dict[str, Any], known: Mapping[str, str], roles: Mapping[str, str]) -> str:
     """The task's own word for a size, else the part that it plays in the kernel."""
     said = symbols.substitute(symbols.substitute(value, call), {k: symbols.symbol(v) for k, v in known.items()})
-    return identifier(symbols.describe(said) or roles.get(str(value), "size"))
+    whole = not said.atoms(sympy.Pow, sympy.Float) or said.is_integer
+    return identifier(symbols.describe(said) or roles.get(str(value), "size" if whole else "scale"))
 
 
 def _blocks(kernel: Kernel, bases: dict[str, str]) -> dict[str, int]:
@@ -143,7 +153,8 @@ def _blocks(kernel: Kernel, bases: dict[str, str]) -> dict[str, int]:
     elif "y" in kernel.hints:
         chosen = {"YBLOCK": 32, "XBLOCK": 32, "ZBLOCK": 1}
     else:
-        chosen = {"XBLOCK": min(1024, max(extent.get("XBLOCK", 1024), 128))}
+        extent_x = extent.get("XBLOCK", 1024)
+        chosen = {"XBLOCK": 1 if extent_x == 1 else min(1024, max(extent_x, 128))}
     return {bases[name]: chosen[name] for name in free if name in chosen and not (kernel.is_matmul and name == "ZBLOCK")}
 
 
@@ -172,9 +183,16 @@ def _place(kernel: Kernel) -> list[str]:
     return order
 
 
-def _combine(function: ast.FunctionDef) -> ast.FunctionDef:
-    inline(function)
-    return function
+def _combine(function: ast.FunctionDef) -> str:
+    """Text of a function that a scan combines with: ``return a + b``."""
+    letters = {a.arg: letter for a, letter in zip(function.args.args, "abcdefgh", strict=False)}
+    single = assignments(function)
+    last = function.body[-1]
+    while names(last) & set(single):
+        last = Replace(single).visit(last)
+    function.body = [last]
+    Rename(letters).visit(function)
+    return unparse(function)
 
 
 def _sign(function: ast.FunctionDef, name: str, arguments: list[str], blocks: dict[str, int]) -> None:

@@ -32,6 +32,7 @@ class Call:
 
     kernel: Written
     tensors: list[Buffer]  # one a pointer, in order
+    offsets: list[Any]  # elements into the tensor, one a pointer
     fresh: set[str]  # names of the tensors that the launcher allocates
     values: dict[str, Any]  # Inductor's integer arguments -> expressions over the task's sizes
 
@@ -70,6 +71,7 @@ def write(call: Call, name: str, names: Mapping[str, str], known: Mapping[str, s
     sizes = [(argument, symbols.tidy(symbols.substitute(value, call.values))) for argument, value in kernel.sizes]
     grid = [(symbols.tidy(symbols.substitute(n, call.values)), block) for n, block in kernel.grid]
     wanted = [v for _, v in sizes] + [n for n, _ in grid] + [d for t in outputs for d in _plain_dims(t, inputs)]
+    wanted += call.offsets
     binding = Binding(known)
     lines = binding.bind(wanted, [(names[t.name], t) for t in inputs])
     lines += [f"{names[t.name]} = {allocate(t, inputs, names, known)}" for t in outputs]
@@ -77,16 +79,18 @@ def write(call: Call, name: str, names: Mapping[str, str], known: Mapping[str, s
     if outputs:
         lines.append("return " + ", ".join(names[t.name] for t in outputs))
     parameters = [names[t.name] for t in inputs]
-    head = f"def {name}({', '.join([*parameters, *(known[str(s)] for s in binding.missing)])}):"
+    last = [] if inputs else ["device"]
+    head = f"def {name}({', '.join([*parameters, *(known[str(s)] for s in binding.missing), *last])}):"
     text = "\n    ".join([head, *lines])
-    return Launcher(text, parameters, binding.missing, [t.name for t in outputs])
+    return Launcher(text, [*parameters, *last], binding.missing, [t.name for t in outputs])
 
 
 def _launch(call: Call, names: Mapping[str, str], known: Mapping[str, str], sizes: Any, grid: Any) -> list[str]:
     kernel = call.kernel
-    blocks = [f"triton.cdiv({render(n, known)}, {kernel.blocks.get(b, 1)})" if kernel.blocks.get(b, 1) != 1
-              else render(n, known) for n, b in grid]  # fmt: skip
-    arguments = [names[t.name] for t in call.tensors] + [render(v, known) for _, v in sizes]
+    blocks = [_programs(n, kernel.blocks.get(b, 1), known) for n, b in grid]
+    arguments = [names[t.name] + (f".view(-1)[{render(o, known)} :]" if o != 0 else "")
+                 for t, o in zip(call.tensors, call.offsets, strict=True)]  # fmt: skip
+    arguments += [render(v, known) for _, v in sizes]
     constants = [f"{b}={n}" for b, n in kernel.blocks.items()]
     if kernel.warps != 4:
         constants.append(f"num_warps={kernel.warps}")
@@ -94,6 +98,13 @@ def _launch(call: Call, names: Mapping[str, str], known: Mapping[str, str], size
         f"grid = ({', '.join(blocks)},)",
         f"{kernel.name}[grid]({', '.join([*arguments, *constants])})",
     ]
+
+
+def _programs(elements: Any, block: int, known: Mapping[str, str]) -> str:
+    """How many blocks cover the elements."""
+    if elements.is_Integer:
+        return str(-(-int(elements) // block))
+    return render(elements, known) if block == 1 else f"triton.cdiv({render(elements, known)}, {block})"
 
 
 def render(expression: Any, known: Mapping[str, str]) -> str:
@@ -167,7 +178,7 @@ def allocate(tensor: Buffer, inputs: Sequence[Buffer], names: Mapping[str, str],
     if (twin := _twin(tensor, inputs)) is not None:
         return f"torch.empty_like({names[twin.name]})"
     size = shape(tensor.size, known)
-    device = f"device={names[inputs[0].name]}.device, " if inputs else ""
+    device = f"device={names[inputs[0].name]}.device, " if inputs else "device=device, "
     same = next((t for t in inputs if t.dtype == tensor.dtype), None)
     dtype = f"{names[same.name]}.dtype" if same is not None else tensor.dtype
     if tensor.is_contiguous:

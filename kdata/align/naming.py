@@ -8,6 +8,7 @@ import keyword
 import re
 from collections.abc import Iterable
 
+from kdata.align.helpers import SOURCES
 from kdata.align.inductor import Kernel
 
 POINTWISE = {"xindex": "i", "xmask": "mask", "xoffset": "start", "XBLOCK": "BLOCK"}
@@ -100,7 +101,7 @@ def base_names(kernel: Kernel) -> dict[str, str]:
 
 def rename_values(function: ast.FunctionDef, bases: dict[str, str], fixed: Iterable[str]) -> None:
     """Name everything a kernel computes, in the order of its text. ``fixed`` names are taken."""
-    taken = {*fixed, *bases.values()}
+    taken = {*fixed, *bases.values(), *SOURCES}
     chosen = dict(bases)
     loads: dict[str, str] = {}  # what a load reads -> its name: the same data in several loops keeps its name
     for statement in _statements(function.body):
@@ -135,6 +136,8 @@ def _name(target: str, statement: ast.Assign, bases: dict[str, str], chosen: dic
     part = re.fullmatch(r"([xyz]|r0|r1)(?:_part|_)?(\d+)", target)
     if part:
         return f"{bases.get(part.group(1) + '_index', bases.get(part.group(1) + 'index', 'i'))}_{part.group(2)}"
+    if "with_index" in ast.unparse(statement.value):
+        return "index" if "ind" in target or "idx" in target else "best"
     side = "_" + target.rpartition("_")[2] if target.endswith(("_left", "_right")) else ""
     return _describe(statement.value, target, chosen) or f"value{side}"
 

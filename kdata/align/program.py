@@ -35,9 +35,12 @@ class Forward:
     views: dict[str, ast.expr] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
+    titles: set[str] = field(default_factory=lambda: set(helpers.SOURCES))  # launchers: hide no helper
     launchers: dict[str, list[tuple[str, launch.Launcher, launch.Call, dict[str, str]]]] = field(default_factory=dict)
     kernels: dict[str, kernel.Written] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
+    integers: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # of every call still to be written
+    inputs: set[str] = field(default_factory=set)
     final: set[str] = field(default_factory=set)  # buffers that forward returns
 
 
@@ -47,12 +50,14 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
     state = Forward(traced, module, dict(traced.names), {})
     state.taken = {"self", "grid", *state.known.values()}
     _arguments(state)
+    state.inputs = {a.access for a in traced.arguments if isinstance(a.value, torch.Tensor)}
     state.taken |= {re.split(r"\W", a)[0] for a in state.access.values()}
     calls = _calls(state)
+    state.integers = {name: [integers for _, integers in made] for name, made in calls.items()}
     state.final = {_base_name(node) for node in module.returns}
     for name, made in module.kernels.items():
         if name in calls:
-            chosen = unique(identifier(label(name)), state.taken)
+            chosen = unique(identifier(label(name)), state.titles)
             results = kernel.results(made)
             pointers = [_pointer_name(state, argument, chosen, results.get(p, ""))
                         for p, argument in zip(_pointers(made), calls[name][0][0], strict=True)]  # fmt: skip
@@ -63,9 +68,11 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
     imports, classes = model(source, entry_point, lambda old: _forward(state, old, outputs))
     needed = {h for k in state.kernels.values() for h in k.helpers}
     launchers = [found.text for made in state.launchers.values() for _, found, _, _ in made]
+    combines = {name: text for k in state.kernels.values() for name, text in k.combines.items()}
     parts = [
         "\n".join(imports) + "\n" + HEADER,
         helpers.text(needed),
+        *(f"@triton.jit\n{text.replace('_triton_helper_fn_', 'combine_')}" for text in combines.values()),
         *(k.text for k in state.kernels.values()),
         *launchers,
         classes,
@@ -160,9 +167,8 @@ def _pointer_name(state: Forward, argument: str, title: str, result: str) -> str
         name = re.match(r"reinterpret_tensor\((\w+)", argument).group(1)  # type: ignore[union-attr]
     if name in state.access:
         return _short(state.access[name])
-    if name in state.final:
-        result, title = "", "out"
-    return state.local.setdefault(name, unique("_".join(filter(None, [title, result])), state.taken))
+    said = "out" if name in state.final else f"{title}_{result or 'out'}"
+    return state.local.setdefault(name, unique(said, state.taken))
 
 
 def _short(access: str) -> str:
@@ -214,24 +220,34 @@ def _launch(state: Forward, name: str, node: ast.Call) -> None:
     signature = [a for a in state.module.kernels[name].signature if a[-5:] != "BLOCK"]
     given = dict(zip(signature, node.args, strict=True))
     tensors = [state.buffers[_base(state, given[p])] for p in made.pointers]
-    for pointer in made.pointers:
-        _check_offset(given[pointer])
-    values = {a: symbols.substitute(symbols.read(v), state.values) for a, v in given.items() if a not in made.pointers}
+    offsets = [_offset(state, given[p]) for p in made.pointers]
+    values = state.integers[name].pop(0)
     fresh = {t.name for t in tensors} - state.written
-    call = launch.Call(made, tensors, fresh, values)
+    call = launch.Call(made, tensors, offsets, fresh, values)
     title, found = _launcher(state, name, call)
     arguments = [_say(state, t.name) for t in dict.fromkeys(tensors) if t.name not in fresh]
     arguments += [_size(state, s) for s in found.extra]
+    if "device" in found.parameters:
+        arguments.append(f"{_any_tensor(state)}.device")
     outputs = [state.local.setdefault(o, unique("out", state.taken)) for o in found.outputs]
     left = f"{', '.join(outputs)} = " if outputs else ""
     state.lines.append(f"{left}{title}({', '.join(arguments)})")
     state.written |= fresh
 
 
-def _check_offset(node: ast.expr) -> None:
+def _any_tensor(state: Forward) -> str:
+    """A tensor that forward has, to ask for its device."""
+    return next(a for a in state.access.values() if a in state.inputs)
+
+
+def _offset(state: Forward, node: ast.expr) -> Any:
+    """How many elements into its buffer an argument starts."""
     match node:
-        case ast.Call(func=ast.Name(id="reinterpret_tensor"), args=[_, _, _, offset]) if ast.unparse(offset) != "0":
-            raise AlignError("compiler output", f"a kernel argument with an offset: {ast.unparse(node)}")
+        case ast.Name(id=name) if name in state.views:
+            return _offset(state, state.views[name])
+        case ast.Call(func=ast.Name(id="reinterpret_tensor"), args=[inner, _, _, offset]):
+            return _offset(state, inner) + symbols.substitute(symbols.read(offset), state.values)
+    return sympy.Integer(0)
 
 
 def _launcher(state: Forward, name: str, call: launch.Call) -> tuple[str, launch.Launcher]:
@@ -243,7 +259,7 @@ def _launcher(state: Forward, name: str, call: launch.Call) -> tuple[str, launch
         if again.text == found.text:
             return title, again
     base = call.kernel.name.removesuffix("_kernel")
-    title = base if not made else unique(base, state.taken)
+    title = base if not made else unique(base, state.titles)
     taken = {"grid", *state.known.values(), title, call.kernel.name}
     names = {t: unique(n, taken) for t, n in _local_names(state, call).items()}
     found = launch.write(call, title, names, state.known)

@@ -17,10 +17,14 @@ def simplify(function: ast.FunctionDef, sizes: set[str], dtypes: dict[str, str])
 
     ``sizes`` are its integer arguments, ``dtypes`` the element types of its pointers.
     """
-    dialect = _Dialect()
+    dialect = _Dialect(sizes)
     dialect.visit(function)
-    _propagate_aliases(function)
+    propagate_aliases(function)
     _Constants(function).visit(function)
+    while trues := {n: v for n, v in assignments(function).items() if _is_true(v)}:
+        _remove(function, set(trues))
+        Replace(trues).visit(function)
+        _Constants(function).visit(function)
     _Casts(function, sizes, dtypes).visit(function)
     Broadcasts(function).visit(function)
     drop_unused(function)
@@ -34,8 +38,9 @@ def call(name: str, *arguments: ast.expr, **keywords: ast.expr) -> ast.Call:
 
 
 def names(tree: ast.AST) -> set[str]:
-    """Every name that a tree reads."""
-    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    """Every name that a tree reads, functions that it calls left out."""
+    called = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in called}
 
 
 def assignments(function: ast.FunctionDef) -> dict[str, ast.expr]:
@@ -72,7 +77,8 @@ class Replace(ast.NodeTransformer):
 class _Dialect(ast.NodeTransformer):
     """Inductor's helper functions as ``tl`` functions or as helpers of ours; hints about caches are dropped."""
 
-    def __init__(self) -> None:
+    def __init__(self, sizes: set[str]) -> None:
+        self.sizes = sizes
         self.helpers: set[str] = set()
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
@@ -86,8 +92,10 @@ class _Dialect(ast.NodeTransformer):
         family, _, name = ast.unparse(node.func).rpartition(".")
         if family == "tl" and name in ("load", "store"):
             _name_mask(node, 1 if name == "load" else 2)
-        if name == "broadcast_to" and ast.unparse(node.func).startswith("tl.full(") and family.endswith(", 0, tl.int32)"):
+        if name == "broadcast_to" and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
             return call("tl.zeros", ast.List(node.args, ast.Load()), ast.parse("tl.int32", mode="eval").body)
+        if name == "broadcast_to" and family == "tl" and names(node.args[0]) and names(node.args[0]) <= self.sizes:
+            return node.args[0]  # scalars broadcast by themselves
         if name == "full" and ast.unparse(node.args[1]) == "0" and "BLOCK" in ast.unparse(node.args[0]):
             return call("tl.zeros", node.args[0], node.args[2])
         if family in ("libdevice", "tl_math") or (family == "tl" and name in RENAMED):
@@ -153,6 +161,17 @@ def _name_mask(node: ast.Call, position: int) -> None:
             node.keywords.insert(0, ast.keyword("mask", mask))
 
 
+class PlainDivision(ast.NodeTransformer):
+    """``//`` and ``%`` for the helpers that round down, where nothing can be negative."""
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        name = ast.unparse(node.func)
+        if name in ("floor_div", "floor_mod") and not any(_may_be_negative(a) for a in node.args):
+            return ast.BinOp(node.args[0], ast.FloorDiv() if name == "floor_div" else ast.Mod(), node.args[1])
+        return node
+
+
 def _may_be_negative(expression: ast.expr) -> bool:
     return any(
         isinstance(n, ast.Sub | ast.USub) or (isinstance(n, ast.Name) and n.id.startswith("tmp"))
@@ -160,7 +179,7 @@ def _may_be_negative(expression: ast.expr) -> bool:
     )
 
 
-def _propagate_aliases(function: ast.FunctionDef) -> None:
+def propagate_aliases(function: ast.FunctionDef) -> None:
     """Remove ``a = b`` where both have one meaning."""
     while True:
         single = assignments(function)
@@ -216,13 +235,15 @@ class _Constants(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         node.left, node.right = self._value(node.left), self._value(node.right)
         self.generic_visit(node)
-        return node
+        if isinstance(node.op, ast.BitAnd) and _is_true(node.left):
+            return node.right
+        return node.left if isinstance(node.op, ast.BitAnd) and _is_true(node.right) else node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
-        if not self._both_constant([node.left, *node.comparators]):
-            node.left = self._value(node.left)
-            node.comparators = [self._value(c) for c in node.comparators]
+        node.left, node.comparators = self._value(node.left), [self._value(c) for c in node.comparators]
         self.generic_visit(node)
+        if isinstance(node.left, ast.Constant) and isinstance(node.comparators[0], ast.Constant):
+            return ast.Constant(bool(eval(ast.unparse(ast.fix_missing_locations(node)))))  # noqa: S307 - two numbers
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -245,6 +266,10 @@ class _Constants(ast.NodeTransformer):
         return self.values[node.id] if isinstance(node, ast.Name) and node.id in self.values else node
 
 
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
+
+
 def _is_name(node: ast.expr) -> bool:
     return isinstance(node, ast.Name)
 
@@ -262,6 +287,8 @@ class _Casts(ast.NodeTransformer):
         match node:
             case ast.Call(func=ast.Attribute(value=value, attr="to"), args=[kind]):
                 target = ast.unparse(kind).removeprefix("tl.")
+                if isinstance(value, ast.Constant):
+                    return value
                 if target in ("int32", "int64") and self._is_index(value) and not self._is_start(value):
                     return value
                 if target == "float32" and (self._is_size(value) or self._is_float32(value)):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import sympy
@@ -46,6 +47,17 @@ class largest(sympy.Function):  # type: ignore[misc]  # noqa: N801
         return b if a == 1 else a if b == 1 else None
 
 
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "max": largest,
+    "floor_div": floordiv,
+    "triton_helpers.div_floor_integer": floordiv,
+    "pow": lambda a, b: a**b,
+    "tl.sqrt": sympy.sqrt,
+    "tl.rsqrt": lambda a: 1 / sympy.sqrt(a),
+    "math.sqrt": sympy.sqrt,
+}
+
+
 def symbol(name: str) -> sympy.Symbol:
     """A size: a positive integer."""
     return sympy.Symbol(name, integer=True, positive=True)
@@ -70,10 +82,8 @@ def read(node: ast.expr) -> Any:
             return _binary(op, read(left), read(right))
         case ast.Call(func=function, args=[one]) if ast.unparse(function) in ("int", "math.trunc"):
             return read(one)
-        case ast.Call(func=function, args=[one, two]) if ast.unparse(function) == "max":
-            return largest(read(one), read(two))
-        case ast.Call(func=function, args=[one, two]) if ast.unparse(function).endswith("div_floor_integer"):
-            return floordiv(read(one), read(two))
+        case ast.Call(func=function, args=arguments) if ast.unparse(function) in FUNCTIONS:
+            return FUNCTIONS[ast.unparse(function)](*map(read, arguments))
         case ast.Call(func=ast.Attribute(value=value, attr="to")):
             return read(value)
     raise AlignError("compiler output", f"no size: {ast.unparse(node)}")
@@ -98,6 +108,7 @@ def _binary(op: ast.operator, left: Any, right: Any) -> Any:
     raise AlignError("compiler output", f"operator {type(op).__name__} in a size")
 
 
+@cache
 def tidy(expression: Any) -> Any:
     """The expression, factored where that is shorter: ``a*b - 2*a`` is ``a*(b - 2)``."""
     if not expression.is_Add or expression.atoms(sympy.Function):
@@ -109,7 +120,7 @@ def tidy(expression: Any) -> Any:
 class _Printer(StrPrinter):  # type: ignore[misc]
     def _print_floordiv(self, e: Any) -> str:
         rounded_up = sympy.expand(e.args[0] - e.args[1] + 1)
-        if e.args[1].is_Integer and rounded_up.is_Symbol:
+        if rounded_up.as_coeff_Add()[0] == 0 and e.args[1].is_Integer:
             return f"triton.cdiv({self._print(rounded_up)}, {e.args[1]})"
         return f"({self._print(e.args[0])}) // ({self._print(e.args[1])})"
 
@@ -135,7 +146,7 @@ def write(expression: Any) -> str:
 
 def substitute(expression: Any, values: Mapping[str, Any]) -> Any:
     """Replace sizes by expressions."""
-    return expression.subs({symbol(k): v for k, v in values.items()}, simultaneous=True)
+    return expression.xreplace({symbol(k): v for k, v in values.items()})
 
 
 def describe(expression: Any) -> str:

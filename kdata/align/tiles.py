@@ -26,8 +26,8 @@ def flatten_tiles(function: ast.FunctionDef) -> None:
     """
     body = next((s for s in function.body if isinstance(s, ast.For)), function).body
     position, left, right, product = _find_dot(body)
-    prologue = [s for s in body[:position] if not _defines_index(s)]
-    indices = [s for s in body[:position] if _defines_index(s)]
+    prologue = [s for s in body[:position] if not _is_frame(s)]
+    indices = [s for s in body[:position] if _is_frame(s) and not _is_dot(s)]
     tail = body[position:]
     a, left = _operand(prologue, left, LEFT, "left")
     b, right = _operand(prologue, right, RIGHT, "right")
@@ -43,11 +43,13 @@ def flatten_tiles(function: ast.FunctionDef) -> None:
         aliases = [s for s in rest if isinstance(s, ast.Assign) and ast.unparse(s.value) == accumulator]
         renames: dict[str, ast.expr] = {ast.unparse(s.targets[0]): ast.Name(accumulator, ast.Load()) for s in aliases}
         rest = [Replace(renames).visit(s) for s in rest if s not in aliases]
-        head = function.body[: after + 1]
+        head = [_one_dimensional(s) if _is_frame(s) else _spread(_squeeze(s), OUTSIDE) for s in function.body[: after + 1]]
     else:
-        head = [*indices, *a, *b, _assign(product, call("tl.dot", left, right, input_precision=precision))]
+        dot = _assign(product, call("tl.dot", left, right, input_precision=precision))
+        kept = [_spread(_squeeze(copy.deepcopy(s)), OUTSIDE) for s in _needed_by(tail, prologue)]
+        head = [*(_one_dimensional(s) for s in indices), *a, *b, dot, *kept]
         rest = tail
-    function.body = [*(_one_dimensional(s) for s in head), *(_spread(_squeeze(s), OUTSIDE) for s in rest)]
+    function.body = [*head, *(_spread(_squeeze(s), OUTSIDE) for s in rest)]
     _drop_batch_mask(function)
 
 
@@ -174,6 +176,30 @@ def _one_dimensional(statement: ast.stmt) -> ast.stmt:
         changed: ast.stmt = _Unindex().visit(statement)
         return changed
     return statement
+
+
+def _needed_by(tail: list[ast.stmt], prologue: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements before the product that what follows it reads, in order."""
+    needed, chosen = {n for s in tail for n in names(s)}, []
+    for statement in reversed(prologue):
+        if ast.unparse(statement.targets[0]) in needed:  # type: ignore[attr-defined]
+            chosen.insert(0, statement)
+            needed |= names(statement)
+    return chosen
+
+
+def _is_dot(statement: ast.stmt) -> bool:
+    return "tl.dot(" in ast.unparse(statement)
+
+
+def _is_frame(statement: ast.stmt) -> bool:
+    """The loop, an index, a block's start, an accumulator or a product: what is laid out already."""
+    if not isinstance(statement, ast.Assign) or _defines_index(statement):
+        return True
+    text = ast.unparse(statement)
+    return "offset" in text.partition("=")[0] or "r0_base" in text.partition("=")[0] or "tl.dot(" in text or (
+        "tl.zeros(" in text or "tl.full(" in text
+    )
 
 
 def _squeeze(statement: ast.stmt) -> ast.stmt:

@@ -180,7 +180,7 @@ def _trace(source: str, entry_point: str, symbolic: Callable[[Size], bool], mode
 def _operators(graph: torch.fx.GraphModule) -> tuple[str, ...]:
     """What the graph's nodes were before they were decomposed; nodes of one operator stand together."""
     found: list[str] = []
-    last: Any = None
+    last = ""
     for node in graph.graph.nodes:
         if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
             continue
@@ -188,9 +188,9 @@ def _operators(graph: torch.fx.GraphModule) -> tuple[str, ...]:
         name = str(getattr(original, "overloadpacket", original)).removeprefix("aten.").removeprefix("prims.")
         if name in VIEWS or name.startswith("sym_"):
             continue
-        if original is node.target or original is not last:
+        if str(original) == str(node.target) or str(original) != last:
             found.append(name)
-        last = original
+        last = str(original)
     return tuple(found)
 
 
@@ -307,6 +307,18 @@ def _square_root(x: Any) -> Any:
     return torch.sym_sqrt(x) if isinstance(x, torch.SymInt | torch.SymFloat) else _plain_square_root(x)
 
 
+def _max_pool1d(
+    x: torch.Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """ATen's own asks for the length as a number; in two dimensions it does not."""
+    kernel, step, pad, gap = (v[0] if isinstance(v, list | tuple) else v for v in (kernel_size, stride, padding, dilation))
+    pooled = nn.functional.max_pool2d(
+        x.unsqueeze(-2), (1, kernel), (1, step or kernel), (0, pad), (1, gap), ceil_mode, return_indices
+    )
+    return tuple(p.squeeze(-2) for p in pooled) if return_indices else pooled.squeeze(-2)
+
+
 @contextmanager
 def _uninitialised() -> Iterator[None]:
     """Skip the initialisation of parameters, which asks symbolic sizes for their values; keep square roots symbolic."""
@@ -320,4 +332,6 @@ def _uninitialised() -> Iterator[None]:
             if name.endswith("_") and callable(function) and not name.startswith("_"):
                 stack.enter_context(mock.patch.object(nn.init, name, lambda tensor, *a, **k: tensor))
         stack.enter_context(mock.patch.object(math, "sqrt", _square_root))
+        stack.enter_context(mock.patch.object(nn.functional, "max_pool1d", _max_pool1d))
+        stack.enter_context(mock.patch.object(torch, "max_pool1d", _max_pool1d))
         yield

@@ -20,6 +20,7 @@ LARGEST = 20_000  # elements of one tensor
 MOST = 200  # times WORK: beyond it a task is too large to be interpreted at all
 ROWS = 16
 KEPT = 64  # integers up to this one that decide parameters only are never scaled down
+TIED = 6  # equal integers from this one on are taken to be equal on purpose
 CAPS = (128, 64, 32, 16, 8, 4, 2)
 PROBES = 120  # runs spent on finding the axes
 STEPS = ((1, 1), (2, 0), (3, 0), (1, 2), (1, 4))  # value * first + second
@@ -88,7 +89,7 @@ def plan(prober: Prober, count: int) -> list[Variant]:
     Raises:
         TooLargeError: no sizes were found at which the reference runs and is small.
     """
-    found = sizes(prober.source)
+    found = tuple(s for s in sizes(prober.source) if s.value > 1)  # a literal one is structure, not size
     base = _fewer_rows(prober, _base(prober, found), found)
     run = prober.forward(base)
     if run is None:
@@ -162,8 +163,9 @@ def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
     if _small(prober.forward({})):
         return {}
     inputs = {s.name for s in found if _moves(prober, {}, s)}
+    twins = {s.name for s in found if s.value >= TIED and s.value in {t.value for t in found if t.name in inputs}}
     tolerable: list[tuple[int, Values]] = [] if not (own := prober.forward({})) else [(own.cost.work, {})]
-    for names in (inputs, {s.name for s in found if s.name in inputs or s.value > KEPT}):
+    for names in (inputs | twins, inputs, {s.name for s in found if s.name in inputs or s.value > KEPT}):
         for cap in CAPS:
             values = {s.name: down(s.value, cap) for s in found if s.name in names and s.value > cap}
             run = prober.forward(values)
@@ -214,11 +216,12 @@ def _axes(prober: Prober, base: Values, found: tuple[Size, ...]) -> list[Axis]:
     """Groups of sizes that vary together, in the order of the text."""
     axes: list[Axis] = []
     run = prober.forward(base)
+    parameters = {s.name for s in found if not _moves(prober, base, s)}
     budget = PROBES
     for size in found:
-        if any(size.name in axis for axis in axes) or not _moves(prober, base, size):
+        if any(size.name in axis for axis in axes) or size.name in parameters:
             continue
-        for axis in _ties(size, found, base):
+        for axis in _ties(size, found, base, parameters):
             budget -= 1
             if budget < 0:
                 return axes
@@ -233,10 +236,17 @@ def _works(prober: Prober, run: Run | None, base: Values, axis: Axis, value: int
     return other is not None and run is not None and other.shapes != run.shapes
 
 
-def _ties(size: Size, found: tuple[Size, ...], base: Values) -> Iterator[Axis]:
-    """The size alone, with one or two others of equal value, with all of them."""
+def _ties(size: Size, found: tuple[Size, ...], base: Values, parameters: set[str]) -> Iterator[Axis]:
+    """The size alone, with one or two others of equal value, with all of them.
+
+    Large equal values first vary together where that can be told from chance: ``in_channels = out_channels = 128`` may
+    be what makes a convolution depthwise.
+    """
     value = _value(size.name, base, found)
-    equal = [s.name for s in found if s.name != size.name and _value(s.name, base, found) == value]
+    equal = [s.name for s in found if s.name != size.name and s.value == size.value
+             and _value(s.name, base, found) == value]  # fmt: skip
+    if size.value >= TIED and (silent := [n for n in equal if n in parameters]):
+        yield (size.name, *silent)
     yield (size.name,)
     for other in equal:
         yield (size.name, other)
