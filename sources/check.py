@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -74,8 +75,7 @@ def check(source: str, entry_point: str) -> dict[str, Any]:
         raise Unfit("too large", "parameters")
     inputs = program.inputs()
     work = Work()
-    with work:
-        _run(module, inputs)
+    _run(module, inputs, work=work)
     if work.operators == 0:
         raise Unfit("computes nothing")
     if work.operators > MAX_OPERATORS:
@@ -99,10 +99,11 @@ def leaves(value: Any) -> Iterator[torch.Tensor]:
             yield from leaves(inner)
 
 
-def _run(module: Any, inputs: list[Any], seed: int = 0) -> list[torch.Tensor]:
+def _run(module: Any, inputs: list[Any], seed: int = 0, work: Work | None = None) -> list[torch.Tensor]:
     torch.manual_seed(seed)
-    with torch.no_grad():
-        result = module(*copy.deepcopy(inputs))
+    given = copy.deepcopy(inputs)
+    with torch.no_grad(), work or nullcontext():
+        result = module(*given)
     if not isinstance(result, torch.Tensor | list | tuple | dict):
         raise Unfit("outputs are not tensors", type(result).__name__)
     return list(leaves(result))

@@ -122,7 +122,7 @@ class Licences:
         if header := of_header(text):
             return header
         folder = posixpath.dirname(path)
-        while folder:
+        while folder not in ("", "/"):
             if folder in self._by_folder:
                 return self._by_folder[folder]
             folder = posixpath.dirname(folder)

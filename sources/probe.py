@@ -25,17 +25,20 @@ from typing import Any
 from kdata.record import digest
 from sources.check import Unfit, Work, check
 from sources.emit import emit
-from sources.inputs import parameters
+from sources.inputs import all_tensors, parameters
 from sources.modules import Candidate, candidates
-from sources.search import Solution, Unsolved, build, call, has_tensor, solve
-from sources.sizes import named, slots, tied
+from sources.search import Budget, Solution, Unsolved, build, call, has_tensor, solve
+from sources.sizes import bounded, named, slots, tied
 from sources.slicer import Cut, SliceError, Slicer
 from sources.symbols import Package
 
 INFER_SECONDS, CHECK_SECONDS = 6, 10  # CPU seconds of one definition
 WALL_FACTOR = 10  # a loaded machine may take this much longer on the clock
 MAX_SOURCE = 24_000  # characters of a task
-MAX_TIES = 160  # runs spent on finding which sizes belong together
+SMALL_SOURCE = 5_000  # building blocks: tried before whole networks
+DANGEROUS = {"open", "exec", "eval", "input", "compile", "breakpoint", "__import__", "exit", "quit"}
+HARMLESS = {"environ", "getenv", "path", "version_info", "maxsize", "float_info", "platform"}  # of os and sys
+TIES_BUDGET = 4_000  # work spent on finding which sizes belong together, see ``search.Budget``
 
 
 def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
@@ -45,6 +48,8 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """
     package = Package(payload["files"], payload["replacements"])
     every = candidates(package)
+    for path in payload["files"] if payload["part"] == 0 else ():
+        package.file(path)  # so that every file that does not parse is known
     first: dict[str, Candidate] = {}
     for candidate in every:
         first.setdefault(candidate.shape, candidate)
@@ -62,6 +67,7 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
                 cuts.append(_cut(slicer, candidate))
             except SliceError as error:
                 refused.append(_refused(candidate, error.reason, str(error)))
+    cuts.sort(key=lambda c: len(c["source"]) > SMALL_SOURCE)
     return {"cuts": cuts, "refused": refused, "broken": package.broken}
 
 
@@ -73,9 +79,23 @@ def _cut(slicer: Slicer, candidate: Candidate) -> dict[str, Any]:
     cut = slicer.cut(candidate.path, candidate.symbol)
     if candidate.kind == "function":
         cut = _wrapped(cut)
+    if misuse := _touches_system(cut.source):
+        raise SliceError("touches the system", misuse)
     if len(cut.source) > MAX_SOURCE:
         raise SliceError("too large", f"{len(cut.source)} characters")
     return {"source": cut.source, "name": cut.name, "path": cut.path, "symbol": cut.symbol}
+
+
+def _touches_system(source: str) -> str:
+    """What a task has no business with: a stranger will run it. Only what is plain to see; the sandbox does the rest."""
+    tree = ast.parse(source)
+    fine = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in HARMLESS}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and (node.id in DANGEROUS or node.id in ("os", "sys") and id(node) not in fine):
+            return node.id
+        if isinstance(node, ast.ImportFrom) and node.module in ("os", "sys"):
+            return node.module
+    return ""
 
 
 def _wrapped(cut: Cut) -> Cut:
@@ -124,9 +144,10 @@ def _attempt(cut: dict[str, Any], scratch: Path) -> dict[str, Any]:
 
 def shrunk(source: str) -> str:
     """The task with its largest extents halved or quartered, "" if there is nothing to shrink."""
-    extents = {"batch_size": 2, "height": 2, "width": 2, "depth": 2, "sequence_length": 2, "image_size": 2}
+    extents = {"batch_size": 2, "height": 2, "width": 2, "sequence_length": 2, "image_size": 2, "depth": 2,
+               "num_layers": 2, "n_layers": 2, "num_blocks": 2, "layers": 2, "n_layer": 2}  # fmt: skip
     pattern = re.compile(rf"^({'|'.join(extents)}) = (\d+)$", re.M)
-    text = pattern.sub(lambda m: f"{m[1]} = {max(2, int(m[2]) // extents[m[1]])}", source)
+    text = pattern.sub(lambda m: f"{m[1]} = {max(1, int(m[2]) // extents[m[1]])}", source)
     return text if text != source else ""
 
 
@@ -178,12 +199,15 @@ def _answer(job: Callable[[], dict[str, Any]], writing: int, seconds: int) -> No
         answer = {"reason": "does not run alone", "detail": f"{type(error).__name__}: {error}"[:500]}
     signal.setitimer(signal.ITIMER_PROF, 0)
     with os.fdopen(writing, "w") as file:
-        file.write(json.dumps(answer))
+        file.write(json.dumps(answer) + "\n")
     os._exit(0)
 
 
 def _read(pipe: int, seconds: float) -> tuple[str, bool]:
-    """All that comes through a pipe, and whether it was closed before the time was up."""
+    """A line that comes through a pipe, and whether it came, or the pipe closed, before the time was up.
+
+    Processes that a module left behind may hold the pipe open.
+    """
     ends, parts = time.monotonic() + seconds, []
     while (left := ends - time.monotonic()) > 0:
         ready, _, _ = select.select([pipe], [], [], left)
@@ -191,6 +215,8 @@ def _read(pipe: int, seconds: float) -> tuple[str, bool]:
         if not data:
             return b"".join(parts).decode("utf-8", "replace"), bool(ready)
         parts.append(data)
+        if data.endswith(b"\n"):
+            return b"".join(parts).decode("utf-8", "replace"), True
     return b"".join(parts).decode("utf-8", "replace"), False
 
 
@@ -203,10 +229,10 @@ def infer(cut: dict[str, Any], scratch: Path) -> dict[str, Any]:
     if isinstance(outcome, Unsolved):
         return {"reason": outcome.reason, "detail": outcome.detail[:500]}
     names = [p.name for p in parameters(kind.forward)[1:]] or ["x"]
-    groups = tied(outcome, slots(outcome, names), _Runs(kind, namespace))
-    tree = ast.parse(cut["source"])
-    taken = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | set(namespace)
-    sizes = named(groups, outcome, {t for t in taken if t in namespace})
+    runs = _Runs(kind, namespace)
+    outcome = bounded(outcome, runs)
+    groups = tied(outcome, slots(outcome, names), runs)
+    sizes = named(groups, outcome, set(namespace))
     free = {slot for size in sizes if size.free for slot in size.slots}
     described = [
         {"name": slot_name, "free": [any(s.kind == "input" and s.path == path and s.index == i for s in free)
@@ -222,8 +248,6 @@ def infer(cut: dict[str, Any], scratch: Path) -> dict[str, Any]:
 
 
 def _tensors(solution: Solution, names: list[str]) -> list[tuple[str, tuple[int, ...], int]]:
-    from sources.inputs import all_tensors
-
     return [(names[min(p[0], len(names) - 1)], p, len(t.shape)) for p, t in all_tensors(solution.specs)]
 
 
@@ -232,20 +256,19 @@ def _header(cut: dict[str, Any]) -> str:
 
 
 class _Runs:
-    """Whether a module runs with other sizes, as long as tries are left."""
+    """Whether a module runs with other sizes, as long as the budget lasts."""
 
     def __init__(self, kind: Any, namespace: dict[str, Any]) -> None:
-        self._kind, self._namespace, self._left = kind, namespace, MAX_TIES
+        self._kind, self._namespace, self._budget = kind, namespace, Budget(TIES_BUDGET)
 
     def __call__(self, solution: Solution) -> bool:
-        self._left -= 1
-        if self._left < 0:
+        if self._budget.left < 0:
             return False
         try:
-            module = build(self._kind, dict(solution.arguments), self._namespace)
+            module = build(self._kind, dict(solution.arguments), self._namespace, self._budget)
         except Exception:
             return False
-        _, result, error = call(module, solution.specs)
+        _, result, error = call(module, solution.specs, self._budget)
         return error is None and has_tensor(result)
 
 

@@ -16,7 +16,7 @@ from sources.inputs import BATCH, FEATURES, SIDE, TOKENS, Many, Plain, Spec, Spe
 
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
 SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
-MAX_ELEMENTS = 1 << 24
+MAX_ELEMENTS = 1 << 22
 Change = tuple[float, Specs]  # cost and new inputs
 
 

@@ -17,7 +17,7 @@ import math
 import re
 import traceback
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -25,7 +25,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from sources.guesses import Uses, uses, values
-from sources.inputs import Specs, draw, guesses
+from sources.inputs import Specs, all_tensors, draw, edited, guesses
 from sources.repairs import Failure, repairs
 
 CONFIG = "<config>"
@@ -34,6 +34,9 @@ MAX_MODULES = 6  # constructed modules whose forward is tried
 MAX_CALLS = 140  # of one module's forward; a third of it for all modules but the first
 MAX_STALE = 60  # calls without progress
 MAX_FUNCTIONS = 2000  # torch functions of one call: more is a large network or a long loop
+MAX_ELEMENTS = 1 << 26  # of all results of one call
+BUDGET = 8_000  # of one search: a torch function costs 1, and 1 for every 2^17 elements of its result
+CONSTRUCTION = 5  # what constructing a module costs besides
 MAX_PARAMETERS = 20_000_000
 
 Arguments = dict[str, str]  # parameter, or "config.attribute" -> expression
@@ -56,23 +59,35 @@ class Unsolved:
 
 
 class TooMany(Exception):
-    """A call of more torch functions than a task may have."""
+    """A call of more torch functions, or on larger tensors, than a task may have."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """What a search may still spend. Counted in work, not in time, so that a result does not depend on the machine."""
+
+    left: float = BUDGET
 
 
 class Progress(TorchFunctionMode):
     """Counts the torch functions of a call and keeps the last."""
 
-    def __init__(self) -> None:
+    def __init__(self, budget: Budget) -> None:
         super().__init__()
-        self.count = 0
+        self.budget = budget
+        self.count = self.elements = 0
         self.last: tuple[str, tuple[Any, ...]] = ("", ())
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self.count += 1
-        if self.count > MAX_FUNCTIONS:
-            raise TooMany(f"more than {MAX_FUNCTIONS} torch functions")
+        if self.count > MAX_FUNCTIONS or self.elements > MAX_ELEMENTS:
+            raise TooMany(f"{self.count} torch functions, {self.elements} elements")
         self.last = (getattr(function, "__name__", ""), args)
-        return function(*args, **(kwargs or {}))
+        result = function(*args, **(kwargs or {}))
+        elements = result.numel() if type(result) is torch.Tensor else 0
+        self.elements += elements
+        self.budget.left -= 1 + elements / (1 << 17)
+        return result
 
 
 class Config:
@@ -96,8 +111,9 @@ class Config:
         return self.__getattr__(name)
 
 
-def build(kind: type[nn.Module], arguments: Arguments, namespace: Mapping[str, Any]) -> nn.Module:
+def build(kind: type[nn.Module], arguments: Arguments, namespace: Mapping[str, Any], budget: Budget) -> nn.Module:
     """Construct a module. Attributes that a configuration had to invent are added to ``arguments``."""
+    budget.left -= CONSTRUCTION
     given: dict[str, Any] = {}
     for name, expression in list(arguments.items()):
         if "." in name:
@@ -106,13 +122,14 @@ def build(kind: type[nn.Module], arguments: Arguments, namespace: Mapping[str, A
             given[name] = Config(name, arguments, namespace)
         else:
             given[name] = eval(expression, dict(namespace))  # noqa: S307 - our own expressions, in the sandbox
-    return kind(**given)
+    with Progress(budget):
+        return kind(**given)
 
 
-def call(module: nn.Module, specs: Specs) -> tuple[Progress, Any, Exception | None]:
+def call(module: nn.Module, specs: Specs, budget: Budget) -> tuple[Progress, Any, Exception | None]:
     """One call of forward on drawn inputs: how far it came, the result or the error."""
     torch.manual_seed(0)
-    progress = Progress()
+    progress = Progress(budget)
     arguments = [draw(spec) for spec in specs]
     try:
         with torch.no_grad(), progress:
@@ -123,23 +140,24 @@ def call(module: nn.Module, specs: Specs) -> tuple[Progress, Any, Exception | No
 
 def solve(kind: type[nn.Module], namespace: Mapping[str, Any], text: str) -> Solution | Unsolved:
     """Search arguments and inputs for a module class of a task's namespace; ``text`` is the task's source."""
-    constructions = Constructions(kind, namespace, text)
+    budget = Budget()
+    constructions = Constructions(kind, namespace, text, budget)
     first: Unsolved | None = None
     for tried, (arguments, module) in enumerate(constructions):
         if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
             return Unsolved("too large", "parameters")
-        outcome = _solve_inputs(module, MAX_CALLS if tried == 0 else MAX_CALLS // 3)
+        outcome = _solve_inputs(module, MAX_CALLS if tried == 0 else MAX_CALLS // 3, budget)
         if not isinstance(outcome, Unsolved):
             return Solution(arguments, outcome)
         if outcome.reason == "too large":
             return outcome
         first = first or outcome
-        if tried + 1 >= MAX_MODULES:
+        if tried + 1 >= MAX_MODULES or budget.left < 0:
             break
     return first or Unsolved("constructor not inferred", constructions.message)
 
 
-def _solve_inputs(module: nn.Module, calls: int) -> Specs | Unsolved:
+def _solve_inputs(module: nn.Module, calls: int, budget: Budget) -> Specs | Unsolved:
     """Best-first search over the inputs of one module."""
     heap: list[tuple[float, int, Specs]] = []
     seen: set[Specs] = set()
@@ -154,14 +172,17 @@ def _solve_inputs(module: nn.Module, calls: int) -> Specs | Unsolved:
         push(cost, specs)
     best, stale, message = -1, 0, ""
     for _ in range(calls):
-        if not heap or stale > MAX_STALE:
+        if not heap or stale > MAX_STALE or budget.left < 0:
             break
         _, _, specs = heapq.heappop(heap)
-        progress, result, error = call(module, specs)
+        progress, result, error = call(module, specs, budget)
         if error is None and has_tensor(result):
             return specs
         if isinstance(error, TooMany):
-            return Unsolved("too large", str(error))
+            if progress.count > MAX_FUNCTIONS or (smaller := _halved(specs)) in seen:
+                return Unsolved("too large", str(error))
+            push(-math.inf, smaller)
+            continue
         text = f"{type(error).__name__}: {error}" if error else "no tensor among the outputs"
         stale = 0 if progress.count > best else stale + 1
         if progress.count > best:
@@ -170,6 +191,15 @@ def _solve_inputs(module: nn.Module, calls: int) -> Specs | Unsolved:
         for cost, other in repairs(Failure(specs, text, module, *progress.last)):
             push(cost + 0.4 - reached, other)
     return Unsolved("inputs not inferred", message)
+
+
+def _halved(specs: Specs) -> Specs:
+    """The inputs with all long dimensions but the channels halved."""
+    for path, t in all_tensors(specs):
+        kept = 1 if len(t.shape) >= 4 else len(t.shape) - 1
+        shape = tuple(n // 2 if i and i != kept and n >= 16 else n for i, n in enumerate(t.shape))
+        specs = edited(specs, path, replace(t, shape=shape))
+    return specs
 
 
 def _starts(module: nn.Module) -> Iterator[tuple[float, Specs]]:
@@ -198,6 +228,7 @@ class Constructions:
     kind: type[nn.Module]
     namespace: Mapping[str, Any]
     text: str
+    budget: Budget
     message: str = ""
     _heap: list[tuple[float, int, Arguments]] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
@@ -209,11 +240,11 @@ class Constructions:
         required = [p.name for p in parameters if p.default is p.empty]
         self._push(0.0, {name: self._options(name)[0] for name in required})
         for _ in range(MAX_CONSTRUCTIONS):
-            if not self._heap:
+            if not self._heap or self.budget.left < 0:
                 return
             cost, _, arguments = heapq.heappop(self._heap)
             try:
-                module = build(self.kind, arguments, self.namespace)
+                module = build(self.kind, arguments, self.namespace, self.budget)
             except Exception as error:
                 self._mend(cost, arguments, error, parameters)
                 continue

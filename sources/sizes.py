@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from sources.inputs import Many, Spec, Specs, Tensor, all_tensors, edited
-from sources.search import Arguments, Solution
+from sources.inputs import Tensor, all_tensors, edited
+from sources.search import Solution
 
 Runs = Callable[[Solution], bool]
 MAX_TIED = 6  # slots of one value that are tried in all pairs and triples
@@ -76,15 +76,33 @@ def assigned(solution: Solution, changes: dict[Slot, int]) -> Solution:
     return Solution(arguments, specs)
 
 
+def bounded(solution: Solution, runs: Runs) -> Solution:
+    """Random integers drawn from the whole range that a constructor argument such as ``vocab_size`` allows."""
+    ints = sorted({s.value for s in slots(solution, []) if s.kind == "init"}, reverse=True)
+    for path, tensor in all_tensors(solution.specs):
+        if tensor.kind != "int":
+            continue
+        for high in (n for n in ints if n >= tensor.high):
+            whole = Solution(solution.arguments, edited(solution.specs, path, replace(tensor, high=high)))
+            beyond = Solution(solution.arguments, edited(solution.specs, path, replace(tensor, high=4 * high)))
+            if runs(whole) and not runs(beyond):
+                solution = whole
+                break
+    return solution
+
+
 def tied(solution: Solution, found: list[Slot], runs: Runs) -> list[tuple[tuple[Slot, ...], bool]]:
     """Groups of slots that change together, and whether they can change at all."""
 
     def varies(group: Iterable[Slot]) -> bool:
         return any(runs(assigned(solution, dict.fromkeys(group, v))) for v in _others(next(iter(group)).value))
 
-    groups: list[tuple[tuple[Slot, ...], bool]] = []
+    groups = _ranges(found, varies)
+    done = {slot for group, _ in groups for slot in group}
     stuck = []
     for slot in found:
+        if slot in done:
+            continue
         if slot.kind == "high" or not varies([slot]):
             stuck.append(slot)
         else:
@@ -93,6 +111,17 @@ def tied(solution: Solution, found: list[Slot], runs: Runs) -> list[tuple[tuple[
         groups += _partition(list(same), varies)
     order = {slot: i for i, slot in enumerate(found)}
     return sorted(groups, key=lambda g: order[g[0][0]])
+
+
+def _ranges(found: list[Slot], varies: Callable[[Iterable[Slot]], bool]) -> list[tuple[tuple[Slot, ...], bool]]:
+    """Ends of random ranges with the argument that sets them: smaller ends run alone, too, but mean less."""
+    groups: list[tuple[tuple[Slot, ...], bool]] = []
+    for value in dict.fromkeys(s.value for s in found if s.kind == "high" and s.value > 2):
+        first = next((s for s in found if s.kind == "init" and s.value == value), None)
+        group = (first, *(s for s in found if s.kind == "high" and s.value == value)) if first else ()
+        if group and varies(group):
+            groups.append((group, True))
+    return groups
 
 
 def _others(value: int) -> Iterator[int]:
@@ -117,10 +146,10 @@ def _partition(same: list[Slot], varies: Callable[[Iterable[Slot]], bool]) -> li
 def named(groups: list[tuple[tuple[Slot, ...], bool]], solution: Solution, taken: set[str]) -> list[Size]:
     """Constants for the groups, with the names that people use."""
     used = set(taken) | set(keyword.kwlist)
-    ranks = {path: len(t.shape) for path, t in all_tensors(solution.specs)}
+    layouts = {path: _layout(path, t, groups) for path, t in all_tensors(solution.specs)}
     out = []
     for group, free in groups:
-        options = [_name(slot, ranks) for slot in sorted(group, key=lambda s: (s.kind != "init", s.kind))]
+        options = [_name(slot, layouts) for slot in sorted(group, key=lambda s: (s.kind != "init", s.kind))]
         name = next((o for o in options if o not in used), "")
         if not name:
             base = f"{group[0].key}_{options[0]}" if group[0].kind != "init" else options[0]
@@ -143,20 +172,26 @@ _DIMENSIONS = {
 }
 
 
-def _name(slot: Slot, ranks: dict[tuple[int, ...], int]) -> str:
+def _layout(path: tuple[int, ...], tensor: Tensor, groups: list[tuple[tuple[Slot, ...], bool]]) -> tuple[str, ...]:
+    """Names of a tensor's dimensions: which one the constructor knows tells channels first from channels last."""
+    rank = len(tensor.shape)
+    own = {s.index for group, _ in groups for s in group if s.kind == "input" and s.path == path
+           and any(other.kind == "init" for other in group)}  # fmt: skip
+    if tensor.kind in ("int", "bool") and rank in (2, 3):
+        return ("batch_size", "sequence_length", "source_length")[:rank]
+    if rank == 3 and 1 in own and 2 not in own:
+        return ("batch_size", "channels", "length")
+    if rank == 4 and 3 in own and 1 not in own:
+        return ("batch_size", "height", "width", "channels")
+    return _DIMENSIONS.get(rank, ())
+
+
+def _name(slot: Slot, layouts: dict[tuple[int, ...], tuple[str, ...]]) -> str:
     if slot.kind == "init":
         name = re.sub(r"\W", "_", slot.key.split(".")[-1]).lower().strip("_") or "size"
         name = _LONG.get(name, name)
         return name if slot.index == 0 else f"{name}_{slot.index + 1}"
     if slot.kind == "high":
         return "vocabulary_size" if slot.value > 32 else "num_values"
-    known = _DIMENSIONS.get(ranks[slot.path], ())
+    known = layouts[slot.path]
     return known[slot.index] if slot.index < len(known) else f"size_{slot.index}"
-
-
-def parts(spec: Spec) -> tuple[Spec, ...]:
-    """The parts of a list or tuple input."""
-    return spec.items if isinstance(spec, Many) else ()
-
-
-__all__ = ["Arguments", "Size", "Slot", "Specs", "Tensor", "assigned", "literals", "named", "slots", "tied"]

@@ -304,7 +304,7 @@ class Package:
         while True:
             if found := self._path(folder, parts):
                 return found
-            if not folder:
+            if folder in ("", "/"):
                 break
             folder = posixpath.dirname(folder)
         endings = tuple(f"/{'/'.join(parts)}{tail}" for tail in (".py", "/__init__.py"))
@@ -347,7 +347,7 @@ def _exports(module: str, name: str) -> bool:
 
 
 def _parents(path: str) -> Iterator[str]:
-    while path := posixpath.dirname(path):
+    while (path := posixpath.dirname(path)) not in ("", "/"):
         yield path
 
 
