@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from kdata.record import digest
 
 SHINGLE = 5  # tokens; tasks are short, and operators count as tokens
+OPS_RUN, OPS_LONG = 3, 6  # operators
 _DRAWS = {"get_inputs", "get_init_inputs"}
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -48,6 +49,22 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     """Size of the intersection over size of the union, 0 for two empty sets."""
     union = len(one | other)
     return len(one & other) / union if union else 0.0
+
+
+def ops_jaccard(one: tuple[str, ...], other: tuple[str, ...]) -> float:
+    """How alike two operator sequences are: 1 for equal ones, else the Jaccard similarity of their runs of three.
+
+    Two different sequences of which one is short are 0: each operator of them matters.
+    """
+    if one == other:
+        return 1.0
+    if min(len(one), len(other)) < OPS_LONG:
+        return 0.0
+    return jaccard(_runs(one), _runs(other))
+
+
+def _runs(ops: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(" ".join(ops[i : i + OPS_RUN]) for i in range(len(ops) - OPS_RUN + 1))
 
 
 def _core(source: str, keep_arguments: bool) -> ast.Module:

@@ -30,7 +30,7 @@ def step(threshold: float = near_duplicates.THRESHOLD, seed: int = 1) -> Step[Pa
     def run(pairs: Sequence[Pair]) -> Iterator[Pair | Dropped]:
         yield from _dedup(pairs, near_duplicates.Index(threshold, seed))
 
-    return Step("dedup", "1", Pair, Pair, run, {"threshold": threshold, "seed": seed})
+    return Step("dedup", "2", Pair, Pair, run, {"threshold": threshold, "seed": seed})
 
 
 def _dedup(pairs: Sequence[Pair], index: near_duplicates.Index) -> Iterator[Pair | Dropped]:

@@ -1,8 +1,9 @@
 """Is the task, or nearly, a problem of the benchmark that models trained on this set will be scored with?
 
 KernelBench's own text is never committed: its problems are read from a folder or a parquet file.  Four comparisons:
-the class up to names, runs of tokens, the sequence of ATen operators, and for long sequences its overlap.  Nearly
-everything that is a single operator (a ReLU) is also a level-1 problem: those are flagged, not dropped.
+the class up to names, runs of tokens where the operators may be the same, the sequence of ATen operators, and its
+overlap for long ones.  Nearly everything that is a single operator (a ReLU) is also a level-1 problem: those are
+flagged, not dropped.
 """
 
 from __future__ import annotations
@@ -13,15 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from filters.canonical import jaccard, shingles, skeleton
+from filters.canonical import jaccard, ops_jaccard, shingles, skeleton
 from filters.chain import drop
 from kdata.record import Dropped, Pair, digest
 from kdata.step import Step
 
 Trace = Callable[[str], tuple[str, ...]]
 TEXT_THRESHOLD = 0.6
-LONG = 100  # runs of tokens; shorter texts are alike by their scaffolding alone
-OPS_THRESHOLD, OPS_RUN, OPS_LONG = 0.8, 3, 6  # 3-grams of sequences of at least 6 operators
+OPS_THRESHOLD = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def match(pair: Pair, problems: Problems) -> tuple[str, bool] | None:
         if problem.skeleton == form:
             return f"benchmark problem, same program: {problem.name}", True
         similarity = jaccard(problem.shingles, text)
-        if similarity >= TEXT_THRESHOLD and (len(text) >= LONG or _may_equal(problem.ops, pair.candidate.ops)):
+        if similarity >= TEXT_THRESHOLD and _may_equal(problem.ops, pair.candidate.ops):
             return f"benchmark problem, similar text: {problem.name}, Jaccard {similarity:.2f}", True
     return _match_ops(pair.candidate.ops, problems)
 
@@ -95,7 +95,7 @@ def step(problems: Problems) -> Step[Pair, Pair]:
             reason = check(pair, problems)
             yield drop("leakage", pair, reason) if reason else pair
 
-    return Step("leakage", "1", Pair, Pair, run, {"problems": problems.id})
+    return Step("leakage", "2", Pair, Pair, run, {"problems": problems.id})
 
 
 def _match_ops(ops: tuple[str, ...], problems: Problems) -> tuple[str, bool] | None:
@@ -105,19 +105,15 @@ def _match_ops(ops: tuple[str, ...], problems: Problems) -> tuple[str, bool] | N
         if problem.ops == ops:
             leak = not (problem.level == 1 and len(ops) == 1)
             return f"benchmark problem, same operators: {problem.name}", leak
-    runs = _runs(ops)
     for problem in problems.items:
-        if min(len(ops), len(problem.ops)) >= OPS_LONG and jaccard(runs, _runs(problem.ops)) >= OPS_THRESHOLD:
+        if ops_jaccard(ops, problem.ops) >= OPS_THRESHOLD:
             return f"benchmark problem, similar operators: {problem.name}", True
     return None
 
 
 def _may_equal(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    return one == other or not one or not other
-
-
-def _runs(ops: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(" ".join(ops[i : i + OPS_RUN]) for i in range(len(ops) - OPS_RUN + 1))
+    """Whether two sequences are alike, or one is not known."""
+    return not one or not other or ops_jaccard(one, other) >= OPS_THRESHOLD
 
 
 def _problem(name: str, text: str, trace: Trace | None) -> Problem:

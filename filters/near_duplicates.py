@@ -3,8 +3,8 @@
 MinHash over runs of tokens proposes candidates, their exact Jaccard similarity decides: unverified MinHash merges
 wrongly (measured: one removal in ten).  51 bands of 5 rows propose practically every pair of texts above 0.7.
 
-Short texts are alike by their scaffolding alone (``torch.relu(x)`` and ``torch.selu(x)`` in a module: 0.76), so below
-100 runs two tasks are duplicates only if they also do the same operators.
+Texts can be alike by what surrounds the work: ``torch.relu(x)`` and ``torch.selu(x)`` in a module have 0.76, and tasks
+that carry the same long helper more.  So two tasks are duplicates only if their operators are alike, too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from filters.canonical import jaccard, shingles
+from filters.canonical import jaccard, ops_jaccard, shingles
 from kdata.record import Pair
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 THRESHOLD = 0.7
 BANDS, ROWS = 51, 5
 PERMUTATIONS = BANDS * ROWS
-LONG = 100  # runs of tokens
+OPS_THRESHOLD = 0.7
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class Index:
     ) -> tuple[float, str] | None:
         """The most similar task at or above the threshold: its exact Jaccard similarity and id."""
         proposed = self._lsh().query(sketch or self.sketch(text))
-        found = [(jaccard(text, self.texts[i]), i) for i in proposed if len(text) >= LONG or self.ops[i] == ops]
+        found = [(jaccard(text, self.texts[i]), i) for i in proposed if ops_jaccard(ops, self.ops[i]) >= OPS_THRESHOLD]
         similar = sorted(((j, i) for j, i in found if j >= self.threshold), key=lambda f: (-f[0], f[1]))
         return similar[0] if similar else None
 

@@ -92,6 +92,22 @@ def test_short_tasks_of_other_operators_are_no_near_duplicates() -> None:
     assert len(run([relu, selu])[0]) == 2
 
 
+def test_a_shared_helper_makes_no_near_duplicates() -> None:
+    """Tasks of one package may carry the same hundred lines and do quite different work with them."""
+    helper = "\n\n" + "\n".join(f"def helper_{i}(a, b):\n    return a * {i} + b\n" for i in range(40))
+    first, second = (factories.rewritten(p, p.task.source + helper) for p in (factories.pair(0), factories.pair(9, 1)))
+    assert canonical.jaccard(canonical.shingles(first.task.source), canonical.shingles(second.task.source)) >= 0.7
+    assert len(run([first, second])[0]) == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [("abc", "abc", 1.0), ("abc", "abd", 0.0), ("abcdefgh", "abcdefgx", 5 / 7), ("", "", 1.0), ("abcdefg", "", 0.0)],
+)
+def test_likeness_of_operators(one: str, other: str, alike: float) -> None:
+    assert canonical.ops_jaccard(tuple(one), tuple(other)) == alike
+
+
 def test_two_candidates_of_one_task_both_stay_and_the_same_one_does_not() -> None:
     first = factories.pair(2)
     other = Candidate.make(first.task, first.candidate.source.replace("1024", "512"), "triton", "teacher:x")
