@@ -131,8 +131,8 @@ def _texts(path: Path) -> Iterator[tuple[str, str]]:
         if file.suffix == ".parquet":
             yield from _rows(file)
         elif file.suffix == ".py":
-            name = file.relative_to(path).with_suffix("").as_posix() if path.is_dir() else file.stem
-            yield name, file.read_text("utf-8", "replace")
+            base = path.parent if path.name.startswith("level") or path.is_file() else path
+            yield file.relative_to(base).with_suffix("").as_posix(), file.read_text("utf-8", "replace")
 
 
 def _rows(file: Path) -> Iterator[tuple[str, str]]:

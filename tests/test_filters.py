@@ -173,6 +173,12 @@ def test_problems_from_parquet_equal_those_from_files(tmp_path: Path) -> None:
     assert from_parquet == leakage.load_problems(str(tmp_path)).items[0]
 
 
+def test_a_levels_own_folder_keeps_the_level(tmp_path: Path) -> None:
+    (tmp_path / "level1").mkdir()
+    (tmp_path / "level1" / "19_ReLU.py").write_text(RELU)
+    assert leakage.load_problems(str(tmp_path / "level1")) == leakage.load_problems(str(tmp_path))
+
+
 @pytest.mark.parametrize("content", [None, b"nothing", "empty"])
 def test_bad_problems_give_one_line(tmp_path: Path, content: bytes | str | None) -> None:
     path = tmp_path / "problems.parquet"
