@@ -39,7 +39,15 @@ def members(archive: bytes, name: str) -> list[Member]:
             found.append(member)
             if total > MAX_TOTAL or len(found) > MAX_FILES:
                 raise SourceError(f"{name} holds more than {MAX_FILES} files or {MAX_TOTAL >> 20} MB of source")
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, ValueError, NotImplementedError, RuntimeError) as error:
+    except (
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        EOFError,
+        OSError,
+        ValueError,
+        NotImplementedError,
+        RuntimeError,
+    ) as error:
         raise SourceError(f"{name} is not a readable archive: {error}") from error
     return found
 
@@ -57,7 +65,11 @@ def _zip(archive: bytes) -> Iterator[Member]:
                 continue
             with file.open(info) as stream:
                 data = stream.read(MAX_FILE + 1)  # the header's size may lie
-            yield Member(info.filename, data) if len(data) <= MAX_FILE else Member(info.filename, problem="file too large")
+            yield (
+                Member(info.filename, data)
+                if len(data) <= MAX_FILE
+                else Member(info.filename, problem="file too large")
+            )
 
 
 def _tar(archive: bytes) -> Iterator[Member]:

@@ -19,12 +19,12 @@ MAX_ELEMENTS = 1 << 26  # of all results of one forward together
 MAX_FLOPS = 4e9  # about 0.2 s on one core
 SEEDS = (0, 1)
 # Operators that move no data, or only make or copy it.
-_FREE = ("view", "reshape", "permute", "transpose", "expand", "detach", "alias", "select", "slice", "squeeze", "t.default",
-         "as_strided", "split", "chunk", "unbind", "clone", "_to_copy", "empty", "zeros", "ones", "full", "arange",
-         "scalar_tensor", "lift_fresh", "copy_", "_unsafe_view", "narrow", "diagonal")  # fmt: skip
+_FREE = ("view", "reshape", "permute", "transpose", "expand", "detach", "alias", "select", "slice", "squeeze",
+         "t.default", "as_strided", "split", "chunk", "unbind", "clone", "_to_copy", "empty", "zeros", "ones", "full",
+         "arange", "scalar_tensor", "lift_fresh", "copy_", "_unsafe_view", "narrow", "diagonal")  # fmt: skip
 
 
-class Unfit(Exception):
+class UnfitError(Exception):
     """A task that is not worth keeping; ``reason`` is the group."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
@@ -49,13 +49,13 @@ class Work(TorchDispatchMode):
             self.elements += sum(t.numel() for t in leaves(out))
             self.flops += _flops(name, args, out)
         if self.elements > MAX_ELEMENTS or self.flops > MAX_FLOPS or self.operators > 20 * MAX_OPERATORS:
-            raise Unfit("too large", f"{self.flops:.1e} FLOPs, {self.elements} elements")
+            raise UnfitError("too large", f"{self.flops:.1e} FLOPs, {self.elements} elements")
         return out
 
 
 def _flops(name: str, args: Any, out: Any) -> float:
     if name.startswith("convolution") and len(args) > 1:
-        return 2.0 * float(out.numel()) * math.prod(args[1].shape[1:])
+        return 2.0 * float(out.numel()) * float(math.prod(args[1].shape[1:]))
     if name.startswith(("mm", "bmm", "addmm", "baddbmm")):
         matrices = [a for a in args if isinstance(a, torch.Tensor) and a.dim() >= 2]
         return 2.0 * float(out.numel()) * float(matrices[-1].shape[-2] if matrices else 1)
@@ -66,20 +66,20 @@ def check(source: str, entry_point: str) -> dict[str, Any]:
     """Run the task's promises; returns its input spec as plain JSON.
 
     Raises:
-        Unfit: with the reason.
+        UnfitError: with the reason.
     """
     torch.manual_seed(SEEDS[0])
     program = execute(source, entry_point)
     module = program.build()
     if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
-        raise Unfit("too large", "parameters")
+        raise UnfitError("too large", "parameters")
     inputs = program.inputs()
     work = Work()
     _run(module, inputs, work=work)
     if work.operators == 0:
-        raise Unfit("computes nothing")
+        raise UnfitError("computes nothing")
     if work.operators > MAX_OPERATORS:
-        raise Unfit("too large", f"{work.operators} operators")
+        raise UnfitError("too large", f"{work.operators} operators")
     mode = _deterministic(module, inputs)
     outputs = [_outputs(program, entry_point, seed, mode) for seed in SEEDS]
     _outputs_fit(outputs)
@@ -105,7 +105,7 @@ def _run(module: Any, inputs: list[Any], seed: int = 0, work: Work | None = None
     with torch.no_grad(), work or nullcontext():
         result = module(*given)
     if not isinstance(result, torch.Tensor | list | tuple | dict):
-        raise Unfit("outputs are not tensors", type(result).__name__)
+        raise UnfitError("outputs are not tensors", type(result).__name__)
     return list(leaves(result))
 
 
@@ -121,7 +121,7 @@ def _deterministic(module: Any, inputs: list[Any]) -> str:
     module.eval()
     if _same(_run(module, inputs, 1), _run(module, inputs, 2)):
         return "eval"
-    raise Unfit("nondeterministic")
+    raise UnfitError("nondeterministic")
 
 
 def _outputs(program: Program, entry_point: str, seed: int, mode: str) -> list[torch.Tensor]:
@@ -135,12 +135,12 @@ def _outputs(program: Program, entry_point: str, seed: int, mode: str) -> list[t
 def _outputs_fit(outputs: list[list[torch.Tensor]]) -> None:
     every = [t for out in outputs for t in out]
     if not every or any(t.numel() == 0 for t in every):
-        raise Unfit("outputs are not tensors", "empty")
+        raise UnfitError("outputs are not tensors", "empty")
     if any(not bool(torch.isfinite(t).all()) for t in every if t.is_floating_point() or t.is_complex()):
-        raise Unfit("not finite")
+        raise UnfitError("not finite")
     first = outputs[0][0].flatten()[0]
     if all(bool((t == first).all()) for t in every if not t.is_complex()):
-        raise Unfit("output constant")
+        raise UnfitError("output constant")
 
 
 def _depends(module: Any, inputs: list[Any]) -> None:
@@ -157,9 +157,14 @@ def _depends(module: Any, inputs: list[Any]) -> None:
         else:
             target.copy_(torch.randint(0, int(tensor.max()) + 1, target.shape))
         if _same(before, _run(module, changed)):
-            raise Unfit("output ignores an input", f"input {i}")
+            raise UnfitError("output ignores an input", f"input {i}")
 
 
 def _described(tensor: torch.Tensor) -> dict[str, Any]:
     bounds = (float(tensor.min()), float(tensor.max())) if tensor.numel() and not tensor.is_complex() else (None, None)
-    return {"dtype": str(tensor.dtype).removeprefix("torch."), "shape": list(tensor.shape), "low": bounds[0], "high": bounds[1]}
+    return {
+        "dtype": str(tensor.dtype).removeprefix("torch."),
+        "shape": list(tensor.shape),
+        "low": bounds[0],
+        "high": bounds[1],
+    }

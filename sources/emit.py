@@ -29,7 +29,9 @@ def _with_imports(source: str, arguments: str) -> str:
     lines = []
     if "SimpleNamespace(" in arguments and NAMESPACE_IMPORT not in source:
         lines.append(NAMESPACE_IMPORT)
-    if re.search(r"\bnn\.", arguments) and not re.search(r"^(import torch\.nn as nn|from torch import .*\bnn\b)", source, re.M):
+    if re.search(r"\bnn\.", arguments) and not re.search(
+        r"^(import torch\.nn as nn|from torch import .*\bnn\b)", source, re.M
+    ):
         lines.append("import torch.nn as nn")
     if re.search(r"\bF\.", arguments) and "as F\n" not in source:
         lines.append("import torch.nn.functional as F")

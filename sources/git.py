@@ -95,7 +95,9 @@ def _identity(folder: Path, place: str) -> tuple[str, str]:
             url = _git(folder, "config", "--get", "remote.origin.url").decode().strip()
         except SourceError:
             url = ""  # a repository that was never cloned has none
-    if match := re.search(r"[/:]([\w.-]+)/([\w.-]+?)(?:\.git)?/?$", url if _URL.match(url) and "file:" not in url else ""):
+    if match := re.search(
+        r"[/:]([\w.-]+)/([\w.-]+?)(?:\.git)?/?$", url if _URL.match(url) and "file:" not in url else ""
+    ):
         public = re.sub(r"//[^/@]*@", "//", url)  # no user or token in a record
         return f"{match[1]}/{match[2]}", public
     parts = [p for p in folder.resolve().parts if p not in ("repo", ".git", "repo.git")]

@@ -53,11 +53,13 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"(dims|channels|filters|sizes|widths|planes|features|chs)(_list)?$|_list$",
          [CHANNELS, "[32, 64, 128]", "[16, 32, 64, 128]"]),
         (r"^in_|^inp|^in$|^c1$|^c_?in|^nin|^d_model$|^embed|^dim_in|^dim$", [DIMENSION, "32", "3"]),
-        (r"^out|^oup$|^c2$|^c_?out|^hidden|^inner|^mid|^ffn|^mlp|^ff_|^d_ff|^dim_?out|^nf$|^n?g?f$|^inter", ["128", "64"]),
+        (r"^out|^oup$|^c2$|^c_?out|^hidden|^inner|^mid|^ffn|^mlp|^ff_|^d_ff|^dim_?out|^nf$|^n?g?f$|^inter",
+         ["128", "64"]),
         (r"device", ["None"]),
         (r"dtype", ["torch.float32"]),
         (r"mode|method|type|kind|name|variant|version|arch|style", ["'default'", "'bilinear'", "'mean'", "2"]),
-        (r"dim|size|hidden|features?|units|width|model|channel|chan|planes|ch$|latent|num_|n_", [DIMENSION, "32", "16"]),
+        (r"dim|size|hidden|features?|units|width|model|channel|chan|planes|ch$|latent|num_|n_",
+         [DIMENSION, "32", "16"]),
         (r"^(fn|f|func|layer|module|net|backbone|encoder|decoder|body|head|stem|network|attn|mlp|sub.*|block|branch"
          r"|attention|conv|proj|.*_net|.*_module|.*_layer|.*_encoder|.*_decoder|.*_fn|.*_block)$", MODULE),
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import itertools
 import re
@@ -134,8 +133,8 @@ def _of_parameter(module: nn.Module, parameter: inspect.Parameter, text: str, hi
     ranks = [hints[name]] if name in hints else []
     ranks += _ranks(name, text)
     found += [shaped(module, rank) for rank in ranks]
-    common = [shaped(module, rank) for rank in _usual_ranks(module)]
-    ints = [Tensor((BATCH, TOKENS), "int", 16), Tensor((BATCH,), "int", 16)]
+    common: list[Spec] = [shaped(module, rank) for rank in _usual_ranks(module)]
+    ints: list[Spec] = [Tensor((BATCH, TOKENS), "int", 16), Tensor((BATCH,), "int", 16)]
     if "mask" in low:
         masks = [(BATCH, TOKENS), (BATCH, TOKENS, TOKENS), (TOKENS, TOKENS), (BATCH, 1, TOKENS, TOKENS)]
         common = [*(Tensor(shape, "bool") for shape in masks), Plain(None), *common]
@@ -145,7 +144,9 @@ def _of_parameter(module: nn.Module, parameter: inspect.Parameter, text: str, hi
         common = [*common, *ints]
     elif re.search(r"^(h|w|height|width|size|n|k|step|num_.*|.*_size)$", low) and not ranks:
         common = [Plain(SIDE if low in ("h", "w", "height", "width") else 8), *common]
-    if re.search(r"list|tuple|sequence", hint, re.I) or re.search(rf"\bin (?:enumerate\()?{name}\b|len\({name}\)", text):
+    if re.search(r"list|tuple|sequence", hint, re.I) or re.search(
+        rf"\bin (?:enumerate\()?{name}\b|len\({name}\)", text
+    ):
         common = [Many(tuple(common[:1]) * 3), *common]
     return list(dict.fromkeys([*found, *common, *ints, Plain(4)]))
 
@@ -197,12 +198,3 @@ def shaped(module: nn.Module, rank: int) -> Tensor:
         6: (BATCH, 4, 4, 8, 8, 16),
     }
     return Tensor(shapes[rank])
-
-
-def forward_tree(function: Any) -> ast.AST | None:
-    """The syntax tree of a function of the task."""
-    text = source(function)
-    try:
-        return ast.parse(text) if text else None
-    except SyntaxError:
-        return None

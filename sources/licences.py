@@ -34,7 +34,8 @@ _CLASSIFIERS = {
 # What people write into the free field, lower case and without "the", "license", "version", blanks and punctuation.
 _FREE = {
     "mit": "MIT", "expat": "MIT", "apache": "Apache-2.0", "apache2": "Apache-2.0", "apache20": "Apache-2.0",
-    "apachesoftware": "Apache-2.0", "asl20": "Apache-2.0", "apachesoftware20": "Apache-2.0", "bsd3clause": "BSD-3-Clause",
+    "apachesoftware": "Apache-2.0", "asl20": "Apache-2.0", "apachesoftware20": "Apache-2.0",
+    "bsd3clause": "BSD-3-Clause",
     "bsd3": "BSD-3-Clause", "3clausebsd": "BSD-3-Clause", "newbsd": "BSD-3-Clause", "modifiedbsd": "BSD-3-Clause",
     "bsd2clause": "BSD-2-Clause", "2clausebsd": "BSD-2-Clause", "isc": "ISC", "unlicense": "Unlicense",
     "mpl20": "MPL-2.0", "gplv3": "GPL-3.0-only", "gpl3": "GPL-3.0-only", "gpl30": "GPL-3.0-only",

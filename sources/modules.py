@@ -29,7 +29,7 @@ class Candidate:
 def candidates(package: Package) -> list[Candidate]:
     """All classes and functions worth trying, by path and line. Replacements of ours are not among them."""
     finder = _Finder(package)
-    found = []
+    found: list[Candidate] = []
     for path in sorted(set(package.texts) - package.replacements):
         if "torch" in package.texts[path] or "nn." in package.texts[path]:
             found += finder.of_file(path)

@@ -1,5 +1,6 @@
-"""What runs inside the sandbox: cutting a package, and turning cuts into tasks that run. No hostile text is parsed or
-executed outside.
+"""What runs inside the sandbox: cutting a package, and turning cuts into tasks that run.
+
+No hostile text is parsed or executed outside.
 
 A job covers many definitions; each is tried in a fork of its own under a CPU-time limit, so that one that crashes,
 hangs or patches torch harms no other.
@@ -23,14 +24,17 @@ from pathlib import Path
 from typing import Any
 
 from kdata.record import digest
-from sources.check import Unfit, Work, check
+from sources.check import UnfitError, Work, check
 from sources.emit import emit
 from sources.inputs import all_tensors, parameters
 from sources.modules import Candidate, candidates
+from sources.scope import reads
 from sources.search import Budget, Solution, Unsolved, build, call, has_tensor, solve
 from sources.sizes import bounded, named, slots, tied
-from sources.slicer import Cut, SliceError, Slicer
+from sources.slicer import SliceError, Slicer
 from sources.symbols import Package
+from sources.writer import Cut
+from sources.writer import cut as write_cut
 
 INFER_SECONDS, CHECK_SECONDS = 6, 10  # CPU seconds of one definition
 WALL_FACTOR = 10  # a loaded machine may take this much longer on the clock
@@ -76,7 +80,7 @@ def _refused(candidate: Candidate, reason: str, detail: str) -> dict[str, str]:
 
 
 def _cut(slicer: Slicer, candidate: Candidate) -> dict[str, Any]:
-    cut = slicer.cut(candidate.path, candidate.symbol)
+    cut = write_cut(slicer, candidate.path, candidate.symbol)
     if candidate.kind == "function":
         cut = _wrapped(cut)
     if misuse := _touches_system(cut.source):
@@ -87,15 +91,14 @@ def _cut(slicer: Slicer, candidate: Candidate) -> dict[str, Any]:
 
 
 def _touches_system(source: str) -> str:
-    """What a task has no business with: a stranger will run it. Only what is plain to see; the sandbox does the rest."""
+    """What a task has no business with: strangers will run it. Only what shows; the sandbox does the rest."""
     tree = ast.parse(source)
     fine = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in HARMLESS}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and (node.id in DANGEROUS or node.id in ("os", "sys") and id(node) not in fine):
-            return node.id
         if isinstance(node, ast.ImportFrom) and node.module in ("os", "sys"):
             return node.module
-    return ""
+    named = (n for n in reads(tree).names if n.id in DANGEROUS or (n.id in ("os", "sys") and id(n) not in fine))
+    return next((n.id for n in named), "")
 
 
 def _wrapped(cut: Cut) -> Cut:
@@ -109,9 +112,7 @@ def _wrapped(cut: Cut) -> Cut:
     name = name if name not in taken else f"{name}Module"
     base = "nn.Module" if "\nimport torch.nn as nn\n" in cut.source else "torch.nn.Module"
     given = ", ".join(needed)
-    text = (
-        f"\n\nclass {name}({base}):\n    def forward(self, {given}):\n        return {cut.name}({given})\n"
-    )
+    text = f"\n\nclass {name}({base}):\n    def forward(self, {given}):\n        return {cut.name}({given})\n"
     return Cut(cut.source + text, name, cut.path, cut.symbol, cut.pieces)
 
 
@@ -166,9 +167,9 @@ def isolated(job: Callable[[], dict[str, Any]], seconds: int) -> dict[str, Any]:
     os.close(writing)
     text, ended = _read(reading, seconds * WALL_FACTOR)
     os.close(reading)
-    for kill in (lambda: os.killpg(pid, signal.SIGKILL), lambda: os.kill(pid, signal.SIGKILL)):
+    for kill in (os.killpg, os.kill):
         try:
-            kill()
+            kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             continue  # it has ended by itself
     _, status = os.waitpid(pid, 0)
@@ -193,9 +194,9 @@ def _answer(job: Callable[[], dict[str, Any]], writing: int, seconds: int) -> No
         answer = job()
     except _OutOfTime:
         answer = {"reason": "timeout", "detail": f"{seconds} s of CPU time"}
-    except Unfit as error:
+    except UnfitError as error:
         answer = {"reason": error.reason, "detail": str(error)}
-    except BaseException as error:  # whatever a module raises is its outcome
+    except BaseException as error:  # noqa: BLE001 - whatever a module raises is its outcome
         answer = {"reason": "does not run alone", "detail": f"{type(error).__name__}: {error}"[:500]}
     signal.setitimer(signal.ITIMER_PROF, 0)
     with os.fdopen(writing, "w") as file:
@@ -208,7 +209,7 @@ def _read(pipe: int, seconds: float) -> tuple[str, bool]:
 
     Processes that a module left behind may hold the pipe open.
     """
-    ends, parts = time.monotonic() + seconds, []
+    ends, parts = time.monotonic() + seconds, list[bytes]()
     while (left := ends - time.monotonic()) > 0:
         ready, _, _ = select.select([pipe], [], [], left)
         data = os.read(pipe, 1 << 16) if ready else b""
@@ -266,7 +267,7 @@ class _Runs:
             return False
         try:
             module = build(self._kind, dict(solution.arguments), self._namespace, self._budget)
-        except Exception:
+        except Exception:  # noqa: BLE001 - it does not run, whatever the reason
             return False
         _, result, error = call(module, solution.specs, self._budget)
         return error is None and has_tensor(result)

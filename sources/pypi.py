@@ -118,7 +118,7 @@ def _sdist(requirement: Requirement, folder: Path) -> Path:
         match = finder.find_best_match(requirement).best
         if match is None or match.link.is_wheel:
             raise SourceError(f"pypi:{requirement}: there is no such package or version")
-        response = finder.session.get(match.link.normalized, follow_redirects=True)
+        response = finder.session.get(match.link.normalized)
         response.raise_for_status()
     except (UnpackError, OSError, ValueError, RuntimeError) as error:
         raise SourceError(f"pypi:{requirement} could not be fetched: {error}".splitlines()[0]) from error
@@ -132,7 +132,7 @@ def _sdist(requirement: Requirement, folder: Path) -> Path:
 
 
 def _pip_settings() -> dict[str, list[str]]:
-    """pip's own configuration of where packages come from: files and environment, later ones over earlier."""
+    """Where pip is configured to find packages: its files and environment, later ones over earlier."""
     done = subprocess.run(
         [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, timeout=60, check=False
     )

@@ -1,5 +1,7 @@
-"""A failed call of ``forward`` and what to change about its inputs: rules over the operator that failed, its real
-arguments, and the numbers of its message."""
+"""A failed call of ``forward`` and what to change about its inputs.
+
+Rules over the operator that failed, its real arguments, and the numbers of its message.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ def _layer(f: Failure) -> Iterator[Change]:
         groups = f.arguments[6] if len(f.arguments) > 6 and isinstance(f.arguments[6], int) else 1
         channels, spatial = weight.shape[0] if match[1] else weight.shape[1] * groups, int(match[2])
         for path, t in f.of_shape(x):
-            sides = t.shape[2:] if len(t.shape) == spatial + 2 else {1: (TOKENS,), 2: (SIDE, SIDE), 3: (8, 16, 16)}[spatial]
+            sides = (
+                t.shape[2:] if len(t.shape) == spatial + 2 else {1: (TOKENS,), 2: (SIDE, SIDE), 3: (8, 16, 16)}[spatial]
+            )
             yield f.with_tensor(path, Tensor((BATCH, channels, *sides)), 0.0)
         if x.dim() > 1:
             yield from _wanted(f, x.shape[1], channels)
@@ -140,11 +144,17 @@ def _view(f: Failure) -> Iterator[Change]:
 def _rank(f: Failure) -> Iterator[Change]:
     message = f.message
     ranks: list[tuple[int, float]] = []
-    unpack = re.search(r"not enough values to unpack \(expected (\d)|too many values to unpack \(expected (\d)", message)
+    unpack = re.search(
+        r"not enough values to unpack \(expected (\d)|too many values to unpack \(expected (\d)", message
+    )
     if unpack:
         ranks.append((int(unpack[1] or unpack[2]), 0.4))
-    ranks += [(int(n), 0.8) for n in re.findall(r"(\d)-?\s?[dD](?:imension|\b)|dims?(?:=|:| )+(\d)", message) for n in n if n]
-    if re.search(r"number of dim|permute|Dimension out of range|too many indices|must be at least|dimension|axes|dims", message):
+    ranks += [
+        (int(n), 0.8) for n in re.findall(r"(\d)-?\s?[dD](?:imension|\b)|dims?(?:=|:| )+(\d)", message) for n in n if n
+    ]
+    if re.search(
+        r"number of dim|permute|Dimension out of range|too many indices|must be at least|dimension|axes|dims", message
+    ):
         ranks += [(r, 1.2 + 0.1 * i) for i, r in enumerate((3, 4, 2, 5))]
     for path, t in all_tensors(f.specs):
         for rank, cost in ranks:
@@ -175,12 +185,16 @@ def _kind(f: Failure) -> Iterator[Change]:
 
 
 def _small(f: Failure) -> Iterator[Change]:
-    if not re.search(r"[Kk]ernel size|too small|[Oo]utput size|smaller|Padding size|negative dim|Expected more than", f.message):
+    if not re.search(
+        r"[Kk]ernel size|too small|[Oo]utput size|smaller|Padding size|negative dim|Expected more than", f.message
+    ):
         return
     for path, t in all_tensors(f.specs):
         for side in (64, 128, 224):
             if len(t.shape) >= 3 and side > t.shape[-1]:
-                yield f.with_tensor(path, replace(t, shape=(*t.shape[:2], *[side] * (len(t.shape) - 2))), 0.7 + side / 1000)
+                yield f.with_tensor(
+                    path, replace(t, shape=(*t.shape[:2], *[side] * (len(t.shape) - 2))), 0.7 + side / 1000
+                )
 
 
 def _divisible(f: Failure) -> Iterator[Change]:
@@ -200,11 +214,13 @@ def _container(f: Failure) -> Iterator[Change]:
     message = f.message
     for i, spec in enumerate(f.specs):
         if isinstance(spec, Tensor) and re.search(
-            r"only one element|ambiguous|as an integer|scalar|tuple of ints|must be .*int|only integer|not callable", message
+            r"only one element|ambiguous|as an integer|scalar|tuple of ints|must be .*int|only integer|not callable",
+            message,
         ):
             yield from (f.with_tensor((i,), Plain(v), 1.0 + 0.2 * j) for j, v in enumerate((4, 1, None, False)))
         elif isinstance(spec, Tensor) and re.search(
-            r"not subscriptable|not iterable|must be tuple|expected Tensor as element|sequence|cat\(\)|of Tensors", message
+            r"not subscriptable|not iterable|must be tuple|expected Tensor as element|sequence|cat\(\)|of Tensors",
+            message,
         ):
             yield f.with_tensor((i,), Many((spec,) * 3), 1.0)
         elif isinstance(spec, Many) and re.search(r"index out of range", message) and spec.items:

@@ -32,7 +32,8 @@ class Text:
         return self.lines[node.lineno] + node.col_offset
 
     def end(self, node: ast.expr | ast.stmt | ast.arg) -> int:
-        assert node.end_lineno is not None and node.end_col_offset is not None
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
         return self.lines[node.end_lineno] + node.end_col_offset
 
     def line_end(self, at: int) -> int:

@@ -58,7 +58,7 @@ class Unsolved:
     detail: str
 
 
-class TooMany(Exception):
+class TooMuchError(Exception):
     """A call of more torch functions, or on larger tensors, than a task may have."""
 
 
@@ -81,7 +81,7 @@ class Progress(TorchFunctionMode):
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self.count += 1
         if self.count > MAX_FUNCTIONS or self.elements > MAX_ELEMENTS:
-            raise TooMany(f"{self.count} torch functions, {self.elements} elements")
+            raise TooMuchError(f"{self.count} torch functions, {self.elements} elements")
         self.last = (getattr(function, "__name__", ""), args)
         result = function(*args, **(kwargs or {}))
         elements = result.numel() if type(result) is torch.Tensor else 0
@@ -134,7 +134,7 @@ def call(module: nn.Module, specs: Specs, budget: Budget) -> tuple[Progress, Any
     try:
         with torch.no_grad(), progress:
             return progress, module(*arguments), None
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - any error of the module is what the search learns from
         return progress, None, error
 
 
@@ -178,7 +178,7 @@ def _solve_inputs(module: nn.Module, calls: int, budget: Budget) -> Specs | Unso
         progress, result, error = call(module, specs, budget)
         if error is None and has_tensor(result):
             return specs
-        if isinstance(error, TooMany):
+        if isinstance(error, TooMuchError):
             if progress.count > MAX_FUNCTIONS or (smaller := _halved(specs)) in seen:
                 return Unsolved("too large", str(error))
             push(-math.inf, smaller)
@@ -245,7 +245,7 @@ class Constructions:
             cost, _, arguments = heapq.heappop(self._heap)
             try:
                 module = build(self.kind, arguments, self.namespace, self.budget)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - as above
                 self._mend(cost, arguments, error, parameters)
                 continue
             yield arguments, module
@@ -300,7 +300,9 @@ class Constructions:
         suspects = sorted(arguments, key=lambda n: self._distance(n, near, far))
         for i, name in enumerate(suspects[:6]):
             distance = self._distance(name, near, far)
-            wanted = _wanted(message, frames[-1].line or "" if frames else "") if distance == 0 or len(suspects) == 1 else []
+            wanted = (
+                _wanted(message, frames[-1].line or "" if frames else "") if distance == 0 or len(suspects) == 1 else []
+            )
             for j, option in enumerate([*wanted, *self._options(name)][:10]):
                 if option != arguments[name]:
                     self._push(cost + 0.3 + 0.4 * j + 0.6 * i + 0.5 * distance, {**arguments, name: option})

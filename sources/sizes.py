@@ -46,7 +46,7 @@ def slots(solution: Solution, inputs: list[str]) -> list[Slot]:
     found = []
     for name, expression in solution.arguments.items():
         for i, node in enumerate(literals(ast.parse(expression, mode="eval") if expression[0] != "<" else ast.Pass())):
-            if node.value >= 1:
+            if isinstance(node.value, int) and node.value >= 1:
                 found.append(Slot("init", name, (), i, node.value))
     for path, tensor in all_tensors(solution.specs):
         name = inputs[min(path[0], len(inputs) - 1)] if inputs else "x"

@@ -26,7 +26,7 @@ SUBMODULES = frozenset(
      "torch.fx", "torch.cuda", "torch.utils", "torch.nn.parameter"]
 )  # fmt: skip
 # Submodules that our replacement of a third-party package serves from its one file.
-ALIASES = {"einops.layers.torch": "einops", "einops.einops": "einops"}
+ALIASES = {"einops.layers.torch": "einops", "einops.einops": "einops", "torchvision.ops.misc": "torchvision_ops"}
 MAX_HOPS = 16  # of re-exports: more is a circle
 
 

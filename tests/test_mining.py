@@ -16,12 +16,15 @@ from sources.mine import replacements, step, write_tasks
 from sources.modules import candidates
 from sources.slicer import SliceError, Slicer
 from sources.symbols import Package
+from sources.writer import cut as write_cut
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 
 
-def mine(texts: dict[str, str], limit: int | None = None, part: int = 0, parts: int = 1) -> tuple[dict[str, Task], dict[str, str]]:
+def mine(
+    texts: dict[str, str], limit: int | None = None, part: int = 0, parts: int = 1
+) -> tuple[dict[str, Task], dict[str, str]]:
     """Tasks by symbol, and reasons by symbol or path."""
     files = [SourceFile(Origin("local", "pkg", "1", path, ("MIT",)), text) for path, text in texts.items()]
     found = list(step(limit=limit, part=part, parts=parts).function(files))
@@ -30,7 +33,7 @@ def mine(texts: dict[str, str], limit: int | None = None, part: int = 0, parts: 
 
 
 def cut(texts: dict[str, str], path: str, symbol: str) -> str:
-    return Slicer(Package(texts, replacements())).cut(path, symbol).source
+    return write_cut(Slicer(Package(texts, replacements())), path, symbol).source
 
 
 PACKAGE = {
@@ -58,7 +61,15 @@ def test_a_cut_holds_what_it_needs_and_no_more() -> None:
     assert "# guards the root" in source
     assert "# root of the mean square" in source
     assert "def swish" in source
-    for gone in ("unused", "print", "register", "Strange", "absent_package", "layers.act", "import torch.nn.functional"):
+    for gone in (
+        "unused",
+        "print",
+        "register",
+        "Strange",
+        "absent_package",
+        "layers.act",
+        "import torch.nn.functional",
+    ):
         assert gone not in source
     namespace: dict[str, object] = {}
     exec(compile(source, "cut", "exec"), namespace)
@@ -101,7 +112,7 @@ def test_ugly_files_are_read_or_refused() -> None:
         package.file(path)
     assert set(package.broken) == {"two.py", "broken.py", "deep.py"}
     with pytest.raises(SliceError):
-        Slicer(package).cut("uses.py", "U")
+        write_cut(Slicer(package), "uses.py", "U")
 
 
 def test_dead_branches_of_absent_packages_are_left_out() -> None:
@@ -112,7 +123,9 @@ def test_dead_branches_of_absent_packages_are_left_out() -> None:
     assert "fused" not in cut({"n.py": text}, "n.py", "norm")
 
 
-ACCOUNTED = HEAD + '''
+ACCOUNTED = (
+    HEAD
+    + """
 class Mlp(nn.Module):
     def __init__(self, in_features, hidden_features, act=nn.GELU):
         super().__init__()
@@ -193,7 +206,8 @@ class KeywordOnly(nn.Module):
 
 def smooth_l1(prediction, target):
     return F.smooth_l1_loss(prediction, target, reduction="sum") / prediction.shape[0]
-'''
+"""
+)
 
 
 @pytest.fixture(scope="module")
@@ -224,7 +238,9 @@ def test_sizes_that_belong_together_are_one_constant(accounted: tuple[dict[str, 
     assert "[[], {'channels': channels}]" in tasks["KeywordOnly"].source
 
 
-def test_a_task_runs_alone_in_a_fresh_process(accounted: tuple[dict[str, Task], dict[str, str]], tmp_path: Path) -> None:
+def test_a_task_runs_alone_in_a_fresh_process(
+    accounted: tuple[dict[str, Task], dict[str, str]], tmp_path: Path
+) -> None:
     tasks, _ = accounted
     write_tasks(tasks.values(), tmp_path)
     index = [json.loads(line) for line in (tmp_path / "index.jsonl").read_text().splitlines()]
@@ -263,13 +279,16 @@ def test_hostile_code_harms_nothing(tmp_path: Path) -> None:
         "good.py": HEAD + good,
         "exit.py": HEAD + base.format("Exit", "torch.os._exit(0)"),
         "hang.py": HEAD + base.format("Hang", "while True: pass"),
-        "stubborn.py": HEAD + "class Stubborn(nn.Module):\n    def forward(self, x):\n        while True:\n            try:\n"
+        "stubborn.py": HEAD
+        + "class Stubborn(nn.Module):\n    def forward(self, x):\n        while True:\n            try:\n"
         "                while True: pass\n            except BaseException: pass\n",
         "memory.py": HEAD + base.format("Memory", "keep = [torch.ones(1 << 28) for _ in range(1000)]"),
-        "forks.py": HEAD + "import time\n"
+        "forks.py": HEAD
+        + "import time\n"
         + base.format("Forks", "[time.sleep(60) for _ in range(20) if torch.os.fork() == 0]"),
         "kills.py": HEAD + base.format("Kills", "torch.os.kill(torch.os.getppid(), 9)"),
-        "deletes.py": HEAD + "DONE = torch.os.remove(%r)\n" % str(victim)
+        "deletes.py": HEAD
+        + "DONE = torch.os.remove(%r)\n" % str(victim)
         + "class Deletes(nn.Module):\n    def forward(self, x):\n        return x.relu() if DONE is None else x\n",
         "shouts.py": HEAD + base.format("Shouts", "torch.sys.stdout.write('x' * 20_000_000)"),
         "plain.py": HEAD + "import os\n" + base.format("Plain", "os.remove('x')"),

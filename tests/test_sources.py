@@ -62,7 +62,9 @@ def test_revision_of_a_folder_follows_its_contents(tmp_path: Path) -> None:
     assert files(collect(str(tmp_path)))["a.py"].origin.revision != one
 
 
-@pytest.mark.parametrize("spec", ["local:/no/such/folder", "git:/no/such/folder", "", "pypi:", "pypi:a b", "pypi:x[extra]"])
+@pytest.mark.parametrize(
+    "spec", ["local:/no/such/folder", "git:/no/such/folder", "", "pypi:", "pypi:a b", "pypi:x[extra]"]
+)
 def test_bad_specs_say_so_in_one_line(spec: str) -> None:
     with pytest.raises(SourceError) as error:
         collect(spec)
@@ -139,7 +141,10 @@ def test_wheel_is_read_in_memory_and_pinned() -> None:
 def test_source_distribution_with_links() -> None:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as file:
-        for name, data in {"nets-1.0/nets/a.py": b"x = 1\n", "nets-1.0/PKG-INFO": b"Name: nets\nLicense: MIT\n"}.items():
+        for name, data in {
+            "nets-1.0/nets/a.py": b"x = 1\n",
+            "nets-1.0/PKG-INFO": b"Name: nets\nLicense: MIT\n",
+        }.items():
             info = tarfile.TarInfo(name)
             info.size = len(data)
             file.addfile(info, io.BytesIO(data))
