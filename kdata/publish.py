@@ -20,6 +20,7 @@ from kdata.record import Dropped, Pair, digest, table
 from kdata.split import split
 from kdata.statistics import Statistics, describe
 
+DATA = ("data/*.parquet", "dropped/*.parquet")
 ROWS_PER_FILE = 20_000  # some 300 MB of text, below the Hub's 500 MB
 ROWS_PER_GROUP = 500
 
@@ -116,6 +117,8 @@ def read_dataset(path: str) -> list[Pair]:
 def push(folder: str, repo_id: str, token: str | None, endpoint: str | None = None, tag: str = "") -> str:
     """Upload a dataset folder to the Hugging Face Hub and return its address. Unchanged files make no commit.
 
+    Only what ``write_dataset`` writes goes up, whatever else lies in the folder; data files of an earlier set go away.
+
     Raises:
         PublishError: there is no token, no such folder, or the Hub refuses or does not answer.
     """
@@ -131,7 +134,10 @@ def push(folder: str, repo_id: str, token: str | None, endpoint: str | None = No
     api = HfApi(endpoint=endpoint, token=token)
     try:
         address = api.create_repo(repo_id, repo_type="dataset", exist_ok=True)
-        api.upload_folder(folder_path=inner, repo_id=repo_id, repo_type="dataset", commit_message="Publish the dataset")
+        api.upload_folder(
+            folder_path=inner, repo_id=repo_id, repo_type="dataset", commit_message="Publish the dataset",
+            allow_patterns=[*DATA, "LICENSES.jsonl", "README.md"], delete_patterns=list(DATA),
+        )  # fmt: skip
         if tag:
             api.create_tag(repo_id, tag=tag, repo_type="dataset", exist_ok=True)
     except (HfHubHTTPError, HFValidationError, HTTPError, OSError) as error:
@@ -166,7 +172,7 @@ def _files(stem: str, data: pa.Table) -> Iterator[tuple[str, bytes]]:
 def _put(out: str, files: Mapping[str, bytes]) -> None:
     """Write the files in order, and remove what an earlier, larger set left."""
     fs, root = fsspec.core.url_to_fs(out)
-    stale = [f for part in ("data", "dropped") for f in fs.glob(f"{root}/{part}/*.parquet")]
+    stale = [f for pattern in DATA for f in fs.glob(f"{root}/{pattern}")]
     for path in stale:
         if not any(path.endswith(f"/{name}") for name in files):
             fs.rm_file(path)

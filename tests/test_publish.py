@@ -214,6 +214,21 @@ def test_hub_takes_the_folder_and_gives_it_back(
         assert found["rows"] == {"train": 57, "test": 6, "dropped": 2}
 
 
+def test_push_takes_only_the_dataset_and_removes_what_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    (tmp_path / "shards").mkdir()
+    (tmp_path / "shards" / "mined.parquet").write_bytes(b"of any licence")
+    (tmp_path / "options.json").write_text("{}")
+    with hub_stub.serve() as (address, hub):
+        for pairs, dropped in ((factories.pairs(), DROPPED), (factories.pairs()[:20], [])):
+            publish.write_dataset(pairs, dropped, str(tmp_path), dataset.render)
+            publish.push(str(tmp_path), "someone/pairs", hub_stub.TOKEN, address)
+            stored = {p for p in hub.files["someone/pairs"] if p != ".gitattributes"}
+            expected = {p for p in contents(tmp_path) if not p.startswith(("shards", "options"))}
+            assert stored == expected
+    assert not any(p.startswith("dropped") for p in stored)
+
+
 def test_push_without_what_it_needs_gives_one_line(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(publish.PublishError, match="needs a token: set HF_TOKEN"):
         publish.push(str(folder), "someone/pairs", None)
