@@ -11,11 +11,16 @@ baked-in sizes are found out; keeping them as symbols is how kernels that fit ev
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 INPUTS, INIT_INPUTS = "get_inputs", "get_init_inputs"
+ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], int]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
+    ast.LShift: operator.lshift, ast.Pow: operator.pow,
+}  # fmt: skip
 
 
 class TaskError(ValueError):
@@ -98,9 +103,10 @@ def substitute(source: str, replace: Callable[[Size], ast.expr | None]) -> ast.M
     changes = {id(node): new for size, node in _sizes(tree) if (new := replace(size)) is not None}
 
     class Substitution(ast.NodeTransformer):
-        def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        def visit(self, node: ast.AST) -> ast.AST:
             new = changes.get(id(node))
-            return node if new is None else ast.copy_location(new, node)
+            changed: ast.AST = super().visit(node) if new is None else ast.copy_location(new, node)
+            return changed
 
     return ast.fix_missing_locations(Substitution().visit(tree))
 
@@ -127,53 +133,64 @@ def execute(source: str | ast.Module, entry_point: str, given: Mapping[str, Any]
     return Program(namespace, entry_point)
 
 
-def _sizes(tree: ast.Module) -> Iterator[tuple[Size, ast.Constant]]:
+def _sizes(tree: ast.Module) -> Iterator[tuple[Size, ast.expr]]:
     taken: dict[str, int] = {}
-    for label, node in _literals(tree):
+    for label, node, value in _integers(tree):
         count = taken[label] = taken.get(label, -1) + 1
         name = label if count == 0 and not label.startswith("get_") else f"{label}[{count}]"
-        yield Size(name, node.value, node.lineno, node.col_offset), node  # type: ignore[arg-type]
+        yield Size(name, value, node.lineno, node.col_offset), node
 
 
-def _literals(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
-    """Integer literals of the statements that decide the inputs, each with the name it goes by."""
+def _integers(tree: ast.Module) -> Iterator[tuple[str, ast.expr, int]]:
+    """Integers of the statements that decide the inputs, each with the name it goes by."""
     for statement in _deciding(tree):
-        labels: dict[int, str] = {}
         outer = statement.name if isinstance(statement, ast.FunctionDef) else _target(statement)
+        labels = _labels(statement)
+        structure = _structure(statement)
         for node in ast.walk(statement):
-            if (
-                isinstance(node, ast.Assign)
-                and isinstance(node.targets[0], ast.Tuple)
-                and isinstance(node.value, ast.Tuple)
-            ):
-                names = (ast.unparse(t) for t in node.targets[0].elts)
-                labels |= {id(v): n for n, v in zip(names, node.value.elts, strict=False)}
-            elif isinstance(node, ast.Dict):
-                keyed = ((k, v) for k, v in zip(node.keys, node.values, strict=True) if isinstance(k, ast.Constant))
-                labels |= {id(v): str(k.value) for k, v in keyed}
-            elif isinstance(node, ast.keyword) and node.arg:
-                labels[id(node.value)] = node.arg
-        factors = _lesser_factors(statement)
-        for node in ast.walk(statement):
-            if (
-                isinstance(node, ast.Constant)
-                and type(node.value) is int
-                and node.value >= 1
-                and id(node) not in factors
-            ):
-                yield labels.get(id(node), outer), node
+            if isinstance(node, ast.expr) and id(node) not in structure:
+                value = _whole(node)
+                if value is not None and value >= 1:
+                    yield labels.get(id(node), outer), node, value
 
 
-def _lesser_factors(statement: ast.stmt) -> set[int]:
-    """In ``2048 * 2`` only 2048 is a size: together they are one number."""
-    lesser: set[int] = set()
+def _labels(statement: ast.stmt) -> dict[int, str]:
+    """What the values of a statement are called: by assignment, dictionary key or keyword."""
+    labels: dict[int, str] = {}
     for node in ast.walk(statement):
-        if isinstance(node, ast.BinOp):
-            leaves = [n for n in ast.walk(node) if not isinstance(n, ast.operator | ast.BinOp)]
-            if all(isinstance(n, ast.Constant) and isinstance(n.value, int) for n in leaves):
-                largest = max(leaves, key=lambda n: n.value)  # type: ignore[attr-defined]
-                lesser |= {id(n) for n in leaves if n is not largest}
-    return lesser
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
+            names = (ast.unparse(t) for t in node.targets[0].elts)
+            labels |= {id(v): n for n, v in zip(names, node.value.elts, strict=False)}
+        elif isinstance(node, ast.Dict):
+            keyed = ((k, v) for k, v in zip(node.keys, node.values, strict=True) if isinstance(k, ast.Constant))
+            labels |= {id(v): str(k.value) for k, v in keyed}
+        elif isinstance(node, ast.keyword) and node.arg:
+            labels[id(node.value)] = node.arg
+    return labels
+
+
+def _whole(node: ast.expr) -> int | None:
+    """The value of an integer literal, or of arithmetic over literals: ``2048 * 2`` is one number."""
+    match node:
+        case ast.Constant(value=int() as value) if type(value) is int:
+            return value
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
+            a, b = _whole(left), _whole(right)
+            small = a is not None and b is not None and abs(a) < 2**40 and abs(b) < 2**40
+            if not small or (isinstance(op, ast.LShift | ast.Pow) and not 0 <= b < 64) or (isinstance(op, ast.FloorDiv) and not b):  # type: ignore[operator]
+                return None
+            return ARITHMETIC[type(op)](a, b)
+    return None
+
+
+def _structure(statement: ast.stmt) -> set[int]:
+    """Literals that are no sizes of their own: parts of a number, and factors of a named one (``2 * hidden``)."""
+    found: set[int] = set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.BinOp | ast.UnaryOp):
+            operands = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.operand]
+            found |= {id(o) for o in operands if isinstance(o, ast.Constant | ast.BinOp)}
+    return found
 
 
 def _deciding(tree: ast.Module) -> list[ast.stmt]:

@@ -36,11 +36,11 @@ def expm1(x):
     "pow": '''
 def pow(x, y):
     """x ** y; a negative base needs a whole exponent."""
+    half = y * 0.5 + x * 0.0
     magnitude = tl.exp2(y * tl.log2(tl.abs(x)))
-    odd = tl.floor(y * 0.5) * 2.0 != y
-    signed = tl.where((x < 0) & odd, -magnitude, magnitude)
-    whole = tl.where((x < 0) & (tl.floor(y) != y), float("nan"), signed)
-    return tl.where((y == 0) | (x == 1), 1.0, whole)
+    signed = tl.where((x < 0) & (tl.floor(half) != half), -magnitude, magnitude)
+    power = tl.where((x < 0) & (tl.floor(half * 2.0) != half * 2.0), float("nan"), signed)
+    return tl.where((half == 0) | (x == 1), 1.0, power)
 ''',
     "isnan": '''
 def isnan(x):

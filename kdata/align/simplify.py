@@ -25,6 +25,8 @@ def simplify(function: ast.FunctionDef, sizes: set[str], dtypes: dict[str, str])
         _remove(function, set(trues))
         Replace(trues).visit(function)
         _Constants(function).visit(function)
+    powers = _Powers()
+    powers.visit(function)
     _Casts(function, sizes, dtypes).visit(function)
     Broadcasts(function).visit(function)
     drop_unused(function)
@@ -159,6 +161,36 @@ def _name_mask(node: ast.Call, position: int) -> None:
         mask = node.args.pop(position)
         if not (isinstance(mask, ast.Constant) and mask.value is None):
             node.keywords.insert(0, ast.keyword("mask", mask))
+
+
+class _Powers(ast.NodeTransformer):
+    """``pow`` with an exponent that has an operator of its own."""
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        if ast.unparse(node.func) != "pow" or len(node.args) != 2:
+            return node
+        base, exponent = node.args[0], _number(node.args[1])
+        match exponent:
+            case 0.5:
+                return call("tl.sqrt", base)
+            case -0.5:
+                return call("tl.rsqrt", base)
+            case float() if exponent in (-1.0, -2.0, -3.0, 2.0, 3.0, 4.0, 5.0) and isinstance(base, ast.Name):
+                product: ast.expr = base
+                for _ in range(abs(int(exponent)) - 1):
+                    product = ast.BinOp(product, ast.Mult(), base)
+                return product if exponent > 0 else ast.BinOp(ast.Constant(1.0), ast.Div(), product)
+            case float() if not exponent.is_integer():
+                return call("tl.exp2", ast.BinOp(call("tl.log2", base), ast.Mult(), ast.Constant(exponent)))
+        return node
+
+
+def _number(node: ast.expr) -> float | None:
+    try:
+        return float(ast.literal_eval(node))
+    except (ValueError, TypeError):
+        return None
 
 
 class PlainDivision(ast.NodeTransformer):

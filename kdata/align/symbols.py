@@ -111,7 +111,7 @@ def _binary(op: ast.operator, left: Any, right: Any) -> Any:
 @cache
 def tidy(expression: Any) -> Any:
     """The expression, factored where that is shorter: ``a*b - 2*a`` is ``a*(b - 2)``."""
-    if not expression.is_Add or expression.atoms(sympy.Function):
+    if not expression.is_Add:
         return expression
     factored = sympy.factor(expression)
     return factored if len(str(factored)) < len(str(expression)) else expression
@@ -122,7 +122,7 @@ class _Printer(StrPrinter):  # type: ignore[misc]
         rounded_up = sympy.expand(e.args[0] - e.args[1] + 1)
         if rounded_up.as_coeff_Add()[0] == 0 and e.args[1].is_Integer:
             return f"triton.cdiv({self._print(rounded_up)}, {e.args[1]})"
-        return f"({self._print(e.args[0])}) // ({self._print(e.args[1])})"
+        return f"(({self._print(e.args[0])}) // ({self._print(e.args[1])}))"
 
     def _print_remainder(self, e: Any) -> str:
         return f"(({self._print(e.args[0])}) % ({self._print(e.args[1])}))"
@@ -130,18 +130,10 @@ class _Printer(StrPrinter):  # type: ignore[misc]
     def _print_largest(self, e: Any) -> str:
         return f"max({self._print(e.args[0])}, {self._print(e.args[1])})"
 
-    def _print_Mul(self, e: Any) -> str:
-        divisions = [a for a in e.args if isinstance(a, floordiv)]
-        rest = [a for a in e.args if a not in divisions]
-        if not divisions:
-            return str(super()._print_Mul(e))
-        return " * ".join([self._print(sympy.Mul(*rest))] * bool(rest) + [f"({self._print(d)})" for d in divisions])
-
 
 def write(expression: Any) -> str:
     """Python text of an expression."""
-    text = ast.unparse(ast.parse(_Printer().doprint(tidy(expression)), mode="eval"))
-    return text
+    return ast.unparse(ast.parse(_Printer().doprint(tidy(expression)), mode="eval"))
 
 
 def substitute(expression: Any, values: Mapping[str, Any]) -> Any:

@@ -11,6 +11,7 @@ import ast
 import inspect
 import math
 import numbers
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -37,6 +38,9 @@ SYMBOLS = "__sizes__"
 # An integer that only decides parameters (out_channels, num_classes) is a size; a small one may be a kernel size, a
 # group count or a dimension number, which kernels are written for.
 SMALLEST_PARAMETER_SIZE = 16
+# What a parameter is called that counts features, as opposed to taps, groups, heads or layers.
+SIZE_LIKE = re.compile(r"feature|channel|class|hidden|embed|planes|units|filters|width|vocab|d_model|in_|out_|inp|oup|"
+                       r"(^|_)(dim|size|nf|ch|c|in|out|n)$")  # fmt: skip
 RANDOM = ("bernoulli", "rand", "normal", "uniform", "dropout", "multinomial", "exponential", "randperm")
 
 VIEWS = frozenset("view reshape _unsafe_view permute transpose t expand unsqueeze squeeze detach alias slice select clone "
@@ -109,7 +113,14 @@ def trace(source: str, entry_point: str) -> Traced:
     """
     shaping = _shaping(source, entry_point)
     constructor = {s.name for s in sizes(source)} & _names_in(source, INIT_INPUTS)
+    parameters = _parameters(source, entry_point)
+    tied = {s.value for s in sizes(source) if s.name in shaping}
     choices: list[Callable[[Size], bool]] = [
+        lambda size: (
+            size.name in shaping
+            or size.value >= SMALLEST_PARAMETER_SIZE
+            or (size.value in tied and bool(SIZE_LIKE.search(parameters.get(size.name, size.name))))
+        ),
         lambda size: size.name in shaping or size.value >= SMALLEST_PARAMETER_SIZE,
         lambda size: size.name in shaping,
         lambda size: size.name in shaping - constructor,
@@ -138,6 +149,21 @@ def _names_in(source: str, function: str) -> set[str]:
         return set()
     named = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
     return named | {s.name for s in sizes(source) if tree.lineno <= s.line <= (tree.end_lineno or tree.lineno)}
+
+
+def _parameters(source: str, entry_point: str) -> dict[str, str]:
+    """For bare literals in a list of constructor arguments: the parameters that they are given for."""
+    tree = ast.parse(source)
+    entry = next((s for s in tree.body if isinstance(s, ast.ClassDef) and s.name == entry_point), None)
+    init = next((s for s in entry.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None) if entry else None
+    given = next((n.value for s in tree.body if isinstance(s, ast.FunctionDef) and s.name == INIT_INPUTS
+                  for n in ast.walk(s) if isinstance(n, ast.Return)), None)  # fmt: skip
+    if init is None or not isinstance(given, ast.List):
+        return {}
+    elements = given.elts[0].elts if given.elts and isinstance(given.elts[0], ast.List) else given.elts
+    names = [a.arg for a in init.args.args[1:]]
+    at = {(e.lineno, e.col_offset): n for e, n in zip(elements, names, strict=False)}
+    return {s.name: at[s.line, s.column] for s in sizes(source) if (s.line, s.column) in at}
 
 
 def _trace_deterministic(source: str, entry_point: str, symbolic: Callable[[Size], bool]) -> Traced:
