@@ -28,16 +28,16 @@ def find(path: str, id_prefix: str) -> Pair:
 
     Raises:
         FileNotFoundError: there is no such path, or nothing to read in it.
-        LookupError: no pair has such an id, or several have.
+        ValueError: no pair has such an id, or several have.
     """
     if not id_prefix:
-        raise LookupError("name a pair by its id, or by how that begins")
+        raise ValueError("name a pair by its id, or by how that begins")
     found = {p.id: p for p in _pairs(path) if p.id.startswith(id_prefix) or p.task.id.startswith(id_prefix)}
     if not found:
-        raise LookupError(f"no pair in {path} has an id that begins with {id_prefix}")
+        raise ValueError(f"no pair in {path} has an id that begins with {id_prefix}")
     if len(found) > 1:
         some = ", ".join(f"{p.id[:12]} ({p.task.entry_point})" for p in list(found.values())[:5])
-        raise LookupError(f"{len(found)} pairs in {path} have an id that begins with {id_prefix}: {some}")
+        raise ValueError(f"{len(found)} pairs in {path} have an id that begins with {id_prefix}: {some}")
     return next(iter(found.values()))
 
 

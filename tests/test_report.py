@@ -220,9 +220,9 @@ def test_find_reads_whatever_holds_pairs(build: Path, place: str) -> None:
 
 
 def test_find_says_in_one_line_what_is_wrong(build: Path, tmp_path: Path) -> None:
-    with pytest.raises(LookupError, match=r"no pair in .* has an id that begins with zzz"):
+    with pytest.raises(ValueError, match=r"no pair in .* has an id that begins with zzz"):
         show.find(str(build), "zzz")
-    with pytest.raises(LookupError, match="name a pair by its id"):
+    with pytest.raises(ValueError, match="name a pair by its id"):
         show.find(str(build), "")
     with pytest.raises(FileNotFoundError, match="there is no"):
         show.find(str(tmp_path / "absent"), "a")
@@ -234,5 +234,5 @@ def test_find_names_those_it_cannot_tell_apart(tmp_path: Path) -> None:
     pairs = factories.pairs()
     Store(str(tmp_path)).write(Pair, pairs, [], Manifest("dedup/a", "dedup", "Pair", 63, 0, {}, [], {}, 0.0))
     letter = max("0123456789abcdef", key=lambda c: sum(p.id.startswith(c) for p in pairs))
-    with pytest.raises(LookupError, match=r"pairs in .* have an id that begins with .: \w{12} \("):
+    with pytest.raises(ValueError, match=r"pairs in .* have an id that begins with .: \w{12} \("):
         show.find(str(tmp_path), letter)
