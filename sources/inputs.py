@@ -111,16 +111,19 @@ def source(function: Any) -> str:
         return ""
 
 
-def documented(kind: type) -> dict[str, int]:
-    """Ranks that docstrings and comments tell: ``x: (B, C, H, W)`` or ``x (batch, dim)``."""
+def documented(kind: type) -> dict[str, tuple[int, ...]]:
+    """Shapes that docstrings and comments tell, unknown sizes as 0: ``x: (B, 3, H, W)`` or ``x (batch, dim)``."""
     text = "\n".join(filter(None, [kind.__doc__, kind.forward.__doc__, source(kind.forward)]))  # type: ignore[attr-defined]
-    found: dict[str, int] = {}
-    for name, dims in re.findall(r"\b(\w+)\W[^\n(\[]{0,60}[(\[](\w+(?:\s*,\s*[\w/*]+)+|\w+,)[)\]]", text):
-        found.setdefault(name, len([d for d in dims.split(",") if d.strip()]))
+    found: dict[str, tuple[int, ...]] = {}
+    for name, dims in re.findall(r"\b(\w+)\W[^\n(\[]{0,100}[(\[]([\w*]+(?:\s*,\s*[\w/*]+)+|\w+,)[)\]]", text):
+        sizes = [int(d) if d.strip().isdecimal() else 0 for d in dims.split(",") if d.strip()]
+        found.setdefault(name, tuple(sizes))
     return found
 
 
-def _of_parameter(module: nn.Module, parameter: inspect.Parameter, text: str, hints: dict[str, int]) -> list[Spec]:
+def _of_parameter(
+    module: nn.Module, parameter: inspect.Parameter, text: str, hints: dict[str, tuple[int, ...]]
+) -> list[Spec]:
     name, hint = parameter.name, str(parameter.annotation)
     low = name.lower()
     found: list[Spec] = []
@@ -130,8 +133,10 @@ def _of_parameter(module: nn.Module, parameter: inspect.Parameter, text: str, hi
         found.append(Plain(0.5))
     elif hint.endswith("'bool'>") or hint == "bool":
         found.append(Plain(False))
-    ranks = [hints[name]] if name in hints else []
-    ranks += _ranks(name, text)
+    if 1 <= len(known := hints.get(name, ())) <= 6:
+        usual = shaped(module, len(known))
+        found.append(Tensor(tuple(size or other for size, other in zip(known, usual.shape, strict=True))))
+    ranks = _ranks(name, text)
     found += [shaped(module, rank) for rank in ranks]
     common: list[Spec] = [shaped(module, rank) for rank in _usual_ranks(module)]
     ints: list[Spec] = [Tensor((BATCH, TOKENS), "int", 16), Tensor((BATCH,), "int", 16)]

@@ -16,6 +16,7 @@ from kdata.sandbox.worker import JobError, Worker
 from kdata.step import Step
 
 STAGE, VERSION = "mine", "1"
+CUTS_PER_TASK = 3  # definitions cut for every task that is wanted: most of them become one
 BATCH = 12  # definitions of one sandbox job
 CUT_LIMITS = Limits(wall=900, cpu=300)
 ATTEMPT_LIMITS = Limits(wall=1200, cpu=300, memory=4 << 30)
@@ -37,7 +38,13 @@ def step(limit: int | None = None, part: int = 0, parts: int = 1, seed: int = 0)
         raise ValueError(f"part {part} of {parts}: parts are numbered from 0")
     if limit is not None and limit < 0:
         raise ValueError(f"limit {limit} is negative")
-    parameters: dict[str, Any] = {"limit": limit, "part": part, "parts": parts, "seed": seed}
+    parameters: dict[str, Any] = {
+        "limit": limit,
+        "part": part,
+        "parts": parts,
+        "seed": seed,
+        "enough": 1 << 30 if limit is None else CUTS_PER_TASK * limit,
+    }
 
     def mine(files: Sequence[SourceFile]) -> Iterable[Task | Dropped]:
         return _mine(files, limit, part, parts, seed)
@@ -50,7 +57,8 @@ def _mine(files: Sequence[SourceFile], limit: int | None, part: int, parts: int,
         return
     by_path = {file.origin.path: file for file in files}
     payload = {"files": {path: file.text for path, file in by_path.items()}, "replacements": replacements(),
-               "part": part, "parts": parts, "seed": seed}  # fmt: skip
+               "part": part, "parts": parts, "seed": seed,
+               "enough": 1 << 30 if limit is None else CUTS_PER_TASK * limit}  # fmt: skip
     with pool.lease(*PRELOAD, **ALLOCATOR) as worker:
         try:
             package = worker.call("sources.probe:cut_package", payload, CUT_LIMITS).value

@@ -23,6 +23,7 @@ class Candidate:
     symbol: str
     kind: str  # "module" or "function"
     shape: str  # hash of its syntax tree: equal ones are duplicates
+    lines: int = 0  # of its own text
     refused: str = ""  # why it cannot be one, where that shows without running it
 
 
@@ -51,9 +52,9 @@ class _Finder:
                 module, forward = self._class(Here(path, name))
                 if module:
                     refused = "" if forward else "no forward"
-                    yield Candidate(path, name, "module", shape(node), refused or _foreign(node))
+                    yield Candidate(path, name, "module", shape(node), _lines(node), refused or _foreign(node))
             elif isinstance(node, ast.FunctionDef) and self._function(path, node):
-                yield Candidate(path, name, "function", shape(node))
+                yield Candidate(path, name, "function", shape(node), _lines(node))
 
     def _class(self, key: Here) -> tuple[bool, bool]:
         """Whether a class is an nn.Module, and whether it has a forward of its own or from its bases here."""
@@ -85,7 +86,13 @@ class _Finder:
         """A short public function that takes something, calls torch on it and returns a value."""
         arguments = [a.arg for a in [*node.args.posonlyargs, *node.args.args]]
         lines = (node.end_lineno or 0) - node.lineno
-        if not arguments or node.decorator_list or lines > MAX_FUNCTION_LINES or node.name.startswith(("_", "test")):
+        if (
+            not arguments
+            or node.decorator_list
+            or lines > MAX_FUNCTION_LINES
+            or node.name.startswith(("_", "test"))
+            or node.name.isupper()
+        ):
             return False
         if not any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(node)):
             return False
@@ -105,6 +112,10 @@ class _Finder:
 def shape(node: ast.ClassDef | ast.FunctionDef) -> str:
     """Hash of a definition without its docstrings, positions and own name."""
     return digest(_dump(node).replace(f"'{node.name}'", "''"))
+
+
+def _lines(node: ast.stmt) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
 
 
 def _dump(node: ast.AST) -> str:

@@ -36,19 +36,21 @@ from sources.symbols import Package
 from sources.writer import Cut
 from sources.writer import cut as write_cut
 
-INFER_SECONDS, CHECK_SECONDS = 6, 10  # CPU seconds of one definition
+INFER_SECONDS, CHECK_SECONDS = 3, 6  # CPU seconds of one definition
 WALL_FACTOR = 10  # a loaded machine may take this much longer on the clock
 MAX_SOURCE = 24_000  # characters of a task
-SMALL_SOURCE = 5_000  # building blocks: tried before whole networks
+SMALL = 80  # lines of a building block: these are tried before whole networks
 DANGEROUS = {"open", "exec", "eval", "input", "compile", "breakpoint", "__import__", "exit", "quit"}
 HARMLESS = {"environ", "getenv", "path", "version_info", "maxsize", "float_info", "platform"}  # of os and sys
 TIES_BUDGET = 4_000  # work spent on finding which sizes belong together, see ``search.Budget``
 
 
 def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
-    """Cut the definitions of one part of a package: ``files``, ``replacements``, ``part``, ``parts``, ``seed``.
+    """Cut the definitions of one part of a package.
 
-    Returns cuts in the order in which they are to be tried, the refused with reasons, and files that do not parse.
+    ``payload`` holds ``files``, ``replacements``, ``part``, ``parts``, ``seed``, and ``enough``, the number of cuts
+    after which the rest is left alone.  Returns cuts in the order in which they are to be tried, the refused with
+    reasons, and files that do not parse.
     """
     package = Package(payload["files"], payload["replacements"])
     every = candidates(package)
@@ -57,21 +59,23 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     first: dict[str, Candidate] = {}
     for candidate in every:
         first.setdefault(candidate.shape, candidate)
-    mixed = sorted(every, key=lambda c: digest(str(payload["seed"]), c.path, c.symbol))
+    mixed = sorted(every, key=lambda c: (c.lines > SMALL, digest(str(payload["seed"]), c.path, c.symbol)))
     slicer = Slicer(package)
-    cuts, refused = [], []
+    cuts: list[dict[str, Any]] = []
+    refused: list[dict[str, str]] = []
     for candidate in mixed[payload["part"] :: payload["parts"]]:
         original = first[candidate.shape]
         if candidate.refused:
             refused.append(_refused(candidate, candidate.refused, ""))
         elif original is not candidate:
             refused.append(_refused(candidate, "duplicate", f"of {original.path}:{original.symbol}"))
+        elif len(cuts) >= payload["enough"]:
+            refused.append(_refused(candidate, "limit reached", ""))
         else:
             try:
                 cuts.append(_cut(slicer, candidate))
             except SliceError as error:
                 refused.append(_refused(candidate, error.reason, str(error)))
-    cuts.sort(key=lambda c: len(c["source"]) > SMALL_SOURCE)
     return {"cuts": cuts, "refused": refused, "broken": package.broken}
 
 
