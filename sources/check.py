@@ -80,6 +80,8 @@ def check(source: str, entry_point: str) -> dict[str, Any]:
         raise UnfitError("computes nothing")
     if work.operators > MAX_OPERATORS:
         raise UnfitError("too large", f"{work.operators} operators")
+    if not _finite(_run(module, inputs)):
+        raise UnfitError("not finite")
     mode = _deterministic(module, inputs)
     outputs = [_outputs(program, entry_point, seed, mode) for seed in SEEDS]
     _outputs_fit(outputs)
@@ -132,11 +134,15 @@ def _outputs(program: Program, entry_point: str, seed: int, mode: str) -> list[t
     return _run(module, program.inputs())
 
 
+def _finite(tensors: list[torch.Tensor]) -> bool:
+    return all(bool(torch.isfinite(t).all()) for t in tensors if t.is_floating_point() or t.is_complex())
+
+
 def _outputs_fit(outputs: list[list[torch.Tensor]]) -> None:
     every = [t for out in outputs for t in out]
     if not every or any(t.numel() == 0 for t in every):
         raise UnfitError("outputs are not tensors", "empty")
-    if any(not bool(torch.isfinite(t).all()) for t in every if t.is_floating_point() or t.is_complex()):
+    if not _finite(every):
         raise UnfitError("not finite")
     first = outputs[0][0].flatten()[0]
     if all(bool((t == first).all()) for t in every if not t.is_complex()):

@@ -21,6 +21,11 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"^(use|is|with|has|if|do|no|enable|return|need|requires|learn|learnable|shared?|causal|bidirectional|inplace"
          r"|pretrained|bias|affine|residual|shortcut|training|verbose|pre_norm|qkv_bias|qk_norm|batch_first|bn)(_|$)"
          r"|_bias$|_flag$|_only$|_first$", ["False", "True"]),
+        (r"(^|_)min(_val|_value)?$|_min_", ["-1.0", "0.0"]),
+        (r"(^|_)max(_val|_value)?$|_max_", ["1.0", "6.0"]),
+        (r"^(add|subtract|scale|scaling|multiply|multiplier|constant|divide|sub|mul)_?(value|factor|by)?(_\d)?$|divisor",
+         ["0.5", "2.0", "64"]),
+        (r"_shape$", ["(64, 1, 1)", "(64,)", "(32, 32)", "64"]),
         (r"vocab|num_embeddings|n_?tokens?$|^num_tokens$|n_words|num_types", ["1024"]),
         (r"class|num_labels|num_outputs|num_actions", ["16", "2"]),
         (r"head_?dim|dim_?head|^d_?[kv]$|d_head|per_head|kv_lora|q_lora", ["16", "32"]),
@@ -64,6 +69,14 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
          r"|attention|conv|proj|.*_net|.*_module|.*_layer|.*_encoder|.*_decoder|.*_fn|.*_block)$", MODULE),
     ]
 ]  # fmt: skip
+# Extents of a window, one for each spatial dimension.
+SMALL_TUPLES = [
+    (re.compile(r"kernel|pool_?size|window"), ["(3, 3)", "(3, 3, 3)", "(3,)"]),
+    (re.compile(r"stride|dilat"), ["(1, 1)", "(1, 1, 1)", "(1,)"]),
+    (re.compile(r"output_pad"), ["(0, 0)", "(0, 0, 0)"]),
+    (re.compile(r"pad"), ["(1, 1)", "(1, 1, 1)", "(1,)"]),
+    (re.compile(r"patch"), ["(4, 4)", "(2, 4, 4)"]),
+]
 FALLBACK = ["64", "4", "nn.Identity()", "[32, 64]", "0.5", "2", "'relu'", "nn.ReLU", "True"]
 CONFIG = re.compile(r"^(config|cfg|conf|configs|args|arg|opts?|options|hparams|hps|params|hp|.*_config|.*_cfg)$")
 LISTS = ["[32, 64]", "(2, 2)", "[2, 2, 2, 2]", "[16, 32, 64, 128]", "(8, 8)", "[3, 5, 7]"]
@@ -119,8 +132,9 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
         found += ["False", "True"]
     if CONFIG.match(low) or len(use.attributes - {"shape", "size", "dim", "device", "dtype", "data"}) >= 2:
         found.append("<config>")
+    small = next((v for pattern, v in SMALL_TUPLES if pattern.search(low)), None)
     if use.listed or re.search(r"list|tuple|sequence|iterable", annotation, re.I):
-        found += LISTS
+        found += small or LISTS
     by_name = next((v for pattern, v in BY_NAME if pattern.search(low)), [])
     if use.axis:
         found += ["1", "-1"]
