@@ -287,7 +287,8 @@ def load(source: str, scratch: Path) -> dict[str, Any]:
     module = types.ModuleType("task")
     module.__file__ = str(path)
     sys.modules["task"] = module
-    exec(compile(source, str(path), "exec"), module.__dict__)  # noqa: S102 - in the sandbox
+    # dont_inherit: else this file's own future import would hide what a type hint of the cut lacks
+    exec(compile(source, str(path), "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - in the sandbox
     return {"torch": torch, "nn": torch.nn, "F": functional, **module.__dict__}
 
 

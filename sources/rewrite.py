@@ -86,10 +86,10 @@ class Edits:
     def _apply(self, start: int, end: int) -> str:
         out, at = [], start
         for first, last, new in sorted(self.changes, key=lambda c: (c[0], -c[1])):
-            if first < at or last > end:
+            if first < at or first >= end:
                 continue
             out += [self.text.data[at:first], new]
-            at = last
+            at = min(last, end)  # removing the last statement of a block takes the line's end with it
         return b"".join([*out, self.text.data[at:end]]).decode("utf-8", "surrogatepass")
 
 

@@ -76,6 +76,16 @@ def test_a_cut_holds_what_it_needs_and_no_more() -> None:
     assert "Block" in namespace
 
 
+def test_an_unused_method_at_the_end_is_left_out() -> None:
+    text = (
+        HEAD
+        + "class M(nn.Module):\n    def forward(self, x):\n        return x.relu()\n\n    def last(self) -> Absent:\n        pass\n"
+    )
+    source = cut({"m.py": text}, "m.py", "M")
+    assert "last" not in source
+    assert source.endswith("return x.relu()\n")
+
+
 def test_what_cannot_stand_alone_says_why() -> None:
     with pytest.raises(SliceError) as error:
         cut(PACKAGE, "net/block.py", "Lost")
