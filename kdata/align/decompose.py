@@ -109,6 +109,8 @@ def var(
 
 def mm(a: Tensor, b: Tensor) -> Tensor:
     """A product with a single row or column is a reduction; NotImplemented leaves the rest to ``tl.dot``."""
+    if _is_one(a.shape[-1]):
+        return a * b
     if _is_one(a.shape[-2]) or _is_one(b.shape[-1]) or a.dtype in (torch.float64, torch.int64):
         return (a.unsqueeze(-1) * b.unsqueeze(-3)).sum(-2)
     return NotImplemented

@@ -88,8 +88,7 @@ def write(call: Call, name: str, names: Mapping[str, str], known: Mapping[str, s
 def _launch(call: Call, names: Mapping[str, str], known: Mapping[str, str], sizes: Any, grid: Any) -> list[str]:
     kernel = call.kernel
     blocks = [_programs(n, kernel.blocks.get(b, 1), known) for n, b in grid]
-    arguments = [names[t.name] + (f".view(-1)[{render(o, known)} :]" if o != 0 else "")
-                 for t, o in zip(call.tensors, call.offsets, strict=True)]  # fmt: skip
+    arguments = [_start(t, o, names[t.name], known) for t, o in zip(call.tensors, call.offsets, strict=True)]
     arguments += [render(v, known) for _, v in sizes]
     constants = [f"{b}={n}" for b, n in kernel.blocks.items()]
     if kernel.warps != 4:
@@ -98,6 +97,15 @@ def _launch(call: Call, names: Mapping[str, str], known: Mapping[str, str], size
         f"grid = ({', '.join(blocks)},)",
         f"{kernel.name}[grid]({', '.join([*arguments, *constants])})",
     ]
+
+
+def _start(tensor: Buffer, offset: Any, name: str, known: Mapping[str, str]) -> str:
+    """The tensor, from an element of its storage on."""
+    if offset == 0:
+        return name
+    if tensor.is_contiguous:
+        return f"{name}.view(-1)[{render(offset, known)} :]"
+    return f"{name}.as_strided(({name}.numel() - ({render(offset, known)}),), (1,), {render(offset, known)})"
 
 
 def _programs(elements: Any, block: int, known: Mapping[str, str]) -> str:

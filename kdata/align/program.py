@@ -35,7 +35,6 @@ class Forward:
     views: dict[str, ast.expr] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
-    titles: set[str] = field(default_factory=lambda: set(helpers.SOURCES))  # launchers: hide no helper
     launchers: dict[str, list[tuple[str, launch.Launcher, launch.Call, dict[str, str]]]] = field(default_factory=dict)
     kernels: dict[str, kernel.Written] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
@@ -48,16 +47,17 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
     """The candidate's text, not yet formatted, and the operators that it leaves to ATen."""
     module = inductor.parse(code)
     state = Forward(traced, module, dict(traced.names), {})
-    state.taken = {"self", "grid", *state.known.values()}
+    state.taken = {"self", "grid", *state.known.values(), *helpers.SOURCES}
     _arguments(state)
     state.inputs = {a.access for a in traced.arguments if isinstance(a.value, torch.Tensor)}
     state.taken |= {re.split(r"\W", a)[0] for a in state.access.values()}
     calls = _calls(state)
     state.integers = {name: [integers for _, integers in made] for name, made in calls.items()}
     state.final = {_base_name(node) for node in module.returns}
+    titles = {name: unique(identifier(label(name)), state.taken) for name in module.kernels if name in calls}
     for name, made in module.kernels.items():
         if name in calls:
-            chosen = unique(identifier(label(name)), state.titles)
+            chosen = titles[name]
             results = kernel.results(made)
             pointers = [_pointer_name(state, argument, chosen, results.get(p, ""))
                         for p, argument in zip(_pointers(made), calls[name][0][0], strict=True)]  # fmt: skip
@@ -259,7 +259,7 @@ def _launcher(state: Forward, name: str, call: launch.Call) -> tuple[str, launch
         if again.text == found.text:
             return title, again
     base = call.kernel.name.removesuffix("_kernel")
-    title = base if not made else unique(base, state.titles)
+    title = base if not made else unique(base, state.taken)
     taken = {"grid", *state.known.values(), title, call.kernel.name}
     names = {t: unique(n, taken) for t, n in _local_names(state, call).items()}
     found = launch.write(call, title, names, state.known)

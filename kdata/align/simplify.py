@@ -267,6 +267,10 @@ class _Constants(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         node.left, node.right = self._value(node.left), self._value(node.right)
         self.generic_visit(node)
+        if isinstance(node.op, ast.Mult) and isinstance(node.left, ast.Constant) and node.left.value == 1.0:
+            return node.right
+        if (larger := _at_least_one(node)) is not None:
+            return larger
         if isinstance(node.op, ast.BitAnd) and _is_true(node.left):
             return node.right
         return node.left if isinstance(node.op, ast.BitAnd) and _is_true(node.right) else node
@@ -296,6 +300,20 @@ class _Constants(ast.NodeTransformer):
 
     def _value(self, node: ast.expr) -> ast.expr:
         return self.values[node.id] if isinstance(node, ast.Name) and node.id in self.values else node
+
+
+def _at_least_one(node: ast.BinOp) -> ast.expr | None:
+    """``n`` of ``(1 >= n) * 1 + (n > 1) * n``: sizes are never zero."""
+    match node:
+        case ast.BinOp(
+            left=ast.Compare(ops=[ast.GtE()], comparators=[first]) | ast.BinOp(
+                left=ast.Compare(ops=[ast.GtE()], comparators=[first]), op=ast.Mult()
+            ),
+            op=ast.Add(),
+            right=ast.BinOp(left=second, op=ast.Mult(), right=ast.Compare(left=third, ops=[ast.Gt()])),
+        ) if ast.dump(first) == ast.dump(second) == ast.dump(third):
+            return second
+    return None
 
 
 def _is_true(node: ast.expr) -> bool:

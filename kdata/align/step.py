@@ -5,26 +5,28 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterable, Sequence
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from ruff import find_ruff_bin
 
 from kdata.align.errors import AlignError
-from kdata.record import Candidate, Dropped, Origin, Task
+from kdata.record import Candidate, Dropped, Origin, Task, digest
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import JobError, Worker
 from kdata.step import Step
 from kdata.task import find_entry_point
 
-VERSION = "1"
+# The stage's version is what it is made of: another compiler or another line here gives another shard.
+VERSION = digest(*(p.read_text() for p in sorted(Path(__file__).parent.glob("*.py"))), version("torch"), version("triton"))
 PRELOAD = "kdata.align.job:warm"
 ENVIRONMENT = {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
 LINE_LENGTH = 100
 
 
-def step(seconds: float = 60.0, allow_aten: bool = False) -> Step[Task, Candidate]:
+def step(seconds: float = 20.0, allow_aten: bool = False) -> Step[Task, Candidate]:
     """The stage: a Triton candidate for each task.
 
     Args:
@@ -50,7 +52,7 @@ def _align_all(tasks: Sequence[Task], seconds: float, allow_aten: bool) -> Itera
                 yield candidate
 
 
-def align(task: Task, worker: Worker, seconds: float = 60.0) -> Candidate:
+def align(task: Task, worker: Worker, seconds: float = 20.0) -> Candidate:
     """The compiler's candidate for one task.
 
     Raises:
@@ -69,7 +71,7 @@ def align(task: Task, worker: Worker, seconds: float = 60.0) -> Candidate:
     )  # fmt: skip
 
 
-def align_file(path: str | Path, entry_point: str | None = None, seconds: float = 60.0) -> Candidate:
+def align_file(path: str | Path, entry_point: str | None = None, seconds: float = 20.0) -> Candidate:
     """Align a task file in the KernelBench interface.
 
     Raises:

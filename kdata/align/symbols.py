@@ -127,6 +127,10 @@ class _Printer(StrPrinter):  # type: ignore[misc]
     def _print_remainder(self, e: Any) -> str:
         return f"(({self._print(e.args[0])}) % ({self._print(e.args[1])}))"
 
+    def _print_Pow(self, e: Any, rational: bool = False) -> str:
+        exponent = float(e.exp) if e.exp.is_number and not e.exp.is_Integer else e.exp
+        return f"(({self._print(e.base)}) ** ({exponent}))"
+
     def _print_largest(self, e: Any) -> str:
         return f"max({self._print(e.args[0])}, {self._print(e.args[1])})"
 

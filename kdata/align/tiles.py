@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from dataclasses import dataclass
 
 from kdata.align.errors import AlignError
 from kdata.align.simplify import Replace, assignments, call, names
@@ -18,38 +19,43 @@ RIGHT = {"x": "[None, :]", "r": "[:, None]"}
 OUTSIDE = {"y": "[:, None]", "x": "[None, :]"}
 
 
+@dataclass(slots=True)
+class _Product:
+    """One ``tl.dot`` of a kernel: its operands' values before Inductor shaped them, and its name."""
+
+    left: ast.expr
+    right: ast.expr
+    name: str
+
+
 def flatten_tiles(function: ast.FunctionDef) -> None:
-    """Rewrite a kernel with one ``tl.dot`` in place.
+    """Rewrite a kernel with ``tl.dot`` in place; several products may share its loop.
 
     Raises:
         AlignError: the kernel has another form than Inductor's native matmul.
     """
-    body = next((s for s in function.body if isinstance(s, ast.For)), function).body
-    position, left, right, product = _find_dot(body)
-    prologue = [s for s in body[:position] if not _is_frame(s)]
-    indices = [s for s in body[:position] if _is_frame(s) and not _is_dot(s)]
-    tail = body[position:]
-    a, left = _operand(prologue, left, LEFT, "left")
-    b, right = _operand(prologue, right, RIGHT, "right")
-    looped = body is not function.body
-    accumulator = _accumulator(tail, product) if looped else None
-    precision = ast.Constant("ieee")
-    if looped:
-        assert accumulator is not None
-        dot = call("tl.dot", left, right, ast.Name(accumulator, ast.Load()), input_precision=precision)
-        body[:] = [*indices, *a, *b, _assign(accumulator, dot)]
-        after = function.body.index(next(s for s in function.body if isinstance(s, ast.For)))
-        rest = [_squeeze(s) for s in function.body[after + 1 :]]
-        aliases = [s for s in rest if isinstance(s, ast.Assign) and ast.unparse(s.value) == accumulator]
-        renames: dict[str, ast.expr] = {ast.unparse(s.targets[0]): ast.Name(accumulator, ast.Load()) for s in aliases}
-        rest = [Replace(renames).visit(s) for s in rest if s not in aliases]
-        head = [_one_dimensional(s) if _is_frame(s) else _spread(_squeeze(s), OUTSIDE) for s in function.body[: after + 1]]
+    loops = [s for s in function.body if isinstance(s, ast.For)]
+    if len(loops) > 1:
+        raise AlignError("compiler output", "a matmul kernel with several loops")
+    body = loops[0].body if loops else function.body
+    last, products = _find_products(body)
+    prologue = [s for s in body[:last] if not _is_frame(s)]
+    frame = [s for s in body[:last] if _is_frame(s) and not _is_dot(s)]
+    tail = body[last:]
+    made: dict[str, str] = {}
+    operands = [(_operand(prologue, p.left, LEFT, "left", made), _operand(prologue, p.right, RIGHT, "right", made))
+                for p in products]  # fmt: skip
+    loads = [s for (a, _), (b, _) in operands for s in (*a, *b)]
+    if loops:
+        sums = [_accumulator(body, p.name) for p in products]
+        body[:] = [*frame, *loads]
+        body += [_assign(acc, _dot(a, b, acc)) for acc, ((_, a), (_, b)) in zip(sums, operands, strict=True)]
+        function.body = _around(function.body, loops[0], sums)
     else:
-        dot = _assign(product, call("tl.dot", left, right, input_precision=precision))
+        dots = [_assign(p.name, _dot(a, b)) for p, ((_, a), (_, b)) in zip(products, operands, strict=True)]
         kept = [_spread(_squeeze(copy.deepcopy(s)), OUTSIDE) for s in _needed_by(tail, prologue)]
-        head = [*(_one_dimensional(s) for s in indices), *a, *b, dot, *kept]
-        rest = tail
-    function.body = [*head, *(_spread(_squeeze(s), OUTSIDE) for s in rest)]
+        head = [*(_one_dimensional(s) for s in frame), *loads, *dots, *kept]
+        function.body = [*head, *(_spread(_squeeze(s), OUTSIDE) for s in tail)]  # type: ignore[list-item]
     _drop_batch_mask(function)
 
 
@@ -57,14 +63,35 @@ def _assign(name: str, value: ast.expr) -> ast.Assign:
     return ast.Assign([ast.Name(name, ast.Store())], value, lineno=0)
 
 
-def _find_dot(body: list[ast.stmt]) -> tuple[int, ast.expr, ast.expr, str]:
-    """Where the product stands, its operands' 3-D values, and its name."""
+def _dot(left: ast.expr, right: ast.expr, accumulator: str = "") -> ast.Call:
+    added = [ast.Name(accumulator, ast.Load())] if accumulator else []
+    return call("tl.dot", left, right, *added, input_precision=ast.Constant("ieee"))
+
+
+def _around(body: list[ast.stmt], loop: ast.For, sums: list[str]) -> list[ast.stmt]:
+    """The kernel's statements before and after its loop, in two dimensions."""
+    at = body.index(loop)
+    head = [_one_dimensional(s) if _is_frame(s) else _spread(_squeeze(s), OUTSIDE) for s in body[: at + 1]]
+    rest = [_squeeze(s) for s in body[at + 1 :]]
+    aliases = [s for s in rest if isinstance(s, ast.Assign) and ast.unparse(s.value) in sums]
+    renames: dict[str, ast.expr] = {ast.unparse(s.targets[0]): s.value for s in aliases}
+    rest = [Replace(renames).visit(s) for s in rest if s not in aliases]
+    return [*head, *(_spread(s, OUTSIDE) for s in rest)]  # type: ignore[list-item]
+
+
+def _find_products(body: list[ast.stmt]) -> tuple[int, list[_Product]]:
+    """The position behind the last product, and all products."""
     where = {s.targets[0].id: s.value for s in body if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)}
+    found: list[_Product] = []
+    last = 0
     for position, statement in enumerate(body):
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="dot"), args=[a, b])):
-                return position + 1, _unshaped(a, where), _unshaped(b, where), name
-    raise AlignError("compiler output", "a matmul kernel without a product in its main loop")
+                found.append(_Product(_unshaped(a, where), _unshaped(b, where), name))
+                last = position + 1
+    if not found:
+        raise AlignError("compiler output", "a matmul kernel without a product in its main loop")
+    return last, found
 
 
 def _unshaped(node: ast.expr, where: dict[str, ast.expr]) -> ast.expr:
@@ -83,21 +110,21 @@ def _is_shaping(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and ast.unparse(node.func) in ("tl.reshape", "tl.trans", "tl.broadcast_to")
 
 
-def _operand(prologue: list[ast.stmt], root: ast.expr, spread: dict[str, str], side: str) -> tuple[list[ast.stmt], ast.expr]:
-    """The statements that an operand is made by, in 2-D, under names of their own."""
-    needed, chosen = names(root), []
-    for statement in reversed(prologue):
-        assert isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
-        if statement.targets[0].id in needed:
-            chosen.append(statement)
-            needed |= names(statement.value)
-    made = [s.targets[0].id for s in chosen]  # type: ignore[attr-defined]
-    renamed: dict[str, ast.expr] = {n: ast.Name(f"{n}_{side}", ast.Load()) for n in made}
+def _operand(
+    prologue: list[ast.stmt], root: ast.expr, spread: dict[str, str], side: str, made: dict[str, str]
+) -> tuple[list[ast.stmt], ast.expr]:
+    """The statements that an operand is made by, in 2-D, under names of their own; ``made`` knows those there are."""
+    chosen = [s for s in _needed_by([ast.Expr(root)], prologue) if isinstance(s, ast.Assign)]
+    renamed: dict[str, ast.expr] = {}
     copies: list[ast.stmt] = []
-    for statement in reversed(chosen):
-        assert isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+    for statement in chosen:
+        old = ast.unparse(statement.targets[0])
         value = _spread(_drop_shape(Replace(renamed).visit(copy.deepcopy(statement.value))), spread)
-        copies.append(_assign(f"{statement.targets[0].id}_{side}", value))
+        text = f"{side} {ast.unparse(ast.fix_missing_locations(value))}"
+        if text not in made:
+            made[text] = f"{old}_{side}"
+            copies.append(_assign(made[text], value))  # type: ignore[arg-type]
+        renamed[old] = ast.Name(made[text], ast.Load())
     return copies, Replace(renamed).visit(copy.deepcopy(root))
 
 

@@ -333,6 +333,31 @@ def _square_root(x: Any) -> Any:
     return torch.sym_sqrt(x) if isinstance(x, torch.SymInt | torch.SymFloat) else _plain_square_root(x)
 
 
+def _lstm_cell(x: torch.Tensor, state: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+    """Like the other cells below: ATen's own ask for the hidden size as a number."""
+    h, c = state
+    gates = nn.functional.linear(x, w_ih, b_ih) + nn.functional.linear(h, w_hh, b_hh)
+    i, f, g, o = gates.chunk(4, 1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+def _gru_cell(x: torch.Tensor, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+    r, z, n = nn.functional.linear(x, w_ih, b_ih).chunk(3, 1)
+    r_h, z_h, n_h = nn.functional.linear(h, w_hh, b_hh).chunk(3, 1)
+    z = (z + z_h).sigmoid()
+    n = (n + (r + r_h).sigmoid() * n_h).tanh()
+    return (h - n) * z + n
+
+
+def _rnn_cell(activation: str) -> Callable[..., Any]:
+    def cell(x: torch.Tensor, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
+        total = nn.functional.linear(x, w_ih, b_ih) + nn.functional.linear(h, w_hh, b_hh)
+        return getattr(torch, activation)(total)
+
+    return cell
+
+
 def _max_pool1d(
     x: torch.Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
@@ -360,4 +385,8 @@ def _uninitialised() -> Iterator[None]:
         stack.enter_context(mock.patch.object(math, "sqrt", _square_root))
         stack.enter_context(mock.patch.object(nn.functional, "max_pool1d", _max_pool1d))
         stack.enter_context(mock.patch.object(torch, "max_pool1d", _max_pool1d))
+        cells = {"lstm_cell": _lstm_cell, "gru_cell": _gru_cell, "rnn_tanh_cell": _rnn_cell("tanh"),
+                 "rnn_relu_cell": _rnn_cell("relu")}  # fmt: skip
+        for name, cell in cells.items():
+            stack.enter_context(mock.patch.object(torch._VF, name, cell))
         yield

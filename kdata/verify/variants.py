@@ -20,6 +20,7 @@ LARGEST = 20_000  # elements of one tensor
 MOST = 200  # times WORK: beyond it a task is too large to be interpreted at all
 ROWS = 16
 KEPT = 64  # integers up to this one that decide parameters only are never scaled down
+STRUCTURE = 16  # times WORK: what keeping the integers that decide parameters only may cost
 TIED = 6  # equal integers from this one on are taken to be equal on purpose
 CAPS = (128, 64, 32, 16, 8, 4, 2)
 PROBES = 120  # runs spent on finding the axes
@@ -165,7 +166,10 @@ def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
     inputs = {s.name for s in found if _moves(prober, {}, s)}
     twins = {s.name for s in found if s.value >= TIED and s.value in {t.value for t in found if t.name in inputs}}
     tolerable: list[tuple[int, Values]] = [] if not (own := prober.forward({})) else [(own.cost.work, {})]
-    for names in (inputs | twins, inputs, {s.name for s in found if s.name in inputs or s.value > KEPT}):
+    everything = {s.name for s in found if s.name in inputs or s.value > KEPT}
+    for names in (inputs | twins, inputs, everything):
+        if names is everything and tolerable and min(w for w, _ in tolerable) <= STRUCTURE * WORK:
+            break  # rather some more work than another number of groups
         for cap in CAPS:
             values = {s.name: down(s.value, cap) for s in found if s.name in names and s.value > cap}
             run = prober.forward(values)
