@@ -108,7 +108,9 @@ def substitute(source: str, replace: Callable[[Size], ast.expr | None]) -> ast.M
             changed: ast.AST = super().visit(node) if new is None else ast.copy_location(new, node)
             return changed
 
-    return ast.fix_missing_locations(Substitution().visit(tree))
+    changed = Substitution().visit(tree)
+    assert isinstance(changed, ast.Module)
+    return ast.fix_missing_locations(changed)
 
 
 def resize(source: str, values: Mapping[str, int]) -> str:
@@ -158,7 +160,11 @@ def _labels(statement: ast.stmt) -> dict[int, str]:
     """What the values of a statement are called: by assignment, dictionary key or keyword."""
     labels: dict[int, str] = {}
     for node in ast.walk(statement):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Tuple)
+            and isinstance(node.value, ast.Tuple)
+        ):
             names = (ast.unparse(t) for t in node.targets[0].elts)
             labels |= {id(v): n for n, v in zip(names, node.value.elts, strict=False)}
         elif isinstance(node, ast.Dict):
@@ -176,8 +182,9 @@ def _whole(node: ast.expr) -> int | None:
             return value
         case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
             a, b = _whole(left), _whole(right)
-            small = a is not None and b is not None and abs(a) < 2**40 and abs(b) < 2**40
-            if not small or (isinstance(op, ast.LShift | ast.Pow) and not 0 <= b < 64) or (isinstance(op, ast.FloorDiv) and not b):  # type: ignore[operator]
+            if a is None or b is None or max(abs(a), abs(b)) >= 2**40:
+                return None
+            if (isinstance(op, ast.LShift | ast.Pow) and not 0 <= b < 64) or (isinstance(op, ast.FloorDiv) and not b):
                 return None
             return ARITHMETIC[type(op)](a, b)
     return None

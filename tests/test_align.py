@@ -22,7 +22,11 @@ TASKS = {
         "rows = 4096\ncols = 393216\n",
         "[torch.rand(rows, cols)]",
     ),
-    "matmul": ("def forward(self, a, b):\n        return a @ b.T", "n = 2048 * 2\n", "[torch.rand(n, 64), torch.rand(96, 64)]"),
+    "matmul": (
+        "def forward(self, a, b):\n        return a @ b.T",
+        "n = 2048 * 2\n",
+        "[torch.rand(n, 64), torch.rand(96, 64)]",
+    ),
     "several outputs": (
         "def forward(self, x):\n        return {'mean': x.mean(1), 'max': x.max(1).values}, [x.argmin(1)]",
         "",
@@ -33,8 +37,16 @@ TASKS = {
         "",
         "[[torch.rand(5, 7), torch.rand(5, 7)], 3]",
     ),
-    "cat": ("def forward(self, x, y):\n        return torch.cat([x, y.sin()], 1).cumsum(1)", "", "[torch.rand(4, 9), torch.rand(4, 6)]"),
-    "pool": ("def forward(self, x):\n        return F.adaptive_avg_pool2d(F.max_pool2d(x, 3, 2, 1), 3)", "", "[torch.rand(2, 3, 14, 15)]"),
+    "cat": (
+        "def forward(self, x, y):\n        return torch.cat([x, y.sin()], 1).cumsum(1)",
+        "",
+        "[torch.rand(4, 9), torch.rand(4, 6)]",
+    ),
+    "pool": (
+        "def forward(self, x):\n        return F.adaptive_avg_pool2d(F.max_pool2d(x, 3, 2, 1), 3)",
+        "",
+        "[torch.rand(2, 3, 14, 15)]",
+    ),
     "loss": (
         "def forward(self, x, y):\n        return F.cross_entropy(x, y, label_smoothing=0.1)",
         "",
@@ -100,7 +112,11 @@ def test_dropout_is_traced_in_eval_mode(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("forward", "reason"),
-    [("x + torch.rand_like(x)", "random"), ("torch.nonzero(x)", "compiler output"), ("torch.linalg.svd(x).S", "left to ATen")],
+    [
+        ("x + torch.rand_like(x)", "random"),
+        ("torch.nonzero(x)", "compiler output"),
+        ("torch.linalg.svd(x).S", "left to ATen"),
+    ],
 )
 def test_what_cannot_be_aligned_says_why(forward: str, reason: str, tmp_path: Path) -> None:
     source = functional("softmax").replace("torch.softmax(x, -1)", forward)

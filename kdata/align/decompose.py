@@ -12,9 +12,9 @@ from functools import cache
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torch._inductor.decomposition import select_decomp_table
+from torch.nn import functional
 
 aten = torch.ops.aten
 LARGEST_UNROLLED_WINDOW = 25  # Inductor unrolls max pooling up to here
@@ -45,7 +45,7 @@ def convolution(
         x, weight = _as_plain_convolution(x, weight, stride, padding, dilation, output_padding, groups)
         stride = [1] * len(stride)
     else:
-        x = F.pad(x, [p for amount in reversed(padding) for p in (amount, amount)])
+        x = functional.pad(x, [p for amount in reversed(padding) for p in (amount, amount)])
     y = _windows_times_weight(x, weight, stride, dilation, groups)
     if bias is not None:
         y = y + bias.reshape(1, -1, *[1] * (y.dim() - 2))
@@ -61,18 +61,18 @@ def _as_plain_convolution(
     for axis in range(dims):
         if stride[axis] > 1:
             zeros = (0, 0) * (dims - 1 - axis) + (0, stride[axis] - 1)
-            x = F.pad(x.unsqueeze(3 + axis), zeros).flatten(2 + axis, 3 + axis)
+            x = functional.pad(x.unsqueeze(3 + axis), zeros).flatten(2 + axis, 3 + axis)
     pad: list[int] = []
     for axis in reversed(range(dims)):
         reach = dilation[axis] * (weight.shape[2 + axis] - 1) - padding[axis]
         pad += [reach, reach + output_padding[axis] - (stride[axis] - 1)]
     c_in, c_out_group, *kernel = weight.shape
     weight = weight.flip(list(range(2, 2 + dims))).reshape(groups, c_in // groups, c_out_group, *kernel)
-    return F.pad(x, pad), weight.transpose(1, 2).reshape(groups * c_out_group, c_in // groups, *kernel)
+    return functional.pad(x, pad), weight.transpose(1, 2).reshape(groups * c_out_group, c_in // groups, *kernel)
 
 
 def _windows_times_weight(x: Tensor, weight: Tensor, stride: list[int], dilation: list[int], groups: int) -> Tensor:
-    """Convolution of a padded input: ``[N, C, *spatial]`` and ``[C_out, C / groups, *kernel]`` to ``[N, C_out, *out]``."""
+    """Convolution of a padded input ``[N, C, *spatial]`` and ``[C_out, C / groups, *kernel]``: ``[N, C_out, *out]``."""
     dims = x.dim() - 2
     (n, c_in), (c_out, _, *kernel) = x.shape[:2], weight.shape
     fields = windows(x, kernel, stride, dilation)
@@ -100,14 +100,12 @@ def var_mean(
     return variance, mean if keepdim else mean.reshape(variance.shape)
 
 
-def var(
-    x: Tensor, dim: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False
-) -> Tensor:
+def var(x: Tensor, dim: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False) -> Tensor:
     """``aten.var.correction``."""
     return var_mean(x, dim, correction=correction, keepdim=keepdim)[0]
 
 
-def mm(a: Tensor, b: Tensor) -> Tensor:
+def mm(a: Tensor, b: Tensor) -> Any:
     """A product with a single row or column is a reduction; NotImplemented leaves the rest to ``tl.dot``."""
     if _is_one(a.shape[-1]):
         return a * b
@@ -119,7 +117,8 @@ def mm(a: Tensor, b: Tensor) -> Tensor:
 def addmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """``beta * bias + alpha * a @ b``."""
     product = a @ b if alpha == 1 else alpha * (a @ b)
-    return product + (bias if beta == 1 else beta * bias)
+    total: Tensor = product + (bias if beta == 1 else beta * bias)
+    return total
 
 
 def _is_one(size: Any) -> bool:
@@ -132,7 +131,9 @@ def _per_axis(value: list[int] | int, dims: int, default: list[int] | None = Non
     return given * dims if len(given) == 1 else given
 
 
-def _pooled_windows(x: Tensor, kernel: list[int], stride: list[int], padding: list[int], ceil: bool, fill: float) -> Tensor:
+def _pooled_windows(
+    x: Tensor, kernel: list[int], stride: list[int], padding: list[int], ceil: bool, fill: float
+) -> Tensor:
     """Windows of a padded input, with the last partial window where ``ceil`` asks for it."""
     pads: list[int] = []
     for axis in reversed(range(len(kernel))):
@@ -145,7 +146,7 @@ def _pooled_windows(x: Tensor, kernel: list[int], stride: list[int], padding: li
             extra = max(0, steps * s + k - size - 2 * p)
         pads += [p, p + extra]
     if any(not isinstance(p, int) or p for p in pads):
-        x = F.pad(x, pads, value=fill)
+        x = functional.pad(x, pads, value=fill)
     return windows(x, kernel, stride, [1] * len(kernel))
 
 
@@ -164,7 +165,9 @@ def _avg_pool(dims: int) -> Callable[..., Tensor]:
             pooled = total / (divisor_override or math.prod(kernel))
         else:
             ones = torch.ones_like(batched[:1, :1])
-            inside = F.pad(ones, [p for amount in reversed(pad) for p in (amount, amount)], value=float(count_include_pad))
+            inside = functional.pad(
+                ones, [p for amount in reversed(pad) for p in (amount, amount)], value=float(count_include_pad)
+            )
             pooled = total / _pooled_windows(inside, kernel, steps, [0] * dims, ceil_mode, 0.0).sum(taps)
         return pooled if x.dim() == dims + 2 else pooled.squeeze(0)
 
@@ -199,7 +202,8 @@ def _membership(size: Any, bins: int, like: Tensor) -> Tensor:
     element = torch.arange(size, device=like.device).unsqueeze(1)
     index = torch.arange(bins, device=like.device)
     start, end = index * size // bins, ((index + 1) * size + bins - 1) // bins
-    return (element >= start) & (element < end)
+    inside: Tensor = (element >= start) & (element < end)
+    return inside
 
 
 def adaptive_avg_pool(x: Tensor, output_size: list[int]) -> Tensor:

@@ -19,8 +19,8 @@ import sympy
 import torch
 from torch._dynamo import device_interface
 from torch._inductor import ir, sizevars
-from torch._inductor.virtualized import V
 from torch._inductor.sizevars import SizeVarAllocator
+from torch._inductor.virtualized import V
 from torch.utils._sympy.value_ranges import ValueRangeError
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
@@ -152,7 +152,7 @@ def _bound_simplification() -> None:
     It only shortens index expressions, and those it is skipped for have nothing to join.
     """
     join = sizevars.join_dimensions
-    sizevars.join_dimensions = lambda e: e if e.is_Add and len(e.args) > LONGEST_JOINED_SUM else join(e)
+    sizevars.join_dimensions = lambda expr: expr if expr.is_Add and len(expr.args) > LONGEST_JOINED_SUM else join(expr)
 
 
 def _forgive_range_errors() -> None:

@@ -144,24 +144,17 @@ def name_indices(function: ast.FunctionDef) -> None:
     """Give every quotient and remainder of an index a name of its own, once, where its index is known."""
     bases = set(INDEX) | {n for n in assignments(function) if n[0] in "xyzr" and n[1:].isdigit()}
     known: dict[str, str] = {}
-    body = function.body
-    for position, statement in enumerate(body):
+    body: list[ast.stmt] = []
+    for statement in function.body:
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.BinOp) and _is_part(statement.value):
             known[ast.dump(statement.value)] = ast.unparse(statement.targets[0])
         finder = _Find(bases, known)
         if isinstance(statement, ast.For):
             _name_in_loop(statement, finder)
-        elif ast.unparse(statement) and not _names_a_part(statement):
-            body[position] = finder.visit(statement)
-        body[position] = _Block([*(_assigned(n, e) for n, e in finder.found), body[position]])
-    function.body = [s for block in body for s in (block.statements if isinstance(block, _Block) else [block])]
-
-
-@dataclass(slots=True)
-class _Block:
-    """Statements in the place of one."""
-
-    statements: list[ast.stmt]
+        elif not _names_a_part(statement):
+            statement = finder.visit(statement)
+        body += [*(_assigned(n, e) for n, e in finder.found), statement]
+    function.body = body
 
 
 def _name_in_loop(loop: ast.For, outside: _Find) -> None:
@@ -192,7 +185,9 @@ def _is_part(node: ast.expr) -> bool:
 
 
 def _names_a_part(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name) and _is_part(statement.value)
+    return (
+        isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name) and _is_part(statement.value)
+    )
 
 
 class _Find(ast.NodeTransformer):

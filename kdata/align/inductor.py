@@ -69,7 +69,9 @@ def _kernel(name: str, text: ast.expr) -> Kernel:
     given = {k.arg: k.value for k in options.keywords}
     meta = given["triton_meta"]
     assert isinstance(meta, ast.Dict)
-    signature = next(v for k, v in zip(meta.keys, meta.values, strict=True) if ast.literal_eval(k or meta) == "signature")
+    signature = next(
+        v for k, v in zip(meta.keys, meta.values, strict=True) if ast.literal_eval(k or meta) == "signature"
+    )
     main.decorator_list = []
     for function in functions[:-1]:
         function.decorator_list = []

@@ -70,7 +70,7 @@ def _stage(reason: str, function: Any, *arguments: Any) -> Any:
         return function(*arguments)
     except AlignError:
         raise
-    except Exception as error:  # noqa: BLE001 - torch's internals raise anything; the reason is counted
+    except Exception as error:  # torch's internals raise anything; the reason is counted
         raise AlignError(reason, f"{type(error).__name__}: {error}") from error
 
 

@@ -15,7 +15,16 @@ from kdata.align.indices import hoist, name_indices
 from kdata.align.inductor import Kernel
 from kdata.align.inline import inline
 from kdata.align.naming import REDUCTION, Rename, base_names, identifier, rename_values, unique
-from kdata.align.simplify import PlainDivision, Replace, assignments, drop_unused, names, propagate_aliases, simplify, unparse
+from kdata.align.simplify import (
+    PlainDivision,
+    Replace,
+    assignments,
+    drop_unused,
+    names,
+    propagate_aliases,
+    simplify,
+    unparse,
+)
 from kdata.align.tiles import flatten_tiles
 
 WORDS = {"max2": "max", "min2": "min", "tl.sum": "sum", "rsqrt": "rstd", "_idx": "index", " / ": "mean"}
@@ -155,7 +164,9 @@ def _blocks(kernel: Kernel, bases: dict[str, str]) -> dict[str, int]:
     else:
         extent_x = extent.get("XBLOCK", 1024)
         chosen = {"XBLOCK": 1 if extent_x == 1 else min(1024, max(extent_x, 128))}
-    return {bases[name]: chosen[name] for name in free if name in chosen and not (kernel.is_matmul and name == "ZBLOCK")}
+    return {
+        bases[name]: chosen[name] for name in free if name in chosen and not (kernel.is_matmul and name == "ZBLOCK")
+    }
 
 
 def _power(n: int) -> int:
@@ -167,7 +178,7 @@ def _warps(kernel: Kernel) -> int:
 
 
 def _place(kernel: Kernel) -> list[str]:
-    """Give each axis of the kernel its axis of the grid, and say which: the long one first, as only that has no limit."""
+    """Give each axis of the kernel an axis of the grid, and say which: the longest first, as only that has no limit."""
     starts = {
         s.targets[0].id[0]: s for s in kernel.function.body
         if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name) and s.targets[0].id in OFFSETS

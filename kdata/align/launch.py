@@ -63,7 +63,8 @@ def write(call: Call, name: str, names: Mapping[str, str], known: Mapping[str, s
     ``names`` say what each tensor is called inside, ``known`` what each size symbol is called.
     """
     kernel = call.kernel
-    inputs, outputs = [], []
+    inputs: list[Buffer] = []
+    outputs: list[Buffer] = []
     for tensor in call.tensors:
         side = outputs if tensor.name in call.fresh else inputs
         if tensor.name not in (t.name for t in side):
@@ -153,7 +154,11 @@ class Binding:
         lines: list[str] = []
         for axis, dimension in enumerate(tensor.size):
             unknown = (dimension.free_symbols - self.bound) & need
-            if isinstance(dimension, symbols.floordiv) and dimension.args[0] in unknown and dimension.args[1].is_Integer:
+            if (
+                isinstance(dimension, symbols.floordiv)
+                and dimension.args[0] in unknown
+                and dimension.args[1].is_Integer
+            ):
                 size = dimension.args[0]  # a grouped dimension: groups divide it, or the module could not exist
                 lines.append(f"{self.known[str(size)]} = {name}.shape[{axis}] * {dimension.args[1]}")
                 self.bound.add(size)
@@ -165,7 +170,9 @@ class Binding:
             others = (slope.free_symbols | offset.free_symbols) - self.bound
             if others or sympy.expand(dimension - slope * size - offset) != 0:
                 continue
-            solved = symbols.floordiv(sympy.Symbol(f"{name}.shape[{axis}]", integer=True, positive=True) - offset, slope)
+            solved = symbols.floordiv(
+                sympy.Symbol(f"{name}.shape[{axis}]", integer=True, positive=True) - offset, slope
+            )
             lines.append(f"{self.known[str(size)]} = {render(solved, self.known)}")
             self.bound.add(size)
         return lines

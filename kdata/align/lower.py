@@ -42,11 +42,15 @@ def lower(traced: Traced) -> str:
     with torch.no_grad(), inductor_config.patch(known):
         _move_to_gpu(graph, fake)
         arguments = [n.meta["val"] for n in graph.graph.nodes if n.op == "placeholder"]
-        with present(), DebugContext(), V.set_debug_handler(DebugContext()), tracing(TracingContext(fake)), V.set_fake_mode(fake):
+        with (
+            present(),
+            DebugContext(),
+            V.set_debug_handler(DebugContext()),
+            tracing(TracingContext(fake)),
+            V.set_fake_mode(fake),
+        ):
             _recursive_post_grad_passes(graph, is_inference=True)
-            lowering = GraphLowering(
-                graph, example_inputs=arguments, shape_env=traced.environment, is_inference=True
-            )
+            lowering = GraphLowering(graph, example_inputs=arguments, shape_env=traced.environment, is_inference=True)
             with V.set_graph_handler(lowering):
                 lowering.run(*arguments)
                 code, _ = lowering.codegen()

@@ -81,7 +81,9 @@ def _slim(node: ast.ClassDef) -> ast.ClassDef:
 
 def _slimmed(statement: ast.stmt) -> ast.stmt:
     is_module = isinstance(statement, ast.ClassDef) and any("Module" in ast.unparse(b) or b for b in statement.bases)
-    return _slim(statement) if is_module and isinstance(statement, ast.ClassDef) and statement.name != NEW else statement
+    return (
+        _slim(statement) if is_module and isinstance(statement, ast.ClassDef) and statement.name != NEW else statement
+    )
 
 
 def _has_statements(node: ast.ClassDef) -> bool:
@@ -116,6 +118,6 @@ def _narrowed(statement: ast.Import | ast.ImportFrom, text: str) -> str:
     used = [a for a in statement.names if re.search(rf"\b{re.escape((a.asname or a.name).partition('.')[0])}\b", text)]
     if not used:
         return ""
-    kind = type(statement)
-    fields = {"module": statement.module, "level": statement.level} if isinstance(statement, ast.ImportFrom) else {}
-    return ast.unparse(kind(names=used, **fields))
+    if isinstance(statement, ast.Import):
+        return ast.unparse(ast.Import(used))
+    return ast.unparse(ast.ImportFrom(statement.module, used, statement.level))

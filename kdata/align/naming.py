@@ -14,8 +14,9 @@ from kdata.align.inductor import Kernel
 POINTWISE = {"xindex": "i", "xmask": "mask", "xoffset": "start", "XBLOCK": "BLOCK"}
 TILED = {"yindex": "row", "ymask": "row_mask", "yoffset": "row_start", "YBLOCK": "BLOCK_ROWS",
          "xindex": "col", "xmask": "col_mask", "xoffset": "col_start", "XBLOCK": "BLOCK_COLS"}  # fmt: skip
-MATMUL = {**TILED, "YBLOCK": "BLOCK_M", "XBLOCK": "BLOCK_N", "R0_BLOCK": "BLOCK_K", "r0_index": "k", "r0_mask": "k_mask",
-          "r0_offset": "k_start", "r0_base": "k_range", "zindex": "batch", "ZBLOCK": "BLOCK_BATCH"}  # fmt: skip
+MATMUL = {**TILED, "YBLOCK": "BLOCK_M", "XBLOCK": "BLOCK_N", "R0_BLOCK": "BLOCK_K", "r0_index": "k",
+          "r0_mask": "k_mask", "r0_offset": "k_start", "r0_base": "k_range", "zindex": "batch",
+          "ZBLOCK": "BLOCK_BATCH"}  # fmt: skip
 REDUCTION = {"xindex": "row", "xmask": "row_mask", "xoffset": "row_start", "XBLOCK": "BLOCK_ROWS",
              "yindex": "group", "ymask": "group_mask", "yoffset": "group_start", "YBLOCK": "BLOCK_GROUPS",
              "r0_index": "col", "r0_mask": "col_mask", "r0_offset": "col_start", "r0_base": "col_range",
@@ -26,15 +27,18 @@ OPERATORS = {
     "native_group_norm": "group_norm", "convolution": "conv", "_native_batch_norm_legit": "batch_norm",
     "_native_batch_norm_legit_no_training": "batch_norm", "_native_batch_norm_legit_functional": "batch_norm",
     "native_batch_norm": "batch_norm", "mm": "matmul", "bmm": "matmul", "baddbmm": "matmul", "var_mean": "variance",
-    "linear": "linear", "_unsafe_index": "index", "max_pool2d_with_indices": "max_pool2d", "_adaptive_avg_pool2d": "avg_pool2d",
-    "max_pool3d_with_indices": "max_pool3d", "_scaled_dot_product_flash_attention_for_cpu": "attention",
+    "linear": "linear", "_unsafe_index": "index", "max_pool2d_with_indices": "max_pool2d",
+    "_adaptive_avg_pool2d": "avg_pool2d", "max_pool3d_with_indices": "max_pool3d",
+    "_scaled_dot_product_flash_attention_for_cpu": "attention",
     "scaled_dot_product_attention": "attention", "nll_loss_forward": "nll_loss", "linalg_vector_norm": "norm",
     "_scaled_dot_product_attention_math": "attention", "_to_copy": "cast", "leaky_relu": "leaky_relu",
 }  # fmt: skip
-QUIET = frozenset("view reshape _unsafe_view permute transpose t clone expand unsqueeze squeeze detach alias slice select "
-                  "prepare_softmax_online unbind split cat_view full lift_fresh_copy empty as_strided".split())  # fmt: skip
-VERBS = {"add": "total", "sub": "difference", "mult": "product", "div": "quotient", "mod": "rest", "floordiv": "quotient",
-         "bitand": "both", "bitor": "either", "pow": "power", "lshift": "shifted", "rshift": "shifted"}  # fmt: skip
+QUIET = frozenset("view reshape _unsafe_view permute transpose t clone expand unsqueeze squeeze detach alias slice "
+                  "select prepare_softmax_online unbind split cat_view full lift_fresh_copy empty "
+                  "as_strided".split())  # fmt: skip
+VERBS = {"add": "total", "sub": "difference", "mult": "product", "div": "quotient", "mod": "rest",
+         "floordiv": "quotient",         "bitand": "both", "bitor": "either", "pow": "power", "lshift": "shifted",
+         "rshift": "shifted"}  # fmt: skip
 
 
 def identifier(text: str) -> str:
@@ -42,7 +46,9 @@ def identifier(text: str) -> str:
     name = re.sub(r"\W+", "_", text).strip("_").lower() or "x"
     if name[0].isdigit():
         name = f"n{name}"
-    return f"{name}_" if keyword.iskeyword(name) or hasattr(builtins, name) or name in ("tl", "torch", "triton") else name
+    return (
+        f"{name}_" if keyword.iskeyword(name) or hasattr(builtins, name) or name in ("tl", "torch", "triton") else name
+    )
 
 
 def unique(name: str, taken: set[str]) -> str:
@@ -56,7 +62,7 @@ def unique(name: str, taken: set[str]) -> str:
 
 
 def label(kernel: str) -> str:
-    """What a kernel computes, from Inductor's name: ``triton_red_fused_native_layer_norm_relu_0`` -> layer_norm_relu."""
+    """What a kernel computes, by Inductor's name: ``triton_red_fused_native_layer_norm_relu_0``: layer_norm_relu."""
     match = re.fullmatch(r"triton_[a-z]+_fused_?(.*?)_?\d+", kernel)
     found = _operators(match.group(1) if match else "")
     return "_".join(found[:4]) or "fused"
@@ -65,8 +71,9 @@ def label(kernel: str) -> str:
 def _operators(text: str) -> list[str]:
     """Split Inductor's joined operator names, longest known first."""
     found: list[str] = []
-    known = sorted([*OPERATORS, *QUIET, "log_softmax", "layer_norm", "group_norm", "batch_norm", "hardtanh", "max_pool2d",
-                    "avg_pool2d", "avg_pool3d", "leaky_relu", "index_select", "cross_entropy", "masked_fill"],
+    known = sorted([*OPERATORS, *QUIET, "log_softmax", "layer_norm", "group_norm", "batch_norm", "hardtanh",
+                    "max_pool2d",                    "avg_pool2d", "avg_pool3d", "leaky_relu", "index_select",
+                    "cross_entropy", "masked_fill"],
                    key=len, reverse=True)  # fmt: skip
     while text:
         head = next((k for k in known if re.match(re.escape(k) + r"(_|$)", text)), text.partition("_")[0])

@@ -20,9 +20,7 @@ class Outputs:
 
     def lines(self, values: Sequence[str]) -> list[str]:
         """The last lines of forward, given the text of every value that the graph returns."""
-        updates = [
-            f"{target}.copy_({value})" for target, value in zip(self.traced.updated, values, strict=False)
-        ]
+        updates = [f"{target}.copy_({value})" for target, value in zip(self.traced.updated, values, strict=False)]
         returned = list(values[len(self.traced.updated) :])
         structure = tree_unflatten(returned, self.traced.output_tree)
         return [*updates, f"return {_text(structure)}"]

@@ -61,7 +61,9 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
             results = kernel.results(made)
             pointers = [_pointer_name(state, argument, chosen, results.get(p, ""))
                         for p, argument in zip(_pointers(made), calls[name][0][0], strict=True)]  # fmt: skip
-            state.kernels[name] = kernel.write(made, f"{chosen}_kernel", pointers, [values for _, values in calls[name]], state.known)
+            state.kernels[name] = kernel.write(
+                made, f"{chosen}_kernel", pointers, [values for _, values in calls[name]], state.known
+            )
     for statement in module.body:
         _statement(state, statement)
     outputs = Outputs(traced)
@@ -174,16 +176,20 @@ def _pointer_name(state: Forward, argument: str, title: str, result: str) -> str
 def _short(access: str) -> str:
     """``self.block[0].fc1.weight`` -> fc1_weight; ``x`` -> x."""
     parts = [p for p in re.split(r"\W+", access) if p and p != "self"]
-    return identifier("_".join(parts[-2:]) if parts[-1] in ("weight", "bias", "running_mean", "running_var") else parts[-1])
+    return identifier(
+        "_".join(parts[-2:]) if parts[-1] in ("weight", "bias", "running_mean", "running_var") else parts[-1]
+    )
 
 
 def _statement(state: Forward, statement: ast.stmt) -> None:
     match statement:
-        case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in state.values and _is_size(value, state.values):
-            return
-        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=made), args=[size, stride, dtype])) if (
-            made.startswith("empty_strided")
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in state.values and _is_size(
+            value, state.values
         ):
+            return
+        case ast.Assign(
+            targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=made), args=[size, stride, dtype])
+        ) if made.startswith("empty_strided"):
             dims = (_sizes(state, size), _sizes(state, stride))
             state.buffers[name] = launch.Buffer(name, *dims, ast.unparse(dtype))
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="reinterpret_tensor")) as value):
@@ -317,10 +323,9 @@ def _forward(state: Forward, old: ast.FunctionDef, outputs: Outputs) -> str:
 
 def _returning(lines: list[str]) -> list[str]:
     """``y = f(x); return y`` as ``return f(x)``."""
-    if len(lines) > 1 and (last := re.fullmatch(r"return (\w+)", lines[-1])):
-        if made := re.fullmatch(rf"{last.group(1)} = (\w+\(.*\))", lines[-2]):
-            return [*lines[:-2], f"return {made.group(1)}"]
-    return lines
+    last = re.fullmatch(r"return (\w+)", lines[-1])
+    made = re.fullmatch(rf"{last.group(1)} = (\w+\(.*\))", lines[-2]) if last and len(lines) > 1 else None
+    return [*lines[:-2], f"return {made.group(1)}"] if made else lines
 
 
 def _without_annotations(arguments: ast.arguments) -> ast.arguments:

@@ -42,7 +42,9 @@ def call(name: str, *arguments: ast.expr, **keywords: ast.expr) -> ast.Call:
 def names(tree: ast.AST) -> set[str]:
     """Every name that a tree reads, functions that it calls left out."""
     called = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
-    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in called}
+    return {
+        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in called
+    }
 
 
 def assignments(function: ast.FunctionDef) -> dict[str, ast.expr]:
@@ -230,7 +232,7 @@ def propagate_aliases(function: ast.FunctionDef) -> None:
 def _remove(tree: ast.AST, targets: set[str]) -> None:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.For):
-            node.body = [s for s in node.body if not (_target(s) in targets)] or [ast.Pass()]
+            node.body = [s for s in node.body if _target(s) not in targets] or [ast.Pass()]
 
 
 def _target(statement: ast.stmt) -> str | None:
@@ -255,7 +257,9 @@ class _Constants(ast.NodeTransformer):
     def _constant(self, value: ast.expr) -> ast.expr | None:
         match value:
             case ast.Call(func=ast.Attribute(attr="full"), args=[shape, number, dtype]):
-                ones = isinstance(shape, ast.List) and all(isinstance(e, ast.Constant) and e.value == 1 for e in shape.elts)
+                ones = isinstance(shape, ast.List) and all(
+                    isinstance(e, ast.Constant) and e.value == 1 for e in shape.elts
+                )
                 like = ast.unparse(shape).endswith(".shape")
                 if (ones or like) and not _is_name(number):
                     kind = ast.unparse(dtype).removeprefix("tl.")
@@ -306,9 +310,8 @@ def _at_least_one(node: ast.BinOp) -> ast.expr | None:
     """``n`` of ``(1 >= n) * 1 + (n > 1) * n``: sizes are never zero."""
     match node:
         case ast.BinOp(
-            left=ast.Compare(ops=[ast.GtE()], comparators=[first]) | ast.BinOp(
-                left=ast.Compare(ops=[ast.GtE()], comparators=[first]), op=ast.Mult()
-            ),
+            left=ast.Compare(ops=[ast.GtE()], comparators=[first])
+            | ast.BinOp(left=ast.Compare(ops=[ast.GtE()], comparators=[first]), op=ast.Mult()),
             op=ast.Add(),
             right=ast.BinOp(left=second, op=ast.Mult(), right=ast.Compare(left=third, ops=[ast.Gt()])),
         ) if ast.dump(first) == ast.dump(second) == ast.dump(third):
@@ -378,7 +381,7 @@ class _Casts(ast.NodeTransformer):
 
 
 class Broadcasts(ast.NodeTransformer):
-    """``tl.broadcast_to(v, shape)`` of a value that has the shape already, or is about to be broadcast by arithmetic."""
+    """Removes ``tl.broadcast_to(v, shape)`` where the value has that shape already."""
 
     def __init__(self, function: ast.FunctionDef) -> None:
         self.single = assignments(function)
@@ -396,7 +399,13 @@ class Broadcasts(ast.NodeTransformer):
         """The axes that a value varies along."""
         found: set[str] = set()
         for node in ast.walk(value):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("tl.sum", "tl.max", "tl.min", "tl.reduce", "tl.dot"):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in (
+                "tl.sum",
+                "tl.max",
+                "tl.min",
+                "tl.reduce",
+                "tl.dot",
+            ):
                 return set()
             if isinstance(node, ast.Name) and node.id in INDEX:
                 found.add(node.id[0])

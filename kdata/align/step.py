@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ruff import find_ruff_bin
+from ruff import find_ruff_bin  # type: ignore[import-untyped]
 
 from kdata.align.errors import AlignError
 from kdata.record import Candidate, Dropped, Origin, Task, digest
@@ -20,7 +20,9 @@ from kdata.step import Step
 from kdata.task import find_entry_point
 
 # The stage's version is what it is made of: another compiler or another line here gives another shard.
-VERSION = digest(*(p.read_text() for p in sorted(Path(__file__).parent.glob("*.py"))), version("torch"), version("triton"))
+VERSION = digest(
+    *(p.read_text() for p in sorted(Path(__file__).parent.glob("*.py"))), version("torch"), version("triton")
+)
 PRELOAD = "kdata.align.job:warm"
 ENVIRONMENT = {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
 LINE_LENGTH = 100
@@ -34,7 +36,9 @@ def step(seconds: float = 20.0, allow_aten: bool = False) -> Step[Task, Candidat
         allow_aten: keep candidates that leave an operator to ATen; they name it in ``left_to_aten``.
     """
     parameters = {"seconds": seconds, "allow_aten": allow_aten}
-    return Step("align", VERSION, Task, Candidate, partial(_align_all, **parameters), parameters)
+    return Step(
+        "align", VERSION, Task, Candidate, partial(_align_all, seconds=seconds, allow_aten=allow_aten), parameters
+    )
 
 
 def _align_all(tasks: Sequence[Task], seconds: float, allow_aten: bool) -> Iterable[Candidate | Dropped]:
@@ -47,7 +51,9 @@ def _align_all(tasks: Sequence[Task], seconds: float, allow_aten: bool) -> Itera
                 yield Dropped("align", task.id, error.reason, error.detail, name)
                 continue
             if candidate.left_to_aten and not allow_aten:
-                yield Dropped("align", task.id, "left to ATen", ", ".join(candidate.left_to_aten), name, candidate.source)
+                yield Dropped(
+                    "align", task.id, "left to ATen", ", ".join(candidate.left_to_aten), name, candidate.source
+                )
             else:
                 yield candidate
 
@@ -60,7 +66,9 @@ def align(task: Task, worker: Worker, seconds: float = 20.0) -> Candidate:
     """
     payload = {"source": task.source, "entry_point": task.entry_point}
     try:
-        found: dict[str, Any] = worker.call("kdata.align.job:align", payload, Limits(wall=2 * seconds, cpu=seconds)).value
+        found: dict[str, Any] = worker.call(
+            "kdata.align.job:align", payload, Limits(wall=2 * seconds, cpu=seconds)
+        ).value
     except JobError as error:
         raise AlignError(error.reason, error.detail) from error
     if "reason" in found:

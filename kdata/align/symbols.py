@@ -12,7 +12,6 @@ from sympy.printing.str import StrPrinter
 
 from kdata.align.errors import AlignError
 
-
 LONGEST_NAME = 28
 
 

@@ -99,7 +99,9 @@ def _unshaped(node: ast.expr, where: dict[str, ast.expr]) -> ast.expr:
     match node:
         case ast.Name(id=name) if name in where and _is_shaping(where[name]):
             return _unshaped(where[name], where)
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="tl"), attr="reshape" | "trans" | "broadcast_to"), args=[value, *_]):
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="tl"), attr="reshape" | "trans" | "broadcast_to"), args=[value, *_]
+        ):
             return _unshaped(value, where)
         case ast.Call(func=ast.Attribute(value=value, attr="to"), args=[kind]):
             return ast.Call(ast.Attribute(_unshaped(value, where), "to", ast.Load()), [kind], [])
@@ -176,7 +178,8 @@ class _Spread(ast.NodeTransformer):
 def _spread(node: ast.AST, spread: dict[str, str]) -> ast.AST:
     if isinstance(node, ast.stmt) and _defines_index(node):
         return node
-    return _Spread(spread).visit(node)
+    changed: ast.AST = _Spread(spread).visit(node)
+    return changed
 
 
 def _defines_index(statement: ast.stmt) -> bool:
@@ -207,7 +210,8 @@ def _one_dimensional(statement: ast.stmt) -> ast.stmt:
 
 def _needed_by(tail: list[ast.stmt], prologue: list[ast.stmt]) -> list[ast.stmt]:
     """The statements before the product that what follows it reads, in order."""
-    needed, chosen = {n for s in tail for n in names(s)}, []
+    needed = {n for s in tail for n in names(s)}
+    chosen: list[ast.stmt] = []
     for statement in reversed(prologue):
         if ast.unparse(statement.targets[0]) in needed:  # type: ignore[attr-defined]
             chosen.insert(0, statement)
@@ -224,8 +228,11 @@ def _is_frame(statement: ast.stmt) -> bool:
     if not isinstance(statement, ast.Assign) or _defines_index(statement):
         return True
     text = ast.unparse(statement)
-    return "offset" in text.partition("=")[0] or "r0_base" in text.partition("=")[0] or "tl.dot(" in text or (
-        "tl.zeros(" in text or "tl.full(" in text
+    return (
+        "offset" in text.partition("=")[0]
+        or "r0_base" in text.partition("=")[0]
+        or "tl.dot(" in text
+        or ("tl.zeros(" in text or "tl.full(" in text)
     )
 
 

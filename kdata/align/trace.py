@@ -22,11 +22,11 @@ import sympy
 import torch
 from torch import nn
 from torch._dynamo.source import ConstantSource
-from torch._functorch.aot_autograd import GraphSignature, aot_export_module
+from torch._functorch.aot_autograd import GraphSignature, aot_export_module  # type: ignore[attr-defined]
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
-from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.fx.traceback import preserve_node_meta
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_flatten_with_path, tree_leaves, tree_unflatten
 
 from kdata.align.decompose import decompositions
@@ -43,8 +43,9 @@ SIZE_LIKE = re.compile(r"feature|channel|class|hidden|embed|planes|units|filters
                        r"(^|_)(dim|size|nf|ch|c|in|out|n)$")  # fmt: skip
 RANDOM = ("bernoulli", "rand", "normal", "uniform", "dropout", "multinomial", "exponential", "randperm")
 
-VIEWS = frozenset("view reshape _unsafe_view permute transpose t expand unsqueeze squeeze detach alias slice select clone "
-                  "unbind split split_with_sizes as_strided lift_fresh_copy sym_size unfold copy_ copy chunk narrow "
+VIEWS = frozenset("view reshape _unsafe_view permute transpose t expand unsqueeze squeeze detach alias slice select "
+                  "clone unbind split split_with_sizes as_strided lift_fresh_copy sym_size unfold copy_ copy "
+                  "chunk narrow "
                   "movedim flatten unflatten view_as contiguous broadcast_tensors".split())  # fmt: skip
 DIMENSIONS = {
     1: ("length",),
@@ -155,7 +156,11 @@ def _parameters(source: str, entry_point: str) -> dict[str, str]:
     """For bare literals in a list of constructor arguments: the parameters that they are given for."""
     tree = ast.parse(source)
     entry = next((s for s in tree.body if isinstance(s, ast.ClassDef) and s.name == entry_point), None)
-    init = next((s for s in entry.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None) if entry else None
+    init = (
+        next((s for s in entry.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None)
+        if entry
+        else None
+    )
     given = next((n.value for s in tree.body if isinstance(s, ast.FunctionDef) and s.name == INIT_INPUTS
                   for n in ast.walk(s) if isinstance(n, ast.Return)), None)  # fmt: skip
     if init is None or not isinstance(given, ast.List):
@@ -178,13 +183,18 @@ def _shaping(source: str, entry_point: str) -> frozenset[str]:
     """The sizes that decide the shape of an input: those whose symbols its dimensions hold."""
     with _executed(source, entry_point, lambda size: size.value > 1) as (program, symbols, _, _):
         leaves = [t for t in tree_leaves(program.inputs()) if isinstance(t, torch.Tensor)]
-    dimensions = [d.node.expr for t in leaves for d in t.shape if isinstance(d, torch.SymInt)]
+    dimensions = [d.node.expr for t in leaves for d in t.shape if isinstance(d, torch.SymInt)]  # type: ignore[attr-defined]
     free = {symbol for d in dimensions for symbol in d.free_symbols}
     return frozenset(name for name, symbol in symbols.items() if symbol.node.expr in free)
 
 
 def _trace(source: str, entry_point: str, symbolic: Callable[[Size], bool], mode: str) -> Traced:
-    with _executed(source, entry_point, lambda size: size.value > 1 and symbolic(size)) as (program, symbols, environment, fake):
+    with _executed(source, entry_point, lambda size: size.value > 1 and symbolic(size)) as (
+        program,
+        symbols,
+        environment,
+        fake,
+    ):
         module = program.build()
         if mode == "eval":
             module.eval()
@@ -194,6 +204,7 @@ def _trace(source: str, entry_point: str, symbolic: Callable[[Size], bool], mode
         with preserve_node_meta():
             graph, signature = aot_export_module(wrapped, arguments, decompositions=decompositions(), trace_joint=False)
         assert wrapped.output_tree is not None
+        assert isinstance(graph, torch.fx.GraphModule)
         known = {name: s.node.expr for name, s in symbols.items() if isinstance(s.node.expr, sympy.Symbol)}
         ties = _Ties(module, program.inputs(), [v for v in flat if isinstance(v, torch.Tensor)])
         held = ties.arguments(graph, signature)
@@ -224,7 +235,7 @@ def _size_names(known: dict[str, sympy.Symbol], arguments: Sequence[Argument]) -
     """A name for every symbol: the task's own, or, for a bare literal, that of the input dimension it decides."""
     names: dict[str, str] = {}
     taken: set[str] = set()
-    dims = {str(d.node.expr): DIMENSIONS.get(a.value.dim(), ())[i : i + 1]
+    dims = {str(d): DIMENSIONS.get(a.value.dim(), ())[i : i + 1]
             for a in reversed(arguments) if isinstance(a.value, torch.Tensor)
             for i, d in enumerate(a.value.shape) if isinstance(d, torch.SymInt)}  # fmt: skip
     for name, symbol in known.items():
@@ -252,7 +263,7 @@ class _Ties:
         if index < len(positional):
             name = positional[index].name
             if not rest:
-                return name
+                return str(name)
         else:
             name = next(p.name for p in parameters if p.kind is p.VAR_POSITIONAL)
             rest = f"[{index - len(positional)}]{rest}"
@@ -277,7 +288,7 @@ class _Ties:
     def updated(self, graph: torch.fx.GraphModule, signature: GraphSignature) -> list[str]:
         targets: list[str] = []
         for output in graph.graph.output_node().args[0]:  # type: ignore[union-attr]
-            name = getattr(output, "name", "")
+            name: Any = getattr(output, "name", "")
             if name in signature.buffers_to_mutate:
                 targets.append(self._attribute(signature.buffers_to_mutate[name].removeprefix("task.")))
             elif name in signature.user_inputs_to_mutate:
@@ -333,6 +344,10 @@ def _square_root(x: Any) -> Any:
     return torch.sym_sqrt(x) if isinstance(x, torch.SymInt | torch.SymFloat) else _plain_square_root(x)
 
 
+def _nothing(module: nn.Module) -> None:
+    """In place of drawing parameters."""
+
+
 def _lstm_cell(x: torch.Tensor, state: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
     """Like the other cells below: ATen's own ask for the hidden size as a number."""
     h, c = state
@@ -363,8 +378,10 @@ def _max_pool1d(
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
     """ATen's own asks for the length as a number; in two dimensions it does not."""
-    kernel, step, pad, gap = (v[0] if isinstance(v, list | tuple) else v for v in (kernel_size, stride, padding, dilation))
-    pooled = nn.functional.max_pool2d(
+    kernel, step, pad, gap = (
+        v[0] if isinstance(v, list | tuple) else v for v in (kernel_size, stride, padding, dilation)
+    )
+    pooled: Any = nn.functional.max_pool2d(  # type: ignore[call-overload]
         x.unsqueeze(-2), (1, kernel), (1, step or kernel), (0, pad), (1, gap), ceil_mode, return_indices
     )
     return tuple(p.squeeze(-2) for p in pooled) if return_indices else pooled.squeeze(-2)
@@ -378,7 +395,7 @@ def _uninitialised() -> Iterator[None]:
         for kind in modules:
             for name in ("reset_parameters", "_reset_parameters"):
                 if name in vars(kind):
-                    stack.enter_context(mock.patch.object(kind, name, lambda self: None))
+                    stack.enter_context(mock.patch.object(kind, name, _nothing))
         for name, function in list(vars(nn.init).items()):
             if name.endswith("_") and callable(function) and not name.startswith("_"):
                 stack.enter_context(mock.patch.object(nn.init, name, lambda tensor, *a, **k: tensor))
