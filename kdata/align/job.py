@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,18 @@ def align(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     ops = list(traced.operators)
     return {"text": text, "left": left, "operators": ops, "family": family(ops), "mode": traced.mode,
             "original": re.sub(r"^# kernel path: .*\n", "", code, flags=re.MULTILINE)}  # fmt: skip
+
+
+def stages(payload: dict[str, Any], scratch: Path) -> dict[str, float]:
+    """CPU seconds of each part of one alignment, for the benchmark."""
+    marks = [time.process_time()]
+    traced = trace(payload["source"], payload["entry_point"])
+    marks.append(time.process_time())
+    code = lower(traced)
+    marks.append(time.process_time())
+    write(payload["source"], payload["entry_point"], traced, code)
+    marks.append(time.process_time())
+    return {name: after - before for name, before, after in zip(("trace", "lower", "write"), marks, marks[1:], strict=False)}
 
 
 def trace_operators(payload: dict[str, Any], scratch: Path) -> list[str]:
