@@ -15,7 +15,7 @@ from kdata.align.errors import AlignError
 from kdata.align.families import family
 from kdata.align.lower import lower
 from kdata.align.program import write
-from kdata.align.trace import operators, trace
+from kdata.align.trace import TIERS, Traced, operators, trace
 from kdata.task import TaskError
 
 WARM_UP = """
@@ -47,15 +47,26 @@ def align(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Align one task: ``source`` and ``entry_point`` in; the candidate's unformatted text, or a reason, out."""
     source, entry_point = payload["source"], payload["entry_point"]
     try:
-        traced = trace(source, entry_point)
-        code = _stage("not lowered", lower, traced)
-        text, left = _stage("not rewritten", write, source, entry_point, traced, code)
+        traced, code, text, left = _with_fewer_symbols(source, entry_point)
     except (AlignError, TaskError) as error:
         reason = getattr(error, "reason", "not a task")
         return {"reason": reason, "detail": _one_line(getattr(error, "detail", str(error)))}
     ops = list(traced.operators)
     return {"text": text, "left": left, "operators": ops, "family": family(ops), "mode": traced.mode,
             "original": re.sub(r"^# kernel path: .*\n", "", code, flags=re.MULTILINE)}  # fmt: skip
+
+
+def _with_fewer_symbols(source: str, entry_point: str) -> tuple[Traced, str, str, list[str]]:
+    """The whole way with as many sizes as symbols as it bears: some sums of sizes cannot be read off any shape."""
+    for tier in range(TIERS):
+        try:
+            traced = trace(source, entry_point, tier)
+            code = _stage("not lowered", lower, traced)
+            return traced, code, *_stage("not rewritten", write, source, entry_point, traced, code)
+        except AlignError as error:
+            if tier == TIERS - 1 or "no shape tells" not in error.detail:
+                raise
+    raise AssertionError("unreachable")
 
 
 def stages(payload: dict[str, Any], scratch: Path) -> dict[str, float]:
@@ -67,7 +78,9 @@ def stages(payload: dict[str, Any], scratch: Path) -> dict[str, float]:
     marks.append(time.process_time())
     write(payload["source"], payload["entry_point"], traced, code)
     marks.append(time.process_time())
-    return {name: after - before for name, before, after in zip(("trace", "lower", "write"), marks, marks[1:], strict=False)}
+    return {
+        name: after - before for name, before, after in zip(("trace", "lower", "write"), marks, marks[1:], strict=False)
+    }
 
 
 def trace_operators(payload: dict[str, Any], scratch: Path) -> list[str]:

@@ -18,17 +18,20 @@ NEW = "ModelNew"
 ALWAYS_IMPORTED = ("import torch", "import triton", "import triton.language as tl")
 
 
-def model(source: str, entry_point: str, forward: Callable[[ast.FunctionDef], str]) -> tuple[list[str], str]:
+def model(
+    source: str, entry_point: str, inherited: ast.FunctionDef, forward: Callable[[ast.FunctionDef], str]
+) -> tuple[list[str], str]:
     """Import lines and the text of all classes, ``ModelNew`` last.
 
-    ``forward`` gets the reference's ``forward`` and returns the text of the new one.
+    ``forward`` gets the reference's ``forward`` (``inherited`` where a class of torch has it) and returns the text of
+    the new one.
     """
     tree = ast.parse(source)
     top = {n: s for s in tree.body for n in _defined(s)}
     entry = top.get(entry_point)
     if not isinstance(entry, ast.ClassDef):
         raise AlignError("unsupported task", f"{entry_point} is not a class of the task's text")
-    old = _forward(entry, top)
+    old = _forward(entry, top) or inherited
     kept = _slim(entry)
     needed: list[ast.stmt] = []
     _close(kept, {n: t for n, t in top.items() if n != entry_point}, needed)
@@ -53,8 +56,8 @@ def _defined(statement: ast.stmt) -> list[str]:
     return []
 
 
-def _forward(entry: ast.ClassDef, top: dict[str, ast.stmt]) -> ast.FunctionDef:
-    """The class's own forward, or that of the nearest base in the text."""
+def _forward(entry: ast.ClassDef, top: dict[str, ast.stmt]) -> ast.FunctionDef | None:
+    """The class's own forward, or that of the nearest base in the text, if there is one."""
     for statement in entry.body:
         if isinstance(statement, ast.FunctionDef) and statement.name == "forward":
             return statement
@@ -62,7 +65,7 @@ def _forward(entry: ast.ClassDef, top: dict[str, ast.stmt]) -> ast.FunctionDef:
         found = top.get(ast.unparse(base))
         if isinstance(found, ast.ClassDef):
             return _forward(found, top)
-    raise AlignError("unsupported task", f"{entry.name} has no forward of its own")
+    return None
 
 
 def _slim(node: ast.ClassDef) -> ast.ClassDef:

@@ -49,7 +49,7 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
     state = Forward(traced, module, dict(traced.names), {})
     state.taken = {"self", "grid", *state.known.values(), *helpers.SOURCES}
     _arguments(state)
-    state.inputs = {a.access for a in traced.arguments if isinstance(a.value, torch.Tensor)}
+    state.inputs = {a.access for a in traced.arguments if a.is_input}
     state.taken |= {re.split(r"\W", a)[0] for a in state.access.values()}
     calls = _calls(state)
     state.integers = {name: [integers for _, integers in made] for name, made in calls.items()}
@@ -67,7 +67,7 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
     for statement in module.body:
         _statement(state, statement)
     outputs = Outputs(traced)
-    imports, classes = model(source, entry_point, lambda old: _forward(state, old, outputs))
+    imports, classes = model(source, entry_point, _inherited(traced), lambda old: _forward(state, old, outputs))
     needed = {h for k in state.kernels.values() for h in k.helpers}
     launchers = [found.text for made in state.launchers.values() for _, found, _, _ in made]
     combines = {name: text for k in state.kernels.values() for name, text in k.combines.items()}
@@ -80,6 +80,14 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
         classes,
     ]
     return "\n\n\n".join(p.strip("\n") for p in parts if p.strip()) + "\n", sorted(set(state.left))
+
+
+def _inherited(traced: Traced) -> ast.FunctionDef:
+    """The signature of a forward that the task's text leaves to a class of torch."""
+    inputs = [a.access for a in traced.arguments if a.is_input]
+    made = ast.parse(f"def forward(self, {', '.join(inputs)}): ...").body[0]
+    assert isinstance(made, ast.FunctionDef)
+    return made
 
 
 def _arguments(state: Forward) -> None:
@@ -148,7 +156,10 @@ def _calls(state: Forward) -> dict[str, list[tuple[list[str], dict[str, Any]]]]:
 
 def _is_size(value: ast.expr, values: dict[str, Any]) -> bool:
     read = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)} - {"max", "math", "int"}
-    return read <= set(values) and not any(isinstance(n, ast.Attribute | ast.Tuple) for n in ast.walk(value))
+    return read <= set(values) and not any(
+        isinstance(n, ast.Tuple) or (isinstance(n, ast.Attribute) and ast.unparse(n.value) != "math")
+        for n in ast.walk(value)
+    )
 
 
 def _base_name(node: ast.expr) -> str:

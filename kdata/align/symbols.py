@@ -81,6 +81,10 @@ def read(node: ast.expr) -> Any:
             return _binary(op, read(left), read(right))
         case ast.Call(func=function, args=[one]) if ast.unparse(function) in ("int", "math.trunc"):
             return read(one)
+        case ast.Call(func=function, args=[ast.BinOp(left=left, op=ast.Div(), right=right)]) if (
+            ast.unparse(function) == "math.ceil"
+        ):
+            return floordiv(read(left) + read(right) - 1, read(right))
         case ast.Call(func=function, args=arguments) if ast.unparse(function) in FUNCTIONS:
             return FUNCTIONS[ast.unparse(function)](*map(read, arguments))
         case ast.Call(func=ast.Attribute(value=value, attr="to")):

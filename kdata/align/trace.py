@@ -65,6 +65,11 @@ class Argument:
     access: str
     value: Any
 
+    @property
+    def is_input(self) -> bool:
+        """Whether it is a tensor that forward is given."""
+        return isinstance(self.value, torch.Tensor) and not self.access.startswith(("self.", "self["))
+
 
 @dataclass(slots=True)
 class Traced:
@@ -84,8 +89,8 @@ class Traced:
 
     def contiguous(self) -> list[str]:
         """Lines that lay the inputs out as the kernels expect them."""
-        tensors = [a for a in self.arguments if isinstance(a.value, torch.Tensor) and not a.access.startswith("self.")]
-        return [f"{a.access} = {a.access}.contiguous()" for a in tensors if a.value.dim() and a.value.is_contiguous()]
+        inputs = [a for a in self.arguments if a.is_input and a.value.dim() and a.value.is_contiguous()]
+        return [f"{a.access} = {a.access}.contiguous()" for a in inputs]
 
 
 class _Flat(nn.Module):
@@ -103,10 +108,11 @@ class _Flat(nn.Module):
         return tuple(outputs)
 
 
-def trace(source: str, entry_point: str) -> Traced:
+def trace(source: str, entry_point: str, tier: int = 0) -> Traced:
     """Trace a task as constructed, or in eval mode where it is random as constructed.
 
     As many sizes as possible are symbols: all, else those of the inputs, else those that the constructor does not use.
+    ``tier`` leaves out the first of these choices.
 
     Raises:
         AlignError: the task cannot be traced, or is random in both modes.
@@ -127,7 +133,7 @@ def trace(source: str, entry_point: str) -> Traced:
         lambda size: size.name in shaping - constructor,
     ]
     failure: Exception | None = None
-    for symbolic in choices:
+    for symbolic in choices[tier:]:
         try:
             return _trace_deterministic(source, entry_point, symbolic)
         except AlignError:
@@ -136,6 +142,9 @@ def trace(source: str, entry_point: str) -> Traced:
             failure = failure or error
     assert failure is not None
     raise AlignError("not traceable", f"{type(failure).__name__}: {failure}") from failure
+
+
+TIERS = 4
 
 
 def operators(source: str, entry_point: str) -> tuple[str, ...]:
