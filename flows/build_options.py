@@ -9,8 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 # Small packages of plain PyTorch modules under permissive licences, with few dependencies at import.
 DEFAULT_SOURCES = tuple(
-    f"pypi:{name}"
-    for name in ("timm", "segmentation-models-pytorch", "pytorch-msssim", "kornia", "monai", "x-transformers")
+    f"pypi:{name}" for name in ("timm", "kornia", "monai", "x-transformers", "vit-pytorch", "speechbrain")
 )
 
 

@@ -129,7 +129,7 @@ def execute(source: str | ast.Module, entry_point: str, given: Mapping[str, Any]
         TaskError: the entry point or ``get_inputs`` is missing afterwards.
     """
     namespace: dict[str, Any] = {"__name__": "task", **(given or {})}
-    exec(compile(source, "<task>", "exec"), namespace)  # noqa: S102 - the purpose of this function
+    exec(compile(source, "<task>", "exec", dont_inherit=True), namespace)  # noqa: S102 - the purpose of this function
     if entry_point not in namespace:
         raise TaskError(f"the task defines no {entry_point}")
     return Program(namespace, entry_point)

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import ast
 import inspect
-import math
 import numbers
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from unittest import mock
 
 import sympy
 import torch
@@ -32,6 +30,7 @@ from torch.utils._pytree import TreeSpec, tree_flatten, tree_flatten_with_path, 
 from kdata.align.decompose import decompositions
 from kdata.align.errors import AlignError
 from kdata.align.naming import identifier, unique
+from kdata.align.twins import symbolic_twins
 from kdata.task import INIT_INPUTS, INPUTS, Program, Size, execute, sizes, substitute
 
 SYMBOLS = "__sizes__"
@@ -334,7 +333,7 @@ def _executed(
     fake = FakeTensorMode(shape_env=environment, allow_non_fake_inputs=True)
     # attention as its mathematics, recurrent layers as their cells: not as one call of a library
     plain = sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False)
-    with fake, torch.no_grad(), plain[0], plain[1], _uninitialised():
+    with fake, torch.no_grad(), plain[0], plain[1], symbolic_twins():
         yield execute(substitute(source, replace), entry_point, {SYMBOLS: chosen}), chosen, environment, fake
 
 
@@ -344,75 +343,3 @@ def _symbol(environment: ShapeEnv, size: Size) -> torch.SymInt:
     created = environment.create_symintnode(symbol, hint=size.value, source=source)
     assert isinstance(created, torch.SymInt)
     return created
-
-
-_plain_square_root = math.sqrt
-
-
-def _square_root(x: Any) -> Any:
-    return torch.sym_sqrt(x) if isinstance(x, torch.SymInt | torch.SymFloat) else _plain_square_root(x)
-
-
-def _nothing(module: nn.Module) -> None:
-    """In place of drawing parameters."""
-
-
-def _lstm_cell(x: torch.Tensor, state: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
-    """Like the other cells below: ATen's own ask for the hidden size as a number."""
-    h, c = state
-    gates = nn.functional.linear(x, w_ih, b_ih) + nn.functional.linear(h, w_hh, b_hh)
-    i, f, g, o = gates.chunk(4, 1)
-    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-    return o.sigmoid() * c.tanh(), c
-
-
-def _gru_cell(x: torch.Tensor, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
-    r, z, n = nn.functional.linear(x, w_ih, b_ih).chunk(3, 1)
-    r_h, z_h, n_h = nn.functional.linear(h, w_hh, b_hh).chunk(3, 1)
-    z = (z + z_h).sigmoid()
-    n = (n + (r + r_h).sigmoid() * n_h).tanh()
-    return (h - n) * z + n
-
-
-def _rnn_cell(activation: str) -> Callable[..., Any]:
-    def cell(x: torch.Tensor, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
-        total = nn.functional.linear(x, w_ih, b_ih) + nn.functional.linear(h, w_hh, b_hh)
-        return getattr(torch, activation)(total)
-
-    return cell
-
-
-def _max_pool1d(
-    x: torch.Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:  # fmt: skip
-    """ATen's own asks for the length as a number; in two dimensions it does not."""
-    kernel, step, pad, gap = (
-        v[0] if isinstance(v, list | tuple) else v for v in (kernel_size, stride, padding, dilation)
-    )
-    pooled: Any = nn.functional.max_pool2d(  # type: ignore[call-overload]
-        x.unsqueeze(-2), (1, kernel), (1, step or kernel), (0, pad), (1, gap), ceil_mode, return_indices
-    )
-    return tuple(p.squeeze(-2) for p in pooled) if return_indices else pooled.squeeze(-2)
-
-
-@contextmanager
-def _uninitialised() -> Iterator[None]:
-    """Skip the initialisation of parameters, which asks symbolic sizes for their values; keep square roots symbolic."""
-    modules = {c for m in vars(nn).values() if isinstance(m, type) and issubclass(m, nn.Module) for c in m.__mro__}
-    with ExitStack() as stack:
-        for kind in modules:
-            for name in ("reset_parameters", "_reset_parameters"):
-                if name in vars(kind):
-                    stack.enter_context(mock.patch.object(kind, name, _nothing))
-        for name, function in list(vars(nn.init).items()):
-            if name.endswith("_") and callable(function) and not name.startswith("_"):
-                stack.enter_context(mock.patch.object(nn.init, name, lambda tensor, *a, **k: tensor))
-        stack.enter_context(mock.patch.object(math, "sqrt", _square_root))
-        stack.enter_context(mock.patch.object(nn.functional, "max_pool1d", _max_pool1d))
-        stack.enter_context(mock.patch.object(torch, "max_pool1d", _max_pool1d))
-        cells = {"lstm_cell": _lstm_cell, "gru_cell": _gru_cell, "rnn_tanh_cell": _rnn_cell("tanh"),
-                 "rnn_relu_cell": _rnn_cell("relu")}  # fmt: skip
-        for name, cell in cells.items():
-            stack.enter_context(mock.patch.object(torch._VF, name, cell))
-        yield
