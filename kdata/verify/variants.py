@@ -20,7 +20,7 @@ LARGEST = 20_000  # elements of one tensor
 MOST = 200  # times WORK: beyond it a task is too large to be interpreted at all
 ROWS = 16
 KEPT = 64  # integers up to this one that decide parameters only are never scaled down
-STRUCTURE = 16  # times WORK: what keeping the integers that decide parameters only may cost
+STRUCTURE = 40  # times WORK: what keeping the integers that decide parameters only may cost
 TIED = 6  # equal integers from this one on are taken to be equal on purpose
 CAPS = (128, 64, 32, 16, 8, 4, 2)
 PROBES = 120  # runs spent on finding the axes
@@ -177,9 +177,10 @@ def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
                 return values
             if run is not None:
                 tolerable.append((run.cost.work, values))
-    one_by_one = _shrink(prober, found, inputs)
-    if (run := prober.forward(one_by_one)) is not None:
-        tolerable.append((run.cost.work, one_by_one))
+    if not tolerable or min(w for w, _ in tolerable) > STRUCTURE * WORK:
+        one_by_one = _shrink(prober, found, inputs)
+        if (run := prober.forward(one_by_one)) is not None:
+            tolerable.append((run.cost.work, one_by_one))
     if not tolerable or min(w for w, _ in tolerable) > MOST * WORK:
         raise TooLargeError("the reference cannot be scaled down to what an interpreter can do")
     return min(tolerable, key=lambda t: t[0])[1]
