@@ -35,9 +35,16 @@ def histogram(values: Sequence[float], bins: int = 14, least: float = 1.0) -> li
     return [Bin(f"{e:.6g}", r, n) for e, r, n in zip(edges, ranges, counts, strict=True)]
 
 
+EXTREMES = (1e-24, 1e12)
+
+
 def decades(values: Sequence[float], parts: int = 3) -> list[Bin]:
-    """Bins of a third of a decade each, for numbers over many orders of magnitude; exact zeros have their own."""
-    found = [math.floor(math.log10(v) * parts) for v in values if math.isfinite(v) and v > 0]
+    """Bins of a third of a decade each, for numbers over many orders of magnitude; exact zeros have their own.
+
+    What is beyond ``EXTREMES`` counts at the extreme.
+    """
+    least, most = EXTREMES
+    found = [math.floor(math.log10(min(max(v, least), most)) * parts) for v in values if v > 0]
     zeros = sum(1 for v in values if v == 0)
     bins = [Bin("0", "exactly 0", zeros)] if zeros else []
     for power in range(min(found, default=0), max(found, default=-1) + 1):

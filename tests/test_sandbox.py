@@ -151,7 +151,8 @@ def test_pool_keeps_workers_warm() -> None:
 def test_nothing_survives_the_parent(how: signal.Signals, tmp_path: Path) -> None:
     """A parent killed in the middle of a job takes its zygote, the job and the scratch folder along."""
     code = (
-        "import sys\n"
+        "import signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a background job inherits it ignored
         "from kdata.sandbox.guard import Limits\n"
         "from kdata.sandbox.worker import Worker\n"
         f"worker = Worker(('sandbox_jobs',), {PATH!r})\n"
