@@ -9,7 +9,6 @@ from kdata.align.errors import AlignError
 from kdata.align.helpers import IN_TL, RENAMED, SOURCES
 
 INDEX = ("xindex", "yindex", "zindex", "r0_index", "r1_index", "rindex")
-POINTERS = ("in_ptr", "out_ptr", "in_out_ptr")
 
 
 def simplify(function: ast.FunctionDef, sizes: set[str], dtypes: dict[str, str]) -> set[str]:
@@ -246,8 +245,6 @@ def _target(statement: ast.stmt) -> str | None:
 class _Constants(ast.NodeTransformer):
     """``tl.full([1], 0.5, tl.float32)`` used in arithmetic is ``0.5``."""
 
-    SCALAR = ("float32", "float64", "int32", "int64", "int1")
-
     def __init__(self, function: ast.FunctionDef) -> None:
         self.values: dict[str, ast.expr] = {}
         for name, value in assignments(function).items():
@@ -261,7 +258,7 @@ class _Constants(ast.NodeTransformer):
                     isinstance(e, ast.Constant) and e.value == 1 for e in shape.elts
                 )
                 like = ast.unparse(shape).endswith(".shape")
-                if (ones or like) and not _is_name(number):
+                if (ones or like) and not isinstance(number, ast.Name):
                     kind = ast.unparse(dtype).removeprefix("tl.")
                     if kind.startswith("float") and isinstance(number, ast.Constant) and isinstance(number.value, int):
                         number = ast.Constant(float(number.value))
@@ -321,10 +318,6 @@ def _at_least_one(node: ast.BinOp) -> ast.expr | None:
 
 def _is_true(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is True
-
-
-def _is_name(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name)
 
 
 class _Casts(ast.NodeTransformer):
