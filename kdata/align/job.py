@@ -15,7 +15,7 @@ from kdata.align.errors import AlignError
 from kdata.align.families import family
 from kdata.align.lower import lower
 from kdata.align.program import write
-from kdata.align.trace import TIERS, Traced, operators, trace
+from kdata.align.trace import Traced, operators, symbol_choices, trace
 from kdata.task import TaskError
 
 WARM_UP = """
@@ -58,15 +58,18 @@ def align(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
 
 def _with_fewer_symbols(source: str, entry_point: str) -> tuple[Traced, str, str, list[str]]:
     """The whole way with as many sizes as symbols as it bears: some sums of sizes cannot be read off any shape."""
-    for tier in range(TIERS):
+    failure: AlignError | None = None
+    for symbols in symbol_choices(source, entry_point):
         try:
-            traced = trace(source, entry_point, tier)
+            traced = trace(source, entry_point, symbols)
             code = _stage("not lowered", lower, traced)
             return traced, code, *_stage("not rewritten", write, source, entry_point, traced, code)
         except AlignError as error:
-            if tier == TIERS - 1 or "no shape tells" not in error.detail:
-                raise
-    raise AssertionError("unreachable")
+            failure = failure or error
+            if error.reason != "not traceable" and "no shape tells" not in error.detail:
+                break
+    assert failure is not None
+    raise failure
 
 
 def stages(payload: dict[str, Any], scratch: Path) -> dict[str, float]:

@@ -11,7 +11,7 @@ import ast
 import inspect
 import numbers
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -107,34 +107,22 @@ class _Flat(nn.Module):
         return tuple(outputs)
 
 
-def trace(source: str, entry_point: str, tier: int = 0) -> Traced:
+def trace(source: str, entry_point: str, symbols: frozenset[str] | None = None) -> Traced:
     """Trace a task as constructed, or in eval mode where it is random as constructed.
 
-    As many sizes as possible are symbols: all, else those of the inputs, else those that the constructor does not use.
-    ``tier`` leaves out the first of these choices.
+    Args:
+        source: the task's text.
+        entry_point: the name of its module.
+        symbols: the names of the sizes that are to be symbols; by default as many as the task bears.
 
     Raises:
         AlignError: the task cannot be traced, or is random in both modes.
         TaskError: the text is no task.
     """
-    shaping = _shaping(source, entry_point)
-    constructor = {s.name for s in sizes(source)} & _names_in(source, INIT_INPUTS)
-    parameters = _parameters(source, entry_point)
-    tied = {s.value for s in sizes(source) if s.name in shaping}
-    choices: list[Callable[[Size], bool]] = [
-        lambda size: (
-            size.name in shaping
-            or size.value >= SMALLEST_PARAMETER_SIZE
-            or (size.value in tied and bool(SIZE_LIKE.search(parameters.get(size.name, size.name))))
-        ),
-        lambda size: size.name in shaping or size.value >= SMALLEST_PARAMETER_SIZE,
-        lambda size: size.name in shaping,
-        lambda size: size.name in shaping - constructor,
-    ]
     failure: Exception | None = None
-    for symbolic in choices[tier:]:
+    for chosen in [symbols] if symbols is not None else symbol_choices(source, entry_point):
         try:
-            return _trace_deterministic(source, entry_point, symbolic)
+            return _trace_deterministic(source, entry_point, chosen)
         except AlignError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever torch raises on a symbol it cannot follow
@@ -143,7 +131,17 @@ def trace(source: str, entry_point: str, tier: int = 0) -> Traced:
     raise AlignError("not traceable", f"{type(failure).__name__}: {failure}") from failure
 
 
-TIERS = 4
+def symbol_choices(source: str, entry_point: str) -> list[frozenset[str]]:
+    """Which sizes to make symbols, most first: all, else those of the inputs, else those not used by the constructor."""
+    found = [size for size in sizes(source) if size.value > 1]
+    shaping = _shaping(source, entry_point)
+    constructor = _names_in(source, INIT_INPUTS)
+    parameters = _parameters(source, entry_point)
+    tied = {s.value for s in found if s.name in shaping}
+    large = {s.name for s in found if s.value >= SMALLEST_PARAMETER_SIZE}
+    named = {s.name for s in found if s.value in tied and SIZE_LIKE.search(parameters.get(s.name, s.name))}
+    choices = [shaping | large | named, shaping | large, shaping, shaping - constructor]
+    return list(dict.fromkeys(choices))
 
 
 def operators(source: str, entry_point: str) -> tuple[str, ...]:
@@ -179,9 +177,9 @@ def _parameters(source: str, entry_point: str) -> dict[str, str]:
     return {s.name: at[s.line, s.column] for s in sizes(source) if (s.line, s.column) in at}
 
 
-def _trace_deterministic(source: str, entry_point: str, symbolic: Callable[[Size], bool]) -> Traced:
+def _trace_deterministic(source: str, entry_point: str, symbols: frozenset[str]) -> Traced:
     for mode in ("train", "eval"):
-        traced = _trace(source, entry_point, symbolic, mode)
+        traced = _trace(source, entry_point, symbols, mode)
         if not any(word in operator for operator in traced.operators for word in RANDOM):
             return traced
     raise AlignError("random", "forward draws random numbers in train and in eval mode")
@@ -189,15 +187,16 @@ def _trace_deterministic(source: str, entry_point: str, symbolic: Callable[[Size
 
 def _shaping(source: str, entry_point: str) -> frozenset[str]:
     """The sizes that decide the shape of an input: those whose symbols its dimensions hold."""
-    with _executed(source, entry_point, lambda size: size.value > 1) as (program, symbols, _, _):
+    everything = frozenset(size.name for size in sizes(source) if size.value > 1)
+    with _executed(source, entry_point, everything) as (program, symbols, _, _):
         leaves = [t for t in tree_leaves(program.inputs()) if isinstance(t, torch.Tensor)]
     dimensions = [d.node.expr for t in leaves for d in t.shape if isinstance(d, torch.SymInt)]  # type: ignore[attr-defined]
     free = {symbol for d in dimensions for symbol in d.free_symbols}
     return frozenset(name for name, symbol in symbols.items() if symbol.node.expr in free)
 
 
-def _trace(source: str, entry_point: str, symbolic: Callable[[Size], bool], mode: str) -> Traced:
-    with _executed(source, entry_point, lambda size: size.value > 1 and symbolic(size)) as (
+def _trace(source: str, entry_point: str, chosen: frozenset[str], mode: str) -> Traced:
+    with _executed(source, entry_point, chosen) as (
         program,
         symbols,
         environment,
@@ -319,11 +318,11 @@ class _Ties:
 
 @contextmanager
 def _executed(
-    source: str, entry_point: str, symbolic: Any
+    source: str, entry_point: str, symbols: frozenset[str]
 ) -> Iterator[tuple[Program, dict[str, torch.SymInt], ShapeEnv, FakeTensorMode]]:
     """Execute the task's text with symbols for the chosen sizes; construct and trace inside the block."""
     environment = ShapeEnv(duck_shape=False)
-    chosen = {size.name: _symbol(environment, size) for size in sizes(source) if symbolic(size)}
+    chosen = {size.name: _symbol(environment, size) for size in sizes(source) if size.name in symbols}
 
     def replace(size: Size) -> ast.expr | None:
         if size.name not in chosen:

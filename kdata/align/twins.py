@@ -6,6 +6,7 @@ ATen's own recurrent cells, ``max_pool1d`` and the initialisation of parameters 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -13,6 +14,8 @@ from unittest import mock
 
 import torch
 from torch import nn
+from torch.fx.experimental import proxy_tensor
+from torch.utils._sympy import functions
 
 _plain_square_root = math.sqrt
 
@@ -64,9 +67,22 @@ def _max_pool1d(
     return tuple(p.squeeze(-2) for p in pooled) if return_indices else pooled.squeeze(-2)
 
 
+def _teach_tracer() -> None:
+    """Numbers that a constructor computes (``dim ** -0.5``) are unknown to the tracer: let it read them off the symbols.
+
+    Its own table of operators covers those on integers.
+    """
+    known = proxy_tensor._sympy_handlers()
+    known[functions.ToFloat] = torch.sym_float
+    known[functions.IntTrueDiv] = operator.truediv
+    known[functions.PowByNatural] = operator.pow
+    known[functions.OpaqueUnaryFn_sqrt] = torch._sym_sqrt  # type: ignore[attr-defined]
+
+
 @contextmanager
 def symbolic_twins() -> Iterator[None]:
     """Skip the initialisation of parameters, which asks symbolic sizes for their values; keep square roots symbolic."""
+    _teach_tracer()
     modules = {c for m in vars(nn).values() if isinstance(m, type) and issubclass(m, nn.Module) for c in m.__mro__}
     with ExitStack() as stack:
         for kind in modules:
