@@ -1,9 +1,10 @@
 """What a child may touch: namespaces, Landlock and resource limits, each used where the system has it.
 
-``enter`` is called in a freshly forked, single-threaded child and returns the names of the guards that hold; they
-stand in every receipt as the isolation level.  Everything here is Linux; elsewhere only the resource limits hold.
+``separate`` is called in a freshly forked, single-threaded child and ``confine`` in the child of that one; they return
+the names of the guards that hold, which stand in every receipt as the isolation level.  Everything here is Linux;
+elsewhere only the resource limits hold.
 
-Sources: landlock(7), unshare(2), user_namespaces(7), and the kernel's uapi/linux/landlock.h.
+Sources: landlock(7), unshare(2), user_namespaces(7), mount(2), and the kernel's uapi/linux/landlock.h.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ import ctypes
 import os
 import resource
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = (
     0x00020000, 0x08000000, 0x10000000, 0x20000000, 0x40000000,
 )  # fmt: skip
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 1 << 1, 1 << 2, 1 << 3, 1 << 14, 1 << 18
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, SIGKILL = 1, 38, 9
 LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
 # Every filesystem right that changes something: write, remove, make, refer (ABI 2), truncate (ABI 3).
@@ -33,18 +36,33 @@ class Limits:
 
     wall: float = 60.0  # seconds; kept by the zygote, which kills the whole process group
     cpu: float = 60.0  # seconds, kept by the kernel
-    memory: int = 6 << 30  # bytes of address space beyond what the zygote already has
+    memory: int = 6 << 30  # bytes of address space (with devices: of data) beyond what the zygote already has
     file_size: int = 1 << 30  # bytes of any one file
     answer: int = 64 << 20  # bytes of the JSON answer
+    devices: tuple[str, ...] = ()  # device nodes that it may write to, a GPU's
 
 
-def enter(scratch: Path, limits: Limits) -> list[str]:
-    """Put this process behind every guard the system has. Call it once, first thing after the fork."""
+def separate(limits: Limits) -> list[str]:
+    """Put this process into namespaces of its own. Call it first thing after the fork, then fork, then ``confine``.
+
+    CUDA looks itself up under /proc by the number that it has in its namespace: where no /proc of the namespace's own
+    can be mounted (in many containers), a job with devices keeps its parent's process numbers.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
-    held = _namespaces(libc)
+    kinds = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC
+    if not limits.devices or _can_mount_proc():
+        kinds |= CLONE_NEWPID
+    return ["namespaces"] if _unshare(libc, kinds) else []
+
+
+def confine(scratch: Path, limits: Limits) -> list[str]:
+    """Put this process, the first of its namespaces, behind every other guard the system has."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if os.getpid() == 1:
+        _mount_proc(libc)  # before Landlock, which forbids mounting
     libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    if _landlock(libc, scratch):
-        held.append("landlock")
+    # libcuda names its threads in /proc/self/task, or gives up with error 304
+    held = ["landlock"] if _landlock(libc, scratch, (*limits.devices, "/proc/self") if limits.devices else ()) else []
     _limit(limits)
     return [*held, "rlimits"]
 
@@ -54,24 +72,43 @@ def die_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
 
 
-def _namespaces(libc: ctypes.CDLL) -> list[str]:
+def _unshare(libc: ctypes.CDLL, kinds: int) -> bool:
     """New user, mount, network, IPC and PID namespaces: no network, no sight of other processes' IPC.
 
     The PID namespace takes the next child, see ``kdata.sandbox.zygote``; its end kills all that is left in it.
     """
     if not hasattr(libc, "unshare"):
-        return []
+        return False
     user, group = os.getuid(), os.getgid()
-    if libc.unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWPID) != 0:
-        return []
+    if libc.unshare(kinds) != 0:
+        return False
     with contextlib.suppress(OSError):  # a system may give namespaces and refuse the mapping: the child is then nobody
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
-    return ["namespaces"]
+    return True
 
 
-def _landlock(libc: ctypes.CDLL, scratch: Path) -> bool:
+def _mount_proc(libc: ctypes.CDLL) -> bool:
+    """A /proc that shows this PID namespace only; needs a mount namespace of one's own."""
+    private = libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None) == 0
+    return private and bool(libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None) == 0)
+
+
+def _can_mount_proc() -> bool:
+    """Whether a child of new namespaces may mount its /proc, found by letting one try."""
+    pid = os.fork()
+    if pid == 0:
+        libc = ctypes.CDLL(None, use_errno=True)
+        kinds = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID
+        first = os.fork() if _unshare(libc, kinds) else -1
+        if first == 0:
+            os._exit(0 if _mount_proc(libc) else 1)
+        os._exit(1 if first < 0 else os.waitstatus_to_exitcode(os.waitpid(first, 0)[1]))
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def _landlock(libc: ctypes.CDLL, scratch: Path, devices: Sequence[str]) -> bool:
     """Forbid every change to the file system outside ``scratch``. Needs Linux 5.13."""
     if not hasattr(libc, "syscall"):
         return False
@@ -82,7 +119,7 @@ def _landlock(libc: ctypes.CDLL, scratch: Path) -> bool:
     ruleset = libc.syscall(LANDLOCK_CREATE_RULESET, struct.pack("=Q", rights), 8, 0)
     if ruleset < 0:
         return False
-    for path in (str(scratch), *DEVICES):
+    for path in (str(scratch), *DEVICES, *devices):
         where = os.open(path, os.O_PATH | os.O_CLOEXEC)
         allowed = rights if os.path.isdir(path) else rights & (1 << 1 | LANDLOCK_TRUNCATE)
         libc.syscall(LANDLOCK_ADD_RULE, ruleset, 1, struct.pack("=Qi", allowed, where), 0)
@@ -97,7 +134,9 @@ def _limit(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits.file_size, limits.file_size))
-    resource.setrlimit(resource.RLIMIT_AS, (_address_space() + limits.memory,) * 2)
+    # CUDA reserves more address space than there is memory: with a GPU only what is written to counts.
+    kind = resource.RLIMIT_DATA if limits.devices else resource.RLIMIT_AS
+    resource.setrlimit(kind, (_address_space() + limits.memory,) * 2)
 
 
 def _address_space() -> int:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -66,10 +66,12 @@ class Worker:
         files: Mapping[str, bytes] | None = None,
         fetch: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
+        prepare: Callable[[Path], None] | None = None,
     ) -> Answer:
         """Run ``module:function(payload, scratch)`` in a fresh guarded child.
 
-        ``files`` are laid into the scratch folder before, ``fetch`` names those to bring back.
+        ``files`` are laid into the scratch folder before, ``fetch`` names those to bring back; ``prepare`` is called
+        with the folder before the job starts.
 
         Raises:
             JobError: the job failed, whatever it did to itself.
@@ -78,6 +80,8 @@ class Worker:
         try:
             for name, data in (files or {}).items():
                 (place / name).write_bytes(data)
+            if prepare:
+                prepare(place)
             job = {"function": function, "payload": payload, "limits": asdict(limits), "scratch": str(place),
                    "environment": dict(environment or {})}  # fmt: skip
             report = self._ask(job, limits.wall)

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from kdata.sandbox.guard import Limits, die_with_parent, enter
+from kdata.sandbox.guard import Limits, confine, die_with_parent, separate
 
 ANSWER = "answer.json"
 
@@ -94,11 +94,11 @@ def _child(job: dict[str, Any]) -> None:
     scratch, limits = Path(job["scratch"]), Limits(**job["limits"])
     os.chdir(scratch)
     os.environ.update(TMPDIR=str(scratch), HOME=str(scratch), **job["environment"])
-    guards = enter(scratch, limits)
+    guards = separate(limits)
     pid = os.fork()
     if pid == 0:
         die_with_parent()
-        os._exit(_answer(job, scratch, limits, guards))
+        os._exit(_answer(job, scratch, limits, [*guards, *confine(scratch, limits)]))
     _, status, _ = os.wait4(pid, 0)
     code = os.waitstatus_to_exitcode(status)
     os._exit(code if code >= 0 else 128 - code)
