@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from typing import Any, cast
 from uuid import UUID
 
-from prefect import get_run_logger, task
+from prefect import Task, get_run_logger, task
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State, TaskRun
 from prefect.futures import PrefectFuture
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.tasks import exponential_backoff
 
 from flows.build_options import BuildOptions
-from flows.runners import RETRIES
+from flows.runners import RETRIES, passing
 from flows.stages import COLLECT, Job, is_remote, work
 from kdata.progress import Progress
 from kdata.shards import Manifest
@@ -29,11 +30,16 @@ from kdata.shards import Manifest
 PROGRESS_SECONDS = 5.0
 
 
+def _may_help(task: Task[..., Any], run: TaskRun, state: State[Any]) -> bool:
+    """Whether a failed task is worth another try."""
+    return passing(cast(BaseException, state.data))
+
+
 # No result is cached by Prefect: the shards are the cache, and they are content-addressed.
 run_stage = task(persist_result=False, cache_policy=NO_CACHE)(work)
 run_collect = task(
     persist_result=False, cache_policy=NO_CACHE, retries=RETRIES, retry_delay_seconds=exponential_backoff(2),
-    retry_jitter_factor=0.5,
+    retry_jitter_factor=0.5, retry_condition_fn=_may_help,
 )(work)  # fmt: skip
 
 

@@ -39,10 +39,15 @@ class Threads:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
+def passing(error: BaseException) -> bool:
+    """Whether trying again may help: a source says so, or something of the network does."""
+    return isinstance(error, SourceError) and not error.lasting or isinstance(error, ConnectionError | TimeoutError)
+
+
 def retrying(function: Callable[..., Manifest]) -> Callable[..., Manifest]:
-    """The function, tried again with growing pauses where it says that a source cannot be had."""
+    """The function, tried again with growing pauses where that may help."""
     return tenacity.retry(
-        retry=tenacity.retry_if_exception_type((SourceError, OSError)),
+        retry=tenacity.retry_if_exception(passing),
         stop=tenacity.stop_after_attempt(1 + RETRIES),
         wait=tenacity.wait_exponential_jitter(1, 30),
         reraise=True,

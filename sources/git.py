@@ -18,6 +18,12 @@ from sources.texts import MAX_FILE, MAX_FILES, MAX_TOTAL, SourceError, dropped, 
 CLONE_SECONDS = 900
 READ_SECONDS = 300
 _URL = re.compile(r"^(https?|ssh|git|file)://|^[\w.-]+@[\w.-]+:")
+# What git says of the network and of the server's own troubles: trying again may help.  Its exit status tells nothing.
+_PASSING = re.compile(
+    r"Could not resolve host|timed out|Connection (refused|reset|was reset)|Failed to connect|Network is unreachable|"
+    r"early EOF|RPC failed|hung up unexpectedly|GnuTLS|SSL_read|SSL_ERROR_SYSCALL|"
+    r"error: (429|5\d\d)", re.I
+)  # fmt: skip
 _SAFE = ["-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never",
          "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false"]  # fmt: skip
 
@@ -134,9 +140,10 @@ def _git(folder: Path, *arguments: str, stdin: bytes = b"", seconds: int = READ_
     except FileNotFoundError as error:
         raise SourceError("git is not installed") from error
     except subprocess.TimeoutExpired as error:
-        raise SourceError(f"git {arguments[0]} took more than {seconds} s") from error
+        raise SourceError(f"git {arguments[0]} took more than {seconds} s", lasting=arguments[0] != "fetch") from error
     if done.returncode != 0:
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        what = lines[-1] if lines else "no such repository or commit"
-        raise SourceError(f"git {arguments[0]} failed: {what}")
+        said = done.stderr.decode("utf-8", "replace").strip()
+        what = said.splitlines()[-1] if said else "no such repository or commit"
+        passing = arguments[0] == "fetch" and _PASSING.search(said)
+        raise SourceError(f"git {arguments[0]} failed: {what}", lasting=not passing)
     return done.stdout

@@ -9,21 +9,33 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import logging
 import re
 import subprocess
 import sys
 import tempfile
 from email.message import Message
 from email.parser import HeaderParser
+from http import HTTPStatus
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
+from packaging.utils import (
+    InvalidSdistFilename,
+    InvalidWheelFilename,
+    canonicalize_name,
+    parse_sdist_filename,
+    parse_wheel_filename,
+)
 
 from kdata.record import Dropped, Origin, SourceFile
 from sources.archives import Member, members
 from sources.licences import LICENCE_NAMES, Licences, of_metadata
 from sources.texts import SourceError, dropped, source_file
+
+if TYPE_CHECKING:
+    from unearth import PackageFinder
 
 DOWNLOAD_SECONDS = 600
 MAX_ARCHIVE = 256 << 20  # bytes
@@ -97,7 +109,7 @@ def _wheel(requirement: Requirement, folder: Path) -> Path | None:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=DOWNLOAD_SECONDS, check=False)
     except subprocess.TimeoutExpired as error:
-        raise SourceError(f"pypi:{requirement} did not arrive within {DOWNLOAD_SECONDS} s") from error
+        raise SourceError(f"pypi:{requirement} did not arrive within {DOWNLOAD_SECONDS} s", lasting=False) from error
     if "No module named pip" in done.stderr:
         raise SourceError("pip is not installed beside this Python; packages cannot be fetched")
     return next(folder.glob("*.whl"), None)
@@ -105,8 +117,8 @@ def _wheel(requirement: Requirement, folder: Path) -> Path | None:
 
 def _sdist(requirement: Requirement, folder: Path) -> Path:
     from unearth import PackageFinder
-    from unearth.errors import UnpackError
 
+    logging.getLogger("unearth").setLevel(logging.ERROR)  # its warnings are what our errors say
     settings = _pip_settings()
     finder = PackageFinder(
         index_urls=[settings.get("index-url", [DEFAULT_INDEX])[0], *settings.get("extra-index-url", [])],
@@ -117,18 +129,29 @@ def _sdist(requirement: Requirement, folder: Path) -> Path:
     try:
         match = finder.find_best_match(requirement).best
         if match is None or match.link.is_wheel:
-            raise SourceError(f"pypi:{requirement}: there is no such package or version")
+            raise _absent(finder, requirement)
         response = finder.session.get(match.link.normalized)
         response.raise_for_status()
-    except (UnpackError, OSError, ValueError, RuntimeError) as error:
-        raise SourceError(f"pypi:{requirement} could not be fetched: {error}".splitlines()[0]) from error
+    except SourceError:
+        raise
     except Exception as error:  # the HTTP library's own errors share no base with the built-in ones
-        if isinstance(error, SourceError):
-            raise
-        raise SourceError(f"pypi:{requirement} could not be fetched: {type(error).__name__}") from error
+        said = f"pypi:{requirement} could not be fetched: {type(error).__name__}"  # its text may hold a password
+        raise SourceError(said, lasting=isinstance(error, ValueError)) from error
     path = folder / match.link.filename
     path.write_bytes(response.content)
     return path
+
+
+def _absent(finder: PackageFinder, requirement: Requirement) -> SourceError:
+    """No index lists the package or version; or one of them did not answer, which unearth passes over in silence."""
+    for source in finder.sources:
+        if source["type"] != "index" or not source["url"].startswith("http"):
+            continue
+        answer = finder.session.get(f"{source['url'].rstrip('/')}/{canonicalize_name(requirement.name)}/")
+        if answer.status_code == HTTPStatus.TOO_MANY_REQUESTS or answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            said = f"pypi:{requirement}: the package index answers with status {answer.status_code}"
+            return SourceError(said, lasting=False)
+    return SourceError(f"pypi:{requirement}: there is no such package or version")
 
 
 def _pip_settings() -> dict[str, list[str]]:

@@ -16,7 +16,14 @@ SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages", "build", "dis
 
 
 class SourceError(Exception):
-    """A source that could not be read; the message says why in one line."""
+    """A source that could not be read; the message says why in one line.
+
+    ``lasting`` is False where trying again may help: the network, or the server at its other end.
+    """
+
+    def __init__(self, message: str, lasting: bool = True) -> None:
+        super().__init__(message)
+        self.lasting = lasting
 
 
 def wanted(path: str) -> bool:

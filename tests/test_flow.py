@@ -20,12 +20,14 @@ from flows import stages
 from flows.build_options import BuildOptions
 from flows.finish import BuildError, finish
 from flows.kernelbook import Build, label
+from flows.runners import retrying
 from flows.stages import ALIGN, COLLECT, DEDUP, MINE, VERIFY, Job, chain_of, store
 from kdata.progress import Progress
 from kdata.record import Candidate, Dropped, Origin, Pair, Receipt, SourceFile, Task, digest
 from kdata.server import private_server
 from kdata.shards import Manifest
 from kdata.step import Step
+from sources.collect import SourceError
 
 DATA = Path(__file__).parent / "data" / "modules"
 
@@ -157,6 +159,21 @@ def test_nothing_to_publish_is_an_error(tmp_path: Path) -> None:
     assert published is None
     with pytest.raises(BuildError, match="nothing to publish"):
         finish(build, published).check()
+
+
+@pytest.mark.parametrize(("lasting", "tries"), [(True, 1), (False, 4)])
+def test_only_what_may_pass_is_tried_again(lasting: bool, tries: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+
+    def collect(spec: str) -> list[SourceFile]:
+        calls.append(spec)
+        raise SourceError("no", lasting)
+
+    patient = retrying(collect)
+    monkeypatch.setattr(patient.retry, "sleep", lambda _: None)  # type: ignore[attr-defined]
+    with pytest.raises(SourceError):
+        patient("pypi:x")
+    assert len(calls) == tries
 
 
 def test_parts_depend_on_no_machine(tmp_path: Path) -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import io
+import pickle
 import subprocess
 import tarfile
+import threading
 import zipfile
+from collections.abc import Iterator
 from email.parser import HeaderParser
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -189,3 +193,38 @@ def test_package_from_the_registry() -> None:
     assert origin.licenses == ("MIT",)
     assert origin.revision.startswith("1.0.0 sha256:")
     assert "class SSIM" in found["pytorch_msssim/ssim.py"].text
+
+
+class Unavailable(BaseHTTPRequestHandler):
+    """A package index and a git host in trouble: 503, save under ``/gone``."""
+
+    def do_GET(self) -> None:
+        self.send_error(404 if "gone" in self.path else 503)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a server that is down, which pip is told to use."""
+    with HTTPServer(("127.0.0.1", 0), Unavailable) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        for name, value in {"CONFIG_FILE": "/dev/null", "INDEX_URL": url, "RETRIES": "0", "FIND_LINKS": ""}.items():
+            monkeypatch.setenv(f"PIP_{name}", value)
+        yield url
+        server.shutdown()
+
+
+def test_errors_say_whether_trying_again_may_help(host: str, tmp_path: Path) -> None:
+    git(tmp_path, "init")
+    lasting = {
+        "pypi:nets": False, "pypi:gone": True, "pypi:a b": True, f"git:{host}/x/y": False, f"git:{host}/gone": True,
+        f"git:{tmp_path}": True, "git:http://127.0.0.1:1/x/y": False, str(tmp_path): True,
+    }  # fmt: skip
+    for spec, expected in lasting.items():
+        with pytest.raises(SourceError) as error:
+            collect(spec)
+        assert error.value.lasting is expected, f"{spec}: {error.value}"
+        assert pickle.loads(pickle.dumps(error.value)).lasting is expected
