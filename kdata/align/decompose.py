@@ -121,6 +121,11 @@ def addmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float =
     return total
 
 
+def logical_not(x: Tensor) -> Tensor:
+    """``aten.logical_not``; torch's own reference says ``~x``, which asks for a real device."""
+    return x.bitwise_not() if x.dtype is torch.bool else x == 0
+
+
 def _is_one(size: Any) -> bool:
     return isinstance(size, int) and size == 1
 
@@ -246,6 +251,7 @@ OURS: dict[Any, Callable[..., Any]] = {
     aten.mm.default: mm,
     aten.bmm.default: mm,
     aten.addmm.default: addmm,
+    aten.logical_not.default: logical_not,
     aten.avg_pool1d.default: _avg_pool(1),
     aten.avg_pool2d.default: _avg_pool(2),
     aten.avg_pool3d.default: _avg_pool(3),

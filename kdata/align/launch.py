@@ -106,7 +106,8 @@ def _start(tensor: Buffer, offset: Any, name: str, known: Mapping[str, str]) -> 
         return name
     if tensor.is_contiguous:
         return f"{name}.view(-1)[{render(offset, known)} :]"
-    return f"{name}.as_strided(({name}.numel() - ({render(offset, known)}),), (1,), {render(offset, known)})"
+    start = render(offset, known)
+    return f"{name}.as_strided(({name}.numel() - ({start}),), (1,), {name}.storage_offset() + {start})"
 
 
 def _programs(elements: Any, block: int, known: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import symtable
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kdata.align.errors import AlignError
 from kdata.align.naming import Rename
@@ -19,12 +19,13 @@ ALWAYS_IMPORTED = ("import torch", "import triton", "import triton.language as t
 
 
 def model(
-    source: str, entry_point: str, inherited: ast.FunctionDef, forward: Callable[[ast.FunctionDef], str]
-) -> tuple[list[str], str]:
+    source: str, entry_point: str, inherited: ast.FunctionDef, constants: Sequence[str],
+    forward: Callable[[ast.FunctionDef], str],
+) -> tuple[list[str], str]:  # fmt: skip
     """Import lines and the text of all classes, ``ModelNew`` last.
 
-    ``forward`` gets the reference's ``forward`` (``inherited`` where a class of torch has it) and returns the text of
-    the new one.
+    ``constants`` are lines of the new forward that read names of the task's text.  ``forward`` gets the reference's
+    ``forward`` (``inherited`` where a class of torch has it) and returns the text of the new one.
     """
     tree = ast.parse(source)
     top = {n: s for s in tree.body for n in _defined(s)}
@@ -34,7 +35,8 @@ def model(
     old = _forward(entry, top) or inherited
     kept = _slim(entry)
     needed: list[ast.stmt] = []
-    _close(kept, {n: t for n, t in top.items() if n != entry_point}, needed)
+    for reading in [kept, *ast.parse("\n".join(constants)).body]:
+        _close(reading, {n: t for n, t in top.items() if n != entry_point}, needed)
     kept.body = [*kept.body, *ast.parse(forward(old)).body] if _has_statements(kept) else ast.parse(forward(old)).body
     kept.name = NEW
     Rename({entry_point: NEW}).visit(kept)

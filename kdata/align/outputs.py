@@ -1,8 +1,7 @@
-"""Inputs and outputs of forward that are not plain tensors: nested structures, and buffers that it updates."""
+"""Outputs of forward that are not plain tensors: nested structures, and buffers and inputs that it updates."""
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,21 +12,19 @@ from kdata.align.trace import Traced
 
 
 class Outputs:
-    """How forward ends: updates of buffers, then the outputs in the reference's structure."""
+    """How forward ends: updates of buffers and inputs, then the outputs in the reference's structure."""
 
     def __init__(self, traced: Traced) -> None:
         self.traced = traced
 
     def lines(self, values: Sequence[str]) -> list[str]:
         """The last lines of forward, given the text of every value that the graph returns."""
-        updates = [f"{target}.copy_({value})" for target, value in zip(self.traced.updated, values, strict=False)]
-        returned = list(values[len(self.traced.updated) :])
+        pairs = list(zip(values, self.traced.updated, strict=False))
+        updates = [f"{target}.copy_({value})" for value, target in pairs]
+        inputs = {value: target for value, target in pairs if not target.startswith("self")}  # returned as themselves
+        returned = [inputs.get(value, value) for value in values[len(pairs) :]]
         structure = tree_unflatten(returned, self.traced.output_tree)
         return [*updates, f"return {_text(structure)}"]
-
-    def unpack(self, old: ast.FunctionDef) -> list[str]:
-        """Lines that name the tensors inside structured inputs."""
-        return [f"{name} = {path}" for name, path in self.traced.unpacked]
 
 
 def _text(value: Any) -> str:

@@ -67,7 +67,9 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
     for statement in module.body:
         _statement(state, statement)
     outputs = Outputs(traced)
-    imports, classes = model(source, entry_point, _inherited(traced), lambda old: _forward(state, old, outputs))
+    imports, classes = model(
+        source, entry_point, _inherited(traced), traced.constants(), lambda old: _forward(state, old, outputs)
+    )
     needed = {h for k in state.kernels.values() for h in k.helpers}
     launchers = [found.text for made in state.launchers.values() for _, found, _, _ in made]
     combines = {name: text for k in state.kernels.values() for name, text in k.combines.items()}
@@ -326,8 +328,7 @@ def _forward(state: Forward, old: ast.FunctionDef, outputs: Outputs) -> str:
     shapes = binding.bind([symbols.symbol(s) for s in used], inputs)
     if binding.missing:
         raise AlignError("compiler output", f"sizes that no shape tells: {', '.join(map(str, binding.missing))}")
-    unpack = outputs.unpack(old)
-    lines = [*unpack, *state.traced.contiguous(), *shapes, *body]
+    lines = [*state.traced.given(), *state.traced.constants(), *shapes, *body]
     plain_arguments = ast.unparse(_without_annotations(old.args))
     return f"def forward({plain_arguments}):\n    " + "\n    ".join(_returning(lines))
 
@@ -355,17 +356,17 @@ def _value(state: Forward, node: ast.expr) -> str:
             return _value(state, state.views[name])
         case ast.Name(id=name) if name in state.buffers:
             return _say(state, name)
-        case ast.Call(func=ast.Name(id="reinterpret_tensor"), args=[inner, size, stride, offset]):
+        case ast.Call(func=ast.Name(id="reinterpret_tensor"), args=[inner, size, stride, _]):
             base = state.buffers[_base(state, inner)]
-            return _view(state, base, _sizes(state, size), _sizes(state, stride), ast.unparse(offset))
+            return _view(state, base, _sizes(state, size), _sizes(state, stride), _offset(state, node))
     expression = symbols.substitute(symbols.read(node), state.values)
     return launch.render(expression, state.known)
 
 
-def _view(state: Forward, base: launch.Buffer, size: tuple[Any, ...], stride: tuple[Any, ...], offset: str) -> str:
-    """A view as ``view`` and ``permute`` where these can say it, else ``as_strided``."""
+def _view(state: Forward, base: launch.Buffer, size: tuple[Any, ...], stride: tuple[Any, ...], offset: Any) -> str:
+    """A view as ``view`` and ``permute``, or as a slice, where these can say it, else ``as_strided``."""
     name, said = _say(state, base.name), launch.shape(size, state.known)
-    if base.is_contiguous and offset == "0":
+    if base.is_contiguous and offset == 0:
         if size == base.size and launch.is_contiguous(size, stride):
             return name
         order = sorted(range(len(size)), key=lambda axis: (-_hint(state, stride[axis]), axis))
@@ -373,7 +374,28 @@ def _view(state: Forward, base: launch.Buffer, size: tuple[Any, ...], stride: tu
             view = f"{name}.view({', '.join(launch.render(size[i], state.known) for i in order)})"
             back = [order.index(axis) for axis in range(len(size))]
             return view if back == sorted(back) else f"{view}.permute({', '.join(map(str, back))})"
-    return f"torch.as_strided({name}, {said}, {launch.shape(stride, state.known)}, {offset})"
+    if (part := _slice(state, base, size, stride, offset)) is not None:
+        return f"{name}[{part}]"
+    start = f"{name}.storage_offset()" + (f" + {launch.render(offset, state.known)}" if offset != 0 else "")
+    return f"{name}.as_strided({said}, {launch.shape(stride, state.known)}, {start})"
+
+
+def _slice(
+    state: Forward, base: launch.Buffer, size: tuple[Any, ...], stride: tuple[Any, ...], offset: Any
+) -> str | None:
+    """The subscript that takes a view out of its tensor, where it is a range or a single index along one axis."""
+    for axis, step in enumerate(base.stride):
+        start = sympy.expand(sympy.cancel(offset / step))
+        others = [n for i, n in enumerate(base.size) if i != axis], [n for i, n in enumerate(base.stride) if i != axis]
+        before = ":, " * axis
+        if not start.is_polynomial() or any(f.denominator != 1 for f in start.as_coefficients_dict().values()):
+            continue
+        if others == (list(size), list(stride)):
+            return before + launch.render(start, state.known)
+        kept = [n for i, n in enumerate(size) if i != axis], [n for i, n in enumerate(stride) if i != axis]
+        if len(size) == len(base.size) and others == kept and (stride[axis] == step or size[axis] == 1):
+            return f"{before}{launch.render(start, state.known)} : {launch.render(start + size[axis], state.known)}"
+    return None
 
 
 def _hint(state: Forward, expression: Any) -> int:

@@ -27,6 +27,7 @@ from torch.fx.traceback import preserve_node_meta
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_flatten_with_path, tree_leaves, tree_unflatten
 
+from kdata.align.constants import drop_checks, place_constants
 from kdata.align.decompose import decompositions
 from kdata.align.errors import AlignError
 from kdata.align.naming import identifier, unique
@@ -63,11 +64,13 @@ class Argument:
 
     access: str
     value: Any
+    made: str = ""  # for a constant: the text that makes it, up to the device
 
     @property
     def is_input(self) -> bool:
         """Whether it is a tensor that forward is given."""
-        return isinstance(self.value, torch.Tensor) and not self.access.startswith(("self.", "self["))
+        given = isinstance(self.value, torch.Tensor) and not self.made
+        return given and not self.access.startswith(("self.", "self["))
 
 
 @dataclass(slots=True)
@@ -81,15 +84,24 @@ class Traced:
     hints: dict[str, int]  # symbols of the graph -> the task's own values
     arguments: list[Argument]
     updated: list[str]  # buffers and inputs that the first outputs are to be copied into
-    unpacked: list[tuple[str, str]]  # names of tensors inside structured inputs, and where they are
+    unpacked: list[tuple[str, str]]  # names of tensors inside structured inputs or updated ones, and where they are
     output_tree: TreeSpec
     mode: str  # "train" (as constructed) or "eval"
     operators: tuple[str, ...]  # ATen's, as the author's calls dispatch them, views dropped
 
-    def contiguous(self) -> list[str]:
-        """Lines that lay the inputs out as the kernels expect them."""
-        inputs = [a for a in self.arguments if a.is_input and a.value.dim() and a.value.is_contiguous()]
-        return [f"{a.access} = {a.access}.contiguous()" for a in inputs]
+    def given(self) -> list[str]:
+        """Lines that name the tensors inside structured inputs, and lay all out as the kernels expect them."""
+        places = dict(self.unpacked)
+        dense = [a.access for a in self.arguments if a.is_input and a.value.dim() and a.value.is_contiguous()]
+        loose = [name for name in places if name not in dense]
+        return [f"{name} = {places[name]}" for name in loose] + [
+            f"{name} = {places.get(name, name)}.contiguous()" for name in dense
+        ]
+
+    def constants(self) -> list[str]:
+        """Lines that make the tensors that are neither given nor held by the module as parameters or buffers."""
+        device = next((f"{a.access}.device" for a in self.arguments if isinstance(a.value, torch.Tensor)), "'cuda'")
+        return [f"{a.access} = {a.made}{device})" for a in self.arguments if a.made]
 
 
 class _Flat(nn.Module):
@@ -132,7 +144,7 @@ def trace(source: str, entry_point: str, symbols: frozenset[str] | None = None) 
 
 
 def symbol_choices(source: str, entry_point: str) -> list[frozenset[str]]:
-    """Which sizes to make symbols, most first: all, else those of the inputs, else those not used by the constructor."""
+    """Which sizes to make symbols, most first: all, those of the inputs, those that the constructor does not use."""
     found = [size for size in sizes(source) if size.value > 1]
     shaping = _shaping(source, entry_point)
     constructor = _names_in(source, INIT_INPUTS)
@@ -215,6 +227,10 @@ def _trace(source: str, entry_point: str, chosen: frozenset[str], mode: str) -> 
         known = {name: s.node.expr for name, s in symbols.items() if isinstance(s.node.expr, sympy.Symbol)}
         ties = _Ties(module, program.inputs(), [v for v in flat if isinstance(v, torch.Tensor)])
         held = ties.arguments(graph, signature)
+        drop_checks(graph)
+        taken = {a.access.split(".")[0] for a in held} | set(symbols) | set(program.namespace)
+        constants = place_constants(graph, module, program.namespace, taken)
+        held += [Argument(name, value, made) for name, made, value in constants]
     names = _size_names(known, held)
     hints = {str(symbol): int(environment.backed_var_to_val[symbol]) for symbol in known.values()}
     return Traced(graph, environment, fake, names, hints, held, ties.updated(graph, signature), ties.unpacked,
@@ -289,12 +305,16 @@ class _Ties:
             else:
                 access = next(given) if isinstance(value, torch.Tensor) else node.name
             self.by_name[node.name] = access
+            if node.name in signature.user_inputs_to_mutate.values():
+                self.unpacked.append((f"{access}_before", access))  # what it is copied into keeps the name
+                access = f"{access}_before"
             found.append(Argument(access, value))
         return found
 
     def updated(self, graph: torch.fx.GraphModule, signature: GraphSignature) -> list[str]:
         targets: list[str] = []
-        for output in graph.graph.output_node().args[0]:  # type: ignore[union-attr]
+        updates = len(signature.buffers_to_mutate) + len(signature.user_inputs_to_mutate)
+        for output in graph.graph.output_node().args[0][:updates]:  # type: ignore[union-attr,index]
             name: Any = getattr(output, "name", "")
             if name in signature.buffers_to_mutate:
                 targets.append(self._attribute(signature.buffers_to_mutate[name].removeprefix("task.")))

@@ -68,7 +68,7 @@ def _max_pool1d(
 
 
 def _teach_tracer() -> None:
-    """Numbers that a constructor computes (``dim ** -0.5``) are unknown to the tracer: let it read them off the symbols.
+    """Let the tracer read numbers that a constructor computes (``dim ** -0.5``) off the symbols.
 
     Its own table of operators covers those on integers.
     """

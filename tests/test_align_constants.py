@@ -1,0 +1,55 @@
+"""Alignment of tensors that are neither input nor parameter, of inputs that forward updates, and of views returned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kdata.align.errors import AlignError
+from kdata.align.step import align_file
+from tests.align_tasks import task, verified
+
+
+def test_a_single_number_is_a_number_of_the_kernel(tmp_path: Path) -> None:
+    source = verified(
+        task("return x * torch.tensor(0.25) + torch.tensor([3.0])", "[torch.rand(4, 9)]"), tmp_path
+    ).source
+    assert "0.25" in source and "torch.tensor" not in source
+
+
+def test_a_small_table_is_written_down(tmp_path: Path) -> None:
+    forward = "return x @ torch.tensor([[0.5, 0.25, 2.0], [1.0, -1.0, 0.125]])"
+    source = verified(task(forward, "[torch.rand(6, 2)]"), tmp_path).source
+    assert "device=x.device" in source
+
+
+def test_a_constant_of_the_module_or_the_text_is_read_where_it_is(tmp_path: Path) -> None:
+    text = "MEAN = torch.tensor([0.4, 0.5, 0.6])\n"
+    init = "self.weight = [torch.tensor([1.0, 2.0, 3.0])]"
+    forward = "return (x - MEAN.view(1, 3, 1)) * self.weight[0].view(1, 3, 1)"
+    source = verified(task(forward, "[torch.rand(2, 3, 5)]", init, text), tmp_path).source
+    assert "self.weight[0].to(x.device)" in source and "MEAN = torch.tensor" in source
+
+
+def test_a_large_table_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "task.py"
+    path.write_text(task(f"return x + torch.tensor({list(range(100))})", "[torch.rand(4, 100)]"))
+    with pytest.raises(AlignError, match="100 numbers"):
+        align_file(path)
+
+
+def test_checks_of_values_are_dropped(tmp_path: Path) -> None:
+    forward = "torch._assert_async((torch.tensor(0.5) >= 0).all(), 'negative')\nreturn x * 0.5"
+    assert "assert" not in verified(task(forward, "[torch.rand(4, 9)]"), tmp_path).source
+
+
+def test_an_input_updated_in_place_is_returned_as_itself(tmp_path: Path) -> None:
+    source = verified(task("x += 1\nreturn x.relu_()", "[torch.randn(4, 9)]"), tmp_path).source
+    assert "x.copy_(" in source and "return x\n" in source
+
+
+def test_a_view_returned_starts_at_its_own_element(tmp_path: Path) -> None:
+    forward = "y = x.exp()\nreturn y[:, 1:3], y[:, 0], y"
+    source = verified(task(forward, "[torch.rand(4, 3, 5)]"), tmp_path).source
+    assert "[:, 1:3]" in source and "[:, 0]" in source
