@@ -64,10 +64,10 @@ class Watch(TorchDispatchMode):
             return not all(intact(t) for t in self.made)
 
     def _poisoned(self, tensor: torch.Tensor) -> torch.Tensor:
-        if tensor.layout is not torch.strided or tensor.numel() == 0 or tensor.device.type != "cpu":
+        if tensor.layout is not torch.strided or tensor.numel() == 0 or tensor.device.type not in ("cpu", "cuda"):
             return tensor
         with self._ledger.move():
-            made = guarded(tensor.shape, tensor.stride(), tensor.dtype)
+            made = guarded(tensor.shape, tensor.stride(), tensor.dtype, tensor.device)
         self.made.append(made)
         return made
 

@@ -18,18 +18,20 @@ _guarded: dict[int, int] = {}  # address of each guarded storage: its bytes
 _storage = torch.Tensor.untyped_storage  # before a candidate can patch it
 
 
-def guarded(shape: Sequence[int], strides: Sequence[int] | None, dtype: torch.dtype) -> torch.Tensor:
+def guarded(
+    shape: Sequence[int], strides: Sequence[int] | None, dtype: torch.dtype, device: str | torch.device = "cpu"
+) -> torch.Tensor:
     """A tensor full of poison with guard bars around it; row-major where no strides are given."""
     size = torch.empty((), dtype=dtype, device="cpu").element_size()
     strides = list(strides) if strides is not None else row_major(shape)
     span = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
     # bool has no poison that reads back as a bool: its own bytes start as 1
     body = 1 if dtype is torch.bool else PATTERN
-    memory = torch.full((BAR + span * size + BAR,), PATTERN, dtype=torch.uint8)
+    memory = torch.full((BAR + span * size + BAR,), PATTERN, dtype=torch.uint8, device=device)
     memory[BAR : BAR + span * size] = body
     storage = _storage(memory)
     _guarded[storage.data_ptr()] = storage.nbytes()
-    return torch.empty(0, dtype=dtype).set_(storage, BAR // size, tuple(shape), tuple(strides))
+    return torch.empty(0, dtype=dtype, device=device).set_(storage, BAR // size, tuple(shape), tuple(strides))
 
 
 def is_guarded(tensor: torch.Tensor) -> bool:
@@ -46,5 +48,5 @@ def row_major(shape: Sequence[int]) -> list[int]:
 def intact(tensor: torch.Tensor) -> bool:
     """Whether nothing but poison stands in the guard bars of a tensor that ``guarded`` made."""
     storage = _storage(tensor)
-    memory = torch.empty(0, dtype=torch.uint8).set_(storage)
+    memory = torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
     return bool((memory[:BAR] == PATTERN).all() and (memory[-BAR:] == PATTERN).all())

@@ -1,4 +1,4 @@
-"""The candidate's side: hostile code runs here. In a child of its own, under TRITON_INTERPRET=1.
+"""The candidate's side: hostile code runs here. In a child of its own, under TRITON_INTERPRET=1 or on a GPU.
 
 Nothing here decides anything: it builds ``ModelNew``, calls it, and hands back bytes and an account of what it saw.
 There is no golden, no reference and no tolerance in this process.
@@ -7,6 +7,8 @@ There is no golden, no reference and no tolerance in this process.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,7 +22,21 @@ from kdata.verify.launches import InjectedError, Ledger
 from kdata.verify.loading import line, load
 
 GIVEN, RETURNED, SOURCE = "given.bin", "returned.bin", "candidate.py"
-_ledger = Ledger()
+OUT_OF_MEMORY = ("allocate memory", "CUDA out of memory")
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What runs kernels here."""
+
+    device: str
+    ledger: Ledger
+    take_turn: Callable[[int], None]  # which of an autotuner's configurations comes next
+    outside: Callable[[], bool]  # whether a kernel reached outside its tensors since this was last asked
+    settle: Callable[[], None]  # wait for the device
+
+
+_engine = Engine("cpu", Ledger(), interpreter.take_turn, lambda: bool(interpreter.violations()), lambda: None)
 _watches: list[Watch] = []
 
 
@@ -32,14 +48,21 @@ class StopTrialError(Exception):
         self.outcome, self.detail = outcome, detail
 
 
+def use(engine: Engine) -> None:
+    """Run kernels on another engine than the interpreter from here on."""
+    global _engine
+    _engine = engine
+    torch.set_num_threads(1)
+    engine.ledger.install()
+    hide_values(_watches, engine.ledger)
+
+
 def warm() -> None:
     """Prepare the interpreter; all candidates inherit it."""
-    torch.set_num_threads(1)
     interpreter.mend()
-    _ledger.install()
-    hide_values(_watches, _ledger)
+    use(_engine)
     _pretend_cuda()
-    with torch.no_grad(), Watch(_ledger):
+    with torch.no_grad(), Watch(_engine.ledger):
         warmup.Double()(torch.ones(20))
 
 
@@ -58,7 +81,7 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     ``payload``: manifest, mode, trials (``given`` of each), ablate (the number of the trial to repeat with kernels
     disabled, and with launches failing).
     """
-    reader = wire.Reader(payload["manifest"], (scratch / GIVEN).read_bytes())
+    reader = wire.Reader(payload["manifest"], (scratch / GIVEN).read_bytes(), _engine.device)
     try:
         module = load(scratch / SOURCE)
     except BaseException as error:  # noqa: BLE001 - SystemExit too is an answer
@@ -70,12 +93,12 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
 
     reports = []
     for number in range(len(payload["trials"])):
-        interpreter.take_turn(number)
+        _engine.take_turn(number)
         reports.append(run(number))
     value: dict[str, Any] = {"trials": reports}
-    interpreter.take_turn(payload["ablate"])
+    _engine.take_turn(payload["ablate"])
     for name, behaviour in (("ablated", "skip"), ("failing", "fail")):
-        _ledger.behaviour = behaviour  # type: ignore[assignment]
+        _engine.ledger.behaviour = behaviour  # type: ignore[assignment]
         value[name] = run(payload["ablate"])
     (scratch / RETURNED).write_bytes(bytes(writer.blob))
     return value | {"manifest": writer.manifest}
@@ -85,15 +108,20 @@ def trial(
     module: ModuleType, reader: wire.Reader, writer: wire.Writer, given: dict[str, Any], mode: str
 ) -> dict[str, Any]:
     """Build, load the weights, call once. The report holds nodes of the writer, or the reason there are none."""
-    _ledger.launches = []
-    watch = Watch(_ledger)
+    ledger = _engine.ledger
+    ledger.launches = []
+    watch = Watch(ledger)
     report: dict[str, Any] = {"outcome": "ok", "detail": ""}
     try:
         report |= _call(module, reader, writer, given, mode, watch)
     except StopTrialError as stop:
         report |= {"outcome": stop.outcome, "detail": stop.detail}
+    except RuntimeError as error:
+        if "CUDA error" not in str(error):
+            raise
+        report |= {"outcome": "raises", "detail": line(error)}  # the context is lost: later trials end so, too
     report["aten"] = list(watch.called)
-    report["launches"] = _ledger.launches
+    report["launches"] = ledger.launches
     return report
 
 
@@ -106,7 +134,7 @@ def _call(
         model.load_state_dict(state, strict=True)
     except Exception as error:
         raise StopTrialError("state", line(error)) from error
-    _rehome(model)
+    _rehome(model.to(_engine.device))
     if mode == "eval":
         model.eval()
     inputs = reader.read(given["inputs"])
@@ -114,8 +142,8 @@ def _call(
     bars = [
         t for t in torch.utils._pytree.tree_leaves(inputs) if isinstance(t, torch.Tensor) and t.layout is torch.strided
     ]
-    broken = _outside() or watch.out_of_bounds() or not all(intact(t) for t in bars)
-    with _ledger.move():
+    broken = _engine.outside() or watch.out_of_bounds() or not all(intact(t) for t in bars)
+    with _engine.ledger.move():
         held = {"inputs": writer.write(inputs), "state": writer.write(dict(model.state_dict()))}
         try:
             return {**held, "outputs": writer.write(outputs), "out_of_bounds": broken}
@@ -123,16 +151,11 @@ def _call(
             raise StopTrialError("structure", f"it returns {error}") from error
 
 
-def _outside() -> bool:
-    """Whether a kernel reached outside its tensors since this was last asked."""
-    return bool(interpreter.violations())
-
-
 def _rehome(model: torch.nn.Module) -> None:
     """Move parameters and buffers between guard bars too."""
     for tensor in [*model.parameters(), *model.buffers()]:
         strides = tensor.stride() if tensor.is_contiguous() else None
-        moved = guarded(tensor.shape, strides, tensor.dtype)
+        moved = guarded(tensor.shape, strides, tensor.dtype, tensor.device)
         tensor.data = moved.copy_(tensor.data)
 
 
@@ -166,13 +189,15 @@ def _forward(model: Any, inputs: list[Any], watch: Watch) -> Any:
     _watches.append(watch)
     try:
         with torch.no_grad(), watch:
-            return model(*inputs)
+            outputs = model(*inputs)
+            _engine.settle()
+            return outputs
     except InjectedError as error:
         raise StopTrialError("fault", line(error)) from error
     except Exception as error:
-        if _outside():
+        if _engine.outside() or "illegal memory access" in str(error):
             raise StopTrialError("out of bounds", line(error)) from error
-        memory = isinstance(error, MemoryError) or "allocate memory" in str(error)
+        memory = isinstance(error, MemoryError) or any(words in str(error) for words in OUT_OF_MEMORY)
         raise StopTrialError("memory" if memory else "raises", line(error)) from error
     finally:
         _watches.pop()

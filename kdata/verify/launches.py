@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import torch
 from triton import language as tl
-from triton.runtime import interpreter
+from triton.runtime import JITFunction, interpreter
 
 from kdata.verify.guards import BAR, is_guarded
 from kdata.verify.interpreter import give
@@ -111,7 +111,7 @@ def _argument(value: Any, fixed: bool) -> dict[str, Any]:
         value = value.value
     if isinstance(value, tl.dtype):
         return {"constant": {"dtype": value.name}}
-    if isinstance(value, interpreter.InterpretedFunction):
+    if isinstance(value, interpreter.InterpretedFunction | JITFunction):
         return {"constant": {"function": value.fn.__name__}}
     if fixed or value is None or isinstance(value, str):
         plain = value is None or isinstance(value, bool | int | float | str)

@@ -20,11 +20,12 @@ from kdata.verify.guards import guarded
 
 Node = dict[str, Any]
 # Kept before any candidate is imported, so that patching torch does not change what is written.
-_contiguous, _clone, _view, _detach = (
+_contiguous, _clone, _view, _detach, _cpu = (
     torch.Tensor.contiguous,
     torch.Tensor.clone,
     torch.Tensor.view,
     torch.Tensor.detach,
+    torch.Tensor.cpu,
 )
 
 
@@ -66,6 +67,7 @@ class Writer:
             "type": type(tensor).__name__,
             "shape": list(tensor.shape),
             "dtype": str(tensor.dtype)[6:],
+            "device": tensor.device.type,
         }
         self.manifest.append(entry)
         if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
@@ -75,9 +77,19 @@ class Writer:
         self._keep.append(tensor)
         entry |= {"strides": list(tensor.stride()), "storage": self._storages.setdefault(storage, len(self._storages)),
                   "attributes": extra, "offset": len(self.blob), "wide": tensor.is_contiguous()}  # fmt: skip
-        self.blob += raw(tensor)
+        self._store(tensor)
         entry["bytes"] = len(self.blob) - entry["offset"]
         return len(self.manifest) - 1
+
+    def _store(self, tensor: torch.Tensor) -> None:
+        self.blob += raw(tensor)
+
+
+class Outline(Writer):
+    """Describes values, and leaves the elements of tensors out."""
+
+    def _store(self, tensor: torch.Tensor) -> None:
+        pass
 
 
 def raw(tensor: torch.Tensor) -> bytes:
@@ -88,14 +100,14 @@ def raw(tensor: torch.Tensor) -> bytes:
             return b""
         if flat.untyped_storage().nbytes() != flat.numel() * flat.element_size():
             flat = _clone(flat)
-        return bytes(_view(flat.reshape(-1), torch.uint8).numpy())
+        return bytes(_view(_cpu(flat).reshape(-1), torch.uint8).numpy())
 
 
 class Reader:
     """Makes values of nodes. Each tensor is made anew, between guard bars."""
 
-    def __init__(self, manifest: list[dict[str, Any]], blob: bytes) -> None:
-        self._manifest, self._blob = manifest, blob
+    def __init__(self, manifest: list[dict[str, Any]], blob: bytes, device: str = "cpu") -> None:
+        self._manifest, self._blob, self._device = manifest, blob, device
 
     def read(self, node: Node) -> Any:
         """The value of a node."""
@@ -111,7 +123,7 @@ class Reader:
         entry = self._manifest[index]
         dtype = getattr(torch, entry["dtype"])
         strides = entry["strides"] if _dense(entry["shape"], entry["strides"]) else None
-        tensor = guarded(entry["shape"], strides, dtype)
+        tensor = guarded(entry["shape"], strides, dtype, self._device)
         if entry["bytes"]:
             data = bytearray(self._blob[entry["offset"] : entry["offset"] + entry["bytes"]])
             tensor.copy_(torch.frombuffer(data, dtype=dtype).reshape(entry["shape"]))
