@@ -26,6 +26,8 @@ from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 from triton.runtime import driver
 
+from kdata.align import shortcuts
+
 LONGEST_JOINED_SUM = 5
 MOST_PROGRAMS = 512
 H200 = types.SimpleNamespace(
@@ -112,6 +114,7 @@ def install() -> None:
     _forgive_range_errors()
     _bound_simplification()
     _cap_splits()
+    shortcuts.install()
 
 
 @contextmanager

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import torch
 import torch._inductor.config as inductor_config
 from torch._guards import TracingContext, tracing
 from torch._inductor.compile_fx import _recursive_post_grad_passes
 from torch._inductor.debug import DebugContext
+from torch._inductor.fx_passes import post_grad
 from torch._inductor.graph import GraphLowering
 from torch._inductor.virtualized import V
 from torch.utils._pytree import tree_map
@@ -21,6 +23,7 @@ CUDA = torch.device("cuda", 0)
 # tensors), no checks that a wrapper can do once, no tricks that trade clarity for a few per cent.
 SETTINGS: dict[str, Any] = {
     "triton.native_matmul": True,
+    "triton.divisible_by_16": False,  # a hint that takes proofs; Triton sees it at launch
     "triton.descriptive_names": "original_aten",
     "triton.mix_order_reduction": False,
     "fx_graph_cache": False,
@@ -49,12 +52,17 @@ def lower(traced: Traced) -> str:
             tracing(TracingContext(fake)),
             V.set_fake_mode(fake),
         ):
-            _recursive_post_grad_passes(graph, is_inference=True)
+            with mock.patch.object(post_grad, "reinplace_inplaceable_ops", _keep_functional):
+                _recursive_post_grad_passes(graph, is_inference=True)
             lowering = GraphLowering(graph, example_inputs=arguments, shape_env=traced.environment, is_inference=True)
             with V.set_graph_handler(lowering):
                 lowering.run(*arguments)
                 code, _ = lowering.codegen()
     return str(getattr(code, "value", code))
+
+
+def _keep_functional(*_: Any) -> None:
+    """In place of the pass that makes updates in place: it runs them on the absent device, and kernels are functions."""
 
 
 def _move_to_gpu(graph: torch.fx.GraphModule, fake: Any) -> None:
