@@ -8,6 +8,7 @@ TOO_LONG = "too long"
 NO_MODEL_NEW = "no ModelNew"
 FORBIDDEN_IMPORT = "imports what it may not"
 ABSENT_PACKAGE = "needs a package that is absent"
+BEHIND = "reaches behind the interface"  # of a kernel and its caller: interpreter, machine, shared settings
 
 # Building and running it
 CONSTRUCTOR = "constructor differs"
@@ -24,6 +25,10 @@ WRONG_ODD = "wrong at odd sizes"
 BAKED_IN = "sizes baked in"
 MUTATES = "modifies its inputs"
 OUT_OF_BOUNDS = "reaches outside its tensors"
+OVERWRITES = "overwrites what it returned before"
+STATEFUL = "carries state between calls"
+RANDOM = "draws random numbers"
+ORDER = "depends on the order of its programs"
 
 # Whether its kernels did the work
 ATEN = "calls ATen compute"
@@ -35,6 +40,7 @@ NO_COMPILE = "does not compile for"  # followed by the target
 # The judge could not say
 BAD_TASK = "the task cannot be run"
 RANDOM_REFERENCE = "reference is nondeterministic"
+WEAK_TASK = "the task tells right from wrong too poorly"
 NO_GPU = "needs a GPU"
 BAD_OPTION = "bad option"
 INTERNAL = "the judge failed"

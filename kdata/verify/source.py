@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from kdata.task import INIT_INPUTS, INPUTS
 from kdata.verify import reasons
+from kdata.verify.subset import closed, outside
 
 LONGEST = 400_000  # characters
 PURE = frozenset({
@@ -17,11 +18,7 @@ PURE = frozenset({
     "itertools", "math", "numbers", "operator", "types", "typing", "typing_extensions", "warnings",
 })  # fmt: skip
 ENGINES = frozenset({"torch", "triton"})
-# Parts of torch and triton that reach the machine, other backends or the compiler that made the candidate.
-CLOSED = re.compile(
-    r"torch\.(_|hub|distributed|multiprocessing|package|utils\.(cpp_extension|dlpack|_)|compiler|jit|fx|export|cuda\._)"
-    r"|triton\.(_|backends|compiler|runtime\.(?!jit|autotuner)|tools\.(?!tensor_descriptor)|testing|profiler)"
-)
+NEVER_IMPORTED = re.compile(r"(torch|triton)\.testing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +40,17 @@ def object_to(text: str) -> Objection | None:
         return Objection(reasons.NOT_PYTHON, f"{type(error).__name__}{where}")
     if not any(isinstance(s, ast.ClassDef) and s.name == "ModelNew" for s in tree.body):
         return Objection(reasons.NO_MODEL_NEW, "the kernel file defines no class ModelNew")
+    tree.body = [s for s in tree.body if not _is_main(s)]
     for name in _imports(tree):
-        if objection := _object_to_import(name):
+        if objection := object_to_import(name):
             return objection
-    return None
+    said = next(outside(tree), None)
+    return Objection(reasons.BEHIND, said[:200]) if said else None
+
+
+def _is_main(statement: ast.stmt) -> bool:
+    """Whether it is ``if __name__ == "__main__":``, which never runs here."""
+    return isinstance(statement, ast.If) and ast.unparse(statement.test) == "__name__ == '__main__'"
 
 
 def defines_kernel(text: str) -> bool:
@@ -78,12 +82,13 @@ def _imports(tree: ast.Module) -> Iterator[str]:
             yield from (f"{'.' * node.level}{node.module or ''}.{a.name}".replace("..", ".") for a in node.names)
 
 
-def _object_to_import(name: str) -> Objection | None:
+def object_to_import(name: str) -> Objection | None:
+    """Why a candidate may not import this module, or this member of a module; None if it may."""
     top = name.partition(".")[0]
     if top in PURE:
         return None
     if top in ENGINES:
-        return Objection(reasons.FORBIDDEN_IMPORT, name) if CLOSED.match(name) else None
+        return Objection(reasons.FORBIDDEN_IMPORT, name) if closed(name) or NEVER_IMPORTED.match(name) else None
     if top and not _present(top):
         return Objection(reasons.ABSENT_PACKAGE, top)
     return Objection(reasons.FORBIDDEN_IMPORT, name)
@@ -97,7 +102,7 @@ def _present(top: str) -> bool:
 
 
 def task_part(text: str) -> str:
-    """The task of a file that may hold a candidate too: without ``ModelNew``, kernels and the imports of triton.
+    """The task of a file that may hold a candidate too: what its two functions and its module need, and no kernels.
 
     Text that does not parse, or holds no ``ModelNew``, is returned as it is.
     """
@@ -107,8 +112,28 @@ def task_part(text: str) -> str:
         return text
     if not any(isinstance(s, ast.ClassDef) and s.name == "ModelNew" for s in tree.body):
         return text
-    tree.body = [s for s in tree.body if not _of_candidate(s)]
+    tree.body = _needed([s for s in tree.body if not _of_candidate(s)])
     return ast.unparse(tree)
+
+
+def _needed(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Imports, the task's functions and modules, and the definitions that these use, directly or not."""
+    wanted = {INPUTS, INIT_INPUTS, "Model"}
+    if not any(_binds(s) & {"Model"} for s in body):
+        wanted |= {name for s in body if isinstance(s, ast.ClassDef) for name in _binds(s)}
+    while True:
+        kept = [s for s in body if isinstance(s, ast.Import | ast.ImportFrom) or _binds(s) & wanted]
+        more = wanted | {n.id for s in kept for n in ast.walk(s) if isinstance(n, ast.Name)}
+        if more == wanted:
+            return kept
+        wanted = more
+
+
+def _binds(statement: ast.stmt) -> set[str]:
+    """The names that a statement defines at the top level."""
+    if isinstance(statement, ast.ClassDef | ast.FunctionDef):
+        return {statement.name}
+    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def _of_candidate(statement: ast.stmt) -> bool:

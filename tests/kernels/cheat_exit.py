@@ -1,4 +1,4 @@
-# rejected: crash
+# rejected: reaches behind the interface [E2]
 import torch
 import torch.nn as nn
 import triton

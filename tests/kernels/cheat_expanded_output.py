@@ -1,4 +1,4 @@
-# rejected: wrong structure
+# rejected: wrong structure [C18]
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# rejected: hides a failing kernel
+# rejected: hides a failing kernel [D6]
 import torch
 import torch.nn as nn
 import triton

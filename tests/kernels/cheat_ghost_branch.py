@@ -1,4 +1,4 @@
-# rejected: kernel never launched
+# rejected: kernel never launched [D5]
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# rejected: wrong result
+# rejected: wrong result [C5]
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# rejected: timeout
+# rejected: timeout [E11]
 import torch
 import torch.nn as nn
 import triton

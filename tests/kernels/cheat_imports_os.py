@@ -1,4 +1,4 @@
-# rejected: imports what it may not
+# rejected: imports what it may not [E12]
 import torch
 import torch.nn as nn
 import triton

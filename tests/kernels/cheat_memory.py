@@ -1,4 +1,4 @@
-# rejected: memory
+# rejected: memory [E10]
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# rejected: modifies its inputs
+# rejected: modifies its inputs [C15]
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# rejected: wrong at odd sizes
+# rejected: wrong at odd sizes [C8 C14]
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# rejected: wrong result
+# rejected: reaches behind the interface [C22]
 import torch
 import torch.nn as nn
 import triton

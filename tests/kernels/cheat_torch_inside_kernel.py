@@ -1,4 +1,4 @@
-# rejected: calls ATen compute
+# rejected: calls ATen compute [D1]
 import torch
 import torch.nn as nn
 import triton
