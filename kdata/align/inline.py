@@ -13,33 +13,51 @@ KEPT_CALLS = ("tl.load", "tl.dot", "tl.sum", "tl.max", "tl.min", "tl.reduce", "t
 
 def inline(function: ast.FunctionDef) -> None:
     """Inline single-use values in place, in every block."""
-    while _inline_one(function.body, function):
+    while _inline_once(function.body, _Uses(function)):
         continue
 
 
-def _inline_one(body: list[ast.stmt], function: ast.FunctionDef) -> bool:
-    uses = Counter(n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
-    stores = Counter(n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-    for position, statement in enumerate(body):
-        if isinstance(statement, ast.For) and _inline_one(statement.body, function):
-            return True
+class _Uses:
+    """How often each name is read and written in a function."""
+
+    def __init__(self, function: ast.FunctionDef) -> None:
+        found = [n for n in ast.walk(function) if isinstance(n, ast.Name)]
+        self.read = Counter(n.id for n in found if isinstance(n.ctx, ast.Load))
+        self.written = Counter(n.id for n in found if isinstance(n.ctx, ast.Store))
+
+    def single(self, name: str, body: list[ast.stmt]) -> bool:
+        """Written once and read once, or so in each of several loops of which ``body`` is one."""
+        if self.written[name] == 1:
+            return self.read[name] == 1
+        return self.read[name] == self.written[name] and _once_each(name, body)
+
+    def forget(self, name: str) -> None:
+        """One writing and one reading of the name are gone."""
+        self.read[name] -= 1
+        self.written[name] -= 1
+
+
+def _inline_once(body: list[ast.stmt], uses: _Uses) -> bool:
+    """One pass over a block and those inside it; whether it changed anything."""
+    changed = False
+    for statement in list(body):
         match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                here = uses[name] == 1 and stores[name] == 1
-                if (here or _is_local(name, body, uses, stores)) and _is_plain(value):
-                    user = _user(name, value, body[position + 1 :])
-                    if user is not None and _fits(name, value, user):
-                        Replace({name: value}).visit(user)
-                        del body[position]
-                        return True
-    return False
+            case ast.For(body=inner):
+                changed |= _inline_once(inner, uses)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if uses.single(name, body) and _is_plain(value):
+                position = body.index(statement)
+                user = _user(name, value, body[position + 1 :])
+                if user is not None and _fits(name, value, user):
+                    Replace({name: value}).visit(user)
+                    del body[position]
+                    uses.forget(name)
+                    changed = True
+    return changed
 
 
-def _is_local(name: str, body: list[ast.stmt], uses: Counter[str], stores: Counter[str]) -> bool:
-    """The same name in several loops, each time written once and read once."""
+def _once_each(name: str, body: list[ast.stmt]) -> bool:
     here = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and n.id == name]
-    written = sum(isinstance(n.ctx, ast.Store) for n in here)
-    return stores[name] > 1 and uses[name] == stores[name] and written == 1 and len(here) == 2
+    return len(here) == 2 and sum(isinstance(n.ctx, ast.Store) for n in here) == 1
 
 
 def _is_plain(value: ast.expr) -> bool:

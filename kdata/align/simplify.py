@@ -214,18 +214,27 @@ def _may_be_negative(expression: ast.expr) -> bool:
 
 def propagate_aliases(function: ast.FunctionDef) -> None:
     """Remove ``a = b`` where both have one meaning."""
-    while True:
-        single = assignments(function)
-        stored = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        loops = {n.target.id for n in ast.walk(function) if isinstance(n, ast.For) and isinstance(n.target, ast.Name)}
-        steady = set(single) | loops
-        for name, value in single.items():
-            if isinstance(value, ast.Name) and (value.id in steady or value.id not in stored):
-                _remove(function, {name})
-                Replace({name: value}).visit(function)
-                break
-        else:
-            return
+    while aliases := _aliases(function):
+        _remove(function, set(aliases))
+        Replace({name: _root(value, aliases) for name, value in aliases.items()}).visit(function)
+
+
+def _aliases(function: ast.FunctionDef) -> dict[str, ast.expr]:
+    single = assignments(function)
+    stored = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    loops = {n.target.id for n in ast.walk(function) if isinstance(n, ast.For) and isinstance(n.target, ast.Name)}
+    steady = set(single) | loops
+    return {
+        name: value
+        for name, value in single.items()
+        if isinstance(value, ast.Name) and (value.id in steady or value.id not in stored)
+    }
+
+
+def _root(value: ast.expr, aliases: dict[str, ast.expr]) -> ast.expr:
+    while isinstance(value, ast.Name) and value.id in aliases:
+        value = aliases[value.id]
+    return value
 
 
 def _remove(tree: ast.AST, targets: set[str]) -> None:
