@@ -23,7 +23,8 @@ from triton.compiler import ASTSource
 from triton.runtime.jit import JITFunction
 
 from kdata.verify import warmup
-from kdata.verify.loading import line, load
+from kdata.verify.enclosure import ForbiddenError
+from kdata.verify.loading import ImportingError, line, load
 
 CUOBJDUMP = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
 
@@ -33,7 +34,7 @@ def answer(payload: list[dict[str, Any]], scratch: Path) -> list[dict[str, Any]]
     os.environ["TRITON_CACHE_DIR"], tempfile.tempdir = str(scratch / "cache"), str(scratch)
     try:
         module = load(scratch / "candidate.py")
-    except BaseException as error:  # noqa: BLE001 - SystemExit too
+    except (ImportingError, ForbiddenError) as error:
         return [{"error": f"on import: {line(error)}"}] * len(payload)
     return [_report(module, launch, scratch) for launch in payload]
 

@@ -15,11 +15,12 @@ from typing import Any
 
 import torch
 
-from kdata.verify import interpreter, warmup, wire
+from kdata.verify import enclosure, interpreter, reasons, warmup, wire
 from kdata.verify.allowed import Watch, hide_values
 from kdata.verify.guards import guarded, intact
 from kdata.verify.launches import InjectedError, Ledger
-from kdata.verify.loading import line, load
+from kdata.verify.loading import ImportingError, line, load
+from kdata.verify.state import fingerprint
 
 GIVEN, RETURNED, SOURCE = "given.bin", "returned.bin", "candidate.py"
 OUT_OF_MEMORY = ("allocate memory", "CUDA out of memory")
@@ -34,10 +35,16 @@ class Engine:
     take_turn: Callable[[int], None]  # which of an autotuner's configurations comes next
     outside: Callable[[], bool]  # whether a kernel reached outside its tensors since this was last asked
     settle: Callable[[], None]  # wait for the device
+    turn_round: Callable[[bool], None] = lambda _: None  # let programs run last to first
+    enclosed: bool = False  # whether the enclosure holds while the candidate runs: not where kernels are compiled
 
 
-_engine = Engine("cpu", Ledger(), interpreter.take_turn, lambda: bool(interpreter.violations()), lambda: None)
+_engine = Engine(
+    "cpu", Ledger(), interpreter.take_turn, lambda: bool(interpreter.violations()), lambda: None,
+    interpreter.turn_round, True,
+)  # fmt: skip
 _watches: list[Watch] = []
+_snapshot: enclosure.Snapshot | None = None
 
 
 class StopTrialError(Exception):
@@ -59,11 +66,14 @@ def use(engine: Engine) -> None:
 
 def warm() -> None:
     """Prepare the interpreter; all candidates inherit it."""
+    global _snapshot
     interpreter.mend()
     use(_engine)
     _pretend_cuda()
     with torch.no_grad(), Watch(_engine.ledger):
         warmup.Double()(torch.ones(20))
+    enclosure.install()
+    _snapshot = enclosure.Snapshot()
 
 
 def _pretend_cuda() -> None:
@@ -78,77 +88,145 @@ def _pretend_cuda() -> None:
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Import the candidate and run it on every trial.
 
-    ``payload``: manifest, mode, trials (``given`` of each), ablate (the number of the trial to repeat with kernels
-    disabled, and with launches failing).
+    ``payload``: manifest, mode, trials (``given`` of each), ablate (the number of the trial to repeat: as it is, with
+    kernels disabled, and with launches failing).
     """
     reader = wire.Reader(payload["manifest"], (scratch / GIVEN).read_bytes(), _engine.device)
     try:
         module = load(scratch / SOURCE)
-    except BaseException as error:  # noqa: BLE001 - SystemExit too is an answer
-        return {"failed": ["raises", f"on import: {line(error)}"]}
-    writer = wire.Writer()
-
-    def run(number: int) -> dict[str, Any]:
-        return trial(module, reader, writer, payload["trials"][number], payload["mode"])
-
-    reports = []
-    for number in range(len(payload["trials"])):
-        _engine.take_turn(number)
-        reports.append(run(number))
-    value: dict[str, Any] = {"trials": reports}
-    _engine.take_turn(payload["ablate"])
-    for name, behaviour in (("ablated", "skip"), ("failing", "fail")):
-        _engine.ledger.behaviour = behaviour  # type: ignore[assignment]
-        value[name] = run(payload["ablate"])
+        value, writer = _run(module, reader, payload)
+    except enclosure.ForbiddenError as error:
+        return {"failed": [reasons.BEHIND, enclosure.fault() or line(error)]}
+    except ImportingError as error:
+        return {"failed": ["raises", f"on import: {error}"]}
+    behind = enclosure.fault() or (_snapshot.change() if _snapshot else "")
+    if behind:
+        return {"failed": [reasons.BEHIND, behind]}
     (scratch / RETURNED).write_bytes(bytes(writer.blob))
     return value | {"manifest": writer.manifest}
 
 
-def trial(
-    module: ModuleType, reader: wire.Reader, writer: wire.Writer, given: dict[str, Any], mode: str
-) -> dict[str, Any]:
-    """Build, load the weights, call once. The report holds nodes of the writer, or the reason there are none."""
-    ledger = _engine.ledger
-    ledger.launches = []
-    watch = Watch(ledger)
-    report: dict[str, Any] = {"outcome": "ok", "detail": ""}
-    try:
-        report |= _call(module, reader, writer, given, mode, watch)
-    except StopTrialError as stop:
-        report |= {"outcome": stop.outcome, "detail": stop.detail}
-    except RuntimeError as error:
-        if "CUDA error" not in str(error):
-            raise
-        report |= {"outcome": "raises", "detail": line(error)}  # the context is lost: later trials end so, too
-    report["aten"] = list(watch.called)
-    report["launches"] = ledger.launches
-    return report
+def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tuple[dict[str, Any], wire.Writer]:
+    calls = Calls(module, reader, payload["mode"])
+    reports, value = [], {}
+    for number, given in enumerate(payload["trials"]):
+        _engine.take_turn(number)
+        _engine.turn_round(given.get("backwards", False))
+        reports.append(calls.trial(given))
+        if number == payload["ablate"]:
+            value["repeated"] = calls.repeat(given)
+    _engine.take_turn(payload["ablate"])
+    _engine.turn_round(False)
+    for name, behaviour in (("ablated", "skip"), ("failing", "fail")):
+        _engine.ledger.behaviour = behaviour  # type: ignore[assignment]
+        value[name] = calls.trial(payload["trials"][payload["ablate"]] | {"again": False})
+    return value | {"trials": reports}, calls.writer
 
 
-def _call(
-    module: ModuleType, reader: wire.Reader, writer: wire.Writer, given: dict[str, Any], mode: str, watch: Watch
-) -> dict[str, Any]:
-    model = _build(module, reader, given)
-    state = reader.read(given["state"])
-    try:
-        model.load_state_dict(state, strict=True)
-    except Exception as error:
-        raise StopTrialError("state", line(error)) from error
-    _rehome(model.to(_engine.device))
-    if mode == "eval":
-        model.eval()
-    inputs = reader.read(given["inputs"])
-    outputs = _forward(model, inputs, watch)
-    bars = [
-        t for t in torch.utils._pytree.tree_leaves(inputs) if isinstance(t, torch.Tensor) and t.layout is torch.strided
-    ]
-    broken = _engine.outside() or watch.out_of_bounds() or not all(intact(t) for t in bars)
-    with _engine.ledger.move():
-        held = {"inputs": writer.write(inputs), "state": writer.write(dict(model.state_dict()))}
+@dataclass(slots=True)
+class Last:
+    """What a call leaves for the next one: the same module, the same tensors, other values in them."""
+
+    model: Any
+    inputs: list[Any]
+    outputs: Any
+
+
+class Calls:
+    """The calls of one candidate, one after another."""
+
+    def __init__(self, module: ModuleType, reader: wire.Reader, mode: str) -> None:
+        self.module, self.reader, self.mode = module, reader, mode
+        self.writer = wire.Writer()
+        self._last: Last | None = None
+
+    def trial(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Build (or, ``again``, take the last call's module), load the weights, call once.
+
+        The report holds nodes of the writer, or the reason there are none.
+        """
+        ledger = _engine.ledger
+        ledger.launches = []
+        watch = Watch(ledger)
+        report: dict[str, Any] = {"outcome": "ok", "detail": ""}
+        last = self._last if given.get("again") else None
+        self._last = None
         try:
-            return {**held, "outputs": writer.write(outputs), "out_of_bounds": broken}
-        except wire.NotPlainError as error:
-            raise StopTrialError("structure", f"it returns {error}") from error
+            with enclosure.armed() if _engine.enclosed else contextlib.nullcontext():
+                report |= self._call(given, watch, last)
+        except StopTrialError as stop:
+            report |= {"outcome": stop.outcome, "detail": stop.detail}
+        except RuntimeError as error:
+            if "CUDA error" not in str(error):
+                raise
+            report |= {"outcome": "raises", "detail": line(error)}  # the context is lost: later trials end so, too
+        report["aten"] = list(watch.called)
+        report["launches"] = ledger.launches
+        return report
+
+    def repeat(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The last call once more, and what the candidate remembers before and after it."""
+        if self._last is None:
+            return {"outcome": "raises", "detail": "", "before": "", "after": ""}
+        before = self._remembered(self._last)
+        report = self.trial(given | {"again": True})
+        after = self._remembered(self._last) if self._last else ""
+        return report | {"before": before, "after": after}
+
+    def _remembered(self, last: Last) -> str:
+        leaves = torch.utils._pytree.tree_leaves((last.inputs, last.outputs))
+        with _engine.ledger.move():
+            leaves += last.model.state_dict(keep_vars=True).values()
+            return fingerprint(self.module, last.model, {id(t) for t in leaves})
+
+    def _call(self, given: dict[str, Any], watch: Watch, last: Last | None) -> dict[str, Any]:
+        model = last.model if last else build(self.module, self.reader, given)
+        try:
+            model.load_state_dict(self.reader.read(given["state"]), strict=True)
+        except Exception as error:
+            raise StopTrialError("state", line(error)) from error
+        if last is None:
+            _rehome(model.to(_engine.device))
+            if self.mode == "eval":
+                model.eval()
+        inputs = self.reader.read(given["inputs"])
+        if last:
+            inputs = _refill(last.inputs, inputs)
+        drawn = torch.get_rng_state()
+        outputs = _forward(model, inputs, watch)
+        random = not torch.equal(drawn, torch.get_rng_state())
+        return self._report(model, inputs, outputs, watch, last) | {"random": random}
+
+    def _report(self, model: Any, inputs: list[Any], outputs: Any, watch: Watch, last: Last | None) -> dict[str, Any]:
+        tensors = (t for t in torch.utils._pytree.tree_leaves(inputs) if isinstance(t, torch.Tensor))
+        bars = [t for t in tensors if t.layout is torch.strided]
+        broken = _engine.outside() or watch.out_of_bounds() or not all(intact(t) for t in bars)
+        with _engine.ledger.move():
+            write = self.writer.write
+            held = {"inputs": write(inputs), "state": write(dict(model.state_dict())), "out_of_bounds": broken}
+            try:
+                held |= {"outputs": write(outputs), "earlier": write(last.outputs) if last else None}
+            except wire.NotPlainError as error:
+                raise StopTrialError("structure", f"it returns {error}") from error
+        self._last = Last(model, inputs, outputs)
+        return held
+
+
+def _refill(old: Any, new: Any) -> Any:
+    """The old tensors with the new values, in a way that changes neither address nor version; new where they differ."""
+    before, form = torch.utils._pytree.tree_flatten(old)
+    now, other = torch.utils._pytree.tree_flatten(new)
+    if form != other:
+        return new
+    for position, (kept, fresh) in enumerate(zip(before, now, strict=True)):
+        if isinstance(kept, torch.Tensor) and isinstance(fresh, torch.Tensor) and _alike(kept, fresh):
+            kept.data.copy_(fresh)
+            now[position] = kept
+    return torch.utils._pytree.tree_unflatten(now, form)
+
+
+def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return (one.shape, one.dtype, one.stride(), type(one)) == (other.shape, other.dtype, other.stride(), type(other))
 
 
 def _rehome(model: torch.nn.Module) -> None:
@@ -159,7 +237,12 @@ def _rehome(model: torch.nn.Module) -> None:
         tensor.data = moved.copy_(tensor.data)
 
 
-def _build(module: ModuleType, reader: wire.Reader, given: dict[str, Any]) -> Any:
+def build(module: ModuleType, reader: wire.Reader, given: dict[str, Any]) -> Any:
+    """The candidate's module, constructed.
+
+    Raises:
+        StopTrialError: it cannot be.
+    """
     torch.manual_seed(0)
     model = getattr(module, "ModelNew", None)
     if not (isinstance(model, type) and issubclass(model, torch.nn.Module)):
@@ -194,6 +277,8 @@ def _forward(model: Any, inputs: list[Any], watch: Watch) -> Any:
             return outputs
     except InjectedError as error:
         raise StopTrialError("fault", line(error)) from error
+    except (SystemExit, KeyboardInterrupt, GeneratorExit) as error:
+        raise StopTrialError("raises", line(error)) from error
     except Exception as error:
         if _engine.outside() or "illegal memory access" in str(error):
             raise StopTrialError("out of bounds", line(error)) from error

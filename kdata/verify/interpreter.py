@@ -12,6 +12,8 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 - integer arithmetic is done twice, for an overflow check that nothing looks at, and a table of dtypes is built at each
   look-up: a third of the time.
 - memory is not protected, so a kernel that runs past its tensors kills the process or meets luck: checked here.
+- programs run one after another, first to last, so that a kernel whose programs race is right: here the order can be
+  turned round.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _turn = 0
 _ranges: list[tuple[int, int]] = []  # memory that the running kernel was given
 _violations: list[str] = []
+_backwards = False  # the programs of a grid run last to first
+_waiting = False  # kernels of this process wait for other programs, so an order is theirs to ask for
 
 
 def mend() -> None:
@@ -45,6 +49,8 @@ def mend() -> None:
     reduce, scan = vars(interpreter)["ReduceOps"], vars(interpreter)["ScanOps"]
     reduce.generic_reduce, scan.generic_scan = _reduce, _scan
     vars(autotuner)["Autotuner"]._bench = _bench
+    _forget_choices()
+    _choose_order(builder)
     for name, pointer, mask in (
         ("create_masked_load", 0, 1),
         ("create_masked_store", 0, 2),
@@ -93,6 +99,48 @@ def take_turn(number: int) -> None:
     """Which of an autotuner's configurations the next new key gets."""
     global _turn
     _turn = number
+
+
+def turn_round(backwards: bool) -> None:
+    """Whether programs run last to first from here on. Kernels that wait for each other keep their order."""
+    global _backwards
+    _backwards = backwards
+
+
+def _choose_order(builder: Any) -> None:
+    step, cas, load = builder.set_grid_idx, builder.create_atomic_cas, builder.create_masked_load
+
+    def set_grid_idx(self: Any, x: int, y: int, z: int) -> None:
+        if _backwards and not _waiting:
+            x, y, z = (n - 1 - i for n, i in zip(self.grid_dim, (x, y, z), strict=True))
+        step(self, x, y, z)
+
+    def create_atomic_cas(self: Any, *arguments: Any) -> Any:
+        global _waiting
+        _waiting = True
+        return cas(self, *arguments)
+
+    def create_masked_load(self: Any, *arguments: Any) -> Any:
+        global _waiting
+        _waiting = _waiting or arguments[-1] is True  # volatile: it waits for another program's flag
+        return load(self, *arguments)
+
+    builder.set_grid_idx, builder.create_atomic_cas = set_grid_idx, create_atomic_cas
+    builder.create_masked_load = create_masked_load
+
+
+def _forget_choices() -> None:
+    """Let every turn of ``take_turn`` bring another configuration, not every new key only."""
+    tuner: Any = vars(autotuner)["Autotuner"]
+    run = tuner.run
+
+    def chosen(self: Any, *arguments: Any, **more: Any) -> Any:
+        if vars(self).get("_turn") != _turn:
+            self._turn = _turn
+            self.cache.clear()
+        return run(self, *arguments, **more)
+
+    tuner.run = chosen
 
 
 def _bench(self: Any, *_args: Any, config: Any, **_meta: Any) -> list[float]:

@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
 
+from kdata.verify import enclosure
+from kdata.verify.subset import own_names
+
+
+class ImportingError(Exception):
+    """The candidate's file cannot be imported: what it raised, in one line."""
+
 
 def load(path: Path) -> ModuleType:
-    """Import the candidate's file under a neutral name."""
-    spec = importlib.util.spec_from_file_location("candidate", path)
+    """Import the candidate's file under a neutral name, inside the enclosure.
+
+    Raises:
+        ImportingError: it raised something.
+        ForbiddenError: it asked for something outside the enclosure.
+    """
+    spec = importlib.util.spec_from_file_location(enclosure.CANDIDATE, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["candidate"] = module
-    spec.loader.exec_module(module)
+    tree = ast.parse(path.read_bytes())
+    vars(module)["__builtins__"] = enclosure.builtins_for(own_names(tree))
+    sys.modules[enclosure.CANDIDATE] = module
+    enclosure.install()
+    try:
+        with enclosure.armed():
+            spec.loader.exec_module(module)
+    except enclosure.ForbiddenError:
+        raise
+    except BaseException as error:  # SystemExit too is an answer
+        raise ImportingError(line(error)) from error
     return module
 
 

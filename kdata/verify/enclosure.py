@@ -1,0 +1,207 @@
+"""What holds at run time of the language that candidates are written in, see ``kdata.verify.subset``. In children only.
+
+Three things, each of which would be enough for most of what text hides:
+
+- the candidate's module has builtins of its own: none that make or read code, ``getattr`` and ``setattr`` that keep to
+  interfaces, ``__import__`` with the same rules as the text;
+- an audit hook (which Python lets nobody remove) refuses what reaches the machine while the candidate's code runs;
+- the namespaces of torch, triton, numpy and this judge, and torch's settings, must be afterwards what they were before.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from kdata.verify.source import PURE, object_to_import
+from kdata.verify.subset import BUILTINS, closed, private
+
+CANDIDATE = "candidate"  # the name of the candidate's module
+REFUSED = (
+    "os.", "subprocess.", "socket.", "ctypes.", "gc.", "signal.", "shutil.", "tempfile.", "glob.", "pty.", "mmap.",
+    "pickle.", "resource.", "fcntl.", "sqlite3.", "urllib.", "http.", "ftplib.", "smtplib.", "webbrowser.", "syslog.",
+    "code.__new__", "object.__setattr__", "object.__delattr__", "sys.settrace", "sys.setprofile", "sys._current",
+    "sys.addaudithook", "sys.unraisablehook", "sys.excepthook", "_thread.start", "builtins.input", "cpython.",
+)  # fmt: skip
+LISTING = ("os.listdir", "os.scandir", "os.walk", "os.fwalk")  # Python's own imports do
+READ = (".py", ".pyc", ".so")  # files that Python reads for itself
+WRITING = 0o3 | 0o100 | 0o1000 | 0o2000  # access mode, O_CREAT, O_TRUNC, O_APPEND
+MISSING = object()
+WATCHED = ("torch", "triton", "numpy", "kdata", "builtins", *PURE)
+Namespace = dict[str, Any]
+
+
+class ForbiddenError(BaseException):
+    """What was asked for lies outside the enclosure. No ``except Exception`` hides it."""
+
+
+class Enclosure:
+    """The audit hook, and the first thing that was refused."""
+
+    def __init__(self) -> None:
+        self.fault = ""
+        self._armed = self._installed = False
+
+    def install(self) -> None:
+        """Start listening; once a process."""
+        if not self._installed:
+            self._installed = True
+            sys.addaudithook(self._hear)
+
+    @contextlib.contextmanager
+    def armed(self) -> Iterator[None]:
+        """While the candidate's code runs."""
+        before, self._armed = self._armed, True
+        try:
+            yield
+        finally:
+            self._armed = before
+
+    def refuse(self, what: str) -> None:
+        """Note it and stop what asked for it.
+
+        Raises:
+            ForbiddenError: always.
+        """
+        self.fault = self.fault or what[:200]
+        raise ForbiddenError(what)
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if self._armed and (event == "open" or event.startswith(REFUSED)) and not _harmless(event, arguments):
+            self.refuse(f"{event} {arguments[0] if arguments else ''}".strip())
+
+
+def _harmless(event: str, arguments: tuple[Any, ...]) -> bool:
+    if event != "open":
+        return event in LISTING
+    path, _, flags = arguments
+    return isinstance(path, str) and path.endswith(READ) and not (flags or 0) & WRITING
+
+
+_enclosure = Enclosure()
+install, armed = _enclosure.install, _enclosure.armed
+
+
+def fault() -> str:
+    """What was refused first; "" if nothing was."""
+    return _enclosure.fault
+
+
+def builtins_for(own: set[str]) -> Namespace:
+    """The builtins of a candidate's module, whose text gives the names ``own`` itself."""
+    space = {name: value for name, value in vars(builtins).items() if name not in BUILTINS}
+    space["__build_class__"] = builtins.__build_class__
+    space["__import__"] = _import
+    refuse = _enclosure.refuse
+    ask, answers, change = getattr, hasattr, setattr
+
+    def check(thing: Any, name: Any) -> None:
+        known = isinstance(name, str) and not private(name, set() if isinstance(thing, ModuleType) else own)
+        if not known or (isinstance(thing, ModuleType) and closed(f"{thing.__name__}.{name}")):
+            refuse(f"getattr {name}")
+
+    def guarded_getattr(thing: Any, name: Any, *default: Any) -> Any:
+        check(thing, name)
+        return ask(thing, name, *default)
+
+    def guarded_hasattr(thing: Any, name: Any) -> bool:
+        check(thing, name)
+        return answers(thing, name)
+
+    def guarded_setattr(thing: Any, name: Any, value: Any) -> None:
+        check(thing, name)
+        if not _candidates_own(thing):
+            refuse(f"setattr {name}")
+        change(thing, name, value)
+
+    return space | {"getattr": guarded_getattr, "hasattr": guarded_hasattr, "setattr": guarded_setattr}
+
+
+def _candidates_own(thing: Any) -> bool:
+    """Whether a candidate may set attributes of it: its own classes and their instances, modules, contexts."""
+    kind = thing if isinstance(thing, type) else type(thing)
+    if kind.__module__ == CANDIDATE:
+        return True
+    return not isinstance(thing, type) and isinstance(thing, torch.nn.Module | torch.autograd.function.FunctionCtx)
+
+
+def _import(
+    name: str, space: Any = None, local: Any = None, members: tuple[str, ...] | None = (), level: int = 0
+) -> Any:
+    for asked in [f"{name}.{member}" for member in members or ()] or [name]:
+        objection = object_to_import(asked)
+        if level or objection:
+            _enclosure.refuse(f"import {asked}")
+    return __import__(name, space, local, members or (), level)
+
+
+class Snapshot:
+    """Which object stood under which name, in every namespace that a candidate could reach and must not change."""
+
+    def __init__(self) -> None:
+        self._held = [(label, space, dict(space)) for label, space in _namespaces()]
+        self._settings = _settings()
+
+    def change(self) -> str:
+        """The first name whose object is another now; "" if there is none."""
+        for label, space, before in self._held:
+            if space.keys() == before.keys() and all(map(_same, space.values(), before.values())):
+                continue
+            for name in [*before, *(n for n in space if n not in before)]:
+                if _tampered(label, before.get(name, MISSING), space.get(name, MISSING)):
+                    return f"{label}.{name}"
+        now = _settings()
+        return next((f"torch's {name}" for name in now if now[name] != self._settings[name]), "")
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other
+
+
+def _namespaces() -> Iterator[tuple[str, Any]]:
+    seen: set[int] = set()
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] not in WATCHED or not isinstance(module, ModuleType):
+            continue
+        yield name, vars(module)
+        classes = [v for v in vars(module).values() if issubclass(type(v), type) and id(v) not in seen]
+        for value in classes:
+            seen.add(id(value))
+            if value.__module__.partition(".")[0] in WATCHED:
+                yield f"{value.__module__}.{value.__qualname__}", vars(value)
+
+
+def _tampered(label: str, before: Any, now: Any) -> bool:
+    """Whether a change is a candidate's.
+
+    Libraries fill caches and import parts of themselves late, and Triton's interpreter puts its own functions into the
+    language.
+    """
+    if before is now:
+        return False
+    home = getattr(now, "__module__", "") or ""
+    if before is MISSING:
+        return home == CANDIDATE
+    late = isinstance(now, ModuleType) or (isinstance(home, str) and home.partition(".")[0] in ("torch", "triton"))
+    replaced = callable(before) or isinstance(before, type | property)
+    return replaced and not late
+
+
+def _settings() -> dict[str, Any]:
+    """Torch's switches, which the reference would feel."""
+    return {
+        "default dtype": torch.get_default_dtype(), "threads": torch.get_num_threads(),
+        "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),
+        "matmul precision": torch.get_float32_matmul_precision(), "default device": str(torch.get_default_device()),
+        "tf32": (torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32),
+        "cudnn": (torch.backends.cudnn.enabled, torch.backends.cudnn.benchmark, torch.backends.cudnn.deterministic),
+        "reduced precision": (torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction,
+                              torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction),
+        "gradients": (torch.is_grad_enabled(), torch.is_inference_mode_enabled()),
+    }  # fmt: skip
