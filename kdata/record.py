@@ -48,6 +48,17 @@ class SourceFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Definition:
+    """A class or function of a package in one text with all that it needs of the package: a task but for its inputs."""
+
+    origin: Origin
+    symbol: str
+    name: str  # the nn.Module class in the text
+    source: str
+    lacks: tuple[str, ...] = ()  # names that stand for None, because their package is absent
+
+
+@dataclass(frozen=True, slots=True)
 class Input:
     """What a task promises about one positional input of ``forward``."""
 
@@ -185,6 +196,7 @@ class Dropped:
     detail: str = ""
     name: str = ""  # repository and symbol, for people
     text: str = ""  # what was dropped, where it is worth keeping
+    pair: Pair | None = None  # a judged candidate with its receipt
 
 
 def digest(*parts: str) -> str:
@@ -245,6 +257,9 @@ def _build(hint: Any, value: Any) -> Any:
         return hint(
             **{f.name: _build(hints[f.name], value[f.name]) for f in dataclasses.fields(hint) if f.name in value}
         )
-    if typing.get_origin(hint) is tuple:
-        return tuple(_build(typing.get_args(hint)[0], v) for v in value)
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is tuple:
+        return tuple(_build(arguments[0], v) for v in value)
+    if origin in (types.UnionType, typing.Union):
+        return None if value is None else _build(next(a for a in arguments if a is not type(None)), value)
     return value

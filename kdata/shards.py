@@ -12,7 +12,7 @@ import os
 import posixpath
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, TypeVar, cast
 
 import fsspec
@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
 
-from kdata.record import Dropped, records, schema, table
+from kdata.record import Dropped, records, table
 
 Record = TypeVar("Record")
 
@@ -105,10 +105,15 @@ def read(path: str, kind: type[Record]) -> list[Record]:
             found = pq.read_table(file)
         except pa.ArrowInvalid as error:
             raise ValueError(f"{path} is not a parquet file: {error}") from error
-    missing = set(schema(cast(type, kind)).names) - set(found.column_names)
+    missing = required(cast(type, kind)) - set(found.column_names)
     if missing:
         raise ValueError(f"{path} holds no {kind.__name__} records: it lacks the columns {', '.join(sorted(missing))}")
     return records(found.to_pylist(), kind)
+
+
+def required(kind: type) -> set[str]:
+    """The columns of a record class that have no default."""
+    return {f.name for f in fields(kind) if f.default is MISSING}
 
 
 def _parquet(data: pa.Table) -> bytes:

@@ -142,8 +142,9 @@ def _pairs(path: str) -> Iterator[Pair]:
         return
     root = path.rstrip("/")
     store = Store(f"{root}/shards" if fs.exists(f"{inner}/shards") else root)
-    made = [m for stage in reversed(PIPELINE) for m in store.manifests(stage) if m.kind == "Pair"]
+    made = [m for stage in reversed(PIPELINE) for m in store.manifests(stage) if m.kind == Pair.__name__]
     if not made:
         raise FileNotFoundError(f"{path} holds neither a published set nor shards of pairs")
     for manifest in made:
         yield from store.read(manifest.name, Pair)
+        yield from (d.pair for d in store.read_dropped(manifest.name) if d.pair)

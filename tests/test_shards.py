@@ -73,7 +73,7 @@ def test_bad_files_have_one_clear_reason(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not a parquet file"):
         read(str(tmp_path / "text.parquet"), Task)
     pq.write_table(pa.table({"id": ["a"], "source": ["b"]}), tmp_path / "other.parquet")
-    with pytest.raises(ValueError, match="lacks the columns entry_point, inputs, origin, symbol"):
+    with pytest.raises(ValueError, match="lacks the columns entry_point, origin"):
         read(str(tmp_path / "other.parquet"), Task)
     with pytest.raises(FileNotFoundError):
         read(str(tmp_path / "none.parquet"), Task)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kdata.record import Candidate, Origin, Receipt, Task
+from kdata.record import Candidate, Dropped, Origin, Pair, Receipt, Task, records
 from kdata.verify import reasons, targets
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
@@ -128,15 +128,21 @@ def test_unknown_target_is_named() -> None:
     assert (receipt.verdict, receipt.reason) == ("unverified", reasons.BAD_OPTION)
 
 
-def test_step_gives_a_pair_whatever_the_verdict() -> None:
+def test_step_keeps_the_verified_and_drops_the_others_with_their_receipts() -> None:
     origin = Origin("local", "tests", "", "good_relu.py")
     text = (KERNELS / "good_relu.py").read_text()
     task = Task.make(task_part(text), "Model", origin)
     cuda = Candidate.make(task, "__global__ void f() {}", "cuda", "test")
     good = Candidate.make(task, text, "triton", "test")
     stage = step(targets=(), seeds=1, variants=2)
-    pairs = list(stage.function([good, cuda]))
-    assert [p.receipt.verdict for p in pairs] == ["verified", "unverified"]  # type: ignore[union-attr]
+    kept, dropped = stage.function([good, cuda])
+    assert isinstance(kept, Pair)
+    assert isinstance(dropped, Dropped)
+    assert kept.receipt.verdict == "verified"
+    assert dropped.pair is not None
+    assert dropped.pair.receipt.verdict == "unverified"
+    assert (dropped.reason, dropped.id) == (dropped.pair.receipt.reason, cuda.id)
+    assert records([dataclasses.asdict(d) for d in (dropped,)], Dropped) == [dropped]
     assert stage.output(["a"]) == step(targets=(), seeds=1, variants=2).output(["a"]) != step(targets=()).output(["a"])
 
 

@@ -1,4 +1,4 @@
-"""Verification as a stage: one pair, with its receipt, for each candidate, whatever the verdict."""
+"""Verification as a stage: a pair for each verified candidate; the others are dropped with theirs, receipt and all."""
 
 from __future__ import annotations
 
@@ -21,10 +21,17 @@ def step(
 
     def verify(candidates: Sequence[Candidate]) -> Iterator[Pair | Dropped]:
         for candidate in candidates:
-            yield Pair(candidate, _judge(candidate, options))
+            pair = Pair(candidate, _judge(candidate, options))
+            yield pair if pair.receipt.verdict == "verified" else _drop(pair)
 
     parameters = asdict(options) | {"targets": list(options.targets)}
     return Step("verify", harness(), Candidate, Pair, verify, parameters)
+
+
+def _drop(pair: Pair) -> Dropped:
+    task, receipt = pair.task, pair.receipt
+    name = f"{task.origin.repository}:{task.symbol or task.entry_point}"
+    return Dropped("verify", pair.id, receipt.reason or receipt.verdict, receipt.detail, name, pair=pair)
 
 
 def _judge(candidate: Candidate, options: Options) -> Receipt:
