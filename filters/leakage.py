@@ -11,13 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from filters.canonical import jaccard, ops_jaccard, shingles, skeleton
 from filters.chain import drop
-from kdata.record import Dropped, Pair, digest
+from kdata.record import Dropped, Origin, Pair, SourceFile, digest
 from kdata.step import Step
+from kdata.task import TaskError, parse
 
 Trace = Callable[[str], tuple[str, ...]]
 TEXT_THRESHOLD = 0.6
@@ -31,28 +33,32 @@ class Problem:
     name: str  # "level1/19_ReLU"
     level: int
     skeleton: str
-    shingles: frozenset[str]
+    shingles: tuple[str, ...]  # sorted
     ops: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Problems:
     """A benchmark as fingerprints; ``id`` changes with any of them."""
 
     items: tuple[Problem, ...]
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Digest of names and fingerprints."""
-        return digest(*(f"{p.name} {p.skeleton} {' '.join(p.ops)}" for p in self.items))
+        return digest(*(f"{p.name} {p.skeleton} {' '.join(p.ops)} {' '.join(p.shingles)}" for p in self.items))
+
+    @cached_property
+    def texts(self) -> tuple[frozenset[str], ...]:
+        """The runs of tokens of each problem, as sets."""
+        return tuple(frozenset(p.shingles) for p in self.items)
 
 
-def load_problems(path: str, trace: Trace | None = None) -> Problems:
-    """Read KernelBench problems.
+def read_problems(path: str) -> list[SourceFile]:
+    """Read KernelBench problems: their texts by name.
 
     ``path`` is a folder of ``.py`` files (levels in subfolders ``level1``...), or a parquet file or folder of such
-    with columns ``code``, ``name`` and ``level``.  ``trace`` gives a problem's ATen operators in order, views dropped;
-    without it, and for problems that it gives ``()`` for, operators are not compared.
+    with columns ``code``, ``name`` and ``level``.
 
     Raises:
         ValueError: there is no such path, or no problem in it.
@@ -60,16 +66,35 @@ def load_problems(path: str, trace: Trace | None = None) -> Problems:
     texts = sorted(_texts(Path(path)))
     if not texts:
         raise ValueError(f"no benchmark problems in {path}: neither .py nor .parquet files")
-    return Problems(tuple(_problem(name, text, trace) for name, text in texts))
+    return [SourceFile(Origin("benchmark", "KernelBench", "", name), text) for name, text in texts]
+
+
+def fingerprint_step(trace: Trace, version: str) -> Step[SourceFile, Problem]:
+    """The stage ``benchmark``: problems as fingerprints.
+
+    ``trace`` gives a text's ATen operators in order, views dropped; operators are not compared with problems that it
+    gives ``()`` for.  ``version`` changes with it.
+    """
+
+    def run(files: Sequence[SourceFile]) -> Iterator[Problem | Dropped]:
+        for file in files:
+            try:
+                parse(file.text)
+            except TaskError as error:
+                yield Dropped("benchmark", file.id, "not a task", str(error), file.origin.path)
+            else:
+                yield _problem(file.origin.path, file.text, trace(file.text))
+
+    return Step("benchmark", "1", SourceFile, Problem, run, {"trace": version})
 
 
 def match(pair: Pair, problems: Problems) -> tuple[str, bool] | None:
     """What of the benchmark a pair resembles: ``reason: problem``, and whether that is a leak or only a flag."""
     form, text = skeleton(pair.task.source, pair.task.entry_point), shingles(pair.task.source)
-    for problem in problems.items:
+    for problem, its_text in zip(problems.items, problems.texts, strict=True):
         if problem.skeleton == form:
             return f"benchmark problem, same program: {problem.name}", True
-        similarity = jaccard(problem.shingles, text)
+        similarity = jaccard(its_text, text)
         if similarity >= TEXT_THRESHOLD and _may_equal(problem.ops, pair.candidate.ops):
             return f"benchmark problem, similar text: {problem.name}, Jaccard {similarity:.2f}", True
     return _match_ops(pair.candidate.ops, problems)
@@ -88,7 +113,7 @@ def flags(pairs: Iterable[Pair], problems: Problems) -> dict[str, str]:
 
 
 def step(problems: Problems) -> Step[Pair, Pair]:
-    """The stage ``leakage``: pairs that are no benchmark problem. A shard is enough."""
+    """The stage ``leakage``: pairs that are no benchmark problem."""
 
     def run(pairs: Sequence[Pair]) -> Iterator[Pair | Dropped]:
         for pair in pairs:
@@ -116,10 +141,9 @@ def _may_equal(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     return not one or not other or ops_jaccard(one, other) >= OPS_THRESHOLD
 
 
-def _problem(name: str, text: str, trace: Trace | None) -> Problem:
+def _problem(name: str, text: str, ops: tuple[str, ...]) -> Problem:
     level = re.search(r"level(\d+)", name)
-    ops = trace(text) if trace else ()
-    return Problem(name, int(level[1]) if level else 0, skeleton(text, "Model"), shingles(text), ops)
+    return Problem(name, int(level[1]) if level else 0, skeleton(text, "Model"), tuple(sorted(shingles(text))), ops)
 
 
 def _texts(path: Path) -> Iterator[tuple[str, str]]:

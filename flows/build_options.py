@@ -26,6 +26,7 @@ class BuildOptions(BaseModel):
     )
     out: str = Field("out/kernelbook", description="Folder (or fsspec URL) of the shards, the dataset and the report.")
     limit: int = Field(120, ge=1, description="At most this many tasks of one source.")
+    total: int | None = Field(None, ge=1, description="At most this many tasks of all sources, in even shares.")
     languages: list[Literal["triton"]] = Field(["triton"], min_length=1, description="Languages of the kernels.")
     targets: list[str] = Field(
         ["sm_90", "gfx942"], description="GPUs to compile for; none need be here: sm_80, sm_90, sm_100, gfx942."
@@ -35,6 +36,9 @@ class BuildOptions(BaseModel):
     problems: str | None = Field(
         None, description="Folder or parquet file of KernelBench problems: pairs that leak them are dropped."
     )
+    cache: str = Field("out/cache", description="Folder (or fsspec URL) of what builds share: the problems' operators.")
+    per_repository: int = Field(500, ge=0, description="At most this many pairs of one repository; 0 for any number.")
+    per_family: int = Field(500, ge=0, description="At most this many pairs of one operator family; 0 for any number.")
     shard_size: int = Field(15, ge=1, description="Tasks of one shard, about: the unit of work and of resume.")
     workers: int | None = Field(None, ge=1, description="Shards in work at once. Default: the number of cores.")
     runner: Literal["threads", "ray"] = Field("threads", description="Where shards are worked on.")
@@ -46,17 +50,30 @@ class BuildOptions(BaseModel):
     def _split(cls, value: object) -> object:
         """Also take ``a,b`` for ``a`` and ``b``."""
         items = value if isinstance(value, list | tuple) else [value]
-        return [part for item in items for part in (item.split(",") if isinstance(item, str) else [item]) if part]
+        parts = [part for item in items for part in (item.split(",") if isinstance(item, str) else [item]) if part]
+        return list(dict.fromkeys(parts))
 
     @property
     def parallel(self) -> int:
         """Shards in work at once."""
         return self.workers or os.cpu_count() or 1
 
-    def part_limits(self) -> list[int]:
-        """How many tasks each mining part of a source may give: their sum is ``limit``.
+    def limit_of(self, source: str) -> int:
+        """How many tasks a source may give: the limit, or its even share of the total if that is less."""
+        if self.total is None:
+            return self.limit
+        count = len(self.sources)
+        return min(self.limit, self.total // count + (self.sources.index(source) < self.total % count))
 
-        It depends on no machine, so that a resumed or distributed run has the same shards.
-        """
-        parts = max(1, round(self.limit / self.shard_size))
-        return [self.limit // parts + (part < self.limit % parts) for part in range(parts)]
+    def part_limits(self, source: str) -> list[int]:
+        """How many tasks each mining part of a source may give."""
+        return shares(self.limit_of(source), self.shard_size)
+
+
+def shares(limit: int, size: int) -> list[int]:
+    """A limit in parts of about ``size``.
+
+    They depend on no machine, so that a resumed or distributed run has the same shards.
+    """
+    parts = max(1, round(limit / size))
+    return [limit // parts + (part < limit % parts) for part in range(parts)]

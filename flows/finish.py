@@ -15,7 +15,7 @@ import fsspec
 from cards import dataset
 from filters import leakage
 from flows.build_options import BuildOptions
-from flows.kernelbook import Build, Failure
+from flows.kernelbook import UNCHECKED, Build, Failure
 from flows.stages import COLLECT, STAGES, problems, store
 from kdata.publish import push, read_dataset, write_dataset
 from kdata.record import Dropped, Pair
@@ -40,6 +40,7 @@ class Outcome:
     failures: list[str]
     broken: int = 0  # failed shards of stages after collecting: faults of ours or of the machine
     report: str = ""  # where report.html is
+    note: str = ""  # what a user of the rows should know
 
     def check(self) -> None:
         """Raise a ``BuildError`` if there is nothing to publish, or shards are missing from it.
@@ -54,14 +55,16 @@ class Outcome:
     def line(self) -> str:
         """The outcome in one line."""
         failed = f"; {len(self.failures)} failed: {'; '.join(self.failures)}" if self.failures else ""
-        return f"{self.rows} verified pairs in {self.out}{failed}"
+        return f"{self.rows} verified pairs in {self.out}{f', {self.note}' if self.note else ''}{failed}"
 
     def markdown(self) -> str:
         """The outcome for the Prefect UI."""
         rows = "\n".join(f"| {r['stage']} | {r['kept']} | {r['dropped']} | {r['reasons']} |" for r in self.funnel)
         failed = "\n".join(f"- {failure}" for failure in self.failures) or "none"
-        head = f"# {self.rows} verified pairs\n\n`{self.out}`\n\n| stage | kept | dropped | why |\n|---|---|---|---|\n"
-        return f"{head}{rows}\n\n## Failed\n\n{failed}\n"
+        note = f"\n\n{self.note.capitalize()}." if self.note else ""
+        head = f"# {self.rows} verified pairs\n\n`{self.out}`{note}"
+        table = f"| stage | kept | dropped | why |\n|---|---|---|---|\n{rows}"
+        return f"{head}\n\n{table}\n\n## Failed\n\n{failed}\n"
 
 
 def save(out: str, name: str, value: Any) -> None:
@@ -80,17 +83,18 @@ def finish(build: Build, published: Manifest | None) -> Outcome:
     said = [f.message if f.job.source and f.message.startswith(f.job.source) else f"{f.label}: {f.message}"
             for f in build.failures]  # fmt: skip
     broken = sum(f.job.stage != COLLECT for f in build.failures)
+    table, note = _table(made, build.failures), "" if options.problems else UNCHECKED
     if published is None:
-        return Outcome(options.out, 0, _table(made, build.failures), said, broken)
+        return Outcome(options.out, 0, table, said, broken)
     rows = _write(options, made, published)
-    return Outcome(options.out, rows, _table(made, build.failures), said, broken, report_of(options.out))
+    return Outcome(options.out, rows, table, said, broken, report_of(options.out), note)
 
 
 def _write(options: BuildOptions, made: Sequence[Manifest], published: Manifest) -> int:
     """Write the dataset, put it on the Hub if that is wanted, and return its number of rows."""
     place = store(options.out)
     pairs = place.read(published.name, Pair)
-    overlaps = leakage.flags(pairs, problems(options.problems)) if options.problems else {}
+    overlaps = leakage.flags(pairs, problems(options)) if options.problems else {}
     write_dataset(pairs, _dropped(place, made), options.out, dataset.render, options.seed, overlaps)
     if options.publish_to:
         push(options.out, options.publish_to, os.environ.get("HF_TOKEN"))

@@ -5,14 +5,16 @@ from __future__ import annotations
 import queue
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol
 
 from flows.build_options import BuildOptions
-from flows.stages import COLLECT, DEDUP, MINE, STAGES, Job, chain_of, check
+from flows.stages import BENCHMARK, CHAIN, COLLECT, CUT, MINE, STAGES, Job, check, chunks, whole_of
 from kdata.progress import Progress, Watcher
 from kdata.shards import Manifest
 
 POLL_SECONDS = 1.0
+UNCHECKED = "not compared with benchmark problems: no folder of them is given (--problems)"
 
 
 class Future(Protocol):
@@ -47,7 +49,7 @@ class Build:
     watcher: Watcher
     manifests: dict[Job, Manifest] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
-    progress: Progress = field(default_factory=lambda: Progress(STAGES))
+    progress: Progress = field(default_factory=lambda: Progress((BENCHMARK, *STAGES)))
     _finished: queue.SimpleQueue[tuple[Job, str, Future]] = field(default_factory=queue.SimpleQueue)
     _running: int = 0
 
@@ -58,23 +60,40 @@ class Build:
             ValueError: the options cannot be followed.
         """
         check(self.options)
-        parts = len(self.options.part_limits())
-        sources = list(dict.fromkeys(self.options.sources))
-        self.progress.expect(COLLECT, len(sources))
-        for stage in chain_of(self.options):
-            self.progress.expect(stage, len(sources) * parts)
-        self.progress.expect(DEDUP, 1)
-        for source in sources:
+        if not self.options.problems:
+            self.watcher.log(UNCHECKED)
+        self._expect()
+        for part in range(self._parts(BENCHMARK, "")):
+            self._submit(Job(BENCHMARK, "", part))
+        for source in self.options.sources:
             self._submit(Job(COLLECT, source))
         self._drain()
-        last = chain_of(self.options)[-1]
-        ready = tuple(m.name for job, m in self._in_order() if job.stage == last and m.kept)
-        if not ready:
-            return None
-        deduplicated = Job(DEDUP, "", inputs=ready)
-        self._submit(deduplicated)
-        self._drain()
-        return self.manifests.get(deduplicated)
+        made = self._filled(CHAIN[-1])
+        for stage in whole_of(self.options):
+            if made:
+                self._submit(Job(stage, "", inputs=tuple(m.name for m in made)))
+                self._drain()
+                made = self._filled(stage)
+        return made[0] if made else None
+
+    def _expect(self) -> None:
+        """Expect all shards there can be."""
+        self.progress.expect(BENCHMARK, self._parts(BENCHMARK, ""))
+        for source in self.options.sources:
+            for stage in (COLLECT, CUT, *CHAIN):
+                self.progress.expect(stage, self._parts(stage, source))
+        for stage in whole_of(self.options):
+            self.progress.expect(stage, 1)
+
+    def _parts(self, stage: str, source: str) -> int:
+        """Shards of a stage for one source, or of the benchmark."""
+        if stage == BENCHMARK:
+            return len(chunks(self.options))
+        return len(self.options.part_limits(source)) if stage in CHAIN else 1
+
+    def _filled(self, stage: str) -> list[Manifest]:
+        """The finished shards of a stage that are not empty."""
+        return [m for job, m in self._in_order() if job.stage == stage and m.kept]
 
     def made(self) -> list[Manifest]:
         """The manifests of all shards of this run, by stage, source and part: the same order each time."""
@@ -86,7 +105,7 @@ class Build:
         return iter(sorted(self.manifests.items(), key=key))
 
     def _submit(self, job: Job) -> None:
-        name = label(job, len(self.options.part_limits()))
+        name = label(job, self._parts(job.stage, job.source))
         future = self.runner.submit(self.options, job, name)
         self._running += 1
         future.add_done_callback(lambda _: self._finished.put((job, name, future)))
@@ -109,7 +128,8 @@ class Build:
         self.watcher.update(self.progress)
 
     def _finish(self, job: Job, name: str, manifest: Manifest) -> None:
-        self.manifests[job] = manifest
+        if job.stage in STAGES:
+            self.manifests[job] = manifest
         self.progress.finish(job.stage, manifest.kept, manifest.dropped, manifest.seconds)
         self.watcher.log(f"{name}: {manifest.kept} kept, {manifest.dropped} dropped")
         followers = self._followers(job, manifest) if manifest.kept else []
@@ -126,25 +146,19 @@ class Build:
         self._skip(job)
 
     def _followers(self, job: Job, manifest: Manifest) -> list[Job]:
-        chain = chain_of(self.options)
-        if job.stage == COLLECT:
-            limits = self.options.part_limits()
-            return [Job(MINE, job.source, part, (manifest.name,)) for part in range(len(limits))]
-        if job.stage not in chain[:-1]:
+        after = {COLLECT: CUT, CUT: MINE, **dict(pairwise(CHAIN))}.get(job.stage)
+        if after is None:
             return []
-        return [Job(chain[chain.index(job.stage) + 1], job.source, job.part, (manifest.name,))]
+        parts = range(self._parts(MINE, job.source)) if after == MINE else [job.part]
+        return [Job(after, job.source, part, (manifest.name,)) for part in parts]
 
     def _skip(self, job: Job) -> None:
         """Expect no shards after one that is empty or failed."""
-        chain = (COLLECT, *chain_of(self.options))
-        if job.stage in chain:
-            count = len(self.options.part_limits()) if job.stage == COLLECT else 1
-            for stage in chain[chain.index(job.stage) + 1 :]:
-                self.progress.expect(stage, -count)
+        order = (COLLECT, CUT, *CHAIN)
+        for stage in order[order.index(job.stage) + 1 :] if job.stage in order else ():
+            self.progress.expect(stage, -1 if job.stage in CHAIN else -self._parts(stage, job.source))
 
 
 def label(job: Job, parts: int) -> str:
     """A job's name for people: ``mine timm 3/8``."""
-    if job.stage == DEDUP:
-        return DEDUP
-    return f"{job.stage} {job.source}" + (f" {job.part + 1}/{parts}" if job.stage != COLLECT and parts > 1 else "")
+    return f"{job.stage} {job.source}".rstrip() + (f" {job.part + 1}/{parts}" if parts > 1 else "")

@@ -6,15 +6,12 @@ A job takes the names of finished shards, makes one shard and returns its manife
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-from filters import chain, dedup, leakage
+from filters import chain, dedup, diversity, leakage
 from flows.build_options import BuildOptions
 from kdata.align import step as align
 from kdata.record import Dropped, SourceFile, digest
@@ -25,11 +22,13 @@ from kdata.verify import targets
 from sources import collect as collecting
 from sources import mine as mining
 
-COLLECT, MINE, ALIGN, VERIFY, FILTER, LEAKAGE, DEDUP = STAGES = (
-    "collect", "mine", "align", "verify", "filter", "leakage", "dedup",
+COLLECT, CUT, MINE, ALIGN, VERIFY, FILTER, LEAKAGE, DEDUP, DIVERSITY = STAGES = (
+    "collect", "cut", "mine", "align", "verify", "filter", "leakage", "dedup", "diversity",
 )  # fmt: skip
+CHAIN = (MINE, ALIGN, VERIFY, FILTER)  # what each part of a source goes through by itself
+BENCHMARK = "benchmark"  # reads the problems that leakage compares with
+PROBLEMS = 20  # benchmark problems of one shard
 COLLECT_VERSION = "1"
-_reading = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +54,23 @@ def check(options: BuildOptions) -> None:
     """
     for target in options.targets:
         targets.parse(target)
-    if options.problems and not Path(options.problems).exists():
-        raise ValueError(f"there are no benchmark problems at {options.problems}")
+    chunks(options)
     if options.publish_to and not os.environ.get("HF_TOKEN"):
         raise ValueError(f"publishing to {options.publish_to} needs a token: set HF_TOKEN")
 
 
-def chain_of(options: BuildOptions) -> tuple[str, ...]:
-    """The stages that each mined shard goes through by itself, in order."""
-    return (MINE, ALIGN, VERIFY, FILTER, *((LEAKAGE,) if options.problems else ()))
+def whole_of(options: BuildOptions) -> tuple[str, ...]:
+    """The stages that take all pairs at once, in order."""
+    return (*((LEAKAGE,) if options.problems else ()), DEDUP, DIVERSITY)
 
 
 def work(options: BuildOptions, job: Job) -> Manifest:
     """Make the job's shard, unless it is finished already, and return its manifest."""
     if job.stage == COLLECT:
         return collect(options, job.source)
-    return _step(options, job.stage, job.part).run(store(options.out), job.inputs)
+    if job.stage == BENCHMARK:
+        return fingerprints(options, job.part)
+    return _step(options, job).run(store(options.out), job.inputs)
 
 
 def is_remote(spec: str) -> bool:
@@ -106,30 +106,52 @@ def collect(options: BuildOptions, spec: str) -> Manifest:
     return manifest
 
 
-def _step(options: BuildOptions, stage: str, part: int) -> Step[Any, Any]:
+def chunks(options: BuildOptions) -> list[list[SourceFile]]:
+    """The benchmark's problems by shard; none where none are given.
+
+    Raises:
+        ValueError: there are no problems where they should be.
+    """
+    found = leakage.read_problems(options.problems) if options.problems else []
+    return [found[i : i + PROBLEMS] for i in range(0, len(found), PROBLEMS)]
+
+
+def fingerprints(options: BuildOptions, part: int) -> Manifest:
+    """Trace one shard of the benchmark's problems, once for all builds with the same cache."""
+    step = leakage.fingerprint_step(align.trace_operators, align.VERSION)
+    return step.run_on(Store(options.cache), chunks(options)[part])
+
+
+def problems(options: BuildOptions) -> leakage.Problems:
+    """The benchmark's fingerprints.
+
+    Raises:
+        ValueError: none of the files is a problem.
+    """
+    made = (fingerprints(options, part) for part in range(len(chunks(options))))
+    found = tuple(p for m in made for p in Store(options.cache).read(m.name, leakage.Problem))
+    if not found:
+        raise ValueError(f"no benchmark problems in {options.problems}: no file of it is a task")
+    return leakage.Problems(found)
+
+
+def _step(options: BuildOptions, job: Job) -> Step[Any, Any]:
     """A stage with the parameters of this build."""
-    limits = options.part_limits()
-    if stage == MINE:
-        return mining.step(limits[part], part, len(limits), options.seed)
-    if stage == ALIGN:
+    if job.stage == CUT:
+        return mining.cut_step(options.limit_of(job.source), options.seed)
+    if job.stage == MINE:
+        limits = options.part_limits(job.source)
+        return mining.step(limits[job.part], job.part, len(limits))
+    if job.stage == ALIGN:
         return align.step()
-    if stage == VERIFY:
+    if job.stage == VERIFY:
         return verify.step(tuple(options.targets), options.seeds)
-    if stage == FILTER:
+    if job.stage == FILTER:
         return chain.step()
-    if stage == LEAKAGE and options.problems:
-        return leakage.step(problems(options.problems))
-    if stage == DEDUP:
+    if job.stage == LEAKAGE:
+        return leakage.step(problems(options))
+    if job.stage == DEDUP:
         return dedup.step()
-    raise ValueError(f"no stage {stage}")
-
-
-def problems(path: str) -> leakage.Problems:
-    """The benchmark's fingerprints, made once a process: tracing two hundred problems takes minutes."""
-    with _reading:
-        return _read_problems(path)
-
-
-@cache
-def _read_problems(path: str) -> leakage.Problems:
-    return leakage.load_problems(path, align.trace_operators)
+    if job.stage == DIVERSITY:
+        return diversity.step(options.per_repository, options.per_family, options.seed)
+    raise ValueError(f"no stage {job.stage}")

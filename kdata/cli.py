@@ -7,13 +7,17 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from flows.build_options import BuildOptions
+from flows.build_options import BuildOptions, shares
 from kdata.options import options_of
+
+if TYPE_CHECKING:
+    from kdata.record import Task
 
 VERIFIED, REJECTED, UNDECIDED = 0, 1, 2  # exit codes of `verify --task`
 SHARD_SIZE = 25
@@ -71,21 +75,9 @@ def mine(
 
     Example: `kdata mine ./mylib pypi:timm --limit 50 --out tasks`
     """
-    from kdata.record import SourceFile, Task
-    from kdata.shards import Store
-    from kdata.verbs import run, summary
     from sources import mine as mining
-    from sources.collect import collect
 
-    tasks: list[Task] = []
-    for source in sources:
-        files = [f for f in collect(source) if isinstance(f, SourceFile)]
-        parts = max(1, min(len(files) // 20, 4 * _cores(workers)))
-        share = None if limit is None else -(-limit // parts)
-        for part in range(parts):
-            made = run(mining.step(share, part, parts, seed), files, out, None, 1)
-            print(summary(made, f"{source} {part + 1}/{parts}"), file=sys.stderr)
-            tasks += [t for m in made for t in Store(out).read(m.name, Task)]
+    tasks = [task for source in sources for task in _mine(source, out, limit, seed, _cores(workers))]
     mining.write_tasks(tasks, out)
     print(f"{len(tasks)} tasks in {out}")
 
@@ -220,6 +212,26 @@ def publish(
     print(f"{info.train} train and {info.test} test rows in {out}")
     if to:
         print(publishing.push(out, to, token))
+
+
+def _mine(source: str, out: str, limit: int | None, seed: int, workers: int) -> list[Task]:
+    """The tasks of one source, its parts mined side by side."""
+    from kdata.record import Definition, SourceFile, Task
+    from kdata.shards import Store
+    from kdata.verbs import summary
+    from sources import mine as mining
+    from sources.collect import collect
+
+    store = Store(out)
+    cut = mining.cut_step(limit, seed).run_on(store, [f for f in collect(source) if isinstance(f, SourceFile)])
+    print(summary([cut], f"{source}: cut"), file=sys.stderr)
+    found = store.read(cut.name, Definition)
+    limits = [None] * max(1, len(found) // SHARD_SIZE) if limit is None else shares(limit, SHARD_SIZE)
+    steps = [mining.step(share, part, len(limits)) for part, share in enumerate(limits)]
+    with ThreadPoolExecutor(workers) as threads:
+        made = list(threads.map(lambda step: step.run(store, [cut.name]), steps))
+    print(summary(made, f"{source}: mine"), file=sys.stderr)
+    return [t for m in made for t in store.read(m.name, Task)]
 
 
 def _targets(text: str) -> tuple[str, ...]:

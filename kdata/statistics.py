@@ -12,7 +12,7 @@ from kdata.shards import Manifest, Store
 
 UNKNOWN = "unknown"
 # In this order stages are told of, whatever order their records come in; others follow by name.
-PIPELINE = ("collect", "mine", "align", "verify", "filter", "leakage", "dedup", "diversity")
+PIPELINE = ("collect", "cut", "mine", "align", "verify", "filter", "leakage", "dedup", "diversity")
 
 
 @dataclass(frozen=True, slots=True)

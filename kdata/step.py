@@ -47,6 +47,12 @@ class Step(Generic[In, Out]):
             return finished
         return self.write(store, name, inputs, [r for shard in inputs for r in store.read(shard, self.takes)])
 
+    def run_on(self, store: Store, records: Sequence[In]) -> Manifest:
+        """Like ``run``, for records in hand: their ids stand for the input shard."""
+        inputs = [digest(*(str(getattr(r, "id", "")) for r in records))]
+        name = self.output(inputs)
+        return store.manifest(name) or self.write(store, name, inputs, records)
+
     def write(self, store: Store, name: str, inputs: Sequence[str], records: Sequence[In]) -> Manifest:
         """Run the stage on records in hand and write the shard ``name``."""
         started = time.monotonic()

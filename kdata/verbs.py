@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kdata import kernelbook
-from kdata.record import Candidate, Origin, Pair, Task, digest, records, schema
-from kdata.shards import Manifest, Store
+from kdata.record import Candidate, Origin, Pair, Task, records
+from kdata.shards import Manifest, Store, required
 from kdata.step import Step
 from kdata.task import find_entry_point
 
@@ -34,13 +35,8 @@ def run(step: Step[In, Out], given: Sequence[In], out: str, size: int | None, wo
     store = Store(out)
     chunks = [given[i : i + size] for i in range(0, len(given), size)] if size else [given]
 
-    def make(chunk: Sequence[In]) -> Manifest:
-        inputs = [digest(*(str(getattr(r, "id", "")) for r in chunk))]
-        name = step.output(inputs)
-        return store.manifest(name) or step.write(store, name, inputs, chunk)
-
     with ThreadPoolExecutor(workers) as threads:
-        return list(threads.map(make, chunks))
+        return list(threads.map(lambda chunk: step.run_on(store, chunk), chunks))
 
 
 def read_all(paths: Sequence[str], kind: type[In]) -> list[In]:
@@ -61,12 +57,21 @@ def _files(path: str, kind: type) -> list[str]:
         raise FileNotFoundError(f"there is no {path}")
     if fs.isfile(inner):
         return [path]
-    found = sorted(f for f in fs.find(inner) if f.endswith(".parquet") and not f.endswith(".dropped.parquet"))
+    every = fs.find(inner)
+    shards = {f.removesuffix(".json") for f in every if f.endswith(".json")}
+    found = sorted(f for f in every if f.endswith(".parquet") and not f.endswith(".dropped.parquet"))
+    found = [f for f in found if f.removesuffix(".parquet") not in shards or _holds(fs, f, kind)]
     if not found and kind is Task:
         found = sorted(f for f in fs.find(inner) if f.endswith(".py"))
     if not found:
         raise FileNotFoundError(f"{path} holds no parquet files" + (" and no .py files" if kind is Task else ""))
     return [fs.unstrip_protocol(f) for f in found]
+
+
+def _holds(fs: fsspec.AbstractFileSystem, shard: str, kind: type) -> bool:
+    """Whether a shard is of this kind, by its manifest: a folder may hold those of several stages."""
+    made = json.loads(fs.cat_file(f"{shard.removesuffix('.parquet')}.json"))
+    return bool(made.get("kind", kind.__name__) == kind.__name__)
 
 
 def _read(path: str, kind: type[In]) -> Iterator[In]:
@@ -79,15 +84,15 @@ def _read(path: str, kind: type[In]) -> Iterator[In]:
             table = pq.read_table(file)
         except pa.ArrowInvalid as error:
             raise ValueError(f"{path} is not a parquet file") from error
-    have, wanted = set(table.column_names), schema(cast(type, kind)).names
-    if have >= set(wanted):
+    have, wanted = set(table.column_names), required(cast(type, kind))
+    if have >= wanted:
         yield from records(table.to_pylist(), kind)
         return
     columns, convert = FOREIGN.get(kind, ((), None))
     if convert and have >= set(columns):
         yield from map(convert, table.to_pylist())
         return
-    message = f"{path} holds no {_plural(kind)}: it lacks the columns {', '.join(c for c in wanted if c not in have)}"
+    message = f"{path} holds no {_plural(kind)}: it lacks the columns {', '.join(sorted(wanted - have))}"
     if convert:
         message += f" (or, in KernelBook's form, {', '.join(c for c in columns if c not in have)})"
     raise ValueError(message)

@@ -1,4 +1,4 @@
-"""The stage that cuts tasks out of source files. All parsing and running happens in the sandbox."""
+"""The stages that cut definitions out of source files and make tasks of them. All parsing and running is sandboxed."""
 
 from __future__ import annotations
 
@@ -6,94 +6,112 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from kdata.record import Dropped, Input, SourceFile, Task, digest
+from kdata.record import Definition, Dropped, Input, Origin, SourceFile, Task, digest
 from kdata.sandbox import pool
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.worker import JobError, Worker
 from kdata.step import Step
 
-STAGE, VERSION = "mine", "1"
+CUT, MINE = "cut", "mine"
+# Like alignment's: another line here, or another torch, gives other shards.
+VERSION = digest(*(p.read_text() for p in sorted(Path(__file__).parent.rglob("*.py"))), version("torch"))
 CUTS_PER_TASK = 3  # definitions cut for every task that is wanted: most of them become one
 BATCH = 12  # definitions of one sandbox job
-CUT_LIMITS = Limits(wall=900, cpu=300)
+CUT_LIMITS = Limits(wall=3600, cpu=1200)  # a package of thousands of definitions
 ATTEMPT_LIMITS = Limits(wall=1200, cpu=300, memory=4 << 30)
 # Large tensors stay in the process's heap: asking the system for fresh pages each time costs a third of the time.
 ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
 PRELOAD = ("torch", "sources.probe:warm")
 
 
-def step(limit: int | None = None, part: int = 0, parts: int = 1, seed: int = 0) -> Step[SourceFile, Task]:
-    """The mining stage over all files of one repository.
+def cut_step(limit: int | None = None, seed: int = 0) -> Step[SourceFile, Definition]:
+    """The stage ``cut`` over all files of one repository: its definitions, each with what it needs in one text.
 
-    Its definitions are put in an order that depends on ``seed`` only; this part takes every ``parts``-th of them,
-    starting with number ``part``, and stops at ``limit`` tasks.  Every definition becomes a task or a ``Dropped``.
+    They come in an order that depends on ``seed`` only, and end when there are enough for ``limit`` tasks.
+
+    Raises:
+        ValueError: ``limit`` is negative.
+    """
+    _check(limit)
+    enough = 1 << 30 if limit is None else CUTS_PER_TASK * limit
+    parameters = {"enough": enough, "seed": seed}
+    return Step(CUT, VERSION, SourceFile, Definition, lambda files: _cut(files, enough, seed), parameters)
+
+
+def step(limit: int | None = None, part: int = 0, parts: int = 1) -> Step[Definition, Task]:
+    """The stage ``mine`` over the definitions of one repository: those that run alone, with inputs found by trying.
+
+    This part takes every ``parts``-th of them, starting with number ``part``, and stops at ``limit`` tasks.  Every
+    definition of the part becomes a task or a ``Dropped``.
 
     Raises:
         ValueError: ``part`` is not below ``parts``, or ``limit`` is negative.
     """
     if not 0 <= part < parts:
         raise ValueError(f"part {part} of {parts}: parts are numbered from 0")
+    _check(limit)
+    parameters: dict[str, Any] = {"limit": limit, "part": part, "parts": parts}
+    return Step(MINE, VERSION, Definition, Task, lambda found: _mine(found[part::parts], limit), parameters)
+
+
+def _check(limit: int | None) -> None:
     if limit is not None and limit < 0:
         raise ValueError(f"limit {limit} is negative")
-    parameters: dict[str, Any] = {
-        "limit": limit,
-        "part": part,
-        "parts": parts,
-        "seed": seed,
-        "enough": 1 << 30 if limit is None else CUTS_PER_TASK * limit,
-    }
-
-    def mine(files: Sequence[SourceFile]) -> Iterable[Task | Dropped]:
-        return _mine(files, limit, part, parts, seed)
-
-    return Step(STAGE, VERSION, SourceFile, Task, mine, parameters)
 
 
-def _mine(files: Sequence[SourceFile], limit: int | None, part: int, parts: int, seed: int) -> Iterator[Task | Dropped]:
+def _cut(files: Sequence[SourceFile], enough: int, seed: int) -> Iterator[Definition | Dropped]:
     if not files:
         return
-    by_path = {file.origin.path: file for file in files}
-    payload = {"files": {path: file.text for path, file in by_path.items()}, "replacements": replacements(),
-               "part": part, "parts": parts, "seed": seed,
-               "enough": 1 << 30 if limit is None else CUTS_PER_TASK * limit}  # fmt: skip
-    with pool.lease(*PRELOAD, **ALLOCATOR) as worker:
-        try:
+    origins = {file.origin.path: file.origin for file in files}
+    payload = {"files": {file.origin.path: file.text for file in files}, "replacements": replacements(),
+               "part": 0, "parts": 1, "seed": seed, "enough": enough}  # fmt: skip
+    try:
+        with pool.lease(*PRELOAD, **ALLOCATOR) as worker:
             package = worker.call("sources.probe:cut_package", payload, CUT_LIMITS).value
-        except JobError as error:
-            yield _dropped(files[0], "", "package not readable", str(error))
-            return
-        if part == 0:
-            yield from (_dropped(by_path[p], "", "does not parse", d) for p, d in sorted(package["broken"].items()))
-        yield from (_dropped(by_path[r["path"]], r["symbol"], r["reason"], r["detail"]) for r in package["refused"])
-        for cut in package["cuts"]:
-            cut["header"] = _header(by_path[cut["path"]], cut["symbol"])
-        yield from _tasks(worker, package["cuts"], by_path, limit)
+    except JobError as error:
+        yield _dropped(CUT, files[0].origin, "", "package not readable", str(error))
+        return
+    yield from (_dropped(CUT, origins[p], "", "does not parse", d) for p, d in sorted(package["broken"].items()))
+    yield from (_dropped(CUT, origins[r["path"]], r["symbol"], r["reason"], r["detail"]) for r in package["refused"])
+    for c in package["cuts"]:
+        yield Definition(origins[c["path"]], c["symbol"], c["name"], c["source"], tuple(c.get("lacks", ())))
 
 
-def _tasks(
-    worker: Worker, cuts: list[dict[str, Any]], files: dict[str, SourceFile], limit: int | None
-) -> Iterator[Task | Dropped]:
-    kept, seen = 0, set()
-    for start in range(0, len(cuts), BATCH):
-        batch = cuts[start : start + BATCH]
-        if limit is not None and kept >= limit:
-            yield from (_dropped(files[c["path"]], c["symbol"], "limit reached") for c in batch)
-            continue
-        for cut, outcome in zip(batch, _attempt(worker, batch), strict=True):
-            file = files[cut["path"]]
-            if outcome["reason"]:
-                yield _dropped(file, cut["symbol"], outcome["reason"], outcome["detail"], cut["source"])
-            elif limit is not None and kept >= limit:
-                yield _dropped(file, cut["symbol"], "limit reached")
-            elif (task := _task(cut, outcome, file)).id in seen:
-                yield _dropped(file, cut["symbol"], "duplicate", "equal to another task of its package")
-            else:
-                seen.add(task.id)
-                kept += 1
-                yield task
+def _mine(definitions: Sequence[Definition], limit: int | None) -> Iterator[Task | Dropped]:
+    kept, seen = 0, set[str]()
+    with pool.lease(*PRELOAD, **ALLOCATOR) as worker:
+        for start in range(0, len(definitions), BATCH):
+            batch = definitions[start : start + BATCH]
+            if limit is not None and kept >= limit:
+                yield from (_dropped(MINE, d.origin, d.symbol, "limit reached") for d in batch)
+                continue
+            for definition, outcome in zip(batch, _attempt(worker, [_payload(d) for d in batch]), strict=True):
+                made = _outcome(definition, outcome, limit is not None and kept >= limit, seen)
+                kept += isinstance(made, Task)
+                yield made
+
+
+def _outcome(definition: Definition, outcome: dict[str, Any], full: bool, seen: set[str]) -> Task | Dropped:
+    origin, symbol = definition.origin, definition.symbol
+    if outcome["reason"]:
+        return _dropped(MINE, origin, symbol, outcome["reason"], outcome["detail"], definition.source)
+    if full:
+        return _dropped(MINE, origin, symbol, "limit reached")
+    task = _task(definition, outcome)
+    if task.id in seen:
+        return _dropped(MINE, origin, symbol, "duplicate", "equal to another task of its package")
+    seen.add(task.id)
+    return task
+
+
+def _payload(definition: Definition) -> dict[str, Any]:
+    header = _header(definition.origin, definition.symbol)
+    source, name, lacks = definition.source, definition.name, list(definition.lacks)
+    return {"source": source, "name": name, "lacks": lacks, "header": [header]}
 
 
 def _attempt(worker: Worker, batch: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -108,25 +126,23 @@ def _attempt(worker: Worker, batch: list[dict[str, Any]]) -> list[dict[str, Any]
     return [*_attempt(worker, batch[:middle]), *_attempt(worker, batch[middle:])]
 
 
-def _task(cut: dict[str, Any], outcome: dict[str, Any], file: SourceFile) -> Task:
+def _task(definition: Definition, outcome: dict[str, Any]) -> Task:
     inputs = tuple(
         Input(i.get("name", "x"), i["dtype"], tuple(i["shape"]), tuple(i.get("free", [False] * len(i["shape"]))),
               i["low"], i["high"])
         for i in outcome["inputs"]
     )  # fmt: skip
-    return Task.make(outcome["source"], cut["name"], file.origin, symbol=cut["symbol"], inputs=inputs)
+    return Task.make(outcome["source"], definition.name, definition.origin, symbol=definition.symbol, inputs=inputs)
 
 
-def _header(file: SourceFile, symbol: str) -> list[str]:
-    origin = file.origin
+def _header(origin: Origin, symbol: str) -> str:
     licence = f" ({', '.join(origin.licenses)})" if origin.licenses else ""
-    return [f"{symbol} from {origin.path} of {origin.repository}{licence}"]
+    return f"{symbol} from {origin.path} of {origin.repository}{licence}"
 
 
-def _dropped(file: SourceFile, symbol: str, reason: str, detail: str = "", text: str = "") -> Dropped:
-    origin = file.origin
+def _dropped(stage: str, origin: Origin, symbol: str, reason: str, detail: str = "", text: str = "") -> Dropped:
     name = f"{origin.repository}:{origin.path}" + (f":{symbol}" if symbol else "")
-    return Dropped(STAGE, digest("definition", origin.revision, name), reason, detail[:500], name, text)
+    return Dropped(stage, digest("definition", origin.revision, name), reason, detail[:500], name, text)
 
 
 def replacements() -> dict[str, str]:

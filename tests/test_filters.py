@@ -116,6 +116,11 @@ def get_inputs(): return [torch.rand(2, 3)]
 OTHER_RELU = RELU_ELSEWHERE.replace("torch.relu(signal)", "torch.clamp(signal, min=0).contiguous().add(0).view(-1)")
 
 
+def fingerprints(path: Path, trace: leakage.Trace = lambda _: ()) -> leakage.Problems:
+    made = leakage.fingerprint_step(trace, "1").function(leakage.read_problems(str(path)))
+    return leakage.Problems(tuple(p for p in made if isinstance(p, leakage.Problem)))
+
+
 @pytest.fixture
 def problems(tmp_path: Path) -> leakage.Problems:
     (tmp_path / "level1").mkdir()
@@ -123,7 +128,7 @@ def problems(tmp_path: Path) -> leakage.Problems:
     (tmp_path / "level1" / "19_ReLU.py").write_text(RELU)
     norm = factories.task(8).source.replace("RMSNorm", "Model")
     (tmp_path / "level2" / "3_Norm.py").write_text(norm)
-    return leakage.load_problems(str(tmp_path), lambda text: ("relu",) if text == RELU else ("pow", "mean", "mul"))
+    return fingerprints(tmp_path, lambda text: ("relu",) if text == RELU else ("pow", "mean", "mul"))
 
 
 def with_task(source: str, entry_point: str, *ops: str) -> Pair:
@@ -158,7 +163,7 @@ def test_leakage_of_long_operator_sequences(tmp_path: Path) -> None:
     (tmp_path / "level3").mkdir()
     (tmp_path / "level3" / "5_Net.py").write_text(RELU)
     ops = tuple(f"op{i}" for i in range(30))
-    problems = leakage.load_problems(str(tmp_path), lambda _: ops)
+    problems = fingerprints(tmp_path, lambda _: ops)
     near = with_task(OTHER_RELU, "Clip", *ops[:-2])
     assert leakage.check(near, problems) == "benchmark problem, similar operators: level3/5_Net"
     assert leakage.check(with_task(OTHER_RELU, "Clip", *ops[:15]), problems) is None
@@ -168,15 +173,15 @@ def test_problems_from_parquet_equal_those_from_files(tmp_path: Path) -> None:
     (tmp_path / "level1").mkdir()
     (tmp_path / "level1" / "19_ReLU.py").write_text(RELU)
     pq.write_table(pa.table({"code": [RELU], "level": [1], "name": ["19_ReLU"]}), tmp_path / "k.parquet")
-    from_parquet = leakage.load_problems(str(tmp_path / "k.parquet")).items[0]
+    from_parquet = fingerprints(tmp_path / "k.parquet").items[0]
     (tmp_path / "k.parquet").unlink()
-    assert from_parquet == leakage.load_problems(str(tmp_path)).items[0]
+    assert from_parquet == fingerprints(tmp_path).items[0]
 
 
 def test_a_levels_own_folder_keeps_the_level(tmp_path: Path) -> None:
     (tmp_path / "level1").mkdir()
     (tmp_path / "level1" / "19_ReLU.py").write_text(RELU)
-    assert leakage.load_problems(str(tmp_path / "level1")) == leakage.load_problems(str(tmp_path))
+    assert leakage.read_problems(str(tmp_path / "level1")) == leakage.read_problems(str(tmp_path))
 
 
 @pytest.mark.parametrize("content", [None, b"nothing", "empty"])
@@ -187,8 +192,26 @@ def test_bad_problems_give_one_line(tmp_path: Path, content: bytes | str | None)
     elif isinstance(content, bytes):
         path.write_bytes(content)
     with pytest.raises(ValueError, match=r"benchmark problems|not a parquet file") as error:
-        leakage.load_problems(str(path))
+        leakage.read_problems(str(path))
     assert "\n" not in str(error.value)
+
+
+def _fail(text: str) -> tuple[str, ...]:
+    raise AssertionError(text)
+
+
+def test_a_file_that_is_no_problem_is_dropped(tmp_path: Path) -> None:
+    (tmp_path / "19_ReLU.py").write_text(RELU)
+    (tmp_path / "evaluate.py").write_text("import os\n")
+    (tmp_path / "old.py").write_text("print 'x'\n")
+    step = leakage.fingerprint_step(lambda _: ("relu",), "1")
+    store, files = Store(str(tmp_path / "cache")), leakage.read_problems(str(tmp_path))
+    manifest = step.run_on(store, files)
+    assert (manifest.kept, manifest.reasons) == (1, {"not a task": 2})
+    assert store.read(manifest.name, leakage.Problem)[0].ops == ("relu",)
+    assert leakage.fingerprint_step(_fail, "1").run_on(store, files) == manifest
+    with pytest.raises(AssertionError):
+        leakage.fingerprint_step(_fail, "2").run_on(store, files)
 
 
 def test_leakage_stage_is_named_by_its_problems(problems: leakage.Problems) -> None:

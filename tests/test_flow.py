@@ -19,9 +19,9 @@ import pytest
 from flows import stages
 from flows.build_options import BuildOptions
 from flows.finish import BuildError, finish
-from flows.kernelbook import Build, label
+from flows.kernelbook import UNCHECKED, Build, label
 from flows.runners import retrying
-from flows.stages import ALIGN, COLLECT, DEDUP, MINE, VERIFY, Job, chain_of, store
+from flows.stages import ALIGN, CHAIN, COLLECT, CUT, DIVERSITY, LEAKAGE, MINE, STAGES, VERIFY, Job, store
 from kdata.progress import Progress
 from kdata.record import Candidate, Dropped, Origin, Pair, Receipt, SourceFile, Task, digest
 from kdata.server import private_server
@@ -46,7 +46,12 @@ class Silent:
         self.messages.append(("! " if failed else "") + message)
 
 
-KINDS = {COLLECT: SourceFile, MINE: Task, ALIGN: Candidate}  # what each stage makes; the others make pairs
+KINDS = {
+    COLLECT: SourceFile,
+    CUT: SourceFile,
+    MINE: Task,
+    ALIGN: Candidate,
+}  # what each stage makes; the others make pairs
 
 
 def tiny(stage: str, part: int) -> Step[Any, Any]:
@@ -68,8 +73,7 @@ def tiny(stage: str, part: int) -> Step[Any, Any]:
             else:
                 yield record
 
-    before = [COLLECT, *chain_of(BuildOptions()), DEDUP]
-    takes = KINDS.get(before[before.index(stage) - 1], Pair)
+    takes = KINDS.get(STAGES[STAGES.index(stage) - 1], Pair)
     return Step(stage, "1", takes, KINDS.get(stage, Pair), function, {"part": part})
 
 
@@ -106,7 +110,7 @@ def test_every_shard_is_made_and_counted(tmp_path: Path) -> None:
     build = Build(options(tmp_path), runner, watcher)
     published = build.run()
     assert published is not None
-    assert len(runner.ran) == len(set(runner.ran)) == 3 + 3 * 3 * 4 + 1
+    assert len(runner.ran) == len(set(runner.ran)) == 3 + 3 + 3 * 3 * len(CHAIN) + 2
     assert len(build.made()) == len(runner.ran)
     assert watcher.last is not None
     assert watcher.last.fraction() == 1
@@ -114,7 +118,9 @@ def test_every_shard_is_made_and_counted(tmp_path: Path) -> None:
     assert len(rows) == published.kept == sum(m.kept for m in build.made() if m.stage == "filter")
     assert "mine a 1/3: 3 kept, 0 dropped" in watcher.messages
     outcome = finish(build, published)
-    assert [row["stage"] for row in outcome.funnel] == [COLLECT, *chain_of(build.options), DEDUP]
+    assert [row["stage"] for row in outcome.funnel] == [s for s in STAGES if s != LEAKAGE]
+    assert UNCHECKED in watcher.messages
+    assert UNCHECKED in outcome.line()
     assert json.loads((tmp_path / "options.json").read_text()) == build.options.model_dump()
     assert json.loads((tmp_path / "sources.lock.json").read_text())["a"]["revisions"] == ["r"]
 
@@ -177,9 +183,12 @@ def test_only_what_may_pass_is_tried_again(lasting: bool, tries: int, monkeypatc
 
 
 def test_parts_depend_on_no_machine(tmp_path: Path) -> None:
-    assert options(tmp_path, limit=100, shard_size=30).part_limits() == [34, 33, 33]
-    assert options(tmp_path, limit=2, shard_size=30, workers=64).part_limits() == [2]
+    assert options(tmp_path, limit=100, shard_size=30).part_limits("a") == [34, 33, 33]
+    assert options(tmp_path, limit=2, shard_size=30, workers=64).part_limits("a") == [2]
+    assert [options(tmp_path, limit=6, total=11).limit_of(s) for s in "abc"] == [4, 4, 3]
+    assert [options(tmp_path, limit=6, total=99).limit_of(s) for s in "abc"] == [6, 6, 6]
     assert label(Job(MINE, "pypi:timm", 2), 8) == "mine pypi:timm 3/8"
+    assert label(Job(DIVERSITY, ""), 1) == "diversity"
 
 
 def test_a_package_is_fetched_once_and_a_folder_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from kdata.record import Dropped, Origin, SourceFile, Task
+from kdata.record import Definition, Dropped, Origin, SourceFile, Task
 from kdata.task import sizes
-from sources.mine import replacements, step, write_tasks
+from sources.mine import cut_step, replacements, step, write_tasks
 from sources.modules import candidates
 from sources.slicer import SliceError, Slicer
 from sources.symbols import Package
@@ -27,7 +27,10 @@ def mine(
 ) -> tuple[dict[str, Task], dict[str, str]]:
     """Tasks by symbol, and reasons by symbol or path."""
     files = [SourceFile(Origin("local", "pkg", "1", path, ("MIT",)), text) for path, text in texts.items()]
-    found = list(step(limit=limit, part=part, parts=parts).function(files))
+    cuts = list(cut_step(limit).function(files))
+    definitions = [d for d in cuts if isinstance(d, Definition)]
+    refused = [d for d in cuts if isinstance(d, Dropped)]
+    found = [*refused, *step(limit, part, parts).function(definitions)]
     tasks = {t.symbol: t for t in found if isinstance(t, Task)}
     return tasks, {d.name.split(":")[-1]: d.reason for d in found if isinstance(d, Dropped)}
 
