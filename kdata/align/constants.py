@@ -14,6 +14,7 @@ import torch
 from torch import nn
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 
+from kdata.align.attributes import module_path
 from kdata.align.errors import AlignError
 from kdata.align.naming import identifier, unique
 
@@ -90,10 +91,9 @@ def _text(value: torch.Tensor, held: list[tuple[str, Any]]) -> tuple[str, str]:
 def _held(module: nn.Module, namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Tensors that are attributes of modules, or names of the text, also inside lists, tuples and dictionaries."""
     for path, part in module.named_modules():
-        prefix = "self" + "".join(f"[{p}]" if p.isdigit() else f".{p}" for p in path.split(".") if p)
         for name, value in vars(part).items():
             if not name.startswith("_"):
-                yield from _inside(f"{prefix}.{name}", value)
+                yield from _inside(f"{module_path(path)}.{name}", value)
     for name, value in namespace.items():
         yield from _inside(name, value)
 

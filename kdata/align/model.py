@@ -10,6 +10,7 @@ import re
 import symtable
 from collections.abc import Callable, Sequence
 
+from kdata.align.attributes import keep_parameters
 from kdata.align.errors import AlignError
 from kdata.align.naming import Rename
 from kdata.task import INIT_INPUTS, INPUTS
@@ -19,12 +20,13 @@ ALWAYS_IMPORTED = ("import torch", "import triton", "import triton.language as t
 
 
 def model(
-    source: str, entry_point: str, inherited: ast.FunctionDef, constants: Sequence[str],
+    source: str, entry_point: str, inherited: ast.FunctionDef, constants: Sequence[str], kept_sizes: dict[str, str],
     forward: Callable[[ast.FunctionDef], str],
 ) -> tuple[list[str], str]:  # fmt: skip
     """Import lines and the text of all classes, ``ModelNew`` last.
 
-    ``constants`` are lines of the new forward that read names of the task's text.  ``forward`` gets the reference's
+    ``constants`` are lines of the new forward that read names of the task's text.  ``kept_sizes`` is filled by
+    ``forward``: constructor parameters, and the attributes that are to keep them.  ``forward`` gets the reference's
     ``forward`` (``inherited`` where a class of torch has it) and returns the text of the new one.
     """
     tree = ast.parse(source)
@@ -37,7 +39,10 @@ def model(
     needed: list[ast.stmt] = []
     for reading in [kept, *ast.parse("\n".join(constants)).body]:
         _close(reading, {n: t for n, t in top.items() if n != entry_point}, needed)
-    kept.body = [*kept.body, *ast.parse(forward(old)).body] if _has_statements(kept) else ast.parse(forward(old)).body
+    new = ast.parse(forward(old)).body
+    if kept_sizes:
+        keep_parameters(kept, kept_sizes)
+    kept.body = [*kept.body, *new] if _has_statements(kept) else new
     kept.name = NEW
     Rename({entry_point: NEW}).visit(kept)
     classes = [s for s in tree.body if s in needed and not isinstance(s, ast.Import | ast.ImportFrom)]

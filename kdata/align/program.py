@@ -40,6 +40,7 @@ class Forward:
     left: list[str] = field(default_factory=list)
     integers: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # of every call still to be written
     inputs: set[str] = field(default_factory=set)
+    kept: dict[str, str] = field(default_factory=dict)  # constructor parameters -> attributes that keep them
     final: set[str] = field(default_factory=set)  # buffers that forward returns
 
 
@@ -68,7 +69,12 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
         _statement(state, statement)
     outputs = Outputs(traced)
     imports, classes = model(
-        source, entry_point, _inherited(traced), traced.constants(), lambda old: _forward(state, old, outputs)
+        source,
+        entry_point,
+        _inherited(traced),
+        traced.constants(),
+        state.kept,
+        lambda old: _forward(state, old, outputs),
     )
     needed = {h for k in state.kernels.values() for h in k.helpers}
     launchers = [found.text for made in state.launchers.values() for _, found, _, _ in made]
@@ -326,11 +332,21 @@ def _forward(state: Forward, old: ast.FunctionDef, outputs: Outputs) -> str:
     binding = launch.Binding(state.known)
     inputs = [(state.access[a], b) for a, b in state.buffers.items() if a in state.access]
     shapes = binding.bind([symbols.symbol(s) for s in used], inputs)
-    if binding.missing:
-        raise AlignError("compiler output", f"sizes that no shape tells: {', '.join(map(str, binding.missing))}")
+    shapes += [f"{state.known[str(s)]} = {_attribute(state, str(s))}" for s in binding.missing]
     lines = [*state.traced.given(), *state.traced.constants(), *shapes, *body]
     plain_arguments = ast.unparse(_without_annotations(old.args))
     return f"def forward({plain_arguments}):\n    " + "\n    ".join(_returning(lines))
+
+
+def _attribute(state: Forward, size: str) -> str:
+    """The attribute that holds a size which no shape tells, kept by the constructor if need be."""
+    if size in state.traced.attributes:
+        return state.traced.attributes[size]
+    if size not in state.traced.parameters:
+        raise AlignError("compiler output", f"a size that no shape tells: {state.known[size]}")
+    parameter, attribute = state.traced.parameters[size]
+    state.kept[parameter] = attribute
+    return f"self.{attribute}"
 
 
 def _returning(lines: list[str]) -> list[str]:

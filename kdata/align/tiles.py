@@ -264,10 +264,15 @@ def _assigns(statement: ast.stmt, which: tuple[str, ...]) -> bool:
 
 
 class _WithoutMask(ast.NodeTransformer):
-    """Remove one name from conjunctions."""
+    """Remove one name from conjunctions, and masks that are nothing else."""
 
     def __init__(self, mask: str) -> None:
         self.mask = mask
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        node.keywords = [k for k in node.keywords if k.arg != "mask" or ast.unparse(k.value) != self.mask]
+        return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)

@@ -27,11 +27,13 @@ from torch.fx.traceback import preserve_node_meta
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_flatten_with_path, tree_leaves, tree_unflatten
 
+from kdata.align.attributes import held_sizes
 from kdata.align.constants import drop_checks, place_constants
 from kdata.align.decompose import decompositions
 from kdata.align.errors import AlignError
 from kdata.align.naming import identifier, unique
 from kdata.align.twins import symbolic_twins
+from kdata.align.whole import NAMES, WholeNumbers
 from kdata.task import INIT_INPUTS, INPUTS, Program, Size, execute, sizes, substitute
 
 SYMBOLS = "__sizes__"
@@ -87,6 +89,8 @@ class Traced:
     unpacked: list[tuple[str, str]]  # names of tensors inside structured inputs or updated ones, and where they are
     output_tree: TreeSpec
     mode: str  # "train" (as constructed) or "eval"
+    attributes: dict[str, str]  # symbols that attributes of the module hold -> how forward says them
+    parameters: dict[str, tuple[str, str]]  # symbols of constructor parameters -> parameter, attribute to keep it in
     operators: tuple[str, ...]  # ATen's, as the author's calls dispatch them, views dropped
 
     def given(self) -> list[str]:
@@ -234,7 +238,7 @@ def _trace(source: str, entry_point: str, chosen: frozenset[str], mode: str) -> 
     names = _size_names(known, held)
     hints = {str(symbol): int(environment.backed_var_to_val[symbol]) for symbol in known.values()}
     return Traced(graph, environment, fake, names, hints, held, ties.updated(graph, signature), ties.unpacked,
-                  wrapped.output_tree, mode, _operators(graph))  # fmt: skip
+                  wrapped.output_tree, mode, *held_sizes(module, program), _operators(graph))  # fmt: skip
 
 
 def _operators(graph: torch.fx.GraphModule) -> tuple[str, ...]:
@@ -353,7 +357,8 @@ def _executed(
     # attention as its mathematics, recurrent layers as their cells: not as one call of a library
     plain = sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False)
     with fake, torch.no_grad(), plain[0], plain[1], symbolic_twins():
-        yield execute(substitute(source, replace), entry_point, {SYMBOLS: chosen}), chosen, environment, fake
+        text = WholeNumbers().visit(substitute(source, replace))
+        yield execute(text, entry_point, {SYMBOLS: chosen, **NAMES}), chosen, environment, fake
 
 
 def _symbol(environment: ShapeEnv, size: Size) -> torch.SymInt:

@@ -17,7 +17,10 @@ from torch import nn
 from torch.fx.experimental import proxy_tensor
 from torch.utils._sympy import functions
 
-_plain_square_root = math.sqrt
+from kdata.align.whole import ceil, floor
+
+_plain_square_root, _plain_linspace = math.sqrt, torch.linspace
+_plain_group_norm, _plain_one_hot = nn.functional.group_norm, nn.functional.one_hot
 
 
 def _square_root(x: Any) -> Any:
@@ -67,6 +70,35 @@ def _max_pool1d(
     return tuple(p.squeeze(-2) for p in pooled) if return_indices else pooled.squeeze(-2)
 
 
+def _linspace(start: Any, end: Any, steps: Any, **options: Any) -> torch.Tensor:
+    """ATen's own takes the number of steps as a number."""
+    if not isinstance(steps, torch.SymInt):
+        return _plain_linspace(start, end, steps, **options)
+    kind = options.pop("dtype", None) or torch.get_default_dtype()
+    index: torch.Tensor = torch.arange(steps, dtype=kind, **options)  # type: ignore[call-overload]
+    line: torch.Tensor = start + index * (end - start) / (steps - 1)
+    return torch.where(index == 0, start, line).to(kind)  # a single step has no quotient
+
+
+def _group_norm(x: torch.Tensor, num_groups: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+    """ATen's own takes the number of groups as a number."""
+    if not isinstance(num_groups, torch.SymInt):
+        return _plain_group_norm(x, num_groups, weight, bias, eps)
+    grouped = x.reshape(x.shape[0], num_groups, x.shape[1] // num_groups * math.prod(x.shape[2:]))
+    variance, mean = torch.var_mean(grouped, -1, correction=0, keepdim=True)
+    normal = ((grouped - mean) * torch.rsqrt(variance + eps)).reshape(x.shape)
+    for parameter, apply in ((weight, torch.mul), (bias, torch.add)):
+        normal = normal if parameter is None else apply(normal, parameter.reshape(1, -1, *[1] * (x.dim() - 2)))
+    return normal
+
+
+def _one_hot(index: torch.Tensor, num_classes: Any = -1) -> torch.Tensor:
+    """ATen's own takes the number of classes as a number."""
+    if not isinstance(num_classes, torch.SymInt):
+        return _plain_one_hot(index, num_classes)
+    return (index.unsqueeze(-1) == torch.arange(num_classes, device=index.device)).long()
+
+
 def _teach_tracer() -> None:
     """Let the tracer read numbers that a constructor computes (``dim ** -0.5``) off the symbols.
 
@@ -92,9 +124,12 @@ def symbolic_twins() -> Iterator[None]:
         for name, function in list(vars(nn.init).items()):
             if name.endswith("_") and callable(function) and not name.startswith("_"):
                 stack.enter_context(mock.patch.object(nn.init, name, lambda tensor, *a, **k: tensor))
-        stack.enter_context(mock.patch.object(math, "sqrt", _square_root))
-        stack.enter_context(mock.patch.object(nn.functional, "max_pool1d", _max_pool1d))
-        stack.enter_context(mock.patch.object(torch, "max_pool1d", _max_pool1d))
+        for module, name, twin in (
+            (math, "sqrt", _square_root), (math, "floor", floor), (math, "ceil", ceil), (torch, "linspace", _linspace),
+            (torch, "max_pool1d", _max_pool1d), (nn.functional, "max_pool1d", _max_pool1d),
+            (nn.functional, "group_norm", _group_norm), (nn.functional, "one_hot", _one_hot),
+        ):  # fmt: skip
+            stack.enter_context(mock.patch.object(module, name, twin))
         cells = {"lstm_cell": _lstm_cell, "gru_cell": _gru_cell, "rnn_tanh_cell": _rnn_cell("tanh"),
                  "rnn_relu_cell": _rnn_cell("relu")}  # fmt: skip
         for name, cell in cells.items():

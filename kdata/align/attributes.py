@@ -1,0 +1,50 @@
+"""Sizes that no shape tells: the module holds them as attributes, or its constructor is given them."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import Any
+
+import sympy
+import torch
+from torch import nn
+
+from kdata.task import Program
+
+
+def module_path(path: str) -> str:
+    """``layers.0.norm`` as ``self.layers[0].norm``."""
+    return "self" + "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in path.split(".") if part)
+
+
+def held_sizes(module: nn.Module, program: Program) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
+    """Symbols that attributes hold, with their access, and those of constructor parameters.
+
+    Of a parameter its name is given, and that of an attribute of the module's that is free to keep it.
+    """
+    attributes: dict[str, str] = {}
+    for path, part in module.named_modules():
+        for name, value in vars(part).items():
+            if (symbol := _symbol(value)) and not name.startswith("_"):
+                attributes.setdefault(symbol, f"{module_path(path)}.{name}")
+    positional, keyword = program.arguments()
+    given = inspect.signature(type(module)).bind(*positional, **keyword).arguments
+    parameters = {symbol: (name, f"{name}_given" if hasattr(module, name) else name)
+                  for name, value in given.items() if (symbol := _symbol(value))}  # fmt: skip
+    return attributes, parameters
+
+
+def _symbol(value: Any) -> str:
+    """The name of the size that a value is; "" if it is another value."""
+    if isinstance(value, torch.SymInt) and isinstance(value.node.expr, sympy.Symbol):
+        return str(value.node.expr)
+    return ""
+
+
+def keep_parameters(model: ast.ClassDef, kept: dict[str, str]) -> None:
+    """Let the constructor keep parameters as attributes, before it can change them."""
+    init = next(s for s in model.body if isinstance(s, ast.FunctionDef) and s.name == "__init__")
+    calls = [i for i, s in enumerate(init.body) if "super(" in ast.unparse(s)]
+    at = calls[0] + 1 if calls and all(isinstance(s, ast.Expr) for s in init.body[: calls[0] + 1]) else 0
+    init.body[at:at] = ast.parse("\n".join(f"self.{attribute} = {name}" for name, attribute in kept.items())).body

@@ -1,0 +1,90 @@
+"""Python's ``int``, and ``numel`` of a shape, for symbols: ``int(dim * mlp_ratio)`` stays an expression over ``dim``.
+
+Python asks ``__int__`` for a number, so the task's calls are renamed in its tree.  A quotient is rounded down, which is
+what ``int`` does with positive numbers.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from typing import Any
+
+import sympy
+import torch
+from torch.utils._sympy import functions
+
+WHOLE, WHOLE_TYPE, NUMEL = "__whole__", "__whole_type__", "__numel__"
+_plain_floor, _plain_ceil = math.floor, math.ceil
+LARGEST_DENOMINATOR = 64  # beyond it a float's rounding could decide the quotient
+
+
+class WholeNumbers(ast.NodeTransformer):
+    """Renames calls of ``int``, and lets ``isinstance(n, int)`` hold for symbols."""
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(func=ast.Name(id="int") as function, args=[_]):
+                function.id = WHOLE
+            case ast.Call(func=ast.Attribute(value=value, attr="numel"), args=[], keywords=[]):
+                made = ast.Call(ast.Name(NUMEL, ast.Load()), [value], [])
+                return ast.fix_missing_locations(ast.copy_location(made, node))
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, ast.Name(id="int") as kind]):
+                kind.id = WHOLE_TYPE
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, ast.Tuple(elts=kinds)]):
+                for kind in kinds:
+                    if isinstance(kind, ast.Name) and kind.id == "int":
+                        kind.id = WHOLE_TYPE
+        return node
+
+
+def whole(value: Any) -> Any:
+    """``int(value)``, which of a symbolic number is symbolic where it can be said exactly."""
+    return _quotient(value, int, up=False)
+
+
+def floor(value: Any) -> Any:
+    """``math.floor(value)``, likewise."""
+    return _quotient(value, _plain_floor, up=False)
+
+
+def ceil(value: Any) -> Any:
+    """``math.ceil(value)``, likewise."""
+    return _quotient(value, _plain_ceil, up=True)
+
+
+def _quotient(value: Any, otherwise: Callable[[Any], Any], up: bool) -> Any:
+    if isinstance(value, torch.SymInt):
+        return value
+    if isinstance(value, torch.SymFloat) and (expression := _rounded(value.node.expr, up)) is not None:
+        environment = value.node.shape_env
+        hint = expression.xreplace(environment.backed_var_to_val)
+        if hint.is_Integer and hint > 0:
+            return environment.create_symintnode(expression, hint=int(hint))
+    return otherwise(value)
+
+
+def numel(value: Any) -> Any:
+    """``value.numel()``, which of a shape with symbols is symbolic."""
+    return math.prod(value) if isinstance(value, torch.Size) else value.numel()
+
+
+NAMES = {WHOLE: whole, NUMEL: numel, WHOLE_TYPE: (int, torch.SymInt)}
+
+
+def _rounded(expression: sympy.Expr, up: bool) -> sympy.Expr | None:
+    """A quotient of sizes as a whole number; None where floats could round it."""
+    exact = expression.replace(functions.ToFloat, lambda a: a)
+    for quotient in (functions.IntTrueDiv, functions.FloatTrueDiv):
+        exact = exact.replace(quotient, lambda a, b: a / b)
+    exact = exact.xreplace({f: sympy.Rational(float(f)) for f in exact.atoms(sympy.Float)})
+    above, below = sympy.fraction(sympy.together(sympy.expand(exact)))
+    coefficients = above.as_coefficients_dict().values()
+    if not below.is_Integer or below > LARGEST_DENOMINATOR or not all(c.is_Integer for c in coefficients):
+        return None
+    known = all(isinstance(f, functions.FloorDiv) for f in above.atoms(sympy.Function))
+    if not known or not above.is_polynomial():
+        return None
+    return sympy.expand(above) if below == 1 else functions.FloorDiv(above + below - 1 if up else above, below)

@@ -1,0 +1,53 @@
+"""Alignment keeps sizes symbolic where Python, a constructor or ATen would ask for their values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.align_tasks import task, verified
+
+SIZED = "def get_init_inputs():\n    return []"
+LAYERS = {
+    "a quotient given to int": ("nn.Linear(n, int(n / 4))", "4, n"),
+    "a ratio given to int": ("nn.Linear(n, int(n * 0.5) + int(n * 2.0))", "4, n"),
+    "one group a channel": ("nn.GroupNorm(n, n)", "2, n, 5, 3"),
+    "one group a channel of a convolution": ("nn.Conv1d(n, n, 3, groups=n)", "2, n, 9"),
+}
+FORWARDS = {
+    "linspace": "return x * torch.linspace(-1.0, 2.0, x.shape[1])",
+    "one hot": "return F.one_hot(x.argmax(1), x.shape[1]) * 2.0 + x",
+    "numel of a shape": "return x.reshape(x.shape.numel()) * 2.0",
+    "rounding up": "return x.new_zeros(x.shape[0], math.ceil(x.shape[1] / 2)) + x.sum()",
+    "a clamped update of a slice": "y = x.clone()\ny[:, 1:] = x[:, :-1]\nreturn y * 2.0",
+}
+
+
+def sized(source: str, width: int) -> str:
+    """The task with its constructor given ``n``."""
+    source = source.replace("def __init__(self)", "def __init__(self, n)")
+    return source.replace(SIZED, SIZED.replace("[]", "[n]")).replace("def get_inputs", f"n = {width}\ndef get_inputs")
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layer(name: str, tmp_path: Path) -> None:
+    layer, shape = LAYERS[name]
+    verified(sized(task("return self.layer(x)", f"[torch.rand({shape})]", f"self.layer = {layer}"), 16), tmp_path)
+
+
+@pytest.mark.parametrize("name", FORWARDS)
+def test_forward(name: str, tmp_path: Path) -> None:
+    verified(task(FORWARDS[name], "[torch.rand(6, 12)]"), tmp_path)
+
+
+def test_a_number_that_no_shape_tells_is_kept_by_the_constructor(tmp_path: Path) -> None:
+    init = "self.scale = n ** 0.5"
+    source = verified(sized(task("return x * self.scale", "[torch.rand(4, 9)]", init), 64), tmp_path).source
+    assert "self.n = n" in source and "8.0" not in source
+
+
+def test_an_attribute_tells_a_size_that_no_shape_tells(tmp_path: Path) -> None:
+    forward = "return x.new_ones(x.shape[0], self.width) * x.sum()"
+    source = verified(sized(task(forward, "[torch.rand(4, 9)]", "self.width = n"), 20), tmp_path).source
+    assert "n = self.width" in source
