@@ -13,7 +13,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -132,8 +132,10 @@ def _candidates_own(thing: Any) -> bool:
 
 
 def _import(
-    name: str, space: Any = None, local: Any = None, members: tuple[str, ...] | None = (), level: int = 0
+    name: str, space: Any = None, local: Any = None, members: Sequence[str] | None = (), level: int = 0
 ) -> Any:
+    if isinstance(members, list):  # not a statement: torch's C++ imports with the builtins of whoever called it
+        return __import__(name, space, local, members, level)
     for asked in [f"{name}.{member}" for member in members or ()] or [name]:
         objection = object_to_import(asked)
         if level or objection:
