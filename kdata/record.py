@@ -55,6 +55,7 @@ class Definition:
     symbol: str
     name: str  # the nn.Module class in the text
     source: str
+    told: str = ""  # JSON: what the package tells about its arguments, see sources.hints
     lacks: tuple[str, ...] = ()  # names that stand for None, because their package is absent
 
 

@@ -13,10 +13,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from kdata.task import Program, execute
 
-MAX_OPERATORS = 60
-MAX_PARAMETERS = 20_000_000
-MAX_ELEMENTS = 1 << 26  # of all results of one forward together
-MAX_FLOPS = 4e9  # about 0.2 s on one core
+MAX_OPERATORS = 60  # unless asked for more
+MAX_PARAMETERS = 100_000_000
+MAX_ELEMENTS = 1 << 27  # of all results of one forward together
+MAX_FLOPS = 2e10  # about a second on one core
 SEEDS = (0, 1)
 # Operators that move no data, or only make or copy it.
 _FREE = ("view", "reshape", "permute", "transpose", "expand", "detach", "alias", "select", "slice", "squeeze",
@@ -35,8 +35,10 @@ class UnfitError(Exception):
 class Work(TorchDispatchMode):
     """Counts the operators that compute, and estimates their cost."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MAX_OPERATORS, share: float = 1.0) -> None:
+        """``most`` operators may compute, on ``share`` of the elements and FLOPs that a task may have."""
         super().__init__()
+        self.most, self.share = most, share
         self.operators = 0
         self.elements = 0
         self.flops = 0.0
@@ -48,8 +50,10 @@ class Work(TorchDispatchMode):
             self.operators += 1
             self.elements += sum(t.numel() for t in leaves(out))
             self.flops += _flops(name, args, out)
-        if self.elements > MAX_ELEMENTS or self.flops > MAX_FLOPS or self.operators > 20 * MAX_OPERATORS:
+        if self.elements > self.share * MAX_ELEMENTS or self.flops > self.share * MAX_FLOPS:
             raise UnfitError("too large", f"{self.flops:.1e} FLOPs, {self.elements} elements")
+        if self.operators > self.most:
+            raise UnfitError("too large", f"more than {self.most} operators")
         return out
 
 
@@ -62,8 +66,8 @@ def _flops(name: str, args: Any, out: Any) -> float:
     return 0.0
 
 
-def check(source: str, entry_point: str) -> dict[str, Any]:
-    """Run the task's promises; returns its input spec as plain JSON.
+def check(source: str, entry_point: str, operators: int = MAX_OPERATORS) -> dict[str, Any]:
+    """Run the task's promises, with at most so many operators that compute; returns its input spec as plain JSON.
 
     Raises:
         UnfitError: with the reason.
@@ -74,12 +78,10 @@ def check(source: str, entry_point: str) -> dict[str, Any]:
     if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
         raise UnfitError("too large", "parameters")
     inputs = program.inputs()
-    work = Work()
+    work = Work(operators)
     _run(module, inputs, work=work)
     if work.operators == 0:
         raise UnfitError("computes nothing")
-    if work.operators > MAX_OPERATORS:
-        raise UnfitError("too large", f"{work.operators} operators")
     if not _finite(_run(module, inputs)):
         raise UnfitError("not finite")
     mode = _deterministic(module, inputs)

@@ -50,6 +50,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
          r"|num_patches|n_patches|num_nodes|top_?k|codebook|num_quer|num_token", [TOKENS, "16", "32"]),
         (r"^(lr|alpha|beta|gamma|lam|lambda|temp|temperature|tau|scale|weight|sigma|margin|std|mean|slope|delta|thr)$"
          r"|_weight$|_scale$|_rate$|rate$|_factor$|lambda|threshold|temperature|init_value", ["0.5", "1.0", "2", "64"]),
+        (r"loss|criterion", ["nn.MSELoss()", "nn.BCEWithLogitsLoss()", "nn.L1Loss()", "1.0"]),
         (r"norm", NORM),
         (r"(^|_)act(ivation|_|$|s$)|nonlin|relu$", ACTIVATION),
         (r"pool", ["'avg'", "'max'", "2", "nn.AvgPool2d", "nn.MaxPool2d(2)"]),
@@ -107,7 +108,8 @@ def uses(definition: ast.ClassDef) -> dict[str, Uses]:
             for keyword in node.keywords:
                 if keyword.arg in ("dim", "axis") and (use := of(keyword.value)):
                     use.axis = True
-            if isinstance(node.func, ast.Name) and (use := of(node.func)):
+            of_self = isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "self"
+            if (isinstance(node.func, ast.Name) or of_self) and (use := of(node.func)):
                 use.called = True
             if isinstance(node.func, ast.Name) and node.func.id in ("len", "enumerate", "zip", "sum", "list", "tuple"):
                 for use in filter(None, map(of, node.args)):
@@ -130,7 +132,8 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
     found = [repr(s) for s in use.strings]
     if "bool" in annotation:
         found += ["False", "True"]
-    if CONFIG.match(low) or len(use.attributes - {"shape", "size", "dim", "device", "dtype", "data"}) >= 2:
+    several = len(use.attributes - {"shape", "size", "dim", "device", "dtype", "data"}) >= 2
+    if CONFIG.match(low) or several and not use.called:
         found.append("<config>")
     small = next((v for pattern, v in SMALL_TUPLES if pattern.search(low)), None)
     if use.listed or re.search(r"list|tuple|sequence|iterable", annotation, re.I):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ CUT, MINE = "cut", "mine"
 # Like alignment's: another line here, or another torch, gives other shards.
 VERSION = digest(*(p.read_text() for p in sorted(Path(__file__).parent.rglob("*.py"))), version("torch"))
 CUTS_PER_TASK = 3  # definitions cut for every task that is wanted: most of them become one
+OPERATORS = 60  # that compute, of one task: more is a network, and dear in all that follows
 BATCH = 12  # definitions of one sandbox job
 CUT_LIMITS = Limits(wall=3600, cpu=1200)  # a package of thousands of definitions
 ATTEMPT_LIMITS = Limits(wall=1200, cpu=300, memory=4 << 30)
@@ -42,11 +42,11 @@ def cut_step(limit: int | None = None, seed: int = 0) -> Step[SourceFile, Defini
     return Step(CUT, VERSION, SourceFile, Definition, lambda files: _cut(files, enough, seed), parameters)
 
 
-def step(limit: int | None = None, part: int = 0, parts: int = 1) -> Step[Definition, Task]:
+def step(limit: int | None = None, part: int = 0, parts: int = 1, operators: int = OPERATORS) -> Step[Definition, Task]:
     """The stage ``mine`` over the definitions of one repository: those that run alone, with inputs found by trying.
 
     This part takes every ``parts``-th of them, starting with number ``part``, and stops at ``limit`` tasks.  Every
-    definition of the part becomes a task or a ``Dropped``.
+    definition of the part becomes a task or a ``Dropped``.  A task has at most so many ``operators`` that compute.
 
     Raises:
         ValueError: ``part`` is not below ``parts``, or ``limit`` is negative.
@@ -54,8 +54,8 @@ def step(limit: int | None = None, part: int = 0, parts: int = 1) -> Step[Defini
     if not 0 <= part < parts:
         raise ValueError(f"part {part} of {parts}: parts are numbered from 0")
     _check(limit)
-    parameters: dict[str, Any] = {"limit": limit, "part": part, "parts": parts}
-    return Step(MINE, VERSION, Definition, Task, lambda found: _mine(found[part::parts], limit), parameters)
+    parameters: dict[str, Any] = {"limit": limit, "part": part, "parts": parts, "operators": operators}
+    return Step(MINE, VERSION, Definition, Task, lambda found: _mine(found[part::parts], limit, operators), parameters)
 
 
 def _check(limit: int | None) -> None:
@@ -78,10 +78,11 @@ def _cut(files: Sequence[SourceFile], enough: int, seed: int) -> Iterator[Defini
     yield from (_dropped(CUT, origins[p], "", "does not parse", d) for p, d in sorted(package["broken"].items()))
     yield from (_dropped(CUT, origins[r["path"]], r["symbol"], r["reason"], r["detail"]) for r in package["refused"])
     for c in package["cuts"]:
-        yield Definition(origins[c["path"]], c["symbol"], c["name"], c["source"], tuple(c.get("lacks", ())))
+        yield Definition(origins[c["path"]], c["symbol"], c["name"], c["source"], json.dumps(c["told"], sort_keys=True),
+                         tuple(c["lacks"]))  # fmt: skip
 
 
-def _mine(definitions: Sequence[Definition], limit: int | None) -> Iterator[Task | Dropped]:
+def _mine(definitions: Sequence[Definition], limit: int | None, operators: int) -> Iterator[Task | Dropped]:
     kept, seen = 0, set[str]()
     with pool.lease(*PRELOAD, **ALLOCATOR) as worker:
         for start in range(0, len(definitions), BATCH):
@@ -89,7 +90,7 @@ def _mine(definitions: Sequence[Definition], limit: int | None) -> Iterator[Task
             if limit is not None and kept >= limit:
                 yield from (_dropped(MINE, d.origin, d.symbol, "limit reached") for d in batch)
                 continue
-            for definition, outcome in zip(batch, _attempt(worker, [_payload(d) for d in batch]), strict=True):
+            for definition, outcome in zip(batch, _attempt(worker, batch, operators), strict=True):
                 made = _outcome(definition, outcome, limit is not None and kept >= limit, seen)
                 kept += isinstance(made, Task)
                 yield made
@@ -111,19 +112,21 @@ def _outcome(definition: Definition, outcome: dict[str, Any], full: bool, seen: 
 def _payload(definition: Definition) -> dict[str, Any]:
     header = _header(definition.origin, definition.symbol)
     source, name, lacks = definition.source, definition.name, list(definition.lacks)
-    return {"source": source, "name": name, "lacks": lacks, "header": [header]}
+    told = json.loads(definition.told) if definition.told else {"sites": [], "defaults": {}}
+    return {"source": source, "name": name, "lacks": lacks, "told": told, "header": [header]}
 
 
-def _attempt(worker: Worker, batch: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _attempt(worker: Worker, batch: Sequence[Definition], operators: int) -> list[dict[str, Any]]:
     """Outcomes of a batch; where the whole job is lost, of its halves, down to the definition that did it."""
     try:
-        outcomes: list[dict[str, Any]] = worker.call("sources.probe:attempt", {"cuts": batch}, ATTEMPT_LIMITS).value
+        payload = {"cuts": [_payload(d) for d in batch], "operators": operators}
+        outcomes: list[dict[str, Any]] = worker.call("sources.probe:attempt", payload, ATTEMPT_LIMITS).value
         return outcomes
     except JobError as error:
         if len(batch) == 1:
             return [{"reason": error.reason if error.reason in ("timeout", "crash") else "crash", "detail": str(error)}]
     middle = len(batch) // 2
-    return [*_attempt(worker, batch[:middle]), *_attempt(worker, batch[middle:])]
+    return [*_attempt(worker, batch[:middle], operators), *_attempt(worker, batch[middle:], operators)]
 
 
 def _task(definition: Definition, outcome: dict[str, Any]) -> Task:
@@ -146,10 +149,10 @@ def _dropped(stage: str, origin: Origin, symbol: str, reason: str, detail: str =
 
 
 def replacements() -> dict[str, str]:
-    """Our stand-ins for third-party modules: module name -> text."""
-    folder = resources.files("sources.replacements")
-    found = sorted((f for f in folder.iterdir() if f.name.endswith(".py")), key=lambda f: f.name)
-    return {f.name.removesuffix(".py"): f.read_text() for f in found if f.name != "__init__.py"}
+    """Our stand-ins for third-party modules: dotted module name -> text."""
+    folder = Path(__file__).parent / "replacements"
+    found = (f for f in sorted(folder.rglob("*.py")) if f.name != "__init__.py")
+    return {".".join(f.relative_to(folder).with_suffix("").parts): f.read_text() for f in found}
 
 
 def write_tasks(tasks: Iterable[Task], out: str | Path) -> None:

@@ -20,47 +20,52 @@ import sys
 import time
 import types
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kdata.record import digest
 from sources.check import UnfitError, Work, check
 from sources.emit import emit
+from sources.hints import Hints
 from sources.inputs import all_tensors, parameters
 from sources.modules import Candidate, candidates
 from sources.scope import reads
-from sources.search import Budget, Solution, Unsolved, build, call, has_tensor, solve
+from sources.search import Budget, Solution, Told, Unsolved, build, call, halved, has_tensor, of_one, solve
 from sources.sizes import bounded, named, slots, tied
-from sources.slicer import SliceError, Slicer
-from sources.symbols import Package
-from sources.writer import Cut
+from sources.slicer import ABSENT, SliceError, Slicer
+from sources.symbols import Here, Package
+from sources.writer import Cut, pruned
 from sources.writer import cut as write_cut
 
-INFER_SECONDS, CHECK_SECONDS = 3, 6  # CPU seconds of one definition
+INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
 WALL_FACTOR = 10  # a loaded machine may take this much longer on the clock
-MAX_SOURCE = 24_000  # characters of a task
+MAX_SOURCE = 100_000  # characters of a task
 SMALL = 80  # lines of a building block: these are tried before whole networks
 DANGEROUS = {"open", "exec", "eval", "input", "compile", "breakpoint", "__import__", "exit", "quit"}
 HARMLESS = {"environ", "getenv", "path", "version_info", "maxsize", "float_info", "platform"}  # of os and sys
-TIES_BUDGET = 4_000  # work spent on finding which sizes belong together, see ``search.Budget``
+LIGHT = 0.2  # of the work that a task may have: larger inputs are made smaller
+MAX_HALVINGS = 6
+TIES_BUDGET = 6_000  # work spent on finding which sizes belong together, see ``search.Budget``
 
 
 def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Cut the definitions of one part of a package.
 
     ``payload`` holds ``files``, ``replacements``, ``part``, ``parts``, ``seed``, and ``enough``, the number of cuts
-    after which the rest is left alone.  Returns cuts in the order in which they are to be tried, the refused with
-    reasons, and files that do not parse.
+    after which the rest is left alone; with ``only``, just the definitions of these names count.  Returns cuts in the
+    order in which they are to be tried, the refused with reasons, and files that do not parse.
     """
     package = Package(payload["files"], payload["replacements"])
-    every = candidates(package)
+    wanted = payload.get("only")
+    every = [c for c in candidates(package) if wanted is None or c.symbol in wanted]
     for path in payload["files"] if payload["part"] == 0 else ():
         package.file(path)  # so that every file that does not parse is known
     first: dict[str, Candidate] = {}
     for candidate in every:
         first.setdefault(candidate.shape, candidate)
     mixed = sorted(every, key=lambda c: (c.lines > SMALL, digest(str(payload["seed"]), c.path, c.symbol)))
-    slicer = Slicer(package)
+    slicer, hints = Slicer(package), Hints(package)
     cuts: list[dict[str, Any]] = []
     refused: list[dict[str, str]] = []
     for candidate in mixed[payload["part"] :: payload["parts"]]:
@@ -73,7 +78,7 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
             refused.append(_refused(candidate, "limit reached", ""))
         else:
             try:
-                cuts.append(_cut(slicer, candidate))
+                cuts.append(_cut(slicer, hints, candidate))
             except SliceError as error:
                 refused.append(_refused(candidate, error.reason, str(error)))
     return {"cuts": cuts, "refused": refused, "broken": package.broken}
@@ -83,15 +88,22 @@ def _refused(candidate: Candidate, reason: str, detail: str) -> dict[str, str]:
     return {"path": candidate.path, "symbol": candidate.symbol, "reason": reason, "detail": detail}
 
 
-def _cut(slicer: Slicer, candidate: Candidate) -> dict[str, Any]:
-    cut = write_cut(slicer, candidate.path, candidate.symbol)
+def _cut(slicer: Slicer, hints: Hints, candidate: Candidate) -> dict[str, Any]:
+    sites = hints.sites(Here(candidate.path, candidate.symbol)) if candidate.kind == "module" else []
+    try:
+        cut = write_cut(slicer, candidate.path, candidate.symbol, sorted({h for s in sites for h in s.needs}, key=str))
+    except SliceError:
+        cut = write_cut(slicer, candidate.path, candidate.symbol)
     if candidate.kind == "function":
         cut = _wrapped(cut)
     if misuse := _touches_system(cut.source):
         raise SliceError("touches the system", misuse)
     if len(cut.source) > MAX_SOURCE:
         raise SliceError("too large", f"{len(cut.source)} characters")
-    return {"source": cut.source, "name": cut.name, "path": cut.path, "symbol": cut.symbol}
+    told = {"sites": [site.spelled(cut.names.get) for site in sites],
+            "defaults": hints.defaults(re.findall(r"[^\W\d]\w*", cut.source))}  # fmt: skip
+    return {"source": cut.source, "name": cut.name, "path": cut.path, "symbol": cut.symbol, "lacks": list(cut.lacks),
+            "told": told}  # fmt: skip
 
 
 def _touches_system(source: str) -> str:
@@ -117,7 +129,7 @@ def _wrapped(cut: Cut) -> Cut:
     base = "nn.Module" if "\nimport torch.nn as nn\n" in cut.source else "torch.nn.Module"
     given = ", ".join(needed)
     text = f"\n\nclass {name}({base}):\n    def forward(self, {given}):\n        return {cut.name}({given})\n"
-    return Cut(cut.source + text, name, cut.path, cut.symbol, cut.pieces)
+    return replace(cut, source=cut.source + text, name=name)
 
 
 def warm() -> None:
@@ -129,30 +141,42 @@ def warm() -> None:
 
 
 def attempt(payload: dict[str, Any], scratch: Path) -> list[dict[str, Any]]:
-    """Infer and check every cut of ``cuts``; an outcome has ``reason`` ("" for a task) and ``detail``."""
-    return [_attempt(cut, scratch) for cut in payload["cuts"]]
+    """Infer and check every cut of ``cuts``; an outcome has ``reason`` ("" for a task) and ``detail``.
+
+    A task may have so many ``operators`` that compute.
+    """
+    return [_attempt(cut, payload["operators"], scratch) for cut in payload["cuts"]]
 
 
-def _attempt(cut: dict[str, Any], scratch: Path) -> dict[str, Any]:
+def _attempt(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
     inferred = isolated(lambda: infer(cut, scratch), INFER_SECONDS)
     if inferred["reason"]:
-        return inferred
-    checked = isolated(lambda: check(inferred["source"], cut["name"]) | {"reason": ""}, CHECK_SECONDS)
+        return _blamed(inferred, cut)
+
+    def checking() -> dict[str, Any]:
+        return check(inferred["source"], cut["name"], operators) | {"reason": ""}
+
+    checked = isolated(checking, CHECK_SECONDS)
     if checked["reason"] == "too large" and (smaller := shrunk(inferred["source"])):
         inferred["source"] = smaller
-        checked = isolated(lambda: check(smaller, cut["name"]) | {"reason": ""}, CHECK_SECONDS)
+        checked = isolated(checking, CHECK_SECONDS)
     if checked["reason"]:
         return checked
     described = [i | more for i, more in zip(checked["inputs"], inferred["inputs"], strict=False)]
     return {"reason": "", "source": inferred["source"], "inputs": described, "detail": checked["mode"]}
 
 
+def _blamed(outcome: dict[str, Any], cut: dict[str, Any]) -> dict[str, Any]:
+    """A failure on one of the names that stand for what is absent is that package's."""
+    if cut["lacks"] and "NoneType" in outcome["detail"]:
+        return outcome | {"reason": ABSENT, "detail": ", ".join(cut["lacks"]) + ": " + outcome["detail"]}
+    return outcome
+
+
 def shrunk(source: str) -> str:
-    """The task with its largest extents halved or quartered, "" if there is nothing to shrink."""
-    extents = {"batch_size": 2, "height": 2, "width": 2, "sequence_length": 2, "image_size": 2, "depth": 2,
-               "num_layers": 2, "n_layers": 2, "num_blocks": 2, "layers": 2, "n_layer": 2}  # fmt: skip
-    pattern = re.compile(rf"^({'|'.join(extents)}) = (\d+)$", re.M)
-    text = pattern.sub(lambda m: f"{m[1]} = {max(1, int(m[2]) // extents[m[1]])}", source)
+    """The task with fewer layers, "" if there is nothing to shrink."""
+    pattern = re.compile(r"^(depth|num_layers|n_layers?|num_blocks|n_blocks|layers) = (\d+)$", re.M)
+    text = pattern.sub(lambda m: f"{m[1]} = {max(1, int(m[2]) // 2)}", source)
     return text if text != source else ""
 
 
@@ -230,12 +254,13 @@ def infer(cut: dict[str, Any], scratch: Path) -> dict[str, Any]:
     namespace = load(cut["source"], scratch)
     kind = namespace[cut["name"]]
     _skip_initialisation()
-    outcome = solve(kind, namespace, cut["source"])
+    told = Told(tuple(cut["told"]["sites"]), cut["told"]["defaults"])
+    outcome = solve(kind, namespace, cut["source"], told)
     if isinstance(outcome, Unsolved):
         return {"reason": outcome.reason, "detail": outcome.detail[:500]}
     names = [p.name for p in parameters(kind.forward)[1:]] or ["x"]
     runs = _Runs(kind, namespace)
-    outcome = bounded(outcome, runs)
+    outcome = bounded(lightened(outcome, runs), runs)
     groups = tied(outcome, slots(outcome, names), runs)
     sizes = named(groups, outcome, set(namespace))
     free = {slot for size in sizes if size.free for slot in size.slots}
@@ -248,7 +273,8 @@ def infer(cut: dict[str, Any], scratch: Path) -> dict[str, Any]:
         signature = inspect.signature(kind)
     except (TypeError, ValueError):
         signature = None
-    text = _header(cut) + emit(cut["source"], outcome, sizes, signature)
+    source = pruned(cut["source"], [cut["name"], *outcome.arguments.values()])
+    text = _header(cut) + emit(source, outcome, sizes, signature)
     return {"reason": "", "source": text, "inputs": described}
 
 
@@ -258,6 +284,19 @@ def _tensors(solution: Solution, names: list[str]) -> list[tuple[str, tuple[int,
 
 def _header(cut: dict[str, Any]) -> str:
     return "".join(f"# {line}\n" for line in cut.get("header", []))
+
+
+def lightened(solution: Solution, runs: _Runs) -> Solution:
+    """The solution with smaller inputs, while it is heavy and smaller ones run."""
+    for _ in range(MAX_HALVINGS):
+        if not runs.heavy(solution):
+            return solution
+        smaller = (Solution(solution.arguments, s) for s in (halved(solution.specs), of_one(solution.specs)))
+        fitting = next((s for s in smaller if s != solution and runs(s)), None)
+        if fitting is None:
+            return solution
+        solution = fitting
+    return solution
 
 
 class _Runs:
@@ -275,6 +314,14 @@ class _Runs:
             return False
         _, result, error = call(module, solution.specs, self._budget)
         return error is None and has_tensor(result)
+
+    def heavy(self, solution: Solution) -> bool:
+        """Whether one call takes more than a part of the work that a task may have."""
+        module = build(self._kind, dict(solution.arguments), self._namespace, Budget())
+        work = Work(1 << 30, LIGHT)
+        with work:
+            _, _, error = call(module, solution.specs, Budget())
+        return isinstance(error, UnfitError)
 
 
 def load(source: str, scratch: Path) -> dict[str, Any]:

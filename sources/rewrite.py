@@ -83,6 +83,10 @@ class Edits:
             end = self.text.line_end(end)
         return textwrap.dedent(_tidy(self._apply(start, end)))
 
+    def whole(self) -> str:
+        """The edited text."""
+        return self._apply(0, len(self.text.data))
+
     def _apply(self, start: int, end: int) -> str:
         out, at = [], start
         for first, last, new in sorted(self.changes, key=lambda c: (c[0], -c[1])):

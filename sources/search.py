@@ -18,6 +18,7 @@ import re
 import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -33,11 +34,11 @@ MAX_CONSTRUCTIONS = 60
 MAX_MODULES = 6  # constructed modules whose forward is tried
 MAX_CALLS = 140  # of one module's forward; a third of it for all modules but the first
 MAX_STALE = 60  # calls without progress
-MAX_FUNCTIONS = 2000  # torch functions of one call: more is a large network or a long loop
-MAX_ELEMENTS = 1 << 26  # of all results of one call
-BUDGET = 8_000  # of one search: a torch function costs 1, and 1 for every 2^17 elements of its result
+MAX_FUNCTIONS = 12_000  # torch functions of one call: more is a large network or a long loop
+MAX_ELEMENTS = 1 << 28  # of all results of one call
+BUDGET = 16_000  # of one search: a torch function costs 1, and 1 for every 2^17 elements of its result
 CONSTRUCTION = 5  # what constructing a module costs besides
-MAX_PARAMETERS = 20_000_000
+MAX_PARAMETERS = 100_000_000
 
 Arguments = dict[str, str]  # parameter, or "config.attribute" -> expression
 
@@ -93,15 +94,18 @@ class Progress(TorchFunctionMode):
 class Config:
     """A configuration that invents what it is asked for and notes it in the arguments."""
 
-    def __init__(self, name: str, arguments: Arguments, namespace: Mapping[str, Any]) -> None:
-        self.__dict__.update(_name=name, _arguments=arguments, _namespace=namespace)
+    def __init__(
+        self, name: str, arguments: Arguments, namespace: Mapping[str, Any], defaults: Mapping[str, str]
+    ) -> None:
+        self.__dict__.update(_name=name, _arguments=arguments, _namespace=namespace, _defaults=defaults)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         key = f"{self._name}.{name}"
         if key not in self._arguments:
-            self._arguments[key] = next(v for v in values(name, "", Uses()) if v != CONFIG)
+            guess = next(v for v in values(name, "", Uses()) if v != CONFIG)
+            self._arguments[key] = self._defaults.get(name, guess)
         return eval(self._arguments[key], dict(self._namespace))  # noqa: S307 - our own expressions, in the sandbox
 
     def __getitem__(self, name: str) -> Any:
@@ -110,8 +114,28 @@ class Config:
     def get(self, name: str, default: Any = None) -> Any:
         return self.__getattr__(name)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__dict__[name] = value
 
-def build(kind: type[nn.Module], arguments: Arguments, namespace: Mapping[str, Any], budget: Budget) -> nn.Module:
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the rest of the package tells about a class's arguments, see ``sources.hints``."""
+
+    sites: tuple[dict[str, Any], ...] = ()
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+
+NOTHING = Told()
+
+
+def build(
+    kind: type[nn.Module],
+    arguments: Arguments,
+    namespace: Mapping[str, Any],
+    budget: Budget,
+    defaults: Mapping[str, str] = MappingProxyType({}),
+) -> nn.Module:
     """Construct a module. Attributes that a configuration had to invent are added to ``arguments``."""
     budget.left -= CONSTRUCTION
     given: dict[str, Any] = {}
@@ -119,7 +143,7 @@ def build(kind: type[nn.Module], arguments: Arguments, namespace: Mapping[str, A
         if "." in name:
             continue
         if expression == CONFIG:
-            given[name] = Config(name, arguments, namespace)
+            given[name] = Config(name, arguments, namespace, defaults)
         else:
             given[name] = eval(expression, dict(namespace))  # noqa: S307 - our own expressions, in the sandbox
     with Progress(budget):
@@ -138,19 +162,18 @@ def call(module: nn.Module, specs: Specs, budget: Budget) -> tuple[Progress, Any
         return progress, None, error
 
 
-def solve(kind: type[nn.Module], namespace: Mapping[str, Any], text: str) -> Solution | Unsolved:
+def solve(kind: type[nn.Module], namespace: Mapping[str, Any], text: str, told: Told = NOTHING) -> Solution | Unsolved:
     """Search arguments and inputs for a module class of a task's namespace; ``text`` is the task's source."""
     budget = Budget()
-    constructions = Constructions(kind, namespace, text, budget)
+    constructions = Constructions(kind, namespace, text, budget, told)
     first: Unsolved | None = None
     for tried, (arguments, module) in enumerate(constructions):
         if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
-            return Unsolved("too large", "parameters")
+            first = first or Unsolved("too large", "parameters")
+            continue
         outcome = _solve_inputs(module, MAX_CALLS if tried == 0 else MAX_CALLS // 3, budget)
         if not isinstance(outcome, Unsolved):
             return Solution(arguments, outcome)
-        if outcome.reason == "too large":
-            return outcome
         first = first or outcome
         if tried + 1 >= MAX_MODULES or budget.left < 0:
             break
@@ -179,7 +202,7 @@ def _solve_inputs(module: nn.Module, calls: int, budget: Budget) -> Specs | Unso
         if error is None and has_tensor(result):
             return specs
         if isinstance(error, TooMuchError):
-            if progress.count > MAX_FUNCTIONS or (smaller := _halved(specs)) in seen:
+            if (smaller := halved(specs)) in seen:
                 return Unsolved("too large", str(error))
             push(-math.inf, smaller)
             continue
@@ -193,12 +216,22 @@ def _solve_inputs(module: nn.Module, calls: int, budget: Budget) -> Specs | Unso
     return Unsolved("inputs not inferred", message)
 
 
-def _halved(specs: Specs) -> Specs:
-    """The inputs with all long dimensions but the channels halved."""
+def halved(specs: Specs) -> Specs:
+    """The inputs with all long dimensions but the channels halved, or else one batch in place of many."""
+    before = specs
     for path, t in all_tensors(specs):
         kept = 1 if len(t.shape) >= 4 else len(t.shape) - 1
         shape = tuple(n // 2 if i and i != kept and n >= 16 else n for i, n in enumerate(t.shape))
         specs = edited(specs, path, replace(t, shape=shape))
+    return specs if specs != before else of_one(specs)
+
+
+def of_one(specs: Specs) -> Specs:
+    """The inputs with one batch in place of many."""
+    batch = next((t.shape[0] for _, t in all_tensors(specs) if t.shape), 1)
+    for path, t in all_tensors(specs):
+        if t.shape and t.shape[0] == batch:
+            specs = edited(specs, path, t.resized(0, 1))
     return specs
 
 
@@ -229,6 +262,7 @@ class Constructions:
     namespace: Mapping[str, Any]
     text: str
     budget: Budget
+    told: Told = NOTHING
     message: str = ""
     _heap: list[tuple[float, int, Arguments]] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
@@ -238,13 +272,15 @@ class Constructions:
     def __iter__(self) -> Iterator[tuple[Arguments, nn.Module]]:
         parameters = self._parameters()
         required = [p.name for p in parameters if p.default is p.empty]
-        self._push(0.0, {name: self._options(name)[0] for name in required})
+        for i, site in enumerate(self._sites(parameters)):
+            self._push(0.1 * i, {name: self._options(name)[0] for name in required} | site)
+        self._push(0.25, {name: self._options(name)[0] for name in required})
         for _ in range(MAX_CONSTRUCTIONS):
             if not self._heap or self.budget.left < 0:
                 return
             cost, _, arguments = heapq.heappop(self._heap)
             try:
-                module = build(self.kind, arguments, self.namespace, self.budget)
+                module = build(self.kind, arguments, self.namespace, self.budget, self.told.defaults)
             except Exception as error:  # noqa: BLE001 - as above
                 self._mend(cost, arguments, error, parameters)
                 continue
@@ -260,14 +296,26 @@ class Constructions:
             return []
         return [p for p in every if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
 
+    def _sites(self, parameters: list[inspect.Parameter]) -> list[Arguments]:
+        """Arguments of the package's own calls."""
+        names = [p.name for p in parameters if p.kind != p.KEYWORD_ONLY]
+        found = []
+        for site in self.told.sites:
+            given = {n: v for n, v in zip(names, site["positional"], strict=False) if v is not None} | site["named"]
+            found.append({p.name: given[p.name] for p in parameters if p.name in given})
+        return found
+
     def _options(self, name: str) -> list[str]:
         if name not in self._values:
+            known = [self.told.defaults[k] for k in [name.split(".")[-1]] if k in self.told.defaults]
             if "." in name:
-                self._values[name] = [v for v in values(name.split(".")[-1], "", Uses()) if v != CONFIG]
+                guesses = [v for v in values(name.split(".")[-1], "", Uses()) if v != CONFIG]
+                self._values[name] = list(dict.fromkeys([*known, *guesses]))
             else:
                 hint = inspect.signature(self.kind).parameters[name].annotation
                 hint = hint if isinstance(hint, str) else "" if hint is inspect.Parameter.empty else _spelled(hint)
-                self._values[name] = values(name, hint, self._uses().get(name, Uses()))
+                first, *rest = values(name, hint, self._uses().get(name, Uses()))
+                self._values[name] = list(dict.fromkeys([first, *known, *rest]))
         return self._values[name]
 
     def _uses(self) -> dict[str, Uses]:

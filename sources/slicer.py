@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from sources.rewrite import Text
@@ -21,7 +21,8 @@ _NOISE = re.compile(
     r"regist|jit\b|compile|docstring|deprecat|beartype|typecheck|jaxtyped|export|experimental|torch\.fx|overload|"
     r"force_fp32|auto_fp16|autocast|custom_fwd|custom_bwd|add_to|requires_|builder|configurable|gin\."
 )
-MAX_PIECES = 120  # definitions of one task
+ABSENT = "needs a package that is absent"
+MAX_PIECES = 300  # definitions of one task
 MAX_ROUNDS = 8  # of the fixpoint over method names; it grows, so it ends
 
 
@@ -43,6 +44,7 @@ class Piece:
     local: dict[str, Target]  # what import statements inside it bind
     reads: Reads
     needs: list[tuple[str, Target]] = field(default_factory=list)
+    lacks: str = ""  # what it needs that there is not: the piece is written as None, for those who do not use it
 
 
 class Slicer:
@@ -57,15 +59,16 @@ class Slicer:
 
     def text(self, path: str) -> Text:
         if path not in self._texts:
-            self._texts[path] = Text.of(self.package.texts[path])
+            file = self.package.file(path)
+            self._texts[path] = Text.of(file.text if file else self.package.texts[path])
         return self._texts[path]
 
     def target(self, piece: Piece, name: str) -> Target:
         """What a global name means inside a piece."""
         return piece.local.get(name) or self.package.lookup(piece.key.file, name)
 
-    def closure(self, root: Here) -> dict[Here, list[Piece]]:
-        """All statements that a definition needs.
+    def closure(self, root: Here, more: Iterable[Here] = ()) -> dict[Here, list[Piece]]:
+        """All statements that a definition needs, and those that ``more`` definitions need.
 
         Raises:
             SliceError: something it needs is neither in the package nor importable, or it is too large.
@@ -74,14 +77,14 @@ class Slicer:
         for _ in range(MAX_ROUNDS):
             pieces: dict[Here, list[Piece]] = {}
             mentioned = set(used)
-            stack = [root]
+            stack = [*more, root]
             while stack:
                 key = stack.pop()
                 if key in pieces:
                     continue
                 if len(pieces) >= MAX_PIECES:
                     raise SliceError("too large", f"needs more than {MAX_PIECES} definitions")
-                pieces[key] = self._pieces(key, used)
+                pieces[key] = self._pieces(key, used) if key == root else self._pieces_or_none(key, used)
                 for piece in pieces[key]:
                     mentioned |= piece.reads.attributes
                     stack += [t for _, t in piece.needs if isinstance(t, Here)]
@@ -89,6 +92,13 @@ class Slicer:
                 break
             used = mentioned
         return pieces
+
+    def _pieces_or_none(self, key: Here, used: set[str]) -> list[Piece]:
+        """What defines ``key``, or a stand-in where that cannot be had: running shows whether it is used."""
+        try:
+            return self._pieces(key, used)
+        except SliceError as error:
+            return [Piece(key, ast.Pass(), ast.Pass(), {}, Reads(), lacks=str(error))]
 
     def _pieces(self, key: Here, used: set[str]) -> list[Piece]:
         """The statement that defines ``key``, and those that change it afterwards."""
@@ -108,7 +118,7 @@ class Slicer:
         cached = self._views.get((id(node), dropped))
         if cached is None:
             view, dead = _view(node, dropped), self.dead(key.file, node)
-            found = reads(view, skip=lambda n: id(n) in dead, skip_decorator=is_noise)
+            found = reads(view, skip=lambda n: id(n) in dead, skip_decorator=lambda d: self.is_noise(key.file, d))
             cached = self._views[id(node), dropped] = view, found
         piece = Piece(key, node, cached[0], self._inner_imports(key.file, node), cached[1])
         piece.needs = list(self._needs(piece))
@@ -169,8 +179,9 @@ class Slicer:
                 continue
             if isinstance(target, Missing):
                 absent = "." in target.name or name in piece.local or self._imported(piece.key.file, name)
-                reason = "needs a package that is absent" if absent else "unresolved name"
-                raise SliceError(reason, target.name)
+                if not absent or name in _at_once(piece):
+                    reason = ABSENT if absent else "unresolved name"
+                    raise SliceError(reason, target.name)
             if isinstance(target, Inner):
                 modules.add(name)
             else:
@@ -178,8 +189,17 @@ class Slicer:
         for chain, target in self.chains(piece):
             modules.discard(chain.split(".")[0])
             yield chain.split(".")[0], target
-        if modules:
-            raise SliceError("unresolved name", sorted(modules)[0])
+        yield from ((name, Missing(name)) for name in sorted(modules))
+
+    def is_noise(self, path: str, decorator: ast.expr) -> bool:
+        """Whether a task computes the same without a decorator, or it is of a package that is absent."""
+        if is_noise(decorator):
+            return True
+        root = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if not isinstance(root, ast.Name | ast.Attribute):
+            return False
+        target, _ = self.package.chain(path, root)
+        return isinstance(target, Missing) and bool(target.name) and target.name not in BUILTINS
 
     def _imported(self, path: str, name: str) -> bool:
         file = self.package.file(path)
@@ -198,13 +218,21 @@ class Slicer:
         target = self.target(piece, names[0])
         if not isinstance(target, Inner):
             return None
-        for i, name in enumerate(names[1:]):
+        for name in names[1:]:
             if not isinstance(target, Inner):
                 return None
             target = self.package.member(target.file, name)
             if isinstance(target, Missing):
-                raise SliceError("unresolved name", ".".join(names[: i + 2]))
+                return None
         return None if isinstance(target, Inner) else target
+
+
+def _at_once(piece: Piece) -> set[str]:
+    """Names that must have a true value as soon as the piece is executed: bases of a class, parts of a constant."""
+    node = piece.view
+    if isinstance(node, ast.ClassDef):
+        return {n.id for base in node.bases for n in ast.walk(base) if isinstance(n, ast.Name)}
+    return set() if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else piece.reads.eager
 
 
 def _unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:

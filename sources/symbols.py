@@ -12,6 +12,8 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from sources.desugar import without_arguments
+
 # What a task may import: everything else is inlined, or the task is dropped.
 ALLOWED = frozenset(
     "torch numpy math cmath typing functools collections dataclasses abc copy itertools enum warnings types operator "
@@ -26,7 +28,16 @@ SUBMODULES = frozenset(
      "torch.fx", "torch.cuda", "torch.utils", "torch.nn.parameter"]
 )  # fmt: skip
 # Submodules that our replacement of a third-party package serves from its one file.
-ALIASES = {"einops.layers.torch": "einops", "einops.einops": "einops", "torchvision.ops.misc": "torchvision_ops"}
+ALIASES = {
+    "einops.layers.torch": "einops", "einops.einops": "einops", "torchvision.ops.misc": "torchvision.ops",
+    "torchvision.ops.boxes": "torchvision.ops", "torchvision.ops.stochastic_depth": "torchvision.ops",
+    "timm.data": "timm.layers", "timm.data.constants": "timm.layers", "timm.loss": "timm.layers",
+    "timm.models": "timm.layers", "timm.models.layers": "timm.layers", "timm.models.registry": "timm.layers",
+    "timm.models.vision_transformer": "timm.layers", "timm.models.layers.helpers": "timm.layers",
+    "timm.models.layers.drop": "timm.layers", "timm.models.layers.weight_init": "timm.layers",
+    "timm.layers.helpers": "timm.layers", "timm.layers.weight_init": "timm.layers", "timm.layers.drop": "timm.layers",
+    "timm.models.layers.squeeze_excite": "timm.layers", "timm.models.efficientnet_blocks": "timm.layers",
+}  # fmt: skip
 MAX_HOPS = 16  # of re-exports: more is a circle
 
 
@@ -98,6 +109,8 @@ def parse(path: str, text: str, own: frozenset[str] = frozenset()) -> File:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
+            if (plain := without_arguments(text, tree)) is not text:
+                text, tree = plain, ast.parse(plain)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"{type(error).__name__}: {error}".splitlines()[0]) from error
     file = File(path, text, tree, own)
@@ -187,10 +200,12 @@ class Package:
     """All files of a repository, parsed when first asked for, and name resolution among them."""
 
     def __init__(self, texts: Mapping[str, str], replacements: Mapping[str, str] | None = None) -> None:
-        """``replacements`` are our own stand-ins for third-party modules: top-level file name -> text."""
+        """``replacements`` are our own stand-ins for third-party modules: dotted name -> text."""
         self.texts = dict(texts)
-        self.replacements = {f"{name}.py" for name in replacements or {}} - set(texts)
-        self.texts |= {f"{n}.py": t for n, t in (replacements or {}).items() if f"{n}.py" not in texts}
+        own = {part.removesuffix(".py") for path in texts for part in path.split("/")[:3]}
+        ours = {f"{n.replace('.', '/')}.py": t for n, t in (replacements or {}).items() if n.split(".")[0] not in own}
+        self.replacements = set(ours)
+        self.texts |= ours
         self.broken: dict[str, str] = {}
         self._files: dict[str, File | None] = {}
         self._known: dict[tuple[str, str], Target] = {}
@@ -291,7 +306,7 @@ class Package:
 
     def _module(self, path: str, module: str, level: int) -> str | None:
         """The file or folder that a module name means in the file ``path``, None if it is not of this package."""
-        if not level and f"{ALIASES.get(module, '')}.py" in self.replacements:
+        if not level and f"{ALIASES.get(module, '').replace('.', '/')}.py" in self.replacements:
             module = ALIASES[module]
         parts = [p for p in module.split(".") if p]
         folder = posixpath.dirname(path)

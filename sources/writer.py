@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
-from sources.rewrite import Edits, RewriteError, remove_statements
-from sources.scope import BUILTINS
-from sources.slicer import Piece, SliceError, Slicer, is_noise
-from sources.symbols import External, Here, Missing, Target
+from sources.rewrite import Edits, RewriteError, Text, remove_statements
+from sources.scope import BUILTINS, reads
+from sources.slicer import Piece, SliceError, Slicer
+from sources.symbols import External, Here, Inner, Missing, Target
 
 RESERVED: dict[str, Target] = {
     "torch": External("torch"), "nn": External("torch.nn"), "get_inputs": Missing("get_inputs"),
@@ -30,17 +31,19 @@ class Cut:
     path: str
     symbol: str
     pieces: int
+    names: Mapping[Here, str] = field(default_factory=dict)  # of all definitions in it
+    lacks: tuple[str, ...] = ()  # what stands in it as None, because it is of a package that is absent
 
 
-def cut(slicer: Slicer, path: str, symbol: str) -> Cut:
-    """Cut one definition out of its package.
+def cut(slicer: Slicer, path: str, symbol: str, more: Iterable[Here] = ()) -> Cut:
+    """Cut one definition out of its package, together with ``more`` definitions that its arguments may name.
 
     Raises:
         SliceError: something it needs is neither in the package nor importable, or it is too large.
     """
     root = Here(path, symbol)
     try:
-        return _Writer(slicer, slicer.closure(root)).write(root)
+        return _Writer(slicer, slicer.closure(root, more)).write(root)
     except RewriteError as error:
         raise SliceError("not sliceable", str(error)) from error
 
@@ -53,6 +56,7 @@ class _Writer:
         self.names: dict[Target, str] = {}  # of definitions
         self.taken: dict[str, Target] = dict(RESERVED)
         self.imports: dict[str, External] = {}  # local name -> what it is
+        self.lacks: dict[str, str] = {}  # names that stand for what there is not
 
     def write(self, root: Here) -> Cut:
         order = self._order(root)
@@ -67,8 +71,11 @@ class _Writer:
                     written.add(id(piece.node))
                     body.append(self._statement(piece))
         header = self._imports()
-        source = header + "\n\n\n" + _join(body) + "\n"
-        return Cut(source, self.names[root], root.file, root.name, len(order))
+        absent = [f"{name} = None  # {what} is not here and not needed" for name, what in sorted(self.lacks.items())]
+        source = header + "\n\n\n" + _join([*absent, *body]) + "\n"
+        lacks = tuple(sorted({*self.lacks.values(), *(p.lacks for k in order for p in self.pieces[k] if p.lacks)}))
+        names = {k: n for k, n in self.names.items() if isinstance(k, Here)}
+        return Cut(source, self.names[root], root.file, root.name, len(order), names, lacks)
 
     def _claim(self, name: str, target: Target) -> str:
         """A name for the target: its own, or with a number where that is taken."""
@@ -112,13 +119,15 @@ class _Writer:
         return later, now
 
     def _statement(self, piece: Piece) -> str:
+        if piece.lacks:
+            return f"{self.names[piece.key]} = None  # {piece.lacks} is not here and not needed"
         text = self.slicer.text(piece.key.file)
         edits = Edits(text)
         left_out = {id(n) for n in _pruned(piece)} | set(self.slicer.dead(piece.key.file, piece.node))
         remove_statements(edits, piece.node, lambda s: id(s) in left_out)
         for node in ast.walk(piece.view):
             for decorator in getattr(node, "decorator_list", []):
-                if is_noise(decorator):
+                if self.slicer.is_noise(piece.key.file, decorator):
                     line = text.lines[decorator.lineno]
                     edits.replace(line, text.line_end(text.end(decorator)) + 1, "")
         self._hints(piece, edits)
@@ -126,12 +135,18 @@ class _Writer:
         return edits.cut(piece.node)
 
     def _rename(self, piece: Piece, edits: Edits) -> None:
+        followed = {id(_root(c)) for c in piece.reads.chains if self.slicer.chain(piece, c) is not None}
         for name in piece.reads.names:
             target = self.slicer.target(piece, name.id)
+            if isinstance(target, Inner) and id(name) not in followed:
+                target = Missing(name.id)
             if isinstance(target, External):
                 chosen = self._import(name.id, target)
             elif isinstance(target, Here):
                 chosen = self.names[target]
+            elif isinstance(target, Missing) and name.id not in BUILTINS:
+                chosen = self._claim(name.id, target)
+                self.lacks[chosen] = target.name
             else:
                 continue
             if chosen != name.id:
@@ -205,12 +220,42 @@ class _Writer:
         return "\n".join([*standard, *([""] if standard else []), *others])
 
 
+def pruned(source: str, wanted: Iterable[str]) -> str:
+    """A cut without the definitions that the ``wanted`` expressions, and what these need, do not name."""
+    tree = ast.parse(source)
+    text, binds, needs = Text.of(source), {}, {}
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            binds[id(statement)] = {statement.name}
+            needs[id(statement)] = {n.id for n in reads(statement).names}
+    kept: set[str] = {n for e in wanted for n in re.findall(r"[^\W\d]\w*", e)}
+    for statement in tree.body:
+        if id(statement) not in binds:
+            kept |= {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
+    while True:
+        more = kept.union(*(needs[i] for i, names in binds.items() if names & kept))
+        if more == kept:
+            break
+        kept = more
+    edits = Edits(text)
+    for statement in tree.body:
+        if id(statement) in binds and not binds[id(statement)] & kept:
+            edits.remove(statement)
+    return re.sub(r"\n{4,}", "\n\n\n", edits.whole())
+
+
 def _pruned(piece: Piece) -> list[ast.stmt]:
     """Methods that the piece leaves out."""
     if not isinstance(piece.node, ast.ClassDef) or not isinstance(piece.view, ast.ClassDef):
         return []
     kept = {id(s) for s in piece.view.body}
     return [s for s in piece.node.body if id(s) not in kept]
+
+
+def _root(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node
 
 
 def _is_record(node: ast.ClassDef) -> bool:

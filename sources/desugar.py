@@ -1,0 +1,88 @@
+"""Command lines at the top of a file become plain values: ``opt = parser.parse_args()`` cannot be part of a task."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+_PARSE = re.compile(r"\bparse(_known)?_args\(|\bget_config\(")
+_TYPES = {"int": "1", "float": "0.5", "str": "''", "bool": "False"}
+IMPORT = "from types import SimpleNamespace"
+
+
+def without_arguments(text: str, tree: ast.Module) -> str:
+    """The text with top-level values that come from an argument parser replaced by the parser's defaults.
+
+    Line numbers of what comes before and after the replaced statements may change.
+    """
+    if not _PARSE.search(text):
+        return text
+    makers = {n.name for n in tree.body if isinstance(n, ast.FunctionDef) and _PARSE.search(ast.unparse(n))}
+    found = [s for s in tree.body if isinstance(s, ast.Assign) and _parses(s.value, makers)]
+    if not found:
+        return text
+    values = dict(arguments(tree))
+    lines = text.split("\n")
+    for statement in reversed(found):
+        target = statement.targets[0]
+        if isinstance(target, ast.Tuple):
+            target = target.elts[0]
+        name = ast.unparse(target)
+        read = set(re.findall(rf"\b{re.escape(name)}\.(\w+)", text))
+        kept = {k: v for k, v in values.items() if not read or k in read}
+        fields = ", ".join(f"{k}={v}" for k, v in kept.items())
+        lines[statement.lineno - 1 : statement.end_lineno] = [f"{name} = SimpleNamespace({fields})"]
+    return "\n".join([*_future(lines), ""]) if lines else text
+
+
+def _future(lines: list[str]) -> list[str]:
+    """The lines with our import, after those of ``__future__``."""
+    at = max((i + 1 for i, line in enumerate(lines) if line.startswith("from __future__")), default=-1)
+    return [*lines[:at], IMPORT, *lines[at:]] if at > 0 else [*lines, IMPORT]
+
+
+def _parses(value: ast.expr, makers: set[str]) -> bool:
+    for node in ast.walk(value):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name in ("parse_args", "parse_known_args") or name in makers:
+                return True
+    return False
+
+
+def arguments(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Names and default expressions of all ``add_argument`` calls."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            options = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            named = {k.arg: k.value for k in node.keywords}
+            name = max(options, key=len, default="").lstrip("-").replace("-", "_")
+            if isinstance(destination := named.get("dest"), ast.Constant):
+                name = str(destination.value)
+            if name.isidentifier():
+                yield name, _default(named)
+
+
+def _default(named: dict[str | None, ast.expr]) -> str:
+    if "default" in named and _is_literal(named["default"]):
+        value = ast.literal_eval(named["default"])
+        kind = getattr(named.get("type"), "id", "")
+        if isinstance(value, str) and kind in ("int", "float"):
+            return value if re.fullmatch(r"-?[\d.]+(e-?\d+)?", value) else _TYPES[kind]
+        return repr(value)
+    action = getattr(named.get("action"), "value", "")
+    if action in ("store_true", "store_false"):
+        return repr(action == "store_false")
+    choices = named.get("choices")
+    if isinstance(choices, ast.List | ast.Tuple) and choices.elts and _is_literal(choices.elts[0]):
+        return ast.unparse(choices.elts[0])
+    return _TYPES.get(getattr(named.get("type"), "id", ""), "None")
+
+
+def _is_literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError):
+        return False
+    return True

@@ -1,0 +1,163 @@
+"""What the rest of a package tells about constructor arguments: calls of a class, and defaults of equal names.
+
+Only expressions that a task can hold are taken: literals, names of torch, and definitions of the package itself, which
+are then cut out along with the class.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from sources.desugar import arguments
+from sources.scope import reads
+from sources.symbols import External, Here, Package, Target
+
+MAX_CALLS = 40  # calls of one class that are looked at
+MAX_SITES = 4  # of these that are kept
+SHORT = {"torch": "torch", "torch.nn": "nn", "torch.nn.functional": "F", "functools": "functools"}
+_PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.BinOp, ast.Load, ast.operator, ast.unaryop,
+          ast.keyword, ast.Starred)  # fmt: skip
+Names = Callable[[Here], str | None]
+
+
+@dataclass(slots=True)
+class Site:
+    """One call of a class: the arguments that could be read, and the definitions they name."""
+
+    positional: list[ast.expr | None]
+    named: dict[str, ast.expr]
+    needs: set[Here] = field(default_factory=set)
+    targets: dict[int, Target] = field(default_factory=dict)  # of the names and dotted names in them
+
+    @property
+    def known(self) -> int:
+        return sum(a is not None for a in self.positional) + len(self.named)
+
+    def spelled(self, names: Names) -> dict[str, list[str | None] | dict[str, str]]:
+        """The arguments as text, with the names that definitions have in a cut; those that have none are left out."""
+        positional = [None if a is None else self._spelled(a, names) for a in self.positional]
+        named = {k: text for k, a in self.named.items() if (text := self._spelled(a, names)) is not None}
+        return {"positional": positional, "named": named}
+
+    def _spelled(self, node: ast.expr, names: Names) -> str | None:
+        targets, lost = self.targets, []
+
+        class Renaming(ast.NodeTransformer):
+            def visit(self, inner: ast.AST) -> ast.AST:
+                target = targets.get(getattr(inner, "_at", 0))
+                if target is None:
+                    return super().generic_visit(inner)
+                name = names(target) if isinstance(target, Here) else _external(target)
+                lost.extend([] if name else [target])
+                return ast.Name(name or "", ast.Load())
+
+        marked = copy.deepcopy(node)
+        for old, new in zip(ast.walk(node), ast.walk(marked), strict=True):
+            new._at = id(old)  # type: ignore[attr-defined]
+        text = ast.unparse(Renaming().visit(marked))
+        return None if lost else text
+
+
+def _external(target: Target) -> str | None:
+    if not isinstance(target, External) or target.module not in SHORT:
+        return None
+    return f"{SHORT[target.module]}.{target.name}" if target.name else SHORT[target.module]
+
+
+class Hints:
+    """Calls and defaults of a package, collected when first asked for."""
+
+    def __init__(self, package: Package) -> None:
+        self.package = package
+        self._calls: dict[str, list[tuple[str, ast.stmt, ast.Call]]] = defaultdict(list)
+        self._defaults: dict[str, Counter[str]] = defaultdict(Counter)
+        for path in sorted(set(package.texts) - package.replacements):
+            if (file := package.file(path)) is not None:
+                for statement in file.tree.body:
+                    self._scan(path, statement)
+
+    def defaults(self, words: Iterable[str]) -> dict[str, str]:
+        """The most usual default of each of these names, as an expression."""
+        return {w: c.most_common(1)[0][0] for w in sorted(set(words)) if (c := self._defaults.get(w))}
+
+    def sites(self, key: Here) -> list[Site]:
+        """Calls of a class, those with the most readable arguments first."""
+        found: dict[str, Site] = {}
+        for path, statement, node in self._calls.get(key.name, [])[:MAX_CALLS]:
+            root = node.func
+            if isinstance(root, ast.Name | ast.Attribute) and self.package.chain(path, root)[0] == key:
+                site = self._site(path, statement, node)
+                if site.known:
+                    found.setdefault(ast.unparse(node), site)
+        return sorted(found.values(), key=lambda s: -s.known)[:MAX_SITES]
+
+    def _scan(self, path: str, statement: ast.stmt) -> None:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Call):
+                name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                if name[:1].isupper() and (node.args or node.keywords):
+                    self._calls[name].append((path, statement, node))
+                elif name == "add_argument":
+                    for option, value in arguments(node):
+                        self._count(option, value, 6)
+            elif isinstance(node, ast.FunctionDef):
+                given = [*node.args.posonlyargs, *node.args.args]
+                pairs = zip(given[len(given) - len(node.args.defaults) :], node.args.defaults, strict=True)
+                for argument, default in [*pairs, *zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)]:
+                    if isinstance(default, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp):
+                        self._count(argument.arg, ast.unparse(default), 1)
+            elif isinstance(node, ast.ClassDef):
+                for field_ in node.body:
+                    target = field_.target if isinstance(field_, ast.AnnAssign) else None
+                    if isinstance(field_, ast.AnnAssign) and isinstance(target, ast.Name) and field_.value is not None:
+                        self._count(target.id, ast.unparse(field_.value), 3)
+
+    def _count(self, name: str, value: str, weight: int) -> None:
+        try:
+            known = ast.literal_eval(value)
+        except (ValueError, SyntaxError, TypeError):
+            return
+        if known not in (None, "", (), [], {}) and not isinstance(known, bool) and value == ascii(known):
+            self._defaults[name][value] += weight
+
+    def _site(self, path: str, statement: ast.stmt, node: ast.Call) -> Site:
+        site = Site([], {})
+        free: set[int] = set()
+        if any(isinstance(n, ast.Name) for a in [*node.args, *node.keywords] for n in ast.walk(a)):
+            free = {id(n) for n in reads(statement).names}
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                break
+            site.positional.append(argument if self._readable(path, argument, free, site) else None)
+        for keyword in node.keywords:
+            if keyword.arg and self._readable(path, keyword.value, free, site):
+                site.named[keyword.arg] = keyword.value
+        return site
+
+    def _readable(self, path: str, node: ast.AST, free: set[int], site: Site) -> bool:
+        """Whether a task can hold an expression; notes what its names mean."""
+        if isinstance(node, ast.Name | ast.Attribute):
+            root: ast.expr = node
+            while isinstance(root, ast.Attribute):
+                root = root.value
+            if not isinstance(root, ast.Name) or id(root) not in free:
+                return False
+            target, used = self.package.chain(path, node)
+            if used != ast.unparse(node).count("."):
+                return False
+            site.targets[id(node)] = target
+            if isinstance(target, Here):
+                site.needs.add(target)
+                return True
+            return _external(target) is not None
+        if isinstance(node, ast.Call):
+            inner: list[ast.AST] = [node.func, *node.args, *node.keywords]
+        elif isinstance(node, _PLAIN):
+            inner = list(ast.iter_child_nodes(node))
+        else:
+            return False
+        return all(self._readable(path, child, free, site) for child in inner)

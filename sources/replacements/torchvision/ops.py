@@ -1,0 +1,86 @@
+"""What models use of torchvision.ops, in plain torch; written anew for tasks."""
+
+import torch
+import torch.nn as nn
+
+
+class FrozenBatchNorm2d(nn.Module):
+    """Batch normalisation with fixed statistics and affine parameters."""
+
+    def __init__(self, num_features, eps=1e-5):
+        super().__init__()
+        self.eps = eps
+        self.register_buffer("weight", torch.ones(num_features))
+        self.register_buffer("bias", torch.zeros(num_features))
+        self.register_buffer("running_mean", torch.zeros(num_features))
+        self.register_buffer("running_var", torch.ones(num_features))
+
+    def forward(self, x):
+        scale = self.weight * (self.running_var + self.eps).rsqrt()
+        shift = self.bias - self.running_mean * scale
+        return x * scale.view(1, -1, 1, 1) + shift.view(1, -1, 1, 1)
+
+
+def box_area(boxes):
+    return (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+
+
+def box_iou(boxes1, boxes2):
+    low = torch.maximum(boxes1[:, None, :2], boxes2[:, :2])
+    high = torch.minimum(boxes1[:, None, 2:], boxes2[:, 2:])
+    shared = (high - low).clamp(min=0).prod(dim=2)
+    return shared / (box_area(boxes1)[:, None] + box_area(boxes2) - shared)
+
+
+def stochastic_depth(input, p, mode, training=True):
+    if not training or p == 0.0:
+        return input
+    size = [input.shape[0]] + [1] * (input.ndim - 1) if mode == "row" else [1] * input.ndim
+    return input * input.new_empty(size).bernoulli_(1.0 - p).div_(1.0 - p)
+
+
+class StochasticDepth(nn.Module):
+    def __init__(self, p, mode):
+        super().__init__()
+        self.p, self.mode = p, mode
+
+    def forward(self, input):
+        return stochastic_depth(input, self.p, self.mode, self.training)
+
+
+class Permute(nn.Module):
+    def __init__(self, dims):
+        super().__init__()
+        self.dims = dims
+
+    def forward(self, x):
+        return torch.permute(x, self.dims)
+
+
+class SqueezeExcitation(nn.Module):
+    def __init__(self, input_channels, squeeze_channels, activation=nn.ReLU, scale_activation=nn.Sigmoid):
+        super().__init__()
+        self.avgpool = nn.AdaptiveAvgPool2d(1)
+        self.fc1 = nn.Conv2d(input_channels, squeeze_channels, 1)
+        self.fc2 = nn.Conv2d(squeeze_channels, input_channels, 1)
+        self.activation, self.scale_activation = activation(), scale_activation()
+
+    def forward(self, x):
+        return x * self.scale_activation(self.fc2(self.activation(self.fc1(self.avgpool(x)))))
+
+
+class Conv2dNormActivation(nn.Sequential):
+    def __init__(self, in_channels, out_channels, kernel_size=3, stride=1, padding=None, groups=1,
+                 norm_layer=nn.BatchNorm2d, activation_layer=nn.ReLU, dilation=1, inplace=None, bias=None):  # fmt: skip
+        padding = (kernel_size - 1) // 2 * dilation if padding is None else padding
+        bias = norm_layer is None if bias is None else bias
+        layers = [nn.Conv2d(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias)]
+        if norm_layer is not None:
+            layers.append(norm_layer(out_channels))
+        if activation_layer is not None:
+            layers.append(activation_layer())
+        super().__init__(*layers)
+        self.out_channels = out_channels
+
+
+ConvNormActivation = Conv2dNormActivation
