@@ -151,8 +151,44 @@ class Build:
 
 
 @dataclass(frozen=True, slots=True)
+class Series:
+    """The samples of one program, in microseconds, block after block, each call on inputs that no call had seen."""
+
+    name: str  # "candidate", or a baseline: "eager", "compile", "max-autotune"
+    gpu: tuple[float, ...]  # between two events on the device, started while it was kept busy
+    wall: tuple[float, ...]  # from an idle device to an idle device, as the process's own clock has it
+    outer: tuple[float, ...]  # the same as the judge's clock has it, with the way there and back
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How fast a candidate is on one GPU, with every sample it rests on."""
+
+    protocol: str  # its version: what a sample is, and how medians become a claim
+    device: str
+    driver: str
+    precision: str  # "ieee" or "tf32": the track of both sides
+    label: str  # "" for a sound measurement, else "launch-bound", "unstable", "contended", "extraordinary"
+    baseline: str  # the fastest one, which the speedup is over
+    speedup: float  # ratio of medians
+    low: float  # 95 % bootstrap interval
+    high: float
+    speedup_eager: float
+    speedup_wall: float  # over the same baseline, as the wall clock has it
+    gpu: float  # median microseconds of the candidate
+    floor: float  # the least microseconds that the device can take for the task
+    share: float  # of the device's time that the candidate's own kernels have
+    kernels: tuple[str, ...]  # everything the device ran in the profiled calls
+    blocks: int  # into which each series divides evenly
+    verified: int  # timed calls whose output was compared
+    condition: tuple[str, ...] = ()  # clocks, temperature, power, throttle reasons before and after
+    series: tuple[Series, ...] = ()
+    note: str = ""  # why a baseline is missing
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
-    """What executing a candidate showed. Nothing in it depends on the clock: the same work gives the same receipt."""
+    """What executing a candidate showed. But for ``timing`` nothing in it depends on the clock."""
 
     candidate_id: str
     verdict: Verdict
@@ -164,11 +200,14 @@ class Receipt:
     builds: tuple[Build, ...] = ()
     mode: str = "train"  # how the modules ran: as constructed ("train") or, where that is random, "eval"
     level: str = "interpreted"
+    effort: str = "screen"  # how much was tried: "screen" or "trust", see kdata.verify.options
     device: str = ""
     isolation: str = ""
     tolerances: str = ""  # version of the table
     harness: str = ""  # hash of the judge's own source
     versions: tuple[str, ...] = ()
+    timing: Timing | None = None  # on a GPU only
+    form: int = 2  # version of this record; 2 added effort and timing
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,292 @@
+"""The reference at its own sizes on a GPU: golden, baselines and the comparison. In a child that sees no candidate.
+
+The parent asks (``kdata.sandbox.session``): ``admit`` once, then samples of the baselines (``kdata.verify.
+timing_samples``), ``judge`` for whole outputs of the candidate and ``verify`` for elements of its timed ones.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import copy
+import importlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils.flop_counter import FlopCounterMode
+
+from kdata.sandbox.session import Peer
+from kdata.task import INIT_INPUTS, execute
+from kdata.verify import reasons
+from kdata.verify.gpu_draws import Draws, pick, places
+from kdata.verify.gpu_errors import Measure, near
+from kdata.verify.loading import line
+from kdata.verify.probe import Meter
+from kdata.verify.timing_samples import Sampler
+from kdata.verify.wire import NotPlainError, Outline, Writer
+
+GIVEN = "given.bin"
+COMPILED = {"compile": "default", "max-autotune": "max-autotune-no-cudagraphs"}  # torch.compile's modes
+
+
+def warm() -> None:
+    """Load what torch.compile loads late, so that forks need not; nothing here starts CUDA."""
+    importlib.import_module("torch._inductor.compile_fx")
+    importlib.import_module("torch._inductor.codegen.triton")
+    load_driver()
+    torch.set_num_threads(1)
+
+
+def load_driver() -> None:
+    """Triton's part of the driver, compiled once for all forks; where that fails each fork does it."""
+    with contextlib.suppress(ImportError, AssertionError, OSError):
+        from triton.backends.nvidia.driver import CudaUtils
+
+        CudaUtils()
+
+
+def private_caches(scratch: Path) -> None:
+    """Compilers write into the scratch folder only."""
+    tempfile.tempdir = str(scratch)
+    os.environ["TRITON_CACHE_DIR"] = str(scratch / "triton")
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(scratch / "inductor")
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+
+
+def answer(payload: dict[str, Any], scratch: Path) -> None:
+    """Serve one task.
+
+    ``payload``: source, entry_point, mode, seed, roll (whether integer inputs may vary), tf32.
+    """
+    private_caches(scratch)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = payload["tf32"]
+    peer, bench = Peer(scratch), Bench(payload, scratch)
+    while (question := peer.question()) is not None:
+        peer.answer(bench.answer(question))
+
+
+class Bench:
+    """One task on the device."""
+
+    def __init__(self, payload: dict[str, Any], scratch: Path) -> None:
+        self._payload, self._scratch = payload, scratch
+        self._module: nn.Module = nn.Identity()
+        self._draws: Draws | None = None
+        self._sampler: Sampler | None = None
+        self._calls: dict[str, Callable[..., Any]] = {}
+        self._measures: list[Measure | Tensor] = []
+
+    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Answer the parent."""
+        match question["do"]:
+            case "admit":
+                try:
+                    return self._admit()
+                except Exception as error:  # noqa: BLE001 - whatever the task does, it cannot be timed here
+                    return {"fault": [reasons.BAD_TASK, f"at its own sizes: {line(error)}"]}
+            case "compile":
+                return self._compile(question["what"])
+            case "judge":
+                return {"outputs": self._judge(question)}
+            case "verify":
+                return {"excess": [self._verify(item) for item in question["samples"]]}
+        assert self._sampler is not None
+        return self._sampler.answer(question, self._scratch)
+
+    def _admit(self) -> dict[str, Any]:
+        """Build the module, draw inputs and weights, and leave them for the candidate's process."""
+        program = execute(self._payload["source"], self._payload["entry_point"])
+        given = Writer()
+        torch.manual_seed(self._payload["seed"])
+        with torch.device("cuda"), torch.no_grad():
+            module = program.build()
+            inputs = tree_map(lambda v: v.cuda() if isinstance(v, Tensor) else v, program.inputs())
+        module = module.cuda()
+        _freshen(module, torch.Generator("cuda").manual_seed(self._payload["seed"]))
+        self._module = module.eval() if self._payload["mode"] == "eval" else module
+        self._draws = Draws.of(inputs, self._payload["roll"])
+        self._calls["eager"] = self._module
+        self._sampler = Sampler(self._calls, self._draws)
+        try:
+            arguments: dict[str, Any] = {
+                k: given.write(v) for k, v in zip(("args", "kwargs"), program.arguments(), strict=True)
+            }
+        except NotPlainError:
+            arguments = {"text": self._payload["source"], "function": INIT_INPUTS}
+        node = arguments | {"state": given.write(dict(module.state_dict())), "draws": self._draws.write(given)}
+        (self._scratch / GIVEN).write_bytes(bytes(given.blob))
+        return {"given": node, "manifest": given.manifest, **self._cost()}
+
+    def _cost(self) -> dict[str, Any]:
+        """What one forward is, and the least it must move and compute."""
+        assert self._draws is not None
+        inputs = self._draws.make(0)
+        with torch.no_grad(), Meter() as meter, FlopCounterMode(display=False) as flops:
+            outputs = self._module(*inputs)
+        outline = Outline()
+        node = outline.write(outputs)
+        made = [t for t in tree_leaves(outputs) if isinstance(t, Tensor)]
+        held = [t for t in tree_leaves(inputs) if isinstance(t, Tensor)]
+        cost, device = meter.cost, torch.cuda.get_device_properties()
+        return {
+            "outputs": node, "outline": outline.manifest, "terms": cost.terms, "sums": cost.sums or cost.products,
+            "read": _bytes([*held, *self._module.parameters()]), "written": _bytes(made),
+            "flops": flops.get_total_flops(), "shapes": ", ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in held),
+            "dtype": next((str(t.dtype)[6:] for t in made if t.is_floating_point()), ""),
+            "device": {"name": device.name, "sms": device.multi_processor_count, "l2": device.L2_cache_size,
+                       "clock": getattr(device, "clock_rate", 0), "bus": getattr(device, "memory_bus_width", 0),
+                       "memory_clock": getattr(device, "memory_clock_rate", 0), "major": device.major},
+        }  # fmt: skip
+
+    def _compile(self, what: str) -> dict[str, Any]:
+        """Make a baseline of torch.compile; ``failed`` where it does not work on this task."""
+        assert self._draws is not None
+        try:
+            compiled = torch.compile(copy.deepcopy(self._module), mode=COMPILED[what], dynamic=False)
+            with torch.no_grad():
+                compiled(*self._draws.make(0))
+            torch.cuda.synchronize()
+        except Exception as error:  # noqa: BLE001 - one baseline less
+            return {"failed": line(error)}
+        self._calls[what] = compiled
+        return {}
+
+    def _judge(self, question: dict[str, Any]) -> list[dict[str, Any]]:
+        """The errors of an output that the candidate's process left in a file, one entry a tensor."""
+        measures = self._measure(question["seed"], question["terms"], question["sums"])
+        where = [(question["at"], question["count"], question["run"])] * len(measures)
+        data = (self._scratch / question["file"]).read_bytes()
+        found: list[dict[str, Any]] = []
+        for measure, answer, (seed, count, run) in zip(measures, _tensors(data, measures, where), where, strict=True):
+            kept = places(_eager(measure).numel(), seed, count, run)
+            if isinstance(measure, Measure):
+                found.append(_at(measure, kept).errors(answer))
+            else:
+                differ = int((answer != pick(measure, kept)).sum())
+                found.append({"fault": f"{differ} of {answer.numel()} integers differ"} if differ else {})
+        return found
+
+    def _measure(self, seed: int, terms: int, sums: bool) -> list[Measure | Tensor]:
+        """Eager's answer, the fp64 golden and a disturbed answer for one draw, output by output."""
+        assert self._draws is not None
+        eager = self._answers(self._module, self._draws.make(seed))
+        golden = self._golden(seed)
+        noise = torch.Generator("cuda").manual_seed(seed)
+        noisy = self._answers(self._module, tree_map(lambda v: _ulp(v, noise), self._draws.make(seed)))
+        self._measures = []
+        for n, output in enumerate(eager):
+            if not (output.is_floating_point() or output.is_complex()):
+                self._measures.append(output)
+                continue
+            exact = golden[n] if golden and golden[n].shape == output.shape else None
+            measure = Measure(output, exact, noisy[n], terms, sums)
+            measure.prepare()
+            self._measures.append(measure)
+        return self._measures
+
+    def _golden(self, seed: int) -> list[Tensor] | None:
+        """The module in fp64; None where it has no such form, or no room."""
+        assert self._draws is not None
+        inputs = tree_map(_upcast, self._draws.make(seed))
+        try:
+            with _double():
+                return self._answers(copy.deepcopy(self._module).double(), inputs)
+        except Exception:  # noqa: BLE001 - eager itself is then the measure
+            torch.cuda.empty_cache()
+            return None
+
+    def _answers(self, module: nn.Module, inputs: list[Any]) -> list[Tensor]:
+        with torch.no_grad():
+            return [t.reshape(-1) for t in tree_leaves(module(*inputs)) if isinstance(t, Tensor)]
+
+    def _verify(self, item: dict[str, Any]) -> list[float]:
+        """How far elements of one timed output are off, look by look, as a share of what is allowed."""
+        assert self._draws is not None
+        eager = self._answers(self._module, self._draws.make(item["seed"]))
+        return [max((self._off(values, n, look) for n, values in enumerate(eager)), default=0.0)
+                for look in item["looks"]]  # fmt: skip
+
+    def _off(self, values: Tensor, number: int, look: dict[str, Any]) -> float:
+        wanted, measure = pick(values, places(values.numel(), look["seed"], look["count"])), self._measures[number]
+        data = bytearray(base64.b64decode(look["values"][number], validate=True))
+        if len(data) != wanted.numel() * wanted.element_size():
+            return 1e9
+        answer = torch.frombuffer(data, dtype=wanted.dtype).cuda() if data else wanted
+        if isinstance(measure, Measure):
+            return min(near(answer, wanted, measure.limits), 1e9)
+        return 0.0 if torch.equal(answer, wanted) else 1e9
+
+
+def _freshen(module: nn.Module, generator: torch.Generator) -> None:
+    """Draw the trainable parameters anew, on the device: see ``kdata.verify.weights.redraw``."""
+    with torch.no_grad():
+        for parameter in module.parameters():
+            if parameter.requires_grad and parameter.is_floating_point() and parameter.numel():
+                noise = torch.rand(parameter.shape, generator=generator, device=parameter.device)
+                zero = bool((parameter == 0).all())
+                parameter.copy_((noise - 0.5) / 4 if zero else parameter * (0.8 + 0.4 * noise))
+
+
+def _at(measure: Measure, where: Tensor | None) -> Measure:
+    """A measure restricted to some places, with the limits of the whole."""
+    if where is None:
+        return measure
+    golden = None if measure.golden is None else pick(measure.golden, where)
+    return Measure(
+        pick(measure.eager, where), golden, None, measure.terms, measure.sums, measure.limits, measure.honest
+    )
+
+
+def _eager(measure: Measure | Tensor) -> Tensor:
+    return measure.eager if isinstance(measure, Measure) else measure
+
+
+def _tensors(data: bytes, measures: list[Measure | Tensor], where: list[tuple[int, int, int]]) -> Iterator[Tensor]:
+    """The tensors of a file that the candidate's process wrote one after another.
+
+    Raises:
+        ValueError: the file has another length.
+    """
+    offset = 0
+    for measure, (_, count, run) in zip(measures, where, strict=True):
+        like = _eager(measure)
+        elements = min(like.numel(), count * run)
+        size = elements * like.element_size()
+        part = bytearray(data[offset : offset + size])
+        offset += size
+        if len(part) != size:
+            raise ValueError("the candidate's output is too short")
+        yield torch.frombuffer(part, dtype=like.dtype).cuda() if elements else like
+    if offset != len(data):
+        raise ValueError("the candidate's output is too long")
+
+
+def _bytes(tensors: list[Any]) -> int:
+    return sum(t.numel() * t.element_size() for t in tensors)
+
+
+def _upcast(value: Any) -> Any:
+    return value.double() if isinstance(value, Tensor) and value.is_floating_point() else value
+
+
+def _ulp(value: Any, generator: torch.Generator) -> Any:
+    if not (isinstance(value, Tensor) and value.is_floating_point()):
+        return value
+    noise = 2 * torch.rand(value.shape, generator=generator, device=value.device, dtype=torch.float32) - 1
+    return (value * (1 + torch.finfo(value.dtype).eps * noise)).to(value.dtype)
+
+
+@contextlib.contextmanager
+def _double() -> Iterator[None]:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)

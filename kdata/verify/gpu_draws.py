@@ -1,0 +1,109 @@
+"""Fresh inputs on the device, the same in every process that is given the same seed. In children only.
+
+The task's own inputs are drawn once, in the reference's process, and travel as bytes; each sample's inputs are made of
+them here: every floating element is scaled by its own factor in (7/8, 1], which keeps domains, signs and masks, and
+integers are rolled along their first dimension where the reference stands that.  So no two calls see the same values,
+neither side knows the next ones, and gigabytes need not pass between processes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
+
+from kdata.verify.wire import NotPlainError, Reader, Writer
+
+TILE = 1 << 26  # elements of a larger input that travel; it is made by repeating them
+SPREAD = 1 / 8
+# Kept before any candidate is imported, so that patching torch does not change what is drawn.
+_rand, _empty, _take, _randint = torch.rand, torch.empty_strided, torch.take, torch.randint
+_generator, _quiet = torch.Generator, torch._C.DisableTorchFunction
+_copy, _mul, _roll, _reshape, _repeat = (
+    torch.Tensor.copy_, torch.Tensor.mul, torch.roll, torch.Tensor.reshape, torch.Tensor.repeat,
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Draws:
+    """Inputs of one task at one set of sizes, and how to make more like them."""
+
+    leaves: list[Any]
+    layouts: list[tuple[list[int], list[int]] | None]  # shape and strides of each tensor
+    spec: TreeSpec
+    roll: bool  # integers, too
+
+    @staticmethod
+    def of(inputs: list[Any], roll: bool = False) -> Draws:
+        """From the task's own inputs; what is larger than a tile is cut."""
+        leaves, spec = tree_flatten(inputs)
+        layouts = [_layout(leaf) for leaf in leaves]
+        cut = [leaf.reshape(-1)[:TILE].clone() if layout and leaf.numel() > TILE else leaf
+               for leaf, layout in zip(leaves, layouts, strict=True)]  # fmt: skip
+        return Draws(cut, layouts, spec, roll)
+
+    def write(self, writer: Writer) -> dict[str, Any]:
+        """As data.
+
+        Raises:
+            NotPlainError: an input is no plain data.
+        """
+        tree = tree_unflatten(self.leaves, self.spec)
+        return {"tree": writer.write(tree), "layouts": self.layouts, "roll": self.roll}
+
+    @staticmethod
+    def read(node: dict[str, Any], reader: Reader) -> Draws:
+        """From data."""
+        leaves, spec = tree_flatten(reader.read(node["tree"]))
+        return Draws(leaves, node["layouts"], spec, node["roll"])
+
+    def make(self, seed: int) -> list[Any]:
+        """New inputs in new memory."""
+        with _quiet():
+            made = [self._new(leaf, layout, seed + n) if layout else leaf
+                    for n, (leaf, layout) in enumerate(zip(self.leaves, self.layouts, strict=True))]  # fmt: skip
+        inputs: list[Any] = tree_unflatten(made, self.spec)
+        return inputs
+
+    def _new(self, leaf: torch.Tensor, layout: tuple[list[int], list[int]], seed: int) -> torch.Tensor:
+        shape, strides = layout
+        new = _empty(shape, strides, dtype=leaf.dtype, device=leaf.device)
+        elements = new.numel()
+        if leaf.numel() != elements:
+            leaf = _repeat(leaf, -(-elements // leaf.numel()))[:elements]
+        leaf = _reshape(leaf, shape)
+        if leaf.is_floating_point() or leaf.is_complex():
+            generator = _generator(leaf.device).manual_seed(seed)
+            noise = _rand(shape, generator=generator, device=leaf.device, dtype=torch.float32)
+            return _copy(new, _mul(leaf, 1 - SPREAD * noise))
+        if self.roll and leaf.ndim and leaf.shape[0] > 1:
+            leaf = _roll(leaf, 1 + seed % (leaf.shape[0] - 1), 0)
+        return _copy(new, leaf)
+
+
+def _layout(leaf: Any) -> tuple[list[int], list[int]] | None:
+    """Shape and strides; row-major where elements overlap or have gaps."""
+    if not isinstance(leaf, torch.Tensor):
+        return None
+    if leaf.layout is not torch.strided:
+        raise NotPlainError("an input is sparse")
+    dense = torch.empty_like(leaf, device="meta")
+    return list(dense.shape), list(dense.stride())
+
+
+def places(elements: int, seed: int, count: int, run: int = 1) -> torch.Tensor | None:
+    """Where to look at a tensor: ``count`` random runs of ``run`` elements; None for everywhere, if that is no more."""
+    if count * run >= elements:
+        return None
+    with _quiet():
+        generator = _generator("cpu").manual_seed(seed)
+        starts = _randint(0, elements - run + 1, (count,), generator=generator)
+        return (starts[:, None] + torch.arange(run)).reshape(-1).cuda()
+
+
+def pick(output: torch.Tensor, where: torch.Tensor | None) -> torch.Tensor:
+    """The elements at these places, in row-major numbering, on the caller's stream."""
+    with _quiet():
+        return _reshape(output, (-1,)) if where is None else _take(output, where)

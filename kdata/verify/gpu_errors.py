@@ -1,0 +1,137 @@
+"""Comparing large outputs on the device they were made on: ``kdata.verify.compare`` in torch. In trusted children only.
+
+The gates are those of ``kdata.verify.tolerances``; elements are taken in chunks, so that fp64 copies of gigabytes do
+not have to fit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from kdata.verify.tolerances import Tolerance, tolerance
+
+CHUNK = 1 << 26  # elements
+SANE = 0.05  # share of the golden's rms that the reference may be off before fp64 is taken to compute something else
+
+
+@dataclass(slots=True)
+class Sums:
+    """What is known of a difference, chunk after chunk."""
+
+    squares: float = 0.0
+    largest: float = 0.0
+    count: int = 0
+
+    def add(self, error: Tensor) -> None:
+        """Take in a chunk; elements that are not finite do not count."""
+        error = error[torch.isfinite(error)]
+        if error.numel():
+            self.squares += float((error * error).sum())
+            self.largest = max(self.largest, float(error.max()))
+            self.count += error.numel()
+
+    @property
+    def rms(self) -> float:
+        """Root of the mean square."""
+        return math.sqrt(self.squares / self.count) if self.count else 0.0
+
+
+@dataclass(slots=True)
+class Measure:
+    """One output of the reference: what a candidate's is held against."""
+
+    eager: Tensor  # flat, in its own dtype
+    golden: Tensor | None  # flat, fp64
+    noisy: Tensor | None  # flat: the answer to inputs moved by an ulp
+    terms: int
+    sums: bool
+    limits: Tolerance = field(default_factory=lambda: Tolerance(0.0, 0.0, 0.0, 0.0))
+    honest: float = 0.0  # the reference's own rms error
+
+    def prepare(self) -> None:
+        """Choose the measure and set the limits."""
+        if self.golden is not None and not self._sane():
+            self.golden = None
+        exact, size, eager, noisy = self.exact, Sums(), Sums(), Sums()
+        for part in _chunks(exact):
+            wanted = _wide(exact[part])
+            size.add(wanted.abs())
+            eager.add((_wide(self.eager[part]) - wanted).abs())
+            if self.noisy is not None:
+                noisy.add((_wide(self.noisy[part]) - wanted).abs())
+        self.honest = eager.rms
+        rms, largest = max(eager.rms, noisy.rms), max(eager.largest, noisy.largest)
+        dtype = str(self.eager.dtype)[6:]
+        self.limits = tolerance(dtype, size.rms, self.terms, self.sums, rms, largest)
+
+    @property
+    def exact(self) -> Tensor:
+        """The golden, or where there is none eager itself."""
+        return self.eager if self.golden is None else self.golden
+
+    def _sane(self) -> bool:
+        assert self.golden is not None
+        size, error = Sums(), Sums()
+        for part in _chunks(self.eager):
+            wanted, eager = self.golden[part], _wide(self.eager[part])
+            if not torch.equal(torch.isfinite(wanted), torch.isfinite(eager)):
+                return False
+            size.add(wanted.abs())
+            error.add((eager - wanted).abs())
+        return error.rms <= SANE * max(size.rms, 1e-30)
+
+    def errors(self, answer: Tensor) -> dict[str, Any]:
+        """The errors of a whole output, as data; ``fault`` says what no tolerance covers."""
+        total, relative, excess = Sums(), 0.0, 0.0
+        for part in _chunks(answer):
+            found, wanted, eager = _wide(answer[part]), _wide(self.exact[part]), _wide(self.eager[part])
+            if fault := _fault(found, wanted, eager):
+                return {"fault": fault}
+            finite = torch.isfinite(wanted) & torch.isfinite(found)
+            error, size = (found - wanted).abs()[finite], wanted.abs()[finite]
+            total.add(error)
+            if error.numel():
+                relative = max(relative, float(torch.where(size > 0, error / size, 0.0).max()))
+                excess = max(excess, float((error / (self.limits.atol + self.limits.rtol * size)).max()))
+        limits = self.limits
+        excess = max(excess, total.rms / limits.rmse, total.largest / max(limits.largest, limits.atol))
+        return {
+            "dtype": str(self.eager.dtype)[6:], "max_abs": total.largest, "max_rel": relative, "rmse": total.rms,
+            "rmse_reference": self.honest, "limits": asdict(limits), "excess": excess,
+        }  # fmt: skip
+
+
+def near(answer: Tensor, eager: Tensor, limits: Tolerance) -> float:
+    """The largest ratio of an error to its limit, against eager, whose own error is within the limits, too."""
+    found, wanted = _wide(answer), _wide(eager)
+    if not found.numel():
+        return 0.0
+    if _fault(found, wanted, wanted):
+        return math.inf
+    error = torch.nan_to_num((found - wanted).abs(), nan=0.0, posinf=0.0)
+    return float((error / (limits.atol + max(limits.largest, limits.atol) + limits.rtol * wanted.abs())).max())
+
+
+def _fault(found: Tensor, wanted: Tensor, eager: Tensor) -> str:
+    for name, mask in (("NaN", torch.isnan), ("infinity", torch.isinf)):
+        if not torch.equal(mask(found), mask(eager)) and not torch.equal(mask(found), mask(wanted)):
+            return f"{name} in {int(mask(found).sum())} places, in the reference in {int(mask(eager).sum())}"
+    infinite = torch.isinf(found)
+    if not found.is_complex() and not torch.equal(found[infinite].sign(), eager[infinite].sign()):
+        return "infinities of the other sign"
+    return ""
+
+
+def _wide(values: Tensor) -> Tensor:
+    return values.to(torch.complex128 if values.is_complex() else torch.float64)
+
+
+def _chunks(values: Tensor) -> Iterator[slice]:
+    for start in range(0, values.numel(), CHUNK):
+        yield slice(start, start + CHUNK)

@@ -1,0 +1,171 @@
+"""A candidate at its task's own sizes, on a GPU: its process and the reference's, and whole outputs compared.
+
+The trusted parent carries bytes from the one to the other and decides; the comparison runs in the reference's process
+(``kdata.verify.baselines``), which no candidate ever enters.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from kdata.record import Candidate, Trial
+from kdata.sandbox.pool import lease
+from kdata.sandbox.session import Session
+from kdata.sandbox.worker import JobError
+from kdata.verify import reasons
+from kdata.verify.compare import Tensors, UnequalError, structure
+from kdata.verify.findings import RejectedError
+from kdata.verify.gpu import Card, healthy
+from kdata.verify.trial import OUTCOMES
+
+GIVEN = "given.bin"  # what the reference's process leaves for the candidate's
+COMPILING = 300.0  # seconds that building, compiling and autotuning may take
+CALL = 60.0  # seconds that anything else may take
+DRAWS = 2  # of inputs whose outputs are compared whole
+WHOLE = 1 << 30  # bytes of output up to which every element is compared; beyond it, this many random runs
+RUNS, RUN = 1024, 4096
+EVERYTHING = 1 << 60
+CRASHES = {"timeout": reasons.TIMEOUT, "memory": reasons.MEMORY}
+
+
+class UnmeasuredError(Exception):
+    """The task cannot be run at its own sizes here: why."""
+
+
+@dataclass(slots=True)
+class Full:
+    """The two processes at work on one candidate."""
+
+    bench: Session
+    host: Session
+    admitted: dict[str, Any]
+    trials: list[Trial] = field(default_factory=list)
+
+    def ask(self, question: Mapping[str, Any], seconds: float = CALL) -> dict[str, Any]:
+        """Ask the candidate's process.
+
+        Raises:
+            RejectedError: the candidate failed.
+        """
+        try:
+            answer = self.host.ask(question, seconds)
+        except JobError as error:
+            raise RejectedError(CRASHES.get(error.reason, reasons.CRASH), f"at its own sizes: {error}") from error
+        if "failed" in answer:
+            outcome, detail = (str(part)[:300] for part in (*answer["failed"], "", "")[:2])
+            raise RejectedError(OUTCOMES.get(outcome, reasons.RAISES), f"at its own sizes: {detail}")
+        return answer
+
+    def trust(self, question: Mapping[str, Any], seconds: float = CALL) -> dict[str, Any]:
+        """Ask the reference's process.
+
+        Raises:
+            UnmeasuredError: it failed.
+        """
+        try:
+            answer = self.bench.ask(question, seconds)
+        except JobError as error:
+            raise UnmeasuredError(f"the reference's process ended with {error}") from error
+        if "fault" in answer:
+            raise UnmeasuredError(str(answer["fault"][1]))
+        return answer
+
+    def check(self) -> None:
+        """Compare whole outputs on some draws.
+
+        Raises:
+            RejectedError: one is wrong.
+        """
+        self.ask({"do": "warm", "what": "candidate", "seed": secrets.randbits(48)}, COMPILING)
+        for _ in range(DRAWS):
+            seed = secrets.randbits(48)
+            self.ask({"do": "prepare", "seed": seed})
+            answer = self.ask({"do": "go", "what": "candidate", "shield": False, "seed": 0, "count": 1})
+            self.compare_structure(answer)
+            self.trials.append(self.compare(seed))
+
+    def compare_structure(self, answer: Mapping[str, Any]) -> None:
+        """The nesting, types, dtypes, shapes and devices of what was returned.
+
+        Raises:
+            RejectedError: they are not the reference's.
+        """
+        try:
+            if "odd" in answer:
+                raise UnequalError(reasons.STRUCTURE, f"it returns {str(answer['odd'])[:200]}")
+            theirs = Tensors(answer["manifest"], b"")
+            structure(self.admitted["outputs"], Tensors(self.admitted["outline"], b""), answer["node"], theirs)
+            if any(entry["device"] != "cuda" for entry in theirs.manifest):
+                raise UnequalError(reasons.STRUCTURE, "an output is not on the GPU")
+        except UnequalError as unequal:
+            raise RejectedError(unequal.reason, f"at its own sizes: {unequal.detail}") from unequal
+        except (LookupError, TypeError, ValueError, AttributeError, StopIteration) as error:
+            raise RejectedError(reasons.CRASH, "its process said what makes no sense") from error
+
+    def compare(self, seed: int) -> Trial:
+        """Compare what the candidate's last call returned for a draw.
+
+        Raises:
+            RejectedError: it is wrong.
+        """
+        whole = self.admitted["written"] <= WHOLE
+        at = {"count": EVERYTHING if whole else RUNS, "run": 1 if whole else RUN, "seed": secrets.randbits(48)}
+        self.ask({"do": "write", **at})
+        try:
+            self.host.take("output.bin", self.bench.folder / "candidate.bin")
+        except JobError as error:
+            raise RejectedError(reasons.CRASH, str(error)) from error
+        question = {"do": "judge", "file": "candidate.bin", "at": at["seed"], "count": at["count"], "run": at["run"]}
+        tolerances = {name: self.admitted[name] for name in ("terms", "sums")}
+        outputs = self.trust({**question, "seed": seed, **tolerances}, COMPILING)["outputs"]
+        trial = self._trial(seed, outputs, whole)
+        if not trial.passed:
+            raise RejectedError(reasons.WRONG, f"at its own sizes: {trial.detail}")
+        return trial
+
+    def _trial(self, seed: int, outputs: Sequence[Mapping[str, Any]], whole: bool) -> Trial:
+        worst = max(outputs, key=lambda o: math.inf if "fault" in o else o.get("excess", 0.0), default={})
+        limits, excess = worst.get("limits", {}), worst.get("excess", 0.0)
+        detail = worst.get("fault", "") or ("" if whole else f"{RUNS} runs of {RUN} elements")
+        if excess > 1:
+            detail = f"error {worst['max_abs']:.3g}, {excess:.3g} times what is allowed"
+        numbers = {n: float(worst.get(n, 0.0)) for n in ("max_abs", "max_rel", "rmse", "rmse_reference")}
+        return Trial(
+            sizes="", shapes=self.admitted["shapes"], seed=seed, dtype=worst.get("dtype", ""), **numbers,
+            atol=limits.get("atol", 0.0), rtol=limits.get("rtol", 0.0), passed="fault" not in worst and excess <= 1,
+            detail=detail,
+        )  # fmt: skip
+
+
+@contextmanager
+def opened(candidate: Candidate, mode: str, card: Card, memory: int, tf32: bool) -> Iterator[Full]:
+    """Both processes, with the task admitted and the candidate's inputs and weights handed over.
+
+    Raises:
+        UnmeasuredError: the task does not run at its own sizes on this GPU.
+    """
+    task, limits = candidate.task, card.limits(4 * COMPILING, memory)
+    environment = card.environment(tf32)
+    wanted = {"source": task.source, "entry_point": task.entry_point, "mode": mode, "tf32": tf32}
+    with (
+        lease("torch", "kdata.verify.baselines:warm", **environment) as trusted,
+        lease("torch", "kdata.verify.gpu_host:warm", **environment) as hostile,
+    ):
+        payload = {**wanted, "seed": secrets.randbits(48), "roll": True}
+        with Session(trusted, "kdata.verify.baselines:answer", payload, limits) as bench:
+            try:
+                admitted = bench.ask({"do": "admit"}, COMPILING)
+            except JobError as error:
+                lost = "" if healthy(card) else "; the GPU is lost"
+                raise UnmeasuredError(f"the reference's process ended with {error}{lost}") from error
+            if "fault" in admitted:
+                raise UnmeasuredError(admitted["fault"][1])
+            files = {"candidate.py": candidate.source.encode(), GIVEN: (bench.folder / GIVEN).read_bytes()}
+            handed = {"given": admitted["given"], "manifest": admitted["manifest"], "mode": mode, "tf32": tf32}
+            with Session(hostile, "kdata.verify.gpu_host:serve", handed, limits, files) as host:
+                yield Full(bench, host, admitted)

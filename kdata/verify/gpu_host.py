@@ -1,0 +1,121 @@
+"""The candidate's side on a GPU: hostile code runs here, in a child of its own.
+
+``answer`` runs the trials of the small variants as ``kdata.verify.host`` does, on the device instead of the
+interpreter; ``serve`` runs the candidate at the task's own sizes, one call at a time as the parent asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+from kdata.sandbox.session import Peer
+from kdata.verify import enclosure, host, reasons, wire
+from kdata.verify.baselines import GIVEN, load_driver, private_caches
+from kdata.verify.gpu_draws import Draws
+from kdata.verify.gpu_launches import DeviceLedger
+from kdata.verify.loading import line, load
+from kdata.verify.timing_samples import Sampler
+
+PROFILED = 3  # calls
+_ledger = DeviceLedger()
+_profile, _sync = profile, torch.cuda.synchronize
+
+
+def warm() -> None:
+    """Put the ledger and the watches in place. Nothing here starts CUDA: the children that are forked do."""
+    host.use(host.Engine("cuda", _ledger, _ledger.take_turn, lambda: False, torch.cuda.synchronize))
+    load_driver()
+
+
+def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    """``kdata.verify.host.answer`` on the device."""
+    private_caches(scratch)
+    _strict(payload.get("tf32", False))
+    return host.answer(payload, scratch)
+
+
+def health(payload: None, scratch: Path) -> dict[str, Any]:
+    """Whether the device computes: two numbers that ought to be 2016."""
+    numbers = torch.arange(64, device="cuda", dtype=torch.float32)
+    ones = torch.ones(64, 64, device="cuda")
+    found = float(numbers.sum()), float((ones @ numbers)[0])
+    torch.cuda.synchronize()
+    return {"sums": found, "name": torch.cuda.get_device_name(), "memory": torch.cuda.mem_get_info()[1]}
+
+
+def serve(payload: dict[str, Any], scratch: Path) -> None:
+    """Serve the parent's questions about the candidate at the task's own sizes.
+
+    ``payload``: given (nodes), manifest, mode, tf32.  An answer with ``failed`` is the last one.
+    """
+    private_caches(scratch)
+    _strict(payload["tf32"])
+    _ledger.watching = False
+    peer = Peer(scratch)
+    work: Full | None = None
+    while (question := peer.question()) is not None:
+        try:
+            work = work or Full(payload, scratch)
+            peer.answer(work.answer(question))
+        except enclosure.ForbiddenError as error:
+            peer.answer({"failed": [reasons.BEHIND, enclosure.fault() or line(error)]})
+        except host.StopTrialError as stop:
+            peer.answer({"failed": [stop.outcome, stop.detail]})
+        except Exception as error:  # noqa: BLE001 - whatever the candidate raises is the answer
+            memory = any(words in str(error) for words in host.OUT_OF_MEMORY)
+            peer.answer({"failed": ["memory" if memory else "raises", line(error)]})
+
+
+class Full:
+    """The candidate, built and loaded."""
+
+    def __init__(self, payload: dict[str, Any], scratch: Path) -> None:
+        self._scratch = scratch
+        reader = wire.Reader(payload["manifest"], (scratch / GIVEN).read_bytes(), "cuda")
+        self._draws = Draws.read(payload["given"]["draws"], reader)
+        state = reader.read(payload["given"]["state"])
+        module = load(scratch / host.SOURCE)
+        model = host.build(module, reader, payload["given"])
+        try:
+            model.load_state_dict(state, strict=True)
+        except Exception as error:
+            raise host.StopTrialError("state", line(error)) from error
+        model = model.cuda()
+        self._model = model.eval() if payload["mode"] == "eval" else model
+        self._sampler = Sampler({"candidate": self._model}, self._draws)
+
+    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Answer the parent."""
+        if question["do"] == "profile":
+            return {"kernels": self._profile(question["seed"])}
+        return self._sampler.answer(question, self._scratch)
+
+    def _profile(self, seed: int) -> list[list[Any]]:
+        """Name, stream, start and duration (nanoseconds) of everything the device did in some calls, call by call."""
+        found: list[list[Any]] = []
+        for number in range(PROFILED + 1):
+            inputs = self._draws.make(seed + number)
+            _sync()
+            with _profile(activities=[ProfilerActivity.CUDA], acc_events=True) as seen:
+                with torch.no_grad():
+                    self._model(*inputs)
+                _sync()
+            if number:  # the first starts the profiler
+                found += [[number, *event] for event in _events(seen)]
+        return found
+
+
+def _events(seen: Any) -> Iterator[tuple[str, int, int, int]]:
+    for event in seen.profiler.kineto_results.events():
+        if event.device_type().name == "CUDA":
+            yield event.name()[:200], event.device_resource_id(), event.start_ns(), event.duration_ns()
+
+
+def _strict(tf32: bool) -> None:
+    """Products in the precision of the track that is judged; Triton's default follows TRITON_F32_DEFAULT."""
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = tf32

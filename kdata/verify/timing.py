@@ -1,0 +1,285 @@
+"""How fast a candidate is beside its baselines: the protocol. The trusted side, which alone sees both processes.
+
+Protocol 1 (after SOL-ExecBench, KernelBench-Hard, AgentKernelArena and CUDA-L2, see each reason below):
+
+- The GPU is used by nobody else. Baselines (eager, torch.compile, its max-autotune) run in the reference's process, the
+  candidate in its own, with the same code around each call.
+- Blocks of A B .. B A: every program is visited twice a block, in mirrored order, so that drifts cancel.
+- One call a sample, on inputs that no call has seen, which do not exist before the last call ended; the L2 cache is
+  flushed and its persisting lines are released before each.
+- Two kinds of samples: *shielded* ones time the device alone by its events, *bare* ones start on an idle device and
+  are timed by the process's clock and by the judge's, which a candidate cannot reach.
+- Elements at random places are read when a call returns, on its own stream, and again after the device has come to
+  rest: both must be right, for every timed call; whole outputs are compared at random.
+- Clocks must agree: what ran on the device, over all streams, with the events; the process's clock with the judge's.
+  Where starting the calls takes longer than the device, the claim is the smaller of the two speedups.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import random
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from kdata.record import Series, Timing
+from kdata.sandbox.session import Session
+from kdata.verify import reasons
+from kdata.verify import timing_statistics as statistics
+from kdata.verify.findings import RejectedError
+from kdata.verify.gpu import Card
+from kdata.verify.gpu_full import COMPILING, Full
+
+PROTOCOL = "1"
+CANDIDATE, EAGER = "candidate", "eager"
+PLACES = 2048  # elements looked at in each timed output
+EMPTY = 15  # samples without a call: what asking and answering take
+COPIES = re.compile(r"memcpy|memset|copy|fill|arange|cast", re.IGNORECASE)  # what wrappers may leave to torch
+FORGED = 200.0  # microseconds that the judge's clock may be behind the process's
+NOISE = 20.0  # microseconds of the profiler's
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How many samples."""
+
+    blocks: int = 5
+    shielded: int = 5  # a visit; a block visits each program twice
+    bare: int = 2
+    baselines: tuple[str, ...] = (EAGER, "compile", "max-autotune")
+
+
+@dataclass(slots=True)
+class Samples:
+    """Of one program, block by block."""
+
+    gpu: list[list[float]] = field(default_factory=list)
+    wall: list[list[float]] = field(default_factory=list)
+    outer: list[list[float]] = field(default_factory=list)
+
+    def series(self, name: str) -> Series:
+        """As a record."""
+        return Series(name, *(tuple(round(v, 3) for block in kind for v in block)
+                              for kind in (self.gpu, self.wall, self.outer)))  # fmt: skip
+
+
+class Timer:
+    """Times one candidate."""
+
+    def __init__(self, full: Full, card: Card, plan: Plan, tf32: bool = False) -> None:
+        self._full, self._card, self._plan, self._tf32 = full, card, plan, tf32
+        self.samples: dict[str, Samples] = {}
+        self._empty: dict[str, tuple[float, float]] = {}  # of each process: its clock's, and the judge's
+        self._verified = 0
+        self._notes: list[str] = []
+        self._kernels: list[list[Any]] = []
+        self._random = random.Random(secrets.randbits(64))
+
+    def run(self, own: set[str]) -> Timing:
+        """Take all samples. ``own`` names the candidate's kernels.
+
+        Raises:
+            RejectedError: a timed call was wrong.
+        """
+        before, crowd = self._card.condition(), self._card.strangers() > 0
+        self._warm()
+        for name in (EAGER, CANDIDATE):
+            self._empty[name] = self._idle(name)
+        self._kernels = self._profile()
+        for _ in range(self._plan.blocks):
+            self._block()
+        return self._claim(own, (before, self._card.condition()), crowd)
+
+    def object_to(self, timing: Timing, own: set[str]) -> None:
+        """What a trick with the clocks, or with the work, has left behind.
+
+        Raises:
+            RejectedError: there is such a trace.
+        """
+        mine = self.samples[CANDIDATE]
+        foreign = sorted({k[1] for k in self._kernels if k[1] not in own and not COPIES.search(k[1])})
+        if foreign:
+            raise RejectedError(reasons.ATEN, f"when timed: {', '.join(foreign)}")
+        if not timing.share:
+            raise RejectedError(reasons.NOT_LAUNCHED, "when timed")
+        busy, wall, outer = statistics.busy(self._kernels), _median(mine.wall), _median(mine.outer)
+        if busy > statistics.AGREE * timing.gpu + NOISE:
+            raise RejectedError(reasons.CLOCKS, f"the device works for {busy:.0f} us, its events say {timing.gpu:.0f}")
+        if outer > statistics.AGREE * wall + FORGED:
+            raise RejectedError(reasons.CLOCKS, f"a call takes {outer:.0f} us, its process says {wall:.0f}")
+        if timing.gpu < statistics.FLOOR * timing.floor:
+            raise RejectedError(reasons.IMPOSSIBLE, f"{timing.gpu:.1f} us, the device needs {timing.floor:.1f}")
+
+    def _warm(self) -> None:
+        for name in self.samples:
+            self._ask(name, {"do": "warm", "what": name, "seed": secrets.randbits(48)}, COMPILING)
+
+    def prepare(self) -> None:
+        """Compile what is compiled, for which the GPU need not be quiet.
+
+        Raises:
+            RejectedError: the candidate fails.
+        """
+        self.samples = {EAGER: Samples()}
+        for name in self._plan.baselines:
+            if name != EAGER:
+                failed = self._full.trust({"do": "compile", "what": name}, COMPILING).get("failed", "")
+                if failed:
+                    self._notes.append(f"{name}: {failed}")
+                else:
+                    self.samples[name] = Samples()
+        self.samples[CANDIDATE] = Samples()
+        self._warm()
+
+    def _session(self, name: str) -> Session:
+        return self._full.host if name == CANDIDATE else self._full.bench
+
+    def _ask(self, name: str, question: Mapping[str, Any], seconds: float = 60.0) -> dict[str, Any]:
+        return self._full.ask(question, seconds) if name == CANDIDATE else self._full.trust(question, seconds)
+
+    def _block(self) -> None:
+        """Visit every program twice, there and back."""
+        names = list(self.samples)
+        self._random.shuffle(names)
+        for samples in self.samples.values():
+            for kind in (samples.gpu, samples.wall, samples.outer):
+                kind.append([])
+        whole = self._random.randrange(2 * (self._plan.shielded + self._plan.bare))
+        for turn, name in enumerate([*names, *reversed(names)]):
+            self._visit(name, whole - (turn // len(names)) * (self._plan.shielded + self._plan.bare))
+
+    def _visit(self, name: str, whole: int) -> None:
+        """Samples of one program; the first call after a change of process does not count."""
+        kinds = [True] * self._plan.shielded + [False] * self._plan.bare
+        self._random.shuffle(kinds)
+        looks = []
+        self._sample(name, True, secrets.randbits(48))
+        for number, shielded in enumerate(kinds):
+            seed = secrets.randbits(48)
+            answer, outer = self._sample(name, shielded, seed)
+            self._note(name, answer, outer, shielded)
+            if name == CANDIDATE:
+                looks.append(self._look(seed, answer))
+                if number == whole:
+                    self._full.compare(seed)
+        if looks:
+            self._verify(looks)
+
+    def _sample(self, name: str, shielded: bool, seed: int) -> tuple[dict[str, Any], float]:
+        """One call: the answer, and how long it took as this side's clock has it, in microseconds."""
+        at = secrets.randbits(48)
+        self._ask(name, {"do": "prepare", "seed": seed})
+        question = {"do": "go", "what": name, "shield": shielded, "seed": at, "count": PLACES}
+        answer = self._ask(name, question)
+        return answer | {"at": at}, 1e6 * self._session(name).seconds
+
+    def _idle(self, name: str) -> tuple[float, float]:
+        """What a sample takes in which nothing is called: by the process's clock and by the judge's."""
+        walls, outers = [], []
+        for _ in range(EMPTY):
+            self._ask(name, {"do": "prepare", "seed": secrets.randbits(48)})
+            answer = self._ask(name, {"do": "go", "what": "", "shield": False, "seed": 0, "count": PLACES})
+            walls.append(_number(answer, "wall"))
+            outers.append(1e6 * self._session(name).seconds)
+        return median(walls), median(outers)
+
+    def _note(self, name: str, answer: Mapping[str, Any], outer: float, shielded: bool) -> None:
+        samples = self.samples[name]
+        if shielded:
+            samples.gpu[-1].append(_number(answer, "gpu"))
+            return
+        wall, whole = self._empty[CANDIDATE if name == CANDIDATE else EAGER]
+        samples.wall[-1].append(max(0.1, _number(answer, "wall") - wall))
+        samples.outer[-1].append(max(0.1, outer - whole))
+
+    def _look(self, seed: int, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """What stood in the output when the call returned, and what stands elsewhere in it now."""
+        self._full.compare_structure(answer)
+        later = secrets.randbits(48)
+        again = self._full.ask({"do": "look", "seed": later, "count": PLACES, "run": 1})
+        return {"seed": seed, "looks": [{"seed": answer["at"], "count": PLACES, "values": _texts(answer)},
+                                        {"seed": later, "count": PLACES, "values": _texts(again)}]}  # fmt: skip
+
+    def _verify(self, looks: Sequence[dict[str, Any]]) -> None:
+        for at_return, later in self._full.trust({"do": "verify", "samples": looks})["excess"]:
+            if later > 1:
+                raise RejectedError(reasons.TIMED_WRONG, f"error {later:.3g} times what is allowed")
+            if at_return > 1:
+                raise RejectedError(reasons.UNFINISHED, f"error {at_return:.3g} times what is allowed")
+        self._verified += len(looks)
+
+    def _profile(self) -> list[list[Any]]:
+        kernels = self._full.ask({"do": "profile", "seed": secrets.randbits(48)}).get("kernels")
+        try:
+            return [[int(call), str(name), int(stream), int(start), int(length)]
+                    for call, name, stream, start, length in kernels or []]  # fmt: skip
+        except (TypeError, ValueError) as error:
+            raise RejectedError(reasons.CRASH, "its process said what makes no sense") from error
+
+    def _claim(self, own: set[str], condition: tuple[str, str], crowd: bool) -> Timing:
+        kernels, mine = self._kernels, self.samples[CANDIDATE]
+        others = {n: s for n, s in self.samples.items() if n != CANDIDATE}
+        fastest = min(others, key=lambda n: _median(others[n].gpu))
+        launch_bound = _median(others[fastest].gpu) < statistics.LAUNCH_BOUND
+        if launch_bound:
+            fastest = min(others, key=lambda n: _median(others[n].wall))
+        device = statistics.ratio(others[fastest].gpu, mine.gpu)
+        wall = statistics.ratio(others[fastest].wall, mine.wall)
+        late = _median(mine.wall) > statistics.AGREE * _median(mine.gpu) + statistics.HOST
+        claim = wall if launch_bound or (late and wall.value < device.value) else device
+        eager = statistics.ratio(others[EAGER].gpu, mine.gpu).value
+        label = _label(claim, eager, launch_bound, crowd, fastest)
+        return Timing(
+            PROTOCOL, self._full.admitted["device"]["name"], self._card.driver, "tf32" if self._tf32 else "ieee",
+            label, fastest, claim.value, claim.low, claim.high, eager, wall.value, _median(mine.gpu),
+            statistics.floor(self._full.admitted, self._tf32), statistics.share(kernels, own),
+            tuple(sorted({k[1] for k in kernels})), self._plan.blocks, self._verified, condition,
+            tuple(s.series(n) for n, s in self.samples.items()), "; ".join(self._notes),
+        )  # fmt: skip
+
+
+def kernel_names(source: str) -> set[str]:
+    """The functions of a candidate's text that are decorated, by name: Triton names its kernels after them."""
+    functions = (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef))
+    return {f.name for f in functions if f.decorator_list}
+
+
+def _label(claim: statistics.Ratio, eager: float, launch_bound: bool, crowd: bool, fastest: str) -> str:
+    if crowd:
+        return "contended"
+    if launch_bound:
+        return "launch-bound"
+    if (claim.high - claim.low) / 2 > statistics.STABLE * claim.value:
+        return "unstable"
+    over_eager, over_compiled = statistics.EXTRAORDINARY
+    if eager > over_eager or (fastest != EAGER and claim.value > over_compiled):
+        return "extraordinary"
+    return ""
+
+
+def _median(blocks: Sequence[Sequence[float]]) -> float:
+    return median(v for block in blocks for v in block)
+
+
+def _number(answer: Mapping[str, Any], name: str) -> float:
+    """A positive number that a process said.
+
+    Raises:
+        RejectedError: it said something else.
+    """
+    value = answer.get(name)
+    if isinstance(value, float) and math.isfinite(value) and value > 0:
+        return value
+    raise RejectedError(reasons.CRASH, "its process said what makes no sense")
+
+
+def _texts(answer: Mapping[str, Any]) -> list[str]:
+    values = answer.get("values")
+    if isinstance(values, list) and all(isinstance(v, str) for v in values):
+        return values
+    raise RejectedError(reasons.CRASH, "its process said what makes no sense")

@@ -1,0 +1,152 @@
+"""One timed call at a time. In the candidate's child and, for the baselines, in the reference's: the same code.
+
+Each sample is a conversation with the parent, see ``kdata.verify.timing``: ``prepare`` draws inputs that no call has
+seen, ``go`` calls once, ``look`` and ``write`` hand over the output.  A *shielded* sample starts the call while the
+device is kept busy, so that the time between the two events is the device's alone; a *bare* one starts it on an idle
+device, as a user would, and is what the wall clocks measure.
+"""
+
+from __future__ import annotations
+
+import base64
+import ctypes
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from kdata.verify.gpu_draws import Draws, pick, places
+from kdata.verify.wire import NotPlainError, Outline, raw
+
+SMALLEST_FLUSH = 256 << 20  # bytes
+WARM_SECONDS = 0.3
+MOST_CYCLES = 40_000_000  # of a shield: about 20 ms
+CYCLES = 2_000  # a microsecond at the highest clock of today's devices
+# Kept before any candidate is imported, so that patching does not change the clocks.
+_clock, _sync, _sleep, _Event, _quiet = (
+    time.perf_counter, torch.cuda.synchronize, torch.cuda._sleep, torch.cuda.Event, torch._C.DisableTorchFunction,
+)  # fmt: skip
+_elapsed, _record, _zero, _no_grad = _Event.elapsed_time, _Event.record, torch.Tensor.zero_, torch.no_grad
+
+
+class Sampler:
+    """Takes samples of some calls, each a function of the inputs."""
+
+    def __init__(self, calls: dict[str, Callable[..., Any]], draws: Draws) -> None:
+        self._calls, self._draws = calls, draws
+        properties = torch.cuda.get_device_properties()
+        size = max(SMALLEST_FLUSH, 2 * properties.L2_cache_size)
+        self._flush = torch.empty(size, dtype=torch.uint8, device="cuda")
+        self._events = _Event(enable_timing=True), _Event(enable_timing=True)
+        self._reset = _persisting_reset()
+        self._shield = 0  # cycles
+        self._inputs: list[Any] = []
+        self._outputs: Any = None
+        self._blank: Any = None  # stands for an answer where nothing is called
+        self._sizes: list[int] = []  # elements of the outputs, once they are known
+
+    def answer(self, question: dict[str, Any], scratch: Path) -> dict[str, Any]:
+        """Answer one of the parent's questions."""
+        match question["do"]:
+            case "warm":
+                return self._warm(question["what"], question["seed"])
+            case "prepare":
+                return self._prepare(question["seed"])
+            case "go":
+                return self._go(question)
+            case "look":
+                values = self._look(question)
+                return {"values": [base64.b64encode(raw(v)).decode() for v in values]}
+            case "write":
+                (scratch / "output.bin").write_bytes(b"".join(raw(v) for v in self._look(question)))
+                return {}
+        raise ValueError(f"unknown question {question['do']!r}")
+
+    def run(self, what: str, seed: int) -> Any:
+        """One call that is not timed."""
+        with _no_grad():
+            return self._calls[what](*self._draws.make(seed))
+
+    def _warm(self, what: str, seed: int) -> dict[str, Any]:
+        """Call until the device is warm, and learn how long the host takes to start a call."""
+        begun = _clock()
+        host: list[float] = []
+        while _clock() - begun < WARM_SECONDS or len(host) < 4:
+            inputs = self._draws.make(seed + len(host))
+            _sync()
+            started = _clock()
+            with _no_grad():
+                outputs = self._calls[what](*inputs)
+            host.append(_clock() - started)
+            _sync()
+        self._sizes, self._blank = [t.numel() for t in _tensors(outputs)], outputs
+        typical = sorted(host)[len(host) // 2] * 1e6
+        self._shield = max(self._shield, min(MOST_CYCLES, int(CYCLES * (2 * typical + 100))))
+        return {"host": typical}
+
+    def _prepare(self, seed: int) -> dict[str, Any]:
+        previous = self._inputs  # alive until the next are drawn, so that their memory is not the same
+        self._inputs = self._draws.make(seed)
+        del previous
+        self._outputs = None
+        if self._reset is not None:
+            self._reset()
+        _zero(self._flush)
+        _sync()
+        return {}
+
+    def _go(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Call once; what stands in the output when the call returns is picked on the caller's own stream."""
+        first, last = self._events
+        where = [places(n, question["seed"], question["count"]) for n in self._sizes]
+        _sync()
+        call = self._calls[question["what"]] if question["what"] else None
+        if question["shield"]:
+            _zero(self._flush)
+            _sleep(self._shield)
+        _record(first)
+        started = _clock()
+        with _no_grad():
+            outputs = self._blank if call is None else call(*self._inputs)
+        returned = _clock()
+        _record(last)
+        kept = [pick(t, w).clone() for t, w in zip(_tensors(outputs), where, strict=True)]
+        _sync()
+        ended = _clock()
+        self._outputs = outputs
+        return {
+            "gpu": _elapsed(first, last) * 1e3, "host": (returned - started) * 1e6, "wall": (ended - started) * 1e6,
+            "values": [base64.b64encode(raw(v)).decode() for v in kept], **_outline(outputs),
+        }  # fmt: skip
+
+    def _look(self, question: dict[str, Any]) -> list[torch.Tensor]:
+        seed, count, run = question["seed"], question["count"], question["run"]
+        return [pick(t, places(t.numel(), seed, count, run)) for t in _tensors(self._outputs)]
+
+
+def _tensors(value: Any) -> list[torch.Tensor]:
+    return [t for t in tree_leaves(value) if isinstance(t, torch.Tensor)]
+
+
+def _outline(value: Any) -> dict[str, Any]:
+    """What was returned, without the elements."""
+    writer = Outline()
+    try:
+        return {"node": writer.write(value), "manifest": writer.manifest}
+    except NotPlainError as error:
+        return {"odd": str(error)}
+
+
+def _persisting_reset() -> Callable[[], Any] | None:
+    """The function that clears lines which a kernel asked the L2 to keep; None where the runtime is not found."""
+    with open("/proc/self/maps") as maps:
+        names = {line.split()[-1] for line in maps if "libcudart" in line}
+    for name in sorted(names):
+        if os.path.isfile(name):
+            function: Callable[[], Any] = ctypes.CDLL(name).cudaCtxResetPersistingL2Cache
+            return function
+    return None

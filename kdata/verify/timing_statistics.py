@@ -1,0 +1,88 @@
+"""From raw samples to a claim: medians, bootstrap intervals, floors, labels. Trusted, and needs no GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+DRAWS = 2000  # of the bootstrap
+LAUNCH_BOUND = 20.0  # microseconds on the device: below it the time is the launch's
+HOST = 60.0  # microseconds that starting a call may take beyond what the device does
+AGREE = 1.5  # ratio up to which two clocks agree
+STABLE = 0.03  # half width of the speedup's interval, as a share of it
+EXTRAORDINARY = 10.0, 3.0  # speedups over eager and over torch.compile that want a person's look
+FLOOR = 0.9  # of the least time the device could take
+# Floating operations a clock and multiprocessor of the fastest unit that keeps the precision, Hopper and Blackwell's
+# data center parts; fp32 as three products of tf32.
+RATES = {"float16": 4096, "bfloat16": 4096, "float8_e4m3fn": 8192, "float8_e5m2": 8192, "float32": 683, "float64": 256}
+FASTEST_MEMORY = 16e12  # bytes a second, where the device does not tell its own
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A ratio of medians and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def ratio(above: Sequence[Sequence[float]], below: Sequence[Sequence[float]], seed: int = 0) -> Ratio:
+    """Median over median of samples in blocks; blocks are resampled together, for drifts are common to a block."""
+    one, other = (np.asarray(values, dtype=np.float64) for values in (above, below))
+    random = np.random.default_rng(seed)
+    blocks = len(one)
+    chosen = random.integers(0, blocks, size=(DRAWS, blocks))
+    drawn = [_resampled(values, chosen, random) for values in (one, other)]
+    ratios = np.median(drawn[0], axis=1) / np.median(drawn[1], axis=1)
+    low, high = np.quantile(ratios, [0.025, 0.975])
+    return Ratio(float(np.median(one) / np.median(other)), float(low), float(high))
+
+
+def _resampled(values: Any, blocks: Any, random: np.random.Generator) -> Any:
+    """For each draw its blocks, and from each of these as many samples as it has, with repetition."""
+    draws, count = blocks.shape
+    size = values.shape[1]
+    picks = random.integers(0, size, size=(draws, count, size))
+    return values[blocks[:, :, None], picks].reshape(draws, -1)
+
+
+def floor(admitted: Mapping[str, Any], tf32: bool = False) -> float:
+    """The least microseconds that the device can take: bytes over bandwidth, or operations over rate.
+
+    Writes that fit the cache need not have reached memory when the last kernel ends.
+    """
+    device = admitted["device"]
+    bandwidth = 2e3 * device["memory_clock"] * device["bus"] / 8 or FASTEST_MEMORY
+    moved = admitted["read"] + max(0, admitted["written"] - device["l2"])
+    rate = RATES.get(admitted["dtype"], max(RATES.values())) * (3 if tf32 and admitted["dtype"] == "float32" else 1)
+    operations = rate * device["sms"] * (1e3 * device["clock"] or 3e9)
+    return 1e6 * float(max(moved / bandwidth, admitted["flops"] / operations))
+
+
+def busy(kernels: Sequence[Sequence[Any]]) -> float:
+    """Microseconds a call in which anything ran on the device, over all streams: the median over calls.
+
+    ``kernels``: number of the call, name, stream, start and duration in nanoseconds.
+    """
+    calls: dict[int, list[tuple[int, int]]] = {}
+    for call, _, _, start, duration in kernels:
+        calls.setdefault(call, []).append((start, start + duration))
+    return float(np.median([_union(spans) for spans in calls.values()])) / 1e3 if calls else 0.0
+
+
+def _union(spans: list[tuple[int, int]]) -> int:
+    total, end = 0, 0
+    for first, last in sorted(spans):
+        total += max(0, last - max(first, end))
+        end = max(end, last)
+    return total
+
+
+def share(kernels: Sequence[Sequence[Any]], own: set[str]) -> float:
+    """How much of the device's time was spent in kernels of these names."""
+    total = sum(k[4] for k in kernels)
+    return sum(k[4] for k in kernels if k[1] in own) / total if total else 0.0
