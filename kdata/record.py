@@ -200,12 +200,12 @@ class Receipt:
     builds: tuple[Build, ...] = ()
     mode: str = "train"  # how the modules ran: as constructed ("train") or, where that is random, "eval"
     level: str = "interpreted"
-    effort: str = "screen"  # how much was tried: "screen" or "trust", see kdata.verify.options
     device: str = ""
     isolation: str = ""
     tolerances: str = ""  # version of the table
     harness: str = ""  # hash of the judge's own source
     versions: tuple[str, ...] = ()
+    effort: str = "screen"  # how much was tried: "screen" or "trust", see kdata.verify.options
     timing: Timing | None = None  # on a GPU only
     form: int = 2  # version of this record; 2 added effort and timing
 
