@@ -24,6 +24,7 @@ from kdata.shards import Manifest, Store
 from kdata.statistics import funnel
 
 RUN = "shards/run.json"  # the shards of the last run, in order
+OPTIONS = "options.json"
 
 
 class BuildError(ValueError):
@@ -61,7 +62,7 @@ class Outcome:
         """The outcome for the Prefect UI."""
         rows = "\n".join(f"| {r['stage']} | {r['kept']} | {r['dropped']} | {r['reasons']} |" for r in self.funnel)
         failed = "\n".join(f"- {failure}" for failure in self.failures) or "none"
-        note = f"\n\n{self.note.capitalize()}." if self.note else ""
+        note = f"\n\n{self.note[:1].upper() + self.note[1:]}." if self.note else ""
         head = f"# {self.rows} verified pairs\n\n`{self.out}`{note}"
         table = f"| stage | kept | dropped | why |\n|---|---|---|---|\n{rows}"
         return f"{head}\n\n{table}\n\n## Failed\n\n{failed}\n"
@@ -77,7 +78,7 @@ def save(out: str, name: str, value: Any) -> None:
 def finish(build: Build, published: Manifest | None) -> Outcome:
     """Write the dataset and the report of a run."""
     options, made = build.options, build.made()
-    save(options.out, "options.json", options.model_dump())
+    save(options.out, OPTIONS, options.model_dump())
     save(options.out, "sources.lock.json", _lock(made))
     save(options.out, RUN, [m.name for m in made])
     said = [f.message if f.job.source and f.message.startswith(f.job.source) else f"{f.label}: {f.message}"
@@ -94,7 +95,7 @@ def _write(options: BuildOptions, made: Sequence[Manifest], published: Manifest)
     """Write the dataset, put it on the Hub if that is wanted, and return its number of rows."""
     place = store(options.out)
     pairs = place.read(published.name, Pair)
-    overlaps = leakage.flags(pairs, problems(options)) if options.problems else {}
+    overlaps = leakage.flags(pairs, problems(options)) if options.problems else None
     write_dataset(pairs, _dropped(place, made), options.out, dataset.render, options.seed, overlaps)
     if options.publish_to:
         push(options.out, options.publish_to, os.environ.get("HF_TOKEN"))
@@ -113,7 +114,9 @@ def report_of(out: str, file: str = "") -> str:
     place = store(out)
     made = [m for name in json.loads(fs.cat_file(path)) if (m := place.manifest(name))]
     file = file or posixpath.join(out, "report.html")
-    write_report(file, funnel(_by_stage(made)), read_dataset(out), _dropped(place, made))
+    asked = json.loads(fs.cat_file(path.removesuffix(RUN) + OPTIONS))
+    notes = () if asked["problems"] else (UNCHECKED,)
+    write_report(file, funnel(_by_stage(made)), read_dataset(out), _dropped(place, made), notes)
     return file
 
 

@@ -38,7 +38,7 @@ class DatasetInfo:
     dropped: int
     split_by: str  # what was kept whole: "repository", "source file", "task"
     test_repositories: tuple[str, ...]
-    overlaps: int  # pairs flagged as a benchmark's operator
+    overlaps: int | None  # pairs flagged as a benchmark's operator; None where none was compared with
     statistics: Statistics
     licenses: tuple[dict[str, Any], ...]  # the lines of the licence manifest
     files: tuple[str, ...]  # relative to the folder
@@ -62,7 +62,7 @@ def write_dataset(
         out: folder or fsspec URL; data files of an earlier set in it are removed.
         card: makes the README of what was written.
         seed: decides the test split.
-        overlaps: pair id -> benchmark problem with the same operators.
+        overlaps: pair id -> benchmark problem with the same operators; None where none was compared with.
 
     Raises:
         ValueError: there is no pair, or two have one id.
@@ -78,7 +78,8 @@ def write_dataset(
     files["LICENSES.jsonl"] = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in manifest).encode()
     info = DatasetInfo(
         len(train), len(test), len(dropped), split_by, tuple(sorted({p.task.origin.repository for p in test})),
-        sum(1 for p in pairs if flags.get(p.id)), describe(pairs, dropped), manifest, (*sorted(files), "README.md"),
+        None if overlaps is None else sum(1 for p in pairs if flags.get(p.id)), describe(pairs, dropped), manifest,
+        (*sorted(files), "README.md"),
         digest(*(f"{name} {digest(data.hex())}" for name, data in sorted(files.items()))),
         min(pairs, key=lambda p: (len(p.task.source) + len(p.candidate.source), p.id)),
     )  # fmt: skip

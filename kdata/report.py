@@ -33,7 +33,9 @@ class Chart:
     svg: str
 
 
-def write_report(out_html: str, funnel: Funnel, pairs: Sequence[Pair], dropped: Sequence[Dropped]) -> None:
+def write_report(
+    out_html: str, funnel: Funnel, pairs: Sequence[Pair], dropped: Sequence[Dropped], notes: Sequence[str] = ()
+) -> None:
     """Write the report of a build.
 
     Args:
@@ -41,13 +43,14 @@ def write_report(out_html: str, funnel: Funnel, pairs: Sequence[Pair], dropped: 
         funnel: what each stage kept, see ``kdata.statistics``.
         pairs: the published pairs; an even choice over their families can be browsed.
         dropped: what the stages did not keep; a few are shown for each reason.
+        notes: what else a reader should know, in short phrases.
     """
     fs, path = fsspec.core.url_to_fs(out_html)
     fs.makedirs(posixpath.dirname(path), exist_ok=True)
-    fs.pipe_file(path, render(funnel, pairs, dropped).encode("utf-8", "replace"))
+    fs.pipe_file(path, render(funnel, pairs, dropped, notes).encode("utf-8", "replace"))
 
 
-def render(funnel: Funnel, pairs: Sequence[Pair], dropped: Sequence[Dropped]) -> str:
+def render(funnel: Funnel, pairs: Sequence[Pair], dropped: Sequence[Dropped], notes: Sequence[str] = ()) -> str:
     """The report's HTML."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
@@ -61,7 +64,7 @@ def render(funnel: Funnel, pairs: Sequence[Pair], dropped: Sequence[Dropped]) ->
         script=Markup((PAGE / "report.js").read_text()),  # noqa: S704
         funnel=funnel, facts=describe(pairs, dropped), charts=[_markup(c) for c in charts(pairs)],
         targets=_target_charts(pairs), sample=sample(pairs), examples=examples(dropped), code=highlight,
-        max_error=max_error, lines=lines,
+        max_error=max_error, lines=lines, notes=notes,
     )  # fmt: skip
 
 

@@ -32,7 +32,10 @@ def find(path: str, id_prefix: str) -> Pair:
     """
     if not id_prefix:
         raise ValueError("name a pair by its id, or by how that begins")
-    found = {p.id: p for p in _pairs(path) if p.id.startswith(id_prefix) or p.task.id.startswith(id_prefix)}
+    found: dict[str, Pair] = {}
+    for pair in _pairs(path):
+        if pair.id.startswith(id_prefix) or pair.task.id.startswith(id_prefix):
+            found.setdefault(pair.id, pair)
     if not found:
         raise ValueError(f"no pair in {path} has an id that begins with {id_prefix}")
     if len(found) > 1:
@@ -83,17 +86,17 @@ def _head(pair: Pair) -> Table:
         "left to ATen": ", ".join(candidate.left_to_aten),
     }
     grid = Table.grid(padding=(0, 2))
-    grid.add_row("[bold]" + pair.task.entry_point, _verdict(pair.receipt))
+    grid.add_row(Text(pair.task.entry_point, "bold", overflow="fold"), _verdict(pair.receipt))
     for name, value in rows.items():
         if value:
-            grid.add_row(Text(name, "dim"), Text(value))
+            grid.add_row(Text(name, "dim"), Text(value, overflow="fold"))
     return grid
 
 
 def _verdict(receipt: Receipt) -> Text:
     colour = {"verified": "green", "rejected": "red"}.get(receipt.verdict, "yellow")
     why = ": ".join(filter(None, (receipt.reason, receipt.detail)))
-    return Text.assemble((receipt.verdict, f"bold {colour}"), f"  {why}" if why else "")
+    return Text.assemble((receipt.verdict, f"bold {colour}"), f"  {why}" if why else "", overflow="fold")
 
 
 def _receipt(receipt: Receipt) -> Iterator[RenderableType]:
@@ -133,14 +136,16 @@ def _mark(passed: bool) -> Text:
 
 
 def _pairs(path: str) -> Iterator[Pair]:
-    """Pairs of a published set; of a build, those of its latest stage first."""
+    """Pairs of a published set; of a build also those of its shards, of the latest stage first, rejected ones last."""
     fs, inner = fsspec.core.url_to_fs(path)
     if not fs.exists(inner):
         raise FileNotFoundError(f"there is no {path}")
-    if fs.isfile(inner) or fs.glob(f"{inner}/data/*.parquet"):
+    published = fs.isfile(inner) or fs.glob(f"{inner}/data/*.parquet")
+    if published:
         yield from read_dataset(path)
-        return
     root = path.rstrip("/")
+    if published and not fs.exists(f"{inner}/shards"):
+        return
     store = Store(f"{root}/shards" if fs.exists(f"{inner}/shards") else root)
     made = [m for stage in reversed(PIPELINE) for m in store.manifests(stage) if m.kind == Pair.__name__]
     if not made:

@@ -51,6 +51,12 @@ def test_any_order_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     assert contents(tmp_path) == contents(folder)
 
 
+def test_the_card_says_whether_a_benchmark_was_compared_with(folder: Path, tmp_path: Path) -> None:
+    assert "same single operator (1 pairs)" in (folder / "README.md").read_text()
+    publish.write_dataset(factories.pairs(), [], str(tmp_path), dataset.render)
+    assert "not compared with any benchmark's problems" in (tmp_path / "README.md").read_text()
+
+
 def test_kernelbook_columns_come_first(folder: Path) -> None:
     found = pq.read_table(folder / "data")
     assert tuple(found.column_names[:12]) == rows.KERNELBOOK

@@ -153,6 +153,12 @@ def test_report_shows_numbers_and_escapes_what_others_wrote() -> None:
     assert "javascript:" not in report.render(FUNNEL, [relinked(evil, "javascript:alert(3)")], [])
 
 
+def test_report_tells_its_notes() -> None:
+    text = report.render(FUNNEL, factories.pairs(), [], ("not compared with <anything>",))
+    assert "Not compared with &lt;anything&gt;." in text
+    assert "compared with" not in report.render(FUNNEL, [], [])
+
+
 def relinked(pair: Pair, url: str) -> Pair:
     origin = replace(pair.task.origin, url=url)
     return Pair(replace(pair.candidate, task=replace(pair.task, origin=origin)), pair.receipt)
@@ -217,6 +223,16 @@ def test_find_reads_whatever_holds_pairs(build: Path, place: str) -> None:
     assert show.find(str(build / place), pair.id) == pair
     assert show.find(str(build / place), pair.id[:10]) == pair
     assert show.find(str(build / place), pair.task.id[:10]) == pair
+
+
+def test_find_finds_the_rejected_too(tmp_path: Path) -> None:
+    pair = factories.rejected(factories.pairs()[9], "wrong result", "0.3")
+    publish.write_dataset(factories.pairs()[:3], [], str(tmp_path), dataset.render)
+    dropped = Dropped("verify", pair.id, "wrong result", pair=pair)
+    Store(str(tmp_path / "shards")).write(
+        Pair, [], [dropped], Manifest("verify/a", "verify", "Pair", 0, 1, {}, [], {}, 0.0)
+    )
+    assert show.find(str(tmp_path), pair.id) == pair
 
 
 def test_find_says_in_one_line_what_is_wrong(build: Path, tmp_path: Path) -> None:
