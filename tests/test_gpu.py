@@ -1,0 +1,96 @@
+"""The judge on a real GPU: honest kernels verified and timed, cheats that only a GPU shows, and how steady clocks are."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from kdata.record import Candidate, Origin, Receipt, Task, Timing
+from kdata.verify import reasons
+from kdata.verify.gpu import borrow, cards, healthy, held
+from kdata.verify.gpu_full import opened
+from kdata.verify.judge import judge_files
+from kdata.verify.options import Options
+from kdata.verify.source import task_part
+from kdata.verify.timing import Plan, Timer, kernel_names
+
+pytestmark = pytest.mark.gpu
+KERNELS = Path(__file__).parent / "kernels"
+OWN = sorted((KERNELS / "gpu").glob("*.py"))
+ALSO = [KERNELS / f"{name}.py" for name in (
+    "good_layer_norm", "good_attention", "good_bfloat16", "good_conv2d", "good_argmax", "good_transposed_input",
+    "cheat_no_kernel", "cheat_decoy_kernel", "cheat_fallback", "cheat_memoised", "cheat_half_precision", "cheat_no_mask",
+    "cheat_huge_sizes_baked_in",
+)]  # fmt: skip
+EAGER = Options(device="cuda", targets=(), baselines=("eager",))
+EQUAL = """
+class ModelNew(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(features))
+
+    def forward(self, x):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * self.weight
+"""
+
+
+@functools.cache
+def receipt_of(file: Path) -> Receipt:
+    return judge_files(file, file, EAGER)
+
+
+@pytest.mark.parametrize("file", [*OWN, *ALSO], ids=lambda f: f.stem)
+def test_first_line_says_the_verdict(file: Path) -> None:
+    wanted = file.read_text().splitlines()[0].removeprefix("# ")
+    receipt = receipt_of(file)
+    said = receipt.verdict if receipt.verdict != "rejected" else f"rejected: {receipt.reason}"
+    assert said == wanted or said.startswith(f"{wanted}:"), receipt.detail
+    assert receipt.device.startswith("cuda: ") or receipt.reason == reasons.BEHIND
+    if receipt.verdict == "verified":
+        check_timing(receipt)
+
+
+def check_timing(receipt: Receipt) -> None:
+    timing = receipt.timing
+    assert timing is not None, receipt.checks
+    assert any(
+        t.sizes == "" and t.passed and t.rmse_reference > 0 for t in receipt.trials if t.dtype == "float32"
+    ) or all(t.dtype != "float32" for t in receipt.trials)
+    assert timing.share > 0.5
+    assert timing.verified == 2 * timing.blocks * 7
+    assert timing.low <= timing.speedup <= timing.high
+    assert timing.floor <= timing.gpu
+    assert {s.name for s in timing.series} == {"candidate", "eager"}
+    assert all(
+        len(s.gpu) == 10 * timing.blocks and len(s.wall) == len(s.outer) == 4 * timing.blocks for s in timing.series
+    )
+
+
+def timed(text: str) -> Timing:
+    source = (KERNELS / "gpu" / "good_rms_norm.py").read_text()
+    task = Task.make(task_part(source), "Model", Origin("local", "tests", "", "good_rms_norm.py"))
+    with borrow() as card, opened(Candidate.make(task, text, "triton", "test"), "train", card, 64 << 30, False) as full:
+        full.check()
+        timer = Timer(full, card, Plan(baselines=("eager",)))
+        timer.prepare()
+        with held(card, alone=True):
+            return timer.run(kernel_names(text))
+
+
+def test_a_candidate_equal_to_its_baseline_reads_one() -> None:
+    timing = timed("import torch\nimport torch.nn as nn\n" + EQUAL)
+    assert timing.speedup == pytest.approx(1.0, abs=0.02)
+    assert timing.speedup_wall == pytest.approx(1.0, abs=0.1)
+    assert timing.share == 0.0
+
+
+def test_five_runs_agree_within_three_percent() -> None:
+    text = (KERNELS / "gpu" / "good_rms_norm.py").read_text()
+    speedups = [timed(text).speedup for _ in range(5)]
+    assert max(speedups) / min(speedups) <= 1.03, speedups
+
+
+def test_every_gpu_computes_after_all_this() -> None:
+    assert all(healthy(card) for card in cards())
