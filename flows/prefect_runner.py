@@ -23,9 +23,10 @@ from prefect.tasks import exponential_backoff
 
 from flows.build_options import BuildOptions
 from flows.runners import RETRIES, passing
-from flows.stages import COLLECT, Job, is_remote, work
+from flows.stages import COLLECT, Job, work
 from kdata.progress import Progress
 from kdata.shards import Manifest
+from sources.collect import is_remote
 
 PROGRESS_SECONDS = 5.0
 

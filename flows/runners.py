@@ -11,7 +11,7 @@ from flows import stages
 from flows.build_options import BuildOptions
 from flows.stages import COLLECT, Job
 from kdata.shards import Manifest
-from sources.collect import SourceError
+from sources.collect import SourceError, is_remote
 
 RETRIES = 3
 NETWORK_WORKERS = 4  # downloads wait for the network, not for a core
@@ -27,7 +27,7 @@ class Threads:
     def submit(self, options: BuildOptions, job: Job, label: str) -> Future[Manifest]:
         """Start a job."""
         if job.stage == COLLECT:
-            function = retrying(stages.work) if stages.is_remote(job.source) else stages.work
+            function = retrying(stages.work) if is_remote(job.source) else stages.work
             return self.network.submit(function, options, job)
         return self.cores.submit(stages.work, options, job)
 

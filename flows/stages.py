@@ -21,6 +21,7 @@ from kdata.verify import step as verify
 from kdata.verify import targets
 from sources import collect as collecting
 from sources import mine as mining
+from sources import repositories
 
 COLLECT, CUT, MINE, ALIGN, VERIFY, FILTER, LEAKAGE, DEDUP, DIVERSITY = STAGES = (
     "collect", "cut", "mine", "align", "verify", "filter", "leakage", "dedup", "diversity",
@@ -73,28 +74,24 @@ def work(options: BuildOptions, job: Job) -> Manifest:
     return _step(options, job).run(store(options.out), job.inputs)
 
 
-def is_remote(spec: str) -> bool:
-    """Whether a source is fetched through the network: a package, or a git repository by URL."""
-    return spec.startswith("pypi:") or (spec.startswith("git:") and "://" in spec)
-
-
 def collect(options: BuildOptions, spec: str) -> Manifest:
     """Fetch the files of one source.
 
-    A package or a remote repository is fetched once: the shard pins the version that its name meant then.  What is on
-    this disk is read again each time, and its shard named by its content.
+    A package, a remote repository or a part of a dataset is fetched once: the shard pins the version that its name
+    meant then.  What is on this disk is read again each time, and its shard named by its content.
 
     Raises:
         sources.collect.SourceError: the source cannot be had.
     """
     place, pinned = store(options.out), f"{COLLECT}/{digest(COLLECT, COLLECT_VERSION, spec)}"
-    if is_remote(spec) and (finished := place.manifest(pinned)):
+    remote = collecting.is_remote(spec)
+    if remote and (finished := place.manifest(pinned)):
         return finished
     started = time.monotonic()
     found = collecting.collect(spec)
     files = [f for f in found if isinstance(f, SourceFile)]
     dropped = [f for f in found if isinstance(f, Dropped)]
-    name = pinned if is_remote(spec) else f"{COLLECT}/{digest(COLLECT, COLLECT_VERSION, spec, *(f.id for f in files))}"
+    name = pinned if remote else f"{COLLECT}/{digest(COLLECT, COLLECT_VERSION, spec, *(f.id for f in files))}"
     if finished := place.manifest(name):
         return finished
     revisions = sorted({f"{f.origin.repository} {f.origin.revision}" for f in files})
@@ -138,7 +135,7 @@ def problems(options: BuildOptions) -> leakage.Problems:
 def _step(options: BuildOptions, job: Job) -> Step[Any, Any]:
     """A stage with the parameters of this build."""
     if job.stage == CUT:
-        return mining.cut_step(options.limit_of(job.source), options.seed)
+        return repositories.cut_step(options.limit_of(job.source), options.seed)
     if job.stage == MINE:
         limits = options.part_limits(job.source)
         return mining.step(limits[job.part], job.part, len(limits))

@@ -15,6 +15,7 @@ import typer
 
 from flows.build_options import BuildOptions, shares
 from kdata.options import options_of
+from sft.options import SftOptions
 
 if TYPE_CHECKING:
     from kdata.record import Task
@@ -63,7 +64,9 @@ def serve(
 
 @app.command()
 def mine(
-    sources: Annotated[list[str], typer.Argument(help="Folders, pypi:NAME[==VERSION] or git:URL[@COMMIT].")],
+    sources: Annotated[
+        list[str], typer.Argument(help="Folders, pypi:NAME[==VERSION], git:URL[@COMMIT], stack-v2:Python.")
+    ],
     out: Out,
     limit: Annotated[int | None, typer.Option(help="At most this many tasks of one source.")] = None,
     seed: Annotated[int, typer.Option(help="Decides which are taken when there are more than the limit.")] = 0,
@@ -220,10 +223,11 @@ def _mine(source: str, out: str, limit: int | None, seed: int, workers: int) -> 
     from kdata.shards import Store
     from kdata.verbs import summary
     from sources import mine as mining
+    from sources import repositories
     from sources.collect import collect
 
     store = Store(out)
-    cut = mining.cut_step(limit, seed).run_on(store, [f for f in collect(source) if isinstance(f, SourceFile)])
+    cut = repositories.cut_step(limit, seed).run_on(store, [f for f in collect(source) if isinstance(f, SourceFile)])
     print(summary([cut], f"{source}: cut"), file=sys.stderr)
     found = store.read(cut.name, Definition)
     limits = [None] * max(1, len(found) // SHARD_SIZE) if limit is None else shares(limit, SHARD_SIZE)
@@ -232,6 +236,23 @@ def _mine(source: str, out: str, limit: int | None, seed: int, workers: int) -> 
         made = list(threads.map(lambda step: step.run(store, [cut.name]), steps))
     print(summary(made, f"{source}: mine"), file=sys.stderr)
     return [t for m in made for t in store.read(m.name, Task)]
+
+
+@app.command()
+@options_of(SftOptions)
+def sft(options: SftOptions) -> None:
+    """Fine-tune a model on a dataset: unsloth where it is installed with one CUDA device, else TRL; a CPU will do.
+
+    Folder of the run: metrics.jsonl, loss.svg, and at last model/. The same command goes on with a killed run.
+    On several GPUs: `torchrun --nproc-per-node 2 --no-python kdata sft ... --fsdp`
+
+    Example: `kdata sft --base qwen:0.5b --data out/kernelbook --out out/qwen`
+    """
+    from cards import model
+    from sft import train
+
+    if outcome := train.run(options, model.render):
+        print(outcome.line())
 
 
 def _targets(text: str) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """A source, named by one string, becomes source files.
 
-``pypi:NAME`` or ``pypi:NAME==VERSION``; ``git:URL-or-DIR`` or ``git:URL-or-DIR@COMMIT``; ``local:DIR`` or a path.
+``pypi:NAME`` or ``pypi:NAME==VERSION``; ``git:URL-or-DIR`` or ``git:URL-or-DIR@COMMIT``; ``local:DIR`` or a path;
+``stack-v2:Python`` and ``stack-v3:Python`` with options as in ``sources.stack``.
 """
 
 from __future__ import annotations
@@ -8,14 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kdata.record import Dropped, SourceFile
-from sources import git, local, pypi
+from sources import git, hub, local, pypi, stack, stack_v2, stack_v3
 from sources.texts import SourceError as SourceError
 
 KINDS: dict[str, Callable[[str], list[SourceFile | Dropped]]] = {
     "pypi": pypi.collect,
     "git": git.collect,
     "local": local.collect,
+    "stack-v2": stack_v2.collect,
+    "stack-v3": stack_v3.collect,
 }
+HUB_KINDS = ("stack-v2", "stack-v3")
+
+
+def is_remote(spec: str) -> bool:
+    """Whether a source is fetched through the network, and so means the same only as long as its files are kept."""
+    kind, _, rest = spec.partition(":")
+    if kind in HUB_KINDS:
+        return not hub.is_local(stack.place(rest, ""))
+    return kind == "pypi" or (kind == "git" and "://" in rest)
 
 
 def collect(spec: str) -> list[SourceFile | Dropped]:
@@ -28,7 +40,7 @@ def collect(spec: str) -> list[SourceFile | Dropped]:
     if not colon or kind not in KINDS:
         kind, rest = "local", spec
     if not rest.strip():
-        raise SourceError(f"{spec!r} names no source: use pypi:NAME, git:URL or a folder")
+        raise SourceError(f"{spec!r} names no source: use pypi:NAME, git:URL, stack-v2:Python or a folder")
     found = KINDS[kind](rest.strip())
     if not any(isinstance(f, SourceFile) for f in found):
         raise SourceError(f"{spec} holds no readable Python file")

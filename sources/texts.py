@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import tokenize
 from pathlib import PurePosixPath
@@ -32,20 +33,29 @@ def wanted(path: str) -> bool:
     return path.endswith(".py") and not any(p.startswith(".") or p in SKIPPED_FOLDERS for p in parts)
 
 
-def source_file(origin: Origin, data: bytes) -> SourceFile | Dropped:
-    """Decode one file as Python would (BOM, coding line, UTF-8), else as Latin-1 where that leaves plain text."""
+def source_file(origin: Origin, data: bytes, encoding: str = "") -> SourceFile | Dropped:
+    """Decode one file by ``encoding`` if that is known and right, else as Python would.
+
+    Python goes by BOM, coding line, UTF-8; after these Latin-1 is tried, and taken where it leaves plain text.
+    """
     if len(data) > MAX_FILE:
         return dropped(origin, "file too large", f"{len(data)} bytes")
-    if b"\x00" in data:
-        return dropped(origin, "not text")
+    text = None if b"\x00" in data and not encoding else _decoded(data, encoding)
+    if text is None or "\x00" in text:
+        return dropped(origin, "not text" if b"\x00" in data else "undecodable")
+    return SourceFile(origin, text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff"))
+
+
+def _decoded(data: bytes, encoding: str) -> str | None:
+    if encoding:
+        with contextlib.suppress(LookupError, UnicodeError):
+            return data.decode(encoding)
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        text = data.decode(encoding)
+        return data.decode(tokenize.detect_encoding(io.BytesIO(data).readline)[0])
     except (SyntaxError, UnicodeDecodeError, LookupError):
         text = data.decode("latin-1")
-        if any(c < " " and c not in "\t\n\r\f" or "\x7f" <= c < "\xa0" for c in text):
-            return dropped(origin, "undecodable")
-    return SourceFile(origin, text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff"))
+        plain = not any(c < " " and c not in "\t\n\r\f" or "\x7f" <= c < "\xa0" for c in text)
+        return text if plain else None
 
 
 def dropped(origin: Origin, reason: str, detail: str = "") -> Dropped:

@@ -29,6 +29,7 @@ class Hub:
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)  # repository -> path -> content
     blobs: dict[str, bytes] = field(default_factory=dict)  # LFS objects by SHA-256
     tags: dict[str, set[str]] = field(default_factory=dict)
+    gated: set[str] = field(default_factory=set)  # repositories whose files need a token
     commits: int = 0
     asked: list[str] = field(default_factory=list)
 
@@ -126,6 +127,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def _resolve(self, repository: str, path: str) -> None:
         data = self.hub.files.get(repository, {}).get(path)
+        if repository in self.hub.gated and self.headers.get("Authorization") != f"Bearer {TOKEN}":
+            self._error(401, f"Access to dataset {repository} is restricted.", "GatedRepo")
+            return
         if data is None:
             self._error(404, "Entry not found", "EntryNotFound")
             return
