@@ -9,6 +9,7 @@ from typing import Any
 import sympy
 import torch
 from torch import nn
+from torch.utils._pytree import tree_leaves
 
 from kdata.task import Program
 
@@ -40,6 +41,18 @@ def _symbol(value: Any) -> str:
     if isinstance(value, torch.SymInt) and isinstance(value.node.expr, sympy.Symbol):
         return str(value.node.expr)
     return ""
+
+
+def plain_attributes(module: nn.Module) -> frozenset[str]:
+    """Names of attributes that hold neither tensors nor modules, in any part of the module: only forward reads them."""
+    plain: set[str] = set()
+    other: set[str] = set()
+    for part in module.modules():
+        other |= {*part._parameters, *part._buffers, *part._modules}
+        for name, value in vars(part).items():
+            held = any(isinstance(leaf, torch.Tensor | nn.Module) for leaf in tree_leaves(value))
+            (other if held else plain).add(name)
+    return frozenset(plain - other)
 
 
 def keep_parameters(model: ast.ClassDef, kept: dict[str, str]) -> None:

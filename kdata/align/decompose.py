@@ -217,7 +217,7 @@ def adaptive_avg_pool(x: Tensor, output_size: list[int]) -> Tensor:
         if bins == 1:
             x = x.mean(axis, keepdim=True)
         elif isinstance(x.shape[axis], int) and x.shape[axis] % bins == 0:
-            x = x.unflatten(axis, (bins, x.shape[axis] // bins)).mean(axis + 1)
+            x = x.reshape(*x.shape[:axis], bins, x.shape[axis] // bins, *x.shape[axis + 1 :]).mean(axis + 1)
         else:
             member = _membership(x.shape[axis], bins, x)
             moved = x.movedim(axis, -1).unsqueeze(-1)

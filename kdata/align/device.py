@@ -30,6 +30,7 @@ from kdata.align import shortcuts
 
 LONGEST_JOINED_SUM = 5
 MOST_PROGRAMS = 512
+SHORTEST_PART = 4096  # elements: a shorter part of a reduction is not worth a kernel of its own to add the parts up
 H200 = types.SimpleNamespace(
     name="NVIDIA H200", major=9, minor=0, total_memory=141 * 2**30, multi_processor_count=132,
     regs_per_multiprocessor=65536, max_threads_per_multi_processor=2048, max_threads_per_block=1024, warp_size=32,
@@ -137,13 +138,14 @@ def present() -> Iterator[None]:
 def _cap_splits() -> None:
     """Split a long reduction once, over as many programs as keep a GPU busy; the rest is a loop."""
     choose = ir.Reduction.num_splits
-    position = list(inspect.signature(choose).parameters).index("ranges")
+    signature = inspect.signature(choose)
 
     def num_splits(*arguments: Any, **keywords: Any) -> tuple[Any, Any]:
         hint, split = choose(*arguments, **keywords)
-        ranges = keywords["ranges"] if "ranges" in keywords else arguments[position]
-        outputs = V.graph.sizevars.optimization_hint(sympy.prod(ranges))
-        most = max(1, MOST_PROGRAMS // max(1, outputs))
+        given = signature.bind(*arguments, **keywords).arguments
+        value = V.graph.sizevars.optimization_hint
+        outputs, length = value(sympy.prod(given["ranges"])), value(given["reduction_numel"])
+        most = max(1, min(MOST_PROGRAMS // max(1, outputs), length // SHORTEST_PART))
         return hint, min(int(split), most) if isinstance(split, int | sympy.Integer) else split
 
     ir.Reduction.num_splits = staticmethod(num_splits)  # type: ignore[method-assign]

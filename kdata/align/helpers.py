@@ -42,6 +42,36 @@ def pow(x, y):
     power = tl.where((x < 0) & (tl.floor(half * 2.0) != half * 2.0), float("nan"), signed)
     return tl.where((half == 0) | (x == 1), 1.0, power)
 ''',
+    "log10": '''
+def log10(x):
+    """Logarithm to base ten."""
+    return tl.log(x) * 0.4342944819032518
+''',
+    "asinh": '''
+def asinh(x):
+    """Inverse hyperbolic sine, accurate for small x."""
+    a = tl.abs(x)
+    y = log1p(a + a * a / (1.0 + tl.sqrt(a * a + 1.0)))
+    return tl.where(x < 0, -y, y)
+''',
+    "acosh": '''
+def acosh(x):
+    """Inverse hyperbolic cosine, accurate near one."""
+    t = x - 1.0
+    return log1p(t + tl.sqrt(t * (x + 1.0)))
+''',
+    "atanh": '''
+def atanh(x):
+    """Inverse hyperbolic tangent, accurate for small x."""
+    return 0.5 * (log1p(x) - log1p(-x))
+''',
+    "hypot": '''
+def hypot(x, y):
+    """Length of the vector (x, y), without overflow."""
+    larger = tl.maximum(tl.abs(x), tl.abs(y))
+    rest = tl.minimum(tl.abs(x), tl.abs(y)) / tl.where(larger == 0, 1.0, larger)
+    return larger * tl.sqrt(1.0 + rest * rest)
+''',
     "isnan": '''
 def isnan(x):
     """Whether x is not a number."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 import re
 import symtable
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from kdata.align.attributes import keep_parameters
+from kdata.align.construct import drop_docstrings, drop_idle_attributes
 from kdata.align.errors import AlignError
 from kdata.align.naming import Rename
 from kdata.task import INIT_INPUTS, INPUTS
@@ -20,22 +21,31 @@ ALWAYS_IMPORTED = ("import torch", "import triton", "import triton.language as t
 
 
 def model(
-    source: str, entry_point: str, inherited: ast.FunctionDef, constants: Sequence[str], kept_sizes: dict[str, str],
-    forward: Callable[[ast.FunctionDef], str],
+    source: str, entry_point: str, idle: Collection[str], inherited: ast.FunctionDef, constants: Sequence[str],
+    kept_sizes: dict[str, str], forward: Callable[[ast.FunctionDef], str],
 ) -> tuple[list[str], str]:  # fmt: skip
     """Import lines and the text of all classes, ``ModelNew`` last.
 
-    ``constants`` are lines of the new forward that read names of the task's text.  ``kept_sizes`` is filled by
-    ``forward``: constructor parameters, and the attributes that are to keep them.  ``forward`` gets the reference's
-    ``forward`` (``inherited`` where a class of torch has it) and returns the text of the new one.
+    Args:
+        source: the task's text.
+        entry_point: the name of its module.
+        idle: attributes that the new forward does not read.
+        inherited: the signature of a ``forward`` that a class of torch has.
+        constants: lines of the new forward that read names of the task's text.
+        kept_sizes: filled by ``forward``: constructor parameters, and the attributes that are to keep them.
+        forward: gets the reference's ``forward`` and returns the text of the new one.
     """
     tree = ast.parse(source)
+    drop_docstrings(tree)
     top = {n: s for s in tree.body for n in _defined(s)}
     entry = top.get(entry_point)
     if not isinstance(entry, ast.ClassDef):
         raise AlignError("unsupported task", f"{entry_point} is not a class of the task's text")
     old = _forward(entry, top) or inherited
     kept = _slim(entry)
+    constructing = [kept, *(_slimmed(s) for s in tree.body if s is not entry)]
+    defined = {n for s in tree.body if not isinstance(s, ast.Import | ast.ImportFrom) for n in _defined(s)}
+    drop_idle_attributes(constructing, defined, idle)
     needed: list[ast.stmt] = []
     for reading in [kept, *ast.parse("\n".join(constants)).body]:
         _close(reading, {n: t for n, t in top.items() if n != entry_point}, needed)

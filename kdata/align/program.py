@@ -68,14 +68,11 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
     for statement in module.body:
         _statement(state, statement)
     outputs = Outputs(traced)
+    held = {access.rpartition(".")[2] for access in traced.attributes.values()}
     imports, classes = model(
-        source,
-        entry_point,
-        _inherited(traced),
-        traced.constants(),
-        state.kept,
+        source, entry_point, traced.plain - held, _inherited(traced), traced.constants(), state.kept,
         lambda old: _forward(state, old, outputs),
-    )
+    )  # fmt: skip
     needed = {h for k in state.kernels.values() for h in k.helpers}
     launchers = [found.text for made in state.launchers.values() for _, found, _, _ in made]
     combines = {name: text for k in state.kernels.values() for name, text in k.combines.items()}

@@ -27,7 +27,7 @@ from torch.fx.traceback import preserve_node_meta
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_flatten_with_path, tree_leaves, tree_unflatten
 
-from kdata.align.attributes import held_sizes
+from kdata.align.attributes import held_sizes, plain_attributes
 from kdata.align.constants import drop_checks, place_constants
 from kdata.align.decompose import decompositions
 from kdata.align.errors import AlignError
@@ -91,6 +91,7 @@ class Traced:
     mode: str  # "train" (as constructed) or "eval"
     attributes: dict[str, str]  # symbols that attributes of the module hold -> how forward says them
     parameters: dict[str, tuple[str, str]]  # symbols of constructor parameters -> parameter, attribute to keep it in
+    plain: frozenset[str]  # attributes that hold neither tensors nor modules
     operators: tuple[str, ...]  # ATen's, as the author's calls dispatch them, views dropped
 
     def given(self) -> list[str]:
@@ -238,7 +239,8 @@ def _trace(source: str, entry_point: str, chosen: frozenset[str], mode: str) -> 
     names = _size_names(known, held)
     hints = {str(symbol): int(environment.backed_var_to_val[symbol]) for symbol in known.values()}
     return Traced(graph, environment, fake, names, hints, held, ties.updated(graph, signature), ties.unpacked,
-                  wrapped.output_tree, mode, *held_sizes(module, program), _operators(graph))  # fmt: skip
+                  wrapped.output_tree, mode, *held_sizes(module, program),
+                  plain_attributes(module), _operators(graph))  # fmt: skip
 
 
 def _operators(graph: torch.fx.GraphModule) -> tuple[str, ...]:

@@ -96,7 +96,9 @@ def _one_hot(index: torch.Tensor, num_classes: Any = -1) -> torch.Tensor:
     """ATen's own takes the number of classes as a number."""
     if not isinstance(num_classes, torch.SymInt):
         return _plain_one_hot(index, num_classes)
-    return (index.unsqueeze(-1) == torch.arange(num_classes, device=index.device)).long()
+    classes: Any = torch.arange(num_classes, device=index.device)  # type: ignore[call-overload]
+    hot: torch.Tensor = index.unsqueeze(-1) == classes
+    return hot.long()
 
 
 def _teach_tracer() -> None:

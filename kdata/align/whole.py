@@ -34,9 +34,9 @@ class WholeNumbers(ast.NodeTransformer):
             case ast.Call(func=ast.Name(id="isinstance"), args=[_, ast.Name(id="int") as kind]):
                 kind.id = WHOLE_TYPE
             case ast.Call(func=ast.Name(id="isinstance"), args=[_, ast.Tuple(elts=kinds)]):
-                for kind in kinds:
-                    if isinstance(kind, ast.Name) and kind.id == "int":
-                        kind.id = WHOLE_TYPE
+                for name in kinds:
+                    if isinstance(name, ast.Name) and name.id == "int":
+                        name.id = WHOLE_TYPE
         return node
 
 

@@ -1,0 +1,42 @@
+"""What a candidate keeps of its task's text, and how long it becomes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.align_tasks import task, verified
+
+TEXT = '''
+import os
+
+FUSED = "FUSED" in os.environ
+
+def use_fused():
+    """Whether to."""
+    return FUSED
+
+def width():
+    """How wide."""
+    return 8
+'''
+
+
+def test_attributes_that_only_the_old_forward_read_go_with_what_they_needed(tmp_path: Path) -> None:
+    init = "self.fused = use_fused()\nself.out = width()\nself.fc = nn.Linear(5, self.out)"
+    forward = "return F.gelu(self.fc(x)) if self.fused else self.fc(x)"
+    source = verified(task(forward, "[torch.rand(4, 5)]", init, TEXT), tmp_path).source
+    assert "import os" not in source and "FUSED" not in source and "def width" in source
+    assert "How wide" not in source, "docstrings tell how to use a module"
+
+
+def test_a_batch_norm_after_a_convolution_is_short(tmp_path: Path) -> None:
+    init = "self.conv = nn.Conv2d(3, 64, 3, padding=1, bias=False)\nself.norm = nn.BatchNorm2d(64)"
+    source = verified(
+        task("return F.relu(self.norm(self.conv(x)))", "[torch.rand(4, 3, 32, 32)]", init), tmp_path
+    ).source
+    assert source.count("@triton.jit") <= 4 and len(source.splitlines()) < 300
+
+
+def test_a_logarithm_to_base_ten_has_a_helper(tmp_path: Path) -> None:
+    forward = "return torch.log10(x) + torch.asinh(x) + torch.atanh(x / 2) + torch.acosh(x + 1)"
+    assert "def log10" in verified(task(forward, "[torch.rand(6, 7) + 0.1]"), tmp_path).source
