@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import copy
-import importlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -36,9 +35,7 @@ COMPILED = {"compile": "default", "max-autotune": "max-autotune-no-cudagraphs"} 
 
 
 def warm() -> None:
-    """Load what torch.compile loads late, so that forks need not; nothing here starts CUDA."""
-    importlib.import_module("torch._inductor.compile_fx")
-    importlib.import_module("torch._inductor.codegen.triton")
+    """What forks need not do; nothing here may start CUDA, and importing torch.compile's parts does."""
     load_driver()
     torch.set_num_threads(1)
 
