@@ -1,4 +1,8 @@
-"""Command lines at the top of a file become plain values: ``opt = parser.parse_args()`` cannot be part of a task."""
+"""What only a script does, said as definitions.
+
+``opt = parser.parse_args()`` becomes the parser's defaults, and the block under ``if __name__ == "__main__"`` a
+function, so that it can be cut out and run like others.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,14 @@ from collections.abc import Iterator
 
 _PARSE = re.compile(r"\bparse(_known)?_args\(|\bget_config\(")
 _TYPES = {"int": "1", "float": "0.5", "str": "''", "bool": "False"}
+_MAIN = re.compile(r"""^if\s*\(?\s*__name__\s*==\s*['"]__main__['"]\s*\)?\s*:""", re.M)
+MAIN = "run_as_script"
 IMPORT = "from types import SimpleNamespace"
+
+
+def main_as_function(text: str) -> str:
+    """The text with its main block as a function ``MAIN``."""
+    return _MAIN.sub(f"def {MAIN}():", text)
 
 
 def without_arguments(text: str, tree: ast.Module) -> str:

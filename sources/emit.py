@@ -33,6 +33,8 @@ def _with_imports(source: str, arguments: str) -> str:
         r"^(import torch\.nn as nn|from torch import .*\bnn\b)", source, re.M
     ):
         lines.append("import torch.nn as nn")
+    if "functools." in arguments and "import functools" not in source:
+        lines.append("import functools")
     if re.search(r"\bF\.", arguments) and "as F\n" not in source:
         lines.append("import torch.nn.functional as F")
     return "\n".join([*lines, source])
@@ -51,6 +53,10 @@ def _input(spec: Spec, path: tuple[int, ...], names: dict[Slot, str]) -> str:
     if spec.kind == "int":
         high = by_place.get(("high", 0), str(spec.high))
         return f"torch.randint(0, {high}, ({', '.join(shape)}{',' if len(shape) == 1 else ''}))"
+    if spec.kind == "full":
+        return (
+            f"torch.full(({', '.join(shape)}{',' if len(shape) == 1 else ''}), {by_place.get(('full', 0), spec.high)})"
+        )
     inner_shape = ", ".join(shape) or "()"
     if spec.kind == "bool":
         return f"torch.rand({inner_shape}) < {MASK_DENSITY}"

@@ -18,6 +18,7 @@ from sources.symbols import External, Here, Package, Target
 
 MAX_CALLS = 40  # calls of one class that are looked at
 MAX_SITES = 4  # of these that are kept
+MAX_USERS = 3  # definitions that may be run to see a class at work
 SHORT = {"torch": "torch", "torch.nn": "nn", "torch.nn.functional": "F", "functools": "functools"}
 _PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.BinOp, ast.Load, ast.operator, ast.unaryop,
           ast.keyword, ast.Starred)  # fmt: skip
@@ -75,6 +76,7 @@ class Hints:
         self.package = package
         self._calls: dict[str, list[tuple[str, ast.stmt, ast.Call]]] = defaultdict(list)
         self._defaults: dict[str, Counter[str]] = defaultdict(Counter)
+        self._mentions: dict[str, dict[Here, bool]] = defaultdict(dict)  # name -> definitions; whether one just runs
         for path in sorted(set(package.texts) - package.replacements):
             if (file := package.file(path)) is not None:
                 for statement in file.tree.body:
@@ -95,7 +97,29 @@ class Hints:
                     found.setdefault(ast.unparse(node), site)
         return sorted(found.values(), key=lambda s: -s.known)[:MAX_SITES]
 
+    def users(self, key: Here) -> list[Here]:
+        """Definitions that use a class: functions that need no arguments first, then classes, near ones first."""
+        found = [
+            h for h in self._mentions.get(key.name, {}) if h != key and self.package.lookup(h.file, key.name) == key
+        ]
+        ready = self._mentions.get(key.name, {})
+        return sorted(found, key=lambda h: (not ready[h], h.file != key.file))[:MAX_USERS]
+
+    def _mention(self, path: str, statement: ast.stmt) -> None:
+        if isinstance(statement, ast.FunctionDef):
+            given = statement.args
+            ready = len(given.args) + len(given.posonlyargs) == len(given.defaults) and None not in given.kw_defaults
+        elif isinstance(statement, ast.ClassDef):
+            ready = False
+        else:
+            return
+        if ready or isinstance(statement, ast.ClassDef):
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Name) and node.id[:1].isupper():
+                    self._mentions[node.id][Here(path, statement.name)] = ready
+
     def _scan(self, path: str, statement: ast.stmt) -> None:
+        self._mention(path, statement)
         for node in ast.walk(statement):
             if isinstance(node, ast.Call):
                 name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

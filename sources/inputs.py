@@ -19,7 +19,10 @@ MASK_DENSITY = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor to draw. ``kind``: "float" (normal), "unit" (uniform in [0, 1)), "int" (below ``high``), "bool"."""
+    """A tensor to draw.
+
+    ``kind``: "float" (normal), "unit" (uniform in [0, 1)), "int" (below ``high``), "bool", "full" (all ``high``).
+    """
 
     shape: tuple[int, ...]
     kind: str = "float"
@@ -57,6 +60,8 @@ def draw(spec: Spec) -> Any:
         return items if spec.kind == "list" else tuple(items)
     if spec.kind == "int":
         return torch.randint(0, max(1, spec.high), spec.shape)
+    if spec.kind == "full":
+        return torch.full(spec.shape, spec.high)
     if spec.kind == "bool":
         return torch.rand(spec.shape) < MASK_DENSITY
     return torch.rand(spec.shape) if spec.kind == "unit" else torch.randn(spec.shape)

@@ -135,7 +135,7 @@ def _task(definition: Definition, outcome: dict[str, Any]) -> Task:
               i["low"], i["high"])
         for i in outcome["inputs"]
     )  # fmt: skip
-    return Task.make(outcome["source"], definition.name, definition.origin, symbol=definition.symbol, inputs=inputs)
+    return Task.make(outcome["source"], outcome["name"], definition.origin, symbol=definition.symbol, inputs=inputs)
 
 
 def _header(origin: Origin, symbol: str) -> str:

@@ -9,6 +9,7 @@ hangs or patches torch harms no other.
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import json
 import os
@@ -25,13 +26,14 @@ from pathlib import Path
 from typing import Any
 
 from kdata.record import digest
+from sources.capture import CapturedError, install
 from sources.check import UnfitError, Work, check
 from sources.emit import emit
 from sources.hints import Hints
 from sources.inputs import all_tensors, parameters
 from sources.modules import Candidate, candidates
 from sources.scope import reads
-from sources.search import Budget, Solution, Told, Unsolved, build, call, halved, has_tensor, of_one, solve
+from sources.search import Budget, Progress, Solution, Told, Unsolved, build, call, halved, has_tensor, of_one, solve
 from sources.sizes import bounded, named, slots, tied
 from sources.slicer import ABSENT, SliceError, Slicer
 from sources.symbols import Here, Package
@@ -40,6 +42,7 @@ from sources.writer import cut as write_cut
 
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
 WALL_FACTOR = 10  # a loaded machine may take this much longer on the clock
+MAX_USER = 40_000  # characters of a text that is run to see a class at work
 MAX_SOURCE = 100_000  # characters of a task
 SMALL = 80  # lines of a building block: these are tried before whole networks
 DANGEROUS = {"open", "exec", "eval", "input", "compile", "breakpoint", "__import__", "exit", "quit"}
@@ -100,10 +103,25 @@ def _cut(slicer: Slicer, hints: Hints, candidate: Candidate) -> dict[str, Any]:
         raise SliceError("touches the system", misuse)
     if len(cut.source) > MAX_SOURCE:
         raise SliceError("too large", f"{len(cut.source)} characters")
-    told = {"sites": [site.spelled(cut.names.get) for site in sites],
+    users = _users(slicer, hints, candidate) if candidate.kind == "module" else []
+    told = {"users": users, "sites": [site.spelled(cut.names.get) for site in sites],
             "defaults": hints.defaults(re.findall(r"[^\W\d]\w*", cut.source))}  # fmt: skip
     return {"source": cut.source, "name": cut.name, "path": cut.path, "symbol": cut.symbol, "lacks": list(cut.lacks),
             "told": told}  # fmt: skip
+
+
+def _users(slicer: Slicer, hints: Hints, candidate: Candidate) -> list[dict[str, str]]:
+    """Cuts of what uses a class, to be run where its arguments and inputs cannot be guessed."""
+    found = []
+    key = Here(candidate.path, candidate.symbol)
+    for user in hints.users(key):
+        try:
+            cut = write_cut(slicer, user.file, user.name, [key])
+        except SliceError:
+            continue
+        if len(cut.source) <= MAX_USER:
+            found.append({"source": cut.source, "name": cut.name, "wanted": cut.names[key]})
+    return found
 
 
 def _touches_system(source: str) -> str:
@@ -150,11 +168,17 @@ def attempt(payload: dict[str, Any], scratch: Path) -> list[dict[str, Any]]:
 
 def _attempt(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
     inferred = isolated(lambda: infer(cut, scratch), INFER_SECONDS)
+    entry = cut["name"]
+    for user in cut["told"].get("users", []) if inferred["reason"] else []:
+        seen = isolated(functools.partial(watch, user, cut, scratch), INFER_SECONDS)
+        if not seen["reason"]:
+            inferred, entry = seen, user["wanted"]
+            break
     if inferred["reason"]:
         return _blamed(inferred, cut)
 
     def checking() -> dict[str, Any]:
-        return check(inferred["source"], cut["name"], operators) | {"reason": ""}
+        return check(inferred["source"], entry, operators) | {"reason": ""}
 
     checked = isolated(checking, CHECK_SECONDS)
     if checked["reason"] == "too large" and (smaller := shrunk(inferred["source"])):
@@ -163,7 +187,7 @@ def _attempt(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, An
     if checked["reason"]:
         return checked
     described = [i | more for i, more in zip(checked["inputs"], inferred["inputs"], strict=False)]
-    return {"reason": "", "source": inferred["source"], "inputs": described, "detail": checked["mode"]}
+    return {"reason": "", "source": inferred["source"], "name": entry, "inputs": described, "detail": checked["mode"]}
 
 
 def _blamed(outcome: dict[str, Any], cut: dict[str, Any]) -> dict[str, Any]:
@@ -258,6 +282,36 @@ def infer(cut: dict[str, Any], scratch: Path) -> dict[str, Any]:
     outcome = solve(kind, namespace, cut["source"], told)
     if isinstance(outcome, Unsolved):
         return {"reason": outcome.reason, "detail": outcome.detail[:500]}
+    return _written(cut, namespace, outcome)
+
+
+def watch(user: dict[str, str], cut: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    """Run what uses a class until that is called, and write the task from what was seen."""
+    namespace = load(user["source"], scratch)
+    _skip_initialisation()
+    known = dict(namespace)
+    install(known[user["wanted"]], known)
+    entry = namespace[user["name"]]
+    try:
+        if isinstance(entry, type):
+            if isinstance(outcome := solve(entry, namespace, user["source"]), Unsolved):
+                return {"reason": outcome.reason, "detail": outcome.detail[:500]}
+        else:
+            with Progress(Budget()):
+                entry()
+    except CapturedError as captured:
+        seen = captured.solution
+    else:
+        return {"reason": "inputs not inferred", "detail": f"{user['name']} does not use it"}
+    source = pruned(user["source"], [user["wanted"], *seen.arguments.values()])
+    if misuse := _touches_system(source):
+        return {"reason": "touches the system", "detail": misuse}
+    return _written(cut | {"source": source, "name": user["wanted"]}, known, seen)
+
+
+def _written(cut: dict[str, Any], namespace: dict[str, Any], outcome: Solution) -> dict[str, Any]:
+    """The task of a solution: named sizes, which of them vary, inputs no heavier than need be."""
+    kind = namespace[cut["name"]]
     names = [p.name for p in parameters(kind.forward)[1:]] or ["x"]
     runs = _Runs(kind, namespace)
     outcome = bounded(lightened(outcome, runs), runs)
@@ -336,7 +390,9 @@ def load(source: str, scratch: Path) -> dict[str, Any]:
     sys.modules["task"] = module
     # dont_inherit: else this file's own future import would hide what a type hint of the cut lacks
     exec(compile(source, str(path), "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - in the sandbox
-    return {"torch": torch, "nn": torch.nn, "F": functional, **module.__dict__}
+    given = {"torch": torch, "nn": torch.nn, "F": functional, "functools": functools,
+             "SimpleNamespace": types.SimpleNamespace}  # fmt: skip
+    return given | module.__dict__
 
 
 def _skip_initialisation() -> None:

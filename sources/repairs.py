@@ -153,7 +153,9 @@ def _rank(f: Failure) -> Iterator[Change]:
         (int(n), 0.8) for n in re.findall(r"(\d)-?\s?[dD](?:imension|\b)|dims?(?:=|:| )+(\d)", message) for n in n if n
     ]
     if re.search(
-        r"number of dim|permute|Dimension out of range|too many indices|must be at least|dimension|axes|dims", message
+        r"number of dim|permute|Dimension out of range|too many indices|must be at least|dimension|axes|dims"
+        r"|is invalid for input",
+        message,
     ):
         ranks += [(r, 1.2 + 0.1 * i) for i, r in enumerate((3, 4, 2, 5))]
     for path, t in all_tensors(f.specs):
@@ -174,6 +176,10 @@ def _kind(f: Failure) -> Iterator[Change]:
                 yield f.with_tensor(path, Tensor(t.shape, "int", 2), 1.3)
             else:
                 yield f.with_tensor(path, Tensor(t.shape), 1.1)
+        if "lengths" in message.lower() and t.kind in ("int", "full") and t.shape:
+            longest = {n for _, other in all_tensors(f.specs) if other != t for n in other.shape[1:]}
+            for j, n in enumerate(sorted(longest)):
+                yield f.with_tensor(path, Tensor(t.shape[:1], "full", n), 0.1 + 0.1 * j)
         if re.search(r"[Bb]ool|mask", message):
             yield f.with_tensor(path, replace(t, kind="float" if t.kind == "bool" else "bool"), 1.2)
         if re.search(r"[Ff]loat|Half|Double", message) and t.kind != "float":
@@ -190,6 +196,8 @@ def _small(f: Failure) -> Iterator[Change]:
     ):
         return
     for path, t in all_tensors(f.specs):
+        if len(t.shape) == 4:
+            yield f.with_tensor(path, replace(t, shape=(t.shape[0] // 2 or 1, t.shape[1], 256, 256)), 1.2)
         for side in (64, 128, 224):
             if len(t.shape) >= 3 and side > t.shape[-1]:
                 yield f.with_tensor(

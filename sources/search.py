@@ -37,6 +37,7 @@ MAX_STALE = 60  # calls without progress
 MAX_FUNCTIONS = 12_000  # torch functions of one call: more is a large network or a long loop
 MAX_ELEMENTS = 1 << 28  # of all results of one call
 BUDGET = 16_000  # of one search: a torch function costs 1, and 1 for every 2^17 elements of its result
+SMALLER = -1e6  # cost of inputs smaller than ones that were too large: they come first
 CONSTRUCTION = 5  # what constructing a module costs besides
 MAX_PARAMETERS = 100_000_000
 
@@ -202,9 +203,11 @@ def _solve_inputs(module: nn.Module, calls: int, budget: Budget) -> Specs | Unso
         if error is None and has_tensor(result):
             return specs
         if isinstance(error, TooMuchError):
-            if (smaller := halved(specs)) in seen:
+            smaller = [s for s in (of_one(specs), halved(specs)) if s not in seen]
+            if not smaller:
                 return Unsolved("too large", str(error))
-            push(-math.inf, smaller)
+            for first, s in enumerate(smaller):
+                push(SMALLER + first, s)
             continue
         text = f"{type(error).__name__}: {error}" if error else "no tensor among the outputs"
         stale = 0 if progress.count > best else stale + 1
@@ -217,13 +220,12 @@ def _solve_inputs(module: nn.Module, calls: int, budget: Budget) -> Specs | Unso
 
 
 def halved(specs: Specs) -> Specs:
-    """The inputs with all long dimensions but the channels halved, or else one batch in place of many."""
-    before = specs
+    """The inputs with all long dimensions but the channels halved."""
     for path, t in all_tensors(specs):
         kept = 1 if len(t.shape) >= 4 else len(t.shape) - 1
         shape = tuple(n // 2 if i and i != kept and n >= 16 else n for i, n in enumerate(t.shape))
         specs = edited(specs, path, replace(t, shape=shape))
-    return specs if specs != before else of_one(specs)
+    return specs
 
 
 def of_one(specs: Specs) -> Specs:
@@ -372,11 +374,12 @@ def _wanted(message: str, line: str) -> list[str]:
     rules = [
         (r"not iterable|not subscriptable|has no len|must be an iterable", ["[32, 64]", "[2, 2]", "(8, 8)", "[3, 5]"]),
         (r"object is not callable|not a Module subclass|should be called with|should be callable",
-         ["nn.Identity()", "nn.ReLU", "nn.LayerNorm", "nn.BatchNorm2d", "nn.Linear(64, 64)", "nn.Identity"]),
+         ["nn.Identity()", "[nn.Identity(), nn.Identity()]", "nn.ReLU", "nn.LayerNorm", "nn.BatchNorm2d",
+          "nn.Linear(64, 64)", "nn.Identity"]),
         (r"attribute '(lower|upper|split|startswith|strip|format|join)'", ["'relu'", "'gelu'", "'mean'"]),
         (r"has no attribute '(size|shape|dim|device|ndim)'", ["torch.ones(64, 64)", "torch.ones(64)"]),
         (r"has no attribute", [CONFIG, "nn.Identity()", "nn.Identity"]),
-        (r"divisible|division|modulo|multiple", ["64", "4", "32", "1", "2", "16", "8"]),
+        (r"divisible|division|modulo|multiple", ["64", "256", "4", "32", "1", "2", "16", "8", "128"]),
         (r"unsupported operand|not supported between|as an integer|invalid combination|must be|can't multiply",
          ["64", "4", "0.5", "2", "1"]),
     ]  # fmt: skip

@@ -51,8 +51,8 @@ def slots(solution: Solution, inputs: list[str]) -> list[Slot]:
     for path, tensor in all_tensors(solution.specs):
         name = inputs[min(path[0], len(inputs) - 1)] if inputs else "x"
         found += [Slot("input", name, path, i, size) for i, size in enumerate(tensor.shape)]
-        if tensor.kind == "int":
-            found.append(Slot("high", name, path, 0, tensor.high))
+        if tensor.kind in ("int", "full"):
+            found.append(Slot("high" if tensor.kind == "int" else "full", name, path, 0, tensor.high))
     return found
 
 
@@ -71,7 +71,7 @@ def assigned(solution: Solution, changes: dict[Slot, int]) -> Solution:
             arguments[slot.key] = ast.unparse(tree)
         else:
             old = dict(all_tensors(specs))[slot.path]
-            new = replace(old, high=value) if slot.kind == "high" else old.resized(slot.index, value)
+            new = replace(old, high=value) if slot.kind in ("high", "full") else old.resized(slot.index, value)
             specs = edited(specs, slot.path, new)
     return Solution(arguments, specs)
 
@@ -103,7 +103,7 @@ def tied(solution: Solution, found: list[Slot], runs: Runs) -> list[tuple[tuple[
     for slot in found:
         if slot in done:
             continue
-        if slot.kind == "high" or not varies([slot]):
+        if slot.kind in ("high", "full") or not varies([slot]):
             stuck.append(slot)
         else:
             groups.append(((slot,), True))
@@ -121,6 +121,10 @@ def _ranges(found: list[Slot], varies: Callable[[Iterable[Slot]], bool]) -> list
         group = (first, *(s for s in found if s.kind == "high" and s.value == value)) if first else ()
         if group and varies(group):
             groups.append((group, True))
+    for slot in (s for s in found if s.kind == "full"):
+        length = next((s for s in found if s.kind == "input" and s.index and s.value == slot.value), None)
+        if length and all(length not in group for group, _ in groups) and varies((length, slot)):
+            groups.append(((length, slot), True))
     return groups
 
 
@@ -191,6 +195,8 @@ def _name(slot: Slot, layouts: dict[tuple[int, ...], tuple[str, ...]]) -> str:
         name = re.sub(r"\W", "_", slot.key.split(".")[-1]).lower().strip("_") or "size"
         name = _LONG.get(name, name)
         return name if slot.index == 0 else f"{name}_{slot.index + 1}"
+    if slot.kind == "full":
+        return "sequence_length"
     if slot.kind == "high":
         return "vocabulary_size" if slot.value > 32 else "num_values"
     known = layouts[slot.path]

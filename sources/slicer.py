@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from sources.desugar import MAIN
 from sources.rewrite import Text
 from sources.scope import BUILTINS, Reads, reads
 from sources.symbols import Here, Imported, Inner, Missing, Package, Target, imports
@@ -128,8 +129,10 @@ class Slicer:
         """Statements of a piece that a task does without: prints, imports, branches that are never taken."""
         if id(node) not in self._dead:
             found: dict[int, ast.stmt] = {}
+            quiet = getattr(node, "name", "") != MAIN  # what a script prints is the result of what we want to see
             for inner in ast.walk(node):
-                if isinstance(inner, ast.Import | ast.ImportFrom) or isinstance(inner, ast.Expr) and _is_print(inner):
+                if isinstance(inner, ast.Import | ast.ImportFrom) or quiet and _is_print(inner):
+                    assert isinstance(inner, ast.stmt)
                     found[id(inner)] = inner
                 elif isinstance(inner, ast.If):
                     value = self._decided(path, node, inner.test)

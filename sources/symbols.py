@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from sources.desugar import without_arguments
+from sources.desugar import main_as_function, without_arguments
 
 # What a task may import: everything else is inlined, or the task is dropped.
 ALLOWED = frozenset(
@@ -108,6 +108,7 @@ def parse(path: str, text: str, own: frozenset[str] = frozenset()) -> File:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            text = main_as_function(text)
             tree = ast.parse(text)
             if (plain := without_arguments(text, tree)) is not text:
                 text, tree = plain, ast.parse(plain)

@@ -275,6 +275,78 @@ def test_a_task_runs_alone_in_a_fresh_process(
     subprocess.run([sys.executable, "-I", "-c", check, names], check=True, env=environment, cwd=tmp_path)
 
 
+SCRIPT = (
+    HEAD
+    + """
+import argparse
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--latent", type=int, default=20)
+opt = parser.parse_args()
+
+
+class Recurrent(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.lstm = nn.LSTM(dim, opt.latent, batch_first=True)
+
+    def forward(self, x, lengths):
+        packed = pack_padded_sequence(x, lengths, batch_first=True)
+        return pad_packed_sequence(self.lstm(packed)[0], batch_first=True)[0]
+
+
+class Step(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.linear, self.heads = nn.Linear(dim, dim * 3), heads
+
+    def forward(self, x):
+        assert x.shape[1] == 77 and x.shape[2] % 7 == 0
+        return self.linear(x) * 2
+
+
+class Stack(nn.Module):
+    def __init__(self, step, layers):
+        super().__init__()
+        assert isinstance(step, Step)
+        self.layers = nn.ModuleList([step] * layers)
+
+    def forward(self, x, bias):
+        assert bias.shape == (3, 77, 14)
+        return self.layers[0](x).sum(1) + bias.sum()
+
+
+class Registered(nn.Module):
+    def __init__(self, block, widths):
+        super().__init__()
+        self.blocks = nn.ModuleList(block(w, 2) for w in widths)
+
+    def forward(self, x):
+        return sum(b.linear(x[..., : b.linear.in_features]).sum() for b in self.blocks)
+
+
+def tiny():
+    return Registered(Step, [6, 12])
+
+
+if __name__ == "__main__":
+    print(Stack(Step(14, heads=2), 2)(torch.randn(3, 77, 14), torch.randn(3, 77, 14)))
+"""
+)
+
+
+def test_scripts_and_calls_tell_arguments_and_inputs() -> None:
+    tasks, reasons = mine({"script.py": SCRIPT})
+    assert reasons == {}
+    assert "opt = SimpleNamespace(latent=20)" in tasks["Recurrent"].source
+    assert "torch.full((batch_size,), sequence_length)" in tasks["Recurrent"].source
+    assert tasks["Stack"].inputs[1].shape == tasks["Step"].inputs[0].shape == (3, 77, 14)
+    assert "class Stack" not in tasks["Step"].source
+    assert "Registered(" not in tasks["Step"].source
+    assert "return [Step, [" in tasks["Registered"].source
+
+
 def test_parts_and_limits_divide_the_work(accounted: tuple[dict[str, Task], dict[str, str]]) -> None:
     tasks, reasons = accounted
     halves = [mine({"nets.py": ACCOUNTED, "old.py": "print 'x'\n"}, part=p, parts=2) for p in (0, 1)]
