@@ -12,7 +12,7 @@ CPU_INDEX := https://download.pytorch.org/whl/cpu
 WHEELS := $(shell nvidia-smi -L >/dev/null 2>&1 || echo --extra-index-url $(CPU_INDEX) --retries 1 --timeout 30)
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: build test bench check serve setup clean
+.PHONY: build test redteam bench check serve setup clean
 
 setup: $(READY)
 
@@ -34,6 +34,9 @@ check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/test_imports.py
+
+redteam: $(READY) ## cheats and their clean twins before the judge: the confusion matrix
+	$(BIN)/python tests/redteam.py $(ARGS)
 
 bench: $(READY)
 	$(BIN)/python tests/bench/run.py $(ARGS)

@@ -131,9 +131,7 @@ def _candidates_own(thing: Any) -> bool:
     return not isinstance(thing, type) and isinstance(thing, torch.nn.Module | torch.autograd.function.FunctionCtx)
 
 
-def _import(
-    name: str, space: Any = None, local: Any = None, members: Sequence[str] | None = (), level: int = 0
-) -> Any:
+def _import(name: str, space: Any = None, local: Any = None, members: Sequence[str] | None = (), level: int = 0) -> Any:
     if isinstance(members, list):  # not a statement: torch's C++ imports with the builtins of whoever called it
         return __import__(name, space, local, members, level)
     for asked in [f"{name}.{member}" for member in members or ()] or [name]:

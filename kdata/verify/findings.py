@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from kdata.record import Build, Check, Trial
+from kdata.record import Build, Check, Timing, Trial
 from kdata.verify import reasons
 from kdata.verify.compare import Tensors
-from kdata.verify.trial import Expected, compare
+from kdata.verify.trial import Expected, compare, overwrites, untouched
+
+MOST_UNTOUCHED = 0.5  # share of an answer that may be there without the candidate's kernels
 
 # Reasons that may come of sizes: where they appear only at other sizes than the base ones, the sizes are the reason.
 BY_SIZE = frozenset({reasons.WRONG, reasons.RAISES, reasons.STRUCTURE, reasons.OUT_OF_BOUNDS, reasons.STATE_DICT,
@@ -34,6 +36,8 @@ class Findings:
     builds: tuple[Build, ...] = ()
     guards: tuple[str, ...] = ()
     mode: str = "train"
+    device: str = ""
+    timing: Timing | None = None
 
     def check(self, name: str, passed: bool, detail: str = "") -> None:
         """Note a check."""
@@ -52,8 +56,10 @@ class Judgement:
     own_sizes: tuple[int, ...] = ()  # of the task, scaled down here, that the candidate's text says literally
     failures: dict[int, str] = field(default_factory=dict)  # trial number: reason
 
-    def decide(self, found: Findings, works_at_double: Callable[[], bool]) -> None:
-        """Note all checks.
+    def decide(
+        self, found: Findings, works_at_double: Callable[[], bool], works_alone: Callable[[int, bool], bool]
+    ) -> None:
+        """Note all checks; ``works_alone`` says whether one trial passes, run alone, forwards or backwards.
 
         Raises:
             RejectedError: one of them failed.
@@ -68,7 +74,8 @@ class Judgement:
         self._genuine(found, reports)
         found.check("correct", not self.failures, f"{len(reports) - len(self.failures)} of {len(reports)} trials")
         if self.failures:
-            raise self._wrong(found, works_at_double)
+            raise self._racing(found, works_alone) or self._wrong(found, works_at_double)
+        self._keeps(found, reports)
         self._depends(found)
 
     def _genuine(self, found: Findings, reports: list[dict[str, Any]]) -> None:
@@ -82,6 +89,32 @@ class Judgement:
             raise RejectedError(reasons.NOT_LAUNCHED, detail + (f"; it calls {', '.join(called)}" if called else ""))
         if called:
             raise RejectedError(reasons.ATEN, ", ".join(called))
+
+    def _racing(self, found: Findings, works_alone: Callable[[int, bool], bool]) -> RejectedError | None:
+        """Where only trials fail whose programs ran last to first: whether that is why."""
+        turned = [n for n in self.failures if self.expected.trials[n]["backwards"]]
+        if len(turned) < len(self.failures) or not works_alone(turned[0], False) or works_alone(turned[0], True):
+            return None
+        return RejectedError(reasons.ORDER, "right when they run first to last, wrong when they run last to first")
+
+    def _keeps(self, found: Findings, reports: list[dict[str, Any]]) -> None:
+        """What it returned stays as it was, and two equal calls leave the same behind."""
+        following = zip(self.numbers, reports, reports[1:], strict=False)
+        kept = [self.expected.trials[n]["kept"] for n in self.numbers]
+        overwritten = any(
+            overwrites(a, b, k, self.expected, self.returned) for (_, a, b), k in zip(following, kept, strict=False)
+        )
+        found.check("outputs outlive the next call", not overwritten)
+        if overwritten:
+            raise RejectedError(reasons.OVERWRITES, "a later call changes what an earlier one returned")
+        repeated = self.value["repeated"]
+        _, wrong = compare(self.expected, self.numbers[0], repeated, self.returned)
+        if wrong:
+            raise RejectedError(wrong, f"at the second of two equal calls: {repeated['detail']}")
+        stateless = repeated["before"] == repeated["after"]
+        found.check("two equal calls leave the same behind", stateless)
+        if not stateless:
+            raise RejectedError(reasons.STATEFUL, "something it can reach differs after a second equal call")
 
     def _wrong(self, found: Findings, works_at_double: Callable[[], bool]) -> RejectedError:
         """The reason behind failed trials: sizes, where only they make the difference."""
@@ -101,6 +134,8 @@ class Judgement:
             return RejectedError(self.failures[first], detail)
         failed = {self.expected.trials[n]["variant"] for n in self.failures}
         others = {self.expected.trials[n]["variant"] for n in self.numbers if n not in base}
+        if all(self.expected.variants[v]["kind"] == "large" for v in failed):
+            return RejectedError(reasons.WRONG_LARGE, detail)
         odd_only = bool(others - failed) or works_at_double()
         return RejectedError(reasons.WRONG_ODD if odd_only else reasons.BAKED_IN, detail)
 
@@ -116,10 +151,14 @@ class Judgement:
     def _depends(self, found: Findings) -> None:
         """With its kernels disabled the answer must break, and with failing launches it must fail."""
         number = self.numbers[0]
-        _, broken = compare(self.expected, number, self.value["ablated"], self.returned)
-        found.check("answer depends on its kernels", bool(broken))
-        if not broken:
-            raise RejectedError(reasons.INDEPENDENT, "with its kernels disabled the answer is as right as before")
+        ablated = self.value["ablated"]
+        _, broken = compare(self.expected, number, ablated, self.returned)
+        share = (
+            untouched(self.expected, number, ablated, self.returned) if broken == reasons.WRONG else float(not broken)
+        )
+        found.check("answer depends on its kernels", share <= MOST_UNTOUCHED)
+        if share > MOST_UNTOUCHED:
+            raise RejectedError(reasons.INDEPENDENT, f"with its kernels disabled {share:.0%} of the answer is right")
         loud = self.value["failing"]["outcome"] != "ok"
         found.check("a failing launch is an error", loud)
         if not loud:

@@ -18,10 +18,11 @@ from kdata.record import Build, Candidate, Check, Origin, Receipt, Task, Trial, 
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
-from kdata.verify import reasons, targets
+from kdata.verify import admission, gpu_judge, reasons, targets
 from kdata.verify.compare import Tensors
 from kdata.verify.findings import Findings, Judgement, RejectedError
-from kdata.verify.options import Options
+from kdata.verify.gpu import LostError
+from kdata.verify.options import Level, Options
 from kdata.verify.source import defines_kernel, integers, object_to, task_part
 from kdata.verify.tolerances import VERSION
 from kdata.verify.trial import Expected, compare
@@ -47,15 +48,20 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
     found = Findings()
     try:
         _admit(candidate, options)
-        expected = expect(task.source, task.entry_point, replace(options, targets=()))
+        salt = candidate.id if options.level == "trust" else ""  # no candidate can hold answers to draws of its own id
+        expected = expect(task.source, task.entry_point, replace(options, targets=()), salt)
         found.mode = expected.mode
         _run(candidate, expected, options, found)
         _build(candidate, options, found)
+        if options.device == "cuda":
+            gpu_judge.measure(candidate, expected.mode, options, found)
     except RejectedError as rejection:
-        return _receipt(candidate, "rejected", rejection.reason, rejection.detail, found)
+        return _receipt(candidate, "rejected", rejection.reason, rejection.detail, found, options.level)
     except UndecidedError as undecided:
-        return _receipt(candidate, "unverified", undecided.reason, undecided.detail, found)
-    return _receipt(candidate, "verified", "", "", found)
+        return _receipt(candidate, "unverified", undecided.reason, undecided.detail, found, options.level)
+    except LostError as lost:
+        return _receipt(candidate, "unverified", reasons.GPU_LOST, str(lost), found, options.level)
+    return _receipt(candidate, "verified", "", "", found, options.level)
 
 
 def judge_files(task_path: str | Path, kernel_path: str | Path, options: Options = Options()) -> Receipt:  # noqa: B008
@@ -71,22 +77,23 @@ def judge_files(task_path: str | Path, kernel_path: str | Path, options: Options
         entry_point = find_entry_point(text)
     except TaskError as error:
         task = Task.make(text, "Model", origin)
-        return _receipt(
-            Candidate.make(task, kernel, "triton", "file"), "unverified", reasons.BAD_TASK, str(error), Findings()
-        )
+        candidate = Candidate.make(task, kernel, "triton", "file")
+        return _receipt(candidate, "unverified", reasons.BAD_TASK, str(error), Findings(), options.level)
     task = Task.make(text, entry_point, origin)
     return judge(task, Candidate.make(task, kernel, "triton", "file"), options)
 
 
 @lru_cache(maxsize=8)
-def expect(source: str, entry_point: str, options: Options) -> Expected:
+def expect(source: str, entry_point: str, options: Options, salt: str = "") -> Expected:
     """Run a task's reference at all its variants. Remembered for the task's other candidates.
 
     Raises:
         UndecidedError: the reference cannot be the measure of anything.
     """
-    seeds = [int(digest("seed", str(options.seed), str(n))[:7], 16) for n in range(options.seeds)]
-    payload = {"source": source, "entry_point": entry_point, "variants": options.variants, "seeds": seeds}
+    seeds = [int(digest("seed", str(options.seed), str(n), *([salt] if salt else []))[:7], 16)
+             for n in range(options.draws)]  # fmt: skip
+    payload = {"source": source, "entry_point": entry_point, "variants": options.sizes, "seeds": seeds,
+               "level": options.level}  # fmt: skip
     try:
         with lease("torch", "kdata.verify.reference:warm") as worker:
             answer = worker.call(
@@ -96,7 +103,12 @@ def expect(source: str, entry_point: str, options: Options) -> Expected:
         raise UndecidedError(reasons.BAD_TASK, f"the reference's process ended with {error}") from error
     if "fault" in answer.value:
         raise UndecidedError(*answer.value["fault"])
-    return Expected(answer.value, answer.files["given.bin"], answer.files["kept.bin"])
+    if answer.files.keys() != {"given.bin", "kept.bin"}:
+        raise UndecidedError(reasons.BAD_TASK, "the reference's process left no tensors")
+    expected = Expected(answer.value, answer.files["given.bin"], answer.files["kept.bin"])
+    if weakness := admission.weakness(expected):
+        raise UndecidedError(reasons.WEAK_TASK, weakness)
+    return expected
 
 
 def _read(path: Path) -> str:
@@ -115,17 +127,34 @@ def _admit(candidate: Candidate, options: Options) -> None:
         raise RejectedError(objection.reason, objection.detail)
 
 
-def _call(candidate: Candidate, expected: Expected, numbers: Sequence[int], options: Options) -> Answer:
+def _call(
+    candidate: Candidate, expected: Expected, numbers: Sequence[int], options: Options, backwards: bool = True
+) -> Answer:
     payload = {"manifest": expected.manifest, "mode": expected.mode, "ablate": 0,
-               "trials": [expected.trials[n]["given"] for n in numbers]}  # fmt: skip
+               "trials": _sequence(expected, numbers, backwards)}  # fmt: skip
+    if options.device == "cuda":
+        return gpu_judge.call(candidate, payload, expected.given_bytes, options)
     files = {"given.bin": expected.given_bytes, "candidate.py": candidate.source.encode()}
     with lease("torch", "kdata.verify.host:warm", TRITON_INTERPRET="1") as worker:
         return worker.call("kdata.verify.host:answer", payload, options.limits(), files, fetch=("returned.bin",))
 
 
+def _sequence(expected: Expected, numbers: Sequence[int], backwards: bool) -> list[dict[str, Any]]:
+    """What each call is given; calls at the same sizes go to the same module with the same tensors."""
+    chosen: list[dict[str, Any]] = []
+    before: dict[str, Any] | None = None
+    for number in numbers:
+        trial = expected.trials[number]
+        again = before is not None and before["variant"] == trial["variant"] and before["given"]["build"] == trial[
+            "given"]["build"] != ""  # fmt: skip
+        chosen.append(trial["given"] | {"again": again, "backwards": backwards and trial["backwards"]})
+        before = trial
+    return chosen
+
+
 def _run(candidate: Candidate, expected: Expected, options: Options, found: Findings) -> None:
     """Run every trial in one child, and judge what comes back."""
-    numbers = expected.numbers("base", "odd", "one", "mixed")
+    numbers = expected.numbers("base", "odd", "one", "mixed", "large")
     try:
         answer = _call(candidate, expected, numbers, options)
     except JobError as error:
@@ -137,7 +166,13 @@ def _run(candidate: Candidate, expected: Expected, options: Options, found: Find
     returned = Tensors(value["manifest"], answer.files.get("returned.bin", b""))
     own = _own_sizes(candidate) if expected.variants[0]["sizes"] else ()
     judgement = Judgement(expected, numbers, value, returned, defines_kernel(candidate.source), own)
-    judgement.decide(found, lambda: _works_at(candidate, expected, "double", options))
+    for name in expected.unused:
+        found.check("every parameter matters", False, name)
+    judgement.decide(
+        found,
+        lambda: _works_at(candidate, expected, "double", options),
+        lambda number, backwards: _works_alone(candidate, expected, number, backwards, options),
+    )
 
 
 def _own_sizes(candidate: Candidate) -> tuple[int, ...]:
@@ -148,17 +183,22 @@ def _own_sizes(candidate: Candidate) -> tuple[int, ...]:
 
 def _works_at(candidate: Candidate, expected: Expected, kind: str, options: Options) -> bool:
     """Whether a candidate is right at one kind of variant, run alone."""
-    numbers = expected.numbers(kind)
-    if not numbers:
-        return False
+    numbers = expected.numbers(kind, "large" if kind == "double" else kind)
+    return bool(numbers) and _works_alone(candidate, expected, numbers[0], False, options)
+
+
+def _works_alone(
+    candidate: Candidate, expected: Expected, number: int, backwards: bool, options: Options
+) -> bool:  # fmt: skip
+    """Whether a candidate is right at one trial, run alone, its programs first to last or last to first."""
     try:
-        answer = _call(candidate, expected, numbers[:1], options)
+        answer = _call(candidate, expected, [number], options, backwards)
     except JobError:
         return False
     if "failed" in answer.value:
         return False
     returned = Tensors(answer.value["manifest"], answer.files.get("returned.bin", b""))
-    return compare(expected, numbers[0], answer.value["trials"][0], returned)[1] == ""
+    return compare(expected, number, answer.value["trials"][0], returned)[1] == ""
 
 
 def _crash(error: JobError, candidate: Candidate, expected: Expected, options: Options) -> RejectedError:
@@ -183,15 +223,17 @@ def _build(candidate: Candidate, options: Options, found: Findings) -> None:
         raise RejectedError(f"{reasons.NO_COMPILE} {failed[0].target}", f"{failed[0].kernel}: {failed[0].error}")
 
 
-def _receipt(candidate: Candidate, verdict: Verdict, reason: str, detail: str, found: Findings) -> Receipt:
+def _receipt(
+    candidate: Candidate, verdict: Verdict, reason: str, detail: str, found: Findings, level: Level
+) -> Receipt:  # fmt: skip
     checks: tuple[Check, ...] = tuple(found.checks)
     trials: tuple[Trial, ...] = tuple(found.trials)
     builds: tuple[Build, ...] = found.builds
     return Receipt(
         candidate.id, verdict, reason, detail[:1000], checks, trials, tuple(s["kernel"] for s in found.signatures),
         builds,
-        mode=found.mode, device=DEVICE, isolation="+".join(found.guards), tolerances=VERSION, harness=harness(),
-        versions=versions(),
+        mode=found.mode, effort=level, device=found.device or DEVICE, isolation="+".join(found.guards),
+        tolerances=VERSION, harness=harness(), versions=versions(), timing=found.timing,
     )  # fmt: skip
 
 

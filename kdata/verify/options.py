@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from kdata.sandbox.guard import Limits
+
+Level = Literal["screen", "trust"]
+LEVELS: dict[Level, tuple[int, int]] = {"screen": (2, 3), "trust": (8, 4)}  # draws and sets of sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,11 +16,28 @@ class Options:
     """Parameters of one verification. The same options, task and candidate give the same receipt."""
 
     targets: tuple[str, ...] = ("sm_90", "gfx942")  # GPUs to compile for; () skips compiling
-    seeds: int = 2  # draws of weights and inputs for each variant
-    variants: int = 3  # sets of sizes, the base one among them
+    seeds: int | None = None  # draws of weights and inputs for each variant; None: as many as the level asks for
+    variants: int | None = None  # sets of sizes, the base one among them; None: likewise
     seed: int = 0  # where the draws start
     timeout: float = 60.0  # seconds of wall clock for the candidate, and for the reference
     memory: int = 6 << 30  # bytes
+    level: Level = "screen"  # "trust": more draws and sizes, other distributions, draws that follow from the candidate
+    device: Literal["cpu", "cuda"] = "cpu"  # where candidates run: in Triton's interpreter, or on a GPU
+    tf32: bool = False  # the track on a GPU in which fp32 products may be rounded, on both sides
+    timed: bool = True  # on a GPU: measure the speedup, too
+    baselines: tuple[str, ...] = ("eager", "compile", "max-autotune")  # what it is over: the fastest of these
+    gpu_timeout: float = 300.0  # seconds of wall clock for a child that uses a GPU: it compiles, too
+    gpu_memory: int = 64 << 30  # bytes of the host's memory that it may write to
+
+    @property
+    def draws(self) -> int:
+        """Draws of weights and inputs for each variant."""
+        return self.seeds or LEVELS[self.level][0]
+
+    @property
+    def sizes(self) -> int:
+        """Sets of sizes."""
+        return self.variants or LEVELS[self.level][1]
 
     def limits(self) -> Limits:
         """Resource limits of a child."""

@@ -6,6 +6,8 @@ be handed on to the candidate's process, and what stays with the judge.
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,12 +19,16 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.task import INIT_INPUTS, Program, TaskError, resize
 from kdata.verify import reasons
+from kdata.verify.draws import DETAILS, draw, thinned
 from kdata.verify.probe import Meter, Prober
 from kdata.verify.variants import TooLargeError, Variant, plan
 from kdata.verify.weights import redraw
 from kdata.verify.wire import NotPlainError, Writer
 
 GIVEN, KEPT = "given.bin", "kept.bin"
+CONDITION = 1e-4  # relative change by an ulp beyond which inputs out of the ordinary say nothing about a kernel
+NOTHING = 1e-6  # relative change of an answer that counts as none
+TRIED = 32  # parameters and inputs of which it is asked whether they matter
 NOISES = 2  # runs with inputs and weights moved by an ulp: how much error is the task's own
 
 
@@ -63,6 +69,8 @@ class Reference:
         self.source, self.entry_point = payload["source"], payload["entry_point"]
         self.prober = Prober(self.source, self.entry_point)
         self.count, self.seeds = payload["variants"], payload["seeds"]
+        self.thorough = payload["level"] == "trust"
+        self.unused: list[str] = []
         self.mode = "train"
         self.given, self.kept = Writer(), Writer()
 
@@ -70,7 +78,7 @@ class Reference:
         """Everything."""
         self._admit()
         try:
-            variants = plan(self.prober, self.count)
+            variants = plan(self.prober, self.count, self.thorough)
         except TooLargeError as error:
             raise TaskFaultError(reasons.BAD_TASK, str(error)) from error
         self.mode = self._decide_mode(variants[0])
@@ -78,17 +86,33 @@ class Reference:
         (scratch / GIVEN).write_bytes(bytes(self.given.blob))
         (scratch / KEPT).write_bytes(bytes(self.kept.blob))
         return {"mode": self.mode, "variants": [{"kind": v.kind, "sizes": v.label} for v in variants],
-                "trials": trials, "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
+                "trials": trials, "unused": self.unused, "given": self.given.manifest,
+                "kept": self.kept.manifest}  # fmt: skip
 
     def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
-        """The variant at every seed; none where the reference fails at one of them, unless it is the base."""
-        seeds = self.seeds[:1] if variant.kind == "double" else self.seeds
+        """The variant at every draw; none where the reference fails at one of them, unless it is the base."""
         try:
-            return [self._trial(index, variant, seed, number) for number, seed in enumerate(seeds)]
+            trials = [self._trial(index, variant, *draw) for draw in self._draws(variant.kind)]
         except (IndexError, RuntimeError, ValueError):
             if index == 0:
                 raise
             return []  # it ran when it was chosen: its own draws, labels say, do not fit every time
+        return [trial for trial in trials if trial is not None]
+
+    def _draws(self, kind: str) -> list[tuple[int, str]]:
+        """Seeds, each with the distribution of the inputs, see ``kdata.verify.draws``."""
+        first, *others = self.seeds
+        if kind in ("double", "large"):
+            return [(first, "natural")]
+        draws = [(first, "natural"), *((seed, "centred") for seed in others[:1])]
+        draws += [(seed, ("natural", "centred")[n % 2]) for n, seed in enumerate(others[1:])]
+        if kind == "base":
+            draws.insert(1, (first, "nearly"))
+        if kind == "base" or self.thorough:
+            draws.append((first + 1, "wide"))
+        if self.thorough and kind in ("base", "odd"):
+            draws.append((first + 2, "offset"))
+        return draws
 
     def _admit(self) -> None:
         """Say clearly what keeps the task from running at all, where it is not its size."""
@@ -140,40 +164,86 @@ class Reference:
             module.load_state_dict(state)
         return module.eval() if self.mode == "eval" else module
 
-    def _trial(self, index: int, variant: Variant, seed: int, number: int) -> dict[str, Any]:
+    def _trial(self, index: int, variant: Variant, seed: int, style: str) -> dict[str, Any] | None:
+        """One draw of weights and inputs, and what the reference makes of it; None where the style does not suit it."""
         generator = torch.Generator().manual_seed(seed)
         torch.manual_seed(seed)
         program = self.prober.program(variant.values)
         arguments = program.arguments()
-        given = self._arguments(arguments, variant)
         torch.manual_seed(seed)
         module = self._build(program, program.arguments(), None)
         redraw(module, generator)
         state = {k: v.detach().clone() for k, v in module.state_dict().items()}
-        inputs = program.inputs()
-        centred = self._wide(program, state, inputs, generator) if number > 0 else None
-        inputs = inputs if centred is None else centred
+        natural = program.inputs()
+        inputs = draw(style, natural, generator)
+        if inputs is not None and not self._bears(program, state, inputs, style, generator):
+            inputs = None
+        if inputs is None and style not in ("natural", "centred"):
+            return None
+        detail = "" if inputs is None else DETAILS[style]
+        inputs = natural if inputs is None else inputs
+        if index == 0 and style == "natural" and seed == self.seeds[0]:
+            self.unused = self._unused(program, module, state, inputs)
+        given = self._arguments(arguments, variant)
         given |= {"state": self.given.write(state), "inputs": self._plain(self.given, inputs)}
         with Meter() as meter:
             kept = self._expect(program, state, inputs, generator)
         cost = meter.cost
         kept |= {"terms": cost.terms, "sums": cost.sums, "products": cost.products}
-        detail = "" if centred is None else "inputs centred on zero"
         return {
             "variant": index,
             "seed": seed,
             "shapes": _shapes(inputs),
             "detail": detail,
+            "style": style,
+            "backwards": style == "nearly" or (style == "centred" and index == 1),
             "given": given,
             "kept": kept,
         }
 
+    def _bears(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], style: str, generator: torch.Generator
+    ) -> bool:
+        """Whether the reference is finite on such inputs and, where they are out of the ordinary, well-conditioned."""
+        if style == "natural":
+            return True
+        try:
+            outputs, _, _ = self._answer(program, state, inputs)
+            if style in ("wide", "offset"):
+                moved, _, _ = self._answer(program, state, tree_map(lambda t: _ulp(t, generator), inputs))
+                golden, _ = self._golden(program, state, inputs)
+                return _finite(outputs) and all(_near(outputs, other, CONDITION) for other in (moved, golden))
+        except Exception:  # noqa: BLE001 - outside its domain
+            return False
+        return _finite(outputs)
+
+    def _unused(
+        self, program: Program, module: nn.Module, state: dict[str, Any], inputs: list[Any]
+    ) -> list[str]:  # fmt: skip
+        """Names of trainable parameters and floating inputs that may change without the answer's changing."""
+        outputs, _, _ = self._answer(program, state, inputs)
+        names = [name for name, p in module.named_parameters() if p.requires_grad and p.numel() and name in state]
+        changes = [(name, state | {name: _other(state[name])}, inputs) for name in names[:TRIED]]
+        changes += [(f"input {n}", state, [*inputs[:n], _other(value), *inputs[n + 1 :]])
+                    for n, value in enumerate(inputs[:TRIED])
+                    if isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel()]  # fmt: skip
+        unused = []
+        for name, other_state, other_inputs in changes:
+            try:
+                changed, _, _ = self._answer(program, other_state, other_inputs)
+            except Exception:  # noqa: BLE001, S112 - outside its domain: it does depend on it
+                continue
+            unused += [name] if _near(outputs, changed, NOTHING) else []
+        return unused
+
     def _arguments(self, arguments: tuple[list[Any], dict[str, Any]], variant: Variant) -> dict[str, Any]:
         """Constructor arguments as data; where they are none, the text whose ``get_init_inputs`` makes them."""
         try:
-            return {"args": self.given.write(arguments[0]), "kwargs": self.given.write(arguments[1])}
+            given = {"args": self.given.write(arguments[0]), "kwargs": self.given.write(arguments[1])}
         except NotPlainError:
-            return {"text": resize(self.source, variant.values), "function": INIT_INPUTS}
+            return {"text": resize(self.source, variant.values), "function": INIT_INPUTS, "build": ""}
+        plain = not any(isinstance(leaf, torch.Tensor) for leaf in tree_leaves(arguments))
+        return given | {"build": json.dumps(given) if plain else ""}  # equal ones build equal modules
 
     def _expect(
         self, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
@@ -182,17 +252,18 @@ class Reference:
         eager, module, held = self._answer(program, state, inputs)
         kept: dict[str, Any] = {"eager": self._plain(self.kept, eager), "inputs": self._plain(self.kept, held),
                 "state": self.kept.write(dict(module.state_dict())),
-                "golden": None, "note": "", "noisy": []}  # fmt: skip
+                "golden": None, "note": "", "noisy": [], "dropped": None}  # fmt: skip
         try:
-            with _double():
-                double = {k: _upcast(v) for k, v in state.items()}
-                golden, exact, _ = self._answer(program, double, tree_map(_upcast, inputs), double=True)
-                kept |= {
-                    "golden": self._plain(self.kept, golden),
-                    "golden_state": self.kept.write(dict(exact.state_dict())),
-                }
+            golden, exact = self._golden(program, state, inputs)
+            kept |= {
+                "golden": self._plain(self.kept, golden),
+                "golden_state": self.kept.write(dict(exact.state_dict())),
+            }
         except Exception as error:  # noqa: BLE001 - no fp64 form: eager itself is the measure
             kept["note"] = f"golden in the task's own dtype ({_line(error)[:120]})"
+        with contextlib.suppress(Exception):  # outside its domain: one mutant less
+            dropped, _, _ = self._answer(program, state, tree_map(lambda t: thinned(t, generator), inputs))
+            kept["dropped"] = self._plain(self.kept, dropped)
         for _ in range(NOISES):
             moved = {k: _ulp(v, generator) for k, v in state.items()}
             try:
@@ -201,6 +272,12 @@ class Reference:
                 continue
             kept["noisy"].append([self._plain(self.kept, noisy), self.kept.write(dict(other.state_dict()))])
         return kept
+
+    def _golden(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> tuple[Any, nn.Module]:
+        with _double():
+            double = {k: _upcast(v) for k, v in state.items()}
+            golden, exact, _ = self._answer(program, double, tree_map(_upcast, inputs), double=True)
+            return golden, exact
 
     def _answer(
         self, program: Program, state: dict[str, Any], inputs: list[Any], double: bool = False
@@ -212,30 +289,6 @@ class Reference:
         module.load_state_dict(state)
         held = _copy(inputs)
         return _forward(module, held), module, held
-
-    def _wide(
-        self, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
-    ) -> list[Any] | None:
-        """Normal inputs in place of ones that are never negative, if the reference is finite on them.
-
-        On inputs of [0, 1) alone a relu is the identity, and a kernel that forgets it looks right.
-        """
-        floats = [t for t in tree_leaves(inputs) if isinstance(t, torch.Tensor) and t.is_floating_point()]
-        if not floats or any(t.numel() and float(t.min()) < 0 for t in floats):
-            return None
-
-        def normal(value: Any) -> Any:
-            if not (isinstance(value, torch.Tensor) and value.is_floating_point()):
-                return value
-            return torch.randn(value.shape, generator=generator).to(value.dtype)
-
-        wide: list[Any] = tree_map(normal, inputs)
-        try:
-            outputs, _, _ = self._answer(program, state, wide)
-        except Exception:  # noqa: BLE001 - outside its domain
-            return None
-        made = [t for t in tree_leaves(outputs) if isinstance(t, torch.Tensor)]
-        return wide if all(bool(torch.isfinite(t).all()) for t in made if t.is_floating_point()) else None
 
     def _plain(self, writer: Writer, value: Any) -> dict[str, Any]:
         try:
@@ -282,6 +335,29 @@ def _same(one: Any, other: Any) -> bool:
         torch.equal(torch.nan_to_num(a), torch.nan_to_num(b)) if isinstance(a, torch.Tensor) else a == b or a != a
         for a, b in pairs
     )  # fmt: skip
+
+
+def _finite(outputs: Any) -> bool:
+    made = [t for t in tree_leaves(outputs) if isinstance(t, torch.Tensor) and t.is_floating_point()]
+    return all(bool(torch.isfinite(t).all()) for t in made)
+
+
+def _near(one: Any, other: Any, limit: float) -> bool:
+    """Whether two answers differ by less than ``limit`` times their size (integers: not at all)."""
+    pairs = [(a, b) for a, b in zip(tree_leaves(one), tree_leaves(other), strict=True) if isinstance(a, torch.Tensor)]
+    return all(a.shape == b.shape and _near_tensor(a, b, limit) for a, b in pairs)
+
+
+def _near_tensor(one: torch.Tensor, other: torch.Tensor, limit: float) -> bool:
+    if not one.is_floating_point():
+        return torch.equal(one, other)
+    wide, moved = torch.nan_to_num(one.double()), torch.nan_to_num(other.double())
+    return float((wide - moved).norm()) <= limit * max(float(wide.norm()), 1e-30)
+
+
+def _other(tensor: torch.Tensor) -> torch.Tensor:
+    """Other values in the same range."""
+    return (tensor.detach() * 0.7).flip(-1) if tensor.ndim else tensor.detach() * 0.7
 
 
 def _shapes(inputs: list[Any]) -> str:

@@ -9,15 +9,15 @@ from kdata.record import Candidate, Dropped, Pair, Receipt
 from kdata.step import Step
 from kdata.verify import reasons
 from kdata.verify.judge import harness, judge
-from kdata.verify.options import Options
+from kdata.verify.options import Level, Options
 
 
 def step(
-    targets: Sequence[str] = ("sm_90", "gfx942"), seeds: int = 2, variants: int = 3, seed: int = 0,
-    timeout: float = 60.0, memory: int = 6 << 30,
+    targets: Sequence[str] = ("sm_90", "gfx942"), seeds: int | None = None, variants: int | None = None,
+    seed: int = 0, timeout: float = 60.0, memory: int = 6 << 30, level: Level = "screen",
 ) -> Step[Candidate, Pair]:  # fmt: skip
     """The stage that judges each candidate of a shard; for the parameters see ``Options``."""
-    options = Options(tuple(targets), seeds, variants, seed, timeout, memory)
+    options = Options(tuple(targets), seeds, variants, seed, timeout, memory, level)
 
     def verify(candidates: Sequence[Candidate]) -> Iterator[Pair | Dropped]:
         for candidate in candidates:

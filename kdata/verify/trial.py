@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from kdata.record import Trial
 from kdata.verify import reasons
 from kdata.verify.compare import EXACT, Errors, Nature, Node, Tensors, UnequalError, errors, exactly, leaves, structure
 from kdata.verify.tolerances import Tolerance
 
 NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True, 0.0)
+FLOATS = ("float64", "float32", "float16", "bfloat16")
 OUTCOMES = {"no ModelNew": reasons.NO_MODEL_NEW, "constructor": reasons.CONSTRUCTOR, "state": reasons.STATE_DICT,
             "raises": reasons.RAISES, "memory": reasons.MEMORY, "structure": reasons.STRUCTURE,
             "fault": reasons.RAISES, "out of bounds": reasons.OUT_OF_BOUNDS}  # fmt: skip
@@ -24,6 +27,7 @@ class Expected:
         self.trials: list[dict[str, Any]] = value["trials"]
         self.manifest: list[dict[str, Any]] = value["given"]
         self.given_bytes = given
+        self.unused: list[str] = value["unused"]  # inputs and parameters that the answer does not depend on
         self.given, self.kept = Tensors(value["given"], given), Tensors(value["kept"], kept)
 
     def numbers(self, *kinds: str) -> list[int]:
@@ -41,6 +45,8 @@ def compare(expected: Expected, number: int, report: dict[str, Any], returned: T
         measured += _outputs(expected, trial, report, returned)
         measured += _state(expected, trial, report, returned)
         _within(measured)
+        if report["random"]:
+            raise UnequalError(reasons.RANDOM, "torch's generator is in another state after the call")
     except UnequalError as unequal:
         return _record(expected, trial, measured, unequal.detail, False), unequal.reason
     return _record(expected, trial, measured, trial["detail"], True), ""
@@ -72,7 +78,8 @@ def _record(expected: Expected, trial: dict[str, Any], measured: list[Errors], d
     )  # fmt: skip
 
 
-def _nature(kept: dict[str, Any]) -> Nature:
+def nature(kept: dict[str, Any]) -> Nature:
+    """What the reference's forward does."""
     return Nature(kept["terms"], kept["sums"] or kept["products"])
 
 
@@ -86,7 +93,7 @@ def _outputs(expected: Expected, trial: dict[str, Any], report: dict[str, Any], 
     for path, eager, answer in pairs:
         others = [n[path] for n in noisy if path in n]
         if "tensor" in eager:
-            measured += _tensor(path, eager, answer, golden.get(path), others, ours, returned, _nature(kept))
+            measured += _tensor(path, eager, answer, golden.get(path), others, ours, returned, nature(kept))
         else:
             _plain(path, eager, answer)
     return measured
@@ -100,7 +107,7 @@ def _tensor(
     noisy: list[Node],
     ours: Tensors,
     theirs: Tensors,
-    nature: Nature,
+    kind: Nature,
 ) -> list[Errors]:
     dtype = ours.entry(eager["tensor"])["dtype"]
     exact = ours.array(golden["tensor"]) if golden and "tensor" in golden else None
@@ -108,7 +115,7 @@ def _tensor(
         exactly(path, theirs.array(answer["tensor"]), ours.array(eager["tensor"]), exact)
         return []
     moved = [ours.array(n["tensor"]) for n in noisy if "tensor" in n]
-    return [errors(path, theirs.array(answer["tensor"]), ours.array(eager["tensor"]), exact, moved, dtype, nature)]
+    return [errors(path, theirs.array(answer["tensor"]), ours.array(eager["tensor"]), exact, moved, dtype, kind)]
 
 
 def _plain(path: str, eager: Node, answer: Node) -> None:
@@ -120,15 +127,51 @@ def _plain(path: str, eager: Node, answer: Node) -> None:
         raise UnequalError(reasons.WRONG, f"{path} is {other!r}, in the reference {one!r}")
 
 
+def overwrites(before: dict[str, Any], after: dict[str, Any], kept: dict[str, Any], expected: Expected,
+               returned: Tensors) -> bool:  # fmt: skip
+    """Whether what one call returned was changed by the next one, though it shares no memory with what is given."""
+    if not after.get("earlier") or before["outcome"] != "ok":
+        return False
+    if _shared(kept["eager"], [kept["inputs"], kept["state"]], expected.kept):
+        return False
+    pairs = zip(leaves(before["outputs"]), leaves(after["earlier"]), strict=True)
+    return any("tensor" in a and returned.raw(a["tensor"]) != returned.raw(b["tensor"]) for (_, a), (_, b) in pairs)
+
+
+def untouched(expected: Expected, number: int, ablated: dict[str, Any], returned: Tensors) -> float:
+    """The share of an answer that is right with the kernels disabled, in the output where it is largest.
+
+    Zeros and ones do not count, for they may be what a kernel's output starts as; nor do elements that an input of the
+    same shape has in the same place, for kernels may change a copy in place.
+    """
+    kept = expected.trials[number]["kept"]
+    pairs = zip(leaves(kept["eager"]), leaves(ablated["outputs"]), strict=True)
+    given = [n["tensor"] for _, n in leaves(expected.trials[number]["given"]["inputs"]) if "tensor" in n]
+    shares = [0.0]
+    for (_, eager), (_, answer) in pairs:
+        if "tensor" not in eager or expected.kept.entry(eager["tensor"])["dtype"] not in FLOATS:
+            continue
+        ours, theirs = expected.kept.array(eager["tensor"]), returned.array(answer["tensor"])
+        counts = (ours != 0) & (np.abs(ours) != 1)
+        for index in given:
+            entry = expected.given.entry(index)
+            if entry["shape"] == list(ours.shape) and entry["dtype"] in FLOATS:
+                counts &= expected.given.array(index) != ours
+        if ours.size and counts.sum() > ours.size // 4:
+            shares.append(float((np.isclose(theirs, ours, 1e-5, 1e-8) & counts).sum() / counts.sum()))
+    return max(shares)
+
+
+def _shared(outputs: Node, held: list[Node], tensors: Tensors) -> bool:
+    """Whether one of the outputs shares memory with one of the others."""
+    memory = {tensors.entry(n["tensor"]).get("storage") for node in held for _, n in leaves(node) if "tensor" in n}
+    return any(tensors.entry(n["tensor"]).get("storage") in memory for _, n in leaves(outputs) if "tensor" in n)
+
+
 def _no_alias(kept: dict[str, Any], ours: Tensors, report: dict[str, Any], theirs: Tensors) -> None:
     """Outputs share no memory with inputs or weights unless the reference's do."""
-
-    def shared(outputs: Node, held: list[Node], tensors: Tensors) -> bool:
-        memory = {tensors.entry(n["tensor"]).get("storage") for node in held for _, n in leaves(node) if "tensor" in n}
-        return any(tensors.entry(n["tensor"]).get("storage") in memory for _, n in leaves(outputs) if "tensor" in n)
-
-    theirs_shared = shared(report["outputs"], [report["inputs"], report["state"]], theirs)
-    if theirs_shared and not shared(kept["eager"], [kept["inputs"], kept["state"]], ours):
+    theirs_shared = _shared(report["outputs"], [report["inputs"], report["state"]], theirs)
+    if theirs_shared and not _shared(kept["eager"], [kept["inputs"], kept["state"]], ours):
         raise UnequalError(reasons.STRUCTURE, "an output shares memory with an input or a weight")
 
 
@@ -162,5 +205,5 @@ def _state(expected: Expected, trial: dict[str, Any], report: dict[str, Any], re
         if changed:
             others = [n[path] for n in noisy if path in n]
             name = path.replace("output", "state")
-            measured += _tensor(name, node, after[path], golden.get(path), others, ours, returned, _nature(kept))
+            measured += _tensor(name, node, after[path], golden.get(path), others, ours, returned, nature(kept))
     return measured

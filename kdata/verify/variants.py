@@ -8,7 +8,7 @@ the work would be too large.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from kdata.task import Size, sizes
@@ -68,7 +68,7 @@ Axis = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One assignment of sizes; ``kind`` is "base", "odd", "one", "mixed" or, to diagnose failures, "double"."""
+    """One assignment of sizes; ``kind`` is "base", "odd", "one", "mixed", "large", or "double" to diagnose with."""
 
     kind: str
     values: Values
@@ -84,8 +84,11 @@ class TooLargeError(ValueError):
     """The task cannot be brought down to what an interpreter can do."""
 
 
-def plan(prober: Prober, count: int) -> list[Variant]:
-    """The variants, the base one first, the "double" one (not counted) last.
+def plan(prober: Prober, count: int, thorough: bool = False) -> list[Variant]:
+    """The variants, the base one first, twice its size (not counted) last.
+
+    That one is "large", a variant like the others, where it is cheap or ``thorough`` asks for it; else "double", run
+    to diagnose failures only.
 
     Raises:
         TooLargeError: no sizes were found at which the reference runs and is small.
@@ -101,7 +104,10 @@ def plan(prober: Prober, count: int) -> list[Variant]:
     limit = max(VARIED, run.cost.work * 3 // 2)
     for kind, wishes in _wishes(axes)[: max(0, count - 1)]:
         _add(chosen, prober, kind, base, axes, wishes, limit)
+    count = len(chosen)
     _add(chosen, prober, "double", base, axes, [(2 * _value(a[0], base, found),) for a in axes], 16 * limit)
+    if len(chosen) > count and (thorough or chosen[-1].run.cost.work <= VARIED):
+        chosen[-1] = replace(chosen[-1], kind="large")
     return chosen
 
 
