@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -143,16 +144,24 @@ def read(source: Source) -> tuple[dict[str, Sequence[Mapping[str, Any]]], str]:
     datasets.disable_progress_bars()
     revision = "" if os.path.exists(source.path) else _commit(source)
     try:
-        if os.path.isfile(source.path):
-            kind = "json" if source.path.endswith((".json", ".jsonl")) else "parquet"
-            found = datasets.load_dataset(kind, data_files=source.path)
-        else:
-            found = datasets.load_dataset(source.path, source.config, revision=revision or None)
+        found = datasets.load_dataset(source.path, source.config, revision=revision) if revision else _local(source)
     except FileNotFoundError as error:
         raise FileNotFoundError(f"there is no dataset {source.path}: {error}") from error
     except DatasetsError as error:
         raise ValueError(f"{source.path} cannot be read as a dataset: {error.__cause__ or error}") from error
     return dict(found), revision
+
+
+def _local(source: Source) -> Any:
+    """A dataset of this disk, read into memory: copies in the user's cache would outlive their use."""
+    import datasets
+
+    with tempfile.TemporaryDirectory() as cache:
+        where: dict[str, Any] = {"cache_dir": cache, "keep_in_memory": True}
+        if os.path.isdir(source.path):
+            return datasets.load_dataset(source.path, source.config, **where)
+        kind = "json" if source.path.endswith((".json", ".jsonl")) else "parquet"
+        return datasets.load_dataset(kind, data_files=source.path, **where)
 
 
 def _commit(source: Source) -> str:

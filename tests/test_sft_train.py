@@ -1,0 +1,133 @@
+"""A whole run on a tiny model: loss falls, a killed run goes on as if nothing had been, the model loads and answers."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from factories import pairs
+from sft_models import make_tiny
+
+from cards import model as card
+from kdata.publish import write_dataset
+from kdata.record import Pair
+from sft import train
+from sft.chat import answer, parse, prompt
+from sft.options import SftOptions
+
+TIMED = {"seconds", "tokens_per_second", "mfu"}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sft")
+    made = pairs()[:24]
+    write_dataset(made, [], str(folder / "dataset"), lambda info: "")
+    make_tiny(folder / "tiny", [answer(p) + prompt(p.task)[0]["content"] for p in made])
+    return folder
+
+
+def options(place: Path, out: str, **more: Any) -> SftOptions:
+    chosen = {"max_length": 1536, "batch_size": 2, "epochs": 4, "learning_rate": 0.01, "evaluate_every": 5} | more
+    return SftOptions(base=str(place / "tiny"), data=[str(place / "dataset")], out=str(place / out), **chosen)
+
+
+def run(chosen: SftOptions) -> train.Outcome:
+    outcome = train.run(chosen, card.render)
+    assert outcome is not None
+    return outcome
+
+
+def curve(out: Path) -> list[dict[str, Any]]:
+    lines = (out / "metrics.jsonl").read_text().splitlines()
+    return [{k: v for k, v in json.loads(line).items() if k not in TIMED} for line in lines]
+
+
+@pytest.fixture(scope="module")
+def whole(place: Path) -> train.Outcome:
+    return run(options(place, "whole"))
+
+
+def test_loss_falls_and_the_folder_tells_the_run(place: Path, whole: train.Outcome) -> None:
+    info = whole.info
+    assert info.loss_last < 0.6 * info.loss_first
+    assert info.held_out_best is not None and info.held_out_before is not None
+    assert info.held_out_best < 0.7 * info.held_out_before
+    steps = [m["step"] for m in curve(place / "whole") if "loss" in m]
+    assert steps == list(range(1, info.steps + 1))
+    assert (place / "whole" / "loss.svg").read_text().count("<polyline") == 2
+    assert not (place / "whole" / "checkpoints").exists()
+    readme = (whole.model / "README.md").read_text()
+    assert f"| {info.steps} |" in readme and info.data["sources"][0]["digest"] in readme
+    assert str(place) not in readme
+
+
+def test_a_killed_run_goes_on_with_the_same_curve(place: Path, whole: train.Outcome) -> None:
+    chosen = options(place, "killed")
+    flags = [
+        f"--{name.replace('_', '-')}={value}"
+        for name, value in chosen.model_dump(exclude_defaults=True).items()
+        if name != "data"
+    ]
+    command = [sys.executable, "-c", "from kdata.cli import main; main()", "sft", *flags, f"--data={chosen.data[0]}"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    metrics, deadline = place / "killed" / "metrics.jsonl", time.monotonic() + 120
+    while not (metrics.exists() and '"step": 8,' in metrics.read_text()):  # between the checkpoints at 5 and 10
+        assert process.poll() is None and time.monotonic() < deadline, process.communicate()
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert not (place / "killed" / "model").exists()
+    again = run(chosen)
+    assert curve(place / "killed") == curve(place / "whole")
+    first, second = ((o.model / "model.safetensors").read_bytes() for o in (whole, again))
+    assert first == second
+
+
+def test_a_finished_run_is_left_alone_and_another_is_refused(place: Path, whole: train.Outcome) -> None:
+    before = (whole.model / "model.safetensors").stat().st_mtime_ns
+    assert run(options(place, "whole")).info == whole.info
+    assert (whole.model / "model.safetensors").stat().st_mtime_ns == before
+    with pytest.raises(ValueError, match="other options or other data"):
+        train.run(options(place, "whole", seed=1), card.render)
+
+
+def test_the_model_answers_what_it_learnt_by_heart(place: Path) -> None:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    one: Pair = min(pairs()[:24], key=lambda p: len(p.candidate.source))
+    write_dataset([one], [], str(place / "one"), lambda info: "")
+    chosen = options(place, "heart", epochs=150, batch_size=1, held_out=0, learning_rate=0.02, evaluate_every=150)
+    outcome = run(chosen.model_copy(update={"data": [str(place / "one")]}))
+    model = AutoModelForCausalLM.from_pretrained(outcome.model)
+    tokenizer = AutoTokenizer.from_pretrained(outcome.model)
+    asked = tokenizer.apply_chat_template(
+        prompt(one.task), add_generation_prompt=True, return_tensors="pt", return_dict=True
+    )
+    said = model.generate(**asked, max_new_tokens=1000, do_sample=False)[0, asked["input_ids"].shape[1] :]
+    assert parse(tokenizer.decode(said, skip_special_tokens=True)) == one.candidate.source
+
+
+def test_an_adapter_is_trained_and_merged(place: Path) -> None:
+    from transformers import AutoModelForCausalLM
+
+    outcome = run(options(place, "lora", method="lora", rank=4, epochs=1, batching="bucketed", batch_size=4))
+    assert outcome.info.loss_last < outcome.info.loss_first
+    assert (place / "lora" / "adapter" / "adapter_model.safetensors").exists()
+    base, made = (AutoModelForCausalLM.from_pretrained(p) for p in (place / "tiny", outcome.model))
+    assert not base.model.layers[0].mlp.up_proj.weight.equal(made.model.layers[0].mlp.up_proj.weight)
+    assert base.model.embed_tokens.weight.equal(made.model.embed_tokens.weight)
+
+
+def test_training_stops_when_held_out_loss_falls_no_further(place: Path) -> None:
+    outcome = run(options(place, "early", learning_rate=1e-9, evaluate_every=1, patience=2))
+    assert outcome.info.steps < outcome.info.planned
+    assert math.isclose(outcome.info.loss_first, outcome.info.loss_last, rel_tol=0.1)
