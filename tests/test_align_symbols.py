@@ -51,3 +51,27 @@ def test_an_attribute_tells_a_size_that_no_shape_tells(tmp_path: Path) -> None:
     forward = "return x.new_ones(x.shape[0], self.width) * x.sum()"
     source = verified(sized(task(forward, "[torch.rand(4, 9)]", "self.width = n"), 20), tmp_path).source
     assert "n = self.width" in source
+
+
+INDICES = {
+    "a large window": "F.max_pool2d(x, 6, 2, 2, return_indices=True)",
+    "dilated": "F.max_pool2d(x, 2, 1, 1, dilation=2, return_indices=True)",
+    "in three dimensions": "F.max_pool3d(x, 2, return_indices=True)",
+    "adaptive": "F.adaptive_max_pool2d(x.relu(), (3, 2), return_indices=True)",
+}
+
+
+@pytest.mark.parametrize("name", INDICES)
+def test_indices_of_maxima(name: str, tmp_path: Path) -> None:
+    verified(task(f"y, index = {INDICES[name]}\nreturn y, index", "[torch.randn(2, 3, 8, 9)]"), tmp_path)
+
+
+def test_a_window_that_is_the_image(tmp_path: Path) -> None:
+    forward = "return F.avg_pool2d(x, (x.size(-2), x.size(-1))) + F.max_pool2d(x, x.shape[2:])"
+    verified(task(forward, "[torch.rand(2, 3, 8, 9)]"), tmp_path)
+
+
+def test_bilinear_and_embedding_bag(tmp_path: Path) -> None:
+    init = "self.both = nn.Bilinear(5, 6, 7)\nself.bag = nn.EmbeddingBag(11, 7, mode='max')"
+    inputs = "[torch.rand(4, 5), torch.rand(4, 6), torch.randint(0, 11, (4, 3))]"
+    verified(task("return self.both(x, y) + self.bag(z)", inputs, init, parameters="x, y, z"), tmp_path)

@@ -16,21 +16,15 @@ from torch import Tensor
 from torch._inductor.decomposition import select_decomp_table
 from torch.nn import functional
 
+from kdata.align.pooling import POOLINGS, windows
+
 aten = torch.ops.aten
-LARGEST_UNROLLED_WINDOW = 25  # Inductor unrolls max pooling up to here
 
 
 @cache
 def decompositions() -> dict[Any, Callable[..., Any]]:
     """Inductor's table for inference, with ours over it."""
     return {**select_decomp_table(), **OURS}
-
-
-def windows(x: Tensor, kernel: list[int], stride: list[int], dilation: list[int]) -> Tensor:
-    """View ``[N, C, *spatial]`` as ``[N, C, *out, *kernel]``: the receptive field of every output."""
-    for axis, (k, s, d) in enumerate(zip(kernel, stride, dilation, strict=True)):
-        x = x.unfold(2 + axis, d * (k - 1) + 1, s)[..., ::d]
-    return x
 
 
 def convolution(
@@ -130,108 +124,43 @@ def _is_one(size: Any) -> bool:
     return isinstance(size, int) and size == 1
 
 
-def _per_axis(value: list[int] | int, dims: int, default: list[int] | None = None) -> list[int]:
-    given = [value] if isinstance(value, int) else list(value)
-    given = given or default or [1]
-    return given * dims if len(given) == 1 else given
+def trilinear(
+    a: Tensor, b: Tensor, c: Tensor, expand_a: list[int], expand_b: list[int], expand_c: list[int], sums: list[int],
+    unroll_dim: int = 1,
+) -> Tensor:  # fmt: skip
+    """``aten._trilinear``, which ``nn.Bilinear`` is made of."""
+    for axes in (expand_a, expand_b, expand_c):
+        x, a, b = a, b, c
+        for axis in sorted(axes):
+            x = x.unsqueeze(axis)
+        c = x
+    return (a * b * c).sum(sums)
 
 
-def _pooled_windows(
-    x: Tensor, kernel: list[int], stride: list[int], padding: list[int], ceil: bool, fill: float
-) -> Tensor:
-    """Windows of a padded input, with the last partial window where ``ceil`` asks for it."""
-    pads: list[int] = []
-    for axis in reversed(range(len(kernel))):
-        k, s, p = kernel[axis], stride[axis], padding[axis]
-        size = x.shape[x.dim() - len(kernel) + axis]
-        extra = 0
-        if ceil:
-            steps = (size + 2 * p - k + s - 1) // s
-            steps = steps - 1 if steps * s >= size + p else steps
-            extra = max(0, steps * s + k - size - 2 * p)
-        pads += [p, p + extra]
-    if any(not isinstance(p, int) or p for p in pads):
-        x = functional.pad(x, pads, value=fill)
-    return windows(x, kernel, stride, [1] * len(kernel))
+def embedding_bag(
+    weight: Tensor, indices: Tensor, offsets: Tensor, scale_grad_by_freq: bool = False, mode: int = 0,
+    sparse: bool = False, per_sample_weights: Tensor | None = None, include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    """``aten._embedding_bag``: for every bag the sum (0), mean (1) or maximum (2) of its rows.
 
-
-def _avg_pool(dims: int) -> Callable[..., Tensor]:
-    def avg_pool(
-        x: Tensor, kernel_size: list[int], stride: list[int] = [], padding: list[int] = [0], ceil_mode: bool = False,  # noqa: B006
-        count_include_pad: bool = True, divisor_override: int | None = None,
-    ) -> Tensor:  # fmt: skip
-        """``aten.avg_pool{1,2,3}d``."""
-        kernel = _per_axis(kernel_size, dims)
-        steps, pad = _per_axis(stride, dims, kernel), _per_axis(padding, dims)
-        batched = x if x.dim() == dims + 2 else x.unsqueeze(0)
-        taps = list(range(-dims, 0))
-        total = _pooled_windows(batched, kernel, steps, pad, ceil_mode, 0.0).sum(taps)
-        if divisor_override or ((count_include_pad or not any(pad)) and not ceil_mode):
-            pooled = total / (divisor_override or math.prod(kernel))
-        else:
-            ones = torch.ones_like(batched[:1, :1])
-            inside = functional.pad(
-                ones, [p for amount in reversed(pad) for p in (amount, amount)], value=float(count_include_pad)
-            )
-            pooled = total / _pooled_windows(inside, kernel, steps, [0] * dims, ceil_mode, 0.0).sum(taps)
-        return pooled if x.dim() == dims + 2 else pooled.squeeze(0)
-
-    return avg_pool
-
-
-def _max_pool(dims: int) -> Callable[..., Any]:
-    def max_pool(
-        x: Tensor, kernel_size: list[int], stride: list[int] = [], padding: list[int] = [0], dilation: list[int] = [1],  # noqa: B006
-        ceil_mode: bool = False,
-    ) -> Any:  # fmt: skip
-        """``aten.max_pool{2,3}d_with_indices`` for windows too large to unroll, whose indices nothing reads."""
-        kernel = _per_axis(kernel_size, dims)
-        steps, pad = _per_axis(stride, dims, kernel), _per_axis(padding, dims)
-        if dims == 2 and math.prod(kernel) <= LARGEST_UNROLLED_WINDOW and all(d == 1 for d in dilation):
-            return NotImplemented
-        batched = x if x.dim() == dims + 2 else x.unsqueeze(0)
-        gaps = _per_axis(dilation, dims)
-        reach = [g * (k - 1) + 1 for g, k in zip(gaps, kernel, strict=True)]
-        pooled = _pooled_windows(batched, reach, steps, pad, ceil_mode, float("-inf"))
-        for axis, gap in zip(range(-dims, 0), gaps, strict=True):
-            pooled = aten.slice(pooled, axis, 0, None, gap) if gap != 1 else pooled
-        pooled = pooled.amax(list(range(-dims, 0)))
-        pooled = pooled if x.dim() == dims + 2 else pooled.squeeze(0)
-        return pooled, torch.full_like(pooled, -1, dtype=torch.int64)
-
-    return max_pool
-
-
-def _membership(size: Any, bins: int, like: Tensor) -> Tensor:
-    """``[size, bins]``: whether an element belongs to a bin of adaptive pooling."""
-    element = torch.arange(size, device=like.device).unsqueeze(1)
-    index = torch.arange(bins, device=like.device)
-    start, end = index * size // bins, ((index + 1) * size + bins - 1) // bins
-    inside: Tensor = (element >= start) & (element < end)
-    return inside
-
-
-def adaptive_avg_pool(x: Tensor, output_size: list[int]) -> Tensor:
-    """``aten._adaptive_avg_pool{2,3}d``: axis by axis, each a mean over a bin of elements."""
-    for axis, bins in zip(range(x.dim() - len(output_size), x.dim()), output_size, strict=True):
-        if bins == 1:
-            x = x.mean(axis, keepdim=True)
-        elif isinstance(x.shape[axis], int) and x.shape[axis] % bins == 0:
-            x = x.reshape(*x.shape[:axis], bins, x.shape[axis] // bins, *x.shape[axis + 1 :]).mean(axis + 1)
-        else:
-            member = _membership(x.shape[axis], bins, x)
-            moved = x.movedim(axis, -1).unsqueeze(-1)
-            x = (torch.where(member, moved, 0.0).sum(-2) / member.sum(0)).movedim(-1, axis)
-    return x
-
-
-def adaptive_max_pool(x: Tensor, output_size: list[int]) -> tuple[Tensor, Tensor]:
-    """``aten.adaptive_max_pool{2,3}d``; nothing reads the indices."""
-    for axis, bins in zip(range(x.dim() - len(output_size), x.dim()), output_size, strict=True):
-        member = _membership(x.shape[axis], bins, x)
-        moved = x.movedim(axis, -1).unsqueeze(-1)
-        x = torch.where(member, moved, float("-inf")).amax(-2).movedim(-1, axis)
-    return x, torch.full_like(x, -1, dtype=torch.int64)
+    The other results are for the gradient, which nothing here asks for.
+    """
+    count = indices.shape[0]
+    place = torch.arange(count, device=indices.device)
+    starts = offsets[:-1] if include_last_offset else offsets
+    ends = offsets[1:] if include_last_offset else torch.cat([offsets[1:], torch.zeros_like(offsets[:1]) + count])
+    inside = (place >= starts.unsqueeze(1)) & (place < ends.unsqueeze(1)) & (indices != padding_idx)
+    rows = weight[indices] if per_sample_weights is None else weight[indices] * per_sample_weights.unsqueeze(1)
+    member = inside.unsqueeze(-1)
+    if mode == 2:
+        best = torch.where(member, rows, float("-inf")).amax(1)
+        bags = torch.where(inside.any(1, keepdim=True), best, 0.0)
+    else:
+        bags = torch.where(member, rows, 0.0).sum(1)
+        bags = bags / inside.sum(1, keepdim=True).clamp_min(1) if mode == 1 else bags
+    unused = offsets.new_empty(0)
+    return bags, unused, unused, unused
 
 
 def cdist(a: Tensor, b: Tensor, p: float, compute_mode: int | None = None) -> Tensor:
@@ -252,14 +181,9 @@ OURS: dict[Any, Callable[..., Any]] = {
     aten.bmm.default: mm,
     aten.addmm.default: addmm,
     aten.logical_not.default: logical_not,
-    aten.avg_pool1d.default: _avg_pool(1),
-    aten.avg_pool2d.default: _avg_pool(2),
-    aten.avg_pool3d.default: _avg_pool(3),
-    aten.max_pool2d_with_indices.default: _max_pool(2),
-    aten.max_pool3d_with_indices.default: _max_pool(3),
-    aten._adaptive_avg_pool2d.default: adaptive_avg_pool,
-    aten._adaptive_avg_pool3d.default: adaptive_avg_pool,
-    aten.adaptive_max_pool2d.default: adaptive_max_pool,
-    aten.adaptive_max_pool3d.default: adaptive_max_pool,
     aten._cdist_forward.default: cdist,
+    aten._trilinear.default: trilinear,
+    aten._embedding_bag.default: embedding_bag,
+    aten._embedding_bag_forward_only.default: embedding_bag,
+    **POOLINGS,
 }

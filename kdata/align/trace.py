@@ -358,6 +358,7 @@ def _executed(
     fake = FakeTensorMode(shape_env=environment, allow_non_fake_inputs=True)
     # attention as its mathematics, recurrent layers as their cells: not as one call of a library
     plain = sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False)
+    torch.backends.mha.set_fastpath_enabled(False)  # of this process, a sandbox worker
     with fake, torch.no_grad(), plain[0], plain[1], symbolic_twins():
         text = WholeNumbers().visit(substitute(source, replace))
         yield execute(text, entry_point, {SYMBOLS: chosen, **NAMES}), chosen, environment, fake

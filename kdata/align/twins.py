@@ -15,11 +15,14 @@ from unittest import mock
 import torch
 from torch import nn
 from torch.fx.experimental import proxy_tensor
+from torch.nn.modules import rnn
 from torch.utils._sympy import functions
 
 from kdata.align.whole import ceil, floor
 
 _plain_square_root, _plain_linspace = math.sqrt, torch.linspace
+POOLS = (("avg_pool1d", 1, torch.mean), ("avg_pool2d", 2, torch.mean), ("avg_pool3d", 3, torch.mean),
+         ("max_pool2d", 2, torch.amax), ("max_pool3d", 3, torch.amax))  # fmt: skip
 _plain_group_norm, _plain_one_hot = nn.functional.group_norm, nn.functional.one_hot
 
 
@@ -101,6 +104,18 @@ def _one_hot(index: torch.Tensor, num_classes: Any = -1) -> torch.Tensor:
     return hot.long()
 
 
+def _pool(plain: Callable[..., Any], dims: int, reduce: Callable[..., Any]) -> Callable[..., Any]:
+    """ATen's own take the window as numbers; one that is all of the image needs none."""
+
+    def pool(x: torch.Tensor, kernel_size: Any, *arguments: Any, **keywords: Any) -> Any:
+        window = kernel_size if isinstance(kernel_size, list | tuple) else (kernel_size,) * dims
+        if any(isinstance(n, torch.SymInt) for n in window) and tuple(x.shape[-dims:]) == tuple(window):
+            return reduce(x, list(range(-dims, 0)), keepdim=True)
+        return plain(x, kernel_size, *arguments, **keywords)
+
+    return pool
+
+
 def _teach_tracer() -> None:
     """Let the tracer read numbers that a constructor computes (``dim ** -0.5``) off the symbols.
 
@@ -132,6 +147,10 @@ def symbolic_twins() -> Iterator[None]:
             (nn.functional, "group_norm", _group_norm), (nn.functional, "one_hot", _one_hot),
         ):  # fmt: skip
             stack.enter_context(mock.patch.object(module, name, twin))
+        for name, dims, reduce in POOLS:
+            twin = _pool(getattr(nn.functional, name), dims, reduce)
+            stack.enter_context(mock.patch.object(nn.functional, name, twin))
+        stack.enter_context(mock.patch.object(rnn, "int", (int, torch.SymInt), create=True))  # isinstance(n, int)
         cells = {"lstm_cell": _lstm_cell, "gru_cell": _gru_cell, "rnn_tanh_cell": _rnn_cell("tanh"),
                  "rnn_relu_cell": _rnn_cell("relu")}  # fmt: skip
         for name, cell in cells.items():
