@@ -20,7 +20,6 @@ from kdata.step import Step
 from kdata.verify import step as verify
 from kdata.verify import targets
 from sources import collect as collecting
-from sources import mine as mining
 from sources import repositories
 
 COLLECT, CUT, MINE, ALIGN, VERIFY, FILTER, LEAKAGE, DEDUP, DIVERSITY = STAGES = (
@@ -138,7 +137,7 @@ def _step(options: BuildOptions, job: Job) -> Step[Any, Any]:
         return repositories.cut_step(options.limit_of(job.source), options.seed)
     if job.stage == MINE:
         limits = options.part_limits(job.source)
-        return mining.step(limits[job.part], job.part, len(limits))
+        return repositories.step(limits[job.part], job.part, len(limits))
     if job.stage == ALIGN:
         return align.step()
     if job.stage == VERIFY:

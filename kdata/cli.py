@@ -222,7 +222,6 @@ def _mine(source: str, out: str, limit: int | None, seed: int, workers: int) -> 
     from kdata.record import Definition, SourceFile, Task
     from kdata.shards import Store
     from kdata.verbs import summary
-    from sources import mine as mining
     from sources import repositories
     from sources.collect import collect
 
@@ -231,7 +230,7 @@ def _mine(source: str, out: str, limit: int | None, seed: int, workers: int) -> 
     print(summary([cut], f"{source}: cut"), file=sys.stderr)
     found = store.read(cut.name, Definition)
     limits = [None] * max(1, len(found) // SHARD_SIZE) if limit is None else shares(limit, SHARD_SIZE)
-    steps = [mining.step(share, part, len(limits)) for part, share in enumerate(limits)]
+    steps = [repositories.step(share, part, len(limits)) for part, share in enumerate(limits)]
     with ThreadPoolExecutor(workers) as threads:
         made = list(threads.map(lambda step: step.run(store, [cut.name]), steps))
     print(summary(made, f"{source}: mine"), file=sys.stderr)

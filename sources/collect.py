@@ -1,7 +1,8 @@
 """A source, named by one string, becomes source files.
 
 ``pypi:NAME`` or ``pypi:NAME==VERSION``; ``git:URL-or-DIR`` or ``git:URL-or-DIR@COMMIT``; ``local:DIR`` or a path;
-``stack-v2:Python`` and ``stack-v3:Python`` with options as in ``sources.stack``.
+``stack-v2:Python`` and ``stack-v3:Python`` with options as in ``sources.stack``; ``set:kernelbook`` and other published
+sets of tasks, as in ``sources.task_sets``.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kdata.record import Dropped, SourceFile
-from sources import git, hub, local, pypi, stack, stack_v2, stack_v3
+from sources import git, hub, local, pypi, stack, stack_v2, stack_v3, task_sets
 from sources.texts import SourceError as SourceError
 
 KINDS: dict[str, Callable[[str], list[SourceFile | Dropped]]] = {
@@ -18,8 +19,9 @@ KINDS: dict[str, Callable[[str], list[SourceFile | Dropped]]] = {
     "local": local.collect,
     "stack-v2": stack_v2.collect,
     "stack-v3": stack_v3.collect,
+    "set": task_sets.collect,
 }
-HUB_KINDS = ("stack-v2", "stack-v3")
+HUB_KINDS = ("stack-v2", "stack-v3", "set")
 
 
 def is_remote(spec: str) -> bool:

@@ -1,4 +1,4 @@
-"""Cutting a source that holds many repositories.
+"""Cutting a source that holds many repositories, and passing on what is a task already.
 
 A path means another file in each repository, and no definition may see those of another: each is cut by itself.
 """
@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from kdata.record import Definition, Dropped, SourceFile, digest
+from kdata.record import Definition, Dropped, SourceFile, Task, digest
 from kdata.step import Step
-from sources import mine
+from sources import mine, task_sets
 
 FULL = "limit reached"
+READY = '{"ready": true}'  # told of a definition that has its inputs
 
 
 def cut_step(limit: int | None = None, seed: int = 0) -> Step[SourceFile, Definition]:
@@ -26,16 +27,51 @@ def cut_step(limit: int | None = None, seed: int = 0) -> Step[SourceFile, Defini
     single = mine.cut_step(limit, seed)
 
     def function(files: Sequence[SourceFile]) -> Iterable[Definition | Dropped]:
+        if any(task_sets.entry_point(f) for f in files):
+            return _ready(files, seed)
         groups = _repositories(files, seed)
         return single.function(files) if len(groups) < 2 else _cut(groups, limit, seed)
 
     return replace(single, function=function)
 
 
+def step(limit: int | None = None, part: int = 0, parts: int = 1) -> Step[Definition, Task]:
+    """The stage ``mine``; definitions that are tasks already become these as they stand.
+
+    Raises:
+        ValueError: see ``sources.mine.step``.
+    """
+    single = mine.step(limit, part, parts)
+
+    def function(found: Sequence[Definition]) -> Iterable[Task | Dropped]:
+        ready = any(d.told == READY for d in found)
+        return _tasks(found[part::parts], limit) if ready else single.function(found)
+
+    return replace(single, function=function)
+
+
+def _ready(files: Sequence[SourceFile], seed: int) -> Iterator[Definition]:
+    for file in sorted(files, key=lambda f: digest(str(seed), f.id)):
+        name = task_sets.entry_point(file)
+        yield Definition(file.origin, name, name, file.text, READY)
+
+
+def _tasks(found: Sequence[Definition], limit: int | None) -> Iterator[Task | Dropped]:
+    for number, d in enumerate(found):
+        if limit is not None and number >= limit:
+            name = f"{d.origin.repository}:{d.origin.path}"
+            yield Dropped(mine.MINE, digest("definition", d.origin.revision, name), FULL, "", name)
+        else:
+            yield Task.make(d.source, d.name, d.origin, symbol=d.symbol)
+
+
 def _repositories(files: Sequence[SourceFile], seed: int) -> list[list[SourceFile]]:
     groups: dict[tuple[str, str], list[SourceFile]] = {}
     for file in files:
-        groups.setdefault((file.origin.repository, file.origin.revision), []).append(file)
+        # Programs of a published set stand alone under paths of their own: they are cut together.
+        one = file.origin.source in task_sets.SETS
+        key = (file.origin.source, "") if one else (file.origin.repository, file.origin.revision)
+        groups.setdefault(key, []).append(file)
     order = sorted(groups, key=lambda key: digest(str(seed), *key))
     return [sorted(groups[key], key=lambda f: f.origin.path) for key in order]
 

@@ -64,24 +64,44 @@ def parse(text: str, dataset: str) -> Part:
     Raises:
         SourceError: an option that does not exist, or a limit that is no number.
     """
-    language, _, query = text.partition("?")
+    language, pairs = options(text, OPTIONS)
+    given = dict(pairs)
+    if not language:
+        raise SourceError(f"{text!r} names no language, such as {PYTHON}")
+    limit, skip = window(text, given, 1000)
+    licenses = tuple(sorted({value for name, value in pairs if name == "license"}))
+    return Part(
+        language, given.get("dataset", dataset), given.get("revision", "main"), limit, skip, licenses,
+        given.get("mentions", "torch"),
+    )  # fmt: skip
+
+
+def options(text: str, allowed: Collection[str]) -> tuple[str, list[tuple[str, str]]]:
+    """A name and the options after its question mark.
+
+    Raises:
+        SourceError: an option that is not allowed, or not written like one.
+    """
+    name, _, query = text.partition("?")
     try:
         pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
     except ValueError as error:
         raise SourceError(f"{text}: options are written name=value, joined by &") from error
-    given = dict(pairs)
-    if unknown := sorted(set(given) - set(OPTIONS)):
-        raise SourceError(f"{text}: no option {unknown[0]}; there are {', '.join(OPTIONS)}")
-    if not language:
-        raise SourceError(f"{text!r} names no language, such as {PYTHON}")
-    limit, skip = given.get("limit", "1000"), given.get("skip", "0")
+    if unknown := sorted({key for key, _ in pairs} - set(allowed)):
+        raise SourceError(f"{text}: no option {unknown[0]}; there are {', '.join(allowed)}")
+    return name, pairs
+
+
+def window(text: str, given: Mapping[str, str], default: int) -> tuple[int, int]:
+    """The options ``limit`` and ``skip``.
+
+    Raises:
+        SourceError: they are no whole numbers, or the limit is 0.
+    """
+    limit, skip = given.get("limit", str(default)), given.get("skip", "0")
     if not (limit.isdecimal() and skip.isdecimal() and int(limit)):
         raise SourceError(f"{text}: limit and skip are whole numbers, and limit is not 0")
-    licenses = tuple(sorted({value for name, value in pairs if name == "license"}))
-    return Part(
-        language, given.get("dataset", dataset), given.get("revision", "main"), int(limit), int(skip), licenses,
-        given.get("mentions", "torch"),
-    )  # fmt: skip
+    return int(limit), int(skip)
 
 
 def place(text: str, dataset: str) -> str:
