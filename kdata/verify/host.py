@@ -203,11 +203,11 @@ class Calls:
         broken = _engine.outside() or watch.out_of_bounds() or not all(intact(t) for t in bars)
         with _engine.ledger.move():
             write = self.writer.write
-            held = {"inputs": write(inputs), "state": write(dict(model.state_dict())), "out_of_bounds": broken}
-            try:
-                held |= {"outputs": write(outputs), "earlier": write(last.outputs) if last else None}
+            try:  # outputs first: what comes later may run code of the candidate's, and must not complete them
+                held = {"outputs": write(outputs), "earlier": write(last.outputs) if last else None}
             except wire.NotPlainError as error:
                 raise StopTrialError("structure", f"it returns {error}") from error
+            held |= {"inputs": write(inputs), "state": write(dict(model.state_dict())), "out_of_bounds": broken}
         self._last = Last(model, inputs, outputs)
         return held
 

@@ -62,6 +62,8 @@ def outside(tree: ast.Module) -> Iterator[str]:
             yield from _attribute(node, roots, own, parents)
         elif isinstance(node, ast.Name):
             yield from _name(node, roots, own, kernels, parents)
+        elif isinstance(node, ast.MatchClass):  # patterns read attributes, too
+            yield from (f"case {name}" for name in node.kwd_attrs if private(name))
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name in HOOKS:
             yield f"def {node.name}"
         elif isinstance(node, ast.ClassDef) and any(k.arg == "metaclass" for k in node.keywords):

@@ -29,6 +29,13 @@ _contiguous, _clone, _view, _detach, _cpu = (
 )
 
 
+# What is called when plain values and containers are read.
+READING = frozenset({
+    "__iter__", "__getitem__", "__len__", "items", "keys", "values", "__float__", "__int__", "__bool__", "__str__",
+    "__eq__", "__hash__", "__getattribute__", "__getattr__", "__repr__", "__format__", "__next__",
+})  # fmt: skip
+
+
 class NotPlainError(TypeError):
     """A value that is no plain data, so it cannot travel."""
 
@@ -50,6 +57,8 @@ class Writer:
         """
         if isinstance(value, torch.Tensor):
             return {"tensor": self._tensor(value)}
+        if not _inert(type(value)):
+            raise NotPlainError(f"a {type(value).__qualname__}, a class of its own")
         if value is None or isinstance(value, bool | int | float | str):
             return {"value": float(value) if isinstance(value, float) else value}
         if isinstance(value, torch.Size):
@@ -90,6 +99,12 @@ class Outline(Writer):
 
     def _store(self, tensor: torch.Tensor) -> None:
         pass
+
+
+def _inert(kind: type) -> bool:
+    """Whether reading a value of this class runs no code that the candidate wrote."""
+    own = [base for base in kind.__mro__ if base.__module__ == "candidate"]
+    return not any(READING & vars(base).keys() for base in own)
 
 
 def raw(tensor: torch.Tensor) -> bytes:

@@ -1,0 +1,33 @@
+# rejected: answer does not depend on its kernels [D4]
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.trunc(x * 1.0)
+
+
+def get_inputs():
+    return [torch.randn(32, 64) * 5]
+
+
+def get_init_inputs():
+    return []
+
+
+@triton.jit
+def affine_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    tl.store(y_ptr + i, tl.maximum(x, 0.0) * 2.0 + 1.0, mask=i < n)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = x.to(torch.int32).to(x.dtype)
+        spare = torch.empty_like(x)
+        affine_kernel[(triton.cdiv(x.numel(), 256),)](x, spare, x.numel(), BLOCK=256)
+        return y
