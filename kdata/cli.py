@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
@@ -119,7 +119,13 @@ def verify(
     kernel: Annotated[Path | None, typer.Option(help="A file with a class ModelNew for that task.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the receipt as JSON.")] = False,
     targets: Annotated[str, typer.Option(help="GPUs to compile for, by commas; empty for none.")] = "sm_90,gfx942",
-    seeds: Annotated[int, typer.Option(min=1, help="Draws of weights and inputs for each shape.")] = 2,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Draws of weights and inputs for each shape. Default: by level, 2 or 8.")
+    ] = None,
+    level: Annotated[
+        str,
+        typer.Option(help="screen, or trust: more draws and sizes, other distributions, in several times the time."),
+    ] = "screen",
     workers: Workers = None,
 ) -> None:
     """Run candidates against their tasks and write a receipt for each.
@@ -130,12 +136,12 @@ def verify(
     Examples: `kdata verify --task relu.py --kernel relu_triton.py --json`; `kdata verify aligned --out verified`
     """
     if task is not None or kernel is not None:
-        _verify_files(task, kernel, targets, seeds, as_json)
+        _verify_files(task, kernel, targets, seeds, as_json, level)
     from kdata.record import Candidate
     from kdata.verify import step
 
     chosen = _targets(targets)
-    _stage(step.step(chosen, seeds), Candidate, candidates, out, SHARD_SIZE, workers)
+    _stage(step.step(chosen, seeds, level=_level(level)), Candidate, candidates, out, SHARD_SIZE, workers)
 
 
 @app.command("filter")
@@ -268,7 +274,17 @@ def _targets(text: str) -> tuple[str, ...]:
     return names
 
 
-def _verify_files(task: Path | None, kernel: Path | None, targets: str, seeds: int, as_json: bool) -> NoReturn:
+def _level(name: str) -> Literal["screen", "trust"]:
+    if name == "trust":
+        return "trust"
+    if name != "screen":
+        raise typer.BadParameter(f"unknown level {name!r}; known are screen and trust")
+    return "screen"
+
+
+def _verify_files(
+    task: Path | None, kernel: Path | None, targets: str, seeds: int | None, as_json: bool, level: str
+) -> NoReturn:
     """Judge one pair of files, print its receipt, and end with the verdict's exit status."""
     from kdata.verify.judge import judge_files
     from kdata.verify.options import Options
@@ -276,7 +292,7 @@ def _verify_files(task: Path | None, kernel: Path | None, targets: str, seeds: i
     try:
         if task is None or kernel is None:
             raise ValueError("--task and --kernel go together")
-        receipt = judge_files(task, kernel, Options(targets=_targets(targets), seeds=seeds))
+        receipt = judge_files(task, kernel, Options(targets=_targets(targets), seeds=seeds, level=_level(level)))
     except Exception as error:  # noqa: BLE001 - whatever it is, there is no verdict
         _fail(error, UNDECIDED)
     if as_json:
