@@ -67,9 +67,10 @@ def mine(
     sources: Annotated[
         list[str], typer.Argument(help="Folders, pypi:NAME[==VERSION], git:URL[@COMMIT], stack-v2:Python.")
     ],
-    out: Out,
+    out: Out = "",
     limit: Annotated[int | None, typer.Option(help="At most this many tasks of one source.")] = None,
     seed: Annotated[int, typer.Option(help="Decides which are taken when there are more than the limit.")] = 0,
+    explain: Annotated[str, typer.Option(help="Only tell of this class or function where and why it is lost.")] = "",
     workers: Workers = None,
 ) -> None:
     """Cut self-contained tasks out of source code and prove that each runs.
@@ -80,6 +81,11 @@ def mine(
     """
     from sources import mine as mining
 
+    if explain:
+        _explain(sources, explain)
+        return
+    if not out:
+        raise ValueError("name the folder for the tasks with --out")
     tasks = [task for source in sources for task in _mine(source, out, limit, seed, _cores(workers))]
     mining.write_tasks(tasks, out)
     print(f"{len(tasks)} tasks in {out}")
@@ -223,6 +229,16 @@ def publish(
         print(publishing.push(out, to, token))
 
 
+def _explain(sources: list[str], symbol: str) -> None:
+    from kdata.record import SourceFile
+    from sources.collect import collect
+    from sources.explain import explain
+
+    for source in sources:
+        for line in explain([f for f in collect(source) if isinstance(f, SourceFile)], symbol):
+            print(line)
+
+
 def _mine(source: str, out: str, limit: int | None, seed: int, workers: int) -> list[Task]:
     """The tasks of one source, its parts mined side by side."""
     from kdata.record import Definition, SourceFile, Task
@@ -230,13 +246,14 @@ def _mine(source: str, out: str, limit: int | None, seed: int, workers: int) -> 
     from kdata.verbs import summary
     from sources import repositories
     from sources.collect import collect
+    from sources.mine import LARGE
 
     store = Store(out)
     cut = repositories.cut_step(limit, seed).run_on(store, [f for f in collect(source) if isinstance(f, SourceFile)])
     print(summary([cut], f"{source}: cut"), file=sys.stderr)
     found = store.read(cut.name, Definition)
     limits = [None] * max(1, len(found) // SHARD_SIZE) if limit is None else shares(limit, SHARD_SIZE)
-    steps = [repositories.step(share, part, len(limits)) for part, share in enumerate(limits)]
+    steps = [repositories.step(share, part, len(limits), LARGE) for part, share in enumerate(limits)]
     with ThreadPoolExecutor(workers) as threads:
         made = list(threads.map(lambda step: step.run(store, [cut.name]), steps))
     print(summary(made, f"{source}: mine"), file=sys.stderr)

@@ -35,13 +35,15 @@ def cut_step(limit: int | None = None, seed: int = 0) -> Step[SourceFile, Defini
     return replace(single, function=function)
 
 
-def step(limit: int | None = None, part: int = 0, parts: int = 1) -> Step[Definition, Task]:
+def step(
+    limit: int | None = None, part: int = 0, parts: int = 1, operators: int = mine.OPERATORS
+) -> Step[Definition, Task]:
     """The stage ``mine``; definitions that are tasks already become these as they stand.
 
     Raises:
         ValueError: see ``sources.mine.step``.
     """
-    single = mine.step(limit, part, parts)
+    single = mine.step(limit, part, parts, operators)
 
     def function(found: Sequence[Definition]) -> Iterable[Task | Dropped]:
         ready = any(d.told == READY for d in found)

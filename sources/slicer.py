@@ -23,6 +23,7 @@ _NOISE = re.compile(
     r"force_fp32|auto_fp16|autocast|custom_fwd|custom_bwd|add_to|requires_|builder|configurable|gin\."
 )
 ABSENT = "needs a package that is absent"
+EMPTY_CLASS = "class {}:\n    pass"
 MAX_PIECES = 300  # definitions of one task
 MAX_ROUNDS = 8  # of the fixpoint over method names; it grows, so it ends
 
@@ -45,7 +46,8 @@ class Piece:
     local: dict[str, Target]  # what import statements inside it bind
     reads: Reads
     needs: list[tuple[str, Target]] = field(default_factory=list)
-    lacks: str = ""  # what it needs that there is not: the piece is written as None, for those who do not use it
+    lacks: str = ""  # what it needs that there is not: a stand-in is written, for those who do not use it
+    stand_in: str = "{} = None"
 
 
 class Slicer:
@@ -92,14 +94,16 @@ class Slicer:
             if mentioned == used:
                 break
             used = mentioned
-        return pieces
+        return _without_dependants(pieces)
 
     def _pieces_or_none(self, key: Here, used: set[str]) -> list[Piece]:
         """What defines ``key``, or a stand-in where that cannot be had: running shows whether it is used."""
         try:
             return self._pieces(key, used)
         except SliceError as error:
-            return [Piece(key, ast.Pass(), ast.Pass(), {}, Reads(), lacks=str(error))]
+            file = self.package.file(key.file)
+            a_class = any(isinstance(how, ast.ClassDef) for how in file.bindings[key.name]) if file else False
+            return [_absent(key, str(error), EMPTY_CLASS if a_class else "{} = None")]
 
     def _pieces(self, key: Here, used: set[str]) -> list[Piece]:
         """The statement that defines ``key``, and those that change it afterwards."""
@@ -180,6 +184,8 @@ class Slicer:
             target = self.target(piece, name)
             if isinstance(target, Missing) and name in BUILTINS:
                 continue
+            if target == piece.key and isinstance(piece.node, ast.Assign) and name in _copied(piece.node):
+                raise SliceError(ABSENT, name)  # ``Name = Name``: a copy of something imported
             if isinstance(target, Missing):
                 absent = "." in target.name or name in piece.local or self._imported(piece.key.file, name)
                 if not absent or name in _at_once(piece):
@@ -230,9 +236,38 @@ class Slicer:
         return None if isinstance(target, Inner) else target
 
 
+def _absent(key: Here, lacks: str, stand_in: str = "{} = None") -> Piece:
+    return Piece(key, ast.Pass(), ast.Pass(), {}, Reads(), lacks=lacks, stand_in=stand_in)
+
+
+def _without_dependants(pieces: dict[Here, list[Piece]]) -> dict[Here, list[Piece]]:
+    """The pieces with stand-ins also for constants that are computed from what is absent."""
+    while True:
+        lacking = {key: found[0].lacks for key, found in pieces.items() if found[0].lacks}
+        more = {
+            key: _absent(key, lacking[target])
+            for key, found in pieces.items()
+            for piece in found
+            if not piece.lacks and not isinstance(piece.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            for _, target in piece.needs
+            if isinstance(target, Here) and target in lacking
+        }
+        if not more:
+            return pieces
+        pieces = pieces | {key: [piece] for key, piece in more.items()}
+
+
+def _copied(node: ast.Assign) -> set[str]:
+    """Names that an assignment reads and binds."""
+    read = {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
+    return {t.id for t in node.targets if isinstance(t, ast.Name)} & read
+
+
 def _at_once(piece: Piece) -> set[str]:
     """Names that must have a true value as soon as the piece is executed: bases of a class, parts of a constant."""
     node = piece.view
+    if isinstance(node, ast.ClassDef) and len(node.bases) > 1:
+        return set()  # a mixin that is absent is an empty class
     if isinstance(node, ast.ClassDef):
         return {n.id for base in node.bases for n in ast.walk(base) if isinstance(n, ast.Name)}
     return set() if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else piece.reads.eager

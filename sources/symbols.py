@@ -31,6 +31,8 @@ SUBMODULES = frozenset(
 ALIASES = {
     "einops.layers.torch": "einops", "einops.einops": "einops", "torchvision.ops.misc": "torchvision.ops",
     "torchvision.ops.boxes": "torchvision.ops", "torchvision.ops.stochastic_depth": "torchvision.ops",
+    "lightning": "pytorch_lightning", "lightning.pytorch": "pytorch_lightning",
+    "pytorch_lightning.core": "pytorch_lightning",
     "timm.data": "timm.layers", "timm.data.constants": "timm.layers", "timm.loss": "timm.layers",
     "timm.models": "timm.layers", "timm.models.layers": "timm.layers", "timm.models.registry": "timm.layers",
     "timm.models.vision_transformer": "timm.layers", "timm.models.layers.helpers": "timm.layers",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from sources.rewrite import Edits, RewriteError, Text, remove_statements
 from sources.scope import BUILTINS, reads
-from sources.slicer import Piece, SliceError, Slicer
+from sources.slicer import EMPTY_CLASS, Piece, SliceError, Slicer
 from sources.symbols import External, Here, Inner, Missing, Target
 
 RESERVED: dict[str, Target] = {
@@ -57,6 +57,7 @@ class _Writer:
         self.taken: dict[str, Target] = dict(RESERVED)
         self.imports: dict[str, External] = {}  # local name -> what it is
         self.lacks: dict[str, str] = {}  # names that stand for what there is not
+        self.mixins: set[str] = set()  # of these, bases of classes
 
     def write(self, root: Here) -> Cut:
         order = self._order(root)
@@ -71,7 +72,10 @@ class _Writer:
                     written.add(id(piece.node))
                     body.append(self._statement(piece))
         header = self._imports()
-        absent = [f"{name} = None  # {what} is not here and not needed" for name, what in sorted(self.lacks.items())]
+        absent = [
+            f"# {what} is not here and not needed\n{(EMPTY_CLASS if name in self.mixins else '{} = None').format(name)}"
+            for name, what in sorted(self.lacks.items())
+        ]
         source = header + "\n\n\n" + _join([*absent, *body]) + "\n"
         lacks = tuple(sorted({*self.lacks.values(), *(p.lacks for k in order for p in self.pieces[k] if p.lacks)}))
         names = {k: n for k, n in self.names.items() if isinstance(k, Here)}
@@ -102,6 +106,22 @@ class _Writer:
             later, now = self._edges(key, deep)
             stack += [(k, False, False) for k in reversed(later)] if not deep else []
             stack += [(k, d, False) for k, d in reversed(now)]
+        return self._executable(list(out))
+
+    def _executable(self, order: list[Here]) -> list[Here]:
+        """The order with what a definition executes before it, also where the two mention each other."""
+        out: dict[Here, None] = {}
+        seen: set[tuple[Here, bool]] = set()
+
+        def place(key: Here, deep: bool) -> None:
+            if (key, deep) not in seen:
+                seen.add((key, deep))
+                for needed, deeply in self._edges(key, deep)[1]:
+                    place(needed, deeply)
+                out.setdefault(key)
+
+        for key in order:
+            place(key, False)
         return list(out)
 
     def _edges(self, key: Here, deep: bool) -> tuple[list[Here], list[tuple[Here, bool]]]:
@@ -120,7 +140,7 @@ class _Writer:
 
     def _statement(self, piece: Piece) -> str:
         if piece.lacks:
-            return f"{self.names[piece.key]} = None  # {piece.lacks} is not here and not needed"
+            return f"# {piece.lacks} is not here and not needed\n{piece.stand_in.format(self.names[piece.key])}"
         text = self.slicer.text(piece.key.file)
         edits = Edits(text)
         left_out = {id(n) for n in _pruned(piece)} | set(self.slicer.dead(piece.key.file, piece.node))
@@ -147,6 +167,8 @@ class _Writer:
             elif isinstance(target, Missing) and name.id not in BUILTINS:
                 chosen = self._claim(name.id, target)
                 self.lacks[chosen] = target.name
+                if isinstance(piece.view, ast.ClassDef) and any(name in ast.walk(b) for b in piece.view.bases):
+                    self.mixins.add(chosen)
             else:
                 continue
             if chosen != name.id:

@@ -12,6 +12,7 @@ import pytest
 
 from kdata.record import Definition, Dropped, Origin, SourceFile, Task
 from kdata.task import sizes
+from sources.explain import explain
 from sources.mine import cut_step, replacements, step, write_tasks
 from sources.modules import candidates
 from sources.slicer import SliceError, Slicer
@@ -112,6 +113,34 @@ def test_equal_names_of_two_files_are_told_apart() -> None:
     assert namespace["both"](3) == 7  # type: ignore[operator]
 
 
+def test_definitions_that_mention_each_other_come_in_an_order_that_executes() -> None:
+    text = HEAD + (
+        "class Loss(nn.Module):\n    def __add__(self, other):\n        return Sum(self, other)\n"
+        "class Sum(Loss):\n    pass\n"
+        "class L1(Loss):\n    def forward(self, x, y):\n        return (x - y).abs().mean()\n"
+    )
+    exec(compile(cut({"m.py": text}, "m.py", "L1"), "cut", "exec"), {})
+
+
+def test_what_is_computed_from_the_absent_is_absent() -> None:
+    text = HEAD + (
+        "import os\nfrom absent import Mixin, load\nHERE = os.path.dirname(__file__)\nKERNEL = load(HERE)\n"
+        "class M(nn.Module, Mixin):\n    def forward(self, x):\n        return KERNEL(x) if x.is_cuda else x.relu()\n"
+    )
+    source = cut({"m.py": text}, "m.py", "M")
+    assert "KERNEL = None" in source
+    assert "class Mixin:\n    pass" in source
+    exec(compile(source, "cut", "exec"), {})
+
+
+def test_explain_tells_where_a_definition_is_lost() -> None:
+    files = [SourceFile(Origin("local", "pkg", "1", "nets.py", ("MIT",)), ACCOUNTED)]
+    assert any("lost: output constant" in line for line in explain(files, "Constant"))
+    assert "nets.py:NoForward: not cut: no forward ()" in list(explain(files, "NoForward"))
+    with pytest.raises(ValueError, match="is called 'Nobody'"):
+        list(explain(files, "Nobody"))
+
+
 def test_ugly_files_are_read_or_refused() -> None:
     texts = {
         "circle_a.py": "from circle_b import *\nfrom circle_b import x\n",
@@ -130,7 +159,7 @@ def test_ugly_files_are_read_or_refused() -> None:
     for path in texts:
         package.file(path)
     assert set(package.broken) == {"two.py", "broken.py", "deep.py"}
-    assert "x = None  # circle_a.x is not here" in write_cut(Slicer(package), "uses.py", "U").source
+    assert "# circle_a.x is not here and not needed\nx = None\n" in write_cut(Slicer(package), "uses.py", "U").source
 
 
 def test_dead_branches_of_absent_packages_are_left_out() -> None:

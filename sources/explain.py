@@ -1,0 +1,38 @@
+"""Where and why one definition is lost on its way to a task, said for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kdata.record import SourceFile
+from kdata.sandbox import pool
+from sources import mine
+
+
+def explain(files: Sequence[SourceFile], symbol: str) -> Iterator[str]:
+    """Lines about every class or function of this name in one repository's files.
+
+    Raises:
+        ValueError: none of the files defines one that could be a task.
+    """
+    payload = {"files": {f.origin.path: f.text for f in files}, "replacements": mine.replacements(), "part": 0,
+               "parts": 1, "seed": 0, "enough": 1 << 30, "only": [symbol]}  # fmt: skip
+    with pool.lease(*mine.PRELOAD, **mine.ALLOCATOR) as worker:
+        package = worker.call("sources.probe:cut_package", payload, mine.CUT_LIMITS).value
+        if not package["cuts"] and not package["refused"]:
+            raise ValueError(f"no module class and no function over tensors is called {symbol!r}")
+        for refused in package["refused"]:
+            yield f"{refused['path']}:{symbol}: not cut: {refused['reason']} ({refused['detail']})"
+        for cut in package["cuts"]:
+            told = cut["told"]
+            yield f"{cut['path']}:{symbol}: cut to {cut['source'].count(chr(10))} lines"
+            yield f"  stand-ins for: {', '.join(cut['lacks']) or 'nothing'}"
+            yield f"  calls found: {len(told['sites'])}; users: {', '.join(u['name'] for u in told['users']) or 'none'}"
+            work = {"cuts": [cut | {"header": []}], "operators": mine.LARGE}
+            outcome = worker.call("sources.probe:attempt", work, mine.ATTEMPT_LIMITS).value[0]
+            if outcome["reason"]:
+                yield f"  lost: {outcome['reason']}: {outcome['detail']}"
+            else:
+                yield f"  a task, deterministic in mode {outcome['detail']}; inputs:"
+                for i in outcome["inputs"]:
+                    yield f"    {i.get('name', 'x')}: {i['dtype']}{i['shape']} in [{i['low']}, {i['high']}]"
