@@ -15,6 +15,7 @@ import typer
 
 from flows.build_options import BuildOptions, shares
 from kdata.options import options_of
+from sft.eval_options import EvalOptions
 from sft.options import SftOptions
 
 if TYPE_CHECKING:
@@ -237,6 +238,28 @@ def _explain(sources: list[str], symbol: str) -> None:
     for source in sources:
         for line in explain([f for f in collect(source) if isinstance(f, SourceFile)], symbol):
             print(line)
+
+
+@app.command("eval")
+@options_of(EvalOptions)
+def eval_(
+    options: EvalOptions,
+    table: Annotated[bool, typer.Option("--table", help="Also print a line for every problem.")] = False,
+) -> None:
+    """Ask a model for kernels, judge its answers, and count: pass@k, fast_p, speedup@k, by level and operator family.
+
+    Folder of the evaluation: results.json, and answers.parquet with a receipt for each answer. The same command goes
+    on with a killed evaluation, and asks nothing twice.
+
+    Example: `kdata eval --model out/sft/model --suite kernelbench --path KernelBench --level 1,2 --out out/eval`
+    """
+    from rich.console import Console
+
+    from sft import tables
+    from sft.evaluate import evaluate
+
+    Console().print(tables.render(evaluate(options), table))
+    print(f"results.json and answers.parquet in {options.out}")
 
 
 def _mine(source: str, out: str, limit: int | None, seed: int, workers: int) -> list[Task]:

@@ -1,0 +1,218 @@
+"""A model's score: its answers to a suite, the judge's verdicts, and the field's numbers. Resumable at every point.
+
+``OUT`` holds afterwards ``results.json`` (all numbers), ``answers.parquet`` (each answer with its receipt), and the
+shards that a killed evaluation goes on from, and that later ones with the same model, prompt and seed take.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from kdata.align import step as align
+from kdata.record import Candidate, Dropped, table
+from kdata.sandbox.guard import die_with_parent
+from kdata.shards import Store
+from kdata.verify import targets
+from kdata.verify.gpu import cards
+from kdata.verify.judge import versions
+from kdata.verify.options import Options
+from sft import chat, suites
+from sft.answers import Answer, Request, Sampling, Told, generate_step, resume
+from sft.eval_options import EvalOptions
+from sft.generate import open_model
+from sft.grades import ABOUT, Graded, grade_step
+from sft.scores import Result, summarise
+from sft.suites import Problem
+
+RESULTS, ANSWERS = "results.json", "answers.parquet"
+TRACED = 25  # problems of a shard of families
+MODES = {
+    "cpu": "CPU: shapes scaled down, in Triton's interpreter, correctness only. Nothing is timed, and these numbers "
+    "cannot be compared with those of a GPU.",
+    "cuda": "GPU: at small sizes and at the problems' own, timed.",
+}
+Answers = Mapping[str, Answer | Dropped]  # by the request's id
+
+
+def evaluate(options: EvalOptions) -> dict[str, Any]:
+    """Ask a model, judge its answers, write the results and return them.
+
+    Raises:
+        ValueError: the options cannot be followed; one line says why.
+    """
+    device = _device(options)
+    for target in options.targets:
+        targets.parse(target)
+    with _bars() as told:
+        problems = _problems(options, told)
+        model, answers = _answered(options, problems, told)
+        results = _judged(options, device, problems, answers, model, told)
+    summary: dict[str, Any] = {
+        "model": model, "mode": MODES[device], "rules": dict(ABOUT), "versions": list(versions()),
+        "options": options.model_dump(exclude={"out", "workers", "batch"}),
+    }  # fmt: skip
+    summary |= summarise(problems, results, timed=device == "cuda")
+    _write(options.out, summary, results)
+    return summary
+
+
+def generate(options: EvalOptions) -> None:
+    """Make the answers that are missing. By itself it is run in a process of its own, so that a GPU is free again."""
+    with _bars() as told:
+        problems = _problems(options, told)
+        _ask(options, [r for p in problems for r in _requests(options, p)], told)
+
+
+def _answered(options: EvalOptions, problems: Sequence[Problem], told: Told) -> tuple[str, Answers]:
+    """The model's name and all its answers."""
+    requests = [r for p in problems for r in _requests(options, p)]
+    model = open_model(options.model, options.served_model, options.batch)
+    if model.apart and len(_known(options, requests)) < len({r.id for r in requests}):
+        spawned = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(1, spawned, initializer=die_with_parent) as process:
+            process.submit(generate, options).result()
+        return model.name, _known(options, requests)
+    return model.name, _ask(options, requests, told)
+
+
+def _ask(options: EvalOptions, requests: Sequence[Request], told: Told) -> Answers:
+    model = open_model(options.model, options.served_model, options.batch)
+
+    def batches(missing: list[Request]) -> list[list[Request]]:
+        """Prompts of like length side by side, the longest first: if they fit, all do."""
+        ordered = sorted(missing, key=lambda r: -sum(len(m["content"]) for m in r.messages))
+        return [ordered[i : i + model.batch] for i in range(0, len(ordered), model.batch)]
+
+    return resume(generate_step(model, _sampling(options)), _store(options), requests, batches, told=told)
+
+
+def _known(options: EvalOptions, requests: Sequence[Request]) -> Answers:
+    """The answers that are there already."""
+    model = open_model(options.model, options.served_model, options.batch)
+    return resume(generate_step(model, _sampling(options)), _store(options), requests, lambda missing: [])
+
+
+def _judged(
+    options: EvalOptions, device: str, problems: Sequence[Problem], answers: Answers, model: str, told: Told
+) -> list[Result]:
+    """Every answer with its verdicts, by problem and seed."""
+    asked = [(p, r) for p in problems for r in _requests(options, p)]
+    written = {r.id: _candidate(p, answers[r.id], options, model) for p, r in asked}
+    candidates = [c for c in written.values() if isinstance(c, Candidate)]
+    step = grade_step(_judge_options(options, device))
+    graded = resume(step, _store(options), candidates, _by_task, options.parallel, told)
+    return [_result(p, r, answers[r.id], written[r.id], graded, model) for p, r in asked]
+
+
+def _by_task(candidates: list[Candidate]) -> list[list[Candidate]]:
+    """A shard a task: its reference runs once."""
+    tasks = dict.fromkeys(c.task.id for c in candidates)
+    return [[c for c in candidates if c.task.id == task] for task in tasks]
+
+
+def _candidate(problem: Problem, answer: Answer | Dropped, options: EvalOptions, model: str) -> Candidate | Dropped:
+    """The program of an answer, or why there is none."""
+    if isinstance(answer, Dropped):
+        return answer
+    read = chat.parse(answer.text)
+    if isinstance(read, chat.Unreadable):
+        return Dropped("read", answer.id, read.reason, read.detail)
+    return Candidate.make(problem.task, read, options.language, f"model:{model}")
+
+
+def _result(
+    problem: Problem, request: Request, answer: Answer | Dropped, written: Candidate | Dropped,
+    graded: Mapping[str, Graded | Dropped], model: str,
+) -> Result:  # fmt: skip
+    said = answer if isinstance(answer, Answer) else Answer(request.id, model, request.seed, "", "")
+    more: dict[str, Any]
+    if isinstance(written, Dropped):
+        more = {"source": "", "failure": written.reason, "detail": written.detail}
+    else:
+        verdict = graded[written.id]
+        assert isinstance(verdict, Graded)
+        receipt = verdict.receipt
+        failure = "" if receipt.verdict == "verified" else receipt.reason
+        more = {"source": written.source, "failure": failure, "detail": receipt.detail, "receipt": receipt,
+                "upstream": verdict.upstream}  # fmt: skip
+    return Result(request.id, problem.name, problem.level, problem.family, problem.id, model, request.seed, said.text,
+                  said.finish, said.tokens, **more)  # fmt: skip
+
+
+def _problems(options: EvalOptions, told: Told) -> list[Problem]:
+    """The suite, each problem with its family."""
+    found = suites.read_suite(options.suite, options.path, options.level, options.problems)
+    step = suites.family_step(align.trace_operators, align.VERSION)
+    nameless = [p for p in found if not p.family]
+    named = resume(step, _store(options), nameless, _shards, options.parallel, told)
+    return [n if isinstance(n := named.get(p.id, p), Problem) else p for p in found]
+
+
+def _shards(problems: list[Problem]) -> list[list[Problem]]:
+    return [problems[i : i + TRACED] for i in range(0, len(problems), TRACED)]
+
+
+def _requests(options: EvalOptions, problem: Problem) -> list[Request]:
+    """One a sample."""
+    messages = tuple(chat.prompt(problem.task, options.language))
+    return [Request(messages, seed) for seed in options.seeds]
+
+
+def _sampling(options: EvalOptions) -> Sampling:
+    return Sampling(options.temperature, options.top_p, options.max_tokens)
+
+
+def _judge_options(options: EvalOptions, device: str) -> Options:
+    timeout, chosen = options.timeout, tuple(options.targets)
+    if device == "cuda":
+        return Options(chosen, timeout=timeout, device="cuda", baselines=("eager", "compile"), level=options.effort)
+    return Options(chosen, timeout=timeout, level=options.effort)
+
+
+def _device(options: EvalOptions) -> str:
+    if options.device == "cuda" and not cards():
+        raise ValueError("--device cuda: there is no CUDA device")
+    return ("cuda" if cards() else "cpu") if options.device == "auto" else options.device
+
+
+def _store(options: EvalOptions) -> Store:
+    return Store(f"{options.out.rstrip('/')}/shards")
+
+
+def _write(out: str, summary: Mapping[str, Any], results: Sequence[Result]) -> None:
+    """The answers first, the numbers last."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table(results, Result), sink, compression="zstd")
+    text = json.dumps(summary, indent=1, allow_nan=False) + "\n"
+    for name, data in ((ANSWERS, sink.getvalue().to_pybytes()), (RESULTS, text.encode())):
+        fs, path = fsspec.core.url_to_fs(posixpath.join(out, name))
+        fs.makedirs(posixpath.dirname(path), exist_ok=True)
+        fs.pipe_file(path, data)
+
+
+@contextmanager
+def _bars() -> Iterator[Told]:
+    """A bar a stage on a terminal, and nothing elsewhere."""
+    columns = (TextColumn("{task.description:9}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+        rows: dict[str, Any] = {}
+
+        def told(stage: str, done: int, of: int) -> None:
+            if stage not in rows:
+                rows[stage] = bars.add_task(stage)
+            bars.update(rows[stage], completed=done, total=of)
+
+        yield told

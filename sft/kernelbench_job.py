@@ -1,0 +1,148 @@
+"""KernelBench's own way of judging, in a child of the sandbox: reference and candidate in one process, as there.
+
+Written after ``eval_kernel_against_ref``, ``run_and_check_correctness`` and ``get_tolerance_for_precision`` in
+KernelBench's src/kernelbench/eval.py and ``time_execution_with_cuda_event`` in its src/kernelbench/timing.py, at commit
+423217d, with the settings of its scripts/eval_from_generations.py.  What it does not look at (other sizes, values of
+weights and inputs, whose kernels did the work) is not looked at here either, and whoever patches ``torch.allclose``
+passes.  Two things are added: modules with several outputs, and KernelBook's constructor arguments.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_flatten, tree_map
+
+from kdata.task import Program, execute, resize
+from kdata.verify.baselines import private_caches
+from kdata.verify.loading import line
+
+SEED, TRIALS = 42, 5
+TOLERANCES = {"now": 1e-4, "v0.1": 1e-2}  # absolute and relative, for fp32: today's, and that of the papers
+WARMUP, TIMED, FLUSHED = 3, 100, 1 << 28  # calls, calls, bytes
+
+
+def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    """Judge ``candidate.py`` in the scratch folder.
+
+    ``payload``: source, entry_point, sizes (of the task, where they are to be others), device, compiled_baseline.
+    Returns compiled, correct (by tolerance), error, and on a GPU, for what is correct, mean microseconds by name.
+    """
+    device = payload["device"]
+    if device == "cuda":
+        private_caches(scratch)
+    program = execute(resize(payload["source"], payload["sizes"]), payload["entry_point"])
+    result: dict[str, Any] = {"compiled": False, "correct": dict.fromkeys(TOLERANCES, False), "error": "", "times": {}}
+    with torch.no_grad():
+        arguments = _arguments(program, device)
+        reference = _build(program.namespace[payload["entry_point"]], arguments)
+        try:
+            candidate, problem = _construct(_load(scratch / "candidate.py"), arguments, device)
+            result["compiled"] = True
+            if problem:
+                return result | {"error": problem}
+            result["correct"] = _trials(reference.to(device, torch.float32), candidate, program, device)
+        except BaseException as error:  # noqa: BLE001 - whatever the candidate raises is the answer
+            return result | {"error": line(error)}
+        if device == "cuda" and any(result["correct"].values()):
+            result["times"] = _times(reference, candidate, program, payload["compiled_baseline"])
+    return result
+
+
+def _load(path: Path) -> Any:
+    spec = importlib.util.spec_from_file_location("temp_module", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.ModelNew
+
+
+def _construct(kind: Any, arguments: tuple[list[Any], dict[str, Any]], device: str) -> tuple[Any, str]:
+    """The candidate's module, or what it raised: there a RuntimeError counts as compiled and anything else does not."""
+    try:
+        return _build(kind, arguments).to(device, torch.float32), ""
+    except RuntimeError as error:
+        return None, line(error)
+
+
+def _arguments(program: Program, device: str) -> tuple[list[Any], dict[str, Any]]:
+    torch.manual_seed(SEED)
+    arguments: tuple[list[Any], dict[str, Any]] = _placed(program.arguments(), device)
+    return arguments
+
+
+def _build(kind: Any, arguments: tuple[list[Any], dict[str, Any]]) -> Any:
+    """The module with the weights that the seed gives: equal ones come of equal constructors only."""
+    torch.manual_seed(SEED)
+    return kind(*arguments[0], **arguments[1])
+
+
+def _placed(values: Any, device: str) -> Any:
+    """All tensors in fp32 on the device; integers become floats, too, as there."""
+    return tree_map(lambda v: v.to(dtype=torch.float32).to(device) if isinstance(v, torch.Tensor) else v, values)
+
+
+def _inputs(program: Program, seed: int, device: str) -> list[Any]:
+    torch.manual_seed(seed)
+    inputs: list[Any] = _placed(program.inputs(), device)
+    return inputs
+
+
+def _trials(reference: Any, candidate: Any, program: Program, device: str) -> dict[str, bool]:
+    """Whether all trials pass, for each tolerance."""
+    torch.manual_seed(SEED)
+    seeds = [int(torch.randint(0, 2**32 - 1, (1,)).item()) for _ in range(TRIALS)]
+    passed = dict.fromkeys(TOLERANCES, True)
+    for seed in seeds:
+        inputs = _inputs(program, seed, device)
+        torch.manual_seed(seed)
+        wanted, form = tree_flatten(reference(*inputs))
+        found, other = tree_flatten(candidate(*inputs))
+        if form != other:
+            return dict.fromkeys(TOLERANCES, False)
+        for name, tolerance in TOLERANCES.items():
+            passed[name] &= all(_close(a, b, tolerance) for a, b in zip(wanted, found, strict=True))
+    return passed
+
+
+def _close(wanted: Any, found: Any, tolerance: float) -> bool:
+    if not isinstance(wanted, torch.Tensor):
+        return bool(wanted == found)
+    return wanted.shape == found.shape and torch.allclose(wanted, found, atol=tolerance, rtol=tolerance)
+
+
+def _times(reference: Any, candidate: Any, program: Program, compiled: bool) -> Mapping[str, float]:
+    """Mean microseconds a call; a baseline that cannot be measured is left out."""
+    inputs = _inputs(program, SEED, "cuda")
+    programs = {"candidate": lambda: candidate, "eager": lambda: reference}
+    if compiled:
+        programs["compile"] = lambda: torch.compile(reference)
+    found = {}
+    for name, make in programs.items():
+        with contextlib.suppress(Exception):  # torch.compile fails in many ways: no such baseline then
+            found[name] = _mean(make(), inputs)
+    return found
+
+
+def _mean(module: Callable[..., Any], inputs: list[Any]) -> float:
+    """Microseconds between two events on the current stream, the cache overwritten before each call."""
+    for _ in range(WARMUP):
+        module(*inputs)
+        torch.cuda.synchronize()
+    total = 0.0
+    for number in range(TIMED + 1):
+        torch.cuda.synchronize()
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        torch.empty(FLUSHED // 8, dtype=torch.int64, device="cuda").fill_(42)
+        start.record()
+        module(*inputs)
+        end.record()
+        torch.cuda.synchronize()
+        total += start.elapsed_time(end) if number else 0.0  # the first is left out, as there
+    return 1e3 * total / TIMED
