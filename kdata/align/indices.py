@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kdata.align import symbols
-from kdata.align.simplify import INDEX, assignments, names
+from kdata.align.trees import INDEX, assignments, names
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 
-from kdata.align.simplify import Replace, names
+from kdata.align.trees import Replace, names
 
 LONGEST = 88  # characters of an expression that something is inlined into
 KEPT_CALLS = ("tl.load", "tl.dot", "tl.sum", "tl.max", "tl.min", "tl.reduce", "tl.associative_scan", "tl.atomic_add")

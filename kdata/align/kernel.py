@@ -15,17 +15,9 @@ from kdata.align.indices import hoist, name_indices
 from kdata.align.inductor import Kernel
 from kdata.align.inline import inline
 from kdata.align.naming import REDUCTION, Rename, base_names, identifier, rename_values, unique
-from kdata.align.simplify import (
-    PlainDivision,
-    Replace,
-    assignments,
-    drop_unused,
-    names,
-    propagate_aliases,
-    simplify,
-    unparse,
-)
+from kdata.align.simplify import PlainDivision, simplify
 from kdata.align.tiles import flatten_tiles
+from kdata.align.trees import Replace, assignments, drop_unused, names, propagate_aliases, unparse
 
 WORDS = {"max2": "max", "min2": "min", "tl.sum": "sum", "rsqrt": "rstd", "_idx": "index", " / ": "mean"}
 ROLES = {

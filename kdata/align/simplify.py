@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
+from kdata.align.casts import Broadcasts, Casts
 from kdata.align.errors import AlignError
 from kdata.align.helpers import IN_TL, RENAMED, SOURCES
-
-INDEX = ("xindex", "yindex", "zindex", "r0_index", "r1_index", "rindex")
+from kdata.align.trees import Replace, assignments, call, drop_unused, names, propagate_aliases, remove
 
 
 def simplify(function: ast.FunctionDef, sizes: set[str], dtypes: dict[str, str]) -> set[str]:
@@ -21,60 +20,15 @@ def simplify(function: ast.FunctionDef, sizes: set[str], dtypes: dict[str, str])
     propagate_aliases(function)
     _Constants(function).visit(function)
     while trues := {n: v for n, v in assignments(function).items() if _is_true(v)}:
-        _remove(function, set(trues))
+        remove(function, set(trues))
         Replace(trues).visit(function)
         _Constants(function).visit(function)
     powers = _Powers()
     powers.visit(function)
-    _Casts(function, sizes, dtypes).visit(function)
+    Casts(function, sizes, dtypes).visit(function)
     Broadcasts(function).visit(function)
     drop_unused(function)
     return dialect.helpers
-
-
-def call(name: str, *arguments: ast.expr, **keywords: ast.expr) -> ast.Call:
-    """``name(*arguments, **keywords)`` as a tree."""
-    function = ast.parse(name, mode="eval").body
-    return ast.Call(function, list(arguments), [ast.keyword(k, v) for k, v in keywords.items()])
-
-
-def names(tree: ast.AST) -> set[str]:
-    """Every name that a tree reads, functions that it calls left out."""
-    called = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
-    return {
-        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in called
-    }
-
-
-def assignments(function: ast.FunctionDef) -> dict[str, ast.expr]:
-    """Names with one meaning, and what they are assigned: once, or the same expression in several loops."""
-    found: dict[str, ast.expr] = {}
-    other: set[str] = set()
-    for node in ast.walk(function):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                pass
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                pass
-            case ast.Assign(targets=[ast.Tuple(elts=targets)]):
-                other |= {t.id for t in targets if isinstance(t, ast.Name)}
-                continue
-            case _:
-                continue
-        if name in found and ast.dump(found[name]) != ast.dump(value):
-            other.add(name)
-        found.setdefault(name, value)
-    return {name: value for name, value in found.items() if name not in other}
-
-
-class Replace(ast.NodeTransformer):
-    """Replace names by expressions."""
-
-    def __init__(self, what: dict[str, ast.expr]) -> None:
-        self.what = what
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self.what.get(node.id, node) if isinstance(node.ctx, ast.Load) else node
 
 
 class _Dialect(ast.NodeTransformer):
@@ -212,45 +166,6 @@ def _may_be_negative(expression: ast.expr) -> bool:
     )
 
 
-def propagate_aliases(function: ast.FunctionDef) -> None:
-    """Remove ``a = b`` where both have one meaning."""
-    while aliases := _aliases(function):
-        _remove(function, set(aliases))
-        Replace({name: _root(value, aliases) for name, value in aliases.items()}).visit(function)
-
-
-def _aliases(function: ast.FunctionDef) -> dict[str, ast.expr]:
-    single = assignments(function)
-    stored = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    loops = {n.target.id for n in ast.walk(function) if isinstance(n, ast.For) and isinstance(n.target, ast.Name)}
-    steady = set(single) | loops
-    return {
-        name: value
-        for name, value in single.items()
-        if isinstance(value, ast.Name) and (value.id in steady or value.id not in stored)
-    }
-
-
-def _root(value: ast.expr, aliases: dict[str, ast.expr]) -> ast.expr:
-    while isinstance(value, ast.Name) and value.id in aliases:
-        value = aliases[value.id]
-    return value
-
-
-def _remove(tree: ast.AST, targets: set[str]) -> None:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.For):
-            node.body = [s for s in node.body if _target(s) not in targets] or [ast.Pass()]
-
-
-def _target(statement: ast.stmt) -> str | None:
-    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-        return statement.targets[0].id
-    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-        return statement.target.id
-    return None
-
-
 class _Constants(ast.NodeTransformer):
     """``tl.full([1], 0.5, tl.float32)`` used in arithmetic is ``0.5``."""
 
@@ -327,107 +242,3 @@ def _at_least_one(node: ast.BinOp) -> ast.expr | None:
 
 def _is_true(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is True
-
-
-class _Casts(ast.NodeTransformer):
-    """Casts that change nothing: of indices to another integer type, of fp32 to fp32, of sizes to float."""
-
-    def __init__(self, function: ast.FunctionDef, sizes: set[str], dtypes: dict[str, str]) -> None:
-        self.single = assignments(function)
-        self.plain = sizes | set(INDEX)
-        self.float32 = {p for p, dtype in dtypes.items() if dtype == "*fp32"}
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
-        match node:
-            case ast.Call(func=ast.Attribute(value=value, attr="to"), args=[kind]):
-                target = ast.unparse(kind).removeprefix("tl.")
-                if isinstance(value, ast.Constant):
-                    return value
-                if target in ("int32", "int64") and self._is_index(value) and not self._is_start(value):
-                    return value
-                if target == "float32" and (self._is_size(value) or self._is_float32(value)):
-                    return value
-        return node
-
-    def _is_index(self, value: ast.expr) -> bool:
-        read = names(value) - {"tl", "triton"}
-        return bool(read) and all(n in self.plain or n[0] in "xyzr" and not n.startswith("tmp") for n in read)
-
-    def _is_start(self, value: ast.expr) -> bool:
-        """Program ids and aranges are widened on purpose where indices exceed 32 bits."""
-        return any(isinstance(n, ast.Attribute) and n.attr in ("program_id", "arange") for n in ast.walk(value))
-
-    def _is_size(self, value: ast.expr) -> bool:
-        return names(value) <= self.plain - set(INDEX) and not isinstance(value, ast.Constant)
-
-    def _is_float32(self, value: ast.expr) -> bool:
-        match value:
-            case ast.Name(id=name) if name in self.single:
-                return self._is_float32(self.single[name])
-            case ast.Call(func=ast.Attribute(attr="load"), args=[address, *_]):
-                return bool(names(address) & self.float32)
-            case ast.Call(func=ast.Attribute(attr="to"), args=[kind]):
-                return ast.unparse(kind) == "tl.float32"
-            case ast.BinOp(left=left, right=right):
-                return self._is_float32(left) or self._is_float32(right)
-            case ast.Call(func=ast.Attribute(attr="sum" | "max" | "min"), args=[inner, *_]):
-                return self._is_float32(inner)
-            case ast.Call(func=ast.Attribute(attr="where"), args=[_, first, _]):
-                return self._is_float32(first)
-            case ast.Call(func=ast.Attribute(attr="broadcast_to"), args=[inner, *_]):
-                return self._is_float32(inner)
-            case ast.Subscript(value=inner):
-                return self._is_float32(inner)
-        return False
-
-
-class Broadcasts(ast.NodeTransformer):
-    """Removes ``tl.broadcast_to(v, shape)`` where the value has that shape already."""
-
-    def __init__(self, function: ast.FunctionDef) -> None:
-        self.single = assignments(function)
-        self.axes = {n[0] for n in names(function) if n in ("xindex", "yindex", "r0_index", "r1_index")}
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
-        match node:
-            case ast.Call(func=ast.Attribute(attr="broadcast_to"), args=[value, ast.List()]):
-                if self._spans(value, set()) >= self.axes:
-                    return value
-        return node
-
-    def _spans(self, value: ast.AST, seen: set[str]) -> set[str]:
-        """The axes that a value varies along."""
-        found: set[str] = set()
-        for node in ast.walk(value):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in (
-                "tl.sum",
-                "tl.max",
-                "tl.min",
-                "tl.reduce",
-                "tl.dot",
-            ):
-                return set()
-            if isinstance(node, ast.Name) and node.id in INDEX:
-                found.add(node.id[0])
-            elif isinstance(node, ast.Name) and node.id in self.single and node.id not in seen:
-                seen.add(node.id)
-                found |= self._spans(self.single[node.id], seen)
-        return found
-
-
-def drop_unused(function: ast.FunctionDef) -> None:
-    """Remove assignments whose names nothing reads."""
-    while True:
-        read = names(function)
-        targets = {_target(s) for s in ast.walk(function) if isinstance(s, ast.stmt)} - {None}
-        unused = {t for t in targets if t is not None and t not in read}
-        if not unused:
-            return
-        _remove(function, unused)
-
-
-def unparse(tree: Any) -> str:
-    """Source of a tree, with the positions that ``ast.unparse`` wants filled in."""
-    return ast.unparse(ast.fix_missing_locations(tree))

@@ -11,7 +11,7 @@ import copy
 from dataclasses import dataclass
 
 from kdata.align.errors import AlignError
-from kdata.align.simplify import Replace, assignments, call, names
+from kdata.align.trees import Replace, assignments, call, names
 
 # family of an index name -> subscript that spreads it, by where it stands
 LEFT = {"y": "[:, None]", "r": "[None, :]"}

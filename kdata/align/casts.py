@@ -1,0 +1,95 @@
+"""Casts and broadcasts of a kernel that change nothing."""
+
+from __future__ import annotations
+
+import ast
+
+from kdata.align.trees import INDEX, assignments, names
+
+
+class Casts(ast.NodeTransformer):
+    """Casts that change nothing: of indices to another integer type, of fp32 to fp32, of sizes to float."""
+
+    def __init__(self, function: ast.FunctionDef, sizes: set[str], dtypes: dict[str, str]) -> None:
+        self.single = assignments(function)
+        self.plain = sizes | set(INDEX)
+        self.float32 = {p for p, dtype in dtypes.items() if dtype == "*fp32"}
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(func=ast.Attribute(value=value, attr="to"), args=[kind]):
+                target = ast.unparse(kind).removeprefix("tl.")
+                if isinstance(value, ast.Constant):
+                    return value
+                if target in ("int32", "int64") and self._is_index(value) and not self._is_start(value):
+                    return value
+                if target == "float32" and (self._is_size(value) or self._is_float32(value)):
+                    return value
+        return node
+
+    def _is_index(self, value: ast.expr) -> bool:
+        read = names(value) - {"tl", "triton"}
+        return bool(read) and all(n in self.plain or n[0] in "xyzr" and not n.startswith("tmp") for n in read)
+
+    def _is_start(self, value: ast.expr) -> bool:
+        """Program ids and aranges are widened on purpose where indices exceed 32 bits."""
+        return any(isinstance(n, ast.Attribute) and n.attr in ("program_id", "arange") for n in ast.walk(value))
+
+    def _is_size(self, value: ast.expr) -> bool:
+        return names(value) <= self.plain - set(INDEX) and not isinstance(value, ast.Constant)
+
+    def _is_float32(self, value: ast.expr) -> bool:
+        match value:
+            case ast.Name(id=name) if name in self.single:
+                return self._is_float32(self.single[name])
+            case ast.Call(func=ast.Attribute(attr="load"), args=[address, *_]):
+                return bool(names(address) & self.float32)
+            case ast.Call(func=ast.Attribute(attr="to"), args=[kind]):
+                return ast.unparse(kind) == "tl.float32"
+            case ast.BinOp(left=left, right=right):
+                return self._is_float32(left) or self._is_float32(right)
+            case ast.Call(func=ast.Attribute(attr="sum" | "max" | "min"), args=[inner, *_]):
+                return self._is_float32(inner)
+            case ast.Call(func=ast.Attribute(attr="where"), args=[_, first, _]):
+                return self._is_float32(first)
+            case ast.Call(func=ast.Attribute(attr="broadcast_to"), args=[inner, *_]):
+                return self._is_float32(inner)
+            case ast.Subscript(value=inner):
+                return self._is_float32(inner)
+        return False
+
+
+class Broadcasts(ast.NodeTransformer):
+    """Removes ``tl.broadcast_to(v, shape)`` where the value has that shape already."""
+
+    def __init__(self, function: ast.FunctionDef) -> None:
+        self.single = assignments(function)
+        self.axes = {n[0] for n in names(function) if n in ("xindex", "yindex", "r0_index", "r1_index")}
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(func=ast.Attribute(attr="broadcast_to"), args=[value, ast.List()]):
+                if self._spans(value, set()) >= self.axes:
+                    return value
+        return node
+
+    def _spans(self, value: ast.AST, seen: set[str]) -> set[str]:
+        """The axes that a value varies along."""
+        found: set[str] = set()
+        for node in ast.walk(value):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in (
+                "tl.sum",
+                "tl.max",
+                "tl.min",
+                "tl.reduce",
+                "tl.dot",
+            ):
+                return set()
+            if isinstance(node, ast.Name) and node.id in INDEX:
+                found.add(node.id[0])
+            elif isinstance(node, ast.Name) and node.id in self.single and node.id not in seen:
+                seen.add(node.id)
+                found |= self._spans(self.single[node.id], seen)
+        return found
