@@ -133,6 +133,9 @@ def verify(
         str,
         typer.Option(help="screen, or trust: more draws and sizes, other distributions, in several times the time."),
     ] = "screen",
+    device: Annotated[
+        str | None, typer.Option(help="cpu (Triton's interpreter) or cuda (and timing). Default: cuda if there is one.")
+    ] = None,
     workers: Workers = None,
 ) -> None:
     """Run candidates against their tasks and write a receipt for each.
@@ -143,12 +146,13 @@ def verify(
     Examples: `kdata verify --task relu.py --kernel relu_triton.py --json`; `kdata verify aligned --out verified`
     """
     if task is not None or kernel is not None:
-        _verify_files(task, kernel, targets, seeds, as_json, level)
+        _verify_files(task, kernel, targets, seeds, device, as_json, level)
     from kdata.record import Candidate
-    from kdata.verify import step
+    from kdata.verify import gpu_judge, step
 
     chosen = _targets(targets)
-    _stage(step.step(chosen, seeds, level=_level(level)), Candidate, candidates, out, SHARD_SIZE, workers)
+    stage = step.step(chosen, seeds, level=_level(level), device=gpu_judge.choose(device))
+    _stage(stage, Candidate, candidates, out, SHARD_SIZE, workers)
 
 
 @app.command("filter")
@@ -323,16 +327,24 @@ def _level(name: str) -> Literal["screen", "trust"]:
 
 
 def _verify_files(
-    task: Path | None, kernel: Path | None, targets: str, seeds: int | None, as_json: bool, level: str
+    task: Path | None,
+    kernel: Path | None,
+    targets: str,
+    seeds: int | None,
+    device: str | None,
+    as_json: bool,
+    level: str,
 ) -> NoReturn:
     """Judge one pair of files, print its receipt, and end with the verdict's exit status."""
+    from kdata.verify.gpu_judge import choose
     from kdata.verify.judge import judge_files
     from kdata.verify.options import Options
 
     try:
         if task is None or kernel is None:
             raise ValueError("--task and --kernel go together")
-        receipt = judge_files(task, kernel, Options(targets=_targets(targets), seeds=seeds, level=_level(level)))
+        options = Options(targets=_targets(targets), seeds=seeds, device=choose(device), level=_level(level))
+        receipt = judge_files(task, kernel, options)
     except Exception as error:  # noqa: BLE001 - whatever it is, there is no verdict
         _fail(error, UNDECIDED)
     if as_json:

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.pool import lease
@@ -98,10 +99,10 @@ def borrow() -> Iterator[Card]:
 
 
 @contextmanager
-def held(card: Card, alone: bool) -> Iterator[None]:
-    """Use a GPU, shared with other checks or alone. Who waits to have it alone is not passed by others."""
-    place = Path(tempfile.gettempdir()) / f"kdata-{card.uuid}"
-    with place.with_suffix(".turn").open("w") as turn, place.with_suffix(".lock").open("w") as lock:
+def held(card: Card, alone: bool, what: Literal["time", "memory"] = "time") -> Iterator[None]:
+    """Use a GPU's time or memory, shared with others or alone. Who waits to have it alone is not passed by others."""
+    place = Path(tempfile.gettempdir()) / f"kdata-{card.uuid}.{what}"
+    with Path(f"{place}.turn").open("w") as turn, Path(f"{place}.lock").open("w") as lock:
         fcntl.flock(turn, fcntl.LOCK_EX)
         fcntl.flock(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
         fcntl.flock(turn, fcntl.LOCK_UN)

@@ -21,6 +21,7 @@ SPREAD = 1 / 8
 # Kept before any candidate is imported, so that patching torch does not change what is drawn.
 _rand, _empty, _take, _randint = torch.rand, torch.empty_strided, torch.take, torch.randint
 _generator, _quiet = torch.Generator, torch._C.DisableTorchFunction
+_uniform, _scale = torch.Tensor.uniform_, torch.Tensor.mul_
 _copy, _mul, _roll, _reshape, _repeat = (
     torch.Tensor.copy_, torch.Tensor.mul, torch.roll, torch.Tensor.reshape, torch.Tensor.repeat,
 )  # fmt: skip
@@ -74,8 +75,10 @@ class Draws:
         if leaf.numel() != elements:
             leaf = _repeat(leaf, -(-elements // leaf.numel()))[:elements]
         leaf = _reshape(leaf, shape)
+        generator = _generator(leaf.device).manual_seed(seed)
+        if leaf.is_floating_point() and leaf.element_size() > 1:  # in place: inputs may fill half the device
+            return _scale(_uniform(new, 1 - SPREAD, 1, generator=generator), leaf)
         if leaf.is_floating_point() or leaf.is_complex():
-            generator = _generator(leaf.device).manual_seed(seed)
             noise = _rand(shape, generator=generator, device=leaf.device, dtype=torch.float32)
             return _copy(new, _mul(leaf, 1 - SPREAD * noise))
         if self.roll and leaf.ndim and leaf.shape[0] > 1:

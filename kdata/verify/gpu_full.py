@@ -143,7 +143,7 @@ class Full:
 
 
 @contextmanager
-def opened(candidate: Candidate, mode: str, card: Card, memory: int, tf32: bool) -> Iterator[Full]:
+def opened(candidate: Candidate, mode: str, card: Card, memory: int, tf32: bool = False) -> Iterator[Full]:
     """Both processes, with the task admitted and the candidate's inputs and weights handed over.
 
     Raises:

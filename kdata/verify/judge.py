@@ -48,12 +48,13 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
     found = Findings()
     try:
         _admit(candidate, options)
+        found.device = gpu_judge.device(options)
         salt = candidate.id if options.level == "trust" else ""  # no candidate can hold answers to draws of its own id
         expected = expect(task.source, task.entry_point, replace(options, targets=()), salt)
         found.mode = expected.mode
         _run(candidate, expected, options, found)
         _build(candidate, options, found)
-        if options.device == "cuda":
+        if found.device:
             gpu_judge.measure(candidate, expected.mode, options, found)
     except RejectedError as rejection:
         return _receipt(candidate, "rejected", rejection.reason, rejection.detail, found, options.level)
@@ -116,6 +117,8 @@ def _read(path: Path) -> str:
 
 
 def _admit(candidate: Candidate, options: Options) -> None:
+    if options.device == "cuda" and not gpu_judge.device(options):
+        raise UndecidedError(reasons.NO_GPU, "there is no CUDA device here")
     if candidate.language != "triton":
         raise UndecidedError(reasons.NO_GPU, f"{candidate.language} is not interpreted")
     try:

@@ -23,7 +23,6 @@ class Options:
     memory: int = 6 << 30  # bytes
     level: Level = "screen"  # "trust": more draws and sizes, other distributions, draws that follow from the candidate
     device: Literal["cpu", "cuda"] = "cpu"  # where candidates run: in Triton's interpreter, or on a GPU
-    tf32: bool = False  # the track on a GPU in which fp32 products may be rounded, on both sides
     timed: bool = True  # on a GPU: measure the speedup, too
     baselines: tuple[str, ...] = ("eager", "compile", "max-autotune")  # what it is over: the fastest of these
     gpu_timeout: float = 300.0  # seconds of wall clock for a child that uses a GPU: it compiles, too

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import Literal
 
 from kdata.record import Candidate, Dropped, Pair, Receipt
 from kdata.step import Step
@@ -15,16 +16,17 @@ from kdata.verify.options import Level, Options
 def step(
     targets: Sequence[str] = ("sm_90", "gfx942"), seeds: int | None = None, variants: int | None = None,
     seed: int = 0, timeout: float = 60.0, memory: int = 6 << 30, level: Level = "screen",
+    device: Literal["cpu", "cuda"] = "cpu",
 ) -> Step[Candidate, Pair]:  # fmt: skip
     """The stage that judges each candidate of a shard; for the parameters see ``Options``."""
-    options = Options(tuple(targets), seeds, variants, seed, timeout, memory, level)
+    options = Options(tuple(targets), seeds, variants, seed, timeout, memory, level, device)
 
     def verify(candidates: Sequence[Candidate]) -> Iterator[Pair | Dropped]:
         for candidate in candidates:
             pair = Pair(candidate, _judge(candidate, options))
             yield pair if pair.receipt.verdict == "verified" else _drop(pair)
 
-    parameters = asdict(options) | {"targets": list(options.targets)}
+    parameters = asdict(options) | {"targets": list(options.targets), "baselines": list(options.baselines)}
     return Step("verify", harness(), Candidate, Pair, verify, parameters)
 
 
