@@ -204,7 +204,7 @@ class Calls:
         with _engine.ledger.move():
             write = self.writer.write
             try:  # outputs first: what comes later may run code of the candidate's, and must not complete them
-                held = {"outputs": write(outputs), "earlier": write(last.outputs) if last else None}
+                held: dict[str, Any] = {"outputs": write(outputs), "earlier": write(last.outputs) if last else None}
             except wire.NotPlainError as error:
                 raise StopTrialError("structure", f"it returns {error}") from error
             held |= {"inputs": write(inputs), "state": write(dict(model.state_dict())), "out_of_bounds": broken}
