@@ -93,6 +93,34 @@ def mine(
 
 
 @app.command()
+def corpus(
+    libraries: Annotated[
+        list[str] | None, typer.Argument(help="Libraries, LIBRARY=DIR-or-URL[@COMMIT], or stack-v2:Cuda.")
+    ] = None,
+    out: Annotated[str, typer.Option("--out", "-o", help="Folder for the shards.")] = "",
+) -> None:
+    """Collect raw kernels with licence and provenance: CUDA, C++, Triton and other languages for tiles.
+
+    Without arguments it lists the operator libraries that are known.
+
+    Example: `kdata corpus liger-kernel cutlass=./cutlass --out corpus`
+    """
+    from kdata.shards import Store
+    from kdata.verbs import summary
+    from sources import corpus as texts
+    from sources.libraries import LIBRARIES
+
+    if not libraries:
+        for key, library in LIBRARIES.items():
+            print(f"{key:24} {library.license:14} {library.url}")
+        return
+    if not out:
+        raise ValueError("name a folder for the shards with --out")
+    for name in libraries:
+        print(summary([texts.make(Store(out), name)], name))
+
+
+@app.command()
 def align(
     tasks: Inputs = None,
     out: Annotated[str, typer.Option("--out", "-o", help="The kernel file, or a folder for shards.")] = "",

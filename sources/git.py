@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from kdata.record import Dropped, Origin, SourceFile
@@ -28,18 +29,18 @@ _SAFE = ["-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null", "-c", "prot
          "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false"]  # fmt: skip
 
 
-def collect(spec: str) -> list[SourceFile | Dropped]:
-    """All Python files of ``URL-or-directory`` or ``URL-or-directory@commit``.
+def collect(spec: str, chosen: Callable[[str], bool] = wanted) -> list[SourceFile | Dropped]:
+    """All Python files of ``URL-or-directory`` or ``URL-or-directory@commit``, or those whose path is ``chosen``.
 
     Raises:
         SourceError: no repository there, no such commit, or no network.
     """
     place, commit = _split(spec)
     if not _URL.match(place):
-        return _read(Path(place).expanduser(), commit, place)
+        return _read(Path(place).expanduser(), commit, place, chosen)
     with tempfile.TemporaryDirectory(prefix="kdata-git-") as folder:
         _fetch(place, commit, Path(folder))
-        return _read(Path(folder), "FETCH_HEAD", place)
+        return _read(Path(folder), "FETCH_HEAD", place, chosen)
 
 
 def _split(spec: str) -> tuple[str, str]:
@@ -56,7 +57,7 @@ def _fetch(url: str, commit: str, folder: Path) -> None:
          seconds=CLONE_SECONDS)  # fmt: skip
 
 
-def _read(folder: Path, commit: str, place: str) -> list[SourceFile | Dropped]:
+def _read(folder: Path, commit: str, place: str, chosen: Callable[[str], bool]) -> list[SourceFile | Dropped]:
     if not folder.is_dir():
         raise SourceError(f"git:{place}: there is no such folder")
     if commit.startswith("-"):
@@ -64,12 +65,12 @@ def _read(folder: Path, commit: str, place: str) -> list[SourceFile | Dropped]:
     revision = _git(folder, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}").decode().strip()
     listing = _git(folder, "ls-tree", "-r", "-l", "-z", revision).decode("utf-8", "surrogateescape")
     entries = [_entry(line) for line in listing.split("\0") if line]
-    needed = [e for e in entries if wanted(e[3]) or LICENCE_NAMES.match(e[3].rsplit("/", 1)[-1])]
+    needed = [e for e in entries if chosen(e[3]) or LICENCE_NAMES.match(e[3].rsplit("/", 1)[-1])]
     files = [e for e in needed if e[0] in ("100644", "100755") and 0 <= e[2] <= MAX_FILE]
     if len(files) > MAX_FILES or sum(e[2] for e in files) > MAX_TOTAL:
         raise SourceError(f"git:{place} holds more than {MAX_FILES} files or {MAX_TOTAL >> 20} MB of source")
     contents = dict(zip((e[3] for e in files), _blobs(folder, [e[1] for e in files]), strict=True))
-    return _records(folder, place, revision, needed, contents)
+    return _records(folder, place, revision, [e for e in needed if chosen(e[3])], contents)
 
 
 def _records(
@@ -80,8 +81,6 @@ def _records(
     repository, url = _identity(folder, place)
     out: list[SourceFile | Dropped] = []
     for mode, _, size, path in sorted(needed, key=lambda e: e[3]):
-        if not path.endswith(".py"):
-            continue
         data = contents.get(path)
         licence = licences.of(path, (data or b"")[:4000].decode("utf-8", "replace"))
         origin = Origin("git", repository, revision, path, licence, url)

@@ -53,7 +53,7 @@ _TEXTS: list[tuple[str, str]] = [
     ("LicenseRef-NonCommercial", r"non-?commercial (use|purposes|research)"),
     ("Apache-2.0", r"apache license,?\s+version 2\.0"),
     ("MPL-2.0", r"mozilla public license,? (version|v\.) ?2\.0"),
-    ("BSD-3-Clause", r"redistribution and use in source and binary forms.*neither the names? of"),
+    ("BSD-3-Clause", r"redistribution and use in source and binary forms.*neither the names?\b"),
     ("BSD-2-Clause", r"redistribution and use in source and binary forms"),
     ("MIT", r"permission is hereby granted, free of charge, to any person obtaining a copy.*"
             r"the above copyright notice and this permission notice"),

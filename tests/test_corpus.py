@@ -1,0 +1,119 @@
+"""Raw kernels of operator libraries: what is taken, in which language, under which licence."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kdata.record import Dropped
+from kdata.shards import Store
+from sources import corpus
+from sources.corpus import CorpusFile
+from sources.libraries import LIBRARIES, Library
+from sources.licences import of_field, of_text
+from sources.texts import SourceError
+
+ROOT = Path(__file__).resolve().parents[1]
+FILES = {
+    "LICENSE": "BSD 3-Clause. Redistribution and use in source and binary forms ... Neither the name of the holder ...",
+    "include/gemm.h": "template <int M> __device__ void mma();\n",
+    "include/plain.hpp": "struct Shape {};\n",
+    "include/copy.hpp": "struct Shape {};\n",
+    "include/foreign.h": "// SPDX-License-Identifier: MIT\nint x;\n",
+    "include/closed.h": "// SPDX-License-Identifier: LicenseRef-NvidiaProprietary\nint y;\n",
+    "include/third_party/other.h": "int z;\n",
+    "examples/01/main.cu": "__global__ void k() {}\n",
+    "examples/python/add.py": "import cutlass\nimport cutlass.cute as cute\n",
+    "examples/python/tool.py": "import argparse\n",
+    "examples/readme.md": "words",
+    "python/dsl.py": "import cutlass.cute as cute\n",
+    "test/unit/test.cu": "__global__ void t() {}\n",
+}
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "cutlass"
+    for path, text in FILES.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for command in (["init", "-q"], ["add", "."], [*identity, "commit", "-q", "-m", "one"]):
+        subprocess.run(["git", *command], cwd=folder, check=True)
+    return folder
+
+
+def test_kernels_of_a_library_with_their_licences(repository: Path) -> None:
+    found = corpus.collect(f"cutlass={repository}")
+    rows = {r.origin.path: r for r in found if isinstance(r, CorpusFile)}
+    assert {path: r.language for path, r in rows.items()} == {
+        "include/gemm.h": "CUDA", "include/copy.hpp": "C++", "include/foreign.h": "C++", "examples/01/main.cu": "CUDA",
+        "examples/python/add.py": "CuTe DSL",
+    }  # fmt: skip
+    assert rows["include/foreign.h"].origin.licenses == ("MIT",)
+    assert rows["include/gemm.h"].origin.licenses == ("BSD-3-Clause",)
+    assert rows["include/gemm.h"].library == "cutlass"
+    assert len(rows["include/gemm.h"].origin.revision) == 40
+    assert {d.name.split(":")[1]: d.reason for d in found if isinstance(d, Dropped)} == {
+        "include/plain.hpp": "same text as another file", "include/closed.h": "license unknown",
+        "examples/python/tool.py": "no kernels",
+    }  # fmt: skip
+
+
+def test_the_verb_writes_a_shard_and_finds_it_again(repository: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "kdata.cli", "corpus", f"cutlass={repository}", "--out", str(tmp_path / "out")]
+    code = "import sys; from kdata.cli import main; sys.argv = ['kdata', *sys.argv[1:]]; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command[3:]], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "5 kept, 3 dropped (license unknown 1, no kernels 1, same text as another file 1)" in done.stdout
+    store = Store(str(tmp_path / "out"))
+    (manifest,) = store.manifests("corpus")
+    assert corpus.make(store, f"cutlass={repository}") == manifest
+    assert manifest.parameters["languages"] == {"C++": 2, "CUDA": 2, "CuTe DSL": 1}
+    assert len(store.read(manifest.name, CorpusFile)) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("@triton.jit\ndef k(): ...", "Triton"),
+        ("import tilelang\n@triton.jit\n", "TileLang"),
+        ("import cuda.tile as ct\n", "cuTile"),
+        ("import helion\n@helion.kernel()\ndef f(): ...", "Helion"),
+        ("from triton.experimental import gluon\n@gluon.jit\n", "Gluon"),
+        ("import triton\nprint('no kernel')\n", ""),
+    ],
+)
+def test_dialects_of_python(text: str, expected: str) -> None:
+    assert corpus.language("a/b.py", text) == expected
+
+
+def test_bsd_as_meta_words_it() -> None:
+    text = (
+        "Redistribution and use in source and binary forms ... Neither the name Meta nor the names of its contributors"
+    )
+    assert of_text(text) == ("BSD-3-Clause",)
+
+
+def test_unknown_libraries_are_told(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="no library 'cutlas'; there are cutlass,"):
+        corpus.collect("cutlas")
+    with pytest.raises(SourceError, match="there is no such folder"):
+        corpus.collect(f"cutlass={tmp_path}/none")
+
+
+@pytest.mark.parametrize("library", LIBRARIES.values(), ids=list(LIBRARIES))
+def test_the_table_is_complete(library: Library) -> None:
+    assert library.repository.count("/") == 1
+    assert of_field(library.license) == (library.license,)
+    assert library.kernels and library.references
+    assert not any(f.startswith("/") or f.endswith("/") for f in (*library.kernels, *library.references))
+
+
+def test_all_libraries_of_the_survey_are_there() -> None:
+    assert len({lib.repository for lib in LIBRARIES.values()}) == 26
