@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kdata import hub
 from kdata.publish import PublishError
 
 
@@ -45,15 +46,13 @@ def push_model(folder: Path, repo_id: str, token: str | None, endpoint: str | No
         raise PublishError(f"publishing to {repo_id} needs a token: set HF_TOKEN")
     if not (folder / "README.md").exists():
         raise PublishError(f"{folder} is no finished model: it has no README.md")
-    from httpx import HTTPError
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
     api = HfApi(endpoint=endpoint, token=token)
     try:
         address = api.create_repo(repo_id, repo_type="model", exist_ok=True)
         api.upload_folder(folder_path=folder, repo_id=repo_id, repo_type="model", commit_message="Publish the model")
-    except (HfHubHTTPError, HFValidationError, HTTPError, OSError) as error:
+    except hub.errors() as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise PublishError(f"the Hub did not take {repo_id}: {reason}") from error
     return str(address)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kdata import kernelbook, rows
+from kdata import hub, kernelbook, rows
 from kdata.record import Pair, Receipt, digest
 from sft.chat import Message, answer, prompt
 from sft.options import SftOptions
@@ -98,7 +98,7 @@ def load(options: SftOptions) -> Corpus:
         ValueError: rows are neither pairs nor conversations, or none is left; the message says why.
     """
     sources = [parse_source(text) for text in options.data]
-    leaks = _leaks([s.path for s in sources] + options.leakage)
+    leaks = _leaks(options.data + options.leakage)
     refused: Counter[str] = Counter()
     parts: list[tuple[Source, list[Example]]] = []
     tests: list[Example] = []
@@ -166,13 +166,11 @@ def _local(source: Source) -> Any:
 
 def _commit(source: Source) -> str:
     """The commit that a Hub dataset is at."""
-    from httpx import HTTPError
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
     try:
         return str(HfApi().dataset_info(source.path, revision=source.revision).sha)
-    except (HfHubHTTPError, HFValidationError, HTTPError) as error:
+    except hub.errors() as error:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise FileNotFoundError(f"there is no folder {source.path}, nor such a dataset on the Hub: {reason}") from error
 
@@ -226,9 +224,12 @@ def _leaks(paths: Iterable[str]) -> frozenset[str]:
     import datasets
 
     found: set[str] = set()
-    for path in dict.fromkeys(parse_source(p).path for p in paths):
-        if not os.path.isfile(path) and "dropped" in datasets.get_dataset_config_names(path):
-            splits, _ = read(Source(path, "dropped"))
+    for source in dict.fromkeys(Source(p.path, "dropped", p.revision) for p in map(parse_source, paths)):
+        if os.path.isfile(source.path):
+            continue
+        revision = None if os.path.isdir(source.path) else _commit(source)
+        if "dropped" in datasets.get_dataset_config_names(source.path, revision=revision):
+            splits, _ = read(source)
             found |= {row["id"] for split in splits.values() for row in split if row["stage"] == "leakage"}
     return frozenset(found)
 

@@ -149,7 +149,8 @@ def settings(options: SftOptions, checkpoints: Path, steps: int, evaluated: bool
         eval_strategy="steps" if evaluated else "no", eval_steps=every, eval_on_start=evaluated and not resumed,
         save_strategy="steps", save_steps=every, save_total_limit=2, load_best_model_at_end=evaluated,
         metric_for_best_model="eval_loss" if evaluated else None, restore_callback_states_from_checkpoint=True,
-        logging_steps=1, disable_tqdm=True, dataloader_pin_memory=torch.cuda.is_available(),
+        logging_steps=1, disable_tqdm=True,
+        ddp_find_unused_parameters=False, dataloader_pin_memory=torch.cuda.is_available(),
         include_num_input_tokens_seen="all" if packed else "non_padding",
         **_sharding(options),
     )  # fmt: skip

@@ -64,6 +64,8 @@ def finish(
     shutil.rmtree(out / "checkpoints")
     if options.method == "full":
         shutil.rmtree(trained)
+    else:
+        (trained / "training_args.bin").unlink(missing_ok=True)  # a pickle that nobody needs
 
 
 def describe(

@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from factories import pairs
 from sft_models import make_tiny
 
 from cards import model as card
-from kdata.publish import write_dataset
+from kdata.models import push_model
+from kdata.publish import PublishError, write_dataset
 from kdata.record import Pair
 from sft import train
 from sft.chat import answer, parse, prompt
@@ -122,6 +124,7 @@ def test_an_adapter_is_trained_and_merged(place: Path) -> None:
     outcome = run(options(place, "lora", method="lora", rank=4, epochs=1, batching="bucketed", batch_size=4))
     assert outcome.info.loss_last < outcome.info.loss_first
     assert (place / "lora" / "adapter" / "adapter_model.safetensors").exists()
+    assert not list((place / "lora").rglob("*.bin"))
     base, made = (AutoModelForCausalLM.from_pretrained(p) for p in (place / "tiny", outcome.model))
     assert not base.model.layers[0].mlp.up_proj.weight.equal(made.model.layers[0].mlp.up_proj.weight)
     assert base.model.embed_tokens.weight.equal(made.model.embed_tokens.weight)
@@ -131,3 +134,33 @@ def test_training_stops_when_held_out_loss_falls_no_further(place: Path) -> None
     outcome = run(options(place, "early", learning_rate=1e-9, evaluate_every=1, patience=2))
     assert outcome.info.steps < outcome.info.planned
     assert math.isclose(outcome.info.loss_first, outcome.info.loss_last, rel_tol=0.1)
+
+
+def test_publishing_says_what_is_missing(place: Path, whole: train.Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    with pytest.raises(PublishError, match="set HF_TOKEN"):
+        train.run(options(place, "pushed", push_to="me/mine"), card.render)
+    assert not (place / "pushed").exists()
+    with pytest.raises(PublishError, match="no finished model"):
+        push_model(place / "tiny", "me/mine", "hf_dummy")
+    with pytest.raises(PublishError, match="did not take me/mine"):
+        push_model(whole.model, "me/mine", "hf_dummy", "http://127.0.0.1:9")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"base": "no such base"}, "--base no such base"),
+        ({"data": ["no/such/folder/here"]}, "there is no folder no/such/folder/here"),
+        ({"max_length": 16}, "longer than --max-length 16"),
+        ({"method": "qlora"}, "needs a CUDA device"),
+        ({"device_batch": 3}, "no multiple of 3"),
+    ],
+)
+def test_bad_options_are_told_before_training(
+    place: Path, wrong: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises((ValueError, OSError), match=message):
+        train.run(options(place, "bad").model_copy(update=wrong), card.render)
+    assert not (place / "bad").exists()
