@@ -10,15 +10,17 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import PurePosixPath
 
 from kdata.record import Dropped, Origin, SourceFile, digest
 from kdata.shards import Manifest, Store
-from sources import git, stack_v2, stack_v3
+from sources import git, hub, stack, stack_v2, stack_v3
 from sources.libraries import LIBRARIES, Library
 from sources.texts import SourceError, dropped
 
 STAGE, VERSION = "corpus", "1"
+HPC, HPC_DATASET = "hpc-instruct", "hpcgroup/hpc-instruct"
 MAX_REVISIONS = 100  # that a manifest names; all are in the rows
 CUDA, CPP, HIP, PTX = "CUDA", "C++", "HIP", "PTX"
 SUFFIXES = {".cu": CUDA, ".cuh": CUDA, ".hip": HIP, ".ptx": PTX} | dict.fromkeys(
@@ -58,8 +60,8 @@ def collect(name: str) -> list[CorpusFile | Dropped]:
     """The kernels of a source, each text once.
 
     Args:
-        name: a library (``cutlass``), a copy of one (``cutlass=DIR-or-URL@COMMIT``), or a part of The Stack
-            (``stack-v2:Cuda?limit=1000``).
+        name: a library (``cutlass``), a copy of one (``cutlass=DIR-or-URL@COMMIT``), a part of The Stack
+            (``stack-v2:Cuda?limit=1000``), or ``hpc-instruct?limit=1000``.
 
     Raises:
         SourceError: no such library, or it cannot be fetched.
@@ -69,9 +71,11 @@ def collect(name: str) -> list[CorpusFile | Dropped]:
         part = rest if "mentions=" in rest else f"{rest}{'&' if '?' in rest else '?'}mentions="
         found = (stack_v2 if kind == "stack-v2" else stack_v3).collect(part)
         return list(_rows(found, kind, ()))
+    if name.partition("?")[0] == HPC:
+        return list(_hpc_instruct(name))
     key, _, place = name.partition("=")
     if key not in LIBRARIES:
-        raise SourceError(f"no library {key!r}; there are {', '.join(LIBRARIES)}, and stack-v2:Cuda")
+        raise SourceError(f"no library {key!r}; there are {', '.join(LIBRARIES)}, stack-v2:Cuda and {HPC}")
     library = LIBRARIES[key]
     found = git.collect(place or library.url, lambda path: chosen(library, path))
     return list(_rows(found, key, (library.license,)))
@@ -102,6 +106,28 @@ def make(store: Store, name: str) -> Manifest:
     )  # fmt: skip
     store.write(CorpusFile, rows, left, manifest)
     return manifest
+
+
+def _hpc_instruct(name: str) -> Iterator[CorpusFile | Dropped]:
+    """Problems in words with solutions in C++, CUDA and others (https://huggingface.co/datasets/hpcgroup/hpc-instruct).
+
+    Written by language models: its licence is MIT; nothing is known of an overlap with benchmarks.
+    """
+    _, pairs = stack.options(name, ("dataset", "revision", "limit", "skip"))
+    given = dict(pairs)
+    limit, skip = stack.window(name, given, 1 << 40)
+    dataset = given.get("dataset", HPC_DATASET)
+    revision = hub.resolve(dataset, given.get("revision", "main"))
+    url, seen = f"https://huggingface.co/datasets/{HPC_DATASET}", set[str]()
+    rows = hub.stream(dataset, revision, "**/*.parquet", ("problem statement", "solution", "language"))
+    for number, row in islice(enumerate(rows), skip, skip + limit):
+        where = Origin(HPC, HPC_DATASET, f"{dataset}@{revision}", str(number), ("MIT",), url)
+        problem, solution = str(row["problem statement"] or ""), str(row["solution"] or "")
+        if not solution or solution in seen:
+            yield dropped(where, "same text as another file" if solution else "no solution")
+            continue
+        seen.add(solution)
+        yield CorpusFile(where, HPC, str(row["language"] or ""), f"{problem.strip()}\n\n{solution.strip()}\n")
 
 
 def chosen(library: Library, path: str) -> bool:

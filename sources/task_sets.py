@@ -182,7 +182,7 @@ SETS: dict[str, TaskSet] = {
 }  # fmt: skip
 # Sets that hold no PyTorch programs to make tasks of.
 LEFT_OUT = {
-    "hpc-instruct": "hpcgroup/hpc-instruct (MIT) has problems and solutions in words, C++ and CUDA, and no modules",
+    "hpc-instruct": "hpc-instruct has problems and solutions in words, C++ and CUDA, and no modules: see kdata corpus",
     "kernelbench-samples": "ScalingIntelligence/kernelbench-samples holds logs of models' attempts at KernelBench, no "
     "table; its tasks are those of the benchmark",
 }

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from kdata.record import Dropped
@@ -93,6 +95,29 @@ def test_dialects_of_python(text: str, expected: str) -> None:
     assert corpus.language("a/b.py", text) == expected
 
 
+def test_hpc_instruct(tmp_path: Path) -> None:
+    rows = [
+        {
+            "problem statement": "Add two arrays.",
+            "solution": "__global__ void add();",
+            "language": "Cuda",
+            "model": "x",
+        },
+        {"problem statement": "Again.", "solution": "__global__ void add();", "language": "Cuda", "model": "x"},
+        {"problem statement": "Nothing.", "solution": None, "language": "C", "model": "x"},
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "train.parquet")
+    row, twin, empty = corpus.collect(f"hpc-instruct?dataset={tmp_path}")
+    assert isinstance(row, CorpusFile) and isinstance(twin, Dropped) and isinstance(empty, Dropped)
+    assert (row.language, row.origin.licenses, row.text) == (
+        "Cuda",
+        ("MIT",),
+        "Add two arrays.\n\n__global__ void add();\n",
+    )
+    assert (twin.reason, empty.reason) == ("same text as another file", "no solution")
+    assert isinstance(corpus.collect(f"hpc-instruct?dataset={tmp_path}&limit=1&skip=2")[0], Dropped)
+
+
 def test_bsd_as_meta_words_it() -> None:
     text = (
         "Redistribution and use in source and binary forms ... Neither the name Meta nor the names of its contributors"
@@ -117,3 +142,17 @@ def test_the_table_is_complete(library: Library) -> None:
 
 def test_all_libraries_of_the_survey_are_there() -> None:
     assert len({lib.repository for lib in LIBRARIES.values()}) == 26
+
+
+def test_cuda_of_the_stack(tmp_path: Path) -> None:
+    def file(path: str, language: str, content: str) -> dict[str, object]:
+        return {"content": content, "size_bytes": len(content), "file_path": path, "language": language,
+                "is_vendor": False, "license_type": "permissive", "detected_licenses": ["MIT"]}  # fmt: skip
+
+    files = [file("a.cu", "Cuda", "__global__ void k() {}"), file("b.py", "Python", "import torch")]
+    rows = [{"repo_path": "a/b", "commit_id": "c", "github_metadata": {"stars": 1}, "files": files}]
+    (tmp_path / "data").mkdir()
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "data" / "part-0.parquet")
+    (row,) = corpus.collect(f"stack-v3:Cuda?dataset={tmp_path}")
+    assert isinstance(row, CorpusFile)
+    assert (row.library, row.language, row.origin.repository) == ("stack-v3", "CUDA", "a/b")
