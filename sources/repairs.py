@@ -131,7 +131,12 @@ def _view(f: Failure) -> Iterator[Change]:
     match = re.search(r"shape '\[([-\d, ]+)\]' is invalid for input of size (\d+)", f.message)
     if not match:
         return
-    fixed = math.prod(n for n in map(int, match[1].split(",")) if n > 0)
+    wanted = tuple(map(int, match[1].split(",")))
+    lead = wanted[: max((i + 1 for i, n in enumerate(wanted) if n > 1), default=1)]
+    for path, t in all_tensors(f.specs):
+        if len(lead) < min(len(wanted), len(t.shape)) and t.shape[: len(lead)] == lead:
+            yield f.with_tensor(path, replace(t, shape=lead), 0.2)  # x.view(n, c, 1, 1): it has two dimensions
+    fixed = math.prod(n for n in wanted if n > 0)
     size = int(match[2])
     for path, t in all_tensors(f.specs):
         for i, old in enumerate(t.shape):

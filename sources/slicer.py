@@ -188,7 +188,7 @@ class Slicer:
                 raise SliceError(ABSENT, name)  # ``Name = Name``: a copy of something imported
             if isinstance(target, Missing):
                 absent = "." in target.name or name in piece.local or self._imported(piece.key.file, name)
-                if not absent or name in _at_once(piece):
+                if name in _at_once(piece) or not absent and not self._optional(piece, name):
                     reason = ABSENT if absent else "unresolved name"
                     raise SliceError(reason, target.name)
             if isinstance(target, Inner):
@@ -199,6 +199,12 @@ class Slicer:
             modules.discard(chain.split(".")[0])
             yield chain.split(".")[0], target
         yield from ((name, Missing(name)) for name in sorted(modules))
+
+    def _optional(self, piece: Piece, name: str) -> bool:
+        """Whether a name that nothing binds is read under a condition only: it may never be."""
+        branches = (n for n in ast.walk(piece.view) if isinstance(n, ast.If))
+        inside = {id(n) for b in branches for s in [*b.body, *b.orelse] for n in ast.walk(s)}
+        return all(id(n) in inside for n in piece.reads.names if n.id == name)
 
     def is_noise(self, path: str, decorator: ast.expr) -> bool:
         """Whether a task computes the same without a decorator, or it is of a package that is absent."""
