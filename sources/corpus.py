@@ -121,7 +121,7 @@ def _hpc_instruct(name: str) -> Iterator[CorpusFile | Dropped]:
     url, seen = f"https://huggingface.co/datasets/{HPC_DATASET}", set[str]()
     rows = hub.stream(dataset, revision, "**/*.parquet", ("problem statement", "solution", "language"))
     for number, row in islice(enumerate(rows), skip, skip + limit):
-        where = Origin(HPC, HPC_DATASET, f"{dataset}@{revision}", str(number), ("MIT",), url)
+        where = Origin(HPC, HPC_DATASET, hub.identity(dataset, revision), str(number), ("MIT",), url)
         problem, solution = str(row["problem statement"] or ""), str(row["solution"] or "")
         if not solution or solution in seen:
             yield dropped(where, "same text as another file" if solution else "no solution")

@@ -72,6 +72,11 @@ def is_local(place: str) -> bool:
     return bool(place) and Path(place).expanduser().exists()
 
 
+def identity(place: str, revision: str) -> str:
+    """How records name a dataset at a revision: no folder of a machine is in it."""
+    return f"{Path(place).expanduser().resolve().name if is_local(place) else place}@{revision}"
+
+
 def _local(place: str) -> Path | None:
     if is_local(place):
         return Path(place).expanduser()

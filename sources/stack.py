@@ -23,6 +23,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from kdata.record import Dropped, Origin, SourceFile
+from sources import hub
 from sources.texts import MAX_FILE, SourceError, dropped, wanted
 
 PYTHON = "Python"
@@ -111,7 +112,7 @@ def place(text: str, dataset: str) -> str:
 
 def origin(source: str, part: Part, commit: str, dataset_revision: str, **rest: Any) -> Origin:
     """An origin whose revision is the repository's commit and the dataset's revision: removals are followed by both."""
-    return Origin(source, revision=f"{commit} {part.dataset}@{dataset_revision}", **rest)
+    return Origin(source, revision=f"{commit} {hub.identity(part.dataset, dataset_revision)}", **rest)
 
 
 def select(part: Part, rows: Iterable[list[Entry]]) -> Iterator[Entry | Dropped]:

@@ -87,7 +87,7 @@ def _files(key: str, dataset: str, revision: str, inputs: str, numbers: range) -
         if number < numbers.start:
             continue
         program = chosen.program(row)
-        origin = _origin(key, f"{dataset}@{revision}", number, inputs, program)
+        origin = _origin(key, hub.identity(dataset, revision), number, inputs, program)
         if program is None:
             yield dropped(origin, "no program in the row")
         elif program.text in seen:

@@ -149,7 +149,7 @@ def test_every_row_is_fetched_or_counted(dataset: Path, archive: tuple[s3_faulty
     origin = files["pkg/module_3.py"].origin
     revision = hub.resolve(str(dataset))
     assert (origin.source, origin.licenses, origin.stars) == ("stack-v2", ("MIT",), 3)
-    assert origin.revision == f"{'c' * 40} {dataset}@{revision}"
+    assert origin.revision == f"{'c' * 40} the-stack-v2-dedup@{revision}"
 
     faults.asked.clear()
     again = collect(spec)

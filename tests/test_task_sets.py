@@ -90,7 +90,7 @@ def test_helpers_that_kernelbook_forgot_are_in_the_task(tmp_path: Path) -> None:
     (task,) = tasks(f"set:kernelbook?dataset={where}&inputs=given")
     assert (task.entry_point, task.origin.repository, task.origin.stars) == ("Scaled", "someone/nets", 12)
     assert task.origin.licenses == ("BSD-2-Clause",)
-    assert task.origin.revision.startswith("a" * 40 + f" {where}@sha256:")
+    assert task.origin.revision.startswith("a" * 40 + " KernelBook@sha256:")
     assert "_paritybench_helpers" not in task.source and "triton" not in task.source
     namespace: dict[str, Any] = {}
     exec(task.source, namespace)  # our own text
