@@ -38,6 +38,7 @@ class EvalOptions(BaseModel):
     device: Literal["auto", "cpu", "cuda"] = Field(
         "auto", description="Where candidates run. On a CPU: scaled-down shapes in Triton's interpreter, nothing timed."
     )
+    timed: bool = Field(True, description="On a GPU: measure speedups; much of the time goes into it.")
     effort: Literal["screen", "trust"] = Field("screen", description="How much the judge tries.")
     targets: list[str] = Field(["sm_90"], description="GPUs that kernels must compile for; none need be here.")
     timeout: float = Field(60.0, gt=0, description="Seconds that a candidate may take on a CPU.")

@@ -33,6 +33,7 @@ from sft.answers import Answer, Request, Sampling, Told, generate_step, resume
 from sft.eval_options import EvalOptions
 from sft.generate import open_model
 from sft.grades import ABOUT, Graded, grade_step
+from sft.kernelbench import BASELINES
 from sft.scores import Result, summarise
 from sft.suites import Problem
 
@@ -41,7 +42,7 @@ TRACED = 25  # problems of a shard of families
 MODES = {
     "cpu": "CPU: shapes scaled down, in Triton's interpreter, correctness only. Nothing is timed, and these numbers "
     "cannot be compared with those of a GPU.",
-    "cuda": "GPU: at small sizes and at the problems' own, timed.",
+    "cuda": "GPU: at small sizes and at the problems' own.",
 }
 Answers = Mapping[str, Answer | Dropped]  # by the request's id
 
@@ -63,7 +64,7 @@ def evaluate(options: EvalOptions) -> dict[str, Any]:
         "model": model, "mode": MODES[device], "rules": dict(ABOUT), "versions": list(versions()),
         "options": options.model_dump(exclude={"out", "workers", "batch"}),
     }  # fmt: skip
-    summary |= summarise(problems, results, timed=device == "cuda")
+    summary |= summarise(problems, results, timed=device == "cuda" and options.timed)
     _write(options.out, summary, results)
     return summary
 
@@ -177,7 +178,8 @@ def _sampling(options: EvalOptions) -> Sampling:
 def _judge_options(options: EvalOptions, device: str) -> Options:
     timeout, chosen = options.timeout, tuple(options.targets)
     if device == "cuda":
-        return Options(chosen, timeout=timeout, device="cuda", baselines=("eager", "compile"), level=options.effort)
+        return Options(chosen, timeout=timeout, device="cuda", timed=options.timed, baselines=BASELINES,
+                       level=options.effort)  # fmt: skip
     return Options(chosen, timeout=timeout, level=options.effort)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from kdata.verify.gpu import borrow, held
 from kdata.verify.judge import UndecidedError, expect
 from kdata.verify.options import Options
 
-JOB = "sft.kernelbench_job:answer"
+BASELINES = ("eager", "compile")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,26 +37,46 @@ def harness() -> str:
 
 
 def judge(candidate: Candidate, options: Options, sizes: Mapping[str, int] | None = None) -> Upstream:
-    """Run a candidate as KernelBench does.
+    """Run a candidate as KernelBench does, and on a GPU time it if it is correct.
 
     Args:
         candidate: what a model wrote.
-        options: device, and limits of time and memory.
+        options: device, limits of time and memory, whether and over what to time.
         sizes: of the task's constants; None for its own.
     """
     task = candidate.task
     payload = {"source": task.source, "entry_point": task.entry_point, "sizes": dict(sizes or {}),
-               "device": options.device, "compiled_baseline": "compile" in options.baselines}  # fmt: skip
+               "device": options.device}  # fmt: skip
     try:
-        found = _call(payload, candidate.source, options)
+        found = _call("answer", payload, candidate.source, options)
     except JobError as error:
         return Upstream(False, False, False, str(error)[:300])
     if not _well_formed(found):
         return Upstream(False, False, False, "no answer: the process wrote something else")
-    correct, times = found["correct"], found["times"]
-    candidate_, eager, compiled = (_number(times.get(name)) for name in ("candidate", "eager", "compile"))
-    return Upstream(bool(found["compiled"]), bool(correct["now"]), bool(correct["v0.1"]), str(found["error"])[:300],
-                    candidate_, eager, compiled)  # fmt: skip
+    correct = found["correct"]
+    verdict = Upstream(bool(found["compiled"]), bool(correct["now"]), bool(correct["v0.1"]), str(found["error"])[:300])
+    if options.device != "cuda" or not options.timed or not verdict.correct_loose:
+        return verdict
+    own = _times(("candidate",), payload, candidate.source, options).get("candidate")
+    baselines = _baselines(task.source, task.entry_point, options)
+    return replace(verdict, candidate=own, eager=baselines.get("eager"), compile=baselines.get("compile"))
+
+
+@lru_cache(maxsize=64)
+def _baselines(source: str, entry_point: str, options: Options) -> Mapping[str, float | None]:
+    """A task's baselines, measured once for all its candidates, in a process that sees none of them."""
+    payload = {"source": source, "entry_point": entry_point, "sizes": {}, "device": options.device}
+    return _times([b for b in options.baselines if b in BASELINES], payload, "", options)
+
+
+def _times(
+    programs: Sequence[str], payload: Mapping[str, Any], source: str, options: Options
+) -> dict[str, float | None]:  # fmt: skip
+    try:
+        found = _call("times", {**payload, "programs": list(programs)}, source, options)
+    except JobError:
+        return {}
+    return {name: _number(found.get(name)) for name in programs} if isinstance(found, dict) else {}
 
 
 def small_sizes(candidate: Candidate, options: Options) -> dict[str, int] | None:
@@ -68,24 +89,28 @@ def small_sizes(candidate: Candidate, options: Options) -> dict[str, int] | None
     return {name: int(value) for name, _, value in pairs}
 
 
-def _call(payload: Mapping[str, Any], source: str, options: Options) -> Any:
-    files = {"candidate.py": source.encode()}
+def _call(job: str, payload: Mapping[str, Any], source: str, options: Options) -> Any:
+    """What a function of ``sft.kernelbench_job`` answers.
+
+    Raises:
+        JobError: it gave no answer.
+    """
+    function, files = f"sft.kernelbench_job:{job}", {"candidate.py": source.encode()}
     if options.device == "cpu":
         with lease("torch", "kdata.verify.host:warm", TRITON_INTERPRET="1") as worker:
-            return worker.call(JOB, payload, options.limits(), files).value
-    # As KernelBench runs it: with cuDNN's default of tf32 in convolutions, on a GPU that nobody else uses.
-    with borrow() as card, held(card, alone=True):
+            return worker.call(function, payload, options.limits(), files).value
+    # As KernelBench runs it, with cuDNN's default of tf32 in convolutions; timed on a GPU that nobody else uses.
+    with borrow() as card, held(card, alone=job == "times"):
         limits = card.limits(options.gpu_timeout, options.gpu_memory)
         with lease("torch", CUDA_VISIBLE_DEVICES=card.uuid) as worker:
-            return worker.call(JOB, payload, limits, files).value
+            return worker.call(function, payload, limits, files).value
 
 
 def _well_formed(found: Any) -> bool:
     """Whether an answer, which the candidate could have written itself, has the form of one."""
-    if not isinstance(found, dict) or not found.keys() >= {"compiled", "correct", "error", "times"}:
+    if not isinstance(found, dict) or not found.keys() >= {"compiled", "correct", "error"}:
         return False
-    correct, times = found["correct"], found["times"]
-    return isinstance(times, dict) and isinstance(correct, dict) and correct.keys() == {"now", "v0.1"}
+    return isinstance(found["correct"], dict) and found["correct"].keys() == {"now", "v0.1"}
 
 
 def _number(value: Any) -> float | None:

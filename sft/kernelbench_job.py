@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +30,14 @@ WARMUP, TIMED, FLUSHED = 3, 100, 1 << 28  # calls, calls, bytes
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Judge ``candidate.py`` in the scratch folder.
 
-    ``payload``: source, entry_point, sizes (of the task, where they are to be others), device, compiled_baseline.
-    Returns compiled, correct (by tolerance), error, and on a GPU, for what is correct, mean microseconds by name.
+    ``payload``: source, entry_point, sizes (of the task, where they are to be others), device.
+    Returns compiled, correct (by tolerance) and error.
     """
     device = payload["device"]
     if device == "cuda":
         private_caches(scratch)
     program = execute(resize(payload["source"], payload["sizes"]), payload["entry_point"])
-    result: dict[str, Any] = {"compiled": False, "correct": dict.fromkeys(TOLERANCES, False), "error": "", "times": {}}
+    result: dict[str, Any] = {"compiled": False, "correct": dict.fromkeys(TOLERANCES, False), "error": ""}
     with torch.no_grad():
         arguments = _arguments(program, device)
         reference = _build(program.namespace[payload["entry_point"]], arguments)
@@ -49,8 +49,6 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
             result["correct"] = _trials(reference.to(device, torch.float32), candidate, program, device)
         except BaseException as error:  # noqa: BLE001 - whatever the candidate raises is the answer
             return result | {"error": line(error)}
-        if device == "cuda" and any(result["correct"].values()):
-            result["times"] = _times(reference, candidate, program, payload["compiled_baseline"])
     return result
 
 
@@ -117,16 +115,23 @@ def _close(wanted: Any, found: Any, tolerance: float) -> bool:
     return wanted.shape == found.shape and torch.allclose(wanted, found, atol=tolerance, rtol=tolerance)
 
 
-def _times(reference: Any, candidate: Any, program: Program, compiled: bool) -> Mapping[str, float]:
-    """Mean microseconds a call; a baseline that cannot be measured is left out."""
-    inputs = _inputs(program, SEED, "cuda")
-    programs = {"candidate": lambda: candidate, "eager": lambda: reference}
-    if compiled:
-        programs["compile"] = lambda: torch.compile(reference)
-    found = {}
-    for name, make in programs.items():
-        with contextlib.suppress(Exception):  # torch.compile fails in many ways: no such baseline then
-            found[name] = _mean(make(), inputs)
+def times(payload: dict[str, Any], scratch: Path) -> dict[str, float]:
+    """Mean microseconds a call of each of ``payload["programs"]``: "candidate", "eager", "compile".
+
+    The other keys are those of ``answer``. What cannot be measured is left out.
+    """
+    private_caches(scratch)
+    program = execute(resize(payload["source"], payload["sizes"]), payload["entry_point"])
+    found: dict[str, float] = {}
+    with torch.no_grad():
+        arguments = _arguments(program, "cuda")
+        for name in payload["programs"]:
+            kind = _load(scratch / "candidate.py") if name == "candidate" else program.namespace[payload["entry_point"]]
+            module = _build(kind, arguments).to("cuda", torch.float32)
+            with contextlib.suppress(Exception):  # torch.compile fails in many ways: no such baseline then
+                found[name] = _mean(
+                    torch.compile(module) if name == "compile" else module, _inputs(program, SEED, "cuda")
+                )
     return found
 
 

@@ -10,29 +10,43 @@ from typing import Any
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, LogitsProcessor, LogitsProcessorList
-from transformers.generation.logits_process import TemperatureLogitsWarper, TopPLogitsWarper
 
 from sft.answers import Answer, Request, Sampling
 
 BATCH = {"cuda": 128, "cpu": 4}
+FEW = 1024  # tokens among which the nucleus nearly always is
 
 
-class Noise(LogitsProcessor):
-    """Adds Gumbel noise to the scores, so that their maximum is a sample of their softmax.
+class Draw(LogitsProcessor):
+    """Draws each row's next token and leaves only that one: nucleus sampling with a random stream a row.
 
-    Every row draws from a generator of its own: an answer depends on its seed, not on what it is batched with (but for
-    the rounding of other batch shapes). Source: Maddison et al. 2014, "A* Sampling", https://arxiv.org/abs/1411.0030.
+    So an answer depends on its seed, not on what it is batched with (but for the rounding of other batch shapes), and
+    the streams are the same on every device. Source: Holtzman et al. 2020, "The Curious Case of Neural Text
+    Degeneration", https://arxiv.org/abs/1904.09751.
     """
 
-    def __init__(self, seeds: Sequence[int], device: torch.device) -> None:
-        self._streams = [torch.Generator(device).manual_seed(seed) for seed in seeds]
+    def __init__(self, seeds: Sequence[int], sampling: Sampling, device: torch.device) -> None:
+        streams = [torch.Generator().manual_seed(seed) for seed in seeds]
+        drawn = [torch.rand(sampling.max_tokens, generator=stream) for stream in streams]
+        self._uniform = torch.stack(drawn, 1)[..., None].to(device)  # [token, row, 1]
+        self._sampling, self._token = sampling, 0
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """Scores ``[batch, vocabulary]`` with noise."""
-        noise = torch.empty_like(scores, dtype=torch.float32)
-        for row, stream in zip(noise, self._streams, strict=True):
-            row.exponential_(generator=stream)
-        return scores.float() - noise.log()
+        """Scores ``[row, vocabulary]``: 0 for the token that is drawn, minus infinity for the others."""
+        likely, tokens = self._nucleus((scores.float() / self._sampling.temperature).softmax(-1))
+        reached = likely.cumsum(-1)
+        place = torch.searchsorted(reached, self._uniform[self._token] * reached[:, -1:], right=True)
+        place = place.minimum((likely > 0).sum(-1, keepdim=True) - 1)  # where rounding went beyond the last
+        self._token += 1
+        return torch.full_like(scores, float("-inf")).scatter(1, tokens.gather(1, place), 0.0)
+
+    def _nucleus(self, shares: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The likeliest tokens, as many as reach top_p together, and their shares; 0 for the others."""
+        top_p, few = self._sampling.top_p, min(FEW, shares.shape[-1])
+        likely, tokens = shares.topk(few)
+        if bool((likely.sum(-1) < top_p).any()):  # rare: sorting all takes longer than the model does
+            likely, tokens = shares.sort(descending=True)
+        return likely.masked_fill(likely.cumsum(-1) - likely >= top_p, 0.0), tokens
 
 
 @dataclass
@@ -93,12 +107,10 @@ class Local:
         return self._tokenizer(texts, return_tensors="pt", padding=True, add_special_tokens=False).to(self.device)
 
     def _settings(self, requests: Sequence[Request], sampling: Sampling) -> dict[str, Any]:
-        """Greedy, over noised scores unless the temperature is 0; the model's own sampling settings do not hold."""
+        """Greedy, over drawn tokens unless the temperature is 0; the model's own sampling settings do not hold."""
         processors = LogitsProcessorList()
         if sampling.temperature > 0:
-            processors.append(TemperatureLogitsWarper(float(sampling.temperature)))
-            processors.append(TopPLogitsWarper(float(sampling.top_p)))
-            processors.append(Noise([r.seed for r in requests], self._model.device))
+            processors.append(Draw([r.seed for r in requests], sampling, self._model.device))
         return {"max_new_tokens": sampling.max_tokens, "do_sample": False, "temperature": None, "top_p": None,
                 "top_k": None, "repetition_penalty": None, "logits_processor": processors,
                 "pad_token_id": self._tokenizer.pad_token_id}  # fmt: skip

@@ -34,8 +34,10 @@ def _metrics(scores: Mapping[str, Any]) -> Table:
         for metric in group["metrics"]:
             cells = [_cell(metric, dict(_groups(s))[label]["metrics"][metric]) for s in scores.values()]
             made.add_row(f"{label} ({group['problems']})", metric, *cells)
-        for baseline, value in group.get("geometric_mean", {}).items():
-            made.add_row(f"{label} ({group['problems']})", f"geometric mean speedup over {baseline}", _times(value))
+        for baseline in group.get("geometric_mean", {}):
+            means = [dict(_groups(s))[label]["geometric_mean"][baseline] for s in scores.values()]
+            name = f"geometric mean speedup over {baseline}"
+            made.add_row(f"{label} ({group['problems']})", name, *map(_times, means))
         made.add_section()
     return made
 

@@ -278,16 +278,23 @@ def test_a_real_model_answers_by_seed_whatever_the_batch(tiny: Path) -> None:
     assert len(set(greedy)) == 1
 
 
-def test_samples_follow_the_softmax() -> None:
+def test_samples_follow_the_nucleus() -> None:
     import torch
 
-    from sft.local import Noise
+    from sft.local import FEW, Draw
 
-    scores = torch.tensor([2.0, 0.0, -1.0, float("-inf")]).repeat(4000, 1)
-    drawn = Noise(range(4000), torch.device("cpu"))(torch.zeros(4000, 1), scores).argmax(-1)
-    shares = torch.bincount(drawn, minlength=4) / 4000
-    assert torch.allclose(shares, scores[0].softmax(-1), atol=0.025)
-    assert shares[3] == 0
+    shares = torch.tensor([0.5, 0.3, 0.1, 0.06, 0.04])
+    ids = torch.zeros(4000, 1)
+    for top_p, wanted in ((1.0, shares), (0.85, torch.tensor([5 / 9, 3 / 9, 1 / 9, 0, 0])), (0.5, torch.eye(5)[0])):
+        draw = Draw(range(4000), Sampling(2.0, top_p, 2), torch.device("cpu"))
+        for _ in range(2):
+            scores = draw(ids, 2.0 * shares.log().repeat(4000, 1))
+            assert torch.equal((scores == 0).sum(-1), torch.ones(4000))
+            found = torch.bincount(scores.argmax(-1), minlength=5) / 4000
+            assert torch.allclose(found, wanted, atol=0.03)
+    flat = torch.zeros(2000, 4 * FEW)  # the nucleus is larger than what is looked at first
+    drawn = Draw(range(2000), Sampling(1.0, 0.9, 1), torch.device("cpu"))(ids[:2000], flat).argmax(-1)
+    assert drawn.unique().numel() > FEW
 
 
 def test_a_real_model_is_evaluated(done: Evaluation, tiny: Path, tmp_path: Path) -> None:
