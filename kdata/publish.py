@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kdata import rows
+from kdata.hub import errors
 from kdata.record import Dropped, Pair, digest, table
 from kdata.split import split
 from kdata.statistics import Statistics, describe
@@ -128,11 +129,10 @@ def push(folder: str, repo_id: str, token: str | None, endpoint: str | None = No
     fs, inner = fsspec.core.url_to_fs(folder)
     if "file" not in fs.protocol or not fs.exists(posixpath.join(inner, "README.md")):
         raise PublishError(f"{folder} is no dataset folder on this disk: it has no README.md")
-    from httpx import HTTPError
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
     api = HfApi(endpoint=endpoint, token=token)
+    refusals: tuple[type[Exception], ...] = (OSError, *errors())
     try:
         address = api.create_repo(repo_id, repo_type="dataset", exist_ok=True)
         api.upload_folder(
@@ -141,7 +141,7 @@ def push(folder: str, repo_id: str, token: str | None, endpoint: str | None = No
         )  # fmt: skip
         if tag:
             api.create_tag(repo_id, tag=tag, repo_type="dataset", exist_ok=True)
-    except (HfHubHTTPError, HFValidationError, HTTPError, OSError) as error:
+    except refusals as error:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise PublishError(f"the Hub did not take {repo_id}: {reason}") from error
     return str(address)

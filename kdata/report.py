@@ -64,7 +64,7 @@ def render(funnel: Funnel, pairs: Sequence[Pair], dropped: Sequence[Dropped], no
         script=Markup((PAGE / "report.js").read_text()),  # noqa: S704
         funnel=funnel, facts=describe(pairs, dropped), charts=[_markup(c) for c in charts(pairs)],
         targets=_target_charts(pairs), sample=sample(pairs), examples=examples(dropped), code=highlight,
-        max_error=max_error, lines=lines, notes=notes,
+        max_error=max_error, lines=lines, notes=notes, timed=any(p.receipt.timing for p in pairs),
     )  # fmt: skip
 
 

@@ -72,7 +72,7 @@ def load_model(options: SftOptions, base: Base, engine: Engine) -> tuple[Any, An
     if options.method == "qlora":
         from transformers import BitsAndBytesConfig
 
-        more["quantization_config"] = BitsAndBytesConfig(  # type: ignore[no-untyped-call]
+        more["quantization_config"] = BitsAndBytesConfig(
             load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True, bnb_4bit_compute_dtype=dtype
         )
     model = AutoModelForCausalLM.from_pretrained(

@@ -19,7 +19,7 @@ from sft.plan import Plan
 
 def build(options: SftOptions, plan: Plan, chosen: engine.Engine, out: Path, resumed: bool) -> Any:
     """The trainer, with everything that watches it."""
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()
     set_seed(options.seed)  # the adapter's first weights
     model, adapter = engine.load_model(options, plan.base, chosen)
     flops = speed.flops_per_token(model, plan.lengths, options.method == "full")

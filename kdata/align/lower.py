@@ -62,7 +62,7 @@ def lower(traced: Traced) -> str:
 
 
 def _keep_functional(*_: Any) -> None:
-    """In place of the pass that makes updates in place: it runs them on the absent device, and kernels are functions."""
+    """In place of the pass that updates in place: it runs on the absent device, and kernels are functions."""
 
 
 def _move_to_gpu(graph: torch.fx.GraphModule, fake: Any) -> None:
