@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import cast
+from typing import Any, cast
 
 from kdata.server import DEFAULT_URL, server
 
@@ -19,13 +19,14 @@ def serve_all(limit: int) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job would ignore it
     with server(url):
         # Prefect reads its settings when it is first imported: after the URL is set.
-        from prefect import serve
+        from prefect import Flow, serve
         from prefect.deployments.runner import RunnerDeployment
         from prefect.types.entrypoint import EntrypointType
 
         from flows.build_kernelbook import build_kernelbook
+        from flows.finetune_model import finetune_model
 
-        flows = (build_kernelbook,)
+        flows: tuple[Flow[..., Any], ...] = (build_kernelbook, finetune_model)
         named = [
             cast(RunnerDeployment, flow.to_deployment(flow.name, entrypoint_type=EntrypointType.MODULE_PATH))
             for flow in flows

@@ -8,16 +8,11 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 
-class EvalOptions(BaseModel):
-    """Which model to ask, what, how often, and how to judge its answers."""
+class EvalSettings(BaseModel):
+    """What to ask a model, how often, and how to judge its answers."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    model: str = Field(
-        min_length=1,
-        description="A Hugging Face id, a local folder, a GGUF file, or the address of an OpenAI-compatible server "
-        "(http://127.0.0.1:8000/v1; its key, if it wants one, in OPENAI_API_KEY).",
-    )
     suite: Literal["kernelbench", "heldout"] = Field(
         "kernelbench", description="kernelbench: KernelBench's problems; heldout: the test split of a kdata dataset."
     )
@@ -33,7 +28,6 @@ class EvalOptions(BaseModel):
     top_p: float = Field(0.95, gt=0, le=1, description="Sample from the likeliest tokens of this total probability.")
     max_tokens: int = Field(4096, ge=1, description="At most this many new tokens an answer.")
     seed: int = Field(0, description="Seed of the first sample; the next one has the next.")
-    served_model: str | None = Field(None, description="The server's name for the model. Default: its only one.")
     batch: int | None = Field(None, ge=1, description="Prompts at once. Default: as many as suits what generates.")
     device: Literal["auto", "cpu", "cuda"] = Field(
         "auto", description="Where candidates run. On a CPU: scaled-down shapes in Triton's interpreter, nothing timed."
@@ -43,7 +37,6 @@ class EvalOptions(BaseModel):
     targets: list[str] = Field(["sm_90"], description="GPUs that kernels must compile for; none need be here.")
     timeout: float = Field(60.0, gt=0, description="Seconds that a candidate may take on a CPU.")
     workers: int | None = Field(None, ge=1, description="Problems judged at once. Default: the number of cores.")
-    out: str = Field("out/eval", description="Folder (or fsspec URL) of the answers, the verdicts and the results.")
 
     @field_validator("level", "targets", mode="before")
     @classmethod
@@ -64,3 +57,15 @@ class EvalOptions(BaseModel):
     def seeds(self) -> range:
         """One seed a sample; all greedy samples would be the same one."""
         return range(self.seed, self.seed + (self.samples if self.temperature > 0 else 1))
+
+
+class EvalOptions(EvalSettings):
+    """Which model to ask, and where to put what it says."""
+
+    model: str = Field(
+        min_length=1,
+        description="A Hugging Face id, a local folder, a GGUF file, or the address of an OpenAI-compatible server "
+        "(http://127.0.0.1:8000/v1; its key, if it wants one, in OPENAI_API_KEY).",
+    )
+    served_model: str | None = Field(None, description="The server's name for the model. Default: its only one.")
+    out: str = Field("out/eval", description="Folder (or fsspec URL) of the answers, the verdicts and the results.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import posixpath
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from kdata.align import step as align
 from kdata.record import Candidate, Dropped, table
@@ -206,11 +207,14 @@ def _write(out: str, summary: Mapping[str, Any], results: Sequence[Result]) -> N
 
 @contextmanager
 def _bars() -> Iterator[Told]:
-    """A bar a stage on a terminal, and nothing elsewhere."""
-    columns = (TextColumn("{task.description:9}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    """A bar a stage on a terminal, a line a shard elsewhere."""
     console = Console(stderr=True)
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
-        rows: dict[str, Any] = {}
+    if not console.is_terminal:
+        yield lambda stage, done, of: print(f"kdata: {stage} {done} of {of}", file=sys.stderr, flush=True)
+        return
+    columns = (TextColumn("{task.description:9}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as bars:
+        rows: dict[str, TaskID] = {}
 
         def told(stage: str, done: int, of: int) -> None:
             if stage not in rows:

@@ -18,6 +18,7 @@ import openai_stub
 import pyarrow.parquet as pq
 import pytest
 from eval_answers import ANSWERS, REASONS, SAMPLES, VERDICTS
+from sft_models import make_tiny
 
 from kdata.publish import write_dataset
 from sft import tables
@@ -233,31 +234,9 @@ def test_suites_are_read_from_parquet_and_from_a_dataset(tmp_path: Path) -> None
     assert all(p.family for p in held)
 
 
-TEMPLATE = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"  # fmt: skip
-
-
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Llama with random weights and a byte-level tokenizer."""
-    import torch
-    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
-
-    folder = tmp_path_factory.mktemp("tiny")
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    words = Tokenizer(models.BPE({c: i for i, c in enumerate(alphabet)}, []))
-    words.pre_tokenizer, words.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
-    words.add_special_tokens([AddedToken(t, special=True) for t in ("<|end|>", "<|user|>", "<|assistant|>")])
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, eos_token="<|end|>")
-    tokenizer.chat_template = TEMPLATE
-    tokenizer.save_pretrained(folder)
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
-        eos_token_id=tokenizer.eos_token_id, max_position_embeddings=4096, initializer_range=0.3,
-    )  # fmt: skip
-    LlamaForCausalLM(config).save_pretrained(folder)
-    return folder
+    return make_tiny(tmp_path_factory.mktemp("tiny"), ["ab" * 9])
 
 
 def said(model: Path, seeds: list[int], temperature: float = 1.0, batch: int = 8) -> list[str]:
