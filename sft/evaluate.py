@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import fsspec
@@ -40,6 +41,7 @@ from sft.suites import Problem
 
 RESULTS, ANSWERS = "results.json", "answers.parquet"
 TRACED = 25  # problems of a shard of families
+UNTRACED = "unknown"  # the family of what this machine cannot trace
 MODES = {
     "cpu": "CPU: shapes scaled down, in Triton's interpreter, correctness only. Nothing is timed, and these numbers "
     "cannot be compared with those of a GPU.",
@@ -139,18 +141,17 @@ def _result(
     graded: Mapping[str, Graded | Dropped], model: str,
 ) -> Result:  # fmt: skip
     said = answer if isinstance(answer, Answer) else Answer(request.id, model, request.seed, "", "")
+    source = "" if isinstance(written, Dropped) else written.source
+    verdict = written if isinstance(written, Dropped) else graded[written.id]
     more: dict[str, Any]
-    if isinstance(written, Dropped):
-        more = {"source": "", "failure": written.reason, "detail": written.detail}
-    else:
-        verdict = graded[written.id]
-        assert isinstance(verdict, Graded)
+    if isinstance(verdict, Graded):
         receipt = verdict.receipt
         failure = "" if receipt.verdict == "verified" else receipt.reason
-        more = {"source": written.source, "failure": failure, "detail": receipt.detail, "receipt": receipt,
-                "upstream": verdict.upstream}  # fmt: skip
+        more = {"failure": failure, "detail": receipt.detail, "receipt": receipt, "upstream": verdict.upstream}
+    else:
+        more = {"failure": verdict.reason, "detail": verdict.detail}
     return Result(request.id, problem.name, problem.level, problem.family, problem.id, model, request.seed, said.text,
-                  said.finish, said.tokens, **more)  # fmt: skip
+                  said.finish, said.tokens, source, **more)  # fmt: skip
 
 
 def _problems(options: EvalOptions, told: Told) -> list[Problem]:
@@ -159,7 +160,7 @@ def _problems(options: EvalOptions, told: Told) -> list[Problem]:
     step = suites.family_step(align.trace_operators, align.VERSION)
     nameless = [p for p in found if not p.family]
     named = resume(step, _store(options), nameless, _shards, options.parallel, told)
-    return [n if isinstance(n := named.get(p.id, p), Problem) else p for p in found]
+    return [n if isinstance(n := named.get(p.id, p), Problem) else replace(p, family=UNTRACED) for p in found]
 
 
 def _shards(problems: list[Problem]) -> list[list[Problem]]:

@@ -50,12 +50,15 @@ class Mark:
 
 
 def grade_step(options: Options) -> Step[Candidate, Graded]:
-    """The stage that judges candidates by all rules."""
+    """The stage that judges candidates by all rules. Where it is the judge that failed, a later run tries again."""
 
     def grade(candidates: Sequence[Candidate]) -> Iterator[Graded | Dropped]:
         for candidate in candidates:
-            receipt = judge(candidate.task, candidate, options)
-            yield Graded(candidate.id, receipt, _upstream(candidate, options))
+            try:
+                yield _grade(candidate, options)
+            except Exception as error:  # noqa: BLE001 - the judge's own fault must cost one verdict, not the evaluation
+                detail = f"{type(error).__name__}: {' '.join(str(error).split())}"[:500]
+                yield Dropped("grade", candidate.id, reasons.INTERNAL, detail)
 
     parameters = asdict(options) | {"targets": list(options.targets), "baselines": list(options.baselines)}
     parameters |= {"judge": harness(), "kernelbench": kernelbench.harness()}
@@ -72,6 +75,13 @@ def marks(receipt: Receipt | None, upstream: Upstream | None) -> dict[str, Mark]
         KERNELBENCH: Mark(upstream.compiled, upstream.correct, eager, compiled),
         LOOSE: Mark(upstream.compiled, upstream.correct_loose, eager, compiled),
     }
+
+
+def _grade(candidate: Candidate, options: Options) -> Graded | Dropped:
+    receipt = judge(candidate.task, candidate, options)
+    if receipt.reason == reasons.GPU_LOST:
+        return Dropped("grade", candidate.id, receipt.reason, receipt.detail)
+    return Graded(candidate.id, receipt, _upstream(candidate, options))
 
 
 def _upstream(candidate: Candidate, options: Options) -> Upstream:

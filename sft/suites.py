@@ -22,7 +22,6 @@ from kdata.record import Dropped, Origin, Task
 from kdata.step import Step
 from kdata.task import TaskError, find_entry_point
 
-UNKNOWN = "unknown"
 COLUMNS = {"code", "name"}
 
 
@@ -73,8 +72,10 @@ def family_step(trace: Callable[[str, str], tuple[str, ...]], version: str) -> S
 
     def name(problems: Sequence[Problem]) -> Iterator[Problem | Dropped]:
         for problem in problems:
-            operators = trace(problem.task.source, problem.task.entry_point)
-            yield replace(problem, family=family(operators) if operators else UNKNOWN)
+            if operators := trace(problem.task.source, problem.task.entry_point):
+                yield replace(problem, family=family(operators))
+            else:
+                yield Dropped("family", problem.id, "cannot be traced", name=problem.name)
 
     return Step("family", "1", Problem, Problem, name, {"trace": version})
 

@@ -21,7 +21,9 @@ from eval_answers import ANSWERS, REASONS, SAMPLES, VERDICTS
 from sft_models import make_tiny
 
 from kdata.publish import write_dataset
-from sft import tables
+from kdata.record import Candidate, Receipt, Task
+from kdata.verify.options import Options
+from sft import grades, tables
 from sft.answers import Request, Sampling
 from sft.eval_options import EvalOptions
 from sft.evaluate import evaluate
@@ -133,13 +135,35 @@ def test_asked_again_nothing_is_generated_or_judged(done: Evaluation) -> None:
 def test_a_lost_verdict_is_made_again_and_no_other(done: Evaluation, tmp_path: Path) -> None:
     out = tmp_path / "out"
     shutil.copytree(done.folder / "out", out)
-    grades = sorted((out / "shards" / "grade").glob("*.json"))
-    assert len(grades) == 5
-    grades[0].unlink()  # the manifest comes last: without it the shard was never finished
-    before = {p: p.stat().st_mtime_ns for p in grades[1:]}
+    made = sorted((out / "shards" / "grade").glob("*.json"))
+    assert len(made) == 5
+    made[0].unlink()  # the manifest comes last: without it the shard was never finished
+    before = {p: p.stat().st_mtime_ns for p in made[1:]}
     assert evaluate(done.options.model_copy(update={"out": str(out)})) == done.summary
-    assert grades[0].exists()
-    assert {p: p.stat().st_mtime_ns for p in grades[1:]} == before
+    assert made[0].exists()
+    assert {p: p.stat().st_mtime_ns for p in made[1:]} == before
+
+
+def test_the_judges_own_failure_costs_one_verdict_once(
+    done: Evaluation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = done.options.model_copy(update={"out": str(tmp_path), "level": [1], "problems": 1})
+    for stage in ("family", "generate"):
+        shutil.copytree(done.folder / "out" / "shards" / stage, tmp_path / "shards" / stage)
+    judged = grades.judge
+
+    def judge(task: Task, candidate: Candidate, options: Options) -> Receipt:
+        if "half_kernel" in candidate.source:
+            raise OSError("no space left")
+        return judged(task, candidate, options)
+
+    monkeypatch.setattr(grades, "judge", judge)
+    failures = evaluate(options)["failures"]
+    assert failures["the judge failed"] == ANSWERS["level1/1_Affine_ReLU"]["half"]
+    assert failures["sizes baked in"] == ANSWERS["level1/1_Affine_ReLU"]["baked in"]
+    monkeypatch.setattr(grades, "judge", judged)
+    again = evaluate(options)
+    assert again["problems"] == done.summary["problems"][:1]
 
 
 def test_killed_while_it_generates(
