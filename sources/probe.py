@@ -46,6 +46,7 @@ MAX_USER = 40_000  # characters of a text that is run to see a class at work
 MAX_SOURCE = 100_000  # characters of a task
 SMALL = 80  # lines of a building block: these are tried before whole networks
 DANGEROUS = {"open", "exec", "eval", "input", "compile", "breakpoint", "__import__", "exit", "quit"}
+SUSPECT = re.compile(rf"\b(?:os|sys|{'|'.join(sorted(DANGEROUS))})\b")
 HARMLESS = {"environ", "getenv", "path", "version_info", "maxsize", "float_info", "platform"}  # of os and sys
 LIGHT = 0.2  # of the work that a task may have: larger inputs are made smaller
 MAX_HALVINGS = 6
@@ -69,6 +70,8 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
         first.setdefault(candidate.shape, candidate)
     mixed = sorted(every, key=lambda c: (c.lines > SMALL, digest(str(payload["seed"]), c.path, c.symbol)))
     slicer, hints = Slicer(package), Hints(package)
+    # Watching others use a class is dear: it is for packages where every class counts.
+    watch = len(first) <= payload["enough"]
     cuts: list[dict[str, Any]] = []
     refused: list[dict[str, str]] = []
     for candidate in mixed[payload["part"] :: payload["parts"]]:
@@ -81,7 +84,7 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
             refused.append(_refused(candidate, "limit reached", ""))
         else:
             try:
-                cuts.append(_cut(slicer, hints, candidate))
+                cuts.append(_cut(slicer, hints, candidate, watch))
             except SliceError as error:
                 refused.append(_refused(candidate, error.reason, str(error)))
     return {"cuts": cuts, "refused": refused, "broken": package.broken}
@@ -91,7 +94,7 @@ def _refused(candidate: Candidate, reason: str, detail: str) -> dict[str, str]:
     return {"path": candidate.path, "symbol": candidate.symbol, "reason": reason, "detail": detail}
 
 
-def _cut(slicer: Slicer, hints: Hints, candidate: Candidate) -> dict[str, Any]:
+def _cut(slicer: Slicer, hints: Hints, candidate: Candidate, watch: bool) -> dict[str, Any]:
     sites = hints.sites(Here(candidate.path, candidate.symbol)) if candidate.kind == "module" else []
     try:
         cut = write_cut(slicer, candidate.path, candidate.symbol, sorted({h for s in sites for h in s.needs}, key=str))
@@ -103,7 +106,7 @@ def _cut(slicer: Slicer, hints: Hints, candidate: Candidate) -> dict[str, Any]:
         raise SliceError("touches the system", misuse)
     if len(cut.source) > MAX_SOURCE:
         raise SliceError("too large", f"{len(cut.source)} characters")
-    users = _users(slicer, hints, candidate) if candidate.kind == "module" else []
+    users = _users(slicer, hints, candidate) if watch and candidate.kind == "module" else []
     told = {"users": users, "sites": [site.spelled(cut.names.get) for site in sites],
             "defaults": hints.defaults(re.findall(r"[^\W\d]\w*", cut.source))}  # fmt: skip
     return {"source": cut.source, "name": cut.name, "path": cut.path, "symbol": cut.symbol, "lacks": list(cut.lacks),
@@ -126,6 +129,8 @@ def _users(slicer: Slicer, hints: Hints, candidate: Candidate) -> list[dict[str,
 
 def _touches_system(source: str) -> str:
     """What a task has no business with: strangers will run it. Only what shows; the sandbox does the rest."""
+    if not SUSPECT.search(source):
+        return ""
     tree = ast.parse(source)
     fine = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in HARMLESS}
     for node in ast.walk(tree):

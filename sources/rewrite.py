@@ -8,6 +8,8 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from sources.scope import nodes
+
 
 class RewriteError(ValueError):
     """The text at a node's position is not what the node says (nodes inside f-strings have no true positions)."""
@@ -117,7 +119,7 @@ def comments_above(text: Text, line: int) -> int:
 
 def remove_statements(edits: Edits, root: ast.AST, unwanted: Callable[[ast.stmt], bool]) -> None:
     """Remove the unwanted statements of every block under ``root``; an emptied block becomes ``pass``."""
-    for node in ast.walk(root):
+    for node in nodes(root):
         for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
             if not isinstance(block, list):
                 continue

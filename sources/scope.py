@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -19,6 +20,12 @@ class Reads:
     attributes: set[str] = field(default_factory=set)  # attribute names, and strings that could name one
     chains: list[ast.Attribute] = field(default_factory=list)  # ``a.b.c`` whose root is a global name
     eager: set[str] = field(default_factory=set)  # names read as soon as the node is executed
+
+
+@functools.lru_cache(maxsize=1 << 13)
+def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """``ast.walk``, remembered: one definition is part of many cuts."""
+    return tuple(ast.walk(tree))
 
 
 def _never(_: ast.AST) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from sources.desugar import MAIN
 from sources.rewrite import Text
-from sources.scope import BUILTINS, Reads, reads
+from sources.scope import BUILTINS, Reads, nodes, reads
 from sources.symbols import Here, Imported, Inner, Missing, Package, Target, imports
 
 # Decorators without which a task computes the same.
@@ -163,7 +163,7 @@ class Slicer:
     def _constant(self, path: str, node: ast.stmt, name: ast.expr) -> object:
         if not isinstance(name, ast.Name):
             return ...
-        here = (n for n in ast.walk(node) if isinstance(n, ast.Name | ast.arg))
+        here = (n for n in nodes(node) if isinstance(n, ast.Name | ast.arg))
         if any(
             n.arg == name.id if isinstance(n, ast.arg) else n.id == name.id and isinstance(n.ctx, ast.Store)
             for n in here
@@ -173,7 +173,7 @@ class Slicer:
 
     def _inner_imports(self, path: str, node: ast.stmt) -> dict[str, Target]:
         if id(node) not in self._locals:
-            inner = (n for n in ast.walk(node) if isinstance(n, ast.Import | ast.ImportFrom))
+            inner = (n for n in nodes(node) if isinstance(n, ast.Import | ast.ImportFrom))
             found = {name: self.package.resolve(path, how) for n in inner for name, how in imports(n) if name != "*"}
             self._locals[id(node)] = found
         return self._locals[id(node)]
@@ -202,7 +202,7 @@ class Slicer:
 
     def _optional(self, piece: Piece, name: str) -> bool:
         """Whether a name that nothing binds is read under a condition only: it may never be."""
-        branches = (n for n in ast.walk(piece.view) if isinstance(n, ast.If))
+        branches = (n for n in nodes(piece.view) if isinstance(n, ast.If))
         inside = {id(n) for b in branches for s in [*b.body, *b.orelse] for n in ast.walk(s)}
         return all(id(n) in inside for n in piece.reads.names if n.id == name)
 

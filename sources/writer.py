@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sources.rewrite import Edits, RewriteError, Text, remove_statements
-from sources.scope import BUILTINS, reads
+from sources.scope import BUILTINS, nodes, reads
 from sources.slicer import EMPTY_CLASS, Piece, SliceError, Slicer
 from sources.symbols import External, Here, Inner, Missing, Target
 
@@ -144,8 +144,9 @@ class _Writer:
         text = self.slicer.text(piece.key.file)
         edits = Edits(text)
         left_out = {id(n) for n in _pruned(piece)} | set(self.slicer.dead(piece.key.file, piece.node))
-        remove_statements(edits, piece.node, lambda s: id(s) in left_out)
-        for node in ast.walk(piece.view):
+        if left_out:
+            remove_statements(edits, piece.node, lambda s: id(s) in left_out)
+        for node in nodes(piece.view):
             for decorator in getattr(node, "decorator_list", []):
                 if self.slicer.is_noise(piece.key.file, decorator):
                     line = text.lines[decorator.lineno]
@@ -200,7 +201,7 @@ class _Writer:
         text = edits.text
         record = isinstance(piece.view, ast.ClassDef) and _is_record(piece.view)
         own = {id(s) for s in piece.view.body} if isinstance(piece.view, ast.ClassDef) and record else set()
-        for node in ast.walk(piece.view):
+        for node in nodes(piece.view):
             if isinstance(node, ast.arg) and node.annotation is not None and not self._plain(piece, node.annotation):
                 edits.replace(text.start(node) + len(node.arg.encode()), text.end(node.annotation), "")
             elif (
