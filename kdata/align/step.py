@@ -24,7 +24,8 @@ VERSION = digest(
     *(p.read_text() for p in sorted(Path(__file__).parent.glob("*.py"))), version("torch"), version("triton")
 )
 PRELOAD = "kdata.align.job:warm"
-ENVIRONMENT = {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
+# No GPU is wanted, and one that the zygote has started cannot be used in what it forks.
+ENVIRONMENT = {"TORCHINDUCTOR_COMPILE_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
 LINE_LENGTH = 100
 
 
