@@ -13,7 +13,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, LogitsProcessor, L
 
 from sft.answers import Answer, Request, Sampling
 
-BATCH = {"cuda": 128, "cpu": 4}
+BATCH = {"cuda": 256, "cpu": 4}
 FEW = 1024  # tokens among which the nucleus nearly always is
 
 
