@@ -262,16 +262,6 @@ def publish(
         print(publishing.push(out, to, token))
 
 
-def _explain(sources: list[str], symbol: str) -> None:
-    from kdata.record import SourceFile
-    from sources.collect import collect
-    from sources.explain import explain
-
-    for source in sources:
-        for line in explain([f for f in collect(source) if isinstance(f, SourceFile)], symbol):
-            print(line)
-
-
 @app.command("eval")
 @options_of(EvalOptions)
 def eval_(
@@ -292,6 +282,16 @@ def eval_(
 
     Console().print(tables.render(evaluate(options), table))
     print(f"results.json and answers.parquet in {options.out}")
+
+
+def _explain(sources: list[str], symbol: str) -> None:
+    from kdata.record import SourceFile
+    from sources.collect import collect
+    from sources.explain import explain
+
+    for source in sources:
+        for line in explain([f for f in collect(source) if isinstance(f, SourceFile)], symbol):
+            print(line)
 
 
 def _mine(source: str, out: str, limit: int | None, seed: int, workers: int) -> list[Task]:
