@@ -19,7 +19,7 @@ CUT, MINE = "cut", "mine"
 # Like alignment's: another line here, or another torch, gives other shards.
 VERSION = digest(*(p.read_text() for p in sorted(Path(__file__).parent.rglob("*.py"))), version("torch"))
 CUTS_PER_TASK = 3  # definitions cut for every task that is wanted: most of them become one
-OPERATORS = 60  # that compute, of one task: more is a network, and dear in all that follows
+OPERATORS = 16  # that compute, of one task: programs of more are seldom short enough to be kept
 LARGE = 2000  # the same where whole networks are wanted, too
 BATCH = 12  # definitions of one sandbox job
 CUT_LIMITS = Limits(wall=3600, cpu=1200)  # a package of thousands of definitions
