@@ -87,6 +87,8 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
                 cuts.append(_cut(slicer, hints, candidate, watch))
             except SliceError as error:
                 refused.append(_refused(candidate, error.reason, str(error)))
+            except SyntaxError as error:  # one cut gone wrong is not the package's end
+                refused.append(_refused(candidate, "not sliceable", f"the cut does not parse: {error}"))
     return {"cuts": cuts, "refused": refused, "broken": package.broken}
 
 

@@ -203,16 +203,19 @@ class _Writer:
         own = {id(s) for s in piece.view.body} if isinstance(piece.view, ast.ClassDef) and record else set()
         for node in nodes(piece.view):
             if isinstance(node, ast.arg) and node.annotation is not None and not self._plain(piece, node.annotation):
-                edits.replace(text.start(node) + len(node.arg.encode()), text.end(node.annotation), "")
+                start = text.start(node) + len(node.arg.encode())
+                edits.replace(start, _hint_end(text, start, node.annotation), "")
             elif (
                 isinstance(node, ast.FunctionDef) and node.returns is not None and not self._plain(piece, node.returns)
             ):
-                edits.replace(text.data.rfind(b"->", 0, text.start(node.returns)) - 1, text.end(node.returns), "")
+                start = text.data.rfind(b"->", 0, text.start(node.returns)) - 1
+                edits.replace(start, _hint_end(text, start, node.returns), "")
             elif isinstance(node, ast.AnnAssign) and not self._plain(piece, node.annotation):
                 if id(node) in own or node.value is None:
                     edits.replace(text.start(node.annotation), text.end(node.annotation), "object")
                 else:
-                    edits.replace(text.end(node.target), text.end(node.annotation), "")
+                    start = text.end(node.target)
+                    edits.replace(start, _hint_end(text, start, node.annotation), "")
 
     def _plain(self, piece: Piece, hint: ast.expr) -> bool:
         names = [n.id for n in ast.walk(hint) if isinstance(n, ast.Name)]
@@ -286,6 +289,14 @@ def _is_record(node: ast.ClassDef) -> bool:
     return any("dataclass" in ast.unparse(d) for d in node.decorator_list) or any(
         ast.unparse(b).split(".")[-1] in ("NamedTuple", "TypedDict") for b in node.bases
     )
+
+
+def _hint_end(text: Text, start: int, hint: ast.expr) -> int:
+    """Where a type hint whose colon or arrow is at ``start`` ends, parentheses around it included."""
+    end = text.end(hint)
+    for _ in range(text.data.count(b"(", start, text.start(hint))):
+        end = text.data.index(b")", end) + 1
+    return end
 
 
 def _join(body: list[str]) -> str:

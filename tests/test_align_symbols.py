@@ -19,7 +19,7 @@ FORWARDS = {
     "linspace": "return x * torch.linspace(-1.0, 2.0, x.shape[1])",
     "one hot": "return F.one_hot(x.argmax(1), x.shape[1]) * 2.0 + x",
     "numel of a shape": "return x.reshape(x.shape.numel()) * 2.0",
-    "rounding up": "return x.new_zeros(x.shape[0], math.ceil(x.shape[1] / 2)) + x.sum()",
+    "rounding up": "return x.new_zeros(x.shape[0], math.ceil(x.shape[1] / 2)) + x.sum(1, keepdim=True)",
     "a clamped update of a slice": "y = x.clone()\ny[:, 1:] = x[:, :-1]\nreturn y * 2.0",
 }
 
@@ -48,7 +48,7 @@ def test_a_number_that_no_shape_tells_is_kept_by_the_constructor(tmp_path: Path)
 
 
 def test_an_attribute_tells_a_size_that_no_shape_tells(tmp_path: Path) -> None:
-    forward = "return x.new_ones(x.shape[0], self.width) * x.sum()"
+    forward = "return x.new_ones(x.shape[0], self.width) * x.sum(1, keepdim=True)"
     source = verified(sized(task(forward, "[torch.rand(4, 9)]", "self.width = n"), 20), tmp_path).source
     assert "n = self.width" in source
 
