@@ -14,6 +14,8 @@ import ast
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 INPUTS, INIT_INPUTS = "get_inputs", "get_init_inputs"
@@ -94,7 +96,7 @@ def find_entry_point(source: str) -> str:
 
 def sizes(source: str) -> tuple[Size, ...]:
     """The integers that may decide the task's shapes, in the order of the text."""
-    return tuple(size for size, _ in _sizes(parse(source)))
+    return tuple(size for size, _, _ in _places(source))
 
 
 def substitute(source: str, replace: Callable[[Size], ast.expr | None]) -> ast.Module:
@@ -114,11 +116,22 @@ def substitute(source: str, replace: Callable[[Size], ast.expr | None]) -> ast.M
 
 
 def resize(source: str, values: Mapping[str, int]) -> str:
-    """The task's text with other sizes. Layout and comments are lost where anything changes."""
-    if not values:
-        return source
-    return ast.unparse(
-        substitute(source, lambda size: ast.Constant(values[size.name]) if size.name in values else None)
+    """The task's text with other sizes."""
+    data, done, parts = source.encode(), 0, []
+    for size, start, end in sorted(_places(source), key=operator.itemgetter(1)):
+        if size.name in values:
+            parts += [data[done:start], str(values[size.name]).encode()]
+            done = end
+    return b"".join([*parts, data[done:]]).decode()
+
+
+@lru_cache(maxsize=32)
+def _places(source: str) -> tuple[tuple[Size, int, int], ...]:
+    """Each size with the bytes of the text that say it."""
+    lines = [0, *accumulate(len(line) for line in source.encode().splitlines(keepends=True))]
+    return tuple(
+        (size, lines[node.lineno - 1] + node.col_offset, lines[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0))
+        for size, node in _sizes(parse(source))
     )
 
 

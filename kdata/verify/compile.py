@@ -30,13 +30,21 @@ CUOBJDUMP = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuob
 
 
 def answer(payload: list[dict[str, Any]], scratch: Path) -> list[dict[str, Any]]:
-    """Compile the kernels of ``candidate.py`` for launches as ``kdata.verify.launches`` has them, each for a target."""
+    """Compile kernels for launches as ``kdata.verify.launches`` has them, each of a ``file`` and for a ``target``."""
     os.environ["TRITON_CACHE_DIR"], tempfile.tempdir = str(scratch / "cache"), str(scratch)
+    loaded: dict[str, ModuleType | str] = {}
+    for launch in payload:
+        if launch["file"] not in loaded:
+            loaded[launch["file"]] = _load(scratch / launch["file"])
+    return [_report(loaded[launch["file"]], launch, scratch) for launch in payload]
+
+
+def _load(path: Path) -> ModuleType | str:
+    """The module, or why there is none."""
     try:
-        module = load(scratch / "candidate.py")
+        return load(path)
     except (ImportingError, ForbiddenError) as error:
-        return [{"error": f"on import: {line(error)}"}] * len(payload)
-    return [_report(module, launch, scratch) for launch in payload]
+        return f"on import: {line(error)}"
 
 
 def warm() -> None:
@@ -56,7 +64,9 @@ def warm() -> None:
             _compile(warmup, launch)
 
 
-def _report(module: ModuleType, launch: dict[str, Any], scratch: Path) -> dict[str, Any]:
+def _report(module: ModuleType | str, launch: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    if isinstance(module, str):
+        return {"error": module}
     try:
         compiled = _compile(module, launch)
     except Exception as error:  # noqa: BLE001 - whatever the compiler says about the candidate's kernel is the answer

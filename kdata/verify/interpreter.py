@@ -2,15 +2,12 @@
 
 Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py``:
 
-- ``_patch_lang`` walks the whole language at every call of a device function (milliseconds each): done once here.
 - bfloat16 is held as uint16 and arithmetic works on the bits: computed in float32 here, rounded to nearest even.
 - float32 to bfloat16 truncates: rounded to nearest even here.
 - ``tl.maximum``/``tl.minimum`` spread NaN unless told to: on a GPU they return the other operand.
 - ``tl.reduce``/``tl.associative_scan`` with a combine function of one's own call it once an element: whole slices here,
   in the order of the elements.
 - ``autotune`` times kernels on a GPU: here configurations take turns.
-- integer arithmetic is done twice, for an overflow check that nothing looks at, and a table of dtypes is built at each
-  look-up: a third of the time.
 - memory is not protected, so a kernel that runs past its tensors kills the process or meets luck: checked here.
 - programs run one after another, first to last, so that a kernel whose programs race is right: here the order can be
   turned round.
@@ -19,13 +16,14 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import triton
 import triton.language as tl
 from triton.runtime import autotuner, interpreter
+
+from kdata.verify import haste
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _turn = 0
@@ -40,8 +38,7 @@ def mend() -> None:
     if not triton.knobs.runtime.interpret:
         raise RuntimeError("TRITON_INTERPRET=1 must be set before triton is imported")
     np.seterr(all="ignore")
-    _patch_language_once()
-    _hasten()
+    haste.hasten()
     _mend_bfloat16()
     builder: Any = interpreter.InterpreterBuilder
     builder.create_maxnumf = lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmax)
@@ -146,42 +143,6 @@ def _forget_choices() -> None:
 def _bench(self: Any, *_args: Any, config: Any, **_meta: Any) -> list[float]:
     chosen = self.configs[_turn % len(self.configs)]
     return [0.0 if config is chosen else 1.0] * 3
-
-
-def _hasten() -> None:
-    space = vars(interpreter)
-    space["interpreter_builder"].options = space["InterpreterOptions"](sanitize_overflow=False)
-    original = space["_get_np_dtype"]
-    known: dict[str, Any] = {}
-
-    def numpy_dtype(dtype: Any) -> Any:
-        scalar = dtype.scalar
-        if isinstance(scalar, tl.pointer_type):
-            return np.dtype(np.uint64)
-        if scalar.name not in known:
-            known[scalar.name] = original(scalar)
-        return known[scalar.name]
-
-    space["_get_np_dtype"] = numpy_dtype
-
-
-def _patch_language_once() -> None:
-    original: Callable[[Any], Any] = vars(interpreter)["_patch_lang"]
-    scope: Any = vars(interpreter)["_LangPatchScope"]
-    done: set[tuple[int, ...]] = set()
-
-    def patch(function: Any) -> Any:
-        spaces = tuple(sorted(id(v) for v in set(_modules(function.__globals__))))
-        if spaces not in done:
-            done.add(spaces)
-            original(function)  # never restored: nothing else runs in this process
-        return scope()
-
-    vars(interpreter)["_patch_lang"] = patch
-
-
-def _modules(space: dict[str, Any]) -> list[Any]:
-    return [v for v in space.values() if v is tl or v is tl.core]
 
 
 def _round_bfloat16(data: Array) -> Array:

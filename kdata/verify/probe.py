@@ -35,6 +35,7 @@ SUMS = (
     "scatter",
     "index_add",
 )
+BLOCK = 64  # rows and columns of a product that kernels mostly compute at once, and twice the terms
 PRODUCTS = (
     "mm",
     "addmm",
@@ -56,7 +57,7 @@ PRODUCTS = (
 class Cost:
     """What one forward did."""
 
-    work: int = 0  # elements written, plus multiplications / 64
+    work: int = 0  # elements written, plus multiplications / 64, with products filled up to blocks
     largest: int = 0  # elements of the largest tensor
     terms: int = 1  # K: the longest sum behind one element of an output
     sums: bool = False
@@ -78,8 +79,9 @@ class Meter(TorchDispatchMode):
         cost = self.cost
         if any(p in name for p in PRODUCTS):
             cost.products, terms = True, _terms(name, given)
+            columns = _columns(name, out, given)
             cost.terms = max(cost.terms, terms)
-            cost.work += made * terms // 64
+            cost.work += _padded(made, columns, terms) // 64
         elif any(s in name for s in SUMS) and given:
             cost.sums = True
             whole = max(t.numel() for t in given)
@@ -87,6 +89,23 @@ class Meter(TorchDispatchMode):
         cost.work += made
         cost.largest = max(cost.largest, made, *(t.numel() for t in given)) if given else max(cost.largest, made)
         return out
+
+
+def _columns(name: str, out: Any, given: list[torch.Tensor]) -> int:
+    """Columns of a product's output; a convolution's are its channels."""
+    if "convolution" in name and len(given) > 1:
+        return max(1, given[1].shape[0])
+    shape = next((t.shape for t in tree_leaves(out) if isinstance(t, torch.Tensor)), ())
+    return max(1, shape[-1]) if len(shape) > 1 else 1
+
+
+def _padded(made: int, columns: int, terms: int) -> int:
+    """Multiplications of a product whose rows, columns and sums are filled up to whole blocks."""
+    return _up(made // columns, BLOCK) * _up(columns, BLOCK) * _up(terms, BLOCK // 2)
+
+
+def _up(value: int, block: int) -> int:
+    return -(-value // block) * block
 
 
 def _terms(name: str, given: list[torch.Tensor]) -> int:

@@ -67,13 +67,6 @@ def integers(text: str) -> set[int]:
     return {v for v in found if type(v) is int}
 
 
-def kernels_only(text: str) -> str:
-    """The text without its classes, which do not decide what a kernel compiles to; without layout and comments."""
-    tree = ast.parse(text)
-    tree.body = [s for s in tree.body if not isinstance(s, ast.ClassDef)]
-    return ast.unparse(tree)
-
-
 def _imports(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -112,15 +105,20 @@ def task_part(text: str) -> str:
         return text
     if not any(isinstance(s, ast.ClassDef) and s.name == "ModelNew" for s in tree.body):
         return text
-    tree.body = _needed([s for s in tree.body if not _of_candidate(s)])
+    tree.body = _task([s for s in tree.body if not _of_candidate(s)])
     return ast.unparse(tree)
 
 
-def _needed(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Imports, the task's functions and modules, and the definitions that these use, directly or not."""
+def _task(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The task's functions and modules, and what these need."""
     wanted = {INPUTS, INIT_INPUTS, "Model"}
     if not any(_binds(s) & {"Model"} for s in body):
         wanted |= {name for s in body if isinstance(s, ast.ClassDef) for name in _binds(s)}
+    return needed(body, frozenset(wanted))
+
+
+def needed(body: list[ast.stmt], wanted: frozenset[str]) -> list[ast.stmt]:
+    """Imports, what binds the wanted names, and the definitions that these use, directly or not."""
     while True:
         kept = [s for s in body if isinstance(s, ast.Import | ast.ImportFrom) or _binds(s) & wanted]
         more = wanted | {n.id for s in kept for n in ast.walk(s) if isinstance(n, ast.Name)}

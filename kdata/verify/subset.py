@@ -2,7 +2,7 @@
 
 What is left out reaches behind the interface between a kernel and its caller: into interpreters, frames, modules that
 are not the candidate's, settings that others share, code made at run time.  A text that needs it teaches nothing about
-kernels, whatever it computes.  Text is checked before anything runs; ``kdata.verify.confine`` holds at run time what
+kernels, whatever it computes.  Text is checked before anything runs; ``kdata.verify.enclosure`` holds at run time what
 text cannot show (names put together from parts, objects reached through other names).
 """
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from kdata.record import Build, digest
+from kdata.record import Build
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import JobError
-from kdata.verify.source import kernels_only
+from kdata.verify import kernels
 
 NVIDIA = (75, 80, 86, 87, 89, 90, 100, 103, 120)
 AMD = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1101", "gfx1200", "gfx1201")
 LIMITS = Limits(wall=180.0, cpu=180.0, memory=8 << 30)
 REMEMBERED = 4096
+FILE = "kernel_{}.py"
 _known: OrderedDict[str, Build] = OrderedDict()
 _lock = threading.Lock()
 
@@ -38,30 +39,44 @@ def parse(target: str) -> tuple[str, int | str, int]:
     raise ValueError(f"unknown target {target!r}; known are {known}")
 
 
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A launch to compile for a target, with the text that decides what it compiles to."""
+
+    text: str
+    launch: Mapping[str, Any]
+    target: str
+
+    @property
+    def key(self) -> str:
+        """See ``kdata.verify.kernels.key``."""
+        return kernels.key(self.text, self.launch, self.target)
+
+
 def compile_kernels(source: str, launches: Sequence[Mapping[str, Any]], targets: Sequence[str]) -> list[Build]:
     """Compile each launched kernel for each target, once for its first launch.
 
-    What was compiled before in this process is remembered by the text that decides it, never by what a child said.
+    What was compiled before in this process is remembered by the text that decides it; a child sees that text only.
     """
     first: dict[str, Mapping[str, Any]] = {}
     for launch in launches:
         first.setdefault(launch["kernel"], launch)
-    text = kernels_only(source)
-    wanted = [(launch, target, _key(text, launch, target)) for launch in first.values() for target in targets]
+    wanted = [Job(kernels.text_of(source, launch), launch, target) for launch in first.values() for target in targets]
+    keys = [job.key for job in wanted]
     with _lock:
-        missing = [(launch, target, key) for launch, target, key in wanted if key not in _known]
-    made = _compile(source, [(launch, target) for launch, target, _ in missing]) if missing else []
+        found = {key: _known[key] for key in keys if key in _known}
+    missing = {key: job for key, job in zip(keys, wanted, strict=True) if key not in found}
+    made = dict(zip(missing, _compile(list(missing.values())), strict=True)) if missing else {}
     with _lock:
-        _known.update({key: build for (_, _, key), build in zip(missing, made, strict=True)})
-        builds = [_known[key] for _, _, key in wanted]
+        _known.update({key: build for key, build in made.items() if not build.error})
         while len(_known) > REMEMBERED:
             _known.popitem(last=False)
-    return builds
+    return [_named((found | made)[key], job) for key, job in zip(keys, wanted, strict=True)]
 
 
-def _key(text: str, launch: Mapping[str, Any], target: str) -> str:
-    decides = [launch["kernel"], launch["arguments"], launch["options"]]
-    return digest(text, target, json.dumps(decides, sort_keys=True))
+def _named(build: Build, job: Job) -> Build:
+    """A build that may be that of a kernel with another name."""
+    return replace(build, kernel=job.launch["kernel"])
 
 
 def forget() -> None:
@@ -70,16 +85,19 @@ def forget() -> None:
         _known.clear()
 
 
-def _compile(source: str, jobs: Sequence[tuple[Mapping[str, Any], str]]) -> list[Build]:
-    payload = [{**launch, "target": list(parse(target))} for launch, target in jobs]
+def _compile(jobs: Sequence[Job]) -> list[Build]:
+    texts = list(dict.fromkeys(job.text for job in jobs))
+    payload = [{**job.launch, "file": FILE.format(texts.index(job.text)), "target": list(parse(job.target))}
+               for job in jobs]  # fmt: skip
+    files = {FILE.format(n): text.encode() for n, text in enumerate(texts)}
     try:
         with lease("torch", "kdata.verify.compile:warm") as worker:
-            reports = worker.call(
-                "kdata.verify.compile:answer", payload, LIMITS, {"candidate.py": source.encode()}
-            ).value
+            reports = worker.call("kdata.verify.compile:answer", payload, LIMITS, files).value
     except JobError as error:
         reports = [{"error": f"compiling ended with {error}"}] * len(jobs)
     return [
-        Build(launch["kernel"], target, r.get("registers"), r.get("spills"), r.get("shared"), r.get("error", ""))
-        for (launch, target), r in zip(jobs, reports, strict=True)
+        Build(
+            job.launch["kernel"], job.target, r.get("registers"), r.get("spills"), r.get("shared"), r.get("error", "")
+        )
+        for job, r in zip(jobs, reports, strict=True)
     ]

@@ -1,0 +1,82 @@
+"""The part of a candidate's text that decides what one of its kernels compiles to, and when two such texts are one."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from kdata.record import digest
+from kdata.verify.source import needed
+
+
+def text_of(source: str, launch: Mapping[str, Any]) -> str:
+    """Imports, the launched kernel, and what these and its constants name at the top level, directly or not.
+
+    A child that compiles this text cannot have been influenced by the rest of the candidate.
+    """
+    functions = {v["constant"]["function"] for v in launch["arguments"].values() if _is_function(v)}
+    return _text(source, frozenset({launch["kernel"], *functions}))
+
+
+@lru_cache(maxsize=64)
+def _text(source: str, names: frozenset[str]) -> str:
+    tree = ast.parse(source)
+    tree.body = needed(tree.body, names)
+    return ast.unparse(tree)
+
+
+def _is_function(argument: Mapping[str, Any]) -> bool:
+    return isinstance(argument.get("constant"), dict) and "function" in argument["constant"]
+
+
+def key(text: str, launch: Mapping[str, Any], target: str) -> str:
+    """Equal for launches that compile to the same code: names of kernels, their parameters and variables apart."""
+    tree = ast.parse(text)
+    renaming = _Renaming()
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef) and statement.name == launch["kernel"]:
+            renaming.kernel(statement)
+    known = renaming.names
+    arguments = sorted((known.get(n, n), _compiled(v)) for n, v in launch["arguments"].items())
+    return digest(ast.unparse(tree), target, json.dumps([arguments, launch["options"]], sort_keys=True))
+
+
+def _compiled(argument: Mapping[str, Any]) -> str:
+    """What of an argument the compiler is told: of a number's value only whether it is one."""
+    told = {k: v for k, v in argument.items() if k != "value"} | {"one": argument.get("value") == 1}
+    return json.dumps(told, sort_keys=True)
+
+
+class _Renaming(ast.NodeTransformer):
+    """Parameters and variables of one function by their order; the text is a key, so no new name can be an old one."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+
+    def kernel(self, function: ast.FunctionDef) -> None:
+        """Rename in place; the docstring goes."""
+        parameters = [a.arg for a in _parameters(function.args)]
+        stored = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        self.names = {name: f"${i}" for i, name in enumerate(dict.fromkeys([*parameters, *stored]))}
+        function.name = "$"
+        if ast.get_docstring(function) is not None:
+            function.body = function.body[1:] or [ast.Pass()]
+        self.generic_visit(function)
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        """A variable."""
+        node.id = self.names.get(node.id, node.id)
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        """A parameter."""
+        node.arg = self.names.get(node.arg, node.arg)
+        self.generic_visit(node)
+        return node
+
+
+def _parameters(arguments: ast.arguments) -> Sequence[ast.arg]:
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
