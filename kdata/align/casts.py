@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from kdata.align.trees import INDEX, assignments, names
+from kdata.align.trees import INDEX, Transformer, assignments, names, walk
 
 
-class Casts(ast.NodeTransformer):
+class Casts(Transformer):
     """Casts that change nothing: of indices to another integer type, of fp32 to fp32, of sizes to float."""
 
     def __init__(self, function: ast.FunctionDef, sizes: set[str], dtypes: dict[str, str]) -> None:
@@ -34,7 +34,7 @@ class Casts(ast.NodeTransformer):
 
     def _is_start(self, value: ast.expr) -> bool:
         """Program ids and aranges are widened on purpose where indices exceed 32 bits."""
-        return any(isinstance(n, ast.Attribute) and n.attr in ("program_id", "arange") for n in ast.walk(value))
+        return any(isinstance(n, ast.Attribute) and n.attr in ("program_id", "arange") for n in walk(value))
 
     def _is_size(self, value: ast.expr) -> bool:
         return names(value) <= self.plain - set(INDEX) and not isinstance(value, ast.Constant)
@@ -60,7 +60,7 @@ class Casts(ast.NodeTransformer):
         return False
 
 
-class Broadcasts(ast.NodeTransformer):
+class Broadcasts(Transformer):
     """Removes ``tl.broadcast_to(v, shape)`` where the value has that shape already."""
 
     def __init__(self, function: ast.FunctionDef) -> None:
@@ -78,7 +78,7 @@ class Broadcasts(ast.NodeTransformer):
     def _spans(self, value: ast.AST, seen: set[str]) -> set[str]:
         """The axes that a value varies along."""
         found: set[str] = set()
-        for node in ast.walk(value):
+        for node in walk(value):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in (
                 "tl.sum",
                 "tl.max",

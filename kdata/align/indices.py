@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kdata.align import symbols
-from kdata.align.trees import INDEX, assignments, names
+from kdata.align.trees import INDEX, Transformer, assignments, names, walk
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ def hoist(function: ast.FunctionDef, sizes: list[str]) -> Arguments:
     return arguments
 
 
-class _Hoist(ast.NodeTransformer):
+class _Hoist(Transformer):
     def __init__(self, sizes: set[str], arguments: Arguments) -> None:
         self.sizes, self.arguments = sizes, arguments
 
@@ -59,12 +59,12 @@ class _Hoist(ast.NodeTransformer):
             node, ast.Name | ast.BinOp | ast.UnaryOp | ast.Call
         ):
             return False
-        if any(isinstance(n, ast.Compare | ast.BoolOp) for n in ast.walk(node)):
+        if any(isinstance(n, ast.Compare | ast.BoolOp) for n in walk(node)):
             return False
         read = names(node) - {"tl", "triton_helpers"}
         if not read or not read <= self.sizes:
             return False
-        calls = [ast.unparse(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)]
+        calls = [ast.unparse(n.func) for n in walk(node) if isinstance(n, ast.Call)]
         return all(c.endswith(".to") or c in symbols.FUNCTIONS for c in calls)
 
     def _product(self, node: ast.BinOp) -> ast.expr:
@@ -159,7 +159,7 @@ def name_indices(function: ast.FunctionDef) -> None:
 
 def _name_in_loop(loop: ast.For, outside: _Find) -> None:
     """Parts of indices that the loop makes are named inside it, all others before it."""
-    inside = {n.id for n in ast.walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    inside = {n.id for n in walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     known = dict(outside.known)
     body: list[ast.stmt] = []
     for statement in loop.body:
@@ -190,7 +190,7 @@ def _names_a_part(statement: ast.stmt) -> bool:
     )
 
 
-class _Find(ast.NodeTransformer):
+class _Find(Transformer):
     """Replaces parts of indices by names, and notes which names stand for what."""
 
     def __init__(self, bases: set[str], known: dict[str, str]) -> None:

@@ -9,6 +9,7 @@ import ast
 from dataclasses import dataclass, field
 
 from kdata.align.errors import AlignError
+from kdata.align.trees import walk
 
 
 @dataclass(slots=True)
@@ -22,10 +23,7 @@ class Kernel:
     hints: dict[str, int]  # expected number of elements along "x", "y", "z", "r0_"
     inner: bool  # a reduction along the innermost dimension
     signature: dict[str, str]  # argument -> "*fp32", "i64", "constexpr", ...
-
-    @property
-    def is_matmul(self) -> bool:
-        return any(isinstance(n, ast.Attribute) and n.attr == "dot" for n in ast.walk(self.function))
+    is_matmul: bool
 
 
 @dataclass(slots=True)
@@ -46,7 +44,7 @@ def parse(code: str) -> Module:
     """
     kernels: dict[str, Kernel] = {}
     wrapper: ast.FunctionDef | None = None
-    for statement in ast.walk(ast.parse(code)):
+    for statement in walk(ast.parse(code)):
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
             made = ast.unparse(statement.value.func)
             if made == "async_compile.triton":
@@ -83,6 +81,7 @@ def _kernel(name: str, text: ast.expr) -> Kernel:
         hints=ast.literal_eval(given["size_hints"]),
         inner="INNER" in ast.unparse(given["reduction_hint"]) if "reduction_hint" in given else True,
         signature=ast.literal_eval(signature),
+        is_matmul=any(isinstance(n, ast.Attribute) and n.attr == "dot" for n in walk(main)),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 
-from kdata.align.trees import Replace, names
+from kdata.align.trees import Replace, names, walk
 
 LONGEST = 88  # characters of an expression that something is inlined into
 KEPT_CALLS = ("tl.load", "tl.dot", "tl.sum", "tl.max", "tl.min", "tl.reduce", "tl.associative_scan", "tl.atomic_add")
@@ -21,7 +21,7 @@ class _Uses:
     """How often each name is read and written in a function."""
 
     def __init__(self, function: ast.FunctionDef) -> None:
-        found = [n for n in ast.walk(function) if isinstance(n, ast.Name)]
+        found = [n for n in walk(function) if isinstance(n, ast.Name)]
         self.read = Counter(n.id for n in found if isinstance(n.ctx, ast.Load))
         self.written = Counter(n.id for n in found if isinstance(n.ctx, ast.Store))
 
@@ -56,13 +56,13 @@ def _inline_once(body: list[ast.stmt], uses: _Uses) -> bool:
 
 
 def _once_each(name: str, body: list[ast.stmt]) -> bool:
-    here = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and n.id == name]
+    here = [n for s in body for n in walk(s) if isinstance(n, ast.Name) and n.id == name]
     return len(here) == 2 and sum(isinstance(n.ctx, ast.Store) for n in here) == 1
 
 
 def _is_plain(value: ast.expr) -> bool:
     """An expression worth reading inside another one: no memory access, no reduction."""
-    calls = {ast.unparse(n.func) for n in ast.walk(value) if isinstance(n, ast.Call)}
+    calls = {ast.unparse(n.func) for n in walk(value) if isinstance(n, ast.Call)}
     return not calls & set(KEPT_CALLS)
 
 
@@ -72,7 +72,7 @@ def _user(name: str, value: ast.expr, following: list[ast.stmt]) -> ast.stmt | N
     for statement in following:
         if name in names(statement):
             return None if isinstance(statement, ast.For) else statement
-        changed = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        changed = {n.id for n in walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         if changed & fixed:
             return None
     return None

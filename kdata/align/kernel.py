@@ -17,7 +17,7 @@ from kdata.align.inline import inline
 from kdata.align.naming import REDUCTION, Rename, base_names, identifier, rename_values, unique
 from kdata.align.simplify import PlainDivision, simplify
 from kdata.align.tiles import flatten_tiles
-from kdata.align.trees import Replace, assignments, drop_unused, names, propagate_aliases, unparse
+from kdata.align.trees import Replace, assignments, drop_unused, names, propagate_aliases, unparse, walk
 
 WORDS = {"max2": "max", "min2": "min", "tl.sum": "sum", "rsqrt": "rstd", "_idx": "index", " / ": "mean"}
 ROLES = {
@@ -90,7 +90,7 @@ def write(
         (symbols.read(constants.get(f"{axis}numel", ast.Name(f"{axis}numel"))), bases[f"{axis.upper()}BLOCK"])
         for axis in order
     ]
-    used = {n.func.id for n in ast.walk(function) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+    used = {n.func.id for n in walk(function) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
     helpers &= used | names(function)
     return Written(name, text, pointers, ordered, blocks, _warps(kernel), grid, helpers, combines)
 
@@ -99,7 +99,7 @@ def results(kernel: Kernel) -> dict[str, str]:
     """For kernels with several outputs: what each holds ("max", "sum"), where a reduction makes it."""
     made = assignments(kernel.function)
     found: dict[str, str] = {}
-    for node in ast.walk(kernel.function):
+    for node in walk(kernel.function):
         match node:
             case ast.Call(func=ast.Attribute(attr="store"), args=[address, ast.Name(id=value), *_]):
                 text = ast.unparse(made.get(value, ast.Constant(0)))

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from kdata.align.helpers import SOURCES
 from kdata.align.inductor import Kernel
+from kdata.align.trees import Transformer, walk
 
 POINTWISE = {"xindex": "i", "xmask": "mask", "xoffset": "start", "XBLOCK": "BLOCK"}
 TILED = {"yindex": "row", "ymask": "row_mask", "yoffset": "row_start", "YBLOCK": "BLOCK_ROWS",
@@ -84,7 +85,7 @@ def _operators(text: str) -> list[str]:
     return found
 
 
-class Rename(ast.NodeTransformer):
+class Rename(Transformer):
     """Rename names wherever they stand, arguments included."""
 
     def __init__(self, names: dict[str, str]) -> None:
@@ -152,7 +153,7 @@ def _name(target: str, statement: ast.Assign, bases: dict[str, str], chosen: dic
 def _describe(value: ast.expr, target: str, chosen: dict[str, str]) -> str:
     match value:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="tl"), attr="load"), args=[address, *_]):
-            pointers = [n.id for n in ast.walk(address) if isinstance(n, ast.Name) and n.id.endswith("_ptr")]
+            pointers = [n.id for n in walk(address) if isinstance(n, ast.Name) and n.id.endswith("_ptr")]
             return pointers[0].removesuffix("_ptr") if pointers else "loaded"
         case ast.Call(func=ast.Attribute(value=ast.Name(id="tl"), attr="dot")):
             return "acc"

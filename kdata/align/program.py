@@ -16,6 +16,7 @@ from kdata.align.model import model
 from kdata.align.naming import identifier, label, unique
 from kdata.align.outputs import Outputs
 from kdata.align.trace import Traced
+from kdata.align.trees import Transformer, walk
 
 HEADER = "import torch\nimport triton\nimport triton.language as tl\n"
 
@@ -121,7 +122,7 @@ def plain(size: Any) -> Any:
     return symbols.read(_calls_to_operators(tree))
 
 
-class _Operators(ast.NodeTransformer):
+class _Operators(Transformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
         match ast.unparse(node.func):
@@ -160,10 +161,10 @@ def _calls(state: Forward) -> dict[str, list[tuple[list[str], dict[str, Any]]]]:
 
 
 def _is_size(value: ast.expr, values: dict[str, Any]) -> bool:
-    read = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)} - {"max", "math", "int"}
+    read = {n.id for n in walk(value) if isinstance(n, ast.Name)} - {"max", "math", "int"}
     return read <= set(values) and not any(
         isinstance(n, ast.Tuple) or (isinstance(n, ast.Attribute) and ast.unparse(n.value) != "math")
-        for n in ast.walk(value)
+        for n in walk(value)
     )
 
 
@@ -354,7 +355,7 @@ def _returning(lines: list[str]) -> list[str]:
 
 
 def _without_annotations(arguments: ast.arguments) -> ast.arguments:
-    for argument in ast.walk(arguments):
+    for argument in walk(arguments):
         if isinstance(argument, ast.arg):
             argument.annotation = None
     return arguments

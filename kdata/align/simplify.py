@@ -7,7 +7,17 @@ import ast
 from kdata.align.casts import Broadcasts, Casts
 from kdata.align.errors import AlignError
 from kdata.align.helpers import IN_TL, RENAMED, SOURCES
-from kdata.align.trees import Replace, assignments, call, drop_unused, names, propagate_aliases, remove
+from kdata.align.trees import (
+    Replace,
+    Transformer,
+    assignments,
+    call,
+    drop_unused,
+    names,
+    propagate_aliases,
+    remove,
+    walk,
+)
 
 
 def simplify(function: ast.FunctionDef, sizes: set[str], dtypes: dict[str, str]) -> set[str]:
@@ -31,7 +41,7 @@ def simplify(function: ast.FunctionDef, sizes: set[str], dtypes: dict[str, str])
     return dialect.helpers
 
 
-class _Dialect(ast.NodeTransformer):
+class _Dialect(Transformer):
     """Inductor's helper functions as ``tl`` functions or as helpers of ours; hints about caches are dropped."""
 
     def __init__(self, sizes: set[str]) -> None:
@@ -118,7 +128,7 @@ def _name_mask(node: ast.Call, position: int) -> None:
             node.keywords.insert(0, ast.keyword("mask", mask))
 
 
-class _Powers(ast.NodeTransformer):
+class _Powers(Transformer):
     """``pow`` with an exponent that has an operator of its own."""
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -148,7 +158,7 @@ def _number(node: ast.expr) -> float | None:
         return None
 
 
-class PlainDivision(ast.NodeTransformer):
+class PlainDivision(Transformer):
     """``//`` and ``%`` for the helpers that round down, where nothing can be negative."""
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -162,11 +172,11 @@ class PlainDivision(ast.NodeTransformer):
 def _may_be_negative(expression: ast.expr) -> bool:
     return any(
         isinstance(n, ast.Sub | ast.USub) or (isinstance(n, ast.Name) and n.id.startswith("tmp"))
-        for n in ast.walk(expression)
+        for n in walk(expression)
     )
 
 
-class _Constants(ast.NodeTransformer):
+class _Constants(Transformer):
     """``tl.full([1], 0.5, tl.float32)`` used in arithmetic is ``0.5``."""
 
     def __init__(self, function: ast.FunctionDef) -> None:

@@ -11,7 +11,7 @@ import copy
 from dataclasses import dataclass
 
 from kdata.align.errors import AlignError
-from kdata.align.trees import Replace, assignments, call, names
+from kdata.align.trees import Replace, Transformer, assignments, call, names, walk
 
 # family of an index name -> subscript that spreads it, by where it stands
 LEFT = {"y": "[:, None]", "r": "[None, :]"}
@@ -130,7 +130,7 @@ def _operand(
     return copies, Replace(renamed).visit(copy.deepcopy(root))
 
 
-class _DropShape(ast.NodeTransformer):
+class _DropShape(Transformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
         return node.args[0] if ast.unparse(node.func) == "tl.broadcast_to" else node
@@ -162,7 +162,7 @@ def _family(name: str) -> str:
     return name[0] if is_index and name[0] in "xyzr" else ""
 
 
-class _Spread(ast.NodeTransformer):
+class _Spread(Transformer):
     def __init__(self, spread: dict[str, str]) -> None:
         self.spread = spread
 
@@ -188,7 +188,7 @@ def _defines_index(statement: ast.stmt) -> bool:
     )  # fmt: skip
 
 
-class _Unindex(ast.NodeTransformer):
+class _Unindex(Transformer):
     """Remove ``[:, None, None]`` from vectors and ``[:, :, None]`` from tiles."""
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
@@ -246,7 +246,7 @@ def _drop_batch_mask(function: ast.FunctionDef) -> None:
     single = assignments(function)
     if "zindex" not in single:
         return
-    program = next(n for n in ast.walk(single.get("zoffset", single["zindex"])) if _is_program_id(n))
+    program = next(n for n in walk(single.get("zoffset", single["zindex"])) if _is_program_id(n))
     wide = ast.Call(ast.Attribute(program, "to", ast.Load()), [ast.parse("tl.int64", mode="eval").body], [])  # type: ignore[arg-type]
     function.body = [s for s in function.body if not _assigns(s, ("zoffset", "zmask"))]
     for statement in function.body:
@@ -263,7 +263,7 @@ def _assigns(statement: ast.stmt, which: tuple[str, ...]) -> bool:
     return isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) in which
 
 
-class _WithoutMask(ast.NodeTransformer):
+class _WithoutMask(Transformer):
     """Remove one name from conjunctions, and masks that are nothing else."""
 
     def __init__(self, mask: str) -> None:
