@@ -53,7 +53,7 @@ class Work(TorchDispatchMode):
         if self.elements > self.share * MAX_ELEMENTS or self.flops > self.share * MAX_FLOPS:
             raise UnfitError("too large", f"{self.flops:.1e} FLOPs, {self.elements} elements")
         if self.operators > self.most:
-            raise UnfitError("too large", f"more than {self.most} operators")
+            raise UnfitError("too many operators", f"more than {self.most}")
         return out
 
 

@@ -18,7 +18,7 @@ def explain(files: Sequence[SourceFile], symbol: str) -> Iterator[str]:
     payload = {"files": {f.origin.path: f.text for f in files}, "replacements": mine.replacements(), "part": 0,
                "parts": 1, "seed": 0, "enough": 1 << 30, "only": [symbol]}  # fmt: skip
     with pool.lease(*mine.PRELOAD, **mine.ALLOCATOR) as worker:
-        package = worker.call("sources.probe:cut_package", payload, mine.CUT_LIMITS).value
+        package = worker.call("sources.cutting:cut_package", payload, mine.CUT_LIMITS).value
         if not package["cuts"] and not package["refused"]:
             raise ValueError(f"no module class and no function over tensors is called {symbol!r}")
         for refused in package["refused"]:
@@ -28,7 +28,7 @@ def explain(files: Sequence[SourceFile], symbol: str) -> Iterator[str]:
             yield f"{cut['path']}:{symbol}: cut to {cut['source'].count(chr(10))} lines"
             yield f"  stand-ins for: {', '.join(cut['lacks']) or 'nothing'}"
             yield f"  calls found: {len(told['sites'])}; users: {', '.join(u['name'] for u in told['users']) or 'none'}"
-            work = {"cuts": [cut | {"header": []}], "operators": mine.LARGE}
+            work = {"cuts": [cut | {"header": []}], "operators": mine.LARGE, "enough": 1}
             outcome = worker.call("sources.probe:attempt", work, mine.ATTEMPT_LIMITS).value[0]
             if outcome["reason"]:
                 yield f"  lost: {outcome['reason']}: {outcome['detail']}"

@@ -72,7 +72,7 @@ def _cut(files: Sequence[SourceFile], enough: int, seed: int) -> Iterator[Defini
                "part": 0, "parts": 1, "seed": seed, "enough": enough}  # fmt: skip
     try:
         with pool.lease(*PRELOAD, **ALLOCATOR) as worker:
-            package = worker.call("sources.probe:cut_package", payload, CUT_LIMITS).value
+            package = worker.call("sources.cutting:cut_package", payload, CUT_LIMITS).value
     except JobError as error:
         yield _dropped(CUT, files[0].origin, "", "package not readable", str(error))
         return
@@ -84,25 +84,23 @@ def _cut(files: Sequence[SourceFile], enough: int, seed: int) -> Iterator[Defini
 
 
 def _mine(definitions: Sequence[Definition], limit: int | None, operators: int) -> Iterator[Task | Dropped]:
-    kept, seen = 0, set[str]()
+    left, kept, seen = definitions, 0, set[str]()
     with pool.lease(*PRELOAD, **ALLOCATOR) as worker:
-        for start in range(0, len(definitions), BATCH):
-            batch = definitions[start : start + BATCH]
-            if limit is not None and kept >= limit:
-                yield from (_dropped(MINE, d.origin, d.symbol, "limit reached") for d in batch)
-                continue
-            for definition, outcome in zip(batch, _attempt(worker, batch, operators), strict=True):
-                made = _outcome(definition, outcome, limit is not None and kept >= limit, seen)
+        while left and (limit is None or kept < limit):
+            batch = left[:BATCH]
+            outcomes = _attempt(worker, batch, operators, len(batch) if limit is None else limit - kept)
+            for definition, outcome in zip(batch, outcomes, strict=False):
+                made = _outcome(definition, outcome, seen)
                 kept += isinstance(made, Task)
                 yield made
+            left = left[len(outcomes) :]
+    yield from (_dropped(MINE, d.origin, d.symbol, "limit reached") for d in left)
 
 
-def _outcome(definition: Definition, outcome: dict[str, Any], full: bool, seen: set[str]) -> Task | Dropped:
+def _outcome(definition: Definition, outcome: dict[str, Any], seen: set[str]) -> Task | Dropped:
     origin, symbol = definition.origin, definition.symbol
     if outcome["reason"]:
         return _dropped(MINE, origin, symbol, outcome["reason"], outcome["detail"], definition.source)
-    if full:
-        return _dropped(MINE, origin, symbol, "limit reached")
     task = _task(definition, outcome)
     if task.id in seen:
         return _dropped(MINE, origin, symbol, "duplicate", "equal to another task of its package")
@@ -117,17 +115,18 @@ def _payload(definition: Definition) -> dict[str, Any]:
     return {"source": source, "name": name, "lacks": lacks, "told": told, "header": [header]}
 
 
-def _attempt(worker: Worker, batch: Sequence[Definition], operators: int) -> list[dict[str, Any]]:
-    """Outcomes of a batch; where the whole job is lost, of its halves, down to the definition that did it."""
+def _attempt(worker: Worker, batch: Sequence[Definition], operators: int, enough: int) -> list[dict[str, Any]]:
+    """Outcomes of a batch, up to ``enough`` tasks; where the job is lost, of its halves, down to who did it."""
     try:
-        payload = {"cuts": [_payload(d) for d in batch], "operators": operators}
+        payload = {"cuts": [_payload(d) for d in batch], "operators": operators, "enough": enough}
         outcomes: list[dict[str, Any]] = worker.call("sources.probe:attempt", payload, ATTEMPT_LIMITS).value
         return outcomes
     except JobError as error:
         if len(batch) == 1:
             return [{"reason": error.reason if error.reason in ("timeout", "crash") else "crash", "detail": str(error)}]
-    middle = len(batch) // 2
-    return [*_attempt(worker, batch[:middle], operators), *_attempt(worker, batch[middle:], operators)]
+    first = _attempt(worker, batch[: len(batch) // 2], operators, enough)
+    enough -= sum(not outcome["reason"] for outcome in first)
+    return [*first, *(_attempt(worker, batch[len(batch) // 2 :], operators, enough) if enough else [])]
 
 
 def _task(definition: Definition, outcome: dict[str, Any]) -> Task:

@@ -23,23 +23,23 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.overrides import TorchFunctionMode
 
 from sources.guesses import Uses, uses, values
 from sources.inputs import Specs, all_tensors, draw, edited, guesses
+from sources.progress import Budget, Progress, TooLongError, TooMuchError
 from sources.repairs import Failure, repairs
 
 CONFIG = "<config>"
+TOO_LONG = "too many operators"
 MAX_CONSTRUCTIONS = 60
 MAX_MODULES = 6  # constructed modules whose forward is tried
 MAX_CALLS = 140  # of one module's forward; a third of it for all modules but the first
 MAX_STALE = 60  # calls without progress
-MAX_FUNCTIONS = 12_000  # torch functions of one call: more is a large network or a long loop
-MAX_ELEMENTS = 1 << 28  # of all results of one call
-BUDGET = 16_000  # of one search: a torch function costs 1, and 1 for every 2^17 elements of its result
 SMALLER = -1e6  # cost of inputs smaller than ones that were too large: they come first
 CONSTRUCTION = 5  # what constructing a module costs besides
 MAX_PARAMETERS = 100_000_000
+# Parameters that say how many layers there are.
+_DEPTH = re.compile(r"depths?|(num_|n_?)?(hidden_)?(layers?|blocks?|stages)|(n|num)_(encoder|decoder)_layers?")
 
 Arguments = dict[str, str]  # parameter, or "config.attribute" -> expression
 
@@ -58,38 +58,6 @@ class Unsolved:
 
     reason: str
     detail: str
-
-
-class TooMuchError(Exception):
-    """A call of more torch functions, or on larger tensors, than a task may have."""
-
-
-@dataclass(slots=True)
-class Budget:
-    """What a search may still spend. Counted in work, not in time, so that a result does not depend on the machine."""
-
-    left: float = BUDGET
-
-
-class Progress(TorchFunctionMode):
-    """Counts the torch functions of a call and keeps the last."""
-
-    def __init__(self, budget: Budget) -> None:
-        super().__init__()
-        self.budget = budget
-        self.count = self.elements = 0
-        self.last: tuple[str, tuple[Any, ...]] = ("", ())
-
-    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.count += 1
-        if self.count > MAX_FUNCTIONS or self.elements > MAX_ELEMENTS:
-            raise TooMuchError(f"{self.count} torch functions, {self.elements} elements")
-        self.last = (getattr(function, "__name__", ""), args)
-        result = function(*args, **(kwargs or {}))
-        elements = result.numel() if type(result) is torch.Tensor else 0
-        self.elements += elements
-        self.budget.left -= 1 + elements / (1 << 17)
-        return result
 
 
 class Config:
@@ -151,10 +119,12 @@ def build(
         return kind(**given)
 
 
-def call(module: nn.Module, specs: Specs, budget: Budget) -> tuple[Progress, Any, Exception | None]:
-    """One call of forward on drawn inputs: how far it came, the result or the error."""
+def call(
+    module: nn.Module, specs: Specs, budget: Budget, operators: int | None = None, light: bool = False
+) -> tuple[Progress, Any, Exception | None]:
+    """One call of forward on drawn inputs: how far it came, the result or the error; see ``Progress``."""
     torch.manual_seed(0)
-    progress = Progress(budget)
+    progress = Progress(budget, operators, light)
     arguments = [draw(spec) for spec in specs]
     try:
         with torch.no_grad(), progress:
@@ -163,8 +133,13 @@ def call(module: nn.Module, specs: Specs, budget: Budget) -> tuple[Progress, Any
         return progress, None, error
 
 
-def solve(kind: type[nn.Module], namespace: Mapping[str, Any], text: str, told: Told = NOTHING) -> Solution | Unsolved:
-    """Search arguments and inputs for a module class of a task's namespace; ``text`` is the task's source."""
+def solve(
+    kind: type[nn.Module], namespace: Mapping[str, Any], text: str, told: Told = NOTHING, operators: int | None = None
+) -> Solution | Unsolved:
+    """Search arguments and inputs for a module class of a task's namespace; ``text`` is the task's source.
+
+    A task may have so many ``operators`` that compute; None: any number.
+    """
     budget = Budget()
     constructions = Constructions(kind, namespace, text, budget, told)
     first: Unsolved | None = None
@@ -172,17 +147,19 @@ def solve(kind: type[nn.Module], namespace: Mapping[str, Any], text: str, told: 
         if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
             first = first or Unsolved("too large", "parameters")
             continue
-        outcome = _solve_inputs(module, MAX_CALLS if tried == 0 else MAX_CALLS // 3, budget)
+        outcome = _solve_inputs(module, MAX_CALLS if tried == 0 else MAX_CALLS // 3, budget, operators)
         if not isinstance(outcome, Unsolved):
             return Solution(arguments, outcome)
         first = first or outcome
+        if outcome.reason == TOO_LONG and not constructions.again(shallower(arguments)):
+            return outcome
         if tried + 1 >= MAX_MODULES or budget.left < 0:
             break
     return first or Unsolved("constructor not inferred", constructions.message)
 
 
-def _solve_inputs(module: nn.Module, calls: int, budget: Budget) -> Specs | Unsolved:
-    """Best-first search over the inputs of one module."""
+def _solve_inputs(module: nn.Module, calls: int, budget: Budget, operators: int | None) -> Specs | Unsolved:
+    """Best-first search over the inputs of one module. Heavy inputs give way to smaller ones, while there are any."""
     heap: list[tuple[float, int, Specs]] = []
     seen: set[Specs] = set()
     order = itertools.count()
@@ -199,11 +176,13 @@ def _solve_inputs(module: nn.Module, calls: int, budget: Budget) -> Specs | Unso
         if not heap or stale > MAX_STALE or budget.left < 0:
             break
         _, _, specs = heapq.heappop(heap)
-        progress, result, error = call(module, specs, budget)
+        smaller = [s for s in (of_one(specs), halved(specs)) if s not in seen]
+        progress, result, error = call(module, specs, budget, operators, bool(smaller))
         if error is None and has_tensor(result):
             return specs
+        if isinstance(error, TooLongError):
+            return Unsolved(TOO_LONG, str(error))
         if isinstance(error, TooMuchError):
-            smaller = [s for s in (of_one(specs), halved(specs)) if s not in seen]
             if not smaller:
                 return Unsolved("too large", str(error))
             for first, s in enumerate(smaller):
@@ -248,6 +227,21 @@ def _starts(module: nn.Module) -> Iterator[tuple[float, Specs]]:
                 yield 0.8 + 0.5 * j, tuple(option if i == at else c[0] for i, c in enumerate(choices))
 
 
+def shallower(arguments: Arguments) -> Arguments:
+    """The arguments with half as many layers; the same where they say nothing about layers."""
+    return {name: _half(text) if _DEPTH.fullmatch(name.split(".")[-1]) else text for name, text in arguments.items()}
+
+
+def _half(text: str) -> str:
+    if text.startswith("<"):
+        return text
+    tree = ast.parse(text, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 1:
+            node.value //= 2
+    return ast.unparse(tree)
+
+
 def has_tensor(value: Any) -> bool:
     """Whether there is a non-empty tensor in a tensor, list, tuple or dict."""
     if isinstance(value, torch.Tensor):
@@ -290,6 +284,12 @@ class Constructions:
             for name in arguments:
                 for j, option in enumerate(self._options(name)[1:5]):
                     self._push(cost + 1.0 + 0.5 * j, {**arguments, name: option})
+
+    def again(self, arguments: Arguments) -> bool:
+        """Whether these arguments are new; they are the next to be tried."""
+        before = len(self._seen)
+        self._push(-1.0, arguments)
+        return len(self._seen) > before
 
     def _parameters(self) -> list[inspect.Parameter]:
         try:

@@ -162,6 +162,17 @@ def test_ugly_files_are_read_or_refused() -> None:
     assert "# circle_a.x is not here and not needed\nx = None\n" in write_cut(Slicer(package), "uses.py", "U").source
 
 
+def test_a_type_hint_in_parentheses_goes_whole() -> None:
+    text = HEAD + (
+        "class Shape:\n    pass\n\n\nclass Scale(nn.Module):\n"
+        "    def forward(self, x, by: (Shape | None) = None) -> (Shape):\n"
+        "        kept: ((Shape | None)) = by\n        return x * 2 if kept is None else x\n"
+    )
+    source = cut({"n.py": text}, "n.py", "Scale")
+    assert "def forward(self, x, by = None):\n        kept = by\n" in source
+    compile(source, "cut", "exec")
+
+
 def test_dead_branches_of_absent_packages_are_left_out() -> None:
     text = HEAD + (
         "try:\n    from apex import fused\n    HAS_APEX = True\nexcept ImportError:\n    HAS_APEX = False\n"

@@ -1,0 +1,132 @@
+"""Cutting the definitions of a package, each with what it needs.
+
+Runs inside the sandbox: no hostile text is parsed outside.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kdata.record import digest
+from sources.hints import Hints
+from sources.modules import Candidate, candidates
+from sources.scope import reads
+from sources.slicer import SliceError, Slicer
+from sources.symbols import Here, Package
+from sources.writer import Cut
+from sources.writer import cut as write_cut
+
+MAX_USER = 40_000  # characters of a text that is run to see a class at work
+MAX_SOURCE = 100_000  # characters of a task
+SMALL = 80  # lines of a building block: these are tried before whole networks
+DANGEROUS = {"open", "exec", "eval", "input", "compile", "breakpoint", "__import__", "exit", "quit"}
+SUSPECT = re.compile(rf"\b(?:os|sys|{'|'.join(sorted(DANGEROUS))})\b")
+HARMLESS = {"environ", "getenv", "path", "version_info", "maxsize", "float_info", "platform"}  # of os and sys
+
+
+def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    """Cut the definitions of one part of a package.
+
+    ``payload`` holds ``files``, ``replacements``, ``part``, ``parts``, ``seed``, and ``enough``, the number of cuts
+    after which the rest is left alone; with ``only``, just the definitions of these names count.  Returns cuts in the
+    order in which they are to be tried, the refused with reasons, and files that do not parse.
+    """
+    package = Package(payload["files"], payload["replacements"])
+    wanted = payload.get("only")
+    every = [c for c in candidates(package) if wanted is None or c.symbol in wanted]
+    for path in payload["files"] if payload["part"] == 0 else ():
+        package.file(path)  # so that every file that does not parse is known
+    first: dict[str, Candidate] = {}
+    for candidate in every:
+        first.setdefault(candidate.shape, candidate)
+    mixed = sorted(every, key=lambda c: (c.lines > SMALL, digest(str(payload["seed"]), c.path, c.symbol)))
+    slicer, hints = Slicer(package), Hints(package)
+    # Watching others use a class is dear: it is for packages where every class counts.
+    watch = len(first) <= payload["enough"]
+    cuts: list[dict[str, Any]] = []
+    refused: list[dict[str, str]] = []
+    for candidate in mixed[payload["part"] :: payload["parts"]]:
+        original = first[candidate.shape]
+        if candidate.refused:
+            refused.append(_refused(candidate, candidate.refused, ""))
+        elif original is not candidate:
+            refused.append(_refused(candidate, "duplicate", f"of {original.path}:{original.symbol}"))
+        elif len(cuts) >= payload["enough"]:
+            refused.append(_refused(candidate, "limit reached", ""))
+        else:
+            try:
+                cuts.append(_cut(slicer, hints, candidate, watch))
+            except SliceError as error:
+                refused.append(_refused(candidate, error.reason, str(error)))
+            except SyntaxError as error:  # one cut gone wrong is not the package's end
+                refused.append(_refused(candidate, "not sliceable", f"the cut does not parse: {error}"))
+    return {"cuts": cuts, "refused": refused, "broken": package.broken}
+
+
+def _refused(candidate: Candidate, reason: str, detail: str) -> dict[str, str]:
+    return {"path": candidate.path, "symbol": candidate.symbol, "reason": reason, "detail": detail}
+
+
+def _cut(slicer: Slicer, hints: Hints, candidate: Candidate, watch: bool) -> dict[str, Any]:
+    sites = hints.sites(Here(candidate.path, candidate.symbol)) if candidate.kind == "module" else []
+    try:
+        cut = write_cut(slicer, candidate.path, candidate.symbol, sorted({h for s in sites for h in s.needs}, key=str))
+    except SliceError:
+        cut = write_cut(slicer, candidate.path, candidate.symbol)
+    if candidate.kind == "function":
+        cut = _wrapped(cut)
+    if misuse := touches_system(cut.source):
+        raise SliceError("touches the system", misuse)
+    if len(cut.source) > MAX_SOURCE:
+        raise SliceError("too large", f"{len(cut.source)} characters")
+    users = _users(slicer, hints, candidate) if watch and candidate.kind == "module" else []
+    told = {"users": users, "sites": [site.spelled(cut.names.get) for site in sites],
+            "defaults": hints.defaults(re.findall(r"[^\W\d]\w*", cut.source))}  # fmt: skip
+    return {"source": cut.source, "name": cut.name, "path": cut.path, "symbol": cut.symbol, "lacks": list(cut.lacks),
+            "told": told}  # fmt: skip
+
+
+def _users(slicer: Slicer, hints: Hints, candidate: Candidate) -> list[dict[str, str]]:
+    """Cuts of what uses a class, to be run where its arguments and inputs cannot be guessed."""
+    found = []
+    key = Here(candidate.path, candidate.symbol)
+    for user in hints.users(key):
+        try:
+            cut = write_cut(slicer, user.file, user.name, [key])
+        except SliceError:
+            continue
+        if len(cut.source) <= MAX_USER:
+            found.append({"source": cut.source, "name": cut.name, "wanted": cut.names[key]})
+    return found
+
+
+def touches_system(source: str) -> str:
+    """What a task has no business with: strangers will run it. Only what shows; the sandbox does the rest."""
+    if not SUSPECT.search(source):
+        return ""
+    tree = ast.parse(source)
+    fine = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in HARMLESS}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module in ("os", "sys"):
+            return node.module
+    named = (n for n in reads(tree).names if n.id in DANGEROUS or (n.id in ("os", "sys") and id(n) not in fine))
+    return next((n.id for n in named), "")
+
+
+def _wrapped(cut: Cut) -> Cut:
+    """The cut of a function, with a module class whose forward calls it."""
+    tree = ast.parse(cut.source)
+    function = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == cut.name)
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    needed = [a.arg for a in arguments[: len(arguments) - len(function.args.defaults)]] or [arguments[0].arg]
+    taken = {n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    name = "".join(word[:1].upper() + word[1:] for word in cut.name.split("_"))
+    name = name if name not in taken else f"{name}Module"
+    base = "nn.Module" if "\nimport torch.nn as nn\n" in cut.source else "torch.nn.Module"
+    given = ", ".join(needed)
+    text = f"\n\nclass {name}({base}):\n    def forward(self, {given}):\n        return {cut.name}({given})\n"
+    return replace(cut, source=cut.source + text, name=name)

@@ -1,0 +1,88 @@
+"""One definition's work in a fork of its own, under a CPU-time limit.
+
+What crashes, hangs or patches torch harms no other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import select
+import signal
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sources.check import UnfitError
+
+WALL_FACTOR = 10  # a loaded machine may take this much longer on the clock
+
+
+class _OutOfTime(BaseException):
+    """Raised by the profiling timer: no ``except Exception`` of a module's catches it."""
+
+
+def isolated(job: Callable[[], dict[str, Any]], seconds: int) -> dict[str, Any]:
+    """Run a job in a fork under a CPU-time limit. Whatever happens to it, the answer has a ``reason``."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        os.setsid()
+        _answer(job, writing, seconds)
+    os.close(writing)
+    text, ended = _read(reading, seconds * WALL_FACTOR)
+    os.close(reading)
+    for kill in (os.killpg, os.kill):
+        try:
+            kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue  # it has ended by itself
+    _, status = os.waitpid(pid, 0)
+    try:
+        answer: dict[str, Any] = json.loads(text)
+        return answer
+    except ValueError:
+        late = not ended or os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
+        return {"reason": "timeout" if late else "crash", "detail": f"status {status}" if ended and not late else ""}
+
+
+def _answer(job: Callable[[], dict[str, Any]], writing: int, seconds: int) -> None:
+    """In the fork: run the job, write what came out, end."""
+
+    def out_of_time(*_: object) -> None:
+        raise _OutOfTime
+
+    signal.signal(signal.SIGPROF, out_of_time)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds + 2, seconds + 3))
+    try:
+        answer = job()
+    except _OutOfTime:
+        answer = {"reason": "timeout", "detail": f"{seconds} s of CPU time"}
+    except UnfitError as error:
+        answer = {"reason": error.reason, "detail": str(error)}
+    except BaseException as error:  # noqa: BLE001 - whatever a module raises is its outcome
+        answer = {"reason": "does not run alone", "detail": f"{type(error).__name__}: {error}"[:500]}
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    with os.fdopen(writing, "w") as file:
+        file.write(json.dumps(answer) + "\n")
+    os._exit(0)
+
+
+def _read(pipe: int, seconds: float) -> tuple[str, bool]:
+    """A line that comes through a pipe, and whether it came, or the pipe closed, before the time was up.
+
+    Processes that a module left behind may hold the pipe open.
+    """
+    ends, parts = time.monotonic() + seconds, list[bytes]()
+    while (left := ends - time.monotonic()) > 0:
+        ready, _, _ = select.select([pipe], [], [], left)
+        data = os.read(pipe, 1 << 16) if ready else b""
+        if not data:
+            return b"".join(parts).decode("utf-8", "replace"), bool(ready)
+        parts.append(data)
+        if data.endswith(b"\n"):
+            return b"".join(parts).decode("utf-8", "replace"), True
+    return b"".join(parts).decode("utf-8", "replace"), False

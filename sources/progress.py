@@ -1,0 +1,91 @@
+"""How far a call of a module came, and what it cost: counted in work, never in time."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+MAX_FUNCTIONS = 12_000  # torch functions of one call: more is a large network or a long loop
+MAX_ELEMENTS = 1 << 28  # of all results of one call
+BUDGET = 16_000  # of one search: a torch function costs 1, and 1 for every 2^17 elements of its result, 2^23 FLOPs
+ELEMENTS_OF_ONE, FLOPS_OF_ONE = 1 << 17, 1 << 23
+# What a light call may cost for each operator that its task may have.
+LIGHT_ELEMENTS, LIGHT_FLOPS = 1 << 19, 1 << 26
+LONG = 4  # times as many torch functions as a task may have operators are no task
+# Torch functions that surely run no operator that computes.
+_QUIET = re.compile(
+    r"_|view|reshape|permute|transpose|expand|detach|select|squeeze|unsqueeze|split|chunk|unbind|clone|empty|zeros|ones"
+    r"|full|arange|contiguous|flatten|unflatten|narrow|diagonal|movedim|swapaxes|tensor_split|float|type|new_|(t|to)$"
+)
+
+
+class TooMuchError(Exception):
+    """A call of more torch functions, or on larger tensors, than it may have."""
+
+
+class TooLongError(Exception):
+    """A call of more operators than a task may have, whatever its inputs."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """What a search may still spend. Counted in work, not in time, so that a result does not depend on the machine."""
+
+    left: float = BUDGET
+
+
+class Progress(TorchFunctionMode):
+    """Counts the torch functions of a call and keeps the last."""
+
+    def __init__(self, budget: Budget, operators: int | None = None, light: bool = False) -> None:
+        """A task may have so many ``operators``; a ``light`` call is one on no more than its inputs need hold.
+
+        While active, raises ``TooMuchError`` and ``TooLongError``.
+        """
+        super().__init__()
+        self.budget = budget
+        self.count = self.computing = self.elements = 0
+        self.flops = 0.0
+        self.last: tuple[str, tuple[Any, ...]] = ("", ())
+        self._most = math.inf if operators is None else LONG * operators
+        each = operators if light and operators else math.inf
+        self._elements, self._flops = min(MAX_ELEMENTS, each * LIGHT_ELEMENTS), each * LIGHT_FLOPS
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.count += 1
+        if self.computing > self._most:
+            raise TooLongError(f"more than {self._most} torch functions")
+        if self.count > MAX_FUNCTIONS or self.elements > self._elements or self.flops > self._flops:
+            raise TooMuchError(f"{self.count} torch functions, {self.elements} elements, {self.flops:.1e} FLOPs")
+        name = getattr(function, "__name__", "")
+        self.last = (name, args)
+        result = function(*args, **(kwargs or {}))
+        self.budget.left -= 1
+        if type(result) is torch.Tensor:
+            self._spent(name, args, result)
+        return result
+
+    def _spent(self, name: str, args: Any, result: torch.Tensor) -> None:
+        elements, flops = result.numel(), _flops(name, args, result)
+        self.computing += not _QUIET.match(name)
+        self.elements += elements
+        self.flops += flops
+        self.budget.left -= elements / ELEMENTS_OF_ONE + flops / FLOPS_OF_ONE
+
+
+def _flops(name: str, args: Any, result: torch.Tensor) -> float:
+    """An estimate, from the arguments, for the functions that multiply matrices; 0 for the others."""
+    if len(args) < 2 or not all(isinstance(a, torch.Tensor) for a in args[:2]):
+        return 0.0
+    x, weight = args[:2]
+    if name.startswith("conv"):
+        each = x if "transpose" in name else result
+        return 2.0 * float(each.numel()) * float(math.prod(weight.shape[1:]))
+    if name in ("linear", "matmul", "__matmul__", "bmm", "mm"):
+        return 2.0 * float(result.numel()) * float(x.shape[-1] if x.dim() else 1)
+    return 0.0

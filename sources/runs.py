@@ -1,0 +1,84 @@
+"""Whether a module that ran also runs otherwise: with smaller inputs, fewer layers, other sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from sources.check import UnfitError, Work
+from sources.inputs import draw
+from sources.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, Budget
+from sources.search import Solution, build, call, halved, has_tensor, of_one, shallower
+
+MAX_HALVINGS = 6
+TIES_BUDGET = 6_000  # work spent on finding which sizes belong together, see ``progress.Budget``
+
+
+class Runs:
+    """Whether a module runs with other sizes, as long as the budget lasts."""
+
+    def __init__(self, kind: Any, namespace: Mapping[str, Any], operators: int) -> None:
+        """``operators`` that compute are what a task may have."""
+        self._kind, self._namespace, self._budget = kind, namespace, Budget(TIES_BUDGET)
+        self._operators = operators
+
+    def __call__(self, solution: Solution) -> bool:
+        if self._budget.left < 0:
+            return False
+        try:
+            module = build(self._kind, dict(solution.arguments), self._namespace, self._budget)
+        except Exception:  # noqa: BLE001 - it does not run, whatever the reason
+            return False
+        _, result, error = call(module, solution.specs, self._budget)
+        return error is None and has_tensor(result)
+
+    def heavy(self, solution: Solution) -> bool:
+        """Whether one call takes more than a light one may.
+
+        Raises:
+            UnfitError: it has too many operators, or takes more than any task may.
+        """
+        module = build(self._kind, dict(solution.arguments), self._namespace, Budget())
+        torch.manual_seed(0)
+        inputs, work = [draw(spec) for spec in solution.specs], Work(self._operators)
+        try:
+            with torch.no_grad(), work:
+                module(*inputs)
+        except UnfitError:
+            if work.operators > self._operators:
+                raise
+            return True
+        except Exception:  # noqa: BLE001 - the check tells what it is that runs once and not twice
+            return False
+        each = self._operators
+        return work.elements > each * LIGHT_ELEMENTS or work.flops > each * LIGHT_FLOPS
+
+
+def fitted(solution: Solution, runs: Runs) -> Solution:
+    """The solution with fewer layers, while it has too many operators, and with inputs no heavier than need be.
+
+    Raises:
+        UnfitError: it has too many operators.
+    """
+    try:
+        return lightened(solution, runs)
+    except UnfitError:
+        shallow = Solution(shallower(solution.arguments), solution.specs)
+        if shallow == solution or not runs(shallow):
+            raise
+        return fitted(shallow, runs)
+
+
+def lightened(solution: Solution, runs: Runs) -> Solution:
+    """The solution with smaller inputs, while it is heavy and smaller ones run."""
+    for _ in range(MAX_HALVINGS):
+        if not runs.heavy(solution):
+            return solution
+        smaller = (Solution(solution.arguments, s) for s in (halved(solution.specs), of_one(solution.specs)))
+        fitting = next((s for s in smaller if s != solution and runs(s)), None)
+        if fitting is None:
+            return solution
+        solution = fitting
+    return solution

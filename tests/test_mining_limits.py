@@ -1,0 +1,63 @@
+"""Mining: what is too large for a task is made smaller, or given up early."""
+
+from __future__ import annotations
+
+from kdata.record import Definition, Dropped, Origin, SourceFile, Task
+from sources.mine import cut_step, step
+
+HEAD = "import torch\nimport torch.nn as nn\n"
+DEEP = (
+    HEAD
+    + """
+class Deep(nn.Module):
+    def __init__(self, dim, num_layers=None):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(dim, dim) for _ in range(num_layers))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x).relu()
+        return x
+
+
+class Endless(nn.Module):
+    def forward(self, x):
+        for _ in range(100):
+            x = x.relu() + 1
+        return x
+"""
+)
+
+
+def test_networks_have_fewer_layers_or_too_many_operators() -> None:
+    file = SourceFile(Origin("local", "pkg", "1", "deep.py", ("MIT",)), DEEP + "\n\ndef made():\n    Deep(8, 24)\n")
+    cuts = [d for d in cut_step().function([file]) if isinstance(d, Definition)]
+    found = list(step(operators=7).function(cuts))
+    tasks = {t.symbol: t for t in found if isinstance(t, Task)}
+    assert set(tasks) == {"Deep"}
+    assert "num_layers = 3\n" in tasks["Deep"].source
+    assert [d.reason for d in found if isinstance(d, Dropped)] == ["too many operators"]
+
+
+HEAVY = (
+    HEAD
+    + """
+class Heavy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wide = nn.Conv2d(512, 512, 3, padding=1)
+
+    def forward(self, x):
+        return self.wide(x).relu()
+"""
+)
+
+
+def test_inputs_are_no_heavier_than_need_be() -> None:
+    file = SourceFile(Origin("local", "pkg", "1", "heavy.py", ("MIT",)), HEAVY)
+    (cut,) = (d for d in cut_step().function([file]) if isinstance(d, Definition))
+    (task,) = step(operators=16).function([cut])
+    assert isinstance(task, Task)
+    batch, channels, height, width = task.inputs[0].shape
+    assert channels == 512
+    assert 2 * batch * height * width * 9 * channels**2 <= 2**30
