@@ -78,6 +78,8 @@ class Enclosure:
 
 
 def _harmless(event: str, arguments: tuple[Any, ...]) -> bool:
+    if event == "object.__setattr__":  # what dataclasses do to the candidate's classes
+        return isinstance(arguments[0], type) and arguments[0].__module__ == CANDIDATE and arguments[1] == "__doc__"
     if event != "open":
         return event in LISTING
     path, _, flags = arguments

@@ -62,6 +62,16 @@ class Cost:
     terms: int = 1  # K: the longest sum behind one element of an output
     sums: bool = False
     products: bool = False
+    steps: list[Step] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operator, and dimensions of its tensors, each as its tensor's place and its own counted from the last."""
+
+    name: str
+    single: frozenset[tuple[int, int]]  # of one element, or not there
+    spread: frozenset[tuple[int, int]]  # of these, such as were broadcast
 
 
 class Meter(TorchDispatchMode):
@@ -87,8 +97,27 @@ class Meter(TorchDispatchMode):
             whole = max(t.numel() for t in given)
             cost.terms = max(cost.terms, whole // max(1, made), *(max(t.shape, default=1) for t in given))
         cost.work += made
+        cost.steps.append(_step(name, given, out))
         cost.largest = max(cost.largest, made, *(t.numel() for t in given)) if given else max(cost.largest, made)
         return out
+
+
+def _step(name: str, given: list[torch.Tensor], out: Any) -> Step:
+    shapes = [tuple(t.shape) for t in given]
+    shape = tuple(out.shape) if isinstance(out, torch.Tensor) else ()
+    if len(shapes) < 2 or not _broadcast(shapes, shape):
+        return Step(name, frozenset(), frozenset())
+    single = {(place, dim) for place, own in enumerate(shapes) for dim in range(1, len(shape) + 1)
+              if dim > len(own) or own[-dim] == 1}  # fmt: skip
+    return Step(name, frozenset(single), frozenset((place, dim) for place, dim in single if shape[-dim] != 1))
+
+
+def _broadcast(shapes: list[tuple[int, ...]], shape: tuple[int, ...]) -> bool:
+    """Whether the shapes, brought together, give this one."""
+    try:
+        return tuple(torch.broadcast_shapes(*shapes)) == shape
+    except RuntimeError:
+        return False
 
 
 def _columns(name: str, out: Any, given: list[torch.Tensor]) -> int:
@@ -123,6 +152,15 @@ class Run:
     arguments: str
     elements: int
     cost: Cost = field(default_factory=Cost)
+
+    def degenerates(self, other: Run) -> bool:
+        """Whether the same operators broadcast at other sizes what they do not broadcast here, as by accident.
+
+        An odd number of channels cut in two may leave one channel, which then spreads over the others.
+        """
+        pairs = list(zip(self.cost.steps, other.cost.steps, strict=False))
+        same = len(self.cost.steps) == len(other.cost.steps) and all(a.name == b.name for a, b in pairs)
+        return same and any(b.spread - a.single for a, b in pairs)
 
 
 class Prober:

@@ -89,6 +89,7 @@ def _attribute(node: ast.Attribute, roots: dict[str, str], own: set[str], parent
     if (
         private(node.attr, frozenset() if chain else own)
         and not _type_name(node, parent)
+        and not (chain == "types.FunctionType" and "isinstance" not in own and _type_asked(parent, parents))
         and not (node.attr == "_version" and not changed)
     ):
         yield ast.unparse(node)
@@ -99,6 +100,13 @@ def _attribute(node: ast.Attribute, roots: dict[str, str], own: set[str], parent
 def _type_name(node: ast.Attribute, parent: ast.AST | None) -> bool:
     """``self.__class__.__name__``: what a module is called, for messages."""
     return node.attr == "__class__" and isinstance(parent, ast.Attribute) and parent.attr in DUNDERS
+
+
+def _type_asked(parent: ast.AST | None, parents: dict[int, ast.AST]) -> bool:
+    """Whether it is named only to ask ``isinstance``."""
+    if isinstance(parent, ast.Tuple):
+        parent = parents.get(id(parent))
+    return isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "isinstance"
 
 
 def _name(

@@ -136,7 +136,7 @@ def _add(
         for value in wish:
             tried = values | dict.fromkeys(axis, value)
             run = prober.forward(tried)
-            if run is not None and run.cost.work <= limit:
+            if run is not None and run.cost.work <= limit and not chosen[0].run.degenerates(run):
                 values = tried
                 break
     run = prober.forward(values)
