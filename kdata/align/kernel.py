@@ -38,7 +38,6 @@ class Written:
     pointers: list[str]  # Inductor's names, in order
     sizes: list[tuple[str, Any]]  # argument, its value over Inductor's integer arguments
     blocks: dict[str, int]
-    warps: int
     grid: list[tuple[Any, str]]  # along each grid axis: elements, over Inductor's integer arguments, and block
     helpers: set[str]
     combines: dict[str, str]  # the functions that its scans combine with, by name
@@ -92,7 +91,7 @@ def write(
     ]
     used = {n.func.id for n in walk(function) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
     helpers &= used | names(function)
-    return Written(name, text, pointers, ordered, blocks, _warps(kernel), grid, helpers, combines)
+    return Written(name, text, pointers, ordered, blocks, grid, helpers, combines)
 
 
 def results(kernel: Kernel) -> dict[str, str]:
@@ -146,7 +145,9 @@ def _blocks(kernel: Kernel, bases: dict[str, str]) -> dict[str, int]:
     extent = {f"{axis.rstrip('_').upper()}_BLOCK" if axis == "r0_" else f"{axis.upper()}BLOCK": _power(n)
               for axis, n in kernel.hints.items()}  # fmt: skip
     if kernel.is_matmul:
-        chosen = {"ZBLOCK": 1, "YBLOCK": 64, "XBLOCK": 64, "R0_BLOCK": 32}
+        # Measured on an H200 in fp32: as fast as BLOCK_K = 32 (convolution a quarter faster), half the time to compile
+        # and no spills; 8 warps are up to twice as slow.
+        chosen = {"ZBLOCK": 1, "YBLOCK": 64, "XBLOCK": 64, "R0_BLOCK": 16}
     elif "r0_" in kernel.hints:
         columns = min(extent["R0_BLOCK"], 1024 if kernel.inner else 64)
         chosen = {"R0_BLOCK": columns, "YBLOCK": 1, "ZBLOCK": 1}
@@ -163,10 +164,6 @@ def _blocks(kernel: Kernel, bases: dict[str, str]) -> dict[str, int]:
 
 def _power(n: int) -> int:
     return 1 << max(0, int(n) - 1).bit_length()
-
-
-def _warps(kernel: Kernel) -> int:
-    return 8 if kernel.is_matmul and min(kernel.hints.values()) >= 2048 else 4
 
 
 def _place(kernel: Kernel) -> list[str]:

@@ -92,8 +92,6 @@ def _launch(call: Call, names: Mapping[str, str], known: Mapping[str, str], size
     arguments = [_start(t, o, names[t.name], known) for t, o in zip(call.tensors, call.offsets, strict=True)]
     arguments += [render(v, known) for _, v in sizes]
     constants = [f"{b}={n}" for b, n in kernel.blocks.items()]
-    if kernel.warps != 4:
-        constants.append(f"num_warps={kernel.warps}")
     return [
         f"grid = ({', '.join(blocks)},)",
         f"{kernel.name}[grid]({', '.join([*arguments, *constants])})",
