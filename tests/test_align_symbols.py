@@ -13,6 +13,7 @@ LAYERS = {
     "a quotient given to int": ("nn.Linear(n, int(n / 4))", "4, n"),
     "a ratio given to int": ("nn.Linear(n, int(n * 0.5) + int(n * 2.0))", "4, n"),
     "one group a channel": ("nn.GroupNorm(n, n)", "2, n, 5, 3"),
+    "a normalised weight": ("nn.utils.weight_norm(nn.Linear(n, 5))", "4, n"),
     "one group a channel of a convolution": ("nn.Conv1d(n, n, 3, groups=n)", "2, n, 9"),
 }
 FORWARDS = {
@@ -20,6 +21,11 @@ FORWARDS = {
     "one hot": "return F.one_hot(x.argmax(1), x.shape[1]) * 2.0 + x",
     "numel of a shape": "return x.reshape(x.shape.numel()) * 2.0",
     "rounding up": "return x.new_zeros(x.shape[0], math.ceil(x.shape[1] / 2)) + x.sum(1, keepdim=True)",
+    "a size given to float": "return x / math.sqrt(float(x.shape[1]))",
+    "windows of a padded image": (
+        "y = F.pad(torch.roll(x, 2, 1)[None, None], (1, 1, 2, 2), mode='replicate')\n"
+        "return F.unfold(F.pad(y, (0, 2, 0, 0), value=0.5), 4, stride=4)"
+    ),
     "a clamped update of a slice": "y = x.clone()\ny[:, 1:] = x[:, :-1]\nreturn y * 2.0",
 }
 

@@ -21,6 +21,7 @@ from torch._dynamo import device_interface
 from torch._inductor import ir, sizevars
 from torch._inductor.sizevars import SizeVarAllocator
 from torch._inductor.virtualized import V
+from torch.utils._sympy import functions
 from torch.utils._sympy.value_ranges import ValueRangeError
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
@@ -113,6 +114,7 @@ def install() -> None:
     device_interface.get_interface_for_device("cuda")  # fills the table that is overwritten next
     device_interface.device_interfaces["cuda"] = device_interface.device_interfaces["cuda:0"] = AbsentCuda
     _forgive_range_errors()
+    _numeric_identities()
     _bound_simplification()
     _cap_splits()
     shortcuts.install()
@@ -158,6 +160,16 @@ def _bound_simplification() -> None:
     """
     join = sizevars.join_dimensions
     sizevars.join_dimensions = lambda expr: expr if expr.is_Add and len(expr.args) > LONGEST_JOINED_SUM else join(expr)
+
+
+def _numeric_identities() -> None:
+    """Let ``max(0, Identity(1) - 1)`` be compared: sympy does not see that a number held together is one."""
+    plain: Any = vars(functions.MinMaxBase)["_new_args_filter"].__func__
+
+    def filtered(cls: type, arguments: Any) -> Any:
+        return plain(cls, [a.expand(identity=True) if a.is_number else a for a in map(sympy.sympify, arguments)])
+
+    functions.MinMaxBase._new_args_filter = classmethod(filtered)  # type: ignore[method-assign,assignment]
 
 
 def _forgive_range_errors() -> None:

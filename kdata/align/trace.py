@@ -42,7 +42,7 @@ SYMBOLS = "__sizes__"
 SMALLEST_PARAMETER_SIZE = 16
 # What a parameter is called that counts features, as opposed to taps, groups, heads or layers.
 SIZE_LIKE = re.compile(r"feature|channel|class|hidden|embed|planes|units|filters|width|vocab|d_model|in_|out_|inp|oup|"
-                       r"(^|_)(dim|size|nf|ch|c|in|out|n)$")  # fmt: skip
+                       r"token|patches|(^|_)(dim|size|nf|ch|c|in|out|n)$")  # fmt: skip
 RANDOM = ("bernoulli", "rand", "normal", "uniform", "dropout", "multinomial", "exponential", "randperm")
 
 VIEWS = frozenset("view reshape _unsafe_view permute transpose t expand unsqueeze squeeze detach alias slice select "

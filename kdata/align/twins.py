@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -18,7 +19,7 @@ from torch.fx.experimental import proxy_tensor
 from torch.nn.modules import rnn
 from torch.utils._sympy import functions
 
-from kdata.align.whole import ceil, floor
+from kdata.align.whole import Real, ceil, floor
 
 _plain_square_root, _plain_linspace = math.sqrt, torch.linspace
 POOLS = (("avg_pool1d", 1, torch.mean), ("avg_pool2d", 2, torch.mean), ("avg_pool3d", 3, torch.mean),
@@ -95,6 +96,13 @@ def _group_norm(x: torch.Tensor, num_groups: Any, weight: Any = None, bias: Any 
     return normal
 
 
+def _norm_except_dim(v: torch.Tensor, power: int = 2, dim: int = 0) -> torch.Tensor:
+    """ATen's own, which ``weight_norm`` is made of, takes the sizes as numbers."""
+    axes = [d for d in range(v.dim()) if d != dim]
+    norm: torch.Tensor = torch.linalg.vector_norm(v, power, axes, keepdim=True)
+    return norm if dim != -1 else norm.reshape(())
+
+
 def _one_hot(index: torch.Tensor, num_classes: Any = -1) -> torch.Tensor:
     """ATen's own takes the number of classes as a number."""
     if not isinstance(num_classes, torch.SymInt):
@@ -147,9 +155,12 @@ def symbolic_twins() -> Iterator[None]:
             (nn.functional, "group_norm", _group_norm), (nn.functional, "one_hot", _one_hot),
         ):  # fmt: skip
             stack.enter_context(mock.patch.object(module, name, twin))
+        weight_norm = sys.modules["torch.nn.utils.weight_norm"]  # whose name in torch.nn.utils is its function's
+        stack.enter_context(mock.patch.object(weight_norm, "norm_except_dim", _norm_except_dim))
         for name, dims, reduce in POOLS:
             twin = _pool(getattr(nn.functional, name), dims, reduce)
             stack.enter_context(mock.patch.object(nn.functional, name, twin))
+        stack.enter_context(mock.patch.object(nn.functional, "float", Real, create=True))  # a head's size
         stack.enter_context(mock.patch.object(rnn, "int", (int, torch.SymInt), create=True))  # isinstance(n, int)
         cells = {"lstm_cell": _lstm_cell, "gru_cell": _gru_cell, "rnn_tanh_cell": _rnn_cell("tanh"),
                  "rnn_relu_cell": _rnn_cell("relu")}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Python's ``int``, and ``numel`` of a shape, for symbols: ``int(dim * mlp_ratio)`` stays an expression over ``dim``.
+"""Python's ``int`` and ``float``, and ``numel`` of a shape, for symbols: ``int(dim * mlp_ratio)`` stays an expression.
 
 Python asks ``__int__`` for a number, so the task's calls are renamed in its tree.  A quotient is rounded down, which is
 what ``int`` does with positive numbers.
@@ -15,19 +15,21 @@ import sympy
 import torch
 from torch.utils._sympy import functions
 
-WHOLE, WHOLE_TYPE, NUMEL = "__whole__", "__whole_type__", "__numel__"
+WHOLE, WHOLE_TYPE, NUMEL, REAL = "__whole__", "__whole_type__", "__numel__", "__real__"
 _plain_floor, _plain_ceil = math.floor, math.ceil
 LARGEST_DENOMINATOR = 64  # beyond it a float's rounding could decide the quotient
 
 
 class WholeNumbers(ast.NodeTransformer):
-    """Renames calls of ``int``, and lets ``isinstance(n, int)`` hold for symbols."""
+    """Renames calls of ``int`` and ``float``, and lets ``isinstance(n, int)`` hold for symbols."""
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
         match node:
             case ast.Call(func=ast.Name(id="int") as function, args=[_]):
                 function.id = WHOLE
+            case ast.Call(func=ast.Name(id="float") as function, args=[_]):
+                function.id = REAL
             case ast.Call(func=ast.Attribute(value=value, attr="numel"), args=[], keywords=[]):
                 made = ast.Call(ast.Name(NUMEL, ast.Load()), [value], [])
                 return ast.fix_missing_locations(ast.copy_location(made, node))
@@ -66,12 +68,30 @@ def _quotient(value: Any, otherwise: Callable[[Any], Any], up: bool) -> Any:
     return otherwise(value)
 
 
+def real(value: Any) -> Any:
+    """``float(value)``, which of a size is symbolic."""
+    symbolic = isinstance(value, torch.SymInt | torch.SymFloat)
+    return torch.sym_float(value) if symbolic else float(value)  # type: ignore[no-untyped-call]
+
+
+class _RealType(type):
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, float)
+
+
+class Real(metaclass=_RealType):
+    """In place of ``float`` in a module of torch, which also asks ``isinstance(x, float)``."""
+
+    def __new__(cls, value: Any = 0.0) -> Any:
+        return real(value)
+
+
 def numel(value: Any) -> Any:
     """``value.numel()``, which of a shape with symbols is symbolic."""
     return math.prod(value) if isinstance(value, torch.Size) else value.numel()
 
 
-NAMES = {WHOLE: whole, NUMEL: numel, WHOLE_TYPE: (int, torch.SymInt)}
+NAMES = {WHOLE: whole, REAL: real, NUMEL: numel, WHOLE_TYPE: (int, torch.SymInt)}
 
 
 def _rounded(expression: sympy.Expr, up: bool) -> sympy.Expr | None:
