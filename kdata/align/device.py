@@ -177,7 +177,7 @@ def _forgive_range_errors() -> None:
 
     Bounding ``s0 % (s1 // s2)`` raises in torch 2.13 where it should give up; "not known" is always a safe answer.
     """
-    decide = SizeVarAllocator.guard_or_false
+    decide: Any = SizeVarAllocator.guard_or_false
 
     def guard_or_false(self: SizeVarAllocator, expression: Any) -> bool:
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
 from typing import Any
 
 import sympy
@@ -12,37 +11,15 @@ import torch
 
 from kdata.align import helpers, inductor, kernel, launch, symbols
 from kdata.align.errors import AlignError
+from kdata.align.forward import forward
 from kdata.align.model import model
 from kdata.align.naming import identifier, label, unique
 from kdata.align.outputs import Outputs
+from kdata.align.state import Forward, base, base_name, offset, say, short, sizes
 from kdata.align.trace import Traced
 from kdata.align.trees import Transformer, walk
 
 HEADER = "import torch\nimport triton\nimport triton.language as tl\n"
-
-
-@dataclass(slots=True)
-class Forward:
-    """The new forward while it is written."""
-
-    traced: Traced
-    module: inductor.Module
-    known: dict[str, str]  # size symbol -> name
-    access: dict[str, str]  # Inductor's argument -> how forward says it
-    buffers: dict[str, launch.Buffer] = field(default_factory=dict)
-    values: dict[str, Any] = field(default_factory=dict)  # Inductor's integer variables -> expressions
-    written: set[str] = field(default_factory=set)
-    local: dict[str, str] = field(default_factory=dict)  # buffer -> local name
-    views: dict[str, ast.expr] = field(default_factory=dict)
-    lines: list[str] = field(default_factory=list)
-    taken: set[str] = field(default_factory=set)
-    launchers: dict[str, list[tuple[str, launch.Launcher, launch.Call, dict[str, str]]]] = field(default_factory=dict)
-    kernels: dict[str, kernel.Written] = field(default_factory=dict)
-    left: list[str] = field(default_factory=list)
-    integers: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # of every call still to be written
-    inputs: set[str] = field(default_factory=set)
-    kept: dict[str, str] = field(default_factory=dict)  # constructor parameters -> attributes that keep them
-    final: set[str] = field(default_factory=set)  # buffers that forward returns
 
 
 def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str, list[str]]:
@@ -55,7 +32,7 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
     state.taken |= {re.split(r"\W", a)[0] for a in state.access.values()}
     calls = _calls(state)
     state.integers = {name: [integers for _, integers in made] for name, made in calls.items()}
-    state.final = {_base_name(node) for node in module.returns}
+    state.final = {base_name(node) for node in module.returns}
     titles = {name: unique(identifier(label(name)), state.taken) for name in module.kernels if name in calls}
     for name, made in module.kernels.items():
         if name in calls:
@@ -72,7 +49,7 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
     held = {access.rpartition(".")[2] for access in traced.attributes.values()}
     imports, classes = model(
         source, entry_point, traced.plain - held, _inherited(traced), traced.constants(), state.kept,
-        lambda old: _forward(state, old, outputs),
+        lambda old: forward(state, old, outputs),
     )  # fmt: skip
     needed = {h for k in state.kernels.values() for h in k.helpers}
     launchers = [found.text for made in state.launchers.values() for _, found, _, _ in made]
@@ -168,13 +145,6 @@ def _is_size(value: ast.expr, values: dict[str, Any]) -> bool:
     )
 
 
-def _base_name(node: ast.expr) -> str:
-    """The buffer under inline views."""
-    while isinstance(node, ast.Call) and node.args:
-        node = node.args[0]
-    return ast.unparse(node)
-
-
 def _pointers(made: inductor.Kernel) -> list[str]:
     return [a for a, kind in made.signature.items() if kind.startswith("*")]
 
@@ -185,17 +155,9 @@ def _pointer_name(state: Forward, argument: str, title: str, result: str) -> str
     if argument.startswith("reinterpret_tensor"):
         name = re.match(r"reinterpret_tensor\((\w+)", argument).group(1)  # type: ignore[union-attr]
     if name in state.access:
-        return _short(state.access[name])
+        return short(state.access[name])
     said = "out" if name in state.final else f"{title}_{result or 'out'}"
     return state.local.setdefault(name, unique(said, state.taken))
-
-
-def _short(access: str) -> str:
-    """``self.block[0].fc1.weight`` -> fc1_weight; ``x`` -> x."""
-    parts = [p for p in re.split(r"\W+", access) if p and p != "self"]
-    return identifier(
-        "_".join(parts[-2:]) if parts[-1] in ("weight", "bias", "running_mean", "running_var") else parts[-1]
-    )
 
 
 def _statement(state: Forward, statement: ast.stmt) -> None:
@@ -207,7 +169,7 @@ def _statement(state: Forward, statement: ast.stmt) -> None:
         case ast.Assign(
             targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id=made), args=[size, stride, dtype])
         ) if made.startswith("empty_strided"):
-            dims = (_sizes(state, size), _sizes(state, stride))
+            dims = (sizes(state, size), sizes(state, stride))
             state.buffers[name] = launch.Buffer(name, *dims, ast.unparse(dtype))
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="reinterpret_tensor")) as value):
             state.views[name] = value
@@ -219,36 +181,17 @@ def _statement(state: Forward, statement: ast.stmt) -> None:
             raise AlignError("left to ATen", ast.unparse(statement).splitlines()[0][:200])
 
 
-def _sizes(state: Forward, node: ast.expr) -> tuple[Any, ...]:
-    assert isinstance(node, ast.Tuple)
-    return tuple(symbols.substitute(symbols.read(e), state.values) for e in node.elts)
-
-
-def _base(state: Forward, node: ast.expr) -> str:
-    """The buffer under views."""
-    while True:
-        match node:
-            case ast.Name(id=name) if name in state.views:
-                node = state.views[name]
-            case ast.Name(id=name):
-                return name
-            case ast.Call(func=ast.Name(id="reinterpret_tensor"), args=[inner, *_]):
-                node = inner
-            case _:
-                raise AlignError("compiler output", f"an argument {ast.unparse(node)}")
-
-
 def _launch(state: Forward, name: str, node: ast.Call) -> None:
     made = state.kernels[name]
     signature = [a for a in state.module.kernels[name].signature if a[-5:] != "BLOCK"]
     given = dict(zip(signature, node.args, strict=True))
-    tensors = [state.buffers[_base(state, given[p])] for p in made.pointers]
-    offsets = [_offset(state, given[p]) for p in made.pointers]
+    tensors = [state.buffers[base(state, given[p])] for p in made.pointers]
+    offsets = [offset(state, given[p]) for p in made.pointers]
     values = state.integers[name].pop(0)
     fresh = {t.name for t in tensors} - state.written
     call = launch.Call(made, tensors, offsets, fresh, values)
     title, found = _launcher(state, name, call)
-    arguments = [_say(state, t.name) for t in dict.fromkeys(tensors) if t.name not in fresh]
+    arguments = [say(state, t.name) for t in dict.fromkeys(tensors) if t.name not in fresh]
     arguments += [_size(state, s) for s in found.extra]
     if "device" in found.parameters:
         arguments.append(f"{_any_tensor(state)}.device")
@@ -261,16 +204,6 @@ def _launch(state: Forward, name: str, node: ast.Call) -> None:
 def _any_tensor(state: Forward) -> str:
     """A tensor that forward has, to ask for its device."""
     return next(a for a in state.access.values() if a in state.inputs)
-
-
-def _offset(state: Forward, node: ast.expr) -> Any:
-    """How many elements into its buffer an argument starts."""
-    match node:
-        case ast.Name(id=name) if name in state.views:
-            return _offset(state, state.views[name])
-        case ast.Call(func=ast.Name(id="reinterpret_tensor"), args=[inner, _, _, offset]):
-            return _offset(state, inner) + symbols.substitute(symbols.read(offset), state.values)
-    return sympy.Integer(0)
 
 
 def _launcher(state: Forward, name: str, call: launch.Call) -> tuple[str, launch.Launcher]:
@@ -295,7 +228,7 @@ def _local_names(state: Forward, call: launch.Call) -> dict[str, str]:
     outputs = [t.name for t in dict.fromkeys(call.tensors) if t.name in call.fresh]
     for tensor in call.tensors:
         if tensor.name in state.access:
-            chosen[tensor.name] = _short(state.access[tensor.name])
+            chosen[tensor.name] = short(state.access[tensor.name])
         elif tensor.name in call.fresh:
             chosen[tensor.name] = "out" if len(outputs) == 1 else state.local.get(tensor.name, "out")
         else:
@@ -313,104 +246,5 @@ def _unify(known: dict[str, str], first: launch.Call, second: launch.Call) -> di
     return renamed
 
 
-def _say(state: Forward, buffer: str) -> str:
-    return state.access.get(buffer) or state.local[buffer]
-
-
 def _size(state: Forward, size: Any) -> str:
     return state.known[str(size)]
-
-
-def _forward(state: Forward, old: ast.FunctionDef, outputs: Outputs) -> str:
-    """The text of the new forward."""
-    values = [_value(state, node) for node in state.module.returns]
-    body = [*state.lines, *outputs.lines(values)]
-    text = "\n".join(body)
-    used = [s for s, name in state.known.items() if re.search(rf"(?<![\w.]){re.escape(name)}\b", text)]
-    binding = launch.Binding(state.known)
-    inputs = [(state.access[a], b) for a, b in state.buffers.items() if a in state.access]
-    shapes = binding.bind([symbols.symbol(s) for s in used], inputs)
-    shapes += [f"{state.known[str(s)]} = {_attribute(state, str(s))}" for s in binding.missing]
-    lines = [*state.traced.given(), *state.traced.constants(), *shapes, *body]
-    plain_arguments = ast.unparse(_without_annotations(old.args))
-    return f"def forward({plain_arguments}):\n    " + "\n    ".join(_returning(lines))
-
-
-def _attribute(state: Forward, size: str) -> str:
-    """The attribute that holds a size which no shape tells, kept by the constructor if need be."""
-    if size in state.traced.attributes:
-        return state.traced.attributes[size]
-    if size not in state.traced.parameters:
-        raise AlignError("compiler output", f"a size that no shape tells: {state.known[size]}")
-    parameter, attribute = state.traced.parameters[size]
-    state.kept[parameter] = attribute
-    return f"self.{attribute}"
-
-
-def _returning(lines: list[str]) -> list[str]:
-    """``y = f(x); return y`` as ``return f(x)``."""
-    last = re.fullmatch(r"return (\w+)", lines[-1])
-    made = re.fullmatch(rf"{last.group(1)} = (\w+\(.*\))", lines[-2]) if last and len(lines) > 1 else None
-    return [*lines[:-2], f"return {made.group(1)}"] if made else lines
-
-
-def _without_annotations(arguments: ast.arguments) -> ast.arguments:
-    for argument in walk(arguments):
-        if isinstance(argument, ast.arg):
-            argument.annotation = None
-    return arguments
-
-
-def _value(state: Forward, node: ast.expr) -> str:
-    """A returned value: a tensor, or a view of one."""
-    match node:
-        case ast.Constant():
-            return ast.unparse(node)
-        case ast.Name(id=name) if name in state.views:
-            return _value(state, state.views[name])
-        case ast.Name(id=name) if name in state.buffers:
-            return _say(state, name)
-        case ast.Call(func=ast.Name(id="reinterpret_tensor"), args=[inner, size, stride, _]):
-            base = state.buffers[_base(state, inner)]
-            return _view(state, base, _sizes(state, size), _sizes(state, stride), _offset(state, node))
-    expression = symbols.substitute(symbols.read(node), state.values)
-    return launch.render(expression, state.known)
-
-
-def _view(state: Forward, base: launch.Buffer, size: tuple[Any, ...], stride: tuple[Any, ...], offset: Any) -> str:
-    """A view as ``view`` and ``permute``, or as a slice, where these can say it, else ``as_strided``."""
-    name, said = _say(state, base.name), launch.shape(size, state.known)
-    if base.is_contiguous and offset == 0:
-        if size == base.size and launch.is_contiguous(size, stride):
-            return name
-        order = sorted(range(len(size)), key=lambda axis: (-_hint(state, stride[axis]), axis))
-        if launch.is_contiguous([size[i] for i in order], [stride[i] for i in order]):
-            view = f"{name}.view({', '.join(launch.render(size[i], state.known) for i in order)})"
-            back = [order.index(axis) for axis in range(len(size))]
-            return view if back == sorted(back) else f"{view}.permute({', '.join(map(str, back))})"
-    if (part := _slice(state, base, size, stride, offset)) is not None:
-        return f"{name}[{part}]"
-    start = f"{name}.storage_offset()" + (f" + {launch.render(offset, state.known)}" if offset != 0 else "")
-    return f"{name}.as_strided({said}, {launch.shape(stride, state.known)}, {start})"
-
-
-def _slice(
-    state: Forward, base: launch.Buffer, size: tuple[Any, ...], stride: tuple[Any, ...], offset: Any
-) -> str | None:
-    """The subscript that takes a view out of its tensor, where it is a range or a single index along one axis."""
-    for axis, step in enumerate(base.stride):
-        start = sympy.expand(sympy.cancel(offset / step))
-        others = [n for i, n in enumerate(base.size) if i != axis], [n for i, n in enumerate(base.stride) if i != axis]
-        before = ":, " * axis
-        if not start.is_polynomial() or any(f.denominator != 1 for f in start.as_coefficients_dict().values()):
-            continue
-        if others == (list(size), list(stride)):
-            return before + launch.render(start, state.known)
-        kept = [n for i, n in enumerate(size) if i != axis], [n for i, n in enumerate(stride) if i != axis]
-        if len(size) == len(base.size) and others == kept and (stride[axis] == step or size[axis] == 1):
-            return f"{before}{launch.render(start, state.known)} : {launch.render(start + size[axis], state.known)}"
-    return None
-
-
-def _hint(state: Forward, expression: Any) -> int:
-    return int(expression.subs({symbols.symbol(s): h for s, h in state.traced.hints.items()}))
