@@ -40,3 +40,9 @@ def test_a_batch_norm_after_a_convolution_is_short(tmp_path: Path) -> None:
 def test_a_logarithm_to_base_ten_has_a_helper(tmp_path: Path) -> None:
     forward = "return torch.log10(x) + torch.asinh(x) + torch.atanh(x / 2) + torch.acosh(x + 1)"
     assert "def log10" in verified(task(forward, "[torch.rand(6, 7) + 0.1]"), tmp_path).source
+
+
+def test_layers_that_are_set_by_name(tmp_path: Path) -> None:
+    init = "for name in ('first', 'second'):\n    self.__setattr__(name, nn.Linear(5, 5))"
+    source = verified(task("return self.second(self.first(x))", "[torch.rand(4, 5)]", init), tmp_path).source
+    assert "setattr(self, name" in source

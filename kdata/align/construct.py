@@ -1,9 +1,10 @@
-"""What of a task's text only its old forward needed: docstrings, and attributes that nothing reads any more."""
+"""A task's text for constructing only: no docstrings, no attributes that nothing reads any more, no dunder calls."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Collection
+from typing import ClassVar
 
 
 def drop_docstrings(tree: ast.Module) -> None:
@@ -45,4 +46,20 @@ class _DropIdle(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         self.generic_visit(node)
         node.body = [s for s in node.body if not isinstance(s, ast.Pass)] or [ast.Pass()]
+        return node
+
+
+def use_builtins(tree: ast.Module) -> None:
+    """Write ``self.__setattr__(name, value)`` as ``setattr(self, name, value)``, and so on: what candidates may say."""
+    _UseBuiltins().visit(tree)
+
+
+class _UseBuiltins(ast.NodeTransformer):
+    NAMES: ClassVar = {"__setattr__": "setattr", "__getattr__": "getattr", "__len__": "len"}
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        called = node.func
+        if isinstance(called, ast.Attribute) and called.attr in self.NAMES and not isinstance(called.value, ast.Call):
+            return ast.Call(ast.Name(self.NAMES[called.attr], ast.Load()), [called.value, *node.args], node.keywords)
         return node

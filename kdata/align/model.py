@@ -11,7 +11,7 @@ import symtable
 from collections.abc import Callable, Collection, Sequence
 
 from kdata.align.attributes import keep_parameters
-from kdata.align.construct import drop_docstrings, drop_idle_attributes
+from kdata.align.construct import drop_docstrings, drop_idle_attributes, use_builtins
 from kdata.align.errors import AlignError
 from kdata.align.naming import Rename
 from kdata.task import INIT_INPUTS, INPUTS
@@ -37,6 +37,7 @@ def model(
     """
     tree = ast.parse(source)
     drop_docstrings(tree)
+    use_builtins(tree)
     top = {n: s for s in tree.body for n in _defined(s)}
     entry = top.get(entry_point)
     if not isinstance(entry, ast.ClassDef):
