@@ -65,7 +65,8 @@ class EvalOptions(EvalSettings):
     model: str = Field(
         min_length=1,
         description="A Hugging Face id, a local folder, a GGUF file, or the address of an OpenAI-compatible server "
-        "(http://127.0.0.1:8000/v1; its key, if it wants one, in OPENAI_API_KEY).",
+        "(http://127.0.0.1:8000/v1; its key, if it wants one, in OPENAI_API_KEY), or a .jsonl(.gz) file of answers "
+        "made elsewhere, in the fields of sft.answers.Answer.",
     )
     served_model: str | None = Field(None, description="The server's name for the model. Default: its only one.")
     out: str = Field("out/eval", description="Folder (or fsspec URL) of the answers, the verdicts and the results.")

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from kdata.record import digest
 from sft.answers import Generator
+from sft.replies import SUFFIXES, Replies
 
 LOADED = (".safetensors", ".bin", ".json", ".model", ".jinja", ".txt", ".gguf")  # the files that make a model
 
 
 def open_model(model: str, served: str | None = None, batch: int | None = None) -> Generator:
-    """A model by server address, folder, GGUF file or Hugging Face id. Nothing is loaded yet.
+    """A model by server address, folder, GGUF file, Hugging Face id or file of answers. Nothing is loaded yet.
 
     Raises:
         ValueError: there is no such model, or what would run it is not installed.
@@ -25,6 +26,8 @@ def open_model(model: str, served: str | None = None, batch: int | None = None) 
         return Server(model, served, batch or CONCURRENT)
     if served:
         raise ValueError("--served-model goes with the address of a server")
+    if model.endswith(SUFFIXES):
+        return Replies(Path(model).expanduser(), batch)
     path, name = _find(model)
     if path.is_dir() and find_spec("vllm"):
         import torch
@@ -51,7 +54,10 @@ def _find(model: str) -> tuple[Path, str]:
         files = sorted(f for f in path.iterdir() if f.suffix in LOADED and f.is_file())
         return path, f"{path.resolve().name} {digest(*(f'{f.name} {_hash(f)}' for f in files))}"
     if path.exists() or not re.fullmatch(r"[\w.-]+/[\w.-]+", model):
-        raise ValueError(f"{model} is no model: neither a folder, a .gguf file, a Hugging Face id nor an http address")
+        raise ValueError(
+            f"{model} is no model: neither a folder, a .gguf file, a Hugging Face id, an http address "
+            "nor a .jsonl file of answers"
+        )
     return _from_hub(model)
 
 
