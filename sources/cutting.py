@@ -6,7 +6,9 @@ Runs inside the sandbox: no hostile text is parsed outside.
 from __future__ import annotations
 
 import ast
+import gc
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,9 +24,10 @@ from sources.writer import cut as write_cut
 
 MAX_USER = 40_000  # characters of a text that is run to see a class at work
 MAX_SOURCE = 100_000  # characters of a task
+RARELY = 500_000  # new objects between two looks for garbage
 SMALL = 80  # lines of a building block: these are tried before whole networks
 DANGEROUS = {"open", "exec", "eval", "input", "compile", "breakpoint", "__import__", "exit", "quit"}
-SUSPECT = re.compile(rf"\b(?:os|sys|{'|'.join(sorted(DANGEROUS))})\b")
+SUSPECT = re.compile(rf"(?<![.\w])(?:os|sys|{'|'.join(sorted(DANGEROUS))})\b")
 HARMLESS = {"environ", "getenv", "path", "version_info", "maxsize", "float_info", "platform"}  # of os and sys
 
 
@@ -35,6 +38,9 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     after which the rest is left alone; with ``only``, just the definitions of these names count.  Returns cuts in the
     order in which they are to be tried, the refused with reasons, and files that do not parse.
     """
+    # Syntax trees are many small objects and hardly any garbage: looking for it often takes a third of the time.
+    gc.freeze()
+    gc.set_threshold(RARELY, 20, 1000)
     package = Package(payload["files"], payload["replacements"])
     wanted = payload.get("only")
     every = [c for c in candidates(package) if wanted is None or c.symbol in wanted]
@@ -108,13 +114,23 @@ def touches_system(source: str) -> str:
     """What a task has no business with: strangers will run it. Only what shows; the sandbox does the rest."""
     if not SUSPECT.search(source):
         return ""
-    tree = ast.parse(source)
+    tree = ast.Module(list(_suspects(source)), [])
     fine = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in HARMLESS}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module in ("os", "sys"):
             return node.module
     named = (n for n in reads(tree).names if n.id in DANGEROUS or (n.id in ("os", "sys") and id(n) not in fine))
     return next((n.id for n in named), "")
+
+
+def _suspects(source: str) -> Iterator[ast.stmt]:
+    """The statements that say a name of the system's: whatever binds or reads one is among them."""
+    lines, before = source.splitlines(), 0
+    for statement in ast.parse(source).body:
+        end = statement.end_lineno or len(lines)
+        if any(map(SUSPECT.search, lines[min(before, statement.lineno - 1) : end])):
+            yield statement
+        before = end
 
 
 def _wrapped(cut: Cut) -> Cut:

@@ -26,7 +26,7 @@ from torch import nn
 
 from sources.guesses import Uses, uses, values
 from sources.inputs import Specs, all_tensors, draw, edited, guesses
-from sources.progress import Budget, Progress, TooLongError, TooMuchError
+from sources.progress import DRAWN_OF_ONE, Budget, Progress, TooLongError, TooMuchError
 from sources.repairs import Failure, repairs
 
 CONFIG = "<config>"
@@ -35,6 +35,7 @@ MAX_CONSTRUCTIONS = 60
 MAX_MODULES = 6  # constructed modules whose forward is tried
 MAX_CALLS = 140  # of one module's forward; a third of it for all modules but the first
 MAX_STALE = 60  # calls without progress
+SHORT_STALE = 12  # the same where other arguments promise more
 SMALLER = -1e6  # cost of inputs smaller than ones that were too large: they come first
 CONSTRUCTION = 5  # what constructing a module costs besides
 MAX_PARAMETERS = 100_000_000
@@ -147,10 +148,12 @@ def solve(
         if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
             first = first or Unsolved("too large", "parameters")
             continue
-        outcome = _solve_inputs(module, MAX_CALLS if tried == 0 else MAX_CALLS // 3, budget, operators)
+        outcome = _solve_inputs(module, arguments, MAX_CALLS if tried == 0 else MAX_CALLS // 3, budget, operators)
         if not isinstance(outcome, Unsolved):
             return Solution(arguments, outcome)
         first = first or outcome
+        for other in rescaled(arguments, outcome.detail):
+            constructions.again(other)
         if outcome.reason == TOO_LONG and not constructions.again(shallower(arguments)):
             return outcome
         if tried + 1 >= MAX_MODULES or budget.left < 0:
@@ -158,7 +161,9 @@ def solve(
     return first or Unsolved("constructor not inferred", constructions.message)
 
 
-def _solve_inputs(module: nn.Module, calls: int, budget: Budget, operators: int | None) -> Specs | Unsolved:
+def _solve_inputs(
+    module: nn.Module, arguments: Arguments, calls: int, budget: Budget, operators: int | None
+) -> Specs | Unsolved:
     """Best-first search over the inputs of one module. Heavy inputs give way to smaller ones, while there are any."""
     heap: list[tuple[float, int, Specs]] = []
     seen: set[Specs] = set()
@@ -171,12 +176,13 @@ def _solve_inputs(module: nn.Module, calls: int, budget: Budget, operators: int 
 
     for cost, specs in _starts(module):
         push(cost, specs)
-    best, stale, message = -1, 0, ""
+    best, stale, message, patience = -1, 0, "", MAX_STALE
     for _ in range(calls):
-        if not heap or stale > MAX_STALE or budget.left < 0:
+        if not heap or stale > patience or budget.left < 0:
             break
         _, _, specs = heapq.heappop(heap)
         smaller = [s for s in (of_one(specs), halved(specs)) if s not in seen]
+        budget.left -= sum(math.prod(t.shape) for _, t in all_tensors(specs)) / DRAWN_OF_ONE
         progress, result, error = call(module, specs, budget, operators, bool(smaller))
         if error is None and has_tensor(result):
             return specs
@@ -192,6 +198,7 @@ def _solve_inputs(module: nn.Module, calls: int, budget: Budget, operators: int 
         stale = 0 if progress.count > best else stale + 1
         if progress.count > best:
             best, message = progress.count, text
+            patience = SHORT_STALE if rescaled(arguments, text) else MAX_STALE
         reached = math.log2(1 + min(progress.count, 400))
         for cost, other in repairs(Failure(specs, text, module, *progress.last)):
             push(cost + 0.4 - reached, other)
@@ -225,6 +232,18 @@ def _starts(module: nn.Module) -> Iterator[tuple[float, Specs]]:
         for at, options in enumerate(choices):
             for j, option in enumerate(options[1:4]):
                 yield 0.8 + 0.5 * j, tuple(option if i == at else c[0] for i, c in enumerate(choices))
+
+
+def rescaled(arguments: Arguments, message: str) -> list[Arguments]:
+    """Arguments that make two tensors fit of which one has a multiple of the other's channels.
+
+    A residual connection asks for this: the inner layers multiply a width that the input must already have.
+    """
+    match = re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at .* 1$", message)
+    small, large = sorted(map(int, match.groups())) if match else (1, 1)
+    if small < 2 or large % small:
+        return []
+    return [{**arguments, name: str(large)} for name, text in arguments.items() if text == str(small)]
 
 
 def shallower(arguments: Arguments) -> Arguments:

@@ -61,3 +61,27 @@ def test_inputs_are_no_heavier_than_need_be() -> None:
     batch, channels, height, width = task.inputs[0].shape
     assert channels == 512
     assert 2 * batch * height * width * 9 * channels**2 <= 2**30
+
+
+BOTTLENECK = (
+    HEAD
+    + """
+class Bottleneck(nn.Module):
+    def __init__(self, inplanes, planes):
+        super().__init__()
+        self.narrow = nn.Conv2d(inplanes, planes, 1)
+        self.wide = nn.Conv2d(planes, planes * 4, 1)
+
+    def forward(self, x):
+        return (self.wide(self.narrow(x).relu()) + x).relu()
+"""
+)
+
+
+def test_a_residual_connection_widens_the_input() -> None:
+    file = SourceFile(Origin("local", "pkg", "1", "bottleneck.py", ("MIT",)), BOTTLENECK)
+    (cut,) = (d for d in cut_step().function([file]) if isinstance(d, Definition))
+    (task,) = step(operators=16).function([cut])
+    assert isinstance(task, Task)
+    assert "\nin_channels = 256\n" in task.source
+    assert "\nchannels = 64\n" in task.source
