@@ -187,6 +187,10 @@ class _Constants(Transformer):
 
     def _constant(self, value: ast.expr) -> ast.expr | None:
         match value:
+            case ast.Call(func=ast.Attribute(value=ast.Call(args=[*_, same]) as full, attr="to"), args=[dtype]) if (
+                ast.dump(same) == ast.dump(dtype)
+            ):
+                return self._constant(full)
             case ast.Call(func=ast.Attribute(attr="full"), args=[shape, number, dtype]):
                 ones = isinstance(shape, ast.List) and all(
                     isinstance(e, ast.Constant) and e.value == 1 for e in shape.elts
