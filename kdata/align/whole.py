@@ -71,7 +71,7 @@ def _quotient(value: Any, otherwise: Callable[[Any], Any], up: bool) -> Any:
 def real(value: Any) -> Any:
     """``float(value)``, which of a size is symbolic."""
     symbolic = isinstance(value, torch.SymInt | torch.SymFloat)
-    return torch.sym_float(value) if symbolic else float(value)  # type: ignore[no-untyped-call]
+    return torch.sym_float(value) if symbolic else float(value)
 
 
 class _RealType(type):

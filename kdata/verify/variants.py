@@ -7,6 +7,7 @@ the work would be too large.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -23,6 +24,7 @@ KEPT = 64  # integers up to this one that decide parameters only are never scale
 STRUCTURE = 3  # times WORK: what keeping the integers that decide parameters only may cost
 TIED = 6  # equal integers from this one on are taken to be equal on purpose
 CAPS = (128, 64, 32, 16, 8, 4, 2)
+DEPTH = re.compile(r"(num_|n_)?(layers|depth|blocks|stages|stacks)")  # how often, not how large; so is a literal one
 PROBES = 120  # runs spent on finding the axes
 STEPS = ((1, 1), (2, 0), (3, 0), (1, 2), (1, 4))  # value * first + second
 ODD = (
@@ -93,7 +95,7 @@ def plan(prober: Prober, count: int, thorough: bool = False) -> list[Variant]:
     Raises:
         TooLargeError: no sizes were found at which the reference runs and is small.
     """
-    found = tuple(s for s in sizes(prober.source) if s.value > 1)  # a literal one is structure, not size
+    found = tuple(s for s in sizes(prober.source) if s.value > 1 and not DEPTH.fullmatch(s.name))
     base = _fewer_rows(prober, _base(prober, found), found)
     run = prober.forward(base)
     if run is None:
