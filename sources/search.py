@@ -177,8 +177,9 @@ def _solve_inputs(
     for cost, specs in _starts(module):
         push(cost, specs)
     best, stale, message, patience = -1, 0, "", MAX_STALE
+    floor = budget.left / 2  # other arguments are to have their turn
     for _ in range(calls):
-        if not heap or stale > patience or budget.left < 0:
+        if not heap or stale > patience or budget.left < floor:
             break
         _, _, specs = heapq.heappop(heap)
         smaller = [s for s in (of_one(specs), halved(specs)) if s not in seen]
