@@ -16,7 +16,8 @@ import torch
 from torch import nn
 
 from sources.inputs import Many, Plain, Spec, Specs, Tensor
-from sources.search import Arguments, Solution, has_tensor
+from sources.search import Solution, has_tensor
+from sources.variants import Arguments
 
 MAX_DEPTH = 6
 MADE_WITH = "_kdata_made_with"

@@ -7,8 +7,9 @@ import inspect
 import re
 
 from sources.inputs import MASK_DENSITY, Many, Plain, Spec
-from sources.search import CONFIG, Arguments, Solution
+from sources.search import CONFIG, Solution
 from sources.sizes import Size, Slot, literals
+from sources.variants import Arguments
 
 NAMESPACE_IMPORT = "from types import SimpleNamespace"
 

@@ -10,7 +10,8 @@ import torch
 from sources.check import UnfitError, Work
 from sources.inputs import draw
 from sources.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, Budget
-from sources.search import Solution, build, call, halved, has_tensor, of_one, shallower
+from sources.search import Solution, build, call, has_tensor
+from sources.variants import halved, of_one, shallower
 
 MAX_HALVINGS = 6
 TIES_BUDGET = 6_000  # work spent on finding which sizes belong together, see ``progress.Budget``

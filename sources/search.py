@@ -17,7 +17,7 @@ import math
 import re
 import traceback
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -25,9 +25,10 @@ import torch
 from torch import nn
 
 from sources.guesses import Uses, uses, values
-from sources.inputs import Specs, all_tensors, draw, edited, guesses
+from sources.inputs import Specs, all_tensors, draw, guesses
 from sources.progress import DRAWN_OF_ONE, Budget, Progress, TooLongError, TooMuchError
 from sources.repairs import Failure, repairs
+from sources.variants import Arguments, halved, of_one, rescaled, shallower
 
 CONFIG = "<config>"
 TOO_LONG = "too many operators"
@@ -39,10 +40,6 @@ SHORT_STALE = 12  # the same where other arguments promise more
 SMALLER = -1e6  # cost of inputs smaller than ones that were too large: they come first
 CONSTRUCTION = 5  # what constructing a module costs besides
 MAX_PARAMETERS = 100_000_000
-# Parameters that say how many layers there are.
-_DEPTH = re.compile(r"depths?|(num_|n_?)?(hidden_)?(layers?|blocks?|stages)|(n|num)_(encoder|decoder)_layers?")
-
-Arguments = dict[str, str]  # parameter, or "config.attribute" -> expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,24 +203,6 @@ def _solve_inputs(
     return Unsolved("inputs not inferred", message)
 
 
-def halved(specs: Specs) -> Specs:
-    """The inputs with all long dimensions but the channels halved."""
-    for path, t in all_tensors(specs):
-        kept = 1 if len(t.shape) >= 4 else len(t.shape) - 1
-        shape = tuple(n // 2 if i and i != kept and n >= 16 else n for i, n in enumerate(t.shape))
-        specs = edited(specs, path, replace(t, shape=shape))
-    return specs
-
-
-def of_one(specs: Specs) -> Specs:
-    """The inputs with one batch in place of many."""
-    batch = next((t.shape[0] for _, t in all_tensors(specs) if t.shape), 1)
-    for path, t in all_tensors(specs):
-        if t.shape and t.shape[0] == batch:
-            specs = edited(specs, path, t.resized(0, 1))
-    return specs
-
-
 def _starts(module: nn.Module) -> Iterator[tuple[float, Specs]]:
     choices = guesses(module)
     for i in range(max(map(len, choices), default=0) or 1):
@@ -233,33 +212,6 @@ def _starts(module: nn.Module) -> Iterator[tuple[float, Specs]]:
         for at, options in enumerate(choices):
             for j, option in enumerate(options[1:4]):
                 yield 0.8 + 0.5 * j, tuple(option if i == at else c[0] for i, c in enumerate(choices))
-
-
-def rescaled(arguments: Arguments, message: str) -> list[Arguments]:
-    """Arguments that make two tensors fit of which one has a multiple of the other's channels.
-
-    A residual connection asks for this: the inner layers multiply a width that the input must already have.
-    """
-    match = re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at .* 1$", message)
-    small, large = sorted(map(int, match.groups())) if match else (1, 1)
-    if small < 2 or large % small:
-        return []
-    return [{**arguments, name: str(large)} for name, text in arguments.items() if text == str(small)]
-
-
-def shallower(arguments: Arguments) -> Arguments:
-    """The arguments with half as many layers; the same where they say nothing about layers."""
-    return {name: _half(text) if _DEPTH.fullmatch(name.split(".")[-1]) else text for name, text in arguments.items()}
-
-
-def _half(text: str) -> str:
-    if text.startswith("<"):
-        return text
-    tree = ast.parse(text, mode="eval")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 1:
-            node.value //= 2
-    return ast.unparse(tree)
 
 
 def has_tensor(value: Any) -> bool:

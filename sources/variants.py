@@ -1,0 +1,58 @@
+"""Other arguments and inputs in place of ones that are too large, too deep or do not fit."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import replace
+
+from sources.inputs import Specs, all_tensors, edited
+
+Arguments = dict[str, str]  # parameter, or "config.attribute" -> expression
+# Parameters that say how many layers there are.
+_DEPTH = re.compile(r"depths?|(num_|n_?)?(hidden_)?(layers?|blocks?|stages)|(n|num)_(encoder|decoder)_layers?")
+
+
+def halved(specs: Specs) -> Specs:
+    """The inputs with all long dimensions but the channels halved."""
+    for path, t in all_tensors(specs):
+        kept = 1 if len(t.shape) >= 4 else len(t.shape) - 1
+        shape = tuple(n // 2 if i and i != kept and n >= 16 else n for i, n in enumerate(t.shape))
+        specs = edited(specs, path, replace(t, shape=shape))
+    return specs
+
+
+def of_one(specs: Specs) -> Specs:
+    """The inputs with one batch in place of many."""
+    batch = next((t.shape[0] for _, t in all_tensors(specs) if t.shape), 1)
+    for path, t in all_tensors(specs):
+        if t.shape and t.shape[0] == batch:
+            specs = edited(specs, path, t.resized(0, 1))
+    return specs
+
+
+def rescaled(arguments: Arguments, message: str) -> list[Arguments]:
+    """Arguments that make two tensors fit of which one has a multiple of the other's channels.
+
+    A residual connection asks for this: the inner layers multiply a width that the input must already have.
+    """
+    match = re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at .* 1$", message)
+    small, large = sorted(map(int, match.groups())) if match else (1, 1)
+    if small < 2 or large % small:
+        return []
+    return [{**arguments, name: str(large)} for name, text in arguments.items() if text == str(small)]
+
+
+def shallower(arguments: Arguments) -> Arguments:
+    """The arguments with half as many layers; the same where they say nothing about layers."""
+    return {name: _half(text) if _DEPTH.fullmatch(name.split(".")[-1]) else text for name, text in arguments.items()}
+
+
+def _half(text: str) -> str:
+    if text.startswith("<"):
+        return text
+    tree = ast.parse(text, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 1:
+            node.value //= 2
+    return ast.unparse(tree)
