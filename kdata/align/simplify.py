@@ -121,11 +121,14 @@ class _Dialect(Transformer):
 
 
 def _name_mask(node: ast.Call, position: int) -> None:
-    """Pass the mask of a load or store by keyword; ``None`` is no mask."""
+    """Pass the mask of a load or store by keyword; ``None`` is no mask, and without one there is no ``other``."""
     if len(node.args) > position:
         mask = node.args.pop(position)
         if not (isinstance(mask, ast.Constant) and mask.value is None):
             node.keywords.insert(0, ast.keyword("mask", mask))
+            return
+    if not any(k.arg == "mask" for k in node.keywords):
+        node.keywords = [k for k in node.keywords if k.arg != "other"]
 
 
 class _Powers(Transformer):

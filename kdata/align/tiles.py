@@ -271,7 +271,8 @@ class _WithoutMask(Transformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
-        node.keywords = [k for k in node.keywords if k.arg != "mask" or ast.unparse(k.value) != self.mask]
+        if any(k.arg == "mask" and ast.unparse(k.value) == self.mask for k in node.keywords):
+            node.keywords = [k for k in node.keywords if k.arg not in ("mask", "other")]
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
