@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from filters import chain, dedup, diversity, leakage
+from filters import chain, conciseness, dedup, diversity, leakage
 from flows.build_options import BuildOptions
 from kdata.align import step as align
 from kdata.record import Dropped, SourceFile, digest
@@ -139,7 +139,7 @@ def _step(options: BuildOptions, job: Job) -> Step[Any, Any]:
         limits = options.part_limits(job.source)
         return repositories.step(limits[job.part], job.part, len(limits))
     if job.stage == ALIGN:
-        return align.step()
+        return align.step(longest=conciseness.MAX_LINES)
     if job.stage == VERIFY:
         return verify.step(tuple(options.targets), options.seeds)
     if job.stage == FILTER:

@@ -82,3 +82,12 @@ def test_bilinear_and_embedding_bag(tmp_path: Path) -> None:
     init = "self.both = nn.Bilinear(5, 6, 7)\nself.bag = nn.EmbeddingBag(11, 7, mode='max')"
     inputs = "[torch.rand(4, 5), torch.rand(4, 6), torch.randint(0, 11, (4, 3))]"
     verified(task("return self.both(x, y) + self.bag(z)", inputs, init, parameters="x, y, z"), tmp_path)
+
+
+def test_attention_whose_task_chooses_its_backend(tmp_path: Path) -> None:
+    attention = "torch.nn.attention"
+    forward = (
+        f"with {attention}.sdpa_kernel({attention}.SDPBackend.FLASH_ATTENTION):\n"
+        "    return F.scaled_dot_product_attention(x, x, x)"
+    )
+    verified(task(forward, "[torch.rand(2, 3, 17, 16)]"), tmp_path)

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._decomp import decomposition_table
 from torch._inductor.decomposition import select_decomp_table
 from torch.nn import functional
 
@@ -24,7 +25,8 @@ aten = torch.ops.aten
 @cache
 def decompositions() -> dict[Any, Callable[..., Any]]:
     """Inductor's table for inference, with ours over it."""
-    return {**select_decomp_table(), **OURS}
+    flash = aten._scaled_dot_product_flash_attention_for_cpu.default  # what a task may choose for itself
+    return {**select_decomp_table(), flash: decomposition_table[flash], **OURS}
 
 
 def convolution(

@@ -29,20 +29,22 @@ ENVIRONMENT = {"TORCHINDUCTOR_COMPILE_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
 LINE_LENGTH = 100
 
 
-def step(seconds: float = 20.0, allow_aten: bool = False) -> Step[Task, Candidate]:
+def step(seconds: float = 20.0, allow_aten: bool = False, longest: int = 0) -> Step[Task, Candidate]:
     """The stage: a Triton candidate for each task.
 
     Args:
         seconds: CPU time that one task may take.
         allow_aten: keep candidates that leave an operator to ATen; they name it in ``left_to_aten``.
+        longest: lines of a candidate that is kept, blank ones not counted; 0 for any number. What a later filter would
+            drop for its length need not be judged before.
     """
-    parameters = {"seconds": seconds, "allow_aten": allow_aten}
-    return Step(
-        "align", VERSION, Task, Candidate, partial(_align_all, seconds=seconds, allow_aten=allow_aten), parameters
-    )
+    parameters: dict[str, Any] = {"seconds": seconds, "allow_aten": allow_aten, "longest": longest}
+    return Step("align", VERSION, Task, Candidate, partial(_align_all, **parameters), parameters)
 
 
-def _align_all(tasks: Sequence[Task], seconds: float, allow_aten: bool) -> Iterable[Candidate | Dropped]:
+def _align_all(
+    tasks: Sequence[Task], seconds: float, allow_aten: bool, longest: int
+) -> Iterable[Candidate | Dropped]:  # fmt: skip
     with lease(PRELOAD, **ENVIRONMENT) as worker:
         for task in tasks:
             name = f"{task.origin.repository} {task.symbol or task.entry_point}"
@@ -51,12 +53,16 @@ def _align_all(tasks: Sequence[Task], seconds: float, allow_aten: bool) -> Itera
             except AlignError as error:
                 yield Dropped("align", task.id, error.reason, error.detail, name)
                 continue
-            if candidate.left_to_aten and not allow_aten:
-                yield Dropped(
-                    "align", task.id, "left to ATen", ", ".join(candidate.left_to_aten), name, candidate.source
-                )
-            else:
-                yield candidate
+            reason, detail = _unwanted(candidate, allow_aten, longest)
+            yield Dropped("align", task.id, reason, detail, name, candidate.source) if reason else candidate
+
+
+def _unwanted(candidate: Candidate, allow_aten: bool, longest: int) -> tuple[str, str]:
+    """Why a candidate is not kept, ("", "") if it is."""
+    if candidate.left_to_aten and not allow_aten:
+        return "left to ATen", ", ".join(candidate.left_to_aten)
+    lines = sum(1 for line in candidate.source.splitlines() if line.strip())
+    return ("kernel too long", f"{lines} lines, at most {longest}") if 0 < longest < lines else ("", "")
 
 
 def align(task: Task, worker: Worker, seconds: float = 20.0) -> Candidate:

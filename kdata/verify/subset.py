@@ -47,6 +47,7 @@ BUILTINS = frozenset({
     "__import__", "__builtins__", "__loader__", "__spec__", "__file__", "__build_class__", "__debug__", "help",
 })  # fmt: skip
 REGISTER = ("self.register_buffer", "self.register_parameter", "self.add_module", "self.register_module")
+KINDS = re.compile(r"types\.FunctionType|torch\.nn\.modules\.\w+\._\w+")  # asked for by ``isinstance`` only
 HOOKS = frozenset({
     "__torch_function__", "__torch_dispatch__", "__getattribute__", "__reduce__", "__reduce_ex__", "__del__",
     "__set_name__", "__init_subclass__", "__prepare__", "__subclasscheck__", "__instancecheck__", "__index__", "__eq__",
@@ -89,7 +90,7 @@ def _attribute(node: ast.Attribute, roots: dict[str, str], own: set[str], parent
     if (
         private(node.attr, frozenset() if chain else own)
         and not _type_name(node, parent)
-        and not (chain == "types.FunctionType" and "isinstance" not in own and _type_asked(parent, parents))
+        and not (KINDS.fullmatch(chain) and "isinstance" not in own and _type_asked(parent, parents))
         and not (node.attr == "_version" and not changed)
     ):
         yield ast.unparse(node)
