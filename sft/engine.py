@@ -68,6 +68,9 @@ def load_model(options: SftOptions, base: Base, engine: Engine) -> tuple[Any, An
         return _load_unsloth(options, base, dtype), None
     from transformers import AutoModelForCausalLM
 
+    from sft import documents
+
+    documents.register()
     more: dict[str, Any] = {}
     if options.method == "qlora":
         from transformers import BitsAndBytesConfig
@@ -82,14 +85,16 @@ def load_model(options: SftOptions, base: Base, engine: Engine) -> tuple[Any, An
 
 
 def attention(options: SftOptions) -> str:
-    """The attention kernel: FlashAttention where it is installed and the numbers are bf16.
+    """The attention kernel: FlashAttention where it is installed and the numbers are bf16, else PyTorch's own.
 
-    Any other keeps packed examples apart with a mask, which transformers makes of their positions.
+    Of packed rows each document is attended to by itself, see ``sft.documents``; other kernels get a mask for that,
+    which transformers makes of their positions.
     """
     if options.attention != "auto":
         return options.attention
-    flash = find_spec("flash_attn") is not None and precision(options) != "float32"
-    return "flash_attention_2" if flash else "sdpa"
+    if find_spec("flash_attn") is not None and precision(options) != "float32":
+        return "flash_attention_2"
+    return "documents" if options.batching == "packed" else "sdpa"
 
 
 def _adapter(options: SftOptions) -> Any:

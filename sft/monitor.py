@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,16 @@ from sft.plot import loss_curves
 
 LINE_SECONDS = 10.0
 KEPT = ("loss", "eval_loss", "grad_norm", "learning_rate", "mean_token_accuracy", "eval_mean_token_accuracy")
+
+
+class DivergedError(ValueError):
+    """Training went wrong at some step: what is trained from here on is lost."""
+
+    def __init__(self, step: int) -> None:
+        super().__init__(
+            f"training diverged: at step {step} the loss or its gradient is no number. The last checkpoint is from "
+            "before; train into another folder with a smaller --learning-rate, or another --precision or --attention"
+        )
 
 
 class Monitor(TrainerCallback):
@@ -57,6 +68,9 @@ class Monitor(TrainerCallback):
         with (self.run / "metrics.jsonl").open("a") as file:
             file.write(json.dumps(entry) + "\n")
         self.shown.show(entry)
+        if not all(math.isfinite(kept[name]) for name in ("loss", "grad_norm", "eval_loss") if name in kept):
+            self.shown.stop()
+            raise DivergedError(state.global_step)
 
     def on_evaluate(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         if state.is_world_process_zero:

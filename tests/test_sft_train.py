@@ -136,6 +136,12 @@ def test_training_stops_when_held_out_loss_falls_no_further(place: Path) -> None
     assert math.isclose(outcome.info.loss_first, outcome.info.loss_last, rel_tol=0.1)
 
 
+def test_a_run_that_diverges_ends_with_an_error(place: Path) -> None:
+    with pytest.raises(ValueError, match="training diverged: at step"):
+        run(options(place, "diverging", learning_rate=1e30, warmup=0.0))
+    assert not (place / "diverging" / "model").exists()
+
+
 def test_publishing_says_what_is_missing(place: Path, whole: train.Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HF_TOKEN", raising=False)
     with pytest.raises(PublishError, match="set HF_TOKEN"):
