@@ -158,7 +158,7 @@ def verify(
         int | None, typer.Option(min=1, help="Draws of weights and inputs for each shape. Default: by level, 2 or 8.")
     ] = None,
     level: Annotated[
-        str,
+        Literal["screen", "trust"],
         typer.Option(help="screen, or trust: more draws and sizes, other distributions, in several times the time."),
     ] = "screen",
     device: Annotated[
@@ -179,7 +179,7 @@ def verify(
     from kdata.verify import gpu_judge, step
 
     chosen = _targets(targets)
-    stage = step.step(chosen, seeds, level=_level(level), device=gpu_judge.choose(device))
+    stage = step.step(chosen, seeds, level=level, device=gpu_judge.choose(device))
     _stage(stage, Candidate, candidates, out, SHARD_SIZE, workers)
 
 
@@ -346,14 +346,6 @@ def _targets(text: str) -> tuple[str, ...]:
     return names
 
 
-def _level(name: str) -> Literal["screen", "trust"]:
-    if name == "trust":
-        return "trust"
-    if name != "screen":
-        raise typer.BadParameter(f"unknown level {name!r}; known are screen and trust")
-    return "screen"
-
-
 def _verify_files(
     task: Path | None,
     kernel: Path | None,
@@ -361,7 +353,7 @@ def _verify_files(
     seeds: int | None,
     device: str | None,
     as_json: bool,
-    level: str,
+    level: Literal["screen", "trust"],
 ) -> NoReturn:
     """Judge one pair of files, print its receipt, and end with the verdict's exit status."""
     from kdata.verify.gpu_judge import choose
@@ -371,7 +363,7 @@ def _verify_files(
     try:
         if task is None or kernel is None:
             raise ValueError("--task and --kernel go together")
-        options = Options(targets=_targets(targets), seeds=seeds, device=choose(device), level=_level(level))
+        options = Options(targets=_targets(targets), seeds=seeds, device=choose(device), level=level)
         receipt = judge_files(task, kernel, options)
     except Exception as error:  # noqa: BLE001 - whatever it is, there is no verdict
         _fail(error, UNDECIDED)

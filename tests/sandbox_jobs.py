@@ -1,5 +1,6 @@
 """What hostile code does: jobs for tests/test_sandbox.py, run in the sandbox only."""
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -75,11 +76,9 @@ def destroy(payload, scratch):
         "rename": lambda: os.rename(payload, payload + ".moved"),
         "own": lambda: Path("mine").write_text("ok"),
     }.items():
-        try:
+        with contextlib.suppress(OSError):
             action()
             worked.append(name)
-        except OSError:
-            pass
     return worked
 
 

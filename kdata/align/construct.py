@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
-from typing import ClassVar
 
 
 def drop_docstrings(tree: ast.Module) -> None:
@@ -50,16 +49,14 @@ class _DropIdle(ast.NodeTransformer):
 
 
 def use_builtins(tree: ast.Module) -> None:
-    """Write ``self.__setattr__(name, value)`` as ``setattr(self, name, value)``, and so on: what candidates may say."""
+    """Write ``self.__setattr__(name, value)`` as ``setattr(self, name, value)``, which candidates may say."""
     _UseBuiltins().visit(tree)
 
 
 class _UseBuiltins(ast.NodeTransformer):
-    NAMES: ClassVar = {"__setattr__": "setattr", "__getattr__": "getattr", "__len__": "len"}
-
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
-        called = node.func
-        if isinstance(called, ast.Attribute) and called.attr in self.NAMES and not isinstance(called.value, ast.Call):
-            return ast.Call(ast.Name(self.NAMES[called.attr], ast.Load()), [called.value, *node.args], node.keywords)
+        match node.func:
+            case ast.Attribute(value=ast.Name() as owner, attr="__setattr__"):
+                return ast.Call(ast.Name("setattr", ast.Load()), [owner, *node.args], node.keywords)
         return node

@@ -18,7 +18,7 @@ from kdata.verify.probe import Prober, Run
 WORK = 120_000  # element operations of one forward that the interpreter does in about a tenth of a second
 VARIED = 50_000  # the same for variants other than the base one, whose sizes fill blocks badly
 LARGEST = 20_000  # elements of one tensor
-MOST = 200  # times WORK: beyond it a task is too large to be interpreted at all
+MOST = 800  # times WORK: beyond it a task is too large to be interpreted at all
 ROWS = 16
 KEPT = 64  # integers up to this one that decide parameters only are never scaled down
 STRUCTURE = 3  # times WORK: what keeping the integers that decide parameters only may cost

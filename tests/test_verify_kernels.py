@@ -1,0 +1,100 @@
+"""Which kernels compile to the same code, and which part of a candidate decides it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kdata.verify import kernels
+from kdata.verify.probe import Prober
+from kdata.verify.variants import plan
+
+TEXT = """
+import triton
+import triton.language as tl
+
+SCALE = 2.0
+OTHER = print("of no kernel")
+
+@triton.jit
+def twice(x):
+    return x * SCALE
+
+@triton.jit
+def copy_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(y_ptr + i, twice(tl.load(x_ptr + i, mask=i < n)), mask=i < n)
+
+class ModelNew:
+    pass
+"""
+POINTER = {"type": "*fp32"}
+
+
+def launch(kernel: str = "copy_kernel", names: str = "x_ptr y_ptr n BLOCK", n: int = 20, block: int = 64) -> Any:
+    values = [POINTER, POINTER, {"type": "i32", "value": n}, {"constant": block}]
+    return {"kernel": kernel, "arguments": dict(zip(names.split(), values, strict=True)), "options": {}}
+
+
+def key(text: str, given: Any, target: str = "sm_90") -> str:
+    return kernels.key(kernels.text_of(text, given), given, target)
+
+
+def test_a_kernel_is_compiled_from_what_it_needs_only() -> None:
+    text = kernels.text_of(TEXT, launch())
+    assert "def twice" in text
+    assert "SCALE" in text
+    assert "ModelNew" not in text
+    assert "print" not in text
+
+
+def test_other_names_and_other_sizes_are_the_same_kernel() -> None:
+    renamed = (
+        TEXT.replace("copy_kernel", "move").replace("y_ptr", "out_ptr").replace(" i ", " at ").replace("+ i", "+ at")
+    )
+    renamed = renamed.replace("i <", "at <")
+    assert key(TEXT, launch()) == key(renamed, launch("move", "x_ptr out_ptr n BLOCK", n=33))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        (TEXT, launch(block=128), "sm_90"),
+        (TEXT, launch(n=1), "sm_90"),  # triton makes a constant of it
+        (TEXT, launch(), "gfx942"),
+        (TEXT.replace("SCALE = 2.0", "SCALE = 3.0"), launch(), "sm_90"),
+        (TEXT.replace("x * SCALE", "x + SCALE"), launch(), "sm_90"),
+        (TEXT.replace("store(y_ptr + i", "store(x_ptr + i"), launch(), "sm_90"),
+    ],
+)
+def test_what_changes_the_code_is_another_kernel(other: tuple[str, Any, str]) -> None:
+    assert key(*other) != key(TEXT, launch())
+
+
+def test_counts_of_layers_are_no_sizes() -> None:
+    source = """
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self, dim, num_layers):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(dim, dim) for _ in range(num_layers))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+dim = 8
+num_layers = 2
+
+def get_inputs():
+    return [torch.randn(4, dim)]
+
+def get_init_inputs():
+    return [dim, num_layers]
+"""
+    variants = plan(Prober(source, "Model"), 3)
+    assert len(variants) >= 3
+    assert not any("num_layers" in v.values for v in variants)
