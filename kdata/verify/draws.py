@@ -6,6 +6,7 @@ stay what they are; and none is used where the reference itself is not finite or
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,9 +16,17 @@ from torch.utils._pytree import tree_leaves, tree_map
 DETAILS = {
     "natural": "", "centred": "inputs centred on zero", "nearly": "a tenth of the last inputs changed",
     "wide": "inputs from 0.01 to 200 times their size", "offset": "inputs moved by 100",
+    "ties": "inputs of few values, zero among them", "small": "inputs a ten thousandth of their size",
+    "strided": "inputs that are transposed views", "nonfinite": "NaN and infinities among the inputs",
+    "float16": "in float16", "bfloat16": "in bfloat16", "gradient": "gradients",
 }  # fmt: skip
+DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 LOW, HIGH = -2.0, 2.3  # decimal exponents of ``wide``
-OFFSET = 100.0
+OFFSET, SMALL = 100.0, 1e-4
+AS_THEY_ARE = ("natural", "gradient")
+ODDITIES = (math.nan, math.inf, -math.inf)
+MOST_ODD = 8  # elements of an input for each that is not finite
+Style = Callable[[list[Any], torch.Generator], list[Any] | None]
 
 
 def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any] | None:
@@ -27,17 +36,24 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     - nearly: the same but for a tenth of the elements, neither the first nor the last ones, by which caches know
       inputs again;
     - wide: magnitudes over four decades, where exponentials without a maximum taken off overflow;
-    - offset: far from zero, where sums of squares less squares of sums cancel.
+    - offset: far from zero, where sums of squares less squares of sums cancel;
+    - ties: rounded to multiples of half their rms, where maxima tie and what is divided by may be zero;
+    - small: where the epsilon of a norm decides, and where it stands;
+    - strided: the same values in memory whose last two dimensions are swapped;
+    - nonfinite: NaN and both infinities in three places of the first input that holds enough;
+    - float16, bfloat16: in that dtype.
     """
     floats = [t for t in tree_leaves(inputs) if _floating(t)]
-    if style == "natural" or not floats:
-        return inputs if style == "natural" else None
+    if style in AS_THEY_ARE or not floats:
+        return inputs if style in AS_THEY_ARE else None
     if style == "centred":
         return None if any(float(t.min()) < 0 for t in floats) else _map(inputs, lambda t: _normal(t, generator))
     if style == "nearly":
         return _map(inputs, lambda t: _changed(t, generator))
     if style == "wide":
         return _map(inputs, lambda t: t * _scales(t, generator))
+    if style in OTHERS:
+        return OTHERS[style](inputs, generator)
     return None if any(bool((t == 0).any()) for t in floats) else _map(inputs, lambda t: t + OFFSET)
 
 
@@ -71,5 +87,52 @@ def _changed(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return tensor * factor.reshape(tensor.shape)
 
 
+def _tied(inputs: list[Any], _: torch.Generator) -> list[Any]:
+    def rounded(tensor: torch.Tensor) -> torch.Tensor:
+        step = float(tensor.double().square().mean().sqrt()) / 2
+        return (tensor / step).round() * step if step > 0 else tensor
+
+    return _map(inputs, rounded)
+
+
+def _small(inputs: list[Any], _: torch.Generator) -> list[Any]:
+    return _map(inputs, lambda t: t * SMALL)
+
+
+def _strided(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
+    views = tree_map(lambda t: t.mT.contiguous().mT if _floating(t) and t.ndim > 1 else t, inputs)
+    changed: list[Any] | None = None if _layouts(views) == _layouts(inputs) else views
+    return changed
+
+
+def _layouts(inputs: list[Any]) -> list[tuple[int, ...]]:
+    return [t.stride() for t in tree_leaves(inputs) if _floating(t)]
+
+
+def _nonfinite(inputs: list[Any], generator: torch.Generator) -> list[Any] | None:
+    chosen = next((t for t in tree_leaves(inputs) if _floating(t) and t.numel() >= MOST_ODD * len(ODDITIES)), None)
+    if chosen is None:
+        return None
+    changed = chosen.clone(memory_format=torch.contiguous_format)
+    where = torch.randperm(chosen.numel(), generator=generator)[: len(ODDITIES)]
+    changed.view(-1)[where] = torch.tensor(ODDITIES, dtype=chosen.dtype)
+    odd: list[Any] = tree_map(lambda t: changed if t is chosen else t, inputs)
+    return odd
+
+
+def _cast(dtype: torch.dtype) -> Style:
+    def cast(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
+        if not any(_floating(t) and t.dtype is torch.float32 for t in tree_leaves(inputs)):
+            return None
+        changed: list[Any] = tree_map(lambda t: t.to(dtype) if _floating(t) else t, inputs)
+        return changed
+
+    return cast
+
+
 def _scales(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return 10.0 ** (LOW + (HIGH - LOW) * torch.rand(tensor.shape, generator=generator))
+
+
+OTHERS: dict[str, Style] = {"ties": _tied, "small": _small, "strided": _strided, "nonfinite": _nonfinite,
+                            **{name: _cast(dtype) for name, dtype in DTYPES.items()}}  # fmt: skip

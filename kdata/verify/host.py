@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,7 @@ import torch
 
 from kdata.verify import enclosure, interpreter, reasons, warmup, wire
 from kdata.verify.allowed import Watch, hide_values
+from kdata.verify.gradients import gradients
 from kdata.verify.guards import guarded, intact
 from kdata.verify.launches import InjectedError, Ledger
 from kdata.verify.loading import ImportingError, line, load
@@ -89,7 +91,7 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Import the candidate and run it on every trial.
 
     ``payload``: manifest, mode, trials (``given`` of each), ablate (the number of the trial to repeat: as it is, with
-    kernels disabled, and with launches failing).
+    kernels disabled, and with launches failing; None: no trial).
     """
     reader = wire.Reader(payload["manifest"], (scratch / GIVEN).read_bytes(), _engine.device)
     try:
@@ -115,6 +117,8 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
         reports.append(calls.trial(given))
         if number == payload["ablate"]:
             value["repeated"] = calls.repeat(given)
+    if payload["ablate"] is None:
+        return {"trials": reports}, calls.writer
     _engine.take_turn(payload["ablate"])
     _engine.turn_round(False)
     for name, behaviour in (("ablated", "skip"), ("failing", "fail")):
@@ -181,6 +185,8 @@ class Calls:
 
     def _call(self, given: dict[str, Any], watch: Watch, last: Last | None) -> dict[str, Any]:
         model = last.model if last else build(self.module, self.reader, given)
+        if "dtype" in given:
+            model.to(getattr(torch, given["dtype"]))
         try:
             model.load_state_dict(self.reader.read(given["state"]), strict=True)
         except Exception as error:
@@ -193,7 +199,7 @@ class Calls:
         if last:
             inputs = _refill(last.inputs, inputs)
         drawn = torch.get_rng_state()
-        outputs = _forward(model, inputs, watch)
+        outputs = _forward(partial(_derive, model, given) if "gradient" in given else model, inputs, watch)
         random = not torch.equal(drawn, torch.get_rng_state())
         return self._report(model, inputs, outputs, watch, last) | {"random": random}
 
@@ -266,6 +272,13 @@ def _arguments(reader: wire.Reader, given: dict[str, Any]) -> tuple[list[Any], d
     if len(made) == 2 and isinstance(made[0], list) and isinstance(made[1], dict):
         return made[0], made[1]
     return list(made), {}
+
+
+def _derive(model: Any, given: dict[str, Any], *inputs: Any) -> list[Any]:
+    """The gradients that are asked for, None for those that the candidate does not offer."""
+    wanted = given["gradient"]
+    found = gradients(model, inputs, wanted["seed"], wanted["parameters"])
+    return [found[n] for n in wanted["used"]]
 
 
 def _forward(model: Any, inputs: list[Any], watch: Watch) -> Any:

@@ -18,7 +18,7 @@ from kdata.record import Build, Candidate, Check, Origin, Receipt, Task, Trial, 
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
-from kdata.verify import admission, gpu_judge, reasons, targets
+from kdata.verify import admission, breadth, gpu_judge, reasons, targets
 from kdata.verify.compare import Tensors
 from kdata.verify.findings import Findings, Judgement, RejectedError
 from kdata.verify.gpu import LostError
@@ -50,9 +50,11 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
         _admit(candidate, options)
         found.device = gpu_judge.device(options)
         salt = candidate.id if options.level == "trust" else ""  # no candidate can hold answers to draws of its own id
-        expected = expect(task.source, task.entry_point, replace(options, targets=()), salt)
+        gradient = breadth.offers_gradients(candidate.source)
+        expected = expect(task.source, task.entry_point, replace(options, targets=()), salt, gradient)
         found.mode = expected.mode
         _run(candidate, expected, options, found)
+        breadth.look(expected, lambda wider, chosen: _call(candidate, wider, chosen, options, ablate=None), found)
         _build(candidate, options, found)
         if found.device:
             gpu_judge.measure(candidate, expected.mode, options, found)
@@ -85,20 +87,24 @@ def judge_files(task_path: str | Path, kernel_path: str | Path, options: Options
 
 
 @lru_cache(maxsize=8)
-def expect(source: str, entry_point: str, options: Options, salt: str = "") -> Expected:
+def expect(source: str, entry_point: str, options: Options, salt: str = "", gradient: bool = False) -> Expected:
     """Run a task's reference at all its variants. Remembered for the task's other candidates.
+
+    ``gradient``: and its backward, for a candidate that offers one.
 
     Raises:
         UndecidedError: the reference cannot be the measure of anything.
     """
     seeds = [int(digest("seed", str(options.seed), str(n), *([salt] if salt else []))[:7], 16)
              for n in range(options.draws)]  # fmt: skip
+    grid = options.level == "trust"
     payload = {"source": source, "entry_point": entry_point, "variants": options.sizes, "seeds": seeds,
-               "level": options.level}  # fmt: skip
+               "level": options.level, "grid": grid, "gradient": gradient}  # fmt: skip
+    side = "wider" if grid or gradient else "reference"
     try:
         with lease("torch", "kdata.verify.reference:warm") as worker:
             answer = worker.call(
-                "kdata.verify.reference:answer", payload, options.limits(), fetch=("given.bin", "kept.bin")
+                f"kdata.verify.{side}:answer", payload, options.limits(), fetch=("given.bin", "kept.bin")
             )
     except JobError as error:
         raise UndecidedError(reasons.BAD_TASK, f"the reference's process ended with {error}") from error
@@ -131,9 +137,10 @@ def _admit(candidate: Candidate, options: Options) -> None:
 
 
 def _call(
-    candidate: Candidate, expected: Expected, numbers: Sequence[int], options: Options, backwards: bool = True
-) -> Answer:
-    payload = {"manifest": expected.manifest, "mode": expected.mode, "ablate": 0,
+    candidate: Candidate, expected: Expected, numbers: Sequence[int], options: Options, backwards: bool = True,
+    ablate: int | None = 0,
+) -> Answer:  # fmt: skip
+    payload = {"manifest": expected.manifest, "mode": expected.mode, "ablate": ablate,
                "trials": _sequence(expected, numbers, backwards)}  # fmt: skip
     if options.device == "cuda":
         return gpu_judge.call(candidate, payload, expected.given_bytes, options)

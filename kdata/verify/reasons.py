@@ -28,6 +28,7 @@ MUTATES = "modifies its inputs"
 OUT_OF_BOUNDS = "reaches outside its tensors"
 OVERWRITES = "overwrites what it returned before"
 STATEFUL = "carries state between calls"
+WRONG_GRADIENT = "wrong gradient"
 RANDOM = "draws random numbers"
 ORDER = "depends on the order of its programs"
 

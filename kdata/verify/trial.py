@@ -25,6 +25,7 @@ class Expected:
         self.mode: str = value["mode"]
         self.variants: list[dict[str, str]] = value["variants"]
         self.trials: list[dict[str, Any]] = value["trials"]
+        self.extra: list[dict[str, Any]] = value.get("extra", [])  # trials of kdata.verify.breadth
         self.manifest: list[dict[str, Any]] = value["given"]
         self.given_bytes = given
         self.unused: list[str] = value["unused"]  # inputs and parameters that the answer does not depend on
@@ -50,6 +51,11 @@ def compare(expected: Expected, number: int, report: dict[str, Any], returned: T
     except UnequalError as unequal:
         return _record(expected, trial, measured, unequal.detail, False), unequal.reason
     return _record(expected, trial, measured, trial["detail"], True), ""
+
+
+def failure(expected: Expected, number: int, detail: str) -> Trial:
+    """The record of a trial from which nothing came back."""
+    return _record(expected, expected.trials[number], [], detail, False)
 
 
 def _ended_well(report: dict[str, Any]) -> None:

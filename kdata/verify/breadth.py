@@ -1,0 +1,76 @@
+"""What else a candidate holds for: other dtypes, layouts, NaN among its inputs, and gradients. The trusted side.
+
+None of it is what a task asks for, so a candidate that fails it stays verified, and its receipt says what it fails.
+The one exception is a gradient that the candidate offers and that is wrong.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kdata.record import Trial
+from kdata.sandbox.worker import Answer, JobError
+from kdata.verify import reasons
+from kdata.verify.compare import Tensors
+from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.trial import Expected, compare, failure
+
+CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strided": "holds for transposed views",
+          "nonfinite": "spreads NaN and infinity as the reference does", "gradient": "gradients"}  # fmt: skip
+Run = Callable[[Expected, Sequence[int]], Answer]
+
+
+def offers_gradients(source: str) -> bool:
+    """Whether a candidate's text may define a backward of its own."""
+    return bool(re.search(r"\bdef\s+backward\b", source))
+
+
+def look(expected: Expected, run: Run, found: Findings) -> None:
+    """Note for each kind of extra trial whether the candidate passes all of them.
+
+    Raises:
+        RejectedError: it offers a gradient that is wrong.
+    """
+    if not expected.extra:
+        return
+    wider = copy.copy(expected)
+    wider.trials = expected.extra
+    reports = _reports(wider, run)
+    for style in dict.fromkeys(t["style"] for t in wider.trials):
+        judged = [j for t, j in zip(wider.trials, reports, strict=True) if t["style"] == style]
+        failed = [(trial, reason) for trial, reason in judged if reason]
+        if style == "gradient" and failed and failed[0][1] == reasons.WRONG:
+            raise RejectedError(reasons.WRONG_GRADIENT, failed[0][0].detail)
+        found.check(CHECKS[style], not failed, f"{failed[0][1]}: {failed[0][0].detail}"[:300] if failed else "")
+        found.trials += [trial for trial, reason in judged if not reason]
+
+
+def _reports(wider: Expected, run: Run) -> list[tuple[Trial, str]]:
+    """Each trial's record and why it failed; one after another where one of them ends the candidate's process."""
+    numbers = range(len(wider.trials))
+    try:
+        return _judged(wider, numbers, run)
+    except JobError as error:
+        if len(wider.trials) == 1:
+            return [(failure(wider, 0, str(error)), reasons.CRASH)]
+    return [judged for n in numbers for judged in _alone(wider, n, run)]
+
+
+def _alone(wider: Expected, number: int, run: Run) -> list[tuple[Trial, str]]:
+    try:
+        return _judged(wider, [number], run)
+    except JobError as error:
+        return [(failure(wider, number, str(error)), reasons.CRASH)]
+
+
+def _judged(wider: Expected, numbers: Sequence[int], run: Run) -> list[tuple[Trial, str]]:
+    answer = run(wider, numbers)
+    value: dict[str, Any] = answer.value
+    if "failed" in value:
+        outcome, detail = value["failed"]
+        return [(failure(wider, n, str(detail)), str(outcome)) for n in numbers]
+    returned = Tensors(value["manifest"], answer.files.get("returned.bin", b""))
+    return [compare(wider, n, report, returned) for n, report in zip(numbers, value["trials"], strict=True)]

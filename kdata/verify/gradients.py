@@ -1,0 +1,48 @@
+"""Gradients of a module's answer: of the reference's and of the candidate's, by the same code. In children only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves, tree_map
+
+
+class NoGradientError(Exception):
+    """The answer does not follow from its inputs in a way that torch can differentiate."""
+
+
+def names(module: nn.Module) -> list[str]:
+    """The trainable parameters."""
+    return [name for name, p in module.named_parameters() if p.requires_grad and p.is_floating_point()]
+
+
+def gradients(module: nn.Module, inputs: Sequence[Any], seed: int, parameters: Sequence[str]) -> list[Tensor | None]:
+    """Vector-Jacobian products: of each floating input, then of each named parameter; None for what has none.
+
+    The vectors are normal and follow from ``seed``.
+
+    Raises:
+        NoGradientError: no floating output requires a gradient.
+    """
+    held = tree_map(lambda t: t.detach().clone().requires_grad_() if _floating(t) else t, list(inputs))
+    known = dict(module.named_parameters())
+    sources = [t for t in tree_leaves(held) if _floating(t)] + [known[name] for name in parameters]
+    with torch.enable_grad():
+        outputs = [t for t in tree_leaves(module(*held)) if _floating(t)]
+    following = [(n, t) for n, t in enumerate(outputs) if t.requires_grad]
+    if not following or not sources:
+        raise NoGradientError("no output requires a gradient")
+    vectors = [_vector(t, seed + n) for n, t in following]
+    return list(torch.autograd.grad([t for _, t in following], sources, vectors, allow_unused=True))
+
+
+def _floating(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.is_floating_point()
+
+
+def _vector(output: Tensor, seed: int) -> Tensor:
+    drawn = torch.randn(output.shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float32)
+    return drawn.to(output.dtype).to(output.device)

@@ -1,0 +1,146 @@
+"""The reference beyond what every candidate must do: other dtypes, layouts, values that are not finite, and gradients.
+
+In the reference's child, in place of ``kdata.verify.reference``: its trials are all there, with two more distributions
+of inputs, and beside them stand ``extra`` ones, see ``kdata.verify.breadth``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
+
+from kdata.task import Program, TaskError
+from kdata.verify import reasons
+from kdata.verify.draws import DTYPES
+from kdata.verify.gradients import gradients, names
+from kdata.verify.reference import Reference, TaskFaultError
+from kdata.verify.variants import Variant
+
+GRID = 0.05  # share of its size that an answer in half precision may be off before it is taken to mean nothing
+FINITE = 0.5  # share of an answer that must stay finite when three elements of the inputs are not
+GRADIENT = "gradient"
+
+
+def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    """As ``kdata.verify.reference.answer``; ``payload`` also says which extras to make: ``grid``, ``gradient``."""
+    torch.set_num_threads(1)
+    try:
+        return Wider(payload).run(scratch)
+    except TaskFaultError as fault:
+        return {"fault": [fault.reason, fault.detail]}
+    except TaskError as error:
+        return {"fault": [reasons.BAD_TASK, str(error)]}
+
+
+class Wider(Reference):
+    """One task's reference, run at every variant and seed, and beyond."""
+
+    def __init__(self, payload: dict[str, Any]) -> None:
+        super().__init__(payload)
+        self._grid, self._gradient = payload["grid"], payload["gradient"]
+        self._style = ""  # of the extra trial that is being made
+        self._wanted: dict[str, Any] = {}  # which gradients the candidate is asked for
+        self._extra: list[dict[str, Any]] = []
+
+    def run(self, scratch: Path) -> dict[str, Any]:
+        """Everything."""
+        return super().run(scratch) | {"extra": self._extra}
+
+    def _draws(self, kind: str) -> list[tuple[int, str]]:
+        more = [(self.seeds[0] + 3, "ties"), (self.seeds[0] + 4, "small")]
+        return super()._draws(kind) + (more if self._grid and kind in ("base", "odd") else [])
+
+    def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
+        trials = super()._trials(index, variant)
+        styles = []
+        if self._grid:
+            styles += [*DTYPES] if variant.kind in ("base", "odd") else []
+            styles += ["strided", "nonfinite"] if variant.kind == "base" else []
+        if self._gradient and variant.kind == "base":
+            styles.append(GRADIENT)
+        self._extra += [made for style in styles if (made := self._beyond(index, variant, style))]
+        return trials
+
+    def _beyond(self, index: int, variant: Variant, style: str) -> dict[str, Any] | None:
+        """A trial in a style, None where the task does not bear it."""
+        self._style, self._wanted = style, {}
+        try:
+            trial = self._trial(index, variant, self.seeds[0], style)
+        except Exception:  # noqa: BLE001 - the task does not allow it
+            return None
+        finally:
+            self._style = ""
+        if trial is not None:
+            trial["given"] |= {"build": ""} | ({"dtype": style} if style in DTYPES else {})
+            trial["given"] |= {"gradient": self._wanted} if style == GRADIENT else {}
+        return trial
+
+    def _build(
+        self, program: Program, arguments: tuple[list[Any], dict[str, Any]], state: dict[str, Any] | None
+    ) -> nn.Module:
+        if self._style not in DTYPES:
+            return super()._build(program, arguments, state)
+        module = super()._build(program, arguments, None).to(DTYPES[self._style])
+        if state is not None:
+            module.load_state_dict(state)
+        return module
+
+    def _answer(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], double: bool = False
+    ) -> tuple[Any, nn.Module, list[Any]]:
+        outputs, module, held = super()._answer(program, state, inputs, double)
+        if self._style == GRADIENT:
+            outputs = self._derived(program, state, inputs, double)
+        return outputs, module, held
+
+    def _derived(self, program: Program, state: dict[str, Any], inputs: list[Any], double: bool) -> list[Tensor]:
+        """The gradients of all that the answer depends on, of a module that no other forward has run through."""
+        torch.manual_seed(0)
+        module = self._build(program, program.arguments(), None)
+        module = module.double() if double else module
+        module.load_state_dict(state)
+        seed, parameters = self.seeds[0], names(module)
+        found = gradients(module, inputs, seed, parameters)
+        if not self._wanted:
+            used = [n for n, g in enumerate(found) if g is not None and bool((g != 0).any())]
+            self._wanted = {"seed": seed, "parameters": parameters, "used": used}
+        return [g for n in self._wanted["used"] if (g := found[n]) is not None]
+
+    def _bears(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], style: str, generator: torch.Generator
+    ) -> bool:
+        if style in ("ties", "small"):
+            return super()._bears(program, state, inputs, "wide", generator)
+        if style != "nonfinite" and style not in DTYPES:
+            return super()._bears(program, state, inputs, style, generator)
+        try:
+            eager, _, _ = self._answer(program, state, inputs)
+            golden, _ = self._golden(program, state, inputs)
+        except Exception:  # noqa: BLE001 - the task does not allow it
+            return False
+        pairs = [(a, b) for a, b in zip(tree_leaves(eager), tree_leaves(golden), strict=True) if isinstance(a, Tensor)]
+        if style == "nonfinite":
+            return all(_same_places(a, b) for a, b in pairs) and FINITE <= _finite(eager) < 1
+        return all(_close(a, b) for a, b in pairs)
+
+
+def _close(one: Tensor, golden: Tensor) -> bool:
+    """Whether an answer in half precision is about the golden one; integers are the same."""
+    if not one.is_floating_point():
+        return torch.equal(one, golden)
+    finite = bool(torch.isfinite(one).all() and torch.isfinite(golden).all())
+    return finite and float((one.double() - golden).norm()) <= GRID * float(golden.norm())
+
+
+def _same_places(one: Tensor, other: Tensor) -> bool:
+    return torch.equal(torch.isnan(one), torch.isnan(other)) and torch.equal(torch.isinf(one), torch.isinf(other))
+
+
+def _finite(outputs: Any) -> float:
+    """The share of the floating outputs' elements that is finite, in the output where it is least; 1 without any."""
+    made = [t for t in tree_leaves(outputs) if isinstance(t, Tensor) and t.is_floating_point() and t.numel()]
+    return min((float(torch.isfinite(t).double().mean()) for t in made), default=1.0)

@@ -1,0 +1,143 @@
+"""What else a candidate holds for: dtypes, layouts, NaN, gradients; and the distributions behind it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from kdata.record import Receipt
+from kdata.verify import reasons
+from kdata.verify.draws import draw
+from kdata.verify.gradients import NoGradientError, gradients, names
+from kdata.verify.judge import judge_files
+from kdata.verify.options import Options
+
+KERNELS = Path(__file__).parent / "kernels"
+BACKWARD = """
+@triton.jit
+def affine_backward_kernel(x_ptr, g_ptr, d_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    g = tl.load(g_ptr + i, mask=i < n)
+    tl.store(d_ptr + i, tl.where(tl.load(x_ptr + i, mask=i < n) > 0, g * 2.0, 0.0), mask=i < n)
+
+
+class Affine(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return affine(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        g = g.contiguous()
+        d = torch.empty_like(x)
+        affine_backward_kernel[(triton.cdiv(x.numel(), 256),)](x, g, d, x.numel(), BLOCK=256)
+        return d
+
+
+class ModelNew("""
+
+
+def judged(text: str, folder: Path, level: str = "screen") -> Receipt:
+    file = folder / "candidate.py"
+    file.write_text(text)
+    return judge_files(file, file, Options(targets=(), level=level))
+
+
+def with_backward() -> str:
+    text = (KERNELS / "good_autograd_function.py").read_text()
+    before, _, after = text.partition("class Affine(")
+    return before + BACKWARD.lstrip() + after.partition("class ModelNew(")[2]
+
+
+def checks(receipt: Receipt) -> dict[str, tuple[bool, str]]:
+    return {c.name: (c.passed, c.detail) for c in receipt.checks}
+
+
+def test_a_right_backward_is_told(tmp_path: Path) -> None:
+    receipt = judged(with_backward(), tmp_path)
+    assert receipt.verdict == "verified", receipt.detail
+    assert checks(receipt)["gradients"] == (True, "")
+
+
+def test_a_wrong_backward_is_rejected(tmp_path: Path) -> None:
+    receipt = judged(with_backward().replace("g * 2.0", "g * 2.1"), tmp_path)
+    assert (receipt.verdict, receipt.reason) == ("rejected", reasons.WRONG_GRADIENT)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [("return d\n", "return None\n", reasons.STRUCTURE), ("d = torch.empty_like(x)", "d = x.missing", reasons.RAISES)],
+)
+def test_a_backward_that_gives_nothing_is_told_only(tmp_path: Path, old: str, new: str, words: str) -> None:
+    receipt = judged(with_backward().replace(old, new), tmp_path)
+    assert receipt.verdict == "verified", receipt.detail
+    passed, detail = checks(receipt)["gradients"]
+    assert not passed
+    assert words in detail
+
+
+def test_a_receipt_tells_the_dtypes_it_holds_for(tmp_path: Path) -> None:
+    text = (KERNELS / "good_relu.py").read_text()
+    plain = judged(text, tmp_path, "trust")
+    narrow = judged(text.replace("torch.empty_like(x)", "torch.empty(x.shape, device=x.device)"), tmp_path, "trust")
+    assert (plain.verdict, narrow.verdict) == ("verified", "verified")
+    for name in ("float16", "bfloat16"):
+        assert checks(plain)[f"holds in {name}"] == (True, "")
+        assert any(t.dtype == name and t.passed for t in plain.trials)
+        passed, detail = checks(narrow)[f"holds in {name}"]
+        assert not passed
+        assert reasons.STRUCTURE in detail
+        assert not any(t.dtype == name for t in narrow.trials)
+
+
+def test_a_receipt_tells_what_layouts_and_infinities_do() -> None:
+    file = KERNELS / "good_layer_norm.py"
+    receipt = judge_files(file, file, Options(targets=(), level="trust"))
+    assert receipt.verdict == "verified"
+    assert not checks(receipt)["holds for transposed views"][0]
+    assert checks(receipt)["spreads NaN and infinity as the reference does"][0]
+
+
+def generator() -> torch.Generator:
+    return torch.Generator().manual_seed(1)
+
+
+def test_styles_change_what_they_say() -> None:
+    given = torch.randn(16, 8, generator=generator())
+    mask = torch.arange(4)
+    drawn = {s: draw(s, [given, mask], generator()) for s in ("ties", "small", "strided", "nonfinite", "bfloat16")}
+    tensors = {style: made[0] for style, made in drawn.items() if made is not None}
+    assert len(tensors["ties"].unique()) < 20
+    assert bool((tensors["ties"] == 0).any())
+    assert torch.allclose(tensors["small"] * 1e4, given)
+    assert torch.equal(tensors["strided"], given)
+    assert not tensors["strided"].is_contiguous()
+    assert int(torch.isnan(tensors["nonfinite"]).sum()) == 1
+    assert int(torch.isinf(tensors["nonfinite"]).sum()) == 2
+    assert bool(torch.isfinite(given).all())
+    assert tensors["bfloat16"].dtype is torch.bfloat16
+    assert all(made is not None and torch.equal(made[1], mask) for made in drawn.values())
+
+
+def test_styles_that_do_not_apply_draw_nothing() -> None:
+    assert draw("strided", [torch.randn(5)], generator()) is None
+    assert draw("nonfinite", [torch.randn(3)], generator()) is None
+    assert draw("float16", [torch.randn(3).half()], generator()) is None
+    assert draw("ties", [torch.arange(3)], generator()) is None
+
+
+def test_gradients_are_torchs_and_follow_from_the_seed() -> None:
+    linear = torch.nn.Linear(4, 3)
+    x = torch.randn(2, 4)
+    one, same = (gradients(linear, [x], 7, names(linear)) for _ in range(2))
+    assert [g.shape for g in one if g is not None] == [(2, 4), (3, 4), (3,)]
+    assert all(a is not None and b is not None and torch.equal(a, b) for a, b in zip(one, same, strict=True))
+    vector = torch.randn(2, 3, generator=torch.Generator().manual_seed(7))
+    assert one[0] is not None
+    assert torch.allclose(one[0], vector @ linear.weight)
+    with pytest.raises(NoGradientError):
+        gradients(torch.nn.Identity(), [torch.arange(3)], 7, [])
