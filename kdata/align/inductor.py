@@ -97,7 +97,7 @@ def _wrapper(kernels: dict[str, Kernel], wrapper: ast.FunctionDef) -> Module:
                 continue
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="clear" | "set_device"))):
                 continue
-            case ast.Assign(targets=[ast.Name(id=name)]) if name.startswith("raw_stream"):
+            case ast.Assign(value=ast.Call(func=ast.Name(id="get_raw_stream"))):
                 continue
             case _:
                 module.body.append(statement)

@@ -10,6 +10,7 @@ Uses private interfaces of torch 2.11 to 2.13.
 from __future__ import annotations
 
 import functools
+import importlib.util
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +23,7 @@ from torch._inductor import utils
 from torch._inductor.codegen import simd, triton_utils
 from torch._inductor.sizevars import SizeVarAllocator
 from torch._inductor.virtualized import V
-from torch.fx.experimental import _size_hinting, proxy_tensor
+from torch.fx.experimental import proxy_tensor
 from torch.fx.experimental.sym_node import SymNode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._sympy import functions
@@ -40,6 +41,7 @@ COMPARISONS: dict[str, Callable[[int, int], bool]] = {
 RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
     name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")
 }
+SIZE_HINTING = "torch.fx.experimental._size_hinting"
 VALUES = "_values_of_expressions"  # a shape environment's memory of what its expressions come to
 
 
@@ -56,7 +58,9 @@ def install() -> None:
         setattr(SymNode, name, _compared(getattr(SymNode, name), compare))
     for name, holds in COMPARISONS.items():
         setattr(SizeVarAllocator, name, _disproved_by_values(getattr(SizeVarAllocator, name), holds))
-    vars(_size_hinting)["_sympy_subs"] = vars(utils)["_sympy_subs"] = _substituted
+    vars(utils)["_sympy_subs"] = _substituted
+    if importlib.util.find_spec(SIZE_HINTING):  # since torch 2.12
+        vars(importlib.import_module(SIZE_HINTING))["_sympy_subs"] = _substituted
     for module in (simd, triton_utils):
         vars(module)["expr_fits_within_32bit"] = _fits_within_32_bits
 
