@@ -12,7 +12,7 @@ from kdata.verify import reasons
 from kdata.verify.draws import draw
 from kdata.verify.gradients import NoGradientError, gradients, names
 from kdata.verify.judge import judge_files
-from kdata.verify.options import Options
+from kdata.verify.options import Level, Options
 
 KERNELS = Path(__file__).parent / "kernels"
 BACKWARD = """
@@ -41,7 +41,7 @@ class Affine(torch.autograd.Function):
 class ModelNew("""
 
 
-def judged(text: str, folder: Path, level: str = "screen") -> Receipt:
+def judged(text: str, folder: Path, level: Level = "screen") -> Receipt:
     file = folder / "candidate.py"
     file.write_text(text)
     return judge_files(file, file, Options(targets=(), level=level))

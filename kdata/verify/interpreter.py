@@ -3,7 +3,7 @@
 Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py``:
 
 - bfloat16 is held as uint16 and arithmetic works on the bits: computed in float32 here, rounded to nearest even.
-- float32 to bfloat16 truncates: rounded to nearest even here.
+- float32 to bfloat16 truncates: rounded to nearest even here; constants in bfloat16 cannot be made: they can here.
 - ``tl.maximum``/``tl.minimum`` spread NaN unless told to: on a GPU they return the other operand.
 - ``tl.reduce``/``tl.associative_scan`` with a combine function of one's own call it once an element: whole slices here,
   in the order of the elements.
@@ -181,6 +181,7 @@ def _mend_bfloat16() -> None:
 
         setattr(builder, name, method)
 
+    builder.get_bf16 = lambda _, value: handle(_round_bfloat16(np.array([value], np.float32)), bfloat16)
     for name in ("binary_op", "unary_op", "create_fma", "create_fabs", "create_rsqrt", "create_erf", "create_clampf"):
         around(name)
     _mend_casts(builder, handle)

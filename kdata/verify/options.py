@@ -9,6 +9,7 @@ from kdata.sandbox.guard import Limits
 
 Level = Literal["screen", "trust"]
 LEVELS: dict[Level, tuple[int, int]] = {"screen": (2, 3), "trust": (8, 4)}  # draws and sets of sizes
+PATIENCE: dict[Level, int] = {"screen": 1, "trust": 4}  # times the timeout, for as many times the trials
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Options:
     seeds: int | None = None  # draws of weights and inputs for each variant; None: as many as the level asks for
     variants: int | None = None  # sets of sizes, the base one among them; None: likewise
     seed: int = 0  # where the draws start
-    timeout: float = 60.0  # seconds of wall clock for the candidate, and for the reference
+    timeout: float = 60.0  # seconds of wall clock for the candidate, and for the reference; at trust four times that
     memory: int = 6 << 30  # bytes
     level: Level = "screen"  # "trust": more draws and sizes, other distributions, draws that follow from the candidate
     device: Literal["cpu", "cuda"] = "cpu"  # where candidates run: in Triton's interpreter, or on a GPU
@@ -40,4 +41,5 @@ class Options:
 
     def limits(self) -> Limits:
         """Resource limits of a child."""
-        return Limits(wall=self.timeout, cpu=self.timeout, memory=self.memory, file_size=256 << 20)
+        seconds = self.timeout * PATIENCE[self.level]
+        return Limits(wall=seconds, cpu=seconds, memory=self.memory, file_size=256 << 20)

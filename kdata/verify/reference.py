@@ -19,6 +19,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.task import INIT_INPUTS, Program, TaskError, resize
 from kdata.verify import reasons
+from kdata.verify.compare import FEW
 from kdata.verify.draws import DETAILS, draw, thinned
 from kdata.verify.probe import Meter, Prober
 from kdata.verify.variants import TooLargeError, Variant, plan
@@ -30,6 +31,7 @@ CONDITION = 1e-4  # relative change by an ulp beyond which inputs out of the ord
 NOTHING = 1e-6  # relative change of an answer that counts as none
 TRIED = 32  # parameters and inputs of which it is asked whether they matter
 NOISES = 2  # runs with inputs and weights moved by an ulp: how much error is the task's own
+NOISES_OF_FEW = 8  # the same where the answer has few elements, whose errors say little: see kdata.verify.compare
 
 
 class TaskFaultError(Exception):
@@ -264,7 +266,8 @@ class Reference:
         with contextlib.suppress(Exception):  # outside its domain: one mutant less
             dropped, _, _ = self._answer(program, state, tree_map(lambda t: thinned(t, generator), inputs))
             kept["dropped"] = self._plain(self.kept, dropped)
-        for _ in range(NOISES):
+        few = sum(t.numel() for t in tree_leaves(eager) if isinstance(t, torch.Tensor)) < FEW
+        for _ in range(NOISES_OF_FEW if few else NOISES):
             moved = {k: _ulp(v, generator) for k, v in state.items()}
             try:
                 noisy, other, _ = self._answer(program, moved, tree_map(lambda t: _ulp(t, generator), inputs))

@@ -5,10 +5,16 @@ Two gates, both of which must hold (after PyTorch's ``torch._dynamo.utils.same``
 1. elementwise: ``|answer - golden| <= atol + rtol * |golden|`` with ``atol`` a multiple of the golden's rms, growing
    with the root of the longest sum, ``sqrt(K / 128)``;
 2. against the honest error: rmse and largest error are at most a multiple of the reference's own (the median of eager
-   and of two runs with inputs moved by an ulp, which measure how ill-conditioned the task is), plus a floor.
+   and of two runs with inputs moved by an ulp, which measure how ill-conditioned the task is; of few elements, the
+   largest of nine), plus a floor.
 
 Where the task is so ill-conditioned that its own error exceeds gate 1, gate 1 widens to four times that error, up to
 ``cap``.
+
+NaN and infinities stand where eager or the golden has them, and nowhere else; that is a gate on every input a task is
+judged on, none of which holds any. Where inputs do hold some, the reference's places are asked for too, at trust level,
+but a receipt only tells of it: Triton's ``maximum`` returns the other operand by default, and honest kernels do the
+same. Denormals may be flushed to zero: no task promises them, and below ``SMALLEST`` no answer is told from zero.
 """
 
 from __future__ import annotations
@@ -16,7 +22,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-VERSION = "1"
+VERSION = "2"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 
