@@ -141,3 +141,45 @@ def test_gradients_are_torchs_and_follow_from_the_seed() -> None:
     assert torch.allclose(one[0], vector @ linear.weight)
     with pytest.raises(NoGradientError):
         gradients(torch.nn.Identity(), [torch.arange(3)], 7, [])
+
+
+SUMS = """
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x.sum(-1) + x.amax(-1)
+
+
+def get_inputs():
+    return [torch.randn(4, 16, dtype=torch.bfloat16)]
+
+
+def get_init_inputs():
+    return []
+
+
+@triton.jit
+def reduce_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    at = x_ptr + tl.program_id(0) * n + i
+    total = tl.sum(tl.load(at, mask=i < n, other=0.0), 0)
+    tl.store(y_ptr + tl.program_id(0), total + tl.max(tl.load(at, mask=i < n, other=float("-inf")), 0))
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = torch.empty(x.shape[0], dtype=x.dtype, device=x.device)
+        reduce_kernel[(x.shape[0],)](x, y, x.shape[1], BLOCK=triton.next_power_of_2(x.shape[1]))
+        return y
+"""
+
+
+def test_bfloat16_is_reduced_as_numbers(tmp_path: Path) -> None:
+    receipt = judged(SUMS, tmp_path)
+    assert receipt.verdict == "verified", receipt.detail
+    assert judged(SUMS.replace("total + tl.max", "total * 1.1 + tl.max"), tmp_path).verdict == "rejected"

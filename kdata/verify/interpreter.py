@@ -4,6 +4,9 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 
 - bfloat16 is held as uint16 and arithmetic works on the bits: computed in float32 here, rounded to nearest even.
 - float32 to bfloat16 truncates: rounded to nearest even here; constants in bfloat16 cannot be made: they can here.
+- ``tl.sum``, ``tl.max`` and ``tl.min`` of bfloat16 take its bits for numbers: they take the numbers here.
+- numbers with a fraction stay Python's, so that ``eps.to(tl.float32)`` fails: they are float32 here, as on a GPU; and a
+  dtype that is handed to another function is no ``constexpr``: it has its ``value`` here.
 - ``tl.maximum``/``tl.minimum`` spread NaN unless told to: on a GPU they return the other operand.
 - ``tl.reduce``/``tl.associative_scan`` with a combine function of one's own call it once an element: whole slices here,
   in the order of the elements.
@@ -40,11 +43,13 @@ def mend() -> None:
     np.seterr(all="ignore")
     haste.hasten()
     _mend_bfloat16()
+    _mend_arguments()
     builder: Any = interpreter.InterpreterBuilder
     builder.create_maxnumf = lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmax)
     builder.create_minnumf = lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmin)
     reduce, scan = vars(interpreter)["ReduceOps"], vars(interpreter)["ScanOps"]
     reduce.generic_reduce, scan.generic_scan = _reduce, _scan
+    _reduce_bfloat16(reduce)
     vars(autotuner)["Autotuner"]._bench = _bench
     _forget_choices()
     _choose_order(builder)
@@ -191,6 +196,43 @@ def _mend_bfloat16() -> None:
         return dot(self, wide(a), wide(b), d, precision, imprecise)
 
     builder.create_dot = create_dot
+
+
+def _reduce_bfloat16(reduce: Any) -> None:
+    def narrow(self: Any, value: Any) -> Any:
+        if value.dtype.scalar != tl.float32:  # an index
+            return value
+        bits = _round_bfloat16(value.handle.data)
+        return self.to_tensor(bits if value.type.is_block() else bits.item(), tl.bfloat16)
+
+    def around(name: str) -> None:
+        original = getattr(reduce, name)
+
+        def method(self: Any, given: Any, *more: Any, **options: Any) -> Any:
+            value = given[0] if isinstance(given, tuple) else given
+            if value.dtype.scalar != tl.bfloat16:
+                return original(self, given, *more, **options)
+            found = original(self, self.to_tensor(_widen_bfloat16(value.handle.data), tl.float32), *more, **options)
+            return tuple(narrow(self, f) for f in found) if isinstance(found, tuple) else narrow(self, found)
+
+        setattr(reduce, name, method)
+
+    around("sum")
+    around("min_max")
+
+
+def _mend_arguments() -> None:
+    whole: Any = interpreter
+    convert, handle = whole._implicit_cvt, whole.TensorHandle
+
+    def implicit(argument: Any) -> Any:
+        if type(argument) is float:
+            return tl.tensor(handle(np.array([argument], np.float32), tl.float32), tl.float32)
+        return convert(argument)
+
+    whole._implicit_cvt = implicit
+    dtype: Any = tl.dtype
+    dtype.value = property(lambda self: self)
 
 
 def _mend_casts(builder: Any, handle: Any) -> None:
