@@ -44,9 +44,15 @@ def _patch_language_once() -> None:
         if spaces not in done:
             done.add(spaces)
             original(function)  # never restored: nothing else runs in this process
+            core.tensor.__index__ = _whole_number
         return scope()
 
     vars(interpreter)["_patch_lang"] = patch
+
+
+def _whole_number(self: Any) -> int:
+    """A block of one element as an integer; that of triton 3.6 asks numpy for what it has refused since 2.4."""
+    return int(self.handle.data.item())
 
 
 def _modules(space: dict[str, Any]) -> list[Any]:
