@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import functools
 import sys
 from collections.abc import Iterator, Sequence
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -53,6 +54,18 @@ class Enclosure:
         if not self._installed:
             self._installed = True
             sys.addaudithook(self._hear)
+            functools.update_wrapper = self._named_wrapper(functools.update_wrapper)
+
+    def _named_wrapper(self, original: Any) -> Any:
+        """``update_wrapper``, by which no attribute of any name and no namespace comes into a candidate's hands."""
+
+        def update_wrapper(wrapper: Any, wrapped: Any, *more: Any, **named: Any) -> Any:
+            library = isinstance(wrapper, FunctionType) or _of_library(type(wrapper))
+            if self._armed and not (library and callable(wrapped)):
+                self.refuse("functools.update_wrapper")
+            return original(wrapper, wrapped, *more, **named)
+
+        return update_wrapper
 
     @contextlib.contextmanager
     def armed(self) -> Iterator[None]:
@@ -79,7 +92,8 @@ class Enclosure:
 
 def _harmless(event: str, arguments: tuple[Any, ...]) -> bool:
     if event == "object.__setattr__":  # what dataclasses do to the candidate's classes
-        return isinstance(arguments[0], type) and arguments[0].__module__ == CANDIDATE and arguments[1] == "__doc__"
+        own = isinstance(arguments[0], type) and arguments[0].__module__ == CANDIDATE
+        return own and arguments[1] in ("__doc__", "__qualname__")
     if event != "open":
         return event in LISTING
     path, _, flags = arguments
@@ -110,7 +124,10 @@ def builtins_for(own: set[str]) -> Namespace:
 
     def guarded_getattr(thing: Any, name: Any, *default: Any) -> Any:
         check(thing, name)
-        return ask(thing, name, *default)
+        found = ask(thing, name, *default)
+        if _foreign(found):
+            refuse(f"getattr {name}")
+        return found
 
     def guarded_hasattr(thing: Any, name: Any) -> bool:
         check(thing, name)
@@ -122,7 +139,43 @@ def builtins_for(own: set[str]) -> Namespace:
             refuse(f"setattr {name}")
         change(thing, name, value)
 
-    return space | {"getattr": guarded_getattr, "hasattr": guarded_hasattr, "setattr": guarded_setattr}
+    kind = _Kind()
+    return space | {"getattr": guarded_getattr, "hasattr": guarded_hasattr, "setattr": guarded_setattr, "type": kind}
+
+
+def _foreign(thing: Any) -> bool:
+    """Whether it is a module that the text could not import, or makes classes."""
+    if isinstance(thing, ModuleType):
+        return thing.__name__.partition(".")[0] not in (*PURE, "torch", "triton", CANDIDATE)
+    return isinstance(thing, type) and issubclass(thing, type)
+
+
+class _Kind:
+    """``type`` for the candidate: it says what something is an instance of, and makes no classes."""
+
+    def __call__(self, thing: Any) -> type:
+        found = type(thing)
+        if issubclass(found, type):
+            _enclosure.refuse("type of a class")
+        return found
+
+    def __instancecheck__(self, thing: Any) -> bool:
+        return isinstance(thing, type)
+
+    def __getitem__(self, kind: Any) -> Any:
+        return type[kind]
+
+    def __or__(self, other: Any) -> Any:
+        return type | other
+
+    def __ror__(self, other: Any) -> Any:
+        return other | type
+
+
+def _of_library(kind: type) -> bool:
+    """Whether a class is found where it says it is, in a module that is not the candidate's."""
+    home = sys.modules.get(kind.__module__)
+    return kind.__module__ != CANDIDATE and getattr(home, kind.__qualname__, None) is kind
 
 
 def _candidates_own(thing: Any) -> bool:
@@ -189,10 +242,15 @@ def _tampered(label: str, before: Any, now: Any) -> bool:
         return False
     home = getattr(now, "__module__", "") or ""
     if before is MISSING:
-        return home == CANDIDATE
+        return home == CANDIDATE or _candidates_code(now)
     late = isinstance(now, ModuleType) or (isinstance(home, str) and home.partition(".")[0] in ("torch", "triton"))
     replaced = callable(before) or isinstance(before, type | property)
-    return replaced and not late
+    return replaced and (label.startswith("kdata") or not late or _candidates_code(now))
+
+
+def _candidates_code(thing: Any) -> bool:
+    """Whether a function's globals are the candidate's: other than ``__module__``, nothing can claim otherwise."""
+    return isinstance(thing, FunctionType) and thing.__globals__.get("__name__") == CANDIDATE
 
 
 def _settings() -> dict[str, Any]:

@@ -19,6 +19,8 @@ PURE = frozenset({
 })  # fmt: skip
 ENGINES = frozenset({"torch", "triton"})
 NEVER_IMPORTED = re.compile(r"(torch|triton)\.testing")
+COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")  # as PEP 263 has it
+UTF8 = frozenset({"utf-8", "utf8", "u8", "utf", "utf-8-sig", "ascii", "us-ascii"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ def object_to(text: str) -> Objection | None:
     """The first reason not to run a candidate's text, None if there is none."""
     if len(text) > LONGEST:
         return Objection(reasons.TOO_LONG, f"{len(text)} characters, at most {LONGEST}")
+    if cookie := _cookie(text):
+        return Objection(reasons.BEHIND, f"another text when read as {cookie}")
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -46,6 +50,12 @@ def object_to(text: str) -> Objection | None:
             return objection
     said = next(outside(tree), None)
     return Objection(reasons.BEHIND, said[:200]) if said else None
+
+
+def _cookie(text: str) -> str:
+    """The encoding that a comment in the first two lines names, "" where that is UTF-8 or there is none."""
+    found = [m[1] for line in text.splitlines()[:2] if (m := COOKIE.match(line))]
+    return next((name for name in found if name.lower().replace("_", "-") not in UTF8), "")
 
 
 def _is_main(statement: ast.stmt) -> bool:

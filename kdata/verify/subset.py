@@ -14,15 +14,24 @@ from collections.abc import Iterator
 
 # Parts of torch and triton that reach the machine, other backends, or the compiler that made the candidate.
 CLOSED = re.compile(
-    r"torch\.(_|hub\b|distributed\b|multiprocessing\b|package\b|utils\.(cpp_extension|dlpack|_)|compiler\b|compile\b"
+    r"torch\.(_|hub\b|distributed\b|multiprocessing\b|package\b|utils\.(?!checkpoint\b)|compiler\b|compile\b"
+    r"|ao\b|onnx\b|contrib\b|monitor\b|ops\.(load_library|import_module)|classes\b"
+    r"|(cuda\.|random\.|cuda\.random\.)?(get_rng_state|default_generator)|get_num_|\w+Storage\b|storage\b"
     r"|fx\b|export\b|cuda\._|jit\.(?!Final\b|ignore\b|unused\b|is_scripting|is_tracing|annotate\b|export\b)|overrides\b"
     r"|library\b|futures\b|profiler\b|save\b|load\b|from_file\b|serialization\b|func\.functional_call\b"
     r"|set_(default|num|float32|deterministic|flush|printoptions|rng|autocast|warn)|use_deterministic|seed\b"
-    r"|backends\.\w+\.(flags|sdp_kernel|enable_|preferred_)|cuda\.(memory\b|set_(?!device)|caching_allocator|CUDAGraph\b|graphs\b)"
-    r"|utils\.(model_zoo|collect_env|data|bundled_inputs|file_baton|hipify|serialization|viz|weak)\b)"
+    r"|backends\.\w+\.(flags|sdp_kernel|enable_|preferred_)|cuda\.(memory\b|set_(?!device)|caching_allocator|CUDAGraph\b|graphs\b))"
     r"|triton\.(_|backends\b|compiler\b|runtime\.(?!jit|autotuner|driver)|tools\.(?!tensor_descriptor)"
-    r"|profiler\b|knobs\b)"
+    r"|profiler\b|knobs\b|language\.(target_info|semantic)\b)"
+    # what runs text, or makes classes and names that text does not show
+    r"|typing(_extensions)?\.(get_type_hints|ForwardRef|get_annotations|evaluate_forward_ref)"
+    r"|functools\.singledispatch|types\.(new_class|prepare_class|resolve_bases|DynamicClassAttribute)"
+    r"|enum\.global_enum|abc\.update_abstract|dataclasses\.make_dataclass"
 )
+ALIASES = frozenset({  # modules under the names by which torch, triton and the pure modules hold them
+    "ast", "bisect", "bltns", "contextvars", "datetime", "glob", "hashlib", "io", "json", "keyword", "logging", "mp",
+    "np", "pkgutil", "re", "statistics", "stdlib_re", "textwrap", "time", "timeit", "uuid",
+})  # fmt: skip
 # Modules that reach the machine or the running program, as attributes of others: ``torch.os``, ``typing.sys``.
 MACHINE = frozenset({
     "os", "sys", "gc", "inspect", "ctypes", "importlib", "builtins", "subprocess", "threading", "multiprocessing",
@@ -35,6 +44,7 @@ MACHINE = frozenset({
 PROGRAM = frozenset({
     "tb_frame", "tb_next", "f_back", "f_locals", "f_globals", "f_builtins", "f_code", "gi_frame", "gi_code", "cr_frame",
     "ag_frame", "cell_contents", "func_globals", "mro", "with_traceback", "InterpretedFunction", "fn_cache",
+    "cache_info", "device_caches", "create_binder", "used_global_vals", "raw_src", "starting_line_number",
 })  # fmt: skip
 MODULES = frozenset({
     "torch", "torch.nn", "torch.nn.functional", "torch.cuda", "torch.backends", "torch.utils", "torch.autograd",
@@ -48,10 +58,23 @@ BUILTINS = frozenset({
 })  # fmt: skip
 REGISTER = ("self.register_buffer", "self.register_parameter", "self.add_module", "self.register_module")
 KINDS = re.compile(r"types\.FunctionType|torch\.nn\.modules\.\w+\._\w+")  # asked for by ``isinstance`` only
-HOOKS = frozenset({
-    "__torch_function__", "__torch_dispatch__", "__getattribute__", "__reduce__", "__reduce_ex__", "__del__",
-    "__set_name__", "__init_subclass__", "__prepare__", "__subclasscheck__", "__instancecheck__", "__index__", "__eq__",
-})  # fmt: skip
+CLASS_MAKERS = re.compile(r"(\w+\.)+(\w*Meta|EnumType)")  # likewise, and in annotations
+# What a text may name so itself: operators and protocols that run when its own code asks for them.
+OWN_DUNDERS = DUNDERS | frozenset(
+    f"__{name}__" for name in (
+        "abs add aenter aexit aiter all and annotations anext author await bool call class_getitem complex constants "
+        "contains copy copyright date deepcopy delitem div divmod email enter exit float floordiv format future ge "
+        "get getattr getitem getstate gt hash iadd iand imul int invert ior isub iter itruediv ixor le length_hint "
+        "license lshift lt matmul missing mod mul ne neg new next or pos pow radd rand rdiv repr reversed rfloordiv "
+        "rlshift rmatmul rmod rmul ror round rpow rrshift rshift rsub rtruediv rxor set setattr setitem setstate slots "
+        "status str sub truediv trunc xor jit_unused_properties jit_ignored_attributes"
+    ).split()
+)  # fmt: skip
+PLAIN_TYPES = frozenset({"int", "float", "str", "bool", "bytes", "tuple", "list", "dict", "set", "frozenset"})
+# What a compiled kernel cannot ask, or is answered otherwise than an interpreted one.
+ASKS = frozenset({"isinstance", "issubclass", "hasattr", "getattr", "setattr", "type", "callable", "repr", "str", "id",
+                  "dir", "hash", "format", "ascii"})  # fmt: skip
+HANDLES = frozenset({"handle", "builder", "_builder", "_semantic"})
 
 
 def outside(tree: ast.Module) -> Iterator[str]:
@@ -65,10 +88,40 @@ def outside(tree: ast.Module) -> Iterator[str]:
             yield from _name(node, roots, own, kernels, parents)
         elif isinstance(node, ast.MatchClass):  # patterns read attributes, too
             yield from (f"case {name}" for name in node.kwd_attrs if private(name))
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name in HOOKS:
+            if node.patterns and ast.unparse(node.cls) not in PLAIN_TYPES:
+                yield f"case {ast.unparse(node.cls)}(...)"
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _hook(node.name):
             yield f"def {node.name}"
+        elif isinstance(node, ast.Call):
+            yield from _call(node, roots)
         elif isinstance(node, ast.ClassDef) and any(k.arg == "metaclass" for k in node.keywords):
             yield f"class {node.name}(metaclass=...)"
+    for kernel in _jitted(tree):
+        yield from _inside(kernel)
+
+
+def _hook(name: str) -> bool:
+    """Whether Python, or torch, would call what has this name by itself, or read it past the interface."""
+    return name.startswith("__") and name.endswith("__") and name not in OWN_DUNDERS
+
+
+def _call(node: ast.Call, roots: dict[str, str]) -> Iterator[str]:
+    """Calls that make a class, or copy attributes whose names are data."""
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    if name == "type" and len(node.args) != 1:
+        yield "type(...)"
+    chain = _chain(node.func, roots)
+    most = {"functools.wraps": 1, "functools.update_wrapper": 2}.get(chain)
+    if most is not None and (len(node.args) > most or node.keywords):
+        yield f"{chain}(...)"
+
+
+def _inside(kernel: ast.FunctionDef) -> Iterator[str]:
+    """What a kernel asks that shows who runs it."""
+    for node in ast.walk(kernel):
+        asks = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ASKS
+        if asks or (isinstance(node, ast.Attribute) and node.attr in HANDLES):
+            yield f"{ast.unparse(node)} in a kernel"
 
 
 def closed(name: str) -> bool:
@@ -94,7 +147,7 @@ def _attribute(node: ast.Attribute, roots: dict[str, str], own: set[str], parent
         and not (node.attr == "_version" and not changed)
     ):
         yield ast.unparse(node)
-    elif chain and (closed(chain) or changed):
+    elif chain and (_shut(chain, node, parent, parents) or changed or node.attr in ALIASES):
         yield chain + (" = ..." if changed else "")
 
 
@@ -110,20 +163,42 @@ def _type_asked(parent: ast.AST | None, parents: dict[int, ast.AST]) -> bool:
     return isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id == "isinstance"
 
 
+def _shut(chain: str, node: ast.expr, parent: ast.AST | None, parents: dict[int, ast.AST]) -> bool:
+    """Whether an imported name may not be used here."""
+    return closed(chain) or (CLASS_MAKERS.fullmatch(chain) is not None and not _kind_of(node, parent, parents))
+
+
+def _kind_of(node: ast.expr, parent: ast.AST | None, parents: dict[int, ast.AST]) -> bool:
+    """Whether a class is named as the kind of something only: to ask ``isinstance``, or in an annotation."""
+    if isinstance(parent, ast.BinOp | ast.Subscript):
+        return True
+    return _type_asked(parent, parents) or getattr(parent, "annotation", None) is node
+
+
 def _name(
     node: ast.Name, roots: dict[str, str], own: set[str], kernels: set[str], parents: dict[int, ast.AST]
 ) -> Iterator[str]:
     parent = parents.get(id(node))
     if node.id in BUILTINS and node.id not in own:
         yield node.id
-    elif node.id in roots and isinstance(node.ctx, ast.Load) and closed(roots[node.id]):
+    elif isinstance(node.ctx, ast.Store) and _hook(node.id):
+        yield f"{node.id} = ..."
+    elif node.id == "__name__" and not _asks_for_main(parent):
+        yield node.id
+    elif node.id in roots and isinstance(node.ctx, ast.Load) and _shut(roots[node.id], node, parent, parents):
         yield roots[node.id]
     elif node.id in roots and _module_as_value(node, roots, parent):
         yield f"{roots[node.id]} as a value"
     elif node.id in kernels and isinstance(parent, ast.Call) and node in parent.args:
         asked = parent.func.id if isinstance(parent.func, ast.Name) else ""
-        if asked in ("type", "isinstance", "hasattr", "getattr", "dir", "repr", "str", "callable", "setattr", "id"):
+        if asked in ASKS:
             yield ast.unparse(parent)  # what a kernel is shows who runs it
+    elif node.id in kernels and isinstance(parent, ast.FormattedValue):
+        yield f"f'{{{node.id}}}'"
+
+
+def _asks_for_main(parent: ast.AST | None) -> bool:
+    return isinstance(parent, ast.Compare) and "__main__" in ast.unparse(parent)
 
 
 def _module_as_value(node: ast.Name, roots: dict[str, str], parent: ast.AST | None) -> bool:
@@ -189,8 +264,12 @@ def own_names(tree: ast.Module) -> set[str]:
 
 
 def _kernels(tree: ast.Module) -> set[str]:
+    return {f.name for f in _jitted(tree)}
+
+
+def _jitted(tree: ast.Module) -> Iterator[ast.FunctionDef]:
     functions = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))
-    return {f.name for f in functions if any("jit" in ast.unparse(d) for d in f.decorator_list)}
+    yield from (f for f in functions if any("jit" in ast.unparse(d) for d in f.decorator_list))
 
 
 def _parents(tree: ast.Module) -> dict[int, ast.AST]:
