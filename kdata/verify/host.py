@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from kdata.verify import enclosure, interpreter, reasons, warmup, wire
+from kdata.verify import enclosure, interpreter, pretence, reasons, warmup, wire
 from kdata.verify.allowed import Watch, hide_values
 from kdata.verify.gradients import gradients
 from kdata.verify.guards import guarded, intact
@@ -71,20 +71,11 @@ def warm() -> None:
     global _snapshot
     interpreter.mend()
     use(_engine)
-    _pretend_cuda()
+    pretence.install(lambda: _engine.ledger.moving)
     with torch.no_grad(), Watch(_engine.ledger):
         warmup.Double()(torch.ones(20))
     enclosure.install()
     _snapshot = enclosure.Snapshot()
-
-
-def _pretend_cuda() -> None:
-    """Let wrappers that insist on a GPU (``assert x.is_cuda``, ``with torch.cuda.device(..)``) pass here."""
-    torch.Tensor.is_cuda = property(lambda _: True)  # type: ignore[assignment]
-    torch.Tensor.cuda = lambda self, *_args, **_more: self  # type: ignore[method-assign]
-    torch.cuda.device = lambda *_args: contextlib.nullcontext()  # type: ignore[assignment,misc]
-    torch.cuda.synchronize = lambda *_args: None
-    torch.cuda.current_device = lambda: 0
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
@@ -95,8 +86,9 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """
     reader = wire.Reader(payload["manifest"], (scratch / GIVEN).read_bytes(), _engine.device)
     try:
-        module = load(scratch / SOURCE)
-        value, writer = _run(module, reader, payload)
+        with pretence.presented() if _engine.enclosed else contextlib.nullcontext():
+            module = load(scratch / SOURCE)
+            value, writer = _run(module, reader, payload)
     except enclosure.ForbiddenError as error:
         return {"failed": [reasons.BEHIND, enclosure.fault() or line(error)]}
     except ImportingError as error:
@@ -187,14 +179,17 @@ class Calls:
         model = last.model if last else build(self.module, self.reader, given)
         if "dtype" in given:
             model.to(getattr(torch, given["dtype"]))
+        state = self.reader.read(given["state"])
         try:
-            model.load_state_dict(self.reader.read(given["state"]), strict=True)
+            with watch:  # a text may override what loads weights, and compute there
+                model.load_state_dict(state, strict=True)
         except Exception as error:
             raise StopTrialError("state", line(error)) from error
         if last is None:
             _rehome(model.to(_engine.device))
             if self.mode == "eval":
-                model.eval()
+                with watch:
+                    model.eval()
         inputs = self.reader.read(given["inputs"])
         if last:
             inputs = _refill(last.inputs, inputs)
@@ -239,7 +234,7 @@ def _rehome(model: torch.nn.Module) -> None:
     """Move parameters and buffers between guard bars too."""
     for tensor in [*model.parameters(), *model.buffers()]:
         strides = tensor.stride() if tensor.is_contiguous() else None
-        moved = guarded(tensor.shape, strides, tensor.dtype, tensor.device)
+        moved = guarded(tensor.shape, strides, tensor.dtype, _engine.device)
         tensor.data = moved.copy_(tensor.data)
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import torch
 from triton import language as tl
 from triton.runtime import JITFunction, interpreter
 
-from kdata.verify.guards import BAR, is_guarded
+from kdata.verify.guards import storage_of
 from kdata.verify.interpreter import give
 
-_storage = torch.Tensor.untyped_storage  # before reading values past the dispatcher is noted
 Launch = dict[str, Any]
+# What a launch returns on a GPU, as far as wrappers ask: the interpreter returns nothing.
+LAUNCHED = SimpleNamespace(n_regs=32, n_spills=0, metadata=SimpleNamespace(shared=0, num_warps=4, num_stages=3))
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 POINTEES = {
     torch.float64: "fp64", torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16", torch.int64: "i64",
@@ -46,14 +49,14 @@ class Ledger:
 
         def watched(self: Any, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
             if warmup:
-                return None
+                return LAUNCHED
             ledger.launches.append(signature(self, args, kwargs, grid))
-            if ledger.behaviour == "skip":
-                return None
             if ledger.behaviour == "fail":
                 raise InjectedError("injected: this launch failed")
-            give(_memory([*args, *kwargs.values()]))
-            return run(self, *args, grid=grid, warmup=False, **kwargs)
+            if ledger.behaviour == "run":
+                give(_memory([*args, *kwargs.values()]))
+                run(self, *args, grid=grid, warmup=False, **kwargs)
+            return LAUNCHED
 
         function.run = watched
         for name in ("_init_args_hst", "_restore_args_dev"):
@@ -84,9 +87,8 @@ def _memory(values: list[Any]) -> list[tuple[int, int]]:
             ranges += _memory(list(value))
         base = getattr(value, "base", value)  # of a tensor descriptor
         if isinstance(base, torch.Tensor):
-            storage = _storage(base)
-            bar = BAR if is_guarded(base) else 0
-            ranges.append((storage.data_ptr() + bar, storage.data_ptr() + storage.nbytes() - bar))
+            storage = storage_of(base)
+            ranges.append((storage.data_ptr(), storage.data_ptr() + storage.nbytes()))
     return ranges
 
 
@@ -95,12 +97,18 @@ def signature(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], grid
     names = function.arg_names
     bound = dict(zip(names, args, strict=False)) | {k: v for k, v in kwargs.items() if k in names}
     meta = {k: v for k, v in kwargs.items() if k in OPTIONS and isinstance(v, int)}
-    size = grid(dict(bound) | meta) if callable(grid) else grid
+    size = grid(_defaults(function) | bound | meta) if callable(grid) else grid
     extent = [int(n) for n in (size if isinstance(size, tuple | list) else (size,))]
     annotations = function.fn.__annotations__
     fixed = {n for n in names if "constexpr" in str(annotations.get(n, ""))}
     given = {n: _argument(v, n in fixed) for n, v in bound.items()}
     return {"kernel": function.fn.__name__, "arguments": given, "options": meta, "grid": extent}
+
+
+def _defaults(function: Any) -> dict[str, Any]:
+    """What parameters are that a launch leaves out: a grid may ask for them."""
+    plain = {n: p.default for n, p in inspect.signature(function.fn).parameters.items() if p.default is not p.empty}
+    return {n: v.value if isinstance(v, tl.constexpr) else v for n, v in plain.items()}
 
 
 def _argument(value: Any, fixed: bool) -> dict[str, Any]:

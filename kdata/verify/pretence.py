@@ -1,0 +1,168 @@
+"""A GPU that is not here, as a candidate's wrapper sees it: tensors say they are on it, and questions are answered.
+
+Honest wrappers insist on a GPU or size their grids by it; others would be right only where there is none, which is
+where they are judged.  Kernels run in the interpreter on the CPU's memory all the same.  In the host's child only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from triton.backends.compiler import GPUTarget
+from triton.backends.driver import DriverBase
+from triton.runtime import driver, interpreter
+
+GPU = torch.device("cuda", 0)
+HERE = torch.device("cpu")
+SEED = 67280421310721  # what torch starts with
+MEMORY = 141 << 30
+H200 = SimpleNamespace(
+    name="NVIDIA H200", major=9, minor=0, total_memory=MEMORY, multi_processor_count=132, warp_size=32,
+    regs_per_multiprocessor=65536, max_threads_per_multi_processor=2048, max_threads_per_block=1024,
+    L2_cache_size=60 << 20, shared_memory_per_block=49152, shared_memory_per_block_optin=232448,
+    shared_memory_per_multiprocessor=233472, gcnArchName="", is_integrated=0, is_multi_gpu_board=0,
+)  # fmt: skip
+PROPERTIES = {"max_shared_mem": 232448, "max_num_regs": 65536, "multiprocessor_count": 132, "warpSize": 32,
+              "sm_clock_rate": 1980000, "mem_clock_rate": 3201000, "mem_bus_width": 6144}  # fmt: skip
+_present = False
+
+
+class Stream:
+    """A stream on which everything has been done already."""
+
+    cuda_stream = stream_id = device_index = 0
+    device = GPU
+
+    def __init__(self, *_args: Any, **_more: Any) -> None:
+        pass
+
+    def synchronize(self, *_args: Any) -> None:
+        """Nothing is left to wait for."""
+
+    wait_stream = wait_event = record_event = record = wait = synchronize
+
+    def query(self) -> bool:
+        """Whether everything is done."""
+        return True
+
+    def elapsed_time(self, _other: Any) -> float:
+        """Milliseconds between two events."""
+        return 1.0
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        pass
+
+
+class AbsentDriver(DriverBase):  # type: ignore[misc]
+    """What Triton's driver says of the GPU."""
+
+    def __init__(self) -> None:
+        """Unlike a real driver, loads no library."""
+        self.utils = SimpleNamespace(get_device_properties=lambda _device: dict(PROPERTIES))
+        self.get_device_capability = lambda *_device: (9, 0)
+
+    @classmethod
+    def is_active(cls) -> bool:
+        return True
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        return ty
+
+    def get_current_target(self) -> GPUTarget:
+        return GPUTarget("cuda", 90, 32)
+
+    def get_active_torch_device(self) -> torch.device:
+        return GPU
+
+    def get_benchmarker(self) -> Callable[..., list[float]]:
+        return lambda *_args, **_more: [1.0, 1.0, 1.0]
+
+    def get_device_interface(self) -> Any:
+        return torch.cuda
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def get_current_stream(self, _device: int | None = None) -> int:
+        return 0
+
+
+def install(moving: Callable[[], bool]) -> None:
+    """Answer as a machine with a GPU would, where ``presented``; once a process.
+
+    ``moving``: whether it is the harness that asks.
+    """
+    driver.set_active(AbsentDriver())
+    _describe_tensors(moving)
+    _answer_for_cuda()
+    torch.initial_seed = lambda: SEED
+    kernel: Any = interpreter.InterpretedFunction
+    kernel.__name__ = kernel.__qualname__ = "JITFunction"
+    kernel.__module__ = "triton.runtime.jit"
+    kernel.__repr__ = lambda self: f"JITFunction({self.fn.__module__}:{self.fn.__qualname__})"
+
+
+@contextlib.contextmanager
+def presented() -> Iterator[None]:
+    """Where tensors are on the GPU, and what is made on the GPU is made here."""
+    global _present
+    before, _present = _present, True
+    try:
+        with _Elsewhere():
+            yield
+    finally:
+        _present = before
+
+
+class _Elsewhere(TorchFunctionMode):
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return function(*map(_here, args), **{name: _here(value) for name, value in (kwargs or {}).items()})
+
+
+def _here(value: Any) -> Any:
+    if isinstance(value, torch.device):
+        return HERE if value.type == "cuda" else value
+    return "cpu" if isinstance(value, str) and value.partition(":")[0] == "cuda" else value
+
+
+def _describe_tensors(moving: Callable[[], bool]) -> None:
+    tensor: Any = torch.Tensor
+    device, index, on_cpu = tensor.device.__get__, tensor.get_device, tensor.is_cpu.__get__
+
+    def seen() -> bool:
+        return _present and not moving()
+
+    tensor.device = property(lambda self: GPU if seen() else device(self))
+    tensor.get_device = lambda self: 0 if seen() else index(self)
+    tensor.is_cpu = property(lambda self: not seen() and on_cpu(self))
+    tensor.is_cuda = property(lambda _: True)
+    tensor.cuda = lambda self, *_args, **_more: self
+
+
+def _answer_for_cuda() -> None:
+    cuda: Any = torch.cuda
+    for name in ("synchronize", "init", "empty_cache", "set_device", "set_stream", "reset_peak_memory_stats"):
+        setattr(cuda, name, lambda *_args, **_more: None)
+    for name in ("current_device", "memory_allocated", "max_memory_allocated", "memory_reserved"):
+        setattr(cuda, name, lambda *_args, **_more: 0)
+    for name in ("is_available", "is_bf16_supported", "is_initialized"):
+        setattr(cuda, name, lambda *_args, **_more: True)
+    for name in ("device", "stream", "device_of"):
+        setattr(cuda, name, type(name, (Stream,), {"__module__": "torch.cuda"}))
+    cuda.device_count = lambda: 1
+    cuda.get_device_properties = lambda _device=None: H200
+    cuda.get_device_capability = lambda _device=None: (H200.major, H200.minor)
+    cuda.get_device_name = lambda _device=None: H200.name
+    cuda.mem_get_info = lambda _device=None: (MEMORY, MEMORY)
+    cuda.current_stream = cuda.default_stream = lambda _device=None: Stream()
+    cuda.Stream = cuda.Event = Stream
+    version: Any = torch.version
+    version.cuda = version.cuda or "13.0"
