@@ -1,43 +1,49 @@
-"""True arguments and inputs of a class, seen while something of its package that uses it runs.
+"""True arguments and inputs of classes, seen while something of their package that uses them runs.
 
 Two hooks on nn.Module, installed in a fork that ends soon: one keeps what every module was constructed with, one what
-the wanted class is called with.  The first call of it that comes to an end is what was looked for.
+classes are called with.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
+import itertools
 import types
 from argparse import Namespace
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import nn
 
 from sources.inputs import Many, Plain, Spec, Specs, Tensor
+from sources.on_cpu import names_cuda
 from sources.search import Solution, has_tensor
 from sources.variants import Arguments
 
 MAX_DEPTH = 6
+MAX_TRIED = 5  # calls of one class that are looked at
+MAX_LEARNT = 4  # steps of training that are let pass
 MADE_WITH = "_kdata_made_with"
 
 
-class CapturedError(BaseException):
-    """Raised when the wanted call has been seen: no ``except Exception`` of a module's catches it."""
-
-    def __init__(self, solution: Solution) -> None:
-        super().__init__()
-        self.solution = solution
+class EnoughError(BaseException):
+    """Ends a program that trains: no ``except Exception`` of it catches this."""
 
 
 class UnspeakableError(ValueError):
     """A value that a task cannot spell."""
 
 
-def install(wanted: type[nn.Module], namespace: dict[str, Any]) -> None:
-    """Watch for one call of a class; ``namespace`` is what its arguments may name."""
-    call = nn.Module.__call__
+def install(kinds: Mapping[type[nn.Module], str], namespace: dict[str, Any], found: dict[str, Solution]) -> None:
+    """Watch the classes of a program: the first call of each that comes to an end is noted in ``found``, by name.
+
+    ``namespace`` is what the arguments may name.  Training goes on without learning, and ends the program soon.
+    """
+    call, tried, learnt = nn.Module.__call__, Counter[str](), itertools.count(1)
 
     def new(kind: type, *arguments: Any, **named: Any) -> Any:
         made: Any = object.__new__(kind)
@@ -45,20 +51,26 @@ def install(wanted: type[nn.Module], namespace: dict[str, Any]) -> None:
         return made
 
     def watched(self: nn.Module, *given: Any, **named: Any) -> Any:
-        if type(self) is not wanted:
+        name = kinds.get(type(self), "")
+        if not name or name in found or tried[name] >= MAX_TRIED:
             return call(self, *given, **named)
+        tried[name] += 1
         try:
             solution = Solution(arguments_of(self, namespace), specs_of(self, given, named))
         except (UnspeakableError, TypeError, ValueError):
             return call(self, *given, **named)
         result = call(self, *given, **named)
         if has_tensor(result):
-            nn.Module.__call__ = call  # type: ignore[method-assign]
-            raise CapturedError(solution)
+            found.setdefault(name, solution)
         return result
+
+    def learn(*_: Any, **__: Any) -> None:
+        if next(learnt) > MAX_LEARNT:
+            raise EnoughError
 
     nn.Module.__new__ = staticmethod(new)  # type: ignore[assignment, method-assign]
     nn.Module.__call__ = watched  # type: ignore[method-assign]
+    torch.Tensor.backward = learn  # type: ignore[method-assign]
 
 
 def arguments_of(module: nn.Module, namespace: dict[str, Any]) -> Arguments:
@@ -99,6 +111,38 @@ def specs_of(module: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -
     return tuple(spec_of(value) for value in bound.args[:last])
 
 
+def encoded(solution: Solution) -> list[Any]:
+    """A solution as plain JSON."""
+    return [dict(solution.arguments), [_encoded(spec) for spec in solution.specs]]
+
+
+def decoded(answer: list[Any]) -> Solution:
+    """What ``encoded`` gave.
+
+    Raises:
+        ValueError: it did not give that.
+    """
+    arguments, specs = answer
+    return Solution(dict(arguments), tuple(_decoded(spec) for spec in specs))
+
+
+def _encoded(spec: Spec) -> list[Any]:
+    if isinstance(spec, Tensor):
+        return ["tensor", list(spec.shape), spec.kind, spec.high]
+    if isinstance(spec, Many):
+        return ["many", [_encoded(item) for item in spec.items], spec.kind]
+    return ["plain", repr(spec.value)]
+
+
+def _decoded(answer: list[Any]) -> Spec:
+    kind, *rest = answer
+    if kind == "tensor":
+        return Tensor(tuple(rest[0]), rest[1], rest[2])
+    if kind == "many":
+        return Many(tuple(_decoded(item) for item in rest[0]), rest[1])
+    return Plain(ast.literal_eval(rest[0]))
+
+
 def spec_of(value: Any, depth: int = 0) -> Spec:
     """How to draw a value like this one."""
     if isinstance(value, torch.Tensor):
@@ -108,7 +152,8 @@ def spec_of(value: Any, depth: int = 0) -> Spec:
             return Tensor(tuple(value.shape), "bool")
         if value.is_floating_point():
             return Tensor(tuple(value.shape))
-        return Tensor(tuple(value.shape), "int", int(value.max()) + 1 if value.numel() else 1)
+        high = 2 if value.is_meta else int(value.max()) + 1 if value.numel() else 1
+        return Tensor(tuple(value.shape), "int", high)
     if value is None or isinstance(value, bool | int | float | str):
         return Plain(value)
     if isinstance(value, torch.Size):
@@ -126,12 +171,12 @@ def spelled(value: Any, namespace: dict[str, Any], depth: int = 0) -> str:
 
     if depth > MAX_DEPTH:
         raise UnspeakableError("too deep")
+    if isinstance(value, torch.device) or names_cuda(value):
+        return repr("cpu" if names_cuda(value) else str(value))
     if value is None or isinstance(value, bool | int | str) or isinstance(value, float) and abs(value) < 1e30:
         return repr(value)
     if isinstance(value, torch.dtype):
         return str(value)
-    if isinstance(value, torch.device):
-        return repr(str(value))
     if isinstance(value, nn.Module):
         return _module(value, namespace, depth)
     if isinstance(value, functools.partial):

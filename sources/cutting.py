@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kdata.record import digest
+from sources import documents
 from sources.hints import Hints
 from sources.modules import Candidate, candidates
 from sources.scope import reads
@@ -22,7 +23,7 @@ from sources.symbols import Here, Package
 from sources.writer import Cut
 from sources.writer import cut as write_cut
 
-MAX_USER = 40_000  # characters of a text that is run to see a class at work
+MAX_USER = 80_000  # characters of a text that is run to see a class at work
 MAX_SOURCE = 100_000  # characters of a task
 RARELY = 500_000  # new objects between two looks for garbage
 SMALL = 80  # lines of a building block: these are tried before whole networks
@@ -41,16 +42,17 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     # Syntax trees are many small objects and hardly any garbage: looking for it often takes a third of the time.
     gc.freeze()
     gc.set_threshold(RARELY, 20, 1000)
-    package = Package(payload["files"], payload["replacements"])
+    code, examples, settings = documents.split(payload["files"])
+    package = Package(code, payload["replacements"], examples)
     wanted = payload.get("only")
     every = [c for c in candidates(package) if wanted is None or c.symbol in wanted]
-    for path in payload["files"] if payload["part"] == 0 else ():
+    for path in code if payload["part"] == 0 else ():
         package.file(path)  # so that every file that does not parse is known
     first: dict[str, Candidate] = {}
     for candidate in every:
         first.setdefault(candidate.shape, candidate)
     mixed = sorted(every, key=lambda c: (c.lines > SMALL, digest(str(payload["seed"]), c.path, c.symbol)))
-    slicer, hints = Slicer(package), Hints(package)
+    slicer, hints = Slicer(package), Hints(package, settings.values())
     # Watching others use a class is dear: it is for packages where every class counts.
     watch = len(first) <= payload["enough"]
     cuts: list[dict[str, Any]] = []

@@ -9,16 +9,19 @@ from __future__ import annotations
 import ast
 import copy
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from sources.desugar import arguments
+from sources.documents import values
 from sources.scope import reads
 from sources.symbols import External, Here, Package, Target
 
 MAX_CALLS = 40  # calls of one class that are looked at
 MAX_SITES = 4  # of these that are kept
-MAX_USERS = 3  # definitions that may be run to see a class at work
+MAX_USERS = 4  # definitions that may be run to see a class at work
+MAX_STEPS = 3  # from a class to a definition that uses what uses it
+MAX_SEEN = 60  # definitions looked at on the way
 SHORT = {"torch": "torch", "torch.nn": "nn", "torch.nn.functional": "F", "functools": "functools"}
 _PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.BinOp, ast.Load, ast.operator, ast.unaryop,
           ast.keyword, ast.Starred)  # fmt: skip
@@ -72,15 +75,20 @@ def _external(target: Target) -> str | None:
 class Hints:
     """Calls and defaults of a package, collected when first asked for."""
 
-    def __init__(self, package: Package) -> None:
+    def __init__(self, package: Package, settings: Iterable[str] = ()) -> None:
+        """``settings`` are the package's configurations: texts in JSON or YAML."""
         self.package = package
         self._calls: dict[str, list[tuple[str, ast.stmt, ast.Call]]] = defaultdict(list)
         self._defaults: dict[str, Counter[str]] = defaultdict(Counter)
-        self._mentions: dict[str, dict[Here, bool]] = defaultdict(dict)  # name -> definitions; whether one just runs
+        self._mentions: dict[str, dict[Here, ast.Name | ast.Attribute]] = defaultdict(dict)  # name -> who says it
+        self._kinds: dict[Here, str] = {}  # of these: a "class", a "function", or "ready": one that just runs
         for path in sorted(set(package.texts) - package.replacements):
             if (file := package.file(path)) is not None:
                 for statement in file.tree.body:
                     self._scan(path, statement)
+        for text in settings:
+            for name, value in values(text):
+                self._count(name, value, 4)
 
     def defaults(self, words: Iterable[str]) -> dict[str, str]:
         """The most usual default of each of these names, as an expression."""
@@ -98,12 +106,24 @@ class Hints:
         return sorted(found.values(), key=lambda s: -s.known)[:MAX_SITES]
 
     def users(self, key: Here) -> list[Here]:
-        """Definitions that use a class: functions that need no arguments first, then classes, near ones first."""
-        found = [
-            h for h in self._mentions.get(key.name, {}) if h != key and self.package.lookup(h.file, key.name) == key
-        ]
-        ready = self._mentions.get(key.name, {})
-        return sorted(found, key=lambda h: (not ready[h], h.file != key.file))[:MAX_USERS]
+        """Definitions that use a class, or use its users: functions that need no arguments first, near ones first."""
+        ready: list[Here] = []
+        classes: list[Here] = []
+        seen, edge = {key}, [key]
+        for _ in range(MAX_STEPS):
+            found = [h for used in edge for h in self._direct(used) if h not in seen]
+            edge = []
+            for user in sorted(dict.fromkeys(found), key=lambda h: h.file != key.file)[: MAX_SEEN - len(seen)]:
+                seen.add(user)
+                kind = self._kinds[user]
+                (ready if kind == "ready" else classes if kind == "class" else []).append(user)
+                edge += [user] if kind != "ready" else []
+        return [*ready[: MAX_USERS - 1], *classes[: MAX_USERS - min(len(ready), MAX_USERS - 1)]]
+
+    def _direct(self, key: Here) -> Iterator[Here]:
+        for user, node in self._mentions.get(key.name, {}).items():
+            if user != key and self.package.chain(user.file, node)[0] == key:
+                yield user
 
     def _mention(self, path: str, statement: ast.stmt) -> None:
         if isinstance(statement, ast.FunctionDef):
@@ -113,10 +133,13 @@ class Hints:
             ready = False
         else:
             return
-        if ready or isinstance(statement, ast.ClassDef):
-            for node in ast.walk(statement):
-                if isinstance(node, ast.Name) and node.id[:1].isupper():
-                    self._mentions[node.id][Here(path, statement.name)] = ready
+        here = Here(path, statement.name)
+        self._kinds[here] = "class" if isinstance(statement, ast.ClassDef) else "ready" if ready else "function"
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name):
+                self._mentions[node.id].setdefault(here, node)
+            elif isinstance(node, ast.Attribute) and node.attr[:1].isupper():
+                self._mentions[node.attr].setdefault(here, node)
 
     def _scan(self, path: str, statement: ast.stmt) -> None:
         self._mention(path, statement)

@@ -19,7 +19,7 @@ from sources.check import UnfitError
 WALL_FACTOR = 10  # a loaded machine may take this much longer on the clock
 
 
-class _OutOfTime(BaseException):
+class OutOfTimeError(BaseException):
     """Raised by the profiling timer: no ``except Exception`` of a module's catches it."""
 
 
@@ -52,14 +52,14 @@ def _answer(job: Callable[[], dict[str, Any]], writing: int, seconds: int) -> No
     """In the fork: run the job, write what came out, end."""
 
     def out_of_time(*_: object) -> None:
-        raise _OutOfTime
+        raise OutOfTimeError
 
     signal.signal(signal.SIGPROF, out_of_time)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds + 2, seconds + 3))
     try:
         answer = job()
-    except _OutOfTime:
+    except OutOfTimeError:
         answer = {"reason": "timeout", "detail": f"{seconds} s of CPU time"}
     except UnfitError as error:
         answer = {"reason": error.reason, "detail": str(error)}

@@ -31,7 +31,7 @@ def candidates(package: Package) -> list[Candidate]:
     """All classes and functions worth trying, by path and line. Replacements of ours are not among them."""
     finder = _Finder(package)
     found: list[Candidate] = []
-    for path in sorted(set(package.texts) - package.replacements):
+    for path in sorted(set(package.texts) - package.replacements - package.examples):
         if "torch" in package.texts[path] or "nn." in package.texts[path]:
             found += finder.of_file(path)
     return found

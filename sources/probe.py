@@ -7,18 +7,24 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import os
 import sys
 import types
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from sources.capture import CapturedError, install
+import torch
+
+from kdata.record import digest
+from sources.capture import decoded, encoded, install
 from sources.check import Work, check
 from sources.cutting import touches_system
 from sources.emit import emit
 from sources.inputs import all_tensors, parameters
 from sources.isolation import isolated
+from sources.on_cpu import OnOne, without_weights
 from sources.progress import Budget, Progress
 from sources.runs import Runs, fitted
 from sources.search import TOO_LONG, Solution, Told, Unsolved, solve
@@ -26,13 +32,12 @@ from sources.sizes import bounded, named, slots, tied
 from sources.slicer import ABSENT
 from sources.writer import pruned
 
+MODULE = "task"  # that a cut is executed as
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
 
 
 def warm() -> None:
     """Called once before any fork: the first use of a dispatch mode imports the compiler, which takes seconds."""
-    import torch
-
     with Work():
         torch.nn.Linear(2, 2)(torch.ones(1, 2))
 
@@ -43,20 +48,28 @@ def attempt(payload: dict[str, Any], scratch: Path) -> list[dict[str, Any]]:
     A task may have so many ``operators`` that compute.  There are no more outcomes when there are ``enough`` tasks.
     """
     outcomes: list[dict[str, Any]] = []
+    seen: dict[str, Any] = {}
     for cut in payload["cuts"]:
         if sum(not outcome["reason"] for outcome in outcomes) >= payload["enough"]:
             break
-        outcomes.append(_attempt(cut, payload["operators"], scratch))
+        outcomes.append(_attempt(cut, payload["operators"], scratch, seen))
     return outcomes
 
 
-def _attempt(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
+def _attempt(cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The outcome of one cut; ``seen`` keeps what users of classes showed, by their text."""
     inferred = isolated(lambda: infer(cut, operators, scratch), INFER_SECONDS)
-    entry = cut["name"]
+    entry, known = cut["name"], {} if seen is None else seen
     for user in cut["told"].get("users", []) if inferred["reason"] not in ("", TOO_LONG) else []:
-        seen = isolated(functools.partial(watch, user, cut, operators, scratch), INFER_SECONDS)
-        if not seen["reason"]:
-            inferred, entry = seen, user["wanted"]
+        key = digest(user["name"], user["source"])
+        if key not in known:
+            known[key] = _seen(user, scratch)
+        solution = known[key].get(user["wanted"])
+        if solution is None:
+            continue
+        written = isolated(functools.partial(write_seen, user, solution, cut, operators, scratch), INFER_SECONDS)
+        if not written["reason"]:
+            inferred, entry = written, user["wanted"]
             break
     if inferred["reason"]:
         return _blamed(inferred, cut)
@@ -91,28 +104,51 @@ def infer(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
     return _written(cut, namespace, outcome, operators)
 
 
-def watch(user: dict[str, str], cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
-    """Run what uses a class until that is called, and write the task from what was seen."""
+def _seen(user: dict[str, str], scratch: Path) -> dict[str, Any]:
+    """What a user shows of its classes, by name: first without computing, then truly where that tells too little."""
+    light = isolated(functools.partial(watch, user, scratch, "meta"), INFER_SECONDS).get("seen", {})
+    if user["wanted"] in light and '"int"' not in json.dumps(light[user["wanted"]]):
+        return {**light}
+    return {**light, **isolated(functools.partial(watch, user, scratch), INFER_SECONDS).get("seen", {})}
+
+
+def watch(user: dict[str, str], scratch: Path, device: str = "cpu") -> dict[str, Any]:
+    """Run what uses classes for as long as it may, and tell with what each of its classes was called."""
     namespace = load(user["source"], scratch)
     _skip_initialisation()
-    known = dict(namespace)
-    install(known[user["wanted"]], known)
+    without_weights()
+    known, found = dict(namespace), dict[str, Solution]()
+    own = {v: n for n, v in known.items() if isinstance(v, type) and v.__module__ == MODULE}
+    install(own, known, found)
     entry = namespace[user["name"]]
     try:
-        if isinstance(entry, type):
-            if isinstance(outcome := solve(entry, namespace, user["source"]), Unsolved):
-                return {"reason": outcome.reason, "detail": outcome.detail[:500]}
-        else:
-            with Progress(Budget()):
-                entry()
-    except CapturedError as captured:
-        seen = captured.solution
+        with torch.device(device), OnOne(torch.device(device)):
+            if isinstance(entry, type) and device == "cpu":
+                solve(entry, namespace, user["source"])
+            elif not isinstance(entry, type):
+                with Progress(Budget()) if device == "cpu" else nullcontext():
+                    entry()
+    except BaseException as error:  # noqa: BLE001 - however it ends, what was seen before counts
+        ended = type(error).__name__
     else:
-        return {"reason": "inputs not inferred", "detail": f"{user['name']} does not use it"}
-    source = pruned(user["source"], [user["wanted"], *seen.arguments.values()])
+        ended = ""
+    return {"reason": "", "detail": ended, "seen": {n: encoded(s) for n, s in found.items()}}
+
+
+def write_seen(
+    user: dict[str, str], answer: list[Any], cut: dict[str, Any], operators: int, scratch: Path
+) -> dict[str, Any]:
+    """The task of a class as its user was seen to call it.
+
+    Raises:
+        UnfitError: it has too many operators.
+    """
+    namespace, solution = load(user["source"], scratch), decoded(answer)
+    _skip_initialisation()
+    source = pruned(user["source"], [user["wanted"], *solution.arguments.values()])
     if misuse := touches_system(source):
         return {"reason": "touches the system", "detail": misuse}
-    return _written(cut | {"source": source, "name": user["wanted"]}, known, seen, operators)
+    return _written(cut | {"source": source, "name": user["wanted"]}, namespace, solution, operators)
 
 
 def _written(cut: dict[str, Any], namespace: dict[str, Any], outcome: Solution, operators: int) -> dict[str, Any]:
@@ -148,24 +184,20 @@ def _header(cut: dict[str, Any]) -> str:
 
 def load(source: str, scratch: Path) -> dict[str, Any]:
     """Execute a cut as a module that ``inspect`` can read, with the names that arguments are written with."""
-    import torch
-    from torch.nn import functional
-
     path = scratch / f"cut_{os.getpid()}.py"
     path.write_text(source)
-    module = types.ModuleType("task")
+    module = types.ModuleType(MODULE)
     module.__file__ = str(path)
-    sys.modules["task"] = module
+    sys.modules[MODULE] = module
     # dont_inherit: else this file's own future import would hide what a type hint of the cut lacks
     exec(compile(source, str(path), "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - in the sandbox
-    given = {"torch": torch, "nn": torch.nn, "F": functional, "functools": functools,
+    given = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "functools": functools,
              "SimpleNamespace": types.SimpleNamespace}  # fmt: skip
     return given | module.__dict__
 
 
 def _skip_initialisation() -> None:
     """Random initial weights do not matter to shapes, and take most of the time of large layers."""
-    import torch
 
     def skip(tensor: Any = None, *_: Any, **named: Any) -> Any:
         return named.get("tensor", tensor)

@@ -32,13 +32,14 @@ from packaging.utils import (
 from kdata.record import Dropped, Origin, SourceFile
 from sources.archives import Member, members
 from sources.licences import LICENCE_NAMES, Licences, of_metadata
-from sources.texts import SourceError, dropped, source_file
+from sources.texts import SourceError, dropped, source_file, wanted
 
 if TYPE_CHECKING:
     from unearth import PackageFinder
 
 DOWNLOAD_SECONDS = 600
 MAX_ARCHIVE = 256 << 20  # bytes
+README = "README.md"  # wheels hold its text as their description
 DEFAULT_INDEX = "https://pypi.org/simple/"
 
 
@@ -66,6 +67,9 @@ def read(data: bytes, filename: str) -> list[SourceFile | Dropped]:
     package, version = _identity(filename)
     found = members(data, filename)
     metadata = _metadata(found)
+    description = metadata.get_payload()
+    if isinstance(description, str) and not any(m.path == README for m in found):
+        found.append(Member(README, description.encode("utf-8", "replace")))
     texts = {m.path: m.data.decode("utf-8", "replace") for m in found if LICENCE_NAMES.match(m.path.split("/")[-1])}
     texts = {re.sub(r"^[^/]+\.dist-info/(licenses/)?", "", path): text for path, text in texts.items()}
     licences = Licences(texts, of_metadata(metadata))
@@ -73,7 +77,7 @@ def read(data: bytes, filename: str) -> list[SourceFile | Dropped]:
     url = f"https://pypi.org/project/{package}/{version}/"
     out: list[SourceFile | Dropped] = []
     for member in sorted(found, key=lambda m: m.path):
-        if not member.path.endswith(".py"):
+        if not wanted(member.path):
             continue
         text = member.data.decode("utf-8", "replace")
         origin = Origin("pypi", package, revision, member.path, licences.of(member.path, text), url)

@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from sources.desugar import main_as_function, without_arguments
 
@@ -21,24 +22,19 @@ ALLOWED = frozenset(
     "pathlib struct fnmatch platform functools uuid json hashlib decimal traceback".split()
 )
 STANDARD = frozenset(sys.stdlib_module_names)
+UNUSABLE = ("torch.utils.tensorboard", "torch.utils.cpp_extension")  # they want more than torch
 # Modules that are also attributes: one spelling, so that `from torch import nn` and `import torch.nn as nn` agree.
 SUBMODULES = frozenset(
     ["torch.nn", "torch.nn.functional", "torch.nn.init", "torch.utils.checkpoint", "torch.nn.utils", "torch.fft",
      "torch.linalg", "torch.special", "torch.distributions", "torch.autograd", "collections.abc", "torch.jit",
      "torch.fx", "torch.cuda", "torch.utils", "torch.nn.parameter"]
 )  # fmt: skip
-# Submodules that our replacement of a third-party package serves from its one file.
+# Third-party modules that our replacement of another serves, with all that is in them.
 ALIASES = {
-    "einops.layers.torch": "einops", "einops.einops": "einops", "torchvision.ops.misc": "torchvision.ops",
-    "torchvision.ops.boxes": "torchvision.ops", "torchvision.ops.stochastic_depth": "torchvision.ops",
-    "lightning": "pytorch_lightning", "lightning.pytorch": "pytorch_lightning",
-    "pytorch_lightning.core": "pytorch_lightning",
-    "timm.data": "timm.layers", "timm.data.constants": "timm.layers", "timm.loss": "timm.layers",
-    "timm.models": "timm.layers", "timm.models.layers": "timm.layers", "timm.models.registry": "timm.layers",
-    "timm.models.vision_transformer": "timm.layers", "timm.models.layers.helpers": "timm.layers",
-    "timm.models.layers.drop": "timm.layers", "timm.models.layers.weight_init": "timm.layers",
-    "timm.layers.helpers": "timm.layers", "timm.layers.weight_init": "timm.layers", "timm.layers.drop": "timm.layers",
-    "timm.models.layers.squeeze_excite": "timm.layers", "timm.models.efficientnet_blocks": "timm.layers",
+    "lightning": "pytorch_lightning", "timm.data": "timm.layers", "timm.loss": "timm.layers",
+    "timm.models": "timm.layers", "mmengine": "mmcv", "pytorch_transformers": "transformers",
+    "pytorch_pretrained_bert": "transformers", "torchinfo": "torchsummary", "thop": "torchsummary",
+    "ptflops": "torchsummary", "torch_scatter.composite": "torch_scatter",
 }  # fmt: skip
 MAX_HOPS = 16  # of re-exports: more is a circle
 
@@ -202,9 +198,18 @@ def _root(node: ast.expr) -> str:
 class Package:
     """All files of a repository, parsed when first asked for, and name resolution among them."""
 
-    def __init__(self, texts: Mapping[str, str], replacements: Mapping[str, str] | None = None) -> None:
-        """``replacements`` are our own stand-ins for third-party modules: dotted name -> text."""
-        self.texts = dict(texts)
+    def __init__(
+        self,
+        texts: Mapping[str, str],
+        replacements: Mapping[str, str] | None = None,
+        examples: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """``replacements`` are our own stand-ins for third-party modules: dotted name -> text.
+
+        ``examples`` use the package and are no part of it.
+        """
+        self.texts = {**examples, **texts}
+        self.examples = frozenset(examples)
         own = {part.removesuffix(".py") for path in texts for part in path.split("/")[:3]}
         ours = {f"{n.replace('.', '/')}.py": t for n, t in (replacements or {}).items() if n.split(".")[0] not in own}
         self.replacements = set(ours)
@@ -309,8 +314,7 @@ class Package:
 
     def _module(self, path: str, module: str, level: int) -> str | None:
         """The file or folder that a module name means in the file ``path``, None if it is not of this package."""
-        if not level and f"{ALIASES.get(module, '').replace('.', '/')}.py" in self.replacements:
-            module = ALIASES[module]
+        module = module if level else self._served(module)
         parts = [p for p in module.split(".") if p]
         folder = posixpath.dirname(path)
         if level:
@@ -327,6 +331,16 @@ class Package:
             folder = posixpath.dirname(folder)
         endings = tuple(f"/{'/'.join(parts)}{tail}" for tail in (".py", "/__init__.py"))
         return next((p for p in self._by_name.get(parts[-1], []) if p.endswith(endings)), None)
+
+    def _served(self, module: str) -> str:
+        """The replacement of ours that serves a third-party module, or one that it is in; else the module itself."""
+        parts = module.split(".")
+        for used in range(len(parts), 0, -1):
+            prefix = ".".join(parts[:used])
+            name = ALIASES.get(prefix, prefix)
+            if f"{name.replace('.', '/')}.py" in self.replacements:
+                return name
+        return module
 
     def _path(self, folder: str, parts: list[str]) -> str | None:
         base = posixpath.join(folder, *parts)
@@ -346,7 +360,7 @@ def _external(how: Imported) -> Target:
     module, name = how.module, how.name
     if module == "typing_extensions":
         module = "typing"
-    if module.split(".")[0] not in ALLOWED or how.level:
+    if module.split(".")[0] not in ALLOWED or how.level or module.startswith(UNUSABLE):
         return Missing(f"{module}.{name}" if name else module)
     return canonical(External(module, name)) if name else External(module)
 

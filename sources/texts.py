@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import tokenize
 from pathlib import PurePosixPath
 
@@ -13,6 +14,7 @@ STAGE = "collect"
 MAX_FILE = 1 << 20  # bytes of one source file: larger ones are data or generated
 MAX_FILES = 20_000  # source files of one repository
 MAX_TOTAL = 256 << 20  # bytes of source of one repository
+TELLING = re.compile(r"(^|/)readme[^/]*\.md$|conf[^/]*(/.*)?\.(json|ya?ml)$|(^|/)hparams[^/]*\.(json|ya?ml)$")
 SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages", "build", "dist"}
 
 
@@ -28,9 +30,14 @@ class SourceError(Exception):
 
 
 def wanted(path: str) -> bool:
-    """Whether a path inside a repository is a source file that we read: Python, in no hidden or generated folder."""
+    """Whether a path inside a repository is a file that we read, in no hidden or generated folder.
+
+    These are Python, and what tells how it is used: READMEs, and configurations in folders or files called so.
+    """
     parts = PurePosixPath(path).parts
-    return path.endswith(".py") and not any(p.startswith(".") or p in SKIPPED_FOLDERS for p in parts)
+    if any(p.startswith(".") or p in SKIPPED_FOLDERS for p in parts):
+        return False
+    return path.endswith(".py") or bool(TELLING.search(path.lower()))
 
 
 def source_file(origin: Origin, data: bytes, encoding: str = "") -> SourceFile | Dropped:

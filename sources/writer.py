@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from sources.on_cpu import moved, respelled
 from sources.rewrite import Edits, RewriteError, Text, remove_statements
 from sources.scope import BUILTINS, nodes, reads
 from sources.slicer import EMPTY_CLASS, Piece, SliceError, Slicer
@@ -152,6 +153,11 @@ class _Writer:
                     line = text.lines[decorator.lineno]
                     edits.replace(line, text.line_end(text.end(decorator)) + 1, "")
         self._hints(piece, edits)
+        for call in moved(nodes(piece.view)):
+            dot = text.data.rfind(b".", 0, text.end(call.func))  # the value before it may be in parentheses
+            edits.replace(dot, text.end(call), "")
+        for constant, new in respelled(nodes(piece.view)):
+            edits.replace(text.start(constant), text.end(constant), new)
         self._rename(piece, edits)
         return edits.cut(piece.node)
 

@@ -1,0 +1,78 @@
+"""What files beside the Python ones tell of a package: examples in its README, values in its configurations."""
+
+from __future__ import annotations
+
+import ast
+import json
+import posixpath
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+from markdown_it import MarkdownIt
+
+from sources.desugar import MAIN
+
+EXAMPLES, SETTINGS = ".md", (".json", ".yaml", ".yml")
+MAX_SETTINGS = 64 << 10  # characters of a configuration: longer ones are data
+MAX_FILES = 200  # of each kind that are read
+_PYTHON = re.compile(r"(python|py)\b", re.I)
+_PROMPT = re.compile(r"^(?:>>>|\.\.\.) ?", re.M)
+
+
+def split(files: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Python files, examples as Python files of their own, and configurations, each by path."""
+    code = {p: t for p, t in files.items() if p.endswith(".py")}
+    texts = [(p, t) for p, t in sorted(files.items()) if p.endswith(EXAMPLES)][:MAX_FILES]
+    shown = {p: t for path, text in texts for p, t in examples(path, text) if p not in code}
+    settings = [(p, t) for p, t in sorted(files.items()) if p.endswith(SETTINGS) and len(t) <= MAX_SETTINGS]
+    return code, shown, dict(settings[:MAX_FILES])
+
+
+def examples(path: str, text: str) -> Iterator[tuple[str, str]]:
+    """Each block of Python in a text, as a file that imports and defines what it does, and runs the rest in ``MAIN``.
+
+    Blocks that do not parse, or that import nothing, are left out.
+    """
+    blocks = (b for b in MarkdownIt().parse(text) if b.type == "fence" and _PYTHON.match(b.info))
+    for number, block in enumerate(blocks):
+        code = _PROMPT.sub("", block.content) if block.content.startswith(">>>") else block.content
+        try:
+            body = ast.parse(code).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        outer = [s for s in body if isinstance(s, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)]
+        inner = [s for s in body if s not in outer]
+        if inner and any(isinstance(s, ast.Import | ast.ImportFrom) for s in outer):
+            head = "\n".join(map(ast.unparse, outer))
+            run = textwrap.indent("\n".join(map(ast.unparse, inner)), "    ")
+            name = re.sub(r"\W", "_", posixpath.basename(path))
+            yield posixpath.join(posixpath.dirname(path), f"{name}_{number}.py"), f"{head}\n\n\ndef {MAIN}():\n{run}\n"
+
+
+def values(text: str) -> Iterator[tuple[str, str]]:
+    """Names and values, as expressions, of a JSON or YAML configuration; none where it cannot be read."""
+    try:
+        whole = json.loads(text) if text.lstrip().startswith(("{", "[")) else yaml.safe_load(text)
+    except (ValueError, yaml.YAMLError, RecursionError):
+        return
+    yield from _leaves(whole)
+
+
+def _leaves(node: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(node, dict):
+        for name, value in node.items():
+            if isinstance(name, str) and name.isidentifier() and _plain(value):
+                yield name, repr(value)
+            yield from _leaves(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _leaves(value)
+
+
+def _plain(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(_plain(v) for v in value)
+    return value is None or isinstance(value, bool | int | float | str)

@@ -1,0 +1,73 @@
+"""Programs that say CUDA, or want trained weights, where there are none."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+CPU = torch.device("cpu")
+
+
+class OnOne(TorchFunctionMode):
+    """While active, tensors and modules stay on one device, whatever other is asked for."""
+
+    def __init__(self, device: torch.device = CPU) -> None:
+        super().__init__()
+        self.device = device
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(function, "__name__", "") in ("cuda", "cpu") and args:
+            return args[0]
+        named = {k: self.device if self._other(v) else v for k, v in (kwargs or {}).items()}
+        return function(*(self.device if self._other(a) else a for a in args), **named)
+
+    def _other(self, value: Any) -> bool:
+        return names_cuda(value) or self.device != CPU and (value == "cpu" or value == CPU)
+
+
+def without_weights() -> None:
+    """From now on trained weights, which are not here, are not asked for."""
+    torch.load = lambda *_, **__: {}
+    torch.hub.load_state_dict_from_url = lambda *_, **__: {}
+    torch.nn.Module.load_state_dict = lambda *_, **__: None  # type: ignore[method-assign]
+
+
+def names_cuda(value: Any) -> bool:
+    """Whether a value is a CUDA device, or a string that names one."""
+    if isinstance(value, torch.device):
+        return value.type == "cuda"
+    return isinstance(value, str) and (value == "cuda" or value.startswith("cuda:"))
+
+
+def moved(tree: Iterable[ast.AST]) -> Iterator[ast.Call]:
+    """Calls like ``x.cuda()``."""
+    for node in tree:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
+            yield node
+
+
+def respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.Constant, str]]:
+    """Devices and wishes for trained weights, and what is said in their place."""
+    for node in tree:
+        for name, value in _named(node):
+            if isinstance(value, ast.Constant) and "device" in name and names_cuda(value.value):
+                yield value, "'cpu'"
+            elif isinstance(value, ast.Constant) and name == "pretrained" and value.value is True:
+                yield value, "False"
+
+
+def _named(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Values and what they are called, in a call or a signature."""
+    if isinstance(node, ast.Call):
+        yield from ((k.arg, k.value) for k in node.keywords if k.arg)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "device"):
+            yield from (("device", a) for a in node.args)
+    elif isinstance(node, ast.arguments):
+        given = [*node.posonlyargs, *node.args]
+        last = given[len(given) - len(node.defaults) :]
+        yield from ((a.arg, d) for a, d in zip(last, node.defaults, strict=True))
+        yield from ((a.arg, d) for a, d in zip(node.kwonlyargs, node.kw_defaults, strict=True) if d is not None)

@@ -1,0 +1,293 @@
+"""The building blocks that OpenMMLab's packages take from mmcv and mmengine."""
+
+import math
+
+import torch
+import torch.nn as nn
+
+
+class BaseModule(nn.Module):
+    def __init__(self, init_cfg=None):
+        super().__init__()
+        self.init_cfg = init_cfg
+
+    def init_weights(self):
+        pass
+
+
+class Sequential(BaseModule, nn.Sequential):
+    def __init__(self, *args, init_cfg=None):
+        BaseModule.__init__(self, init_cfg)
+        nn.Sequential.__init__(self, *args)
+
+
+class ModuleList(BaseModule, nn.ModuleList):
+    def __init__(self, modules=None, init_cfg=None):
+        BaseModule.__init__(self, init_cfg)
+        nn.ModuleList.__init__(self, modules)
+
+
+class ModuleDict(BaseModule, nn.ModuleDict):
+    def __init__(self, modules=None, init_cfg=None):
+        BaseModule.__init__(self, init_cfg)
+        nn.ModuleDict.__init__(self, modules)
+
+
+def constant_init(module, val, bias=0):
+    if getattr(module, "weight", None) is not None:
+        nn.init.constant_(module.weight, val)
+    if getattr(module, "bias", None) is not None:
+        nn.init.constant_(module.bias, bias)
+
+
+def normal_init(module, mean=0, std=1, bias=0):
+    if getattr(module, "weight", None) is not None:
+        nn.init.normal_(module.weight, mean, std)
+    if getattr(module, "bias", None) is not None:
+        nn.init.constant_(module.bias, bias)
+
+
+def trunc_normal_init(module, mean=0, std=1, a=-2, b=2, bias=0):
+    if getattr(module, "weight", None) is not None:
+        nn.init.trunc_normal_(module.weight, mean, std, a, b)
+    if getattr(module, "bias", None) is not None:
+        nn.init.constant_(module.bias, bias)
+
+
+def xavier_init(module, gain=1, bias=0, distribution="normal"):
+    if getattr(module, "weight", None) is not None:
+        fill = nn.init.xavier_uniform_ if distribution == "uniform" else nn.init.xavier_normal_
+        fill(module.weight, gain=gain)
+    if getattr(module, "bias", None) is not None:
+        nn.init.constant_(module.bias, bias)
+
+
+def kaiming_init(module, a=0, mode="fan_out", nonlinearity="relu", bias=0, distribution="normal"):
+    if getattr(module, "weight", None) is not None:
+        fill = nn.init.kaiming_uniform_ if distribution == "uniform" else nn.init.kaiming_normal_
+        fill(module.weight, a=a, mode=mode, nonlinearity=nonlinearity)
+    if getattr(module, "bias", None) is not None:
+        nn.init.constant_(module.bias, bias)
+
+
+def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0):
+    return nn.init.trunc_normal_(tensor, mean, std, a, b)
+
+
+def bias_init_with_prob(prior_prob):
+    return float(-math.log((1 - prior_prob) / prior_prob))
+
+
+NORMS = {
+    "BN": ("bn", nn.BatchNorm2d),
+    "BN1d": ("bn", nn.BatchNorm1d),
+    "BN2d": ("bn", nn.BatchNorm2d),
+    "BN3d": ("bn", nn.BatchNorm3d),
+    "SyncBN": ("bn", nn.BatchNorm2d),
+    "GN": ("gn", nn.GroupNorm),
+    "LN": ("ln", nn.LayerNorm),
+    "IN": ("in", nn.InstanceNorm2d),
+    "IN1d": ("in", nn.InstanceNorm1d),
+    "IN2d": ("in", nn.InstanceNorm2d),
+    "IN3d": ("in", nn.InstanceNorm3d),
+}
+CONVS = {"Conv": nn.Conv2d, "Conv1d": nn.Conv1d, "Conv2d": nn.Conv2d, "Conv3d": nn.Conv3d, "deconv": nn.ConvTranspose2d}
+RELU = {"type": "ReLU"}
+ACTIVATIONS = {
+    "ReLU": nn.ReLU,
+    "LeakyReLU": nn.LeakyReLU,
+    "PReLU": nn.PReLU,
+    "ReLU6": nn.ReLU6,
+    "ELU": nn.ELU,
+    "Sigmoid": nn.Sigmoid,
+    "Tanh": nn.Tanh,
+    "GELU": nn.GELU,
+    "SiLU": nn.SiLU,
+    "Swish": nn.SiLU,
+    "HSwish": nn.Hardswish,
+    "HSigmoid": nn.Hardsigmoid,
+    "Mish": nn.Mish,
+}
+PADDINGS = {"zero": nn.ZeroPad2d, "reflect": nn.ReflectionPad2d, "replicate": nn.ReplicationPad2d}
+
+
+def build_norm_layer(cfg, num_features, postfix=""):
+    given = dict(cfg)
+    short, layer = NORMS[given.pop("type")]
+    requires_grad = given.pop("requires_grad", True)
+    given.setdefault("eps", 1e-5)
+    named = "num_channels" if layer is nn.GroupNorm else "normalized_shape" if layer is nn.LayerNorm else "num_features"
+    norm = layer(**{named: num_features}, **given)
+    for parameter in norm.parameters():
+        parameter.requires_grad = requires_grad
+    return short + str(postfix), norm
+
+
+def build_conv_layer(cfg, *args, **kwargs):
+    given = dict(cfg or {"type": "Conv2d"})
+    return CONVS[given.pop("type")](*args, **kwargs, **given)
+
+
+def build_activation_layer(cfg):
+    given = dict(cfg)
+    kind = ACTIVATIONS[given.pop("type")]
+    if kind in (nn.Sigmoid, nn.Tanh, nn.GELU, nn.PReLU):
+        given.pop("inplace", None)
+    return kind(**given)
+
+
+def build_padding_layer(cfg, *args, **kwargs):
+    return PADDINGS[cfg["type"]](*args, **kwargs)
+
+
+def build_upsample_layer(cfg, *args, **kwargs):
+    given = dict(cfg)
+    kind = given.pop("type")
+    if kind == "deconv":
+        return nn.ConvTranspose2d(*args, **kwargs, **given)
+    return nn.Upsample(scale_factor=given.get("scale_factor", 2), mode=kind)
+
+
+def build_dropout(cfg, default_args=None):
+    kind = cfg["type"]
+    return nn.Dropout(cfg.get("drop_prob", 0.5)) if kind == "Dropout" else nn.Identity()
+
+
+def build_model_from_cfg(cfg, registry=None, default_args=None):
+    return cfg
+
+
+build_from_cfg = build_model_from_cfg
+
+
+def is_norm(layer, exclude=None):
+    return isinstance(layer, (nn.modules.batchnorm._BatchNorm, nn.GroupNorm, nn.LayerNorm))
+
+
+class ConvModule(nn.Module):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        bias="auto",
+        conv_cfg=None,
+        norm_cfg=None,
+        act_cfg=RELU,
+        inplace=True,
+        with_spectral_norm=False,
+        padding_mode="zeros",
+        order=("conv", "norm", "act"),
+    ):
+        super().__init__()
+        self.order, self.with_norm, self.with_activation = order, norm_cfg is not None, act_cfg is not None
+        bias = not self.with_norm if bias == "auto" else bias
+        self.padding_layer = None
+        if padding_mode not in ("zeros", "circular"):
+            self.padding_layer, padding = build_padding_layer({"type": padding_mode}, padding), 0
+        self.conv = build_conv_layer(
+            conv_cfg,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            groups=groups,
+            bias=bias,
+        )
+        self.in_channels, self.out_channels = self.conv.in_channels, self.conv.out_channels
+        self.kernel_size, self.stride = self.conv.kernel_size, self.conv.stride
+        if with_spectral_norm:
+            self.conv = nn.utils.spectral_norm(self.conv)
+        if self.with_norm:
+            channels = out_channels if order.index("norm") > order.index("conv") else in_channels
+            self.norm_name, norm = build_norm_layer(norm_cfg, channels)
+            self.add_module(self.norm_name, norm)
+        if self.with_activation:
+            self.activate = build_activation_layer({"inplace": inplace, **act_cfg})
+
+    @property
+    def norm(self):
+        return getattr(self, self.norm_name) if self.with_norm else None
+
+    def forward(self, x, activate=True, norm=True):
+        for layer in self.order:
+            if layer == "conv":
+                x = self.conv(x if self.padding_layer is None else self.padding_layer(x))
+            elif layer == "norm" and norm and self.with_norm:
+                x = self.norm(x)
+            elif layer == "act" and activate and self.with_activation:
+                x = self.activate(x)
+        return x
+
+
+class DepthwiseSeparableConvModule(nn.Module):
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        norm_cfg=None,
+        act_cfg=RELU,
+        dw_norm_cfg="default",
+        dw_act_cfg="default",
+        pw_norm_cfg="default",
+        pw_act_cfg="default",
+        **kwargs,
+    ):
+        super().__init__()
+        self.depthwise_conv = ConvModule(
+            in_channels,
+            in_channels,
+            kernel_size,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+            groups=in_channels,
+            norm_cfg=norm_cfg if dw_norm_cfg == "default" else dw_norm_cfg,
+            act_cfg=act_cfg if dw_act_cfg == "default" else dw_act_cfg,
+            **kwargs,
+        )
+        self.pointwise_conv = ConvModule(
+            in_channels,
+            out_channels,
+            1,
+            norm_cfg=norm_cfg if pw_norm_cfg == "default" else pw_norm_cfg,
+            act_cfg=act_cfg if pw_act_cfg == "default" else pw_act_cfg,
+            **kwargs,
+        )
+
+    def forward(self, x):
+        return self.pointwise_conv(self.depthwise_conv(x))
+
+
+class Scale(nn.Module):
+    def __init__(self, scale=1.0):
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(scale, dtype=torch.float))
+
+    def forward(self, x):
+        return x * self.scale
+
+
+def to_2tuple(x):
+    return tuple(x) if isinstance(x, (tuple, list)) else (x, x)
+
+
+def get_dist_info():
+    return 0, 1
+
+
+class ConfigDict(dict):
+    def __getattr__(self, name):
+        if name in self:
+            return self[name]
+        raise AttributeError(name)

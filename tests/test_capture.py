@@ -1,0 +1,128 @@
+"""Mining: what runs, is documented or configured in a package tells with what its classes are used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from sources import documents, texts
+from sources.capture import decoded, encoded
+from sources.hints import Hints
+from sources.inputs import Many, Plain, Tensor
+from sources.mine import replacements
+from sources.modules import candidates
+from sources.on_cpu import OnOne
+from sources.probe import _attempt, _seen, warm
+from sources.search import Solution
+from sources.slicer import Slicer
+from sources.symbols import Here, Inner, Missing, Package
+from sources.writer import cut
+
+HEAD = "import torch\nimport torch.nn as nn\n"
+# The size of the input follows from the arguments in a way that no search finds.
+NET = HEAD + (
+    "class Odd(nn.Module):\n    def __init__(self, key):\n        super().__init__()\n"
+    "        self.size = {'seventeen': 17}[key]\n"
+    "    def forward(self, x):\n        assert x.shape[-1] == self.size * 3, 'no'\n        return x.cumsum(-1)\n\n\n"
+    "class Net(nn.Module):\n    def __init__(self, key, width):\n        super().__init__()\n"
+    "        self.inner = Odd(key)\n        self.out = nn.Linear(51, width)\n"
+    "    def forward(self, x):\n        return self.out(self.inner(x))\n\n\n"
+    "def build(key):\n    return Net(key, 8)\n"
+)
+README = """# A package
+
+```python
+from net import build
+
+model = build('seventeen').cuda()
+model(torch.rand(4000, 51).to('cuda'))
+```
+
+```python
+this is no python
+```
+
+    ```python
+    import net
+    net.build('x')
+    ```
+"""
+README = README.replace("from net", "import torch\nfrom net")
+
+
+def package() -> tuple[Package, Hints]:
+    code, shown, _ = documents.split({"net.py": NET, "README.md": README})
+    found = Package(code, replacements(), shown)
+    return found, Hints(found)
+
+
+def test_examples_of_a_readme_are_users_and_no_candidates() -> None:
+    found, hints = package()
+    assert {c.symbol for c in candidates(found)} == {"Odd", "Net"}
+    assert hints.users(Here("net.py", "Odd"))[0] == Here("README_md_0.py", "run_as_script")
+
+
+def test_a_class_is_seen_at_work_two_calls_away_and_on_a_device_that_is_absent(tmp_path: Path) -> None:
+    warm()
+    found, hints = package()
+    key = Here("net.py", "Odd")
+    slicer = Slicer(found)
+    user = hints.users(key)[0]
+    text = cut(slicer, user.file, user.name, [key])
+    told = {"source": text.source, "name": text.name, "wanted": text.names[key]}
+    assert "cuda" not in text.source
+    assert decoded(_seen(told, tmp_path)["Odd"]) == Solution({"key": "'seventeen'"}, (Tensor((4000, 51)),))
+    whole = cut(slicer, key.file, key.name)
+    alone = {"source": whole.source, "name": "Odd", "lacks": [], "told": {"sites": [], "defaults": {}, "users": []}}
+    assert _attempt(alone, 60, tmp_path)["reason"]
+    made = _attempt(alone | {"told": {"sites": [], "defaults": {}, "users": [told]}}, 60, tmp_path)
+    assert made["reason"] == ""
+    assert made["inputs"][0]["shape"][-1] == 51
+
+
+def test_values_of_configurations_are_defaults() -> None:
+    settings = {"conf/a.yaml": "model:\n  depth_of_net: 3\n  rates: [1, 2]\n", "config.json": '{"widths": [[8, 9]]}',
+                "b.yaml": "a: [\n"}  # fmt: skip
+    assert documents.split(settings)[2].keys() == settings.keys()
+    hints = Hints(Package({}), settings.values())
+    known = hints.defaults(["depth_of_net", "rates", "widths", "model"])
+    assert known == {"depth_of_net": "3", "rates": "[1, 2]", "widths": "[[8, 9]]"}
+
+
+def test_what_is_read_of_a_repository() -> None:
+    for path in ("a/b.py", "README.md", "x/readme_zh.md", "configs/net.yaml", "config.json", "conf/a/b.yml"):
+        assert texts.wanted(path)
+    for path in ("docs/guide.md", "data/train.json", ".github/config.yml", "build/config.json", "a.txt"):
+        assert not texts.wanted(path)
+
+
+def test_a_solution_survives_json() -> None:
+    specs = (Tensor((2, 3), "int", 7), Many((Plain((1, None)), Tensor((4,), "bool")), "tuple"), Plain("x"))
+    assert decoded(encoded(Solution({"a": "nn.ReLU"}, specs))) == Solution({"a": "nn.ReLU"}, specs)
+
+
+def test_devices_and_weights_that_are_absent_are_not_spelled() -> None:
+    text = HEAD + (
+        "class M(nn.Module):\n    def __init__(self, device='cuda:0', pretrained=True):\n        super().__init__()\n"
+        "    def forward(self, x):\n        return (x.cuda() + torch.ones(3, device='cuda').to('cuda')).cuda(0)\n"
+    )
+    source = cut(Slicer(Package({"m.py": text})), "m.py", "M").source
+    assert "device='cpu', pretrained=False" in source
+    assert "return (x + torch.ones(3, device='cpu').to('cpu'))\n" in source
+
+
+def test_on_one_device_nothing_moves() -> None:
+    with OnOne():
+        assert torch.ones(2, device="cuda").cuda().to("cuda:1").device == torch.device("cpu")
+    with torch.device("meta"), OnOne(torch.device("meta")):
+        assert torch.ones(2).cpu().to("cpu").is_meta
+
+
+def test_all_of_a_third_party_package_may_be_served_by_one_file() -> None:
+    text = "from mmcv.cnn.bricks import ConvModule\nfrom mmengine.model import BaseModule\nfrom mmcv.ops import nothing\nimport tqdm\n"
+    found = Package({"a.py": text}, replacements())
+    assert found.lookup("a.py", "ConvModule") == Here("mmcv.py", "ConvModule")
+    assert found.lookup("a.py", "BaseModule") == Here("mmcv.py", "BaseModule")
+    assert isinstance(found.lookup("a.py", "nothing"), Missing)
+    assert found.lookup("a.py", "tqdm") == Inner("tqdm.py")
