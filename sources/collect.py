@@ -2,7 +2,7 @@
 
 ``pypi:NAME`` or ``pypi:NAME==VERSION``; ``git:URL-or-DIR`` or ``git:URL-or-DIR@COMMIT``; ``local:DIR`` or a path;
 ``stack-v2:Python`` and ``stack-v3:Python`` with options as in ``sources.stack``; ``set:kernelbook`` and other published
-sets of tasks, as in ``sources.task_sets``.
+sets of tasks, as in ``sources.task_sets``; ``ops:torch``: PyTorch's own operators, as in ``sources.operators``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kdata.record import Dropped, SourceFile
-from sources import git, hub, local, pypi, stack, stack_v2, stack_v3, task_sets
+from sources import git, hub, local, operators, pypi, stack, stack_v2, stack_v3, task_sets
 from sources.texts import SourceError as SourceError
 
 KINDS: dict[str, Callable[[str], list[SourceFile | Dropped]]] = {
@@ -20,6 +20,7 @@ KINDS: dict[str, Callable[[str], list[SourceFile | Dropped]]] = {
     "stack-v2": stack_v2.collect,
     "stack-v3": stack_v3.collect,
     "set": task_sets.collect,
+    operators.NAME: operators.collect,
 }
 HUB_KINDS = ("stack-v2", "stack-v3", "set")
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from kdata.record import Definition, Dropped, SourceFile, Task, digest
 from kdata.step import Step
 from sources import mine, task_sets
+from sources import operators as own
 
 FULL = "limit reached"
 READY = '{"ready": true}'  # told of a definition that has its inputs
@@ -27,6 +28,8 @@ def cut_step(limit: int | None = None, seed: int = 0) -> Step[SourceFile, Defini
     single = mine.cut_step(limit, seed)
 
     def function(files: Sequence[SourceFile]) -> Iterable[Definition | Dropped]:
+        if any(map(own.is_one, files)):
+            return own.definitions(files, seed)
         if any(task_sets.entry_point(f) for f in files):
             return _ready(files, seed)
         groups = _repositories(files, seed)
@@ -46,6 +49,8 @@ def step(
     single = mine.step(limit, part, parts, operators)
 
     def function(found: Sequence[Definition]) -> Iterable[Task | Dropped]:
+        if any(d.told == own.TOLD for d in found):
+            return own.tasks(found[part::parts], limit, operators)
         ready = any(d.told == READY for d in found)
         return _tasks(found[part::parts], limit) if ready else single.function(found)
 

@@ -1,0 +1,1 @@
+"""Tasks from PyTorch's own operators: its operator database, its layers, and short chains of both."""
