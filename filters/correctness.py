@@ -9,6 +9,8 @@ def check(pair: Pair) -> str | None:
     """The receipt's own reason, unless its verdict is ``verified``."""
     if pair.receipt.candidate_id != pair.candidate.id:
         return "receipt of another candidate"
+    if pair.receipt.effort == "kernelbench":
+        return "judged by KernelBench's rule only"
     if pair.receipt.verdict == "verified":
         return None
     return ": ".join(filter(None, (pair.receipt.reason or pair.receipt.verdict, pair.receipt.detail)))

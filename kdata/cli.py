@@ -80,6 +80,7 @@ def mine(
 
     Example: `kdata mine ./mylib pypi:timm --limit 50 --out tasks`
     """
+    from flows.mine_source import tasks_of
     from sources import mine as mining
 
     if explain:
@@ -87,7 +88,7 @@ def mine(
         return
     if not out:
         raise ValueError("name the folder for the tasks with --out")
-    tasks = [task for source in sources for task in _mine(source, out, limit, seed, _cores(workers))]
+    tasks = [t for source in sources for t in tasks_of(source, out, limit, seed, _cores(workers), SHARD_SIZE)]
     mining.write_tasks(tasks, out)
     print(f"{len(tasks)} tasks in {out}")
 
@@ -108,16 +109,41 @@ def corpus(
     from kdata.shards import Store
     from kdata.verbs import summary
     from sources import corpus as texts
-    from sources.libraries import LIBRARIES
 
     if not libraries:
-        for key, library in LIBRARIES.items():
-            print(f"{key:24} {library.license:14} {library.url}")
+        _list_libraries()
         return
     if not out:
         raise ValueError("name a folder for the shards with --out")
     for name in libraries:
         print(summary([texts.make(Store(out), name)], name))
+
+
+@app.command()
+def pairs(
+    libraries: Annotated[
+        list[str] | None, typer.Argument(help="Libraries, or LIBRARY=DIR-or-URL[@COMMIT], LIBRARY=pypi:NAME.")
+    ] = None,
+    out: Annotated[str, typer.Option("--out", "-o", help="Folder for the shards.")] = "",
+) -> None:
+    """Cut hand-written kernels out of operator libraries, each beside what it ought to compute, for `kdata verify`.
+
+    Kernels without a known reference become rows of their own. Without arguments it lists the libraries.
+
+    Example: `kdata pairs liger-kernel flag-gems --out pairs`, then `kdata verify pairs --out verified`
+    """
+    from kdata.shards import Store
+    from kdata.verbs import summary
+    from sources.pairs import step
+
+    if not libraries:
+        _list_libraries()
+        return
+    if not out:
+        raise ValueError("name a folder for the shards with --out")
+    for name in libraries:
+        for manifest in step.make(Store(out), name):
+            print(summary([manifest], f"{name}: {manifest.stage}"))
 
 
 @app.command()
@@ -158,8 +184,8 @@ def verify(
         int | None, typer.Option(min=1, help="Draws of weights and inputs for each shape. Default: by level, 2 or 8.")
     ] = None,
     level: Annotated[
-        Literal["screen", "trust"],
-        typer.Option(help="screen, or trust: more draws and sizes, other distributions, in several times the time."),
+        Literal["screen", "trust", "kernelbench"],
+        typer.Option(help="screen; trust: more draws, sizes and dtypes; kernelbench: by KernelBench's rule."),
     ] = "screen",
     device: Annotated[
         str | None, typer.Option(help="cpu (Triton's interpreter) or cuda (and timing). Default: cuda if there is one.")
@@ -178,7 +204,7 @@ def verify(
     from kdata.record import Candidate
     from kdata.verify import gpu_judge, step
 
-    chosen = _targets(targets)
+    chosen = parse_targets(targets)
     stage = step.step(chosen, seeds, level=level, device=gpu_judge.choose(device))
     _stage(stage, Candidate, candidates, out, SHARD_SIZE, workers)
 
@@ -284,6 +310,13 @@ def eval_(
     print(f"results.json and answers.parquet in {options.out}")
 
 
+def _list_libraries() -> None:
+    from sources.libraries import LIBRARIES
+
+    for key, library in LIBRARIES.items():
+        print(f"{key:24} {library.license:14} {library.url}")
+
+
 def _explain(sources: list[str], symbol: str) -> None:
     from kdata.record import SourceFile
     from sources.collect import collect
@@ -292,27 +325,6 @@ def _explain(sources: list[str], symbol: str) -> None:
     for source in sources:
         for line in explain([f for f in collect(source) if isinstance(f, SourceFile)], symbol):
             print(line)
-
-
-def _mine(source: str, out: str, limit: int | None, seed: int, workers: int) -> list[Task]:
-    """The tasks of one source, its parts mined side by side."""
-    from kdata.record import Definition, SourceFile, Task
-    from kdata.shards import Store
-    from kdata.verbs import summary
-    from sources import repositories
-    from sources.collect import collect
-    from sources.mine import LARGE
-
-    store = Store(out)
-    cut = repositories.cut_step(limit, seed).run_on(store, [f for f in collect(source) if isinstance(f, SourceFile)])
-    print(summary([cut], f"{source}: cut"), file=sys.stderr)
-    found = store.read(cut.name, Definition)
-    limits = [None] * max(1, len(found) // SHARD_SIZE) if limit is None else shares(limit, SHARD_SIZE)
-    steps = [repositories.step(share, part, len(limits), LARGE) for part, share in enumerate(limits)]
-    with ThreadPoolExecutor(workers) as threads:
-        made = list(threads.map(lambda step: step.run(store, [cut.name]), steps))
-    print(summary(made, f"{source}: mine"), file=sys.stderr)
-    return [t for m in made for t in store.read(m.name, Task)]
 
 
 @app.command()
@@ -332,20 +344,6 @@ def sft(options: SftOptions) -> None:
         print(outcome.line())
 
 
-def _targets(text: str) -> tuple[str, ...]:
-    """The GPUs in a comma-separated list.
-
-    Raises:
-        ValueError: one of them is unknown.
-    """
-    from kdata.verify.targets import parse
-
-    names = tuple(name for name in text.split(",") if name)
-    for name in names:
-        parse(name)
-    return names
-
-
 def _verify_files(
     task: Path | None,
     kernel: Path | None,
@@ -353,18 +351,19 @@ def _verify_files(
     seeds: int | None,
     device: str | None,
     as_json: bool,
-    level: Literal["screen", "trust"],
+    level: Literal["screen", "trust", "kernelbench"],
 ) -> NoReturn:
     """Judge one pair of files, print its receipt, and end with the verdict's exit status."""
     from kdata.verify.gpu_judge import choose
     from kdata.verify.judge import judge_files
     from kdata.verify.options import Options
+    from kdata.verify.step import rule
 
     try:
         if task is None or kernel is None:
             raise ValueError("--task and --kernel go together")
-        options = Options(targets=_targets(targets), seeds=seeds, device=choose(device), level=level)
-        receipt = judge_files(task, kernel, options)
+        options = Options(targets=parse_targets(targets), seeds=seeds, device=choose(device), level=level)
+        receipt = judge_files(task, kernel, options, rule(level))
     except Exception as error:  # noqa: BLE001 - whatever it is, there is no verdict
         _fail(error, UNDECIDED)
     if as_json:

@@ -29,13 +29,13 @@ from kdata.shards import Store
 from kdata.verify import targets
 from kdata.verify.gpu import cards
 from kdata.verify.judge import versions
+from kdata.verify.kernelbench import BASELINES
 from kdata.verify.options import Options
 from sft import chat, suites
 from sft.answers import Answer, Request, Sampling, Told, generate_step, resume
 from sft.eval_options import EvalOptions
 from sft.generate import open_model
 from sft.grades import ABOUT, Graded, grade_step
-from sft.kernelbench import BASELINES
 from sft.scores import Result, summarise
 from sft.suites import Problem
 

@@ -8,11 +8,10 @@ from statistics import median
 
 from kdata.record import Candidate, Dropped, Receipt, Timing
 from kdata.step import Step
-from kdata.verify import reasons
+from kdata.verify import kernelbench, reasons
 from kdata.verify.judge import harness, judge
+from kdata.verify.kernelbench import Upstream
 from kdata.verify.options import Options
-from sft import kernelbench
-from sft.kernelbench import Upstream
 
 VERIFIED, KERNELBENCH, LOOSE = RULES = ("verified", "kernelbench", "kernelbench v0.1")
 ABOUT: Mapping[str, str] = {

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from kdata.record import Receipt
+from kdata.verify.kernelbench import Upstream
 from sft import metrics
 from sft.grades import RULES, Mark, marks
-from sft.kernelbench import Upstream
 from sft.suites import Problem
 
 KS = (1, 5, 10, 20)

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from kdata.record import Origin, Receipt, Series, Task, Timing
+from kdata.verify.kernelbench import Upstream
 from sft.grades import LOOSE, VERIFIED, marks
-from sft.kernelbench import Upstream
 from sft.metrics import estimate, faster, geometric_mean, pass_at_k, speedup_at_k
 from sft.scores import Result, summarise
 from sft.suites import Problem

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from redteam import Claim, say
 
+from filters.correctness import check
 from kdata.record import Candidate, Dropped, Origin, Pair, Task, records
 from kdata.verify import reasons, targets
 from kdata.verify.draws import DETAILS
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
 from kdata.verify.source import object_to, task_part
-from kdata.verify.step import step
+from kdata.verify.step import rule, step
 from kdata.verify.tolerances import tolerance
 from kdata.verify.variants import down
 
@@ -180,6 +181,22 @@ def test_step_keeps_the_verified_and_drops_the_others_with_their_receipts() -> N
     assert (dropped.reason, dropped.id) == (dropped.pair.receipt.reason, cuda.id)
     assert records([dataclasses.asdict(d) for d in (dropped,)], Dropped) == [dropped]
     assert stage.output(["a"]) == step(targets=(), seeds=1, variants=2).output(["a"]) != step(targets=()).output(["a"])
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "ours"),
+    [("good_relu", "verified", "verified"), ("cheat_no_kernel", "verified", "rejected"),
+     ("good_layer_norm", "rejected", "verified")],
+)  # fmt: skip
+def test_kernelbenchs_rule_is_a_level_of_its_own(name: str, said: str, ours: str) -> None:
+    file = KERNELS / f"{name}.py"
+    receipt = judge_files(file, file, Options(targets=(), level="kernelbench"), rule("kernelbench"))
+    assert (receipt.verdict, receipt.effort) == (said, "kernelbench")
+    assert judge_files(file, file, QUICK, rule("screen")).verdict == ours
+    if said == "verified":
+        task = Task.make(task_part(file.read_text()), "Model", Origin("local", "tests", "", name))
+        candidate = Candidate.make(task, file.read_text(), "triton", "file")
+        assert check(Pair(candidate, receipt)) == "judged by KernelBench's rule only"
 
 
 def test_tolerances_grow_with_the_task_not_with_the_candidate() -> None:

@@ -22,7 +22,7 @@ DETAILS = {
 }  # fmt: skip
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 LOW, HIGH = -2.0, 2.3  # decimal exponents of ``wide``
-OFFSET, SMALL = 100.0, 1e-4
+OFFSET, SMALL, JOG = 100.0, 1e-4, 1e-6
 AS_THEY_ARE = ("natural", "gradient")
 ODDITIES = (math.nan, math.inf, -math.inf)
 MOST_ODD = 8  # elements of an input for each that is not finite
@@ -55,6 +55,14 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     if style in OTHERS:
         return OTHERS[style](inputs, generator)
     return None if any(bool((t == 0).any()) for t in floats) else _map(inputs, lambda t: t + OFFSET)
+
+
+def jogged(value: Any, generator: torch.Generator) -> Any:
+    """A floating tensor with each element moved by about a millionth of their rms, zeros too."""
+    if not _floating(value):
+        return value
+    noise = torch.randn(value.shape, generator=generator) * value.double().square().mean().sqrt() * JOG
+    return (value + noise).to(value.dtype)
 
 
 def thinned(value: Any, generator: torch.Generator) -> Any:
@@ -90,7 +98,7 @@ def _changed(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 def _tied(inputs: list[Any], _: torch.Generator) -> list[Any]:
     def rounded(tensor: torch.Tensor) -> torch.Tensor:
         step = float(tensor.double().square().mean().sqrt()) / 2
-        return (tensor / step).round() * step if step > 0 else tensor
+        return (tensor / step).round() * step + 0.0 if step > 0 else tensor  # of one sign of zero
 
     return _map(inputs, rounded)
 

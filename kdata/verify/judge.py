@@ -7,7 +7,7 @@ which is compared here.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -27,6 +27,7 @@ from kdata.verify.source import defines_kernel, integers, object_to, task_part
 from kdata.verify.tolerances import VERSION
 from kdata.verify.trial import Expected, compare
 
+Rule = Callable[[Task, Candidate, Options], Receipt]
 BLOCKS = 1024  # integers up to this one are block sizes as often as not
 DEVICE = "cpu: triton interpreter"
 CRASHES = {"timeout": reasons.TIMEOUT, "memory": reasons.MEMORY}
@@ -67,8 +68,10 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
     return _receipt(candidate, "verified", "", "", found, options.level)
 
 
-def judge_files(task_path: str | Path, kernel_path: str | Path, options: Options = Options()) -> Receipt:  # noqa: B008
-    """Judge a kernel file against a task file in the KernelBench interface.
+def judge_files(
+    task_path: str | Path, kernel_path: str | Path, options: Options = Options(), rule: Rule = judge  # noqa: B008
+) -> Receipt:  # fmt: skip
+    """Judge a kernel file against a task file in the KernelBench interface, by our rule or another.
 
     Raises:
         OSError: a file cannot be read.
@@ -83,7 +86,7 @@ def judge_files(task_path: str | Path, kernel_path: str | Path, options: Options
         candidate = Candidate.make(task, kernel, "triton", "file")
         return _receipt(candidate, "unverified", reasons.BAD_TASK, str(error), Findings(), options.level)
     task = Task.make(text, entry_point, origin)
-    return judge(task, Candidate.make(task, kernel, "triton", "file"), options)
+    return rule(task, Candidate.make(task, kernel, "triton", "file"), options)
 
 
 @lru_cache(maxsize=8)

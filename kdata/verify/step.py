@@ -9,7 +9,8 @@ from typing import Literal
 from kdata.record import Candidate, Dropped, Pair, Receipt
 from kdata.step import Step
 from kdata.verify import reasons
-from kdata.verify.judge import harness, judge
+from kdata.verify.judge import Rule, harness, judge
+from kdata.verify.kernelbench import receipt
 from kdata.verify.options import Level, Options
 
 
@@ -30,6 +31,11 @@ def step(
     return Step("verify", harness(), Candidate, Pair, verify, parameters)
 
 
+def rule(level: Level) -> Rule:
+    """Who judges at a level: our judge, or KernelBench's rule."""
+    return receipt if level == "kernelbench" else judge
+
+
 def _drop(pair: Pair) -> Dropped:
     task, receipt = pair.task, pair.receipt
     name = f"{task.origin.repository}:{task.symbol or task.entry_point}"
@@ -38,7 +44,7 @@ def _drop(pair: Pair) -> Dropped:
 
 def _judge(candidate: Candidate, options: Options) -> Receipt:
     try:
-        return judge(candidate.task, candidate, options)
+        return rule(options.level)(candidate.task, candidate, options)
     except Exception as error:  # noqa: BLE001 - the judge's own fault must cost one receipt, not the shard
         text = f"{type(error).__name__}: {' '.join(str(error).split())}"[:500]
         return Receipt(candidate.id, "unverified", reasons.INTERNAL, text, harness=harness())

@@ -1,18 +1,23 @@
-"""A verdict by KernelBench's rules, beside our own: so that numbers can be compared with those of papers."""
+"""A verdict by KernelBench's rules, beside our own: so that numbers can be compared with those of papers.
+
+As a level of verification it makes receipts whose ``effort`` is "kernelbench"; they say what KernelBench would, which
+is less than ours say, and filters do not take them for proof.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from kdata.record import Candidate, digest
+from kdata.record import Candidate, Check, Receipt, Task, digest
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import JobError
+from kdata.verify import reasons
 from kdata.verify.gpu import borrow, held
-from kdata.verify.judge import UndecidedError, expect
+from kdata.verify.judge import UndecidedError, expect, versions
 from kdata.verify.options import Options
 
 BASELINES = ("eager", "compile")
@@ -20,7 +25,7 @@ BASELINES = ("eager", "compile")
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """What KernelBench would say of a candidate, see ``sft.kernelbench_job``."""
+    """What KernelBench would say of a candidate, see ``kdata.verify.kernelbench_job``."""
 
     compiled: bool
     correct: bool  # within 1e-4, its tolerance today
@@ -79,10 +84,35 @@ def _times(
     return {name: _number(found.get(name)) for name in programs} if isinstance(found, dict) else {}
 
 
+def receipt(task: Task, candidate: Candidate, options: Options) -> Receipt:
+    """What KernelBench would say, at its tolerance of today, as a receipt. On a CPU sizes are scaled down."""
+    made = partial(Receipt, candidate.id, device=options.device, effort="kernelbench", harness=harness(),
+                   versions=versions())  # fmt: skip
+    if candidate.language != "triton":
+        return made(verdict="unverified", reason=reasons.NO_GPU, detail=f"{candidate.language} is not judged")
+    sizes = None if options.device == "cuda" else small_sizes(candidate, options)
+    if sizes is None and options.device != "cuda":
+        return made(verdict="unverified", reason=reasons.BAD_TASK, detail="no sizes at which a CPU can run it")
+    said = judge(candidate, options, sizes)
+    checks = (Check("compiled", said.compiled), Check("within 1e-4", said.correct), *_times_of(said),
+              Check("within 1e-2, as in KernelBench v0.1", said.correct_loose))  # fmt: skip
+    if said.correct:
+        return made(verdict="verified", reason="", checks=checks)
+    reason = reasons.RAISES if said.error else reasons.WRONG
+    return made(verdict="rejected", reason=reason, detail=said.error, checks=checks)
+
+
+def _times_of(said: Upstream) -> tuple[Check, ...]:
+    times = {"candidate": said.candidate, "eager": said.eager, "torch.compile": said.compile}
+    told = ", ".join(f"{name} {value:.1f} us" for name, value in times.items() if value)
+    return (Check("timed", True, told),) if told else ()
+
+
 def small_sizes(candidate: Candidate, options: Options) -> dict[str, int] | None:
     """The sizes to which our judge scales the candidate's task down for a CPU; None where it cannot."""
     try:
-        expected = expect(candidate.task.source, candidate.task.entry_point, replace(options, targets=()))
+        plain = replace(options, targets=(), level="screen")
+        expected = expect(candidate.task.source, candidate.task.entry_point, plain)
     except UndecidedError:
         return None
     pairs = (part.rpartition("=") for part in expected.variants[0]["sizes"].split(", ") if part)
@@ -90,12 +120,12 @@ def small_sizes(candidate: Candidate, options: Options) -> dict[str, int] | None
 
 
 def _call(job: str, payload: Mapping[str, Any], source: str, options: Options) -> Any:
-    """What a function of ``sft.kernelbench_job`` answers.
+    """What a function of ``kdata.verify.kernelbench_job`` answers.
 
     Raises:
         JobError: it gave no answer.
     """
-    function, files = f"sft.kernelbench_job:{job}", {"candidate.py": source.encode()}
+    function, files = f"kdata.verify.kernelbench_job:{job}", {"candidate.py": source.encode()}
     if options.device == "cpu":
         with lease("torch", "kdata.verify.host:warm", TRITON_INTERPRET="1") as worker:
             return worker.call(function, payload, options.limits(), files).value
