@@ -149,7 +149,8 @@ def _describe_tensors(moving: Callable[[], bool]) -> None:
 
 def _answer_for_cuda() -> None:
     cuda: Any = torch.cuda
-    for name in ("synchronize", "init", "empty_cache", "set_device", "set_stream", "reset_peak_memory_stats"):
+    for name in ("synchronize", "init", "empty_cache", "set_device", "set_stream", "reset_peak_memory_stats",
+                 "manual_seed", "manual_seed_all"):  # fmt: skip
         setattr(cuda, name, lambda *_args, **_more: None)
     for name in ("current_device", "memory_allocated", "max_memory_allocated", "memory_reserved"):
         setattr(cuda, name, lambda *_args, **_more: 0)
