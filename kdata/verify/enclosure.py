@@ -60,7 +60,7 @@ class Enclosure:
         """``update_wrapper``, by which no attribute of any name and no namespace comes into a candidate's hands."""
 
         def update_wrapper(wrapper: Any, wrapped: Any, *more: Any, **named: Any) -> Any:
-            library = isinstance(wrapper, FunctionType) or _of_library(type(wrapper))
+            library = isinstance(wrapper, FunctionType) or of_library(type(wrapper))
             if self._armed and not (library and callable(wrapped)):
                 self.refuse("functools.update_wrapper")
             return original(wrapper, wrapped, *more, **named)
@@ -172,7 +172,7 @@ class _Kind:
         return other | type
 
 
-def _of_library(kind: type) -> bool:
+def of_library(kind: type) -> bool:
     """Whether a class is found where it says it is, in a module that is not the candidate's."""
     home = sys.modules.get(kind.__module__)
     return kind.__module__ != CANDIDATE and getattr(home, kind.__qualname__, None) is kind
@@ -202,6 +202,16 @@ class Snapshot:
     def __init__(self) -> None:
         self._held = [(label, space, dict(space)) for label, space in _namespaces()]
         self._settings = _settings()
+        self._boxes = [(box, _shallow(box)) for box in _boxes(space for _, space, _ in self._held)]
+
+    def added(self) -> list[Any]:
+        """What stands in the libraries' public containers, functions and classes, and did not stand there before."""
+        full = ((box, before) for box, before in self._boxes if box or before)
+        found = [part for box, before in full for part in _other(_shallow(box), before)]
+        for _, space, before in self._held:
+            if len(space) != len(before):
+                found += [part for name in space.keys() - before.keys() for part in (name, space[name])]
+        return found
 
     def change(self) -> str:
         """The first name whose object is another now; "" if there is none."""
@@ -213,6 +223,29 @@ class Snapshot:
                     return f"{label}.{name}"
         now = _settings()
         return next((f"torch's {name}" for name in now if now[name] != self._settings[name]), "")
+
+
+def _boxes(spaces: Iterator[Namespace]) -> Iterator[Any]:
+    seen: set[int] = set()
+    for space in spaces:
+        for name, value in list(space.items()):
+            box = vars(value) if type(value) is FunctionType else value
+            if type(box) in (dict, list, set) and not name.startswith("_") and id(box) not in seen:
+                seen.add(id(box))
+                yield box
+
+
+def _shallow(box: Any) -> Namespace:
+    """What a container holds, by key, by place, or by member."""
+    if isinstance(box, list):
+        return {str(place): value for place, value in enumerate(box)}
+    return dict(box) if isinstance(box, dict) else {repr(member): member for member in box}
+
+
+def _other(now: Namespace, before: Namespace) -> list[Any]:
+    if now.keys() == before.keys() and all(map(_same, now.values(), before.values())):
+        return []
+    return [part for key, value in now.items() if before.get(key, MISSING) is not value for part in (key, value)]
 
 
 def _same(one: Any, other: Any) -> bool:

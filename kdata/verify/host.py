@@ -173,7 +173,8 @@ class Calls:
         leaves = torch.utils._pytree.tree_leaves((last.inputs, last.outputs))
         with _engine.ledger.move():
             leaves += last.model.state_dict(keep_vars=True).values()
-            return fingerprint(self.module, last.model, {id(t) for t in leaves})
+            left = _snapshot.added() if _snapshot else []
+            return fingerprint(self.module, last.model, {id(t) for t in leaves}, left)
 
     def _call(self, given: dict[str, Any], watch: Watch, last: Last | None) -> dict[str, Any]:
         model = last.model if last else build(self.module, self.reader, given)

@@ -6,27 +6,41 @@ which a kernel could be right for as long as it is watched, does not.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 from collections import deque
 from collections.abc import Callable
-from types import FunctionType, GeneratorType, MappingProxyType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CoroutineType,
+    FunctionType,
+    GeneratorType,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 import torch
 
-from kdata.verify.enclosure import CANDIDATE
+from kdata.verify.enclosure import CANDIDATE, of_library
 from kdata.verify.wire import raw
 
 PLAIN = (int, float, complex, str, bytes, bytearray, type(None), torch.dtype, torch.device, range)
+LAUNCHING = frozenset({"cache", "nargs", "bench_time", "configs_timings", "_turn", "rewritten_fn", "_do_bench"})
 LONGEST = 1 << 22  # bytes of a tensor that are looked at
 DEEPEST = 40
 
 
-def fingerprint(module: ModuleType, model: torch.nn.Module, apart: set[int]) -> str:
-    """Hash of what the candidate's module and its instance hold; tensors whose ids are in ``apart`` do not count."""
+def fingerprint(module: ModuleType, model: torch.nn.Module, apart: set[int], left: list[Any]) -> str:
+    """Hash of what the candidate's module and its instance hold, and of what it ``left`` in other places.
+
+    Tensors whose ids are in ``apart`` do not count.
+    """
     walk = _Walk(apart)
     walk.visit(vars(module), 0)
     walk.visit(model, 0)
+    walk.visit(left, 0)
     return walk.hash.hexdigest()
 
 
@@ -66,38 +80,50 @@ def _parts(thing: Any, tensor: Callable[[torch.Tensor], None]) -> list[Any]:
     """What an object holds that a call may have changed."""
     if isinstance(thing, torch.Tensor):
         tensor(thing)
-        return [vars(thing)]
+        return [vars(thing), thing.grad]
     if isinstance(thing, dict | MappingProxyType):
         skipped = ("__builtins__", "__doc__", "__loader__", "__spec__", "__cached__", "__file__", "__dict__")
         return [part for key, value in thing.items() if key not in skipped for part in (key, value)]
     if isinstance(thing, list | tuple | deque):
         return list(thing)
     if isinstance(thing, set | frozenset):
-        return sorted(map(repr, thing))
+        plain = sorted(repr(member) for member in thing if isinstance(member, PLAIN))
+        return [*plain, *(member for member in thing if not isinstance(member, PLAIN))]
     if isinstance(thing, FunctionType):
-        cells = [cell.cell_contents for cell in thing.__closure__ or () if _filled(cell)]
-        return [thing.__defaults__, thing.__kwdefaults__, vars(thing), *cells] if thing.__module__ == CANDIDATE else []
+        return _of_function(thing)
     if isinstance(thing, MethodType):
         return [thing.__self__, thing.__func__]
     if isinstance(thing, GeneratorType):
         frame = thing.gi_frame
         return [frame.f_lasti, dict(frame.f_locals)] if frame else ["ended"]
+    if isinstance(thing, CoroutineType):
+        frame = thing.cr_frame
+        return [frame.f_lasti, dict(frame.f_locals)] if frame else ["ended"]
     if isinstance(thing, torch.Generator):
         return [thing.get_state()]
-    return _of_class(thing)
+    return _of_object(thing)
 
 
-def _of_class(thing: Any) -> list[Any]:
+def _of_function(function: FunctionType) -> list[Any]:
+    """A library's functions may hold what a candidate puts on them; its own hold more."""
+    if function.__globals__.get("__name__") != CANDIDATE:
+        return [vars(function)]
+    cells = [cell.cell_contents for cell in function.__closure__ or () if _filled(cell)]
+    return [function.__defaults__, function.__kwdefaults__, vars(function), *cells]
+
+
+def _of_object(thing: Any) -> list[Any]:
+    if isinstance(thing, ModuleType | BuiltinFunctionType) or (isinstance(thing, type) and of_library(thing)):
+        return []
     kind = thing if isinstance(thing, type) else type(thing)
-    if isinstance(thing, torch.nn.Module) or kind.__module__ == CANDIDATE:
+    if isinstance(thing, torch.nn.Module) or not of_library(kind):
         slots = [getattr(thing, name, None) for name in getattr(kind, "__slots__", ())]
         return [vars(thing) if hasattr(thing, "__dict__") else None, *slots]
-    if kind.__module__.startswith("triton."):  # kernels: numbers only, for their caches fill as they run
-        held = vars(thing) if hasattr(thing, "__dict__") else {}
-        return [v for _, v in sorted(held.items()) if isinstance(v, int | str)]
-    if kind.__module__ in ("builtins", "itertools", "collections") and not isinstance(thing, type | ModuleType):
-        return _reduced(thing)
-    return []
+    if kind.__module__ in ("builtins", "itertools", "collections") and (reduced := _reduced(thing)):
+        return reduced
+    if kind.__module__.startswith("triton.") and hasattr(thing, "__dict__"):  # they remember launches as they run
+        return [part for name, value in sorted(vars(thing).items()) if name not in LAUNCHING for part in (name, value)]
+    return [part for part in gc.get_referents(thing) if part is not kind]
 
 
 def _reduced(thing: Any) -> list[Any]:

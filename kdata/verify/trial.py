@@ -194,6 +194,8 @@ def _unchanged(expected: Expected, trial: dict[str, Any], report: dict[str, Any]
                 continue
             old = expected.given.raw(node["tensor"])
             entry = returned.entry(after[path]["tensor"]) if "tensor" in after[path] else {}
+            if what == "inputs" and entry.get("attributes"):
+                raise UnequalError(reasons.MUTATES, f"{path} has {', '.join(entry['attributes'])} after the call")
             same = "bytes" in entry and returned.raw(after[path]["tensor"]) == old
             if not same and expected.kept.raw(reference[path]["tensor"]) == old:
                 raise UnequalError(reasons.MUTATES, f"{path} differs after the call")
