@@ -25,7 +25,7 @@ VIEWS = frozenset({
     "slice", "select", "unsqueeze", "squeeze", "split", "split_with_sizes", "chunk", "unbind", "unfold",
     "alias", "detach", "detach_", "narrow", "diagonal", "movedim", "view_as_real", "view_as_complex",
     "unsafe_split", "_conj", "squeeze_", "unsqueeze_", "transpose_", "t_", "as_strided_", "is_same_size",
-    "sym_size", "sym_stride", "sym_numel", "sym_storage_offset",
+    "sym_size", "sym_stride", "sym_numel", "sym_storage_offset", "promote_types", "result_type", "can_cast",
 })  # fmt: skip
 COPIES = frozenset({"clone", "contiguous", "copy_", "copy", "_to_copy", "to", "_local_scalar_dense"})
 SCALARS = 8  # reads of single numbers (``item``) in one forward: more would be arithmetic in Python
@@ -56,6 +56,8 @@ class Watch(TorchDispatchMode):
         if name == "resize_":
             self.called["aten.resize_"] = None
         result = function(*args, **kwargs)
+        if self._ledger.made and name in COPIES and isinstance(result, torch.Tensor):
+            self._ledger.made.copied([t for t in args if isinstance(t, torch.Tensor)], result)
         return tree_map_only(torch.Tensor, self._poisoned, result) if name in EMPTY else result
 
     def out_of_bounds(self) -> bool:

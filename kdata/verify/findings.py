@@ -9,7 +9,7 @@ from typing import Any
 from kdata.record import Build, Check, Timing, Trial
 from kdata.verify import reasons
 from kdata.verify.compare import Tensors
-from kdata.verify.trial import Expected, compare, overwrites, untouched
+from kdata.verify.trial import Expected, compare, copied, overwrites, untouched
 
 MOST_UNTOUCHED = 0.5  # share of an answer that may be there without the candidate's kernels
 
@@ -159,6 +159,10 @@ class Judgement:
         found.check("answer depends on its kernels", share <= MOST_UNTOUCHED)
         if share > MOST_UNTOUCHED:
             raise RejectedError(reasons.INDEPENDENT, f"with its kernels disabled {share:.0%} of the answer is right")
+        share = copied(self.expected, number, self.value["trials"][0], self.returned)
+        found.check("its kernels compute", share <= MOST_UNTOUCHED)
+        if share > MOST_UNTOUCHED:
+            raise RejectedError(reasons.INDEPENDENT, f"{share:.0%} of the answer stood there before its kernels ran")
         loud = self.value["failing"]["outcome"] != "ok"
         found.check("a failing launch is an error", loud)
         if not loud:

@@ -20,7 +20,7 @@ from kdata.verify import enclosure, interpreter, pretence, reasons, warmup, wire
 from kdata.verify.allowed import Watch, hide_values
 from kdata.verify.gradients import gradients
 from kdata.verify.guards import guarded, intact
-from kdata.verify.launches import InjectedError, Ledger
+from kdata.verify.launches import InjectedError, Ledger, Made
 from kdata.verify.loading import ImportingError, line, load
 from kdata.verify.state import fingerprint
 
@@ -106,7 +106,8 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
     for number, given in enumerate(payload["trials"]):
         _engine.take_turn(number)
         _engine.turn_round(given.get("backwards", False))
-        reports.append(calls.trial(given))
+        looked_at = {"made": True} if number == payload["ablate"] and _engine.enclosed else {}
+        reports.append(calls.trial(given | looked_at))
         if number == payload["ablate"]:
             value["repeated"] = calls.repeat(given)
     if payload["ablate"] is None:
@@ -194,6 +195,10 @@ class Calls:
         inputs = self.reader.read(given["inputs"])
         if last:
             inputs = _refill(last.inputs, inputs)
+        ledger = _engine.ledger
+        held = torch.utils._pytree.tree_leaves([inputs, [*model.parameters(), *model.buffers()]])
+        held = [t for t in held if isinstance(t, torch.Tensor)]
+        ledger.made = Made(held, ledger.move) if given.get("made") else None
         drawn = torch.get_rng_state()
         outputs = _forward(partial(_derive, model, given) if "gradient" in given else model, inputs, watch)
         random = not torch.equal(drawn, torch.get_rng_state())
@@ -209,6 +214,7 @@ class Calls:
                 held: dict[str, Any] = {"outputs": write(outputs), "earlier": write(last.outputs) if last else None}
             except wire.NotPlainError as error:
                 raise StopTrialError("structure", f"it returns {error}") from error
+            held |= {"made": write(_engine.ledger.made.found)} if _engine.ledger.made else {}
             held |= {"inputs": write(inputs), "state": write(dict(model.state_dict())), "out_of_bounds": broken}
         self._last = Last(model, inputs, outputs)
         return held

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from triton import language as tl
 from triton.runtime import JITFunction, interpreter
@@ -17,8 +19,11 @@ from kdata.verify.guards import storage_of
 from kdata.verify.interpreter import give
 
 Launch = dict[str, Any]
+as_numpy = torch.Tensor.numpy  # before reading values past the dispatcher is noted
 # What a launch returns on a GPU, as far as wrappers ask: the interpreter returns nothing.
 LAUNCHED = SimpleNamespace(n_regs=32, n_spills=0, metadata=SimpleNamespace(shared=0, num_warps=4, num_stages=3))
+MOST, LARGEST = 32, 4 << 20  # tensors of launches that are looked at, and bytes of each
+WRITTEN = 0.3  # share of a storage's bytes that kernels change, from which on it is theirs
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 POINTEES = {
     torch.float64: "fp64", torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16", torch.int64: "i64",
@@ -31,6 +36,60 @@ class InjectedError(RuntimeError):
     """The fault that is injected to see whether a candidate hides it."""
 
 
+class Made:
+    """What stood in the tensors of launches before any kernel wrote there: what torch made, whoever made it.
+
+    A kernel that only hands on such a tensor has computed nothing.
+    """
+
+    def __init__(self, given: Sequence[torch.Tensor], move: Callable[[], AbstractContextManager[None]]) -> None:
+        self.found: list[torch.Tensor] = []
+        self._move = move
+        self._given = {storage_of(t).data_ptr() for t in given}
+        self._kernels: set[int] = set()  # storages that kernels wrote most of, and copies of these
+
+    @contextlib.contextmanager
+    def _unseen(self) -> Iterator[None]:
+        with torch._C.DisableTorchFunction(), self._move():
+            yield
+
+    @contextlib.contextmanager
+    def around(self, tensors: Sequence[torch.Tensor]) -> Iterator[None]:
+        """One launch."""
+        storages = {s.data_ptr(): s for s in map(storage_of, tensors) if s.nbytes() <= LARGEST}
+        for tensor in tensors:
+            address = storage_of(tensor).data_ptr()
+            if address in storages and address not in self._given | self._kernels and len(self.found) < MOST:
+                with self._unseen():
+                    self.found.append(tensor.detach().clone())
+        with self._unseen():
+            before = {address: _content(storage) for address, storage in storages.items()}
+        yield
+        with self._unseen():
+            self._note(storages, before)
+
+    def _note(self, storages: dict[int, torch.UntypedStorage], before: dict[int, Any]) -> None:
+        for address, storage in storages.items():
+            changed = float(np.mean(_content(storage) != before[address])) if storage.nbytes() else 0.0
+            self._kernels |= {address} if changed > WRITTEN else set()
+
+    def copied(self, sources: Sequence[torch.Tensor], to: torch.Tensor) -> None:
+        """Torch copies: what kernels made stays theirs."""
+        if any(storage_of(t).data_ptr() in self._kernels for t in sources):
+            self._kernels.add(storage_of(to).data_ptr())
+
+
+def _content(storage: torch.UntypedStorage) -> Any:
+    return as_numpy(torch.empty(0, dtype=torch.uint8).set_(storage)).copy()
+
+
+def _tensors(values: Sequence[Any]) -> list[torch.Tensor]:
+    """The tensors among a launch's arguments."""
+    flat = [v for value in values for v in (value if isinstance(value, tuple) else (value,))]
+    bases = [getattr(value, "base", value) for value in flat]  # of a tensor descriptor
+    return [base for base in bases if isinstance(base, torch.Tensor)]
+
+
 @dataclass(slots=True)
 class Ledger:
     """What was launched since it was last cleared."""
@@ -39,6 +98,7 @@ class Ledger:
     launches: list[Launch] = field(default_factory=list)
     moving: bool = False  # the interpreter moves arguments to where it wants them: no work of the candidate
     path: str = ""
+    made: Made | None = None  # in the trial that is looked at for it
 
     def install(self) -> None:
         """Put this ledger between the candidate and the interpreter."""
@@ -54,8 +114,10 @@ class Ledger:
             if ledger.behaviour == "fail":
                 raise InjectedError("injected: this launch failed")
             if ledger.behaviour == "run":
-                give(_memory([*args, *kwargs.values()]))
-                run(self, *args, grid=grid, warmup=False, **kwargs)
+                values = [*args, *kwargs.values()]
+                give(_memory(values))
+                with ledger.made.around(_tensors(values)) if ledger.made else contextlib.nullcontext():
+                    run(self, *args, grid=grid, warmup=False, **kwargs)
             return LAUNCHED
 
         function.run = watched

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from kdata.record import Trial
 from kdata.verify import reasons
-from kdata.verify.compare import EXACT, Errors, Nature, Node, Tensors, UnequalError, errors, exactly, leaves, structure
+from kdata.verify.compare import (
+    EXACT,
+    Array,
+    Errors,
+    Nature,
+    Node,
+    Tensors,
+    UnequalError,
+    errors,
+    exactly,
+    leaves,
+    structure,
+)
 from kdata.verify.tolerances import Tolerance
 
 NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True, 0.0)
@@ -166,6 +179,36 @@ def untouched(expected: Expected, number: int, ablated: dict[str, Any], returned
         if ours.size and counts.sum() > ours.size // 4:
             shares.append(float((np.isclose(theirs, ours, 1e-5, 1e-8) & counts).sum() / counts.sum()))
     return max(shares)
+
+
+def copied(expected: Expected, number: int, report: dict[str, Any], returned: Tensors) -> float:
+    """The share of an answer that torch had made before a kernel was launched on it, as in ``untouched``."""
+    kept = expected.trials[number]["kept"]
+    given = [n["tensor"] for _, n in leaves(expected.trials[number]["given"]["inputs"]) if "tensor" in n]
+    found = [n["tensor"] for _, n in leaves(report.get("made", {"list": []})) if "tensor" in n]
+    made = [returned.array(index).reshape(-1) for index in found if returned.entry(index)["dtype"] in FLOATS]
+    shares = [0.0]
+    for _, eager in leaves(kept["eager"]):
+        if "tensor" not in eager or expected.kept.entry(eager["tensor"])["dtype"] not in FLOATS:
+            continue
+        ours = expected.kept.array(eager["tensor"]).reshape(-1)
+        counts = (ours != 0) & (np.abs(ours) != 1)
+        same = [np.array_equal(m, ours) for m in made if m.size == ours.size]
+        if any(same) and np.ptp(ours) > 0 and not _is_given(expected, given, ours):
+            return 1.0
+        for index in given:
+            entry = expected.given.entry(index)
+            if math.prod(entry["shape"]) == ours.size and entry["dtype"] in FLOATS:
+                counts &= expected.given.array(index).reshape(-1) != ours
+        if counts.sum() > ours.size // 8:
+            shares += [float((np.isclose(m, ours, 1e-6, 0) & counts).sum() / counts.sum()) for m in made
+                       if m.size == ours.size]  # fmt: skip
+    return max(shares)
+
+
+def _is_given(expected: Expected, given: list[int], answer: Array) -> bool:
+    """Whether an input has the same elements in the same order."""
+    return any(np.array_equal(expected.given.array(index).reshape(-1), answer) for index in given)
 
 
 def _shared(outputs: Node, held: list[Node], tensors: Tensors) -> bool:
