@@ -101,7 +101,7 @@ def _harmless(event: str, arguments: tuple[Any, ...]) -> bool:
 
 
 _enclosure = Enclosure()
-install, armed = _enclosure.install, _enclosure.armed
+install, armed, refuse = _enclosure.install, _enclosure.armed, _enclosure.refuse
 
 
 def fault() -> str:
@@ -114,7 +114,6 @@ def builtins_for(own: set[str]) -> Namespace:
     space = {name: value for name, value in vars(builtins).items() if name not in BUILTINS}
     space["__build_class__"] = builtins.__build_class__
     space["__import__"] = _import
-    refuse = _enclosure.refuse
     ask, answers, change = getattr, hasattr, setattr
 
     def check(thing: Any, name: Any) -> None:

@@ -111,6 +111,10 @@ class Judgement:
         _, wrong = compare(self.expected, self.numbers[0], repeated, self.returned)
         if wrong:
             raise RejectedError(wrong, f"at the second of two equal calls: {repeated['detail']}")
+        for tuned in self.value.get("tuned", ()):
+            _, wrong = compare(self.expected, self.numbers[0], tuned, self.returned)
+            if wrong:
+                raise RejectedError(wrong, "with another of its configurations")
         stateless = repeated["before"] == repeated["after"]
         found.check("two equal calls leave the same behind", stateless)
         if not stateless:

@@ -7,6 +7,7 @@ There is no golden, no reference and no tolerance in this process.
 from __future__ import annotations
 
 import contextlib
+import gc
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +26,7 @@ from kdata.verify.loading import ImportingError, line, load
 from kdata.verify.state import fingerprint
 
 GIVEN, RETURNED, SOURCE = "given.bin", "returned.bin", "candidate.py"
+MOST_CHOICES = 48  # configurations of an autotuner that are run beyond one a trial
 OUT_OF_MEMORY = ("allocate memory", "CUDA out of memory")
 
 
@@ -38,12 +40,13 @@ class Engine:
     outside: Callable[[], bool]  # whether a kernel reached outside its tensors since this was last asked
     settle: Callable[[], None]  # wait for the device
     turn_round: Callable[[bool], None] = lambda _: None  # let programs run last to first
+    choices: Callable[[], int] = lambda: 0  # turns after which an autotuner has had them all
     enclosed: bool = False  # whether the enclosure holds while the candidate runs: not where kernels are compiled
 
 
 _engine = Engine(
     "cpu", Ledger(), interpreter.take_turn, lambda: bool(interpreter.violations()), lambda: None,
-    interpreter.turn_round, True,
+    interpreter.turn_round, interpreter.choices, True,
 )  # fmt: skip
 _watches: list[Watch] = []
 _snapshot: enclosure.Snapshot | None = None
@@ -102,7 +105,8 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
 
 def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tuple[dict[str, Any], wire.Writer]:
     calls = Calls(module, reader, payload["mode"])
-    reports, value = [], {}
+    reports: list[dict[str, Any]] = []
+    value: dict[str, Any] = {}
     for number, given in enumerate(payload["trials"]):
         _engine.take_turn(number)
         _engine.turn_round(given.get("backwards", False))
@@ -112,8 +116,12 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
             value["repeated"] = calls.repeat(given)
     if payload["ablate"] is None:
         return {"trials": reports}, calls.writer
-    _engine.take_turn(payload["ablate"])
     _engine.turn_round(False)
+    value["tuned"] = []
+    for number in range(len(reports), min(_engine.choices(), len(reports) + MOST_CHOICES)):
+        _engine.take_turn(number)
+        value["tuned"].append(calls.trial(payload["trials"][payload["ablate"]] | {"again": False}))
+    _engine.take_turn(payload["ablate"])
     for name, behaviour in (("ablated", "skip"), ("failing", "fail")):
         _engine.ledger.behaviour = behaviour  # type: ignore[assignment]
         value[name] = calls.trial(payload["trials"][payload["ablate"]] | {"again": False})
@@ -148,6 +156,7 @@ class Calls:
         report: dict[str, Any] = {"outcome": "ok", "detail": ""}
         last = self._last if given.get("again") else None
         self._last = None
+        gc.disable()  # no code of the candidate's runs between its return and the writing of what it returned
         try:
             with enclosure.armed() if _engine.enclosed else contextlib.nullcontext():
                 report |= self._call(given, watch, last)
@@ -157,6 +166,8 @@ class Calls:
             if "CUDA error" not in str(error):
                 raise
             report |= {"outcome": "raises", "detail": line(error)}  # the context is lost: later trials end so, too
+        finally:
+            gc.enable()
         report["aten"] = list(watch.called)
         report["launches"] = ledger.launches
         return report

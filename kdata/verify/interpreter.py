@@ -7,6 +7,7 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 - ``tl.sum``, ``tl.max`` and ``tl.min`` of bfloat16 take its bits for numbers: they take the numbers here.
 - numbers with a fraction stay Python's, so that ``eps.to(tl.float32)`` fails: they are float32 here, as on a GPU; and a
   dtype that is handed to another function is no ``constexpr``: it has its ``value`` here.
+- ``x < 0`` of a number says it is of the number's type, so that it becomes one beside a block: it stays true or false.
 - ``tl.maximum``/``tl.minimum`` spread NaN unless told to: on a GPU they return the other operand.
 - ``tl.reduce``/``tl.associative_scan`` with a combine function of one's own call it once an element: whole slices here,
   in the order of the elements.
@@ -30,6 +31,7 @@ from kdata.verify import haste
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _turn = 0
+_choices = 0  # configurations of the autotuner that has most of them
 _ranges: list[tuple[int, int]] = []  # memory that the running kernel was given
 _violations: list[str] = []
 _backwards = False  # the programs of a grid run last to first
@@ -103,6 +105,11 @@ def take_turn(number: int) -> None:
     _turn = number
 
 
+def choices() -> int:
+    """Turns after which every configuration has been seen, as far as autotuners have chosen."""
+    return _choices
+
+
 def turn_round(backwards: bool) -> None:
     """Whether programs run last to first from here on. Kernels that wait for each other keep their order."""
     global _backwards
@@ -146,6 +153,8 @@ def _forget_choices() -> None:
 
 
 def _bench(self: Any, *_args: Any, config: Any, **_meta: Any) -> list[float]:
+    global _choices
+    _choices = max(_choices, len(self.configs))
     chosen = self.configs[_turn % len(self.configs)]
     return [0.0 if config is chosen else 1.0] * 3
 
@@ -233,6 +242,15 @@ def _mend_arguments() -> None:
     whole._implicit_cvt = implicit
     dtype: Any = tl.dtype
     dtype.value = property(lambda self: self)
+    builder: Any = interpreter.InterpreterBuilder
+    splat = builder.create_splat
+
+    def create_splat(self: Any, kind: Any, value: Any) -> Any:
+        if value.data.dtype == np.bool_:  # a comparison's answer, said to be of its operands' type
+            return handle(np.full(kind.shape, value.data.reshape(-1)[0]), tl.int1)
+        return splat(self, kind, value)
+
+    builder.create_splat = create_splat
 
 
 def _mend_casts(builder: Any, handle: Any) -> None:

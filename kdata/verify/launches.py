@@ -15,6 +15,7 @@ import torch
 from triton import language as tl
 from triton.runtime import JITFunction, interpreter
 
+from kdata.verify.enclosure import of_library, refuse
 from kdata.verify.guards import storage_of
 from kdata.verify.interpreter import give
 
@@ -110,6 +111,9 @@ class Ledger:
         def watched(self: Any, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
             if warmup:
                 return LAUNCHED
+            for value in (*args, *kwargs.values()):
+                if hasattr(value, "data_ptr") and not of_library(type(value)):
+                    refuse(f"an argument of class {type(value).__name__}")  # moving it would run its code unwatched
             ledger.launches.append(signature(self, args, kwargs, grid))
             if ledger.behaviour == "fail":
                 raise InjectedError("injected: this launch failed")
