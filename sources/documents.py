@@ -17,6 +17,7 @@ from sources.desugar import MAIN
 
 EXAMPLES, SETTINGS = ".md", (".json", ".yaml", ".yml")
 MAX_SETTINGS = 64 << 10  # characters of a configuration: longer ones are data
+MAX_EXAMPLES = 200 << 10  # characters of a README: longer ones are lists
 MAX_FILES = 200  # of each kind that are read
 _PYTHON = re.compile(r"(python|py)\b", re.I)
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.) ?", re.M)
@@ -25,7 +26,7 @@ _PROMPT = re.compile(r"^(?:>>>|\.\.\.) ?", re.M)
 def split(files: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
     """Python files, examples as Python files of their own, and configurations, each by path."""
     code = {p: t for p, t in files.items() if p.endswith(".py")}
-    texts = [(p, t) for p, t in sorted(files.items()) if p.endswith(EXAMPLES)][:MAX_FILES]
+    texts = [(p, t) for p, t in sorted(files.items()) if p.endswith(EXAMPLES) and len(t) <= MAX_EXAMPLES][:MAX_FILES]
     shown = {p: t for path, text in texts for p, t in examples(path, text) if p not in code}
     settings = [(p, t) for p, t in sorted(files.items()) if p.endswith(SETTINGS) and len(t) <= MAX_SETTINGS]
     return code, shown, dict(settings[:MAX_FILES])
@@ -38,27 +39,39 @@ def examples(path: str, text: str) -> Iterator[tuple[str, str]]:
     """
     blocks = (b for b in MarkdownIt().parse(text) if b.type == "fence" and _PYTHON.match(b.info))
     for number, block in enumerate(blocks):
-        code = _PROMPT.sub("", block.content) if block.content.startswith(">>>") else block.content
-        try:
-            body = ast.parse(code).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
+        name = re.sub(r"\W", "_", posixpath.basename(path))
+        if code := _as_file(_PROMPT.sub("", block.content) if block.content.startswith(">>>") else block.content):
+            yield posixpath.join(posixpath.dirname(path), f"{name}_{number}.py"), code
+
+
+def _as_file(code: str) -> str:
+    try:
+        body = ast.parse(code).body
         outer = [s for s in body if isinstance(s, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)]
-        inner = [s for s in body if s not in outer]
-        if inner and any(isinstance(s, ast.Import | ast.ImportFrom) for s in outer):
-            head = "\n".join(map(ast.unparse, outer))
-            run = textwrap.indent("\n".join(map(ast.unparse, inner)), "    ")
-            name = re.sub(r"\W", "_", posixpath.basename(path))
-            yield posixpath.join(posixpath.dirname(path), f"{name}_{number}.py"), f"{head}\n\n\ndef {MAIN}():\n{run}\n"
+        run = textwrap.indent("\n".join(ast.unparse(s) for s in body if s not in outer), "    ")
+        head = "\n".join(map(ast.unparse, outer))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    imports = any(isinstance(s, ast.Import | ast.ImportFrom) for s in outer)
+    return f"{head}\n\n\ndef {MAIN}():\n{run}\n" if run and imports else ""
 
 
-def values(text: str) -> Iterator[tuple[str, str]]:
+def values(text: str) -> list[tuple[str, str]]:
     """Names and values, as expressions, of a JSON or YAML configuration; none where it cannot be read."""
     try:
-        whole = json.loads(text) if text.lstrip().startswith(("{", "[")) else yaml.safe_load(text)
+        whole = json.loads(text) if text.lstrip().startswith(("{", "[")) else yaml.load(text, _WithoutAliases)  # noqa: S506
+        return list(_leaves(whole))
     except (ValueError, yaml.YAMLError, RecursionError):
-        return
-    yield from _leaves(whole)
+        return []
+
+
+class _WithoutAliases(yaml.SafeLoader):
+    """A few aliases of aliases mean more values than any machine holds."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("an alias")
+        return super().compose_node(parent, index)
 
 
 def _leaves(node: Any) -> Iterator[tuple[str, str]]:

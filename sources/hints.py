@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from sources.desugar import arguments
 from sources.documents import values
 from sources.scope import reads
+from sources.spelling import Spelling, constructor
 from sources.symbols import External, Here, Package, Target
 
 MAX_CALLS = 40  # calls of one class that are looked at
@@ -36,6 +37,7 @@ class Site:
     named: dict[str, ast.expr]
     needs: set[Here] = field(default_factory=set)
     targets: dict[int, Target] = field(default_factory=dict)  # of the names and dotted names in them
+    made: list[ast.expr] = field(default_factory=list)  # expressions that are ours: kept, so that their ids hold
 
     @property
     def known(self) -> int:
@@ -103,7 +105,26 @@ class Hints:
                 site = self._site(path, statement, node)
                 if site.known:
                     found.setdefault(ast.unparse(node), site)
-        return sorted(found.values(), key=lambda s: -s.known)[:MAX_SITES]
+        best = sorted(found.values(), key=lambda s: -s.known)[:MAX_SITES]
+        typed = self._typed(key)
+        return [*best, typed] if typed.known else best
+
+    def _typed(self, key: Here) -> Site:
+        """The arguments whose type hints name classes of the package."""
+        spelling, site = Spelling(self.package, key.file, self._usual), Site([], {})
+        file = self.package.file(key.file)
+        node = (
+            next((d for d in reversed(file.bindings[key.name]) if isinstance(d, ast.ClassDef)), None) if file else None
+        )
+        init = constructor(node) if node else None
+        for argument in [*init.args.args[1:], *init.args.kwonlyargs] if init else []:
+            if (made := spelling.asked(key.file, argument.annotation, argument.arg)) is not None:
+                site.named[argument.arg] = made
+        site.needs, site.targets = spelling.needs, spelling.targets
+        return site
+
+    def _usual(self, name: str) -> str | None:
+        return self.defaults([name]).get(name)
 
     def users(self, key: Here) -> list[Here]:
         """Definitions that use a class, or use its users: functions that need no arguments first, near ones first."""
@@ -179,11 +200,25 @@ class Hints:
         for argument in node.args:
             if isinstance(argument, ast.Starred):
                 break
-            site.positional.append(argument if self._readable(path, argument, free, site) else None)
+            site.positional.append(self._taken(path, argument, free, site))
         for keyword in node.keywords:
-            if keyword.arg and self._readable(path, keyword.value, free, site):
-                site.named[keyword.arg] = keyword.value
+            if keyword.arg and (taken := self._taken(path, keyword.value, free, site)) is not None:
+                site.named[keyword.arg] = taken
         return site
+
+    def _taken(self, path: str, node: ast.expr, free: set[int], site: Site) -> ast.expr | None:
+        """An argument as a task can hold it; guesses stand for the variables in what it makes."""
+        if self._readable(path, node, free, site):
+            return node
+        if not any(isinstance(n, ast.Call) for n in ast.walk(node)):
+            return None
+        spelling = Spelling(self.package, path, self._usual)
+        made = spelling.passed(node, free)
+        if made is not None:
+            site.needs |= spelling.needs
+            site.targets |= spelling.targets
+            site.made.append(made)
+        return made
 
     def _readable(self, path: str, node: ast.AST, free: set[int], site: Site) -> bool:
         """Whether a task can hold an expression; notes what its names mean."""

@@ -90,6 +90,43 @@ def test_values_of_configurations_are_defaults() -> None:
     assert known == {"depth_of_net": "3", "rates": "[1, 2]", "widths": "[[8, 9]]"}
 
 
+PROTOCOLS = HEAD + (
+    "from typing import List, NamedTuple, Optional\n"
+    "class Shape(NamedTuple):\n    channels: Optional[int] = None\n    stride: int = 1\n\n\n"
+    "class Layer(nn.Module):\n    def __init__(self, attention, d_model):\n        super().__init__()\n"
+    "        self.attention, self.norm = attention, nn.LayerNorm(d_model)\n"
+    "    def forward(self, x):\n        return self.norm(self.attention.attend(x))\n\n\n"
+    "class Attention(nn.Module):\n    def __init__(self, d_model):\n        super().__init__()\n"
+    "        self.value = nn.Linear(d_model, d_model)\n    def attend(self, x):\n        return self.value(x)\n"
+    "    def forward(self, x):\n        return self.value(x)\n\n\n"
+    "class Head(nn.Module):\n    def __init__(self, shapes: List[Shape], *, depth: 'Optional[Layer]' = None):\n"
+    "        super().__init__()\n        self.conv = nn.Conv2d(shapes[0].channels, 4, 1)\n"
+    "    def forward(self, x):\n        return self.conv(x)\n\n\n"
+    "def build(d_model, n, cfg):\n    return [Layer(Attention(d_model), d_model) for _ in range(n)], Layer(cfg.make(), 3)\n"
+)
+
+
+def test_calls_and_hints_tell_what_modules_are_made_of() -> None:
+    hints = Hints(Package({"p.py": PROTOCOLS}))
+    names = {Here("p.py", n): n for n in ("Shape", "Layer", "Attention", "Head")}
+    sites = [site.spelled(names.get) for site in hints.sites(Here("p.py", "Layer"))]
+    assert {"positional": ["Attention(64)", None], "named": {}} in sites
+    assert all("make" not in str(site) for site in sites)
+    (typed,) = hints.sites(Here("p.py", "Head"))
+    assert typed.needs == {Here("p.py", "Shape"), Here("p.py", "Layer")}
+    shapes = typed.spelled(names.get)["named"]["shapes"]  # type: ignore[call-overload]
+    assert shapes == "[Shape(channels=64), Shape(channels=64)]"
+
+
+def test_hostile_documents_tell_nothing() -> None:
+    laughs = "a0: &a0 [x]\n" + "".join(f"a{i + 1}: &a{i + 1} [{', '.join([f'*a{i}'] * 9)}]\n" for i in range(9))
+    deep = "[" * 30_000 + "]" * 30_000
+    for text in (laughs, deep, '{"a": ' + "9" * 5000 + "}", "a: !!python/object/apply:os.system [ls]\n", "\x00", ""):
+        assert documents.values(text) == []
+    code = "```python\nimport a\nx = " + "-" * 20_000 + "1\n```\n"
+    assert list(documents.examples("README.md", code + "> " * 5000 + "x")) == []
+
+
 def test_what_is_read_of_a_repository() -> None:
     for path in ("a/b.py", "README.md", "x/readme_zh.md", "configs/net.yaml", "config.json", "conf/a/b.yml"):
         assert texts.wanted(path)
