@@ -12,11 +12,11 @@ from redteam import Claim, say
 from filters.correctness import check
 from kdata.record import Candidate, Dropped, Origin, Pair, Task, records
 from kdata.verify import reasons, targets
-from kdata.verify.draws import DETAILS
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
 from kdata.verify.source import object_to, task_part
 from kdata.verify.step import rule, step
+from kdata.verify.styles import DETAILS
 from kdata.verify.tolerances import tolerance
 from kdata.verify.variants import down
 

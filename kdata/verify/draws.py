@@ -13,16 +13,9 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
-DETAILS = {
-    "natural": "", "centred": "inputs centred on zero", "nearly": "a tenth of the last inputs changed",
-    "wide": "inputs from 0.01 to 200 times their size", "offset": "inputs moved by 100",
-    "ties": "inputs of few values, zero among them", "small": "inputs a ten thousandth of their size",
-    "strided": "inputs that are transposed views", "nonfinite": "NaN and infinities among the inputs",
-    "float16": "in float16", "bfloat16": "in bfloat16", "gradient": "gradients",
-}  # fmt: skip
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 LOW, HIGH = -2.0, 2.3  # decimal exponents of ``wide``
-OFFSET, SMALL, JOG = 100.0, 1e-4, 1e-6
+OFFSET, SMALL, HUGE, FAR, TINY, JOG = 100.0, 1e-4, 1e4, 1e3, 1e-5, 1e-6
 AS_THEY_ARE = ("natural", "gradient")
 ODDITIES = (math.nan, math.inf, -math.inf)
 MOST_ODD = 8  # elements of an input for each that is not finite
@@ -39,6 +32,9 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     - offset: far from zero, where sums of squares less squares of sums cancel;
     - ties: rounded to multiples of half their rms, where maxima tie and what is divided by may be zero;
     - small: where the epsilon of a norm decides, and where it stands;
+    - corners: a quarter each rounded to halves, without sign, of one value, and tiny;
+    - huge: beyond what any input is usually; below, above: far from zero on one
+      side throughout, where maxima and minima that start at a number are wrong;
     - strided: the same values in memory whose last two dimensions are swapped;
     - nonfinite: NaN and both infinities in three places of the first input that holds enough;
     - float16, bfloat16: in that dtype.
@@ -107,6 +103,37 @@ def _small(inputs: list[Any], _: torch.Generator) -> list[Any]:
     return _map(inputs, lambda t: t * SMALL)
 
 
+def _corners(inputs: list[Any], _: torch.Generator) -> list[Any]:
+    def cornered(tensor: torch.Tensor) -> torch.Tensor:
+        parts = list(tensor.reshape(-1).tensor_split(4))
+        parts[0] = (2 * parts[0]).round() / 2
+        parts[1] = parts[1].abs()
+        parts[2] = torch.where(parts[2] == 0, parts[2], parts[2][-1:])
+        parts[3] = parts[3] * TINY
+        return torch.cat(parts).reshape(tensor.shape)
+
+    return _map(inputs, cornered)
+
+
+def _huge(inputs: list[Any], _: torch.Generator) -> list[Any]:
+    return _map(inputs, lambda t: t * HUGE)
+
+
+def _below(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
+    signed = any(float(t.min()) < 0 for t in tree_leaves(inputs) if _floating(t))
+    return _map(inputs, lambda t: -_beyond(t) if float(t.min()) < 0 else t) if signed else None
+
+
+def _above(inputs: list[Any], _: torch.Generator) -> list[Any]:
+    return _map(inputs, _beyond)
+
+
+def _beyond(tensor: torch.Tensor) -> torch.Tensor:
+    """Magnitudes no smaller than a thousand times the usual one; zeros stay."""
+    usual = tensor.double().square().mean().sqrt()
+    return torch.where(tensor == 0, tensor, (tensor.abs() + usual) * FAR)
+
+
 def _strided(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
     views = tree_map(lambda t: t.mT.contiguous().mT if _floating(t) and t.ndim > 1 else t, inputs)
     changed: list[Any] | None = None if _layouts(views) == _layouts(inputs) else views
@@ -142,5 +169,6 @@ def _scales(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return 10.0 ** (LOW + (HIGH - LOW) * torch.rand(tensor.shape, generator=generator))
 
 
-OTHERS: dict[str, Style] = {"ties": _tied, "small": _small, "strided": _strided, "nonfinite": _nonfinite,
+OTHERS: dict[str, Style] = {"corners": _corners, "huge": _huge, "below": _below, "above": _above,
+                            "ties": _tied, "small": _small, "strided": _strided, "nonfinite": _nonfinite,
                             **{name: _cast(dtype) for name, dtype in DTYPES.items()}}  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 from kdata.record import Build, Check, Timing, Trial
 from kdata.verify import reasons
 from kdata.verify.compare import Tensors
+from kdata.verify.styles import CONDITIONED
 from kdata.verify.trial import Expected, compare, copied, overwrites, untouched
 
 MOST_UNTOUCHED = 0.5  # share of an answer that may be there without the candidate's kernels
@@ -137,11 +138,18 @@ class Judgement:
         if self.failures[first] not in BY_SIZE:
             return RejectedError(self.failures[first], detail)
         failed = {self.expected.trials[n]["variant"] for n in self.failures}
+        if not failed & self._failing_on_ordinary():
+            return RejectedError(self.failures[first], detail)  # the values make the difference, not the sizes
         others = {self.expected.trials[n]["variant"] for n in self.numbers if n not in base}
         if all(self.expected.variants[v]["kind"] == "large" for v in failed):
             return RejectedError(reasons.WRONG_LARGE, detail)
         odd_only = bool(others - failed) or works_at_double()
         return RejectedError(reasons.WRONG_ODD if odd_only else reasons.BAKED_IN, detail)
+
+    def _failing_on_ordinary(self) -> set[int]:
+        """The variants at which even inputs of the task's own kind are answered wrongly."""
+        trials = self.expected.trials
+        return {trials[n]["variant"] for n in self.failures if trials[n]["style"] not in CONDITIONED}
 
     def _blind(self) -> bool:
         """Whether the launches (grids and arguments) do not change with the sizes at all, though there were some."""

@@ -20,8 +20,9 @@ from torch.utils._pytree import tree_leaves, tree_map
 from kdata.task import INIT_INPUTS, Program, TaskError, resize
 from kdata.verify import reasons
 from kdata.verify.compare import FEW
-from kdata.verify.draws import DETAILS, draw, thinned
+from kdata.verify.draws import draw, thinned
 from kdata.verify.probe import Meter, Prober
+from kdata.verify.styles import CONDITIONED, DETAILS
 from kdata.verify.variants import TooLargeError, Variant, plan
 from kdata.verify.weights import redraw
 from kdata.verify.wire import NotPlainError, Writer
@@ -30,6 +31,16 @@ GIVEN, KEPT = "given.bin", "kept.bin"
 CONDITION = 1e-4  # relative change by an ulp beyond which inputs out of the ordinary say nothing about a kernel
 NOTHING = 1e-6  # relative change of an answer that counts as none
 TRIED = 32  # parameters and inputs of which it is asked whether they matter
+# Styles of the draws after the first of a variant, by its kind: the first that suits the task.
+SECOND = {"base": "centred corners natural", "odd": "huge centred natural", "one": "below above corners natural"}
+LATER = (
+    "natural",
+    "below centred natural",
+    "huge natural",
+    "centred above natural",
+    "above natural",
+    "corners natural",
+)
 NOISES = 2  # runs with inputs and weights moved by an ulp: how much error is the task's own
 NOISES_OF_FEW = 8  # the same where the answer has few elements, whose errors say little: see kdata.verify.compare
 
@@ -106,8 +117,8 @@ class Reference:
         first, *others = self.seeds
         if kind in ("double", "large"):
             return [(first, "natural")]
-        draws = [(first, "natural"), *((seed, "centred") for seed in others[:1])]
-        draws += [(seed, ("natural", "centred")[n % 2]) for n, seed in enumerate(others[1:])]
+        draws = [(first, "natural"), *((seed, SECOND.get(kind, SECOND["base"])) for seed in others[:1])]
+        draws += [(seed, LATER[n % len(LATER)]) for n, seed in enumerate(others[1:])]
         if kind == "base":
             draws.insert(1, (first, "nearly"))
         if kind == "base" or self.thorough:
@@ -177,13 +188,9 @@ class Reference:
         redraw(module, generator)
         state = {k: v.detach().clone() for k, v in module.state_dict().items()}
         natural = program.inputs()
-        inputs = draw(style, natural, generator)
-        if inputs is not None and not self._bears(program, state, inputs, style, generator):
-            inputs = None
-        if inputs is None and style not in ("natural", "centred"):
+        style, inputs = self._draw(style.split(), program, state, natural, generator)
+        if inputs is None:
             return None
-        detail = "" if inputs is None else DETAILS[style]
-        inputs = natural if inputs is None else inputs
         if index == 0 and style == "natural" and seed == self.seeds[0]:
             self.unused = self._unused(program, module, state, inputs)
         given = self._arguments(arguments, variant)
@@ -196,12 +203,22 @@ class Reference:
             "variant": index,
             "seed": seed,
             "shapes": _shapes(inputs),
-            "detail": detail,
+            "detail": DETAILS[style],
             "style": style,
-            "backwards": style == "nearly" or (style == "centred" and index == 1),
+            "backwards": style == "nearly" or (index == 1 and seed == self.seeds[-1] != self.seeds[0]),
             "given": given,
             "kept": kept,
         }
+
+    def _draw(
+        self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+    ) -> tuple[str, list[Any] | None]:
+        """The inputs in the first of the styles that suits the task, and which that is."""
+        for style in styles:
+            inputs = draw(style, natural, generator)
+            if inputs is not None and self._bears(program, state, inputs, style, generator):
+                return style, inputs
+        return styles[-1], None
 
     def _bears(
         self, program: Program, state: dict[str, Any], inputs: list[Any], style: str, generator: torch.Generator
@@ -211,7 +228,7 @@ class Reference:
             return True
         try:
             outputs, _, _ = self._answer(program, state, inputs)
-            if style in ("wide", "offset"):
+            if style in CONDITIONED:
                 moved, _, _ = self._answer(program, state, tree_map(lambda t: _ulp(t, generator), inputs))
                 golden, _ = self._golden(program, state, inputs)
                 return _finite(outputs) and all(_near(outputs, other, CONDITION) for other in (moved, golden))
