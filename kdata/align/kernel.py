@@ -25,6 +25,7 @@ ROLES = {
     "reduction": {"xnumel": "n_rows", "r0_numel": "n_cols"},
     "pointwise": {"xnumel": "n_elements", "ynumel": "n_rows"},
 }
+CONNECTIVES = ("logical", "bitwise", "and", "or", "not", "eq", "ne", "where", "isinf")
 OFFSETS = ("xoffset", "yoffset", "zoffset")
 NUMELS = ("xnumel", "ynumel", "znumel", "r0_numel", "r1_numel")
 
@@ -81,16 +82,17 @@ def write(
     text_pointers = [renames[p] for p in pointers]
     ordered = [(size_names[old], value) for old, value in held]
     _sign(function, name, [*text_pointers, *(n for n, _ in ordered)], blocks)
-    renamed = {c.name: c.name.removeprefix("_triton_helper_fn_") for c in kernel.combines}
-    combines = {f"combine_{renamed[c.name]}": _combine(c) for c in kernel.combines}
-    Rename({old: f"combine_{new}" for old, new in renamed.items()}).visit(function)
+    renamed = {c.name: _combination(c.name) for c in kernel.combines}
+    combined = {name: simplify(c, set(), {}) for name, c in zip(renamed.values(), kernel.combines, strict=True)}
+    combines = {renamed[c.name]: _combine(c, renamed[c.name]) for c in kernel.combines}
+    Rename(renamed).visit(function)
     text = f"@triton.jit\n{unparse(function)}"
     grid = [
         (symbols.read(constants.get(f"{axis}numel", ast.Name(f"{axis}numel"))), bases[f"{axis.upper()}BLOCK"])
         for axis in order
     ]
     used = {n.func.id for n in walk(function) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
-    helpers &= used | names(function)
+    helpers = (helpers & (used | names(function))).union(*combined.values())
     return Written(name, text, pointers, ordered, blocks, grid, helpers, combines)
 
 
@@ -183,15 +185,22 @@ def _place(kernel: Kernel) -> list[str]:
     return order
 
 
-def _combine(function: ast.FunctionDef) -> str:
+def _combination(name: str) -> str:
+    """``combine_gt0`` for ``_triton_helper_fn_gt_eq_ne_or_where0``: what it does, not how it is put together."""
+    said = name.removeprefix("_triton_helper_fn_")
+    words = dict.fromkeys(w for w in said.rstrip("0123456789").split("_") if w not in CONNECTIVES)
+    number = said[len(said.rstrip("0123456789")) :]
+    return f"combine_{'_'.join(words)}{number}" if words else f"combine_{said}"
+
+
+def _combine(function: ast.FunctionDef, name: str) -> str:
     """Text of a function that a scan combines with: ``return a + b``."""
     letters = {a.arg: letter for a, letter in zip(function.args.args, "abcdefgh", strict=False)}
-    single = assignments(function)
-    last = function.body[-1]
-    while names(last) & set(single):
-        last = Replace(single).visit(last)
-    function.body = [last]
+    function.name = name
+    inline(function)
+    drop_unused(function)
     Rename(letters).visit(function)
+    rename_values(function, {}, letters.values())
     return unparse(function)
 
 

@@ -31,7 +31,7 @@ def _text(value: Any) -> str:
     match value:
         case str():
             return value
-        case tuple() if type(value) is tuple:
+        case tuple() if type(value) is tuple or type(value).__module__ == "torch.return_types":
             return f"({', '.join(_text(v) for v in value)}{',' if len(value) == 1 else ''})"
         case list():
             return f"[{', '.join(_text(v) for v in value)}]"

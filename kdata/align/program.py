@@ -57,7 +57,7 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
     parts = [
         "\n".join(imports) + "\n" + HEADER,
         helpers.text(needed),
-        *(f"@triton.jit\n{text.replace('_triton_helper_fn_', 'combine_')}" for text in combines.values()),
+        *(f"@triton.jit\n{text}" for text in combines.values()),
         *(k.text for k in state.kernels.values()),
         *launchers,
         classes,
