@@ -172,17 +172,10 @@ class Hints:
                 elif name == "add_argument":
                     for option, value in arguments(node):
                         self._count(option, value, 6)
-            elif isinstance(node, ast.FunctionDef):
-                given = [*node.args.posonlyargs, *node.args.args]
-                pairs = zip(given[len(given) - len(node.args.defaults) :], node.args.defaults, strict=True)
-                for argument, default in [*pairs, *zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)]:
-                    if isinstance(default, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp):
-                        self._count(argument.arg, ast.unparse(default), 1)
-            elif isinstance(node, ast.ClassDef):
-                for field_ in node.body:
-                    target = field_.target if isinstance(field_, ast.AnnAssign) else None
-                    if isinstance(field_, ast.AnnAssign) and isinstance(target, ast.Name) and field_.value is not None:
-                        self._count(target.id, ast.unparse(field_.value), 3)
+            else:
+                for name, given, weight in _said(node):
+                    if isinstance(given, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp):
+                        self._count(name, ast.unparse(given), weight)
 
     def _count(self, name: str, value: str, weight: int) -> None:
         try:
@@ -243,3 +236,23 @@ class Hints:
         else:
             return False
         return all(self._readable(path, child, free, site) for child in inner)
+
+
+def _said(node: ast.AST) -> Iterator[tuple[str, ast.expr, int]]:
+    """Values that a statement gives to names, with how much that counts."""
+    if isinstance(node, ast.FunctionDef):
+        given = [*node.args.posonlyargs, *node.args.args]
+        last = given[len(given) - len(node.args.defaults) :]
+        pairs = [*zip(last, node.args.defaults, strict=True),
+                 *zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)]  # fmt: skip
+        yield from ((argument.arg, default, 1) for argument, default in pairs if default is not None)
+    elif isinstance(node, ast.ClassDef):
+        for field_ in node.body:
+            if isinstance(field_, ast.AnnAssign) and isinstance(field_.target, ast.Name) and field_.value is not None:
+                yield field_.target.id, field_.value, 3
+    elif isinstance(node, ast.Assign):
+        yield from ((t.attr, node.value, 1) for t in node.targets if isinstance(t, ast.Attribute))
+    elif isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key.value, value, 1

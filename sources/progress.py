@@ -12,6 +12,7 @@ from torch.overrides import TorchFunctionMode
 
 MAX_FUNCTIONS = 12_000  # torch functions of one call: more is a large network or a long loop
 MAX_ELEMENTS = 1 << 28  # of all results of one call
+MAX_FLOPS = 2e10  # of one call: no task may have more, see ``sources.check``
 BUDGET = 16_000  # of one search: a torch function costs 1, and 1 for every 2^17 elements of its result, 2^23 FLOPs
 # or 2^16 elements of random inputs
 ELEMENTS_OF_ONE, FLOPS_OF_ONE, DRAWN_OF_ONE = 1 << 17, 1 << 23, 1 << 16
@@ -55,7 +56,7 @@ class Progress(TorchFunctionMode):
         self.last: tuple[str, tuple[Any, ...]] = ("", ())
         self._most = math.inf if operators is None else LONG * operators
         each = operators if light and operators else math.inf
-        self._elements, self._flops = min(MAX_ELEMENTS, each * LIGHT_ELEMENTS), each * LIGHT_FLOPS
+        self._elements, self._flops = min(MAX_ELEMENTS, each * LIGHT_ELEMENTS), min(MAX_FLOPS, each * LIGHT_FLOPS)
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self.count += 1

@@ -26,7 +26,7 @@ from torch import nn
 
 from sources.guesses import Uses, uses, values
 from sources.inputs import Specs, all_tensors, draw, guesses
-from sources.progress import DRAWN_OF_ONE, Budget, Progress, TooLongError, TooMuchError
+from sources.progress import DRAWN_OF_ONE, MAX_ELEMENTS, Budget, Progress, TooLongError, TooMuchError
 from sources.repairs import Failure, repairs
 from sources.variants import Arguments, halved, of_one, rescaled, shallower
 
@@ -123,6 +123,8 @@ def call(
     """One call of forward on drawn inputs: how far it came, the result or the error; see ``Progress``."""
     torch.manual_seed(0)
     progress = Progress(budget, operators, light)
+    if (drawn := sum(math.prod(t.shape) for _, t in all_tensors(specs))) > MAX_ELEMENTS:
+        return progress, None, TooMuchError(f"inputs of {drawn} elements")
     arguments = [draw(spec) for spec in specs]
     try:
         with torch.no_grad(), progress:

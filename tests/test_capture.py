@@ -127,6 +127,12 @@ def test_hostile_documents_tell_nothing() -> None:
     assert list(documents.examples("README.md", code + "> " * 5000 + "x")) == []
 
 
+def test_attributes_and_dictionaries_tell_defaults() -> None:
+    text = "def main(args):\n    args.radius = 3\n    return dict(a=1), {'levels': 4, 'wide': [1, 2]}\n"
+    hints = Hints(Package({"m.py": text}))
+    assert hints.defaults(["radius", "levels", "wide"]) == {"radius": "3", "levels": "4", "wide": "[1, 2]"}
+
+
 def test_what_is_read_of_a_repository() -> None:
     for path in ("a/b.py", "README.md", "x/readme_zh.md", "configs/net.yaml", "config.json", "conf/a/b.yml"):
         assert texts.wanted(path)
