@@ -17,7 +17,7 @@ RANKS = (1, 2, 3, 4)
 SKIPPED = (  # views, copies, or operators that are other ones by another name
     "positive", "conj", "conj_physical", "resolve_conj", "resolve_neg", "real", "imag", "clone", "contiguous", "isreal",
     "bfloat16", "bool", "byte", "char", "double", "float", "half", "int", "long", "short", "cdouble", "cfloat", "chalf",
-    "true_divide", "floor_divide", "isclose", "isfinite", "isinf", "isposinf", "isneginf", "isnan",
+    "complex", "polar", "true_divide", "floor_divide", "isclose", "isfinite", "isinf", "isposinf", "isneginf", "isnan",
 )  # fmt: skip
 # Functions and layers with other parameters than their defaults: people do not leave them alone.
 PARAMETERS: dict[str, tuple[dict[str, str], ...]] = {
@@ -55,7 +55,7 @@ def unary(operators: list[Any]) -> Found:
     """Each operator of one input in ranks 1 to 4."""
     for op in operators:
         function = spelled(op.name)
-        if op.name in SKIPPED or not function or op.variant_test_name:
+        if _left_out(op.name) or not function or op.variant_test_name:
             continue
         variants = _keywords(op)
         for rank in RANKS if not op.name.startswith("special.") else (2,):
@@ -78,7 +78,7 @@ def binary(operators: list[Any]) -> Found:
     """Each operator of two inputs: equal shapes in ranks 1 to 4, and three ways to broadcast."""
     for number, op in enumerate(operators):
         function = spelled(op.name)
-        if op.name in SKIPPED or not function or op.variant_test_name.startswith("tensor"):
+        if _left_out(op.name) or not function or op.variant_test_name.startswith("tensor"):
             continue
         more = _keywords(op)[0] | _variant(op)
         for rank in RANKS:
@@ -86,6 +86,10 @@ def binary(operators: list[Any]) -> Found:
             yield _pair(function, rank, "k" * rank, more)
             if ways:
                 yield _pair(function, rank, ways[(number + rank) % len(ways)], more)
+
+
+def _left_out(name: str) -> bool:
+    return name in SKIPPED or any(word in name for word in ("polynomial", "bessel", "airy"))
 
 
 def _pair(function: str, rank: int, pattern: str, keywords: dict[str, str]) -> tuple[Form, tuple[str, ...]]:

@@ -8,6 +8,7 @@ import itertools
 import random
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,13 @@ import torch
 
 from kdata.task import execute, resize, sizes
 from sources.aten import chains, elementwise, layers, products, reductions, samples
-from sources.aten.form import Form
+from sources.aten.form import Drawn, Form
 from sources.aten.running import distinct
 from sources.aten.words import PRIMES
 from sources.check import UnfitError, Work, check, leaves
+from sources.isolation import isolated
 
+SEARCH_SECONDS = 20  # CPU seconds of one operator's samples
 Found = Iterator[tuple[Form, tuple[str, ...]]]
 
 
@@ -152,8 +155,21 @@ def _samples(seed: int) -> Found:
     from torch.testing._internal.common_modules import module_db
 
     elsewhere = ("UnaryUfuncInfo", "BinaryUfuncInfo", "ReductionOpInfo")
-    yield from samples.operators([o for o in _operators() if type(o).__name__ not in elsewhere])
-    yield from samples.modules(module_db)
+    for op in (o for o in _operators() if type(o).__name__ not in elsewhere):
+        yield from _apart(samples.operators, op)
+    for info in module_db:
+        yield from _apart(samples.modules, info)
+
+
+def _apart(forms: Callable[[list[Any]], Found], one: Any) -> Found:
+    """Forms found in a process of their own: sizes that do not fit crash some operators, and hang others."""
+
+    def found() -> dict[str, Any]:
+        return {"forms": [asdict(form) for form, _ in forms([one])]}
+
+    for form in isolated(found, SEARCH_SECONDS).get("forms", ()):
+        inputs = tuple(Drawn(i["name"], tuple(i["shape"]), i["draw"]) for i in form["inputs"])
+        yield Form(**form | {"inputs": inputs, "body": tuple(form["body"]), "layers": tuple(form["layers"])}), ()
 
 
 def _operators() -> list[Any]:

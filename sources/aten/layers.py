@@ -58,7 +58,7 @@ def _pools() -> Iterator[tuple[str, str]]:
             yield f"nn.AvgPool{rank}d({arguments})", place
         yield f"nn.MaxPool{rank}d(3, stride=1, dilation=2)", place
         yield f"nn.AvgPool{rank}d(3, stride=2, padding=1, count_include_pad=False)", place
-        for size in ("1", "4", "7"):
+        for size in ("1", "4", "7") if rank < 3 else ("1", "2"):
             yield f"nn.AdaptiveAvgPool{rank}d({size})", place
             yield f"nn.AdaptiveMaxPool{rank}d({size})", place
         if rank < 3:

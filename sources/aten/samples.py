@@ -41,7 +41,7 @@ EXCLUDED = (  # complex numbers, decompositions of matrices, sparse or random te
     "unflatten", "ravel", "narrow", "select", "slice", "unbind", "split", "unsafe_", "chunk", "tensor_split", "hsplit",
     "vsplit", "dsplit", "diagonal", "as_strided", "movedim", "atleast", "broadcast", "unfold", "alias", "meshgrid",
     "sum_to_size", "full_like", "clone", "contiguous", "resolve", "real", "imag", "conj",
-    "nn.functional.multilabel_margin",
+    "nn.functional.multilabel_margin", "native_", "nanquantile",
     "scalar_tensor", "eye", "linspace", "logspace", "arange", "block_diag", "empty_like",
 )  # fmt: skip
 FAMILIES = {
@@ -72,6 +72,7 @@ class Sample:
     expression: str
     tensors: tuple[torch.Tensor, ...]
     layer: str = ""
+    parts: tuple[str, ...] = ()  # names of a result's parts, where it is a tuple with names
 
 
 def operators(found: Sequence[Any]) -> Found:
@@ -196,7 +197,9 @@ def _fits(sample: Sample) -> bool:
 def _enlarged(sample: Sample) -> Form | None:
     """The sample with sizes of its own for the dimensions that may vary."""
     slots = [(i, d, n) for i, t in enumerate(sample.tensors) for d, n in enumerate(t.shape) if n > 1]
-    ranks = [t.ndim for t in _results(sample)]
+    result = _result(sample)
+    sample = replace(sample, parts=tuple(getattr(type(result), "__match_args__", ())))
+    ranks = [t.ndim for t in leaves(result)]
     for groups in _partitions(slots) if ranks and slots else ():
         form = _written(sample, slots, groups)
         if (fitting := _indexed(form, sample, ranks)) is not None:
@@ -246,8 +249,9 @@ def _written(sample: Sample, slots: list[tuple[int, int, int]], groups: list[int
     sizes = words.values(list(named.values()), *key, shapes=[i.shape for i in inputs])
     name = sample.name + pick(("", "", "Model", "Layer", "Op"), "class", *key)
     name = f"{name}Module" if name == sample.name and sample.layer else name
-    return Form(sample.symbol, name, sample.family, inputs, (f"return {sample.expression}",), sizes,
-                (sample.layer,) if sample.layer else ())  # fmt: skip
+    parts = ", ".join(sample.parts)
+    body = (f"{parts} = {sample.expression}", f"return {parts}") if parts else (f"return {sample.expression}",)
+    return Form(sample.symbol, name, sample.family, inputs, body, sizes, (sample.layer,) if sample.layer else ())
 
 
 def _draw(tensor: torch.Tensor) -> str:
@@ -284,7 +288,7 @@ def _always(form: Form, ranks: list[int]) -> bool:
         return False
 
 
-def _results(sample: Sample) -> list[torch.Tensor]:
+def _result(sample: Sample) -> Any:
     """What the sample itself gives."""
     namespace: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional}
     if sample.layer:
@@ -294,6 +298,6 @@ def _results(sample: Sample) -> list[torch.Tensor]:
     given = {n: t.detach() for n, t in zip(NAMES, sample.tensors, strict=False)}
     try:
         with torch.no_grad():
-            return list(leaves(eval(sample.expression, namespace, given)))  # noqa: S307 - in the sandbox
+            return eval(sample.expression, namespace, given)  # noqa: S307 - in the sandbox
     except Exception:  # noqa: BLE001 - samples that are errors on purpose
-        return []
+        return None
