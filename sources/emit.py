@@ -6,8 +6,10 @@ import ast
 import inspect
 import re
 
+from sources import configs
+from sources.configs import CONFIG
 from sources.inputs import MASK_DENSITY, Many, Plain, Spec
-from sources.search import CONFIG, Solution
+from sources.search import Solution
 from sources.sizes import Size, Slot, literals
 from sources.variants import Arguments
 
@@ -18,7 +20,7 @@ def emit(source: str, solution: Solution, sizes: list[Size], signature: inspect.
     """The whole task. ``source`` is the cut text, ``signature`` the constructor's."""
     names = {slot: size.name for size in sizes for slot in size.slots}
     inputs = ", ".join(_input(spec, (i,), names) for i, spec in enumerate(solution.specs))
-    arguments = _init(solution.arguments, names, signature)
+    arguments = _init(solution.arguments, names, signature, source)
     text = _with_imports(source, arguments)
     constants = "\n".join(f"{size.name} = {size.value}" for size in sizes)
     functions = f"def get_inputs():\n    return [{inputs}]\n\n\ndef get_init_inputs():\n    return {arguments}\n"
@@ -38,7 +40,8 @@ def _with_imports(source: str, arguments: str) -> str:
         lines.append("import functools")
     if re.search(r"\bF\.", arguments) and "as F\n" not in source:
         lines.append("import torch.nn.functional as F")
-    return "\n".join([*lines, source])
+    made = f"\n\n\n{configs.CLASS}" if f"{configs.NAME}(" in arguments else ""
+    return "\n".join([*lines, source.rstrip() + made])
 
 
 def _input(spec: Spec, path: tuple[int, ...], names: dict[Slot, str]) -> str:
@@ -64,12 +67,13 @@ def _input(spec: Spec, path: tuple[int, ...], names: dict[Slot, str]) -> str:
     return f"torch.{'rand' if spec.kind == 'unit' else 'randn'}({inner_shape})"
 
 
-def _init(arguments: Arguments, names: dict[Slot, str], signature: inspect.Signature | None) -> str:
+def _init(arguments: Arguments, names: dict[Slot, str], signature: inspect.Signature | None, source: str) -> str:
     """The list that ``get_init_inputs`` returns: positional, with defaults filled in where there is a gap."""
     spelled = {name: _argument(name, text, names) for name, text in arguments.items() if "." not in name}
+    fields = {name: _argument(name, text, names) for name, text in arguments.items()}
     for name, text in arguments.items():
-        if text == CONFIG:
-            spelled[name] = _config(name, arguments, names)
+        if text == CONFIG and "." not in name:
+            spelled[name] = configs.text(name, fields, source)
     positional: list[str] = []
     rest = dict(spelled)
     for parameter in signature.parameters.values() if signature else ():
@@ -99,8 +103,3 @@ def _argument(name: str, text: str, names: dict[Slot, str]) -> str:
             return ast.Name(replaced[id(node)]) if id(node) in replaced else node
 
     return ast.unparse(Naming().visit(tree))
-
-
-def _config(name: str, arguments: Arguments, names: dict[Slot, str]) -> str:
-    fields = {k.split(".", 1)[1]: _argument(k, v, names) for k, v in arguments.items() if k.startswith(f"{name}.")}
-    return f"SimpleNamespace({', '.join(f'{k}={v}' for k, v in fields.items())})"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 DIMENSION, CHANNELS, TOKENS, IMAGE, HEADS = "64", "64", "64", "32", "4"
@@ -23,7 +24,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
          r"|_bias$|_flag$|_only$|_first$", ["False", "True"]),
         (r"(^|_)min(_val|_value)?$|_min_", ["-1.0", "0.0"]),
         (r"(^|_)max(_val|_value)?$|_max_", ["1.0", "6.0"]),
-        (r"^(add|subtract|scale|scaling|multiply|multiplier|constant|divide|sub|mul)_?(value|factor|by)?(_\d)?$|divisor",
+        (r"^(add|subtract|scale|scaling|multiply|multiplier|constant|divide|sub|mul)\d?_?(value|factor|by)?(_?\d)?$|divisor",
          ["0.5", "2.0", "64"]),
         (r"_shape$", ["(64, 1, 1)", "(64,)", "(32, 32)", "64"]),
         (r"vocab|num_embeddings|n_?tokens?$|^num_tokens$|n_words|num_types", ["1024"]),
@@ -34,6 +35,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
          r"|_depth$|_layers$|num_experts|n_experts", ["2", "4", "1", "3"]),
         (r"kernel|^k$|^ks$|filter_size|window_size_conv", ["3", "1", "5", "7"]),
         (r"stride", ["1", "2"]),
+        (r"output_pad|out_pad", ["0", "1"]),
         (r"^pad|padding", ["1", "0"]),
         (r"dilat", ["1", "2"]),
         (r"^groups?$|num_groups|n_groups|^g$|cardinality", ["4", "1", "32"]),
@@ -79,7 +81,10 @@ SMALL_TUPLES = [
     (re.compile(r"patch"), ["(4, 4)", "(2, 4, 4)"]),
 ]
 FALLBACK = ["64", "4", "nn.Identity()", "[32, 64]", "0.5", "2", "'relu'", "nn.ReLU", "True"]
-CONFIG = re.compile(r"^(config|cfg|conf|configs|args|arg|opts?|options|hparams|hps|params|hp|.*_config|.*_cfg)$")
+CONFIG = re.compile(
+    r"^(config|cfg|conf|configs|args|arg|opts?|options|hparams?|hps|hp|h|(.*_)?params|"
+    r".*_?config|.*_cfg|.*_conf|.*_args|.*_opts?)$"
+)
 LISTS = ["[32, 64]", "(2, 2)", "[2, 2, 2, 2]", "[16, 32, 64, 128]", "(8, 8)", "[3, 5, 7]"]
 
 
@@ -105,15 +110,10 @@ def uses(definition: ast.ClassDef) -> dict[str, Uses]:
 
     for node in ast.walk(definition):
         if isinstance(node, ast.Call):
-            for keyword in node.keywords:
-                if keyword.arg in ("dim", "axis") and (use := of(keyword.value)):
-                    use.axis = True
-            of_self = isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "self"
-            if (isinstance(node.func, ast.Name) or of_self) and (use := of(node.func)):
-                use.called = True
-            if isinstance(node.func, ast.Name) and node.func.id in ("len", "enumerate", "zip", "sum", "list", "tuple"):
-                for use in filter(None, map(of, node.args)):
-                    use.listed = True
+            _of_call(node, of)
+        elif (key := _key(node)) and isinstance(node, ast.Subscript):
+            if use := of(node.value):
+                use.attributes.add(key)
         elif isinstance(node, ast.For | ast.comprehension | ast.Starred | ast.Subscript):
             inner = node.iter if isinstance(node, ast.For | ast.comprehension) else node.value
             if use := of(inner):
@@ -124,6 +124,25 @@ def uses(definition: ast.ClassDef) -> dict[str, Uses]:
         elif isinstance(node, ast.Attribute) and (use := of(node.value)):
             use.attributes.add(node.attr)
     return found
+
+
+def _of_call(node: ast.Call, of: Callable[[ast.expr], Uses | None]) -> None:
+    """Notes what a call does with parameters."""
+    for keyword in node.keywords:
+        if keyword.arg in ("dim", "axis") and (use := of(keyword.value)):
+            use.axis = True
+    of_self = isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "self"
+    if (isinstance(node.func, ast.Name) or of_self) and (use := of(node.func)):
+        use.called = True
+    if isinstance(node.func, ast.Name) and node.func.id in ("len", "enumerate", "zip", "sum", "list", "tuple"):
+        for use in filter(None, map(of, node.args)):
+            use.listed = True
+
+
+def _key(node: ast.AST) -> str:
+    """The string that something is subscripted with."""
+    key = node.slice if isinstance(node, ast.Subscript) else None
+    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
 
 
 def values(name: str, annotation: str, use: Uses) -> list[str]:

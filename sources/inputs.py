@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import itertools
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import torch
 from torch import nn
+
+from sources.guesses import Uses, values
+from sources.layouts import Sizes, told
 
 BATCH, CHANNELS, TOKENS, SIDE, FEATURES = 4, 64, 64, 32, 64
 MASK_DENSITY = 0.75
@@ -101,11 +106,50 @@ def parameters(forward: Any) -> list[inspect.Parameter]:
     return required or positional[:1]
 
 
-def guesses(module: nn.Module) -> list[list[Spec]]:
-    """For every required parameter of ``forward``, specs worth trying, best first."""
-    text = source(type(module).forward)
-    hints = documented(type(module))
-    return [_of_parameter(module, p, text, hints) for p in parameters(module.forward)]
+def following(module: nn.Module, count: int) -> list[Spec]:
+    """Specs for the first parameter of ``forward`` that ``count`` inputs leave to its default."""
+    try:
+        every = list(inspect.signature(module.forward).parameters.values())
+    except (TypeError, ValueError):
+        return []
+    plain = [p for p in every if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if count >= len(plain) or plain[count].default is not None:
+        return []
+    return _guesses(module, {}, [plain[count]])[0][:3]
+
+
+def guesses(module: nn.Module, known: Mapping[str, int] = MappingProxyType({})) -> list[list[Spec]]:
+    """For every required parameter of ``forward``, specs worth trying, best first.
+
+    ``known`` are sizes that the constructor was given, by name.
+    """
+    return _guesses(module, known, parameters(module.forward))
+
+
+def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspect.Parameter]) -> list[list[Spec]]:
+    function = _does_the_work(module)
+    text = source(function)
+    documentation = "\n".join(filter(None, [inspect.getdoc(function), inspect.getdoc(type(module))]))
+    own = {name: value for name, value in vars(module).items() if type(value) is int}
+    sizes = Sizes({**own, **known}, _channels(module), _features(module))
+    hints = {name: str(p.annotation) for name, p in inspect.signature(function).parameters.items()}
+    found = []
+    for p in wanted:
+        p = p.replace(annotation=hints.get(p.name, p.annotation))
+        shapes = [sizes.shape(shape) for shape in told(p.name, documentation, text, str(p.annotation))]
+        found.append(_of_parameter(module, p, text, shapes))
+    return found
+
+
+def _does_the_work(module: nn.Module) -> Any:
+    """The forward of a module, or the function that a forward only wraps."""
+    forward = type(module).forward
+    code = getattr(forward, "__code__", None)
+    if code is not None and len(code.co_names) == 1 and not module._modules:
+        function = forward.__globals__.get(code.co_names[0])
+        if inspect.isfunction(function):
+            return function
+    return forward
 
 
 def source(function: Any) -> str:
@@ -116,40 +160,35 @@ def source(function: Any) -> str:
         return ""
 
 
-def documented(kind: type) -> dict[str, tuple[int, ...]]:
-    """Shapes that docstrings and comments tell, unknown sizes as 0: ``x: (B, 3, H, W)`` or ``x (batch, dim)``."""
-    text = "\n".join(filter(None, [kind.__doc__, kind.forward.__doc__, source(kind.forward)]))  # type: ignore[attr-defined]
-    found: dict[str, tuple[int, ...]] = {}
-    for name, dims in re.findall(r"\b(\w+)\W[^\n(\[]{0,100}[(\[]([\w*]+(?:\s*,\s*[\w/*]+)+|\w+,)[)\]]", text):
-        sizes = [int(d) if d.strip().isdecimal() else 0 for d in dims.split(",") if d.strip()]
-        found.setdefault(name, tuple(sizes))
-    return found
-
-
 def _of_parameter(
-    module: nn.Module, parameter: inspect.Parameter, text: str, hints: dict[str, tuple[int, ...]]
+    module: nn.Module, parameter: inspect.Parameter, text: str, shapes: list[tuple[int, ...]]
 ) -> list[Spec]:
     name, hint = parameter.name, str(parameter.annotation)
     low = name.lower()
-    found: list[Spec] = []
-    if hint.endswith("'int'>") or hint == "int":
-        found.append(Plain(8))
-    elif hint.endswith("'float'>") or hint == "float":
-        found.append(Plain(0.5))
-    elif hint.endswith("'bool'>") or hint == "bool":
-        found.append(Plain(False))
-    if 1 <= len(known := hints.get(name, ())) <= 6:
-        usual = shaped(module, len(known))
-        found.append(Tensor(tuple(size or other for size, other in zip(known, usual.shape, strict=True))))
     ranks = _ranks(name, text)
+    found: list[Spec] = [*_plain(name, hint, text), *_chosen(name, text)]
+    found += [Tensor(shape) for shape in shapes if 1 <= len(shape) <= 6]
     found += [shaped(module, rank) for rank in ranks]
-    common: list[Spec] = [shaped(module, rank) for rank in _usual_ranks(module)]
+    common: list[Spec] = [shaped(module, rank) for rank in _usual_ranks(module, text)]
     ints: list[Spec] = [Tensor((BATCH, TOKENS), "int", 16), Tensor((BATCH,), "int", 16)]
     if "mask" in low:
-        masks = [(BATCH, TOKENS), (BATCH, TOKENS, TOKENS), (TOKENS, TOKENS), (BATCH, 1, TOKENS, TOKENS)]
+        masks = [
+            (BATCH, TOKENS),
+            (BATCH, TOKENS, TOKENS),
+            (TOKENS, TOKENS),
+            (BATCH, 1, TOKENS, TOKENS),
+            (BATCH, 1, TOKENS),
+        ]
+        if any(isinstance(m, nn.Conv1d) for m in itertools.islice(module.modules(), 400)):
+            masks.insert(0, masks.pop())
         common = [*(Tensor(shape, "bool") for shape in masks), Plain(None), *common]
+        found = [*(replace(s, kind="bool") for s in found if isinstance(s, Tensor)), *found]
     elif re.search(r"ids?$|idx|indices|index|tokens?$|timesteps?$|^t$|captions|words|lengths?$|lens$", low):
+        told = [Tensor(shape, "int", 16) for shape in shapes]
         common = [*ints, *common]
+        found = [*told, *found]
+    elif re.search(r"cross_entropy|nll_loss|CrossEntropy|NLLLoss", text) and re.search(r"targets?$|^y$|labels?$", low):
+        common = [ints[1], ints[0], *common]
     elif re.search(r"target|^y$|labels?$", low):
         common = [*common, *ints]
     elif re.search(r"^(h|w|height|width|size|n|k|step|num_.*|.*_size)$", low) and not ranks:
@@ -161,42 +200,104 @@ def _of_parameter(
     return list(dict.fromkeys([*found, *common, *ints, Plain(4)]))
 
 
+def _chosen(name: str, text: str) -> list[Plain]:
+    """Strings that the text compares a parameter with."""
+    found = re.findall(rf"\b{re.escape(name)} ?(?:==|in) ?[(\[{{]?\s*(['\"]\w+['\"])", text)
+    return [Plain(ast.literal_eval(t)) for t in dict.fromkeys(found)][:4]
+
+
+def _plain(name: str, hint: str, text: str) -> list[Plain]:
+    """Values for a parameter that is no tensor, as its type hint tells."""
+    kind = re.sub(r"<class '(\w+)'>", r"\1", hint).split("|")[0].strip()
+    counted = re.fullmatch(r"(?:typing\.)?[Tt]uple\[(int|float)((?:, ?(?:int|float))*)\]", kind)
+    if kind not in ("int", "float", "bool", "str") and not counted:
+        return []
+    known = []
+    for expression in values(name, counted[1] if counted else kind, Uses()):
+        try:
+            known.append(ast.literal_eval(expression))
+        except (ValueError, SyntaxError):
+            continue
+    if counted:
+        return [Plain((v,) * (counted[2].count(",") + 1)) for v in known if isinstance(v, int | float)][:3]
+    wanted = {"int": int, "float": float, "bool": bool, "str": str}[kind]
+    return [Plain(v) for v in known if type(v) is wanted][:3]
+
+
 def _ranks(name: str, text: str) -> list[int]:
-    """Ranks that the text of forward tells: an unpacked shape, a permutation, an einops pattern."""
+    """Ranks that the text of forward tells by a permutation or the axes that it names."""
     name = re.escape(name)
     found = []
-    for names in re.findall(rf"^\s*([\w, _*]+?)\s*=\s*{name}\.(?:shape|size\(\))\s*$", text, re.M):
-        if "*" not in names and "," in names:
-            found.append(names.strip().strip(",").count(",") + 1)
     for axes in re.findall(rf"\b{name}\.permute\(([\d, ]+)\)", text):
         found.append(axes.count(",") + 1)
-    for pattern in re.findall(rf"(?:rearrange|reduce|repeat)\(\s*{name}\s*,\s*f?['\"](.*?)->", text):
-        found.append(len(re.sub(r"\([^)]*\)", "group", pattern).split()))
     for axis in re.findall(rf"\b{name}\.(?:shape\[|size\()(\d)[\])]", text):
         if int(axis) >= 2:
             found.append(int(axis) + 1 if int(axis) == 2 else 4)
     return list(dict.fromkeys(r for r in found if 1 <= r <= 6))
 
 
-def _usual_ranks(module: nn.Module) -> list[int]:
+_SPATIAL = re.compile(
+    r"(?i)height|width|\bh\b|\bw\b|im(age|g)|spatial|chan|conv|pool|interpolate|pad\b|2d|3d|patch|pixel|feat|grid|flow"
+    r"|heatmap|kernel|upsampl|shuffle|\[2, 3\]|\(2, 3\)|dim=-?[23]|, -[23]"
+)
+
+
+def _usual_ranks(module: nn.Module, text: str) -> list[int]:
     """Ranks to try, the one that the first layer of known rank takes first."""
-    for layer in itertools.islice(module.modules(), 400):
+    layers = list(itertools.islice(module.modules(), 400))
+    for layer in layers:
         kind = type(layer).__name__
         if match := re.search(r"(Conv|ConvTranspose|Pool|BatchNorm|InstanceNorm|Dropout)(\d)d$", kind):
             rank = int(match[2]) + 2
             return list(dict.fromkeys([rank, 4, 3, 2, 5]))
+        if kind == "Linear" and _takes_rows(module, layers):
+            return [2, 3, 4, 5]
         if kind in ("Linear", "LayerNorm", "MultiheadAttention", "GRU", "LSTM", "RNN"):
             return [3, 2, 4, 5]
-    return [4, 3, 2, 5]
+    if len(layers) == 1 and (own := [p.dim() for p in module._parameters.values() if p is not None]):
+        return [4, 3, 2, 5] if max(own) > 2 else [3, 2, 4, 5] if "Cell" not in type(module).__name__ else [2, 3, 4, 5]
+    plain = all(isinstance(layer, nn.modules.loss._Loss) for layer in layers[1:])
+    if not plain or module._parameters or _SPATIAL.search(text) or "scaled_dot_product" in text:
+        return [4, 3, 2, 5]
+    # reductions over an axis that the constructor is told have one before it and one after it
+    return [3, 2, 4, 5] if {"dim", "axis"} & set(vars(module)) and "cum" not in text else [2, 3, 4, 5]
+
+
+def _takes_rows(module: nn.Module, layers: list[nn.Module]) -> bool:
+    """Whether a module that starts with a linear layer is one over rows of features, not over tokens."""
+    names = set(vars(module)) | set(_constructor(type(module)))
+    rows = {"in_features", "input_size", "input_dim", "in_dim", "n_in", "n_inputs", "num_features", "layer_sizes"}
+    tokens = ("LayerNorm", "MultiheadAttention", "GRU", "LSTM", "RNN")
+    return any(isinstance(m, nn.BatchNorm1d) for m in layers) or (
+        bool(names & rows) and not any(type(m).__name__ in tokens for m in layers)
+    )
+
+
+def _constructor(kind: type[nn.Module]) -> list[str]:
+    try:
+        return list(inspect.signature(kind).parameters)
+    except (TypeError, ValueError):
+        return []
+
+
+def _channels(module: nn.Module) -> int:
+    """What the first layer over channels takes."""
+    layers = itertools.islice(module.modules(), 400)
+    return next((c for m in layers if isinstance(c := getattr(m, "in_channels", getattr(m, "num_features", 0)), int)
+                 and c), CHANNELS)  # fmt: skip
+
+
+def _features(module: nn.Module) -> int:
+    """What the first layer over features takes."""
+    layers = list(itertools.islice(module.modules(), 400))
+    features = next((f for m in layers if isinstance(f := getattr(m, "in_features", None), int)), 0)
+    return features or next((m.normalized_shape[-1] for m in layers if isinstance(m, nn.LayerNorm)), FEATURES)
 
 
 def shaped(module: nn.Module, rank: int) -> Tensor:
     """A float tensor of a rank, its channels or features as the first layer of the module wants them."""
     layers = list(itertools.islice(module.modules(), 400))
-    channels = next((c for m in layers if (c := getattr(m, "in_channels", getattr(m, "num_features", 0))) and
-                     isinstance(c, int)), CHANNELS)  # fmt: skip
-    features = next((f for m in layers if isinstance(f := getattr(m, "in_features", None), int)), 0)
-    features = features or next((m.normalized_shape[-1] for m in layers if isinstance(m, nn.LayerNorm)), FEATURES)
+    channels, features = _channels(module), _features(module)
     recurrent = next((m.input_size for m in layers if isinstance(m, nn.RNNBase | nn.RNNCellBase)), 0)
     one = any(type(m).__name__ in ("Conv1d", "BatchNorm1d") for m in layers)
     shapes: dict[int, tuple[int, ...]] = {

@@ -20,14 +20,17 @@ import torch
 from kdata.record import digest
 from sources.capture import decoded, encoded, install
 from sources.check import Work, check
-from sources.cutting import touches_system
+from sources.constructions import Told
+from sources.danger import touches_system
 from sources.emit import emit
+from sources.ignored import without_ignored
+from sources.initial import cheapen
 from sources.inputs import all_tensors, parameters
 from sources.isolation import isolated
 from sources.on_cpu import OnOne, without_weights
 from sources.progress import Budget, Progress
 from sources.runs import Runs, fitted
-from sources.search import TOO_LONG, Solution, Told, Unsolved, solve
+from sources.search import TOO_LONG, Solution, Unsolved, solve
 from sources.sizes import bounded, named, slots, tied
 from sources.slicer import ABSENT
 from sources.writer import pruned
@@ -96,7 +99,7 @@ def infer(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
     """
     namespace = load(cut["source"], scratch)
     kind = namespace[cut["name"]]
-    _skip_initialisation()
+    cheapen()
     told = Told(tuple(cut["told"]["sites"]), cut["told"]["defaults"])
     outcome = solve(kind, namespace, cut["source"], told, operators)
     if isinstance(outcome, Unsolved):
@@ -115,7 +118,7 @@ def _seen(user: dict[str, str], scratch: Path) -> dict[str, Any]:
 def watch(user: dict[str, str], scratch: Path, device: str = "cpu") -> dict[str, Any]:
     """Run what uses classes for as long as it may, and tell with what each of its classes was called."""
     namespace = load(user["source"], scratch)
-    _skip_initialisation()
+    cheapen()
     without_weights()
     known, found = dict(namespace), dict[str, Solution]()
     own = {v: n for n, v in known.items() if isinstance(v, type) and v.__module__ == MODULE}
@@ -144,7 +147,7 @@ def write_seen(
         UnfitError: it has too many operators.
     """
     namespace, solution = load(user["source"], scratch), decoded(answer)
-    _skip_initialisation()
+    cheapen()
     source = pruned(user["source"], [user["wanted"], *solution.arguments.values()])
     if misuse := touches_system(source):
         return {"reason": "touches the system", "detail": misuse}
@@ -156,7 +159,7 @@ def _written(cut: dict[str, Any], namespace: dict[str, Any], outcome: Solution, 
     kind = namespace[cut["name"]]
     names = [p.name for p in parameters(kind.forward)[1:]] or ["x"]
     runs = Runs(kind, namespace, operators)
-    outcome = bounded(fitted(outcome, runs), runs)
+    outcome = bounded(fitted(without_ignored(outcome, kind, namespace), runs), runs)
     groups = tied(outcome, slots(outcome, names), runs)
     sizes = named(groups, outcome, set(namespace))
     free = {slot for size in sizes if size.free for slot in size.slots}
@@ -194,14 +197,3 @@ def load(source: str, scratch: Path) -> dict[str, Any]:
     given = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "functools": functools,
              "SimpleNamespace": types.SimpleNamespace}  # fmt: skip
     return given | module.__dict__
-
-
-def _skip_initialisation() -> None:
-    """Random initial weights do not matter to shapes, and take most of the time of large layers."""
-
-    def skip(tensor: Any = None, *_: Any, **named: Any) -> Any:
-        return named.get("tensor", tensor)
-
-    for name in dir(torch.nn.init):
-        if name.endswith("_") and not name.startswith("_"):
-            setattr(torch.nn.init, name, skip)

@@ -58,6 +58,11 @@ class Progress(TorchFunctionMode):
         each = operators if light and operators else math.inf
         self._elements, self._flops = min(MAX_ELEMENTS, each * LIGHT_ELEMENTS), min(MAX_FLOPS, each * LIGHT_FLOPS)
 
+    @property
+    def work(self) -> float:
+        """What the call took out of the budget."""
+        return self.count + self.elements / ELEMENTS_OF_ONE + self.flops / FLOPS_OF_ONE
+
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self.count += 1
         if self.computing > self._most:

@@ -8,37 +8,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import torch
-from torch import nn
 
-from sources.inputs import BATCH, FEATURES, SIDE, TOKENS, Many, Plain, Spec, Specs, Tensor, all_tensors, edited, shaped
+from sources.failure import Change, Failure
+from sources.inputs import BATCH, SIDE, TOKENS, Many, Specs, Tensor, all_tensors, edited, shaped
+from sources.kinds import KINDS
 
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
 SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
 MAX_ELEMENTS = 1 << 22
-Change = tuple[float, Specs]  # cost and new inputs
-
-
-@dataclass(slots=True)
-class Failure:
-    """One failed call: its inputs, the error, and the last torch function that was called."""
-
-    specs: Specs
-    message: str  # "ValueError: ..."
-    module: nn.Module
-    function: str = ""
-    arguments: tuple[Any, ...] = ()
-
-    def of_shape(self, tensor: Any) -> Iterator[tuple[tuple[int, ...], Tensor]]:
-        """Inputs that have the shape of an operator's argument: most likely they are it."""
-        if isinstance(tensor, torch.Tensor):
-            yield from ((p, t) for p, t in all_tensors(self.specs) if t.shape == tuple(tensor.shape))
-
-    def with_tensor(self, path: tuple[int, ...], new: Spec, cost: float) -> Change:
-        return cost, edited(self.specs, path, new)
 
 
 def repairs(failure: Failure) -> list[Change]:
@@ -88,6 +68,8 @@ def _wanted(f: Failure, got: int, wanted: int) -> Iterator[Change]:
     """A dimension was ``got`` where the operator needs ``wanted``: inputs may have it as it is, shifted or scaled."""
     if got == wanted:
         return
+    if got > wanted and got % wanted == 0:  # inputs that are concatenated, or multiplied, take a share each
+        yield 0.3, _shared(f.specs, got // wanted)
     for path, t in all_tensors(f.specs):
         for i, size in enumerate(t.shape):
             if size == got:
@@ -101,6 +83,29 @@ def _wanted(f: Failure, got: int, wanted: int) -> Iterator[Change]:
             side = round(t.shape[-1] * (wanted / got) ** (1 / spatial))
             for other in dict.fromkeys([side, side - 1, side + 1]):
                 yield f.with_tensor(path, replace(t, shape=(*t.shape[:2], *[other] * spatial)), 0.6)
+
+
+def _shared(specs: Specs, times: int) -> Specs:
+    """The inputs with their channels divided."""
+    for path, t in all_tensors(specs):
+        at = 1 if len(t.shape) > 3 else len(t.shape) - 1
+        for i in dict.fromkeys((at, 1)):
+            if 0 < i < len(t.shape) and t.shape[i] % times == 0 and t.shape[i] > times:
+                specs = edited(specs, path, t.resized(i, t.shape[i] // times))
+                break
+    return specs
+
+
+def _expected(f: Failure) -> Iterator[Change]:
+    """A message that tells a whole shape: ``Expected hidden size (2, 4, 128), got [4, 64, 32]``."""
+    shape = r"[^(\[]*[(\[]([\d, ]+)[)\]]"
+    match = re.search(rf"[Ee]xpected [^(\[]*(?:\[\d\])?{shape},? (?:but )?got {shape}", f.message)
+    if not match:
+        return
+    wanted, got = (tuple(int(n) for n in text.split(",") if n.strip()) for text in match.groups())
+    for path, t in all_tensors(f.specs):
+        if t.shape == got and wanted:
+            yield f.with_tensor(path, replace(t, shape=wanted), 0.0)
 
 
 def _matmul(f: Failure) -> Iterator[Change]:
@@ -172,29 +177,6 @@ def _rank(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, Many((t,) * int(unpack[1] or unpack[2]), "tuple"), 1.5)
 
 
-def _kind(f: Failure) -> Iterator[Change]:
-    message = f.message
-    for path, t in all_tensors(f.specs):
-        if re.search(r"Long|Int\b|indices|integer|int64|dtype|index|one_hot|one-hot|scatter|gather", message):
-            if t.kind != "int":
-                yield f.with_tensor(path, Tensor(t.shape[:2], "int", 16), 1.0)
-                yield f.with_tensor(path, Tensor(t.shape, "int", 2), 1.3)
-            else:
-                yield f.with_tensor(path, Tensor(t.shape), 1.1)
-        if "lengths" in message.lower() and t.kind in ("int", "full") and t.shape:
-            longest = {n for _, other in all_tensors(f.specs) if other != t for n in other.shape[1:]}
-            for j, n in enumerate(sorted(longest)):
-                yield f.with_tensor(path, Tensor(t.shape[:1], "full", n), 0.1 + 0.1 * j)
-        if re.search(r"[Bb]ool|mask", message):
-            yield f.with_tensor(path, replace(t, kind="float" if t.kind == "bool" else "bool"), 1.2)
-        if re.search(r"[Ff]loat|Half|Double", message) and t.kind != "float":
-            yield f.with_tensor(path, Tensor(t.shape), 0.9)
-        if re.search(r"out of range|out of bounds", message) and t.kind == "int":
-            yield f.with_tensor(path, replace(t, high=2), 0.5)
-        if "between 0 and 1" in message and t.kind == "float":
-            yield f.with_tensor(path, replace(t, kind="unit"), 0.0)
-
-
 def _small(f: Failure) -> Iterator[Change]:
     if not re.search(
         r"[Kk]ernel size|too small|[Oo]utput size|smaller|Padding size|negative dim|Expected more than", f.message
@@ -223,28 +205,6 @@ def _divisible(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, replace(t, shape=(*t.shape[:-2], side, side)), 1.5 + 0.05 * j)
 
 
-def _container(f: Failure) -> Iterator[Change]:
-    message = f.message
-    for i, spec in enumerate(f.specs):
-        if isinstance(spec, Tensor) and re.search(
-            r"only one element|ambiguous|as an integer|scalar|tuple of ints|must be .*int|only integer|not callable",
-            message,
-        ):
-            yield from (f.with_tensor((i,), Plain(v), 1.0 + 0.2 * j) for j, v in enumerate((4, 1, None, False)))
-        elif isinstance(spec, Tensor) and re.search(
-            r"not subscriptable|not iterable|must be tuple|expected Tensor as element|sequence|cat\(\)|of Tensors",
-            message,
-        ):
-            yield f.with_tensor((i,), Many((spec,) * 3), 1.0)
-        elif isinstance(spec, Many) and re.search(r"index out of range", message) and spec.items:
-            yield f.with_tensor((i,), replace(spec, items=(*spec.items, spec.items[-1])), 0.5)
-        elif isinstance(spec, Many) and spec.items and "object has no attribute" in message:
-            yield f.with_tensor((i,), spec.items[0], 0.8)
-        elif isinstance(spec, Plain) and re.search(r"'int'|'float'|'bool'|NoneType|not int", message):
-            yield f.with_tensor((i,), Tensor((BATCH, FEATURES)), 1.0)
-            yield f.with_tensor((i,), Tensor((BATCH, TOKENS, FEATURES)), 1.1)
-
-
 def _equal(f: Failure) -> Iterator[Change]:
     """Two inputs may have to be alike."""
     found = all_tensors(f.specs)
@@ -253,5 +213,5 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
-    _layer, _matmul, _numbers, _view, _rank, _kind, _small, _divisible, _container, _equal,
+    _layer, _expected, _matmul, _numbers, _view, _rank, _small, _divisible, _equal, *KINDS,
 )  # fmt: skip

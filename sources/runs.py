@@ -8,9 +8,10 @@ from typing import Any
 import torch
 
 from sources.check import UnfitError, Work
+from sources.constructions import build
 from sources.inputs import draw
 from sources.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, Budget
-from sources.search import Solution, build, call, has_tensor
+from sources.search import Solution, call, has_tensor
 from sources.variants import halved, of_one, shallower
 
 MAX_HALVINGS = 6
@@ -67,9 +68,11 @@ def fitted(solution: Solution, runs: Runs) -> Solution:
         return lightened(solution, runs)
     except UnfitError:
         shallow = Solution(shallower(solution.arguments), solution.specs)
-        if shallow == solution or not runs(shallow):
+        short = Solution(solution.arguments, halved(solution.specs))  # loops over a sequence
+        fewer = next((s for s in (shallow, short) if s != solution and runs(s)), None)
+        if fewer is None:
             raise
-        return fitted(shallow, runs)
+        return fitted(fewer, runs)
 
 
 def lightened(solution: Solution, runs: Runs) -> Solution:

@@ -9,37 +9,43 @@ The method, measured: progress-guided search over inputs and backtracking over a
 
 from __future__ import annotations
 
-import ast
 import heapq
 import inspect
 import itertools
 import math
 import re
-import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import torch
 from torch import nn
 
-from sources.guesses import Uses, uses, values
+from sources.constructions import NOTHING, Constructions, Told, Trouble
+from sources.failure import Failure
 from sources.inputs import Specs, all_tensors, draw, guesses
 from sources.progress import DRAWN_OF_ONE, MAX_ELEMENTS, Budget, Progress, TooLongError, TooMuchError
-from sources.repairs import Failure, repairs
+from sources.repairs import repairs
 from sources.variants import Arguments, halved, of_one, rescaled, shallower
+from sources.worth import flaw
 
-CONFIG = "<config>"
 TOO_LONG = "too many operators"
-MAX_CONSTRUCTIONS = 60
-MAX_MODULES = 6  # constructed modules whose forward is tried
+MAX_MODULES = 9  # constructed modules whose forward is tried
 MAX_CALLS = 140  # of one module's forward; a third of it for all modules but the first
 MAX_STALE = 60  # calls without progress
 SHORT_STALE = 12  # the same where other arguments promise more
+NEW_EVERY = 5  # every so many calls another first guess has its turn, however far the mended ones came
+MAX_FLAWED = 16  # calls after the first that runs, but is not worth keeping
+MAX_FLAWED_MODULES = 2
+MAX_LOOKED_AT = 300  # work of a call whose answer is looked at: that takes a few calls more
 SMALLER = -1e6  # cost of inputs smaller than ones that were too large: they come first
-CONSTRUCTION = 5  # what constructing a module costs besides
-MAX_PARAMETERS = 100_000_000
+MAX_PARAMETERS = 150_000_000
+# Errors that other inputs will hardly mend: a constructor argument is of the wrong kind.
+_OF_ARGUMENTS = re.compile(
+    r"unsupported operand type\(s\) for .*'(?!Tensor|int|float|NoneType)\w+'|non-iterable (int|\w+) object|Identity"
+    r"|unexpected keyword argument|'(str|type|function)'|, not (str|type|function|list)\b|'int' object is not"
+    r"|object is not callable|NotImplementedError"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,65 +64,6 @@ class Unsolved:
     detail: str
 
 
-class Config:
-    """A configuration that invents what it is asked for and notes it in the arguments."""
-
-    def __init__(
-        self, name: str, arguments: Arguments, namespace: Mapping[str, Any], defaults: Mapping[str, str]
-    ) -> None:
-        self.__dict__.update(_name=name, _arguments=arguments, _namespace=namespace, _defaults=defaults)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        key = f"{self._name}.{name}"
-        if key not in self._arguments:
-            guess = next(v for v in values(name, "", Uses()) if v != CONFIG)
-            self._arguments[key] = self._defaults.get(name, guess)
-        return eval(self._arguments[key], dict(self._namespace))  # noqa: S307 - our own expressions, in the sandbox
-
-    def __getitem__(self, name: str) -> Any:
-        return self.__getattr__(name)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        return self.__getattr__(name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        self.__dict__[name] = value
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What the rest of the package tells about a class's arguments, see ``sources.hints``."""
-
-    sites: tuple[dict[str, Any], ...] = ()
-    defaults: Mapping[str, str] = field(default_factory=dict)
-
-
-NOTHING = Told()
-
-
-def build(
-    kind: type[nn.Module],
-    arguments: Arguments,
-    namespace: Mapping[str, Any],
-    budget: Budget,
-    defaults: Mapping[str, str] = MappingProxyType({}),
-) -> nn.Module:
-    """Construct a module. Attributes that a configuration had to invent are added to ``arguments``."""
-    budget.left -= CONSTRUCTION
-    given: dict[str, Any] = {}
-    for name, expression in list(arguments.items()):
-        if "." in name:
-            continue
-        if expression == CONFIG:
-            given[name] = Config(name, arguments, namespace, defaults)
-        else:
-            given[name] = eval(expression, dict(namespace))  # noqa: S307 - our own expressions, in the sandbox
-    with Progress(budget):
-        return kind(**given)
-
-
 def call(
     module: nn.Module, specs: Specs, budget: Budget, operators: int | None = None, light: bool = False
 ) -> tuple[Progress, Any, Exception | None]:
@@ -133,6 +80,17 @@ def call(
         return progress, None, error
 
 
+@dataclass(slots=True)
+class _Tried:
+    """What the search over the inputs of one module came to: inputs with which it runs, or the best failure."""
+
+    specs: Specs | None = None
+    flaw: str = ""
+    reason: str = "inputs not inferred"
+    trouble: Trouble = field(default_factory=lambda: Trouble(""))
+    reached: int = -1
+
+
 def solve(
     kind: type[nn.Module], namespace: Mapping[str, Any], text: str, told: Told = NOTHING, operators: int | None = None
 ) -> Solution | Unsolved:
@@ -143,70 +101,138 @@ def solve(
     budget = Budget()
     constructions = Constructions(kind, namespace, text, budget, told)
     first: Unsolved | None = None
+    flawed: list[Solution] = []
+    reached = -1
     for tried, (arguments, module) in enumerate(constructions):
         if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
             first = first or Unsolved("too large", "parameters")
             continue
-        outcome = _solve_inputs(module, arguments, MAX_CALLS if tried == 0 else MAX_CALLS // 3, budget, operators)
-        if not isinstance(outcome, Unsolved):
-            return Solution(arguments, outcome)
-        first = first or outcome
-        for other in rescaled(arguments, outcome.detail):
+        search = _InputSearch(
+            module, arguments, budget, operators, MAX_CALLS if tried == 0 else MAX_CALLS // 3, reached
+        )
+        outcome = search.run()
+        if outcome.specs is not None:
+            if not outcome.flaw:
+                return Solution(arguments, outcome.specs)
+            flawed.append(Solution(arguments, outcome.specs))
+        first = first or Unsolved(outcome.reason, outcome.trouble.message)
+        for other in rescaled(arguments, outcome.trouble.message):
             constructions.again(other)
         if outcome.reason == TOO_LONG and not constructions.again(shallower(arguments)):
-            return outcome
-        if tried + 1 >= MAX_MODULES or budget.left < 0:
+            return Unsolved(outcome.reason, outcome.trouble.message)
+        if outcome.specs is None and outcome.reached >= reached:
+            constructions.blame(arguments, outcome.trouble)
+        reached = max(reached, outcome.reached)
+        if tried + 1 >= MAX_MODULES or budget.left < 0 or len(flawed) >= MAX_FLAWED_MODULES:
             break
-    return first or Unsolved("constructor not inferred", constructions.message)
+    return flawed[0] if flawed else first or Unsolved("constructor not inferred", constructions.message)
 
 
-def _solve_inputs(
-    module: nn.Module, arguments: Arguments, calls: int, budget: Budget, operators: int | None
-) -> Specs | Unsolved:
+@dataclass(slots=True)
+class _InputSearch:
     """Best-first search over the inputs of one module. Heavy inputs give way to smaller ones, while there are any."""
-    heap: list[tuple[float, int, Specs]] = []
-    seen: set[Specs] = set()
-    order = itertools.count()
 
-    def push(cost: float, specs: Specs) -> None:
-        if specs not in seen:
-            seen.add(specs)
-            heapq.heappush(heap, (cost, next(order), specs))
+    module: nn.Module
+    arguments: Arguments
+    budget: Budget
+    operators: int | None
+    calls: int
+    reached_before: int  # by modules of other arguments
+    heap: list[tuple[float, int, Specs]] = field(default_factory=list)
+    seen: set[Specs] = field(default_factory=set)
+    tried: set[Specs] = field(default_factory=set)
+    order: Iterator[int] = field(default_factory=itertools.count)
+    stale: int = 0
+    patience: int = MAX_STALE
+    best: _Tried = field(default_factory=_Tried)
 
-    for cost, specs in _starts(module):
-        push(cost, specs)
-    best, stale, message, patience = -1, 0, "", MAX_STALE
-    floor = budget.left / 2  # other arguments are to have their turn
-    for _ in range(calls):
-        if not heap or stale > patience or budget.left < floor:
-            break
-        _, _, specs = heapq.heappop(heap)
-        smaller = [s for s in (of_one(specs), halved(specs)) if s not in seen]
-        budget.left -= sum(math.prod(t.shape) for _, t in all_tensors(specs)) / DRAWN_OF_ONE
-        progress, result, error = call(module, specs, budget, operators, bool(smaller))
-        if error is None and has_tensor(result):
-            return specs
+    def run(self) -> _Tried:
+        """Inputs with which the module runs, the best there are; else how far it came."""
+        starts = list(_starts(self.module, _given_sizes(self.module, self.arguments)))
+        for cost, specs in starts:
+            self._push(cost, specs)
+        fresh = iter(sorted((s for s in starts), key=lambda s: s[0]))
+        floor = self.budget.left / 2  # other arguments are to have their turn
+        left = self.calls
+        while left > 0 and self.heap and self.stale <= self.patience and self.budget.left >= floor:
+            _, _, specs = heapq.heappop(self.heap)
+            if left % NEW_EVERY == 0 and (other := next((s for _, s in fresh if s not in self.tried), None)):
+                self._push(SMALLER / 2, specs, again=True)
+                specs = other
+            if specs in self.tried:
+                continue
+            self.tried.add(specs)
+            before = self.best.specs
+            if self._try(specs):
+                break
+            left = MAX_FLAWED if before is None and self.best.specs is not None else left - 1
+        return self.best
+
+    def _push(self, cost: float, specs: Specs, again: bool = False) -> None:
+        if again or specs not in self.seen:
+            self.seen.add(specs)
+            heapq.heappush(self.heap, (cost, next(self.order), specs))
+
+    def _try(self, specs: Specs) -> bool:
+        """One call; whether the search is at its end."""
+        smaller = [s for s in (of_one(specs), halved(specs)) if s not in self.seen]
+        self.budget.left -= sum(math.prod(t.shape) for _, t in all_tensors(specs)) / DRAWN_OF_ONE
+        progress, result, error = call(self.module, specs, self.budget, self.operators, bool(smaller))
         if isinstance(error, TooLongError):
-            return Unsolved(TOO_LONG, str(error))
+            self.best = _Tried(reason=TOO_LONG, trouble=Trouble(str(error)))
+            return True
         if isinstance(error, TooMuchError):
             if not smaller:
-                return Unsolved("too large", str(error))
-            for first, s in enumerate(smaller):
-                push(SMALLER + first, s)
-            continue
-        text = f"{type(error).__name__}: {error}" if error else "no tensor among the outputs"
-        stale = 0 if progress.count > best else stale + 1
-        if progress.count > best:
-            best, message = progress.count, text
-            patience = SHORT_STALE if rescaled(arguments, text) else MAX_STALE
+                self.best = _Tried(reason="too large", trouble=Trouble(str(error)))
+            for cost, s in enumerate(smaller):
+                self._push(SMALLER + cost, s)
+            return not smaller
+        if error is None and has_tensor(result):
+            return self._ran(specs, result, progress)
+        self._failed(specs, error, progress)
+        return False
+
+    def _ran(self, specs: Specs, result: Any, progress: Progress) -> bool:
+        found = flaw(self.module, specs, result, self.budget) if progress.work < MAX_LOOKED_AT else ""
+        if not found or self.best.specs is None:
+            self.best = _Tried(specs, found, reached=progress.count)
+        if found:
+            self._repair(specs, found, progress)
+        return not found
+
+    def _failed(self, specs: Specs, error: Exception | None, progress: Progress) -> None:
+        trouble = Trouble.of(error, _file(self.module)) if error else Trouble("no tensor among the outputs")
+        self.stale = 0 if progress.count > self.best.reached else self.stale + 1
+        if progress.count > self.best.reached and self.best.specs is None:
+            self.best = _Tried(trouble=trouble, reached=progress.count)
+            hopeless = rescaled(self.arguments, trouble.message) or _OF_ARGUMENTS.search(trouble.message)
+            self.patience = SHORT_STALE if hopeless or 0 <= progress.count <= self.reached_before else MAX_STALE
+        self._repair(specs, trouble.message, progress)
+
+    def _repair(self, specs: Specs, message: str, progress: Progress) -> None:
         reached = math.log2(1 + min(progress.count, 400))
-        for cost, other in repairs(Failure(specs, text, module, *progress.last)):
-            push(cost + 0.4 - reached, other)
-    return Unsolved("inputs not inferred", message)
+        for cost, other in repairs(Failure(specs, message, self.module, *progress.last)):
+            self._push(cost + 0.4 - reached, other)
 
 
-def _starts(module: nn.Module) -> Iterator[tuple[float, Specs]]:
-    choices = guesses(module)
+def _file(module: nn.Module) -> str:
+    """The file of a task's text."""
+    code = getattr(type(module).forward, "__code__", None)
+    return code.co_filename if code else ""
+
+
+def _given_sizes(module: nn.Module, arguments: Arguments) -> dict[str, int]:
+    """Integers that a module was constructed with, by name, defaults included."""
+    try:
+        parameters = inspect.signature(type(module)).parameters
+    except (TypeError, ValueError):
+        return {}
+    given: dict[str, int] = {name: p.default for name, p in parameters.items() if type(p.default) is int}
+    return given | {n.split(".")[-1]: int(text) for n, text in arguments.items() if text.isdecimal()}
+
+
+def _starts(module: nn.Module, known: Mapping[str, int]) -> Iterator[tuple[float, Specs]]:
+    choices = guesses(module, known)
     for i in range(max(map(len, choices), default=0) or 1):
         yield 0.4 * i, tuple(c[min(i, len(c) - 1)] for c in choices)
     if len(choices) > 1:
@@ -222,141 +248,3 @@ def has_tensor(value: Any) -> bool:
         return value.numel() > 0
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
     return any(has_tensor(v) for v in inner)
-
-
-@dataclass(slots=True)
-class Constructions:
-    """Iterates over the modules of a class that could be constructed, best guess first."""
-
-    kind: type[nn.Module]
-    namespace: Mapping[str, Any]
-    text: str
-    budget: Budget
-    told: Told = NOTHING
-    message: str = ""
-    _heap: list[tuple[float, int, Arguments]] = field(default_factory=list)
-    _seen: set[str] = field(default_factory=set)
-    _order: Iterator[int] = field(default_factory=itertools.count)
-    _values: dict[str, list[str]] = field(default_factory=dict)
-
-    def __iter__(self) -> Iterator[tuple[Arguments, nn.Module]]:
-        parameters = self._parameters()
-        required = [p.name for p in parameters if p.default is p.empty]
-        for i, site in enumerate(self._sites(parameters)):
-            self._push(0.1 * i, {name: self._options(name)[0] for name in required} | site)
-        self._push(0.25, {name: self._options(name)[0] for name in required})
-        for _ in range(MAX_CONSTRUCTIONS):
-            if not self._heap or self.budget.left < 0:
-                return
-            cost, _, arguments = heapq.heappop(self._heap)
-            try:
-                module = build(self.kind, arguments, self.namespace, self.budget, self.told.defaults)
-            except Exception as error:  # noqa: BLE001 - as above
-                self._mend(cost, arguments, error, parameters)
-                continue
-            yield arguments, module
-            for name in arguments:
-                for j, option in enumerate(self._options(name)[1:5]):
-                    self._push(cost + 1.0 + 0.5 * j, {**arguments, name: option})
-
-    def again(self, arguments: Arguments) -> bool:
-        """Whether these arguments are new; they are the next to be tried."""
-        before = len(self._seen)
-        self._push(-1.0, arguments)
-        return len(self._seen) > before
-
-    def _parameters(self) -> list[inspect.Parameter]:
-        try:
-            every = list(inspect.signature(self.kind).parameters.values())
-        except (TypeError, ValueError):
-            return []
-        return [p for p in every if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-
-    def _sites(self, parameters: list[inspect.Parameter]) -> list[Arguments]:
-        """Arguments of the package's own calls."""
-        names = [p.name for p in parameters if p.kind != p.KEYWORD_ONLY]
-        found = []
-        for site in self.told.sites:
-            given = {n: v for n, v in zip(names, site["positional"], strict=False) if v is not None} | site["named"]
-            found.append({p.name: given[p.name] for p in parameters if p.name in given})
-        return found
-
-    def _options(self, name: str) -> list[str]:
-        if name not in self._values:
-            known = [self.told.defaults[k] for k in [name.split(".")[-1]] if k in self.told.defaults]
-            if "." in name:
-                guesses = [v for v in values(name.split(".")[-1], "", Uses()) if v != CONFIG]
-                self._values[name] = list(dict.fromkeys([*known, *guesses]))
-            else:
-                hint = inspect.signature(self.kind).parameters[name].annotation
-                hint = hint if isinstance(hint, str) else "" if hint is inspect.Parameter.empty else _spelled(hint)
-                first, *rest = values(name, hint, self._uses().get(name, Uses()))
-                self._values[name] = list(dict.fromkeys([first, *known, *rest]))
-        return self._values[name]
-
-    def _uses(self) -> dict[str, Uses]:
-        tree = ast.parse(self.text)
-        names = {c.__name__ for c in self.kind.__mro__}
-        found: dict[str, Uses] = {}
-        for node in tree.body:
-            if isinstance(node, ast.ClassDef) and node.name in names:
-                found |= uses(node)
-        return found
-
-    def _push(self, cost: float, arguments: Arguments) -> None:
-        key = repr(sorted(arguments.items()))
-        if key not in self._seen:
-            self._seen.add(key)
-            heapq.heappush(self._heap, (cost, next(self._order), arguments))
-
-    def _mend(self, cost: float, arguments: Arguments, error: Exception, parameters: list[inspect.Parameter]) -> None:
-        """Queue variants of arguments that failed: parameters named where it failed come first."""
-        message = f"{type(error).__name__}: {error}"
-        self.message = self.message or message
-        frames = traceback.extract_tb(error.__traceback__)
-        near = " ".join(f.line or "" for f in frames[-3:]) + " " + message
-        far = " ".join(f.line or "" for f in frames)
-        for p in parameters:  # optional ones that are really needed
-            optional = p.default is None or isinstance(p.default, str | tuple | list)
-            if p.name not in arguments and optional and re.search(rf"\b{p.name}\b", near):
-                for j, option in enumerate(self._options(p.name)[:4]):
-                    self._push(cost + 0.5 + 0.4 * j, {**arguments, p.name: option})
-        suspects = sorted(arguments, key=lambda n: self._distance(n, near, far))
-        for i, name in enumerate(suspects[:6]):
-            distance = self._distance(name, near, far)
-            wanted = (
-                _wanted(message, frames[-1].line or "" if frames else "") if distance == 0 or len(suspects) == 1 else []
-            )
-            for j, option in enumerate([*wanted, *self._options(name)][:10]):
-                if option != arguments[name]:
-                    self._push(cost + 0.3 + 0.4 * j + 0.6 * i + 0.5 * distance, {**arguments, name: option})
-
-    def _distance(self, name: str, near: str, far: str) -> int:
-        word = re.compile(rf"\b{re.escape(name.split('.')[-1])}\b")
-        return 0 if word.search(near) else 1 if word.search(far) else 2
-
-
-def _spelled(hint: Any) -> str:
-    return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
-
-
-def _wanted(message: str, line: str) -> list[str]:
-    """Values of the kind that an error message asks for."""
-    if match := re.search(r"values to unpack \(expected (\d)|unpack non-iterable", message):
-        count = int(match[1]) if match[1] else line.split("=")[0].count(",") + 1
-        return [{2: "(32, 32)", 3: "(3, 32, 32)"}.get(count, str((16,) * count)), str([2] * count)]
-    rules = [
-        (r"not iterable|not subscriptable|has no len|must be an iterable", ["[32, 64]", "[2, 2]", "(8, 8)", "[3, 5]"]),
-        (r"object is not callable|not a Module subclass|should be called with|should be callable",
-         ["nn.Identity()", "[nn.Identity(), nn.Identity()]", "nn.ReLU", "nn.LayerNorm", "nn.BatchNorm2d",
-          "nn.Linear(64, 64)", "nn.Identity"]),
-        (r"attribute '(lower|upper|split|startswith|strip|format|join)'", ["'relu'", "'gelu'", "'mean'"]),
-        (r"has no attribute '(size|shape|dim|device|ndim)'", ["torch.ones(64, 64)", "torch.ones(64)"]),
-        (r"has no attribute", [CONFIG, "nn.Identity()", "nn.Identity"]),
-        (r"divisible|division|modulo|multiple", ["64", "256", "4", "32", "1", "2", "16", "8", "128"]),
-        (r"unsupported operand|not supported between|as an integer|invalid combination|must be|can't multiply",
-         ["64", "4", "0.5", "2", "1"]),
-    ]  # fmt: skip
-    options = re.search(r"\bin\s*[\[({]((?:\s*['\"][\w-]+['\"],?)+)\s*[\])}]", line)
-    found = re.findall(r"['\"][\w-]+['\"]", options[1]) if options else []
-    return found + next((v for pattern, v in rules if re.search(pattern, message)), [])

@@ -14,10 +14,10 @@ _DEPTH = re.compile(r"depths?|(num_|n_?)?(hidden_)?(layers?|blocks?|stages)|(n|n
 
 
 def halved(specs: Specs) -> Specs:
-    """The inputs with all long dimensions but the channels halved."""
+    """The inputs with all long dimensions but the channels halved; a long first one is a sequence."""
     for path, t in all_tensors(specs):
         kept = 1 if len(t.shape) >= 4 else len(t.shape) - 1
-        shape = tuple(n // 2 if i and i != kept and n >= 16 else n for i, n in enumerate(t.shape))
+        shape = tuple(n // 2 if i != kept and n >= (16 if i else 32) else n for i, n in enumerate(t.shape))
         specs = edited(specs, path, replace(t, shape=shape))
     return specs
 

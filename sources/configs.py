@@ -1,0 +1,149 @@
+"""Configuration objects: one that invents what a constructor asks it for, and the text of one that holds just that.
+
+What it invents is noted among the constructor's arguments: ``cfg.width`` and, where the program reads deeper,
+``cfg.model.width``.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sources.guesses import Uses, values
+from sources.variants import Arguments
+
+CONFIG = "<config>"
+NAME = "Configuration"
+CLASS = f"""class {NAME}(dict):
+    def __getattr__(self, name):
+        if name in self:
+            return self[name]
+        raise AttributeError(name)
+"""
+# Attributes of values: what has these is no part of a configuration that has parts.
+_OF_VALUES = {*dir(str), *dir(dict), *dir(list), "shape", "size", "to", "dim", "device", "dtype"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a program reads its configurations."""
+
+    parts: frozenset[str] = frozenset()  # names that are configurations themselves
+    unpacked: tuple[tuple[str, str], ...] = ()  # (name, callee) of ``callee(**name)``
+
+
+@functools.lru_cache(maxsize=64)
+def reading(file: str) -> Reading:
+    """How the program in a file reads its configurations."""
+    if not file or not Path(file).is_file():
+        return Reading()
+    parts, unpacked = set(), list[tuple[str, str]]()
+    for node in ast.walk(ast.parse(Path(file).read_text())):
+        if (name := _read(node)) and name not in _OF_VALUES and (inner := _read(getattr(node, "value", node))):
+            root = _root(node)
+            if root != "self" or _depth(node) > 2:
+                parts.add(inner)
+        if isinstance(node, ast.Call):
+            for keyword in node.keywords:
+                if keyword.arg is None and (name := _read(keyword.value) or getattr(keyword.value, "id", "")):
+                    unpacked.append((name, ast.unparse(node.func)))
+    return Reading(frozenset(parts), tuple(unpacked))
+
+
+def _read(node: ast.AST) -> str:
+    """The name that ``x.name`` or ``x["name"]`` reads, or ""."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return node.slice.value if isinstance(node.slice.value, str) else ""
+    return ""
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _depth(node: ast.AST) -> int:
+    depth = 0
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        depth, node = depth + 1, node.value
+    return depth
+
+
+class Config:
+    """A configuration that invents what it is asked for and notes it in the arguments."""
+
+    def __init__(
+        self, name: str, arguments: Arguments, namespace: Mapping[str, Any], defaults: Mapping[str, str]
+    ) -> None:
+        self.__dict__.update(_name=name, _arguments=arguments, _namespace=namespace, _defaults=defaults)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        key, how = f"{self._name}.{name}", reading(self._namespace.get("__file__", ""))
+        if key not in self._arguments and (name in how.parts or any(name == n for n, _ in how.unpacked)):
+            self._arguments[key] = CONFIG
+        if key not in self._arguments:
+            guess = next(v for v in values(name, "", Uses()) if v != CONFIG)
+            self._arguments[key] = self._defaults.get(name, guess)
+        if self._arguments[key] == CONFIG:
+            return Config(key, self._arguments, self._namespace, self._defaults)
+        return eval(self._arguments[key], dict(self._namespace))  # noqa: S307 - our own expressions, in the sandbox
+
+    def __getitem__(self, name: str) -> Any:
+        return self.__getattr__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.__getattr__(name) if default is None else default
+
+    def __contains__(self, name: str) -> bool:
+        return f"{self._name}.{name}" in self._arguments
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__dict__[name] = value
+
+    def keys(self) -> list[str]:
+        """What is known of it, and what those functions need that it is unpacked for."""
+        known = [n.removeprefix(f"{self._name}.") for n in self._arguments if n.startswith(f"{self._name}.")]
+        return list(dict.fromkeys([*(n for n in known if "." not in n), *self._needed()]))
+
+    def _needed(self) -> Iterator[str]:
+        last = self._name.split(".")[-1]
+        for name, callee in reading(self._namespace.get("__file__", "")).unpacked:
+            function = self._namespace.get(callee)
+            if name == last and callable(function):
+                kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+                required = inspect.signature(function).parameters.values()
+                yield from (p.name for p in required if p.default is p.empty and p.kind in kinds)
+
+    def copy(self) -> Config:
+        return self
+
+    clone = copy
+
+    def __deepcopy__(self, _: Any) -> Config:
+        return self
+
+
+def text(name: str, fields: Mapping[str, str], source: str) -> str:
+    """An expression for the configuration of a name: ``fields`` are those of all arguments, by dotted name."""
+    own = {k.removeprefix(f"{name}."): v for k, v in fields.items() if k.startswith(f"{name}.")}
+    inner = {k: v if v != CONFIG else text(f"{name}.{k}", fields, source) for k, v in own.items() if "." not in k}
+    maker = NAME if _as_mapping(name, inner, source) else "SimpleNamespace"
+    return f"{maker}({', '.join(f'{k}={v}' for k, v in inner.items())})"
+
+
+def _as_mapping(name: str, fields: Mapping[str, str], source: str) -> bool:
+    keys = "|".join(map(re.escape, fields)) or "(?!)"
+    last = re.escape(name.split(".")[-1])
+    pattern = rf"""(\[|\.get\(\s*)["']({keys})["']|\*\*[\w.]*\b{last}\b|\bin [\w.]*\b{last}\b|\b{last}\.copy\("""
+    return re.search(pattern, source) is not None

@@ -1,0 +1,112 @@
+"""Rules over a failed call whose inputs were of the wrong kind: dtypes, lists, numbers, values that mean nothing."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import torch
+
+from sources.failure import Change, Failure
+from sources.guesses import Uses, values
+from sources.inputs import BATCH, FEATURES, TOKENS, Many, Plain, Spec, Tensor, all_tensors, following, shaped
+from sources.worth import CONSTANT, IGNORES, NOT_FINITE, RANDOM
+
+_NUMBER = re.compile(
+    r"only one element|ambiguous|as an integer|scalar|tuple of ints|must be .*int|only integer|not callable"
+    r"|got \(.*Tensor|type must be|only one element tensors|'str'|unhashable|must be str|must be real number"
+)
+_SEVERAL = re.compile(
+    r"not subscriptable|not iterable|must be tuple|expected Tensor as element|sequence|cat\(\)|of Tensors|non-iterable"
+)
+
+
+def dtypes(f: Failure) -> Iterator[Change]:
+    """Numbers, masks and indices in place of each other, as the message asks for."""
+    message = f.message
+    for path, t in all_tensors(f.specs):
+        if re.search(r"Long|Int\b|indices|integer|int64|dtype|index|one_hot|one-hot|scatter|gather", message):
+            if t.kind != "int":
+                yield f.with_tensor(path, Tensor(t.shape[:2], "int", 16), 1.0)
+                yield f.with_tensor(path, Tensor(t.shape, "int", 2), 1.3)
+            else:
+                yield f.with_tensor(path, Tensor(t.shape), 1.1)
+        if "lengths" in message.lower() and t.kind in ("int", "full") and t.shape:
+            longest = {n for _, other in all_tensors(f.specs) if other != t for n in other.shape[1:]}
+            for j, n in enumerate(sorted(longest)):
+                yield f.with_tensor(path, Tensor(t.shape[:1], "full", n), 0.1 + 0.1 * j)
+        if re.search(r"[Bb]ool|mask", message):
+            yield f.with_tensor(path, replace(t, kind="float" if t.kind == "bool" else "bool"), 1.2)
+        if re.search(r"[Ff]loat|Half|Double", message) and t.kind != "float":
+            yield f.with_tensor(path, Tensor(t.shape), 0.9)
+        if re.search(r"out of range|out of bounds", message) and t.kind == "int":
+            yield f.with_tensor(path, replace(t, high=2), 0.5)
+        if "between 0 and 1" in message and t.kind == "float":
+            yield f.with_tensor(path, replace(t, kind="unit"), 0.0)
+
+
+def containers(f: Failure) -> Iterator[Change]:
+    """Numbers, lists and tensors in place of each other."""
+    message, names = f.message, f.names()
+    for i, spec in enumerate(f.specs):
+        if isinstance(spec, Tensor) and _NUMBER.search(message):
+            likely = 0.0 if names[i] in message or i else 0.3
+            options = dict.fromkeys([*_numbers(names[i]), 4, 1, None, False])
+            yield from (f.with_tensor((i,), Plain(v), 0.7 + likely + 0.2 * j) for j, v in enumerate(options))
+        elif isinstance(spec, Tensor) and _SEVERAL.search(message):
+            yield f.with_tensor((i,), Many((spec,) * 3), 1.0)
+            yield f.with_tensor((i,), Many((spec,) * 2, "tuple"), 1.2)
+        elif isinstance(spec, Many) and re.search(r"index out of range", message) and spec.items:
+            yield f.with_tensor((i,), replace(spec, items=(*spec.items, spec.items[-1])), 0.5)
+        elif isinstance(spec, Many) and spec.items and "object has no attribute" in message:
+            yield f.with_tensor((i,), spec.items[0], 0.8)
+        elif isinstance(spec, Plain) and re.search(r"'int'|'float'|'bool'|NoneType|not int", message):
+            yield f.with_tensor((i,), Tensor((BATCH, FEATURES)), 1.0)
+            yield f.with_tensor((i,), Tensor((BATCH, TOKENS, FEATURES)), 1.1)
+
+
+def _numbers(name: str) -> list[int]:
+    """Numbers that a parameter of this name is usually given."""
+    usual = (v for v in values(name, "int", Uses()) if re.fullmatch(r"-?\d+", v))
+    return [ast.literal_eval(v) for v in usual][:2]
+
+
+def classes(f: Failure) -> Iterator[Change]:
+    """Targets of a classification are numbers of classes, one for each place of the prediction."""
+    if f.function not in ("cross_entropy", "nll_loss", "nll_loss_nd") or len(f.arguments) < 2:
+        return
+    prediction, target = f.arguments[:2]
+    if not isinstance(prediction, torch.Tensor) or prediction.dim() < 1:
+        return
+    shape = tuple(prediction.shape)
+    number = shape[1] if len(shape) > 1 else shape[0]
+    places = (shape[0], *shape[2:]) if len(shape) > 1 else ()
+    for path, _ in f.of_shape(target):
+        yield f.with_tensor(path, Tensor(places, "int", number), 0.0)
+
+
+def flaws(f: Failure) -> Iterator[Change]:
+    """It runs, but its answer is worth nothing."""
+    found = all_tensors(f.specs)
+    if f.message == NOT_FINITE:
+        every = f.specs
+        for path, t in found:
+            if t.kind == "float":
+                every = replace(f, specs=every).with_tensor(path, replace(t, kind="unit"), 0.0)[1]
+                yield f.with_tensor(path, replace(t, kind="unit"), 0.2)
+        yield 0.0, every
+    elif f.message == CONSTANT:
+        for path, t in found:
+            yield from (f.with_tensor(path, shaped(f.module, r), 0.5) for r in (3, 4, 2) if r != len(t.shape))
+            yield from (f.with_tensor(path, t.resized(i, FEATURES), 0.7) for i, n in enumerate(t.shape) if i and n == 1)
+    elif f.message == IGNORES:
+        path, t = found[0]
+        kinds: list[Spec] = [replace(t, kind="float"), Tensor(t.shape, "int", 16), replace(t, kind="bool")]
+        yield from (f.with_tensor(path, k, 0.3) for k in kinds if k != t)
+    elif f.message == RANDOM:
+        yield from ((0.1 * i, (*f.specs, more)) for i, more in enumerate(following(f.module, len(f.specs))))
+
+
+KINDS = (dtypes, containers, classes, flaws)

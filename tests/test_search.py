@@ -1,0 +1,158 @@
+"""The search for arguments and inputs: what texts tell of shapes, what errors tell of arguments, what is worth keeping."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from sources.constructions import Constructions, Trouble
+from sources.failure import Failure
+from sources.inputs import Many, Plain, Tensor
+from sources.layouts import Sizes, told
+from sources.progress import Budget
+from sources.repairs import repairs
+from sources.search import Solution, solve
+from sources.worth import CONSTANT, IGNORES, NOT_FINITE, flaw
+
+HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("x (torch.Tensor): Input of shape (batch_size, dim)", ("batch_size", "dim")),
+        (":param x: Input tensor, shape (seq_len, batch, input_size)", ("seq_len", "batch", "input_size")),
+        ("x (torch.Tensor): Input tensor (#batch, time, idim).", ("batch", "time", "idim")),
+        ("x: B x C x H x W", ("B", "C", "H", "W")),
+        ("x: the weights.\n    A 2D tensor. Shape: (N, 2*M)", ("N", "2*M")),
+        ("x (Tensor): a matrix", ("_", "_")),
+    ],
+)
+def test_docstrings_tell_shapes(text: str, shape: tuple[str, ...]) -> None:
+    assert told("x", f"Does it.\n\nArgs:\n    {text}\n    y: other (A, B, C)\n", "")[:1] == [shape]
+
+
+def test_code_tells_shapes_and_calls_in_it_do_not() -> None:
+    code = "def forward(self, x):\n    b, n, c = x.shape\n    x = self.mix(b, n)\n    y = rearrange(x, 'b (h w) c -> b c h w')\n"
+    assert told("x", "", code) == [("b", "n", "c"), ("b", "h*w", "c")]
+
+
+def test_names_mean_the_same_size_everywhere() -> None:
+    sizes = Sizes({"hidden_size": 128, "num_layers": 2, "dim": 1}, 3, 32)
+    assert sizes.shape(("num_layers * 2", "batch", "hidden_size")) == (4, 4, 128)
+    assert sizes.shape(("batch", "dim")) == (4, 32)  # an axis is no size
+    assert sizes.shape(("M", "K"))[1] == sizes.shape(("K", "N"))[0]
+    assert Sizes({}, 3, 32).shape(("N", "C", "H", "W")) == (4, 3, 32, 32)
+
+
+def _solved(text: str, name: str = "Net") -> Solution:
+    namespace: dict[str, Any] = {"nn": nn, "torch": torch}
+    exec(HEAD + text, namespace)
+    found = solve(namespace[name], namespace, HEAD + text)
+    assert isinstance(found, Solution), found
+    return found
+
+
+def test_a_forward_that_fails_changes_the_argument_it_uses() -> None:
+    text = """
+class Net(nn.Module):
+    def __init__(self, channels, resolution):
+        super().__init__()
+        self.extent = resolution
+        self.conv = nn.Conv2d(channels, 8, 3)
+
+    def forward(self, x):
+        h, w = self.extent
+        return self.conv(x) * h + w
+"""
+    assert _solved(text).arguments["resolution"].startswith("(")
+
+
+def test_arguments_that_are_passed_on_to_a_base_class_are_found() -> None:
+    text = """
+class Base(nn.Module):
+    def __init__(self, in_features, out_features):
+        super().__init__()
+        self.line = nn.Linear(in_features, out_features)
+
+    def forward(self, x):
+        return self.line(x)
+
+
+class Net(Base):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+"""
+    assert set(_solved(text).arguments) == {"in_features", "out_features"}
+
+
+def test_states_targets_and_positive_inputs() -> None:
+    class Recurrent(nn.Module):
+        def forward(self, x: Any, h: Any) -> Any:
+            return x
+
+    specs = (Tensor((4, 64, 32)), Tensor((4, 64)))
+    failure = Failure(specs, "RuntimeError: Expected hidden size (3, 64, 128), got [4, 64]", Recurrent())
+    assert repairs(failure)[0] == (0.0, (specs[0], Tensor((3, 64, 128))))
+
+    prediction, target = torch.ones(4, 10, 8), torch.ones(4, 10, 8)
+    failure = Failure((Tensor((4, 16)), Tensor((4, 10, 8))), "RuntimeError: expected scalar type Long", Recurrent(),
+                      "cross_entropy", (prediction, target))  # fmt: skip
+    assert repairs(failure)[0] == (0.0, (Tensor((4, 16)), Tensor((4, 8), "int", 10)))
+
+    failure = Failure((Tensor((4, 8)), Tensor((4, 8))), NOT_FINITE, Recurrent())
+    assert (0.0, (Tensor((4, 8), "unit"), Tensor((4, 8), "unit"))) in repairs(failure)
+
+
+def test_numbers_take_the_place_of_tensors_where_the_error_says_so() -> None:
+    class Tile(nn.Module):
+        def forward(self, x: Any, num_steps: Any) -> Any:
+            return x
+
+    failure = Failure((Tensor((4, 8)), Tensor((4, 8))), "TypeError: only integer tensors of a single element can be "
+                      "converted to an index", Tile())  # fmt: skip
+    assert any(isinstance(s[1], Plain) and isinstance(s[1].value, int) for _, s in repairs(failure)[:3])
+    failure = Failure((Tensor((4, 8)),), "TypeError: expected sequence of Tensors", Tile())
+    assert any(isinstance(s[0], Many) for _, s in repairs(failure)[:4])
+
+
+def test_what_is_worth_nothing_is_seen() -> None:
+    class Of(nn.Module):
+        def __init__(self, function: Any) -> None:
+            super().__init__()
+            self.function = function
+
+        def forward(self, x: torch.Tensor) -> Any:
+            return self.function(x)
+
+    def found(function: Any) -> str:
+        specs = (Tensor((4, 8)),)
+        return flaw(Of(function), specs, Of(function)(torch.randn(4, 8)), Budget())
+
+    assert found(torch.relu) == ""
+    assert found(lambda x: x.sum()) == ""  # one number is no constant
+    assert found(torch.log) == NOT_FINITE
+    assert found(torch.zeros_like) == CONSTANT
+    assert found(lambda x: torch.arange(8.0) + len(x)) == IGNORES
+
+
+def test_trouble_keeps_the_lines_of_one_file() -> None:
+    try:
+        nn.Linear(2, 2)(torch.ones(3))
+    except RuntimeError as error:
+        trouble = Trouble.of(error, __file__)
+    assert trouble.line.startswith("nn.Linear(2, 2)")
+    assert trouble.message.startswith("RuntimeError: ")
+
+
+def test_constructions_come_once() -> None:
+    class Scale(nn.Module):
+        def __init__(self, factor: float) -> None:
+            super().__init__()
+
+    constructions = Constructions(Scale, {"nn": nn, "torch": torch}, "", Budget())
+    every = [arguments["factor"] for arguments, _ in constructions]
+    assert len(every) == len(set(every)) > 1
