@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import os
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 
-from flows.build_options import BuildOptions, shares
+from flows.build_options import BuildOptions
 from kdata.options import options_of
 from sft.eval_options import EvalOptions
 from sft.options import SftOptions
 
-if TYPE_CHECKING:
-    from kdata.record import Task
-
-VERIFIED, REJECTED, UNDECIDED = 0, 1, 2  # exit codes of `verify --task`
 SHARD_SIZE = 25
 
 app = typer.Typer(
@@ -199,12 +192,16 @@ def verify(
 
     Examples: `kdata verify --task relu.py --kernel relu_triton.py --json`; `kdata verify aligned --out verified`
     """
-    if task is not None or kernel is not None:
-        _verify_files(task, kernel, targets, seeds, device, as_json, level)
     from kdata.record import Candidate
-    from kdata.verify import gpu_judge, step
+    from kdata.verify import files, gpu_judge, step
 
-    chosen = parse_targets(targets)
+    if task is not None or kernel is not None:
+        try:
+            status = files.verdict(task, kernel, targets, seeds, device, as_json, level)
+        except Exception as error:  # noqa: BLE001 - whatever it is, there is no verdict
+            _fail(error, files.UNDECIDED)
+        sys.exit(status)
+    chosen = files.parse_targets(targets)
     stage = step.step(chosen, seeds, level=level, device=gpu_judge.choose(device))
     _stage(stage, Candidate, candidates, out, SHARD_SIZE, workers)
 
@@ -344,44 +341,17 @@ def sft(options: SftOptions) -> None:
         print(outcome.line())
 
 
-def _verify_files(
-    task: Path | None,
-    kernel: Path | None,
-    targets: str,
-    seeds: int | None,
-    device: str | None,
-    as_json: bool,
-    level: Literal["screen", "trust", "kernelbench"],
-) -> NoReturn:
-    """Judge one pair of files, print its receipt, and end with the verdict's exit status."""
-    from kdata.verify.gpu_judge import choose
-    from kdata.verify.judge import judge_files
-    from kdata.verify.options import Options
-    from kdata.verify.step import rule
-
-    try:
-        if task is None or kernel is None:
-            raise ValueError("--task and --kernel go together")
-        options = Options(targets=parse_targets(targets), seeds=seeds, device=choose(device), level=level)
-        receipt = judge_files(task, kernel, options, rule(level))
-    except Exception as error:  # noqa: BLE001 - whatever it is, there is no verdict
-        _fail(error, UNDECIDED)
-    if as_json:
-        print(json.dumps(dataclasses.asdict(receipt), indent=1))
-    else:
-        print(": ".join(part for part in (receipt.verdict, receipt.reason, receipt.detail) if part))
-    sys.exit({"verified": VERIFIED, "rejected": REJECTED}.get(receipt.verdict, UNDECIDED))
-
-
 def _stage(
     step: Any, kind: type, inputs: Sequence[str] | None, out: str, size: int | None, workers: int | None
-) -> None:
-    """Read records, run a stage over them in shards, say what came out."""
+) -> list[Any]:
+    """Read records, run a stage over them in shards, say what came out; the shards' manifests."""
     from kdata.verbs import read_all, run, summary
 
     if not inputs or not out:
         raise ValueError("name what to read, and --out for the shards to write")
-    print(summary(run(step, read_all(inputs, kind), out, size, _cores(workers)), f"{out}/{step.name}"))
+    made = run(step, read_all(inputs, kind), out, size, _cores(workers))
+    print(summary(made, f"{out}/{step.name}"))
+    return made
 
 
 def _write(out: str, text: str) -> None:

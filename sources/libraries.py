@@ -120,5 +120,6 @@ LIBRARIES: dict[str, Library] = {
         "stackav-oss/conch", "Apache-2.0", ("conch/kernels", "conch_cuda_ext"), ("conch/reference", "tests"),
         "conch-triton-kernels",
     ),
+    "attorch": Library("BobMcDear/attorch", "MIT", ("attorch",), ("tests",), note="Its layers are PyTorch's by name."),
     "helion": Library("pytorch/helion", "BSD-3-Clause", ("examples", "benchmarks"), ("test", "examples"), "helion"),
 }  # fmt: skip

@@ -1,0 +1,112 @@
+"""Cutting the pairs of a library. Runs inside the sandbox: no text of others is parsed outside."""
+
+from __future__ import annotations
+
+import ast
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sources.cutting import RARELY
+from sources.pairs import flag_gems, registry
+from sources.pairs.package import KernelPackage, KernelSlicer, kernels
+from sources.pairs.recipe import SYMBOL, Recipe
+from sources.pairs.reduce import reduced
+from sources.slicer import SliceError
+from sources.symbols import Here
+from sources.writer import Cut
+from sources.writer import cut as write_cut
+
+GLUE = "kdata_pairs"
+ABSENT = "not in the library"
+
+
+def cut(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    """Cut a library's pairs, and its launchers that no pair takes.
+
+    ``payload``: files, library, recipes (fields of ``Recipe``), folders (of kernels).  Returns ``pairs`` (name, task,
+    candidate, path, symbol), ``kernels`` (path, symbol, source) and ``refused`` (name, path, reason, detail).
+    """
+    gc.freeze()
+    gc.set_threshold(RARELY, 20, 1000)
+    texts: dict[str, str] = payload["files"]
+    recipes = [Recipe(**r) for r in payload["recipes"]]
+    python = {p: reduced(t) if _holds_kernels(t) else t for p, t in texts.items() if p.endswith(".py")}
+    pairs, refused, used = [], list[dict[str, str]](), set[Here]()
+    if payload["library"] == flag_gems.LIBRARY:
+        python = flag_gems.plain(python, texts)
+    package = KernelPackage(python, payload["replacements"])
+    if payload["library"] == flag_gems.LIBRARY:
+        recipes, refused = registry.recipes(package, f"{flag_gems.ROOT}/__init__.py", recipes)
+    slicer = KernelSlicer(package)
+    for recipe in recipes:
+        try:
+            pair, parts = _pair(slicer, recipe)
+        except (SliceError, SyntaxError) as error:
+            reason = error.reason if isinstance(error, SliceError) else "not sliceable"
+            refused.append({"name": recipe.name, "path": "", "reason": reason, "detail": str(error)})
+            continue
+        pairs.append(pair)
+        used |= parts
+    found = list(_launchers(package, payload["folders"]))
+    rest, lost = _rest(slicer, [h for h in found if h not in used])
+    return {"pairs": pairs, "refused": refused + lost, "kernels": rest, "launchers": len(found)}
+
+
+def _holds_kernels(text: str) -> bool:
+    return "triton" in text or "logger" in text
+
+
+def _pair(slicer: KernelSlicer, recipe: Recipe) -> tuple[dict[str, str], set[Here]]:
+    candidate = _cut(slicer, recipe, True)
+    task = _cut(slicer, recipe, False)
+    named = {f"{m['module']}.{m['name']}" for m in SYMBOL.finditer(f"{recipe.kernel}\n{recipe.reference}")}
+    if absent := sorted(named & {*candidate.lacks, *task.lacks}):
+        raise SliceError(ABSENT, ", ".join(absent))
+    parts = {key for key in candidate.names if not key.file.startswith(f"{GLUE}/")}
+    home = next((k for k in parts if k.name in recipe.kernel), Here("", recipe.name))
+    if not any((file := slicer.package.file(k.file)) and k.name in kernels(file) for k in parts):
+        raise SliceError("no kernel in it", recipe.kernel)
+    return {"name": recipe.name, "task": f"{task.source}\n\n{recipe.makers()}", "candidate": candidate.source,
+            "path": home.file, "symbol": home.name}, parts  # fmt: skip
+
+
+def _cut(slicer: KernelSlicer, recipe: Recipe, kernel: bool) -> Cut:
+    path = f"{GLUE}/{recipe.name}_{'kernel' if kernel else 'reference'}.py"  # one each: what is parsed is remembered
+    slicer.package.texts[path] = recipe.glue(kernel)
+    if slicer.package.file(path) is None:
+        raise SliceError("bad recipe", slicer.package.broken[path])
+    return write_cut(slicer, path, "ModelNew" if kernel else "Model")
+
+
+def _launchers(package: KernelPackage, folders: list[str]) -> Iterator[Here]:
+    """Functions that launch a kernel, and classes of which a method does."""
+    for path in sorted(package.texts):
+        if not any(path == f or path.startswith(f"{f}/") for f in folders) or not (file := package.file(path)):
+            continue
+        for statement in file.tree.body:
+            if isinstance(statement, ast.FunctionDef | ast.ClassDef) and _launches(statement):
+                yield Here(path, statement.name)
+
+
+def _launches(statement: ast.stmt) -> bool:
+    """Whether it says ``kernel[grid](...)`` anywhere."""
+    calls = (n for n in ast.walk(statement) if isinstance(n, ast.Call) and isinstance(n.func, ast.Subscript))
+    return any(isinstance(c.func, ast.Subscript) and isinstance(c.func.value, ast.Name) for c in calls)
+
+
+def _rest(slicer: KernelSlicer, launchers: list[Here]) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """Launchers without a reference, each in a text of its own, and those that cannot be cut."""
+    rest, lost, seen = [], [], set[str]()
+    for here in launchers:
+        try:
+            made = write_cut(slicer, here.file, here.name)
+        except (SliceError, SyntaxError) as error:
+            reason = error.reason if isinstance(error, SliceError) else "not sliceable"
+            lost.append({"name": here.name, "path": here.file, "reason": reason, "detail": str(error)})
+            continue
+        if "triton.jit" in made.source and made.source not in seen:
+            seen.add(made.source)
+            rest.append({"path": here.file, "symbol": here.name, "source": made.source})
+    return rest, lost

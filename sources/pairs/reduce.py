@@ -1,0 +1,173 @@
+"""Library code without what other machines and other callers need: choices of device, vendor and logging.
+
+Text goes in and text comes out, so that layout and comments stay.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator
+
+from sources.rewrite import Text
+
+# Contexts that only choose the device that the arguments are on already.
+DEVICE = re.compile(
+    r"^(torch\.cuda\.device|torch_device_fn\.device|torch\.accelerator\.device_index|\w*\.?device_context|"
+    r"torch_gpu_device|device_guard|torch\.cuda\._DeviceGuard|custom_device_ctx|\w*torch_device_ctx|"
+    r"torch_accelerator_device|\w+\.custom_device_ctx)\("
+)
+# What is asked of the machine, as an H100 answers: vendors that it is not of, its multiprocessors, its capability.
+FALSE = re.compile(
+    r"(\w+\.)*(is_hip|is_npu_available|is_xpu_available|is_hip_runtime|is_amd|is_cdna|is_rdna|is_ascend|is_cpu|is_rocm|"
+    r"is_npu|is_xpu|IS_AMD|IS_NPU|is_amd_cdna)(\(\))?|torch\.version\.hip|"
+    r"(get_device_type\(\)|DEVICE_TYPE) == '(xpu|hip|npu)'|Version\((triton|torch)\.__version__\) < .*"
+)
+TRUE = re.compile(
+    r"(\w+\.)*(is_cuda_available|is_nvidia|IS_NVIDIA)(\(\))?|\w+(\.\w+)*\.is_cuda|triton\.__version__ >= .*|"
+    r"compare_version\(.triton., operator\.g[et], .*\)|Version\((triton|torch)\.__version__\) >= .*"
+)
+LOGGING = re.compile(
+    r"(?:\w*logg(?:er|ing)\w*)\.(?:debug|info|warning|warning_once|error)\(|print\(|self\._check_input_dim\(", re.I
+)
+ANSWERS = (
+    (re.compile(r".*\.multi_processor_count|.*\['multiprocessor_count'\]|.*\bget_sm_count\(\)|.*num_sms\(\)"), "132"),
+    (re.compile(r"torch\.cuda\.get_device_capability\(.*\)"), "(9, 0)"),
+    (re.compile(r"randint\(0, 65535\)"), "0"),  # the seed of a dropout, which no pair has
+    (re.compile(r"(get_available_device|infer_device|get_device_type)\(\)"), "'cuda'"),
+    (re.compile(r"infer_device_arch\(\)"), "'hopper'"),
+)
+PLACE = re.compile(r"\.device\b|\.is_cuda\b|\bis_cuda\(")  # where tensors are is not for a kernel to ask
+UNWANTED = re.compile(r",\s*\*\*autotune_cache_kwargs|,\s*prune_configs_by=\{[^{}]*\}(?=,?\s*\)\s*\n@)")
+ROUNDS = 8
+Change = tuple[int, int, str]
+
+
+def reduced(text: str) -> str:
+    """The text without contexts of a device, branches for others, and logging.
+
+    Text that does not parse stays as it is.
+    """
+    text = UNWANTED.sub("", text)
+    for _ in range(ROUNDS):
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError):
+            return text
+        changes = list(_changes(Text.of(text), tree))
+        if not changes:
+            break
+        text = applied(text, changes)
+    return text
+
+
+def applied(text: str, changes: list[Change]) -> str:
+    """The text with byte ranges replaced; of two that overlap the one that starts first holds."""
+    data, out, at = text.encode(), list[bytes](), 0
+    for start, end, new in sorted(changes, key=lambda c: (c[0], -c[1])):
+        if start >= at:
+            out += [data[at:start], new.encode()]
+            at = end
+    return b"".join([*out, data[at:]]).decode()
+
+
+def _changes(text: Text, tree: ast.Module) -> Iterator[Change]:
+    for node in ast.walk(tree):
+        for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
+            if isinstance(block, list):
+                for statement in block:
+                    yield from _statement(text, statement, len(block) == 1)
+        if isinstance(node, ast.IfExp) and (value := decided(node.test)) is not None:
+            kept = node.body if value else node.orelse
+            yield text.start(node), text.end(node), _said(text, kept)
+        elif isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(d) for d in node.decorator_list):
+            yield from _masks(text, node)
+        elif isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+            said = ast.unparse(node) if node.end_lineno == node.lineno or _asks(node) else ""
+            yield from ((text.start(node), text.end(node), new) for asked, new in ANSWERS if asked.fullmatch(said))
+
+
+def _asks(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "multi_processor_count"
+
+
+def _statement(text: Text, node: ast.stmt, alone: bool) -> Iterator[Change]:
+    if isinstance(node, ast.With) and all(DEVICE.match(ast.unparse(i.context_expr)) for i in node.items):
+        yield _spliced(text, node, node.body, alone)
+    elif isinstance(node, ast.If) and (value := decided(node.test)) is not None:
+        yield _spliced(text, node, node.body if value else node.orelse, alone)
+    elif _is_idle(node):
+        yield _spliced(text, node, [], alone)
+
+
+def _is_idle(node: ast.stmt) -> bool:
+    """Whether it only tells of something, or asks where tensors are."""
+    if isinstance(node, ast.Assert):
+        return PLACE.search(ast.unparse(node.test)) is not None
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and bool(LOGGING.match(ast.unparse(node)))
+
+
+def _said(text: Text, node: ast.expr) -> str:
+    return text.data[text.start(node) : text.end(node)].decode()
+
+
+def _masks(text: Text, kernel: ast.FunctionDef) -> Iterator[Change]:
+    """``a and b`` of blocks, which compiles with a warning and is not interpreted, as ``(a) & (b)``."""
+    tests = {id(n.test) for n in ast.walk(kernel) if isinstance(n, ast.If | ast.IfExp | ast.While | ast.Assert)}
+    inside = {id(n) for t in ast.walk(kernel) if id(t) in tests for n in ast.walk(t)}
+    for node in ast.walk(kernel):
+        if isinstance(node, ast.BoolOp) and id(node) not in inside:
+            sign = " & " if isinstance(node.op, ast.And) else " | "
+            yield text.start(node), text.end(node), f"({sign.join(f'({_said(text, v)})' for v in node.values)})"
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) and id(node) not in inside:
+            yield text.start(node), text.end(node), f"(({_said(text, node.operand)}) == 0)"
+
+
+def decided(test: ast.expr) -> bool | None:
+    """The outcome of a test about the machine, None for any other."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = decided(test.operand)
+        return None if inner is None else not inner
+    if isinstance(test, ast.BoolOp):
+        values = [decided(v) for v in test.values]
+        decisive = isinstance(test.op, ast.Or)
+        if decisive in values:
+            return decisive
+        return (not decisive) if None not in values else None
+    said = ast.unparse(test)
+    return False if FALSE.fullmatch(said) else True if TRUE.fullmatch(said) else None
+
+
+def _spliced(text: Text, node: ast.stmt, block: list[ast.stmt], alone: bool) -> Change:
+    """The statement's lines replaced by those of a block of it, at its own indentation."""
+    start = text.lines[node.lineno]
+    indent = " " * node.col_offset
+    end = text.line_end(text.end(node)) + 1
+    if text.data[text.start(node) :].startswith(b"elif"):
+        return _elif(text, node, block, start, end, indent)
+    if not block:
+        return start, end, f"{indent}pass\n" if alone else ""
+    first = text.lines[block[0].lineno]
+    for decorator in getattr(block[0], "decorator_list", []):
+        first = min(first, text.lines[decorator.lineno])
+    body = text.data[first : text.line_end(text.end(block[-1])) + 1].decode()
+    return start, end, textwrap.indent(textwrap.dedent(body), indent, _any)
+
+
+def _elif(text: Text, node: ast.stmt, block: list[ast.stmt], start: int, end: int, indent: str) -> Change:
+    """The same for an ``elif``: what is left of it is the chain's ``else``, or the rest of the chain, or nothing."""
+    assert isinstance(node, ast.If)
+    if not block:
+        return start, end, ""
+    if block is node.orelse:
+        rest = text.lines[block[0].lineno]
+        if not text.data[rest:].lstrip().startswith(b"elif"):
+            rest = text.data.rfind(b"\n", 0, text.data.rfind(b"else", 0, rest)) + 1
+        return start, rest, ""
+    body = text.data[text.lines[block[0].lineno] : text.line_end(text.end(block[-1])) + 1].decode()
+    return start, end, f"{indent}else:\n{body}"
+
+
+def _any(line: str) -> bool:
+    return bool(line.strip())
