@@ -187,11 +187,13 @@ def verify(
 ) -> None:
     """Run candidates against their tasks and write a receipt for each.
 
-    For one pair of files the exit status is 0 verified, 1 rejected, 2 could not judge.  Others' data in KernelBook's
-    columns (python_code, triton_code, entry_point) can be checked, too.
+    For one pair of files the exit status is 0 verified, 1 rejected, 2 could not judge.  Others' data can be checked,
+    too: parquet in KernelBook's columns (python_code, triton_code, entry_point) or with KernelBench's problems and
+    answers (code, kernel), and folders of .py files with Model and ModelNew.  audit.md tells what fails and why.
 
     Examples: `kdata verify --task relu.py --kernel relu_triton.py --json`; `kdata verify aligned --out verified`
     """
+    from kdata import audit
     from kdata.record import Candidate
     from kdata.verify import files, gpu_judge, step
 
@@ -203,7 +205,8 @@ def verify(
         sys.exit(status)
     chosen = files.parse_targets(targets)
     stage = step.step(chosen, seeds, level=level, device=gpu_judge.choose(device))
-    _stage(stage, Candidate, candidates, out, SHARD_SIZE, workers)
+    made = _stage(stage, Candidate, candidates, out, SHARD_SIZE, workers)
+    print(f"what fails, and why: {audit.write(out, made)}")
 
 
 @app.command("filter")

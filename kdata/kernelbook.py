@@ -24,16 +24,22 @@ def task(row: Mapping[str, Any]) -> Task:
         url=str(row.get("repo_link") or ""),
         stars=row.get("stars"),
     )
-    return Task.make(row["python_code"], row["entry_point"], origin, symbol=symbol)
+    source, entry_point = text(row["python_code"]), text(row["entry_point"])
+    return Task.make(source, entry_point or "Model", origin, symbol=symbol)
 
 
 def candidate(row: Mapping[str, Any]) -> Candidate:
     """The candidate of a row. KernelBook names its class ``<entry point>New``; ours is ``ModelNew``."""
-    source, name = row["triton_code"], f"{row['entry_point']}New"
+    source, name = text(row["triton_code"]), f"{row['entry_point']}New"
     classes = _classes(source)
     if "ModelNew" not in classes and name in classes:
         source = f"{source.rstrip()}\n\n\nModelNew = {name}\n"
     return Candidate.make(task(row), source, "triton", "kernelbook")
+
+
+def text(value: Any) -> str:
+    """A cell's text; "" where there is none, which the judge then says."""
+    return value if isinstance(value, str) else ""
 
 
 def _classes(source: str) -> set[str]:

@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeVar
 
 import pyarrow as pa
 
+LONGEST = 1 << 20  # characters of a text that is compared by its tokens
 Verdict = Literal["verified", "rejected", "unverified"]
 Record = TypeVar("Record")
 
@@ -247,8 +248,10 @@ def digest(*parts: str) -> str:
 def normalise(source: str) -> str:
     """Python text without comments, blank lines and layout, so that reformatting keeps an id.
 
-    Text that does not tokenise is returned stripped.
+    Text that does not tokenise, or is too long to be anybody's program, is returned stripped.
     """
+    if len(source) > LONGEST:
+        return source.strip()
     skip = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
     layout = {tokenize.NEWLINE: "\n", tokenize.INDENT: "\t", tokenize.DEDENT: "\b"}
     try:

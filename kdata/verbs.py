@@ -13,7 +13,7 @@ import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kdata import kernelbook
+from kdata import folders, kernelbench, kernelbook
 from kdata.record import Candidate, Origin, Pair, Task, records
 from kdata.shards import Manifest, Store, required
 from kdata.step import Step
@@ -42,7 +42,8 @@ def run(step: Step[In, Out], given: Sequence[In], out: str, size: int | None, wo
 def read_all(paths: Sequence[str], kind: type[In]) -> list[In]:
     """Records of one kind from parquet files, or folders of them.
 
-    Tasks may also be Python files; tasks and candidates may be in KernelBook's columns.
+    Tasks may also be Python files; tasks and candidates may be in KernelBook's columns; candidates may pair problems of
+    KernelBench's with answers, see ``kdata.kernelbench``, or be Python files, see ``kdata.folders``.
 
     Raises:
         FileNotFoundError: a path does not exist, or a folder holds nothing to read.
@@ -61,10 +62,15 @@ def _files(path: str, kind: type) -> list[str]:
     shards = {f.removesuffix(".json") for f in every if f.endswith(".json")}
     found = sorted(f for f in every if f.endswith(".parquet") and not f.endswith(".dropped.parquet"))
     found = [f for f in found if f.removesuffix(".parquet") not in shards or _holds(fs, f, kind)]
+    programs = sorted(f for f in every if f.endswith(".py"))
     if not found and kind is Task:
-        found = sorted(f for f in fs.find(inner) if f.endswith(".py"))
+        found = programs
+    elif kind is Candidate and programs and not any(f.endswith(".parquet") for f in every):
+        found = [inner]
     if not found:
-        raise FileNotFoundError(f"{path} holds no parquet files" + (" and no .py files" if kind is Task else ""))
+        raise FileNotFoundError(
+            f"{path} holds no parquet files" + (" and no .py files" if kind in (Task, Candidate) else "")
+        )
     return [fs.unstrip_protocol(f) for f in found]
 
 
@@ -79,6 +85,9 @@ def _read(path: str, kind: type[In]) -> Iterator[In]:
     if path.endswith(".py") and kind is Task:
         yield read_task(Path(inner))  # type: ignore[misc]
         return
+    if kind is Candidate and (path.endswith(".py") or not fs.isfile(inner)):
+        yield from folders.candidates(path)  # type: ignore[misc]
+        return
     with fs.open(inner, "rb") as file:
         try:
             table = pq.read_table(file)
@@ -92,9 +101,14 @@ def _read(path: str, kind: type[In]) -> Iterator[In]:
     if convert and have >= set(columns):
         yield from map(convert, table.to_pylist())
         return
+    if kind is Candidate and kernelbench.columns(have):
+        yield from cast("Iterator[In]", map(kernelbench.candidate, table.to_pylist()))
+        return
     message = f"{path} holds no {_plural(kind)}: it lacks the columns {', '.join(sorted(wanted - have))}"
     if convert:
         message += f" (or, in KernelBook's form, {', '.join(c for c in columns if c not in have)})"
+    if kind is Candidate:
+        message += "; a problem in KernelBench's form and its answer would be code and kernel"
     raise ValueError(message)
 
 
