@@ -22,7 +22,8 @@ class BuildOptions(BaseModel):
         list(DEFAULT_SOURCES),
         min_length=1,
         description="Where code comes from: a package (pypi:timm, pypi:timm==1.0.9), a git repository (git:URL, "
-        "git:URL@COMMIT), a part of The Stack (stack-v3:Python?limit=2000) or a folder (./mylib). Repeat the option, "
+        "git:URL@COMMIT), a part of The Stack (stack-v3:Python?limit=2000), PyTorch's own operators "
+        "(ops:torch?chains=100) or a folder (./mylib). Repeat the option, "
         "or separate by commas.",
     )
     out: str = Field("out/kernelbook", description="Folder (or fsspec URL) of the shards, the dataset and the report.")

@@ -4,7 +4,8 @@ Each task calls one operator, or is one layer, in one rank and with one choice o
 PyTorch's database of operators with samples of their arguments (``torch.testing``, which needs ``expecttest``), and
 from tables of the forms that people use.  Chains of two to four operators are drawn with the seed, and say so.
 
-Options: ``kinds`` of tasks by commas, ``chains`` (how many), ``seed`` and ``limit`` (which the seed decides, too).
+Options: ``kinds`` of tasks (by commas, or the option again where a comma divides sources), ``chains`` (how many),
+``seed`` and ``limit`` (which tasks it leaves, the seed decides, too).
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def collect(name: str) -> list[SourceFile | Dropped]:
     given = dict(pairs)
     limit, _ = stack.window(name, given, 1 << 40)
     chains, seed = (_number(name, given, key, default) for key, default in (("chains", CHAINS), ("seed", 0)))
-    kinds = given.get("kinds", ",".join(KINDS)).split(",")
+    kinds = [kind for key, value in pairs if key == "kinds" for kind in value.split(",")] or list(KINDS)
     if unknown := sorted(set(kinds) - set(KINDS)):
         raise SourceError(f"{name}: no kind {unknown[0]!r}; there are {', '.join(KINDS)}")
     revision = Version(version("torch")).public

@@ -17,7 +17,7 @@ from sources.aten import chains, elementwise, reductions, running, samples, word
 from sources.aten.form import Drawn, Form
 from sources.collect import SourceError, collect, is_remote
 
-SPEC = "ops:torch?kinds=products,chains&chains=12"
+SPEC = "ops:torch?kinds=products&kinds=chains&chains=12"
 
 
 @pytest.fixture(scope="module")
