@@ -8,16 +8,16 @@ from __future__ import annotations
 import ast
 import gc
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kdata.record import digest
 from sources import documents
+from sources.danger import touches_system
 from sources.hints import Hints
 from sources.modules import Candidate, candidates
-from sources.scope import reads
+from sources.rewrite import without_docstrings
 from sources.slicer import SliceError, Slicer
 from sources.symbols import Here, Package
 from sources.writer import Cut
@@ -27,9 +27,6 @@ MAX_USER = 80_000  # characters of a text that is run to see a class at work
 MAX_SOURCE = 100_000  # characters of a task
 RARELY = 500_000  # new objects between two looks for garbage
 SMALL = 80  # lines of a building block: these are tried before whole networks
-DANGEROUS = {"open", "exec", "eval", "input", "compile", "breakpoint", "__import__", "exit", "quit"}
-SUSPECT = re.compile(rf"(?<![.\w])(?:os|sys|{'|'.join(sorted(DANGEROUS))})\b")
-HARMLESS = {"environ", "getenv", "path", "version_info", "maxsize", "float_info", "platform"}  # of os and sys
 
 
 def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
@@ -90,6 +87,8 @@ def _cut(slicer: Slicer, hints: Hints, candidate: Candidate, watch: bool) -> dic
     if misuse := touches_system(cut.source):
         raise SliceError("touches the system", misuse)
     if len(cut.source) > MAX_SOURCE:
+        cut = replace(cut, source=without_docstrings(cut.source))
+    if len(cut.source) > MAX_SOURCE:
         raise SliceError("too large", f"{len(cut.source)} characters")
     users = _users(slicer, hints, candidate) if watch and candidate.kind == "module" else []
     told = {"users": users, "sites": [site.spelled(cut.names.get) for site in sites],
@@ -110,29 +109,6 @@ def _users(slicer: Slicer, hints: Hints, candidate: Candidate) -> list[dict[str,
         if len(cut.source) <= MAX_USER:
             found.append({"source": cut.source, "name": cut.name, "wanted": cut.names[key]})
     return found
-
-
-def touches_system(source: str) -> str:
-    """What a task has no business with: strangers will run it. Only what shows; the sandbox does the rest."""
-    if not SUSPECT.search(source):
-        return ""
-    tree = ast.Module(list(_suspects(source)), [])
-    fine = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in HARMLESS}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module in ("os", "sys"):
-            return node.module
-    named = (n for n in reads(tree).names if n.id in DANGEROUS or (n.id in ("os", "sys") and id(n) not in fine))
-    return next((n.id for n in named), "")
-
-
-def _suspects(source: str) -> Iterator[ast.stmt]:
-    """The statements that say a name of the system's: whatever binds or reads one is among them."""
-    lines, before = source.splitlines(), 0
-    for statement in ast.parse(source).body:
-        end = statement.end_lineno or len(lines)
-        if any(map(SUSPECT.search, lines[min(before, statement.lineno - 1) : end])):
-            yield statement
-        before = end
 
 
 def _wrapped(cut: Cut) -> Cut:

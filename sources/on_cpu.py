@@ -50,9 +50,13 @@ def moved(tree: Iterable[ast.AST]) -> Iterator[ast.Call]:
             yield node
 
 
-def respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.Constant, str]]:
+def respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
     """Devices and wishes for trained weights, and what is said in their place."""
     for node in tree:
+        if isinstance(node, ast.Attribute) and node.attr.endswith("Tensor"):
+            if ast.unparse(node.value) == "torch.cuda":
+                yield node, f"torch.{node.attr}"
+            continue
         for name, value in _named(node):
             if isinstance(value, ast.Constant) and "device" in name and names_cuda(value.value):
                 yield value, "'cpu'"

@@ -68,7 +68,7 @@ def read(data: bytes, filename: str) -> list[SourceFile | Dropped]:
     found = members(data, filename)
     metadata = _metadata(found)
     description = metadata.get_payload()
-    if isinstance(description, str) and not any(m.path == README for m in found):
+    if isinstance(description, str) and description.strip() and not any(m.path == README for m in found):
         found.append(Member(README, description.encode("utf-8", "replace")))
     texts = {m.path: m.data.decode("utf-8", "replace") for m in found if LICENCE_NAMES.match(m.path.split("/")[-1])}
     texts = {re.sub(r"^[^/]+\.dist-info/(licenses/)?", "", path): text for path, text in texts.items()}

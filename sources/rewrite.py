@@ -128,6 +128,15 @@ def remove_statements(edits: Edits, root: ast.AST, unwanted: Callable[[ast.stmt]
                 edits.remove(statement, "pass" if len(out) == len(block) and i == 0 else "")
 
 
+def without_docstrings(source: str) -> str:
+    """A text without what its functions and classes say of themselves."""
+    edits = Edits(Text.of(source))
+    for node in nodes(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and ast.get_docstring(node, False):
+            edits.remove(node.body[0], "pass" if len(node.body) == 1 else "")
+    return edits.whole()
+
+
 def _tidy(text: str) -> str:
     """No runs of blank lines, none at a block's start, no blanks at a line's end."""
     text = re.sub(r"[ \t]+\n", "\n", text)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from sources.danger import dangerous
 from sources.desugar import MAIN
 from sources.rewrite import Text
 from sources.scope import BUILTINS, Reads, nodes, reads
@@ -99,7 +100,11 @@ class Slicer:
     def _pieces_or_none(self, key: Here, used: set[str]) -> list[Piece]:
         """What defines ``key``, or a stand-in where that cannot be had: running shows whether it is used."""
         try:
-            return self._pieces(key, used)
+            found = self._pieces(key, used)
+            functions = (p.view for p in found if isinstance(p.node, ast.FunctionDef))
+            if misuse := next(filter(None, map(dangerous, functions)), ""):
+                return [_absent(key, f"what uses {misuse}")]
+            return found
         except SliceError as error:
             file = self.package.file(key.file)
             a_class = any(isinstance(how, ast.ClassDef) for how in file.bindings[key.name]) if file else False
@@ -280,12 +285,13 @@ def _at_once(piece: Piece) -> set[str]:
 
 
 def _unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:
-    """Methods of a class that nothing mentions."""
+    """Methods of a class that nothing mentions, or that no task may call."""
     for statement in node.body:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
             name = statement.name
             special = name.startswith("__") and name.endswith("__") and name not in ("__repr__", "__str__")
-            if not special and name not in used or name == "extra_repr":
+            needless = name not in used or name != "forward" and dangerous(statement)
+            if not special and needless or name == "extra_repr":
                 yield name
 
 

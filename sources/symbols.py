@@ -34,8 +34,9 @@ ALIASES = {
     "lightning": "pytorch_lightning", "timm.data": "timm.layers", "timm.loss": "timm.layers",
     "timm.models": "timm.layers", "mmengine": "mmcv", "pytorch_transformers": "transformers",
     "pytorch_pretrained_bert": "transformers", "torchinfo": "torchsummary", "thop": "torchsummary",
-    "ptflops": "torchsummary", "torch_scatter.composite": "torch_scatter",
+    "ptflops": "torchsummary", "fvcore.common.config": "yacs", "easydict": "yacs",
 }  # fmt: skip
+FALLBACKS = frozenset(["apex"])  # what is imported of these in a try is said in plain torch where it fails
 MAX_HOPS = 16  # of re-exports: more is a circle
 
 
@@ -149,7 +150,7 @@ def _foreign(file: File, node: ast.stmt) -> bool:
         names = [node.module or ""]
     else:
         return False
-    known = ALLOWED | STANDARD | file.own
+    known = (ALLOWED | STANDARD | file.own) - FALLBACKS
     return any(name.split(".")[0] not in known for name in names)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -14,6 +15,7 @@ from sources.mine import replacements
 from sources.modules import candidates
 from sources.on_cpu import OnOne
 from sources.probe import _attempt, _seen, warm
+from sources.rewrite import without_docstrings
 from sources.search import Solution
 from sources.slicer import Slicer
 from sources.symbols import Here, Inner, Missing, Package
@@ -169,3 +171,25 @@ def test_all_of_a_third_party_package_may_be_served_by_one_file() -> None:
     assert found.lookup("a.py", "BaseModule") == Here("mmcv.py", "BaseModule")
     assert isinstance(found.lookup("a.py", "nothing"), Missing)
     assert found.lookup("a.py", "tqdm") == Inner("tqdm.py")
+
+
+def test_what_touches_the_system_is_left_out_where_it_is_not_needed() -> None:
+    text = HEAD + (
+        "import os\nfrom yacs.config import CfgNode as CN\n_C = CN()\n_C.MODEL = CN()\n_C.MODEL.WIDTH = 3\n"
+        "def read(path):\n    return open(path).read()\n"
+        "class M(nn.Module):\n    def __init__(self, path=None):\n        super().__init__()\n"
+        "        self.text = read(path) if path else self.from_file\n"
+        "    @classmethod\n    def from_file(cls, path):\n        return cls(open(path))\n"
+        "    def forward(self, x):\n        return torch.cuda.FloatTensor([_C.MODEL.WIDTH]) * x\n"
+    )
+    source = cut(Slicer(Package({"m.py": text}, replacements())), "m.py", "M").source
+    assert "open" not in source.replace("what uses open", "")
+    assert "read = None" in source
+    namespace: dict[str, Any] = {}
+    exec(compile(source.replace("self.from_file", "0"), "cut", "exec"), namespace)
+    assert namespace["M"]()(torch.ones(1)).item() == 3
+
+
+def test_docstrings_go_where_a_text_is_too_long() -> None:
+    text = 'def f():\n    """Long."""\n\n\nclass C:\n    """Long."""\n\n    x = 1\n'
+    assert without_docstrings(text) == "def f():\n    pass\n\n\nclass C:\n\n    x = 1\n"
