@@ -1,42 +1,95 @@
-"""Candidates verified per second on one core, warm, on the honest kernels of ``tests/kernels``; compiling apart.
+"""Verdicts a minute of the judge, beside KernelBench's own evaluator on the same candidates in the same run.
 
-python tests/bench/bench_verify.py
+python tests/bench/bench_verify.py [FOLDER]
+
+``FOLDER``, or the variable KERNELBENCH: a checkout of github.com/ScalingIntelligence/KernelBench. Its evaluator needs a
+GPU; without one this says so, and measures screen and trust verdicts on the CPU. What isolation costs is measured on
+both: a job in the sandbox that does nothing, from a warm worker.
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from statistics import median
+from typing import Literal
 
+from kdata.sandbox.guard import Limits
+from kdata.sandbox.pool import lease
 from kdata.verify import judge, targets
+from kdata.verify.gpu import cards
 from kdata.verify.options import Options
 
 KERNELS = sorted((Path(__file__).parents[1] / "kernels").glob("good_*.py"))
+PEER = Path(__file__).with_name("kernelbench_peer.py")
 TARGETS = ("sm_90", "gfx942")
+TRUSTED = 12  # candidates that are judged at trust level, too: it takes several times as long
+PEERED = 12  # candidates before KernelBench's evaluator, each in a process of its own, as its batch evaluation has it
+JOBS = 40
 
 
-def main() -> None:
-    """Print one line a kernel and the rates."""
+def main(arguments: Sequence[str]) -> None:
+    """Print a line a measurement."""
+    folder = next(iter(arguments), os.environ.get("KERNELBENCH", ""))
+    device: Literal["cpu", "cuda"] = "cuda" if cards() else "cpu"
+    threads = (os.cpu_count() or 1) if device == "cuda" else 1
     judge.judge_files(KERNELS[0], KERNELS[0], Options(targets=TARGETS))  # starts the workers
-    running = compiling = 0.0
-    for file in KERNELS:
-        judge.expect.cache_clear()
-        started = time.perf_counter()
-        run = judge.judge_files(file, file, Options(targets=()))
-        middle = time.perf_counter()
-        targets.forget()
-        full = judge.judge_files(file, file, Options(targets=TARGETS, seed=1))
-        again = time.perf_counter()
-        judge.judge_files(file, file, Options(targets=(), seed=1))
-        rerun = time.perf_counter() - again
-        running += middle - started
-        extra = max(0.0, again - middle - (middle - started))
-        compiling += extra
-        verdicts = f"{file.stem:28} {run.verdict:10} {full.verdict:10}"
-        print(f"{verdicts} run {middle - started:6.2f} s (reference kept: {rerun:5.2f} s)  compile {extra:5.2f} s")
-    print(f"\nverified per second and core, warm: {len(KERNELS) / running:.2f} (target 1)")
-    print(f"with {' and '.join(TARGETS)} compiled: {len(KERNELS) / (running + compiling):.2f}")
+    typical, least = isolation()
+    print(f"isolation: {1e3 * typical:.1f} ms a candidate, {1e3 * least:.1f} at the least (target 50)")
+    print(f"on {cards()[0].name if cards() else 'the CPU, in the interpreter, one candidate at a time'}")
+    plain = Options(targets=(), device=device, timed=False)
+    screen = rate("screen", KERNELS, plain, threads)
+    trust = rate("trust", KERNELS[:TRUSTED], Options(targets=(), device=device, timed=False, level="trust"), threads)
+    if device == "cpu":
+        rate(f"screen, compiled for {', '.join(TARGETS)}", KERNELS, Options(targets=TARGETS, seed=1), 1)
+        print("KernelBench's evaluator: not measured, it needs a GPU")
+    elif not folder:
+        print("KernelBench's evaluator: not measured, name its checkout")
+    else:
+        rate("trust, timed", KERNELS[:TRUSTED], Options(targets=(), device=device, level="trust"), threads)
+        peer = upstream(Path(folder))
+        print(f"ratios: screen {screen / peer:.1f} (target 10), trust {trust / peer:.1f} (target 2)")
+
+
+def rate(what: str, files: Sequence[Path], options: Options, threads: int) -> float:
+    """Verdicts a minute, with references run anew and kernels compiled anew."""
+    judge.expect.cache_clear()
+    targets.forget()
+    started = time.perf_counter()
+    with ThreadPoolExecutor(threads) as pool:
+        receipts = list(pool.map(lambda file: judge.judge_files(file, file, options), files))
+    minutes = (time.perf_counter() - started) / 60
+    verified = sum(r.verdict == "verified" for r in receipts)
+    print(f"{what}: {len(files) / minutes:.1f} verdicts a minute ({verified} of {len(files)} verified)", flush=True)
+    return len(files) / minutes
+
+
+def isolation() -> tuple[float, float]:
+    """Seconds that a job takes which does nothing, in the sandbox of candidates: the median and the least."""
+    taken = []
+    with lease("torch", "kdata.verify.host:warm", TRITON_INTERPRET="1") as worker:
+        for _ in range(JOBS):
+            started = time.perf_counter()
+            worker.call("kdata.verify.compile:answer", [], Limits())
+            taken.append(time.perf_counter() - started)
+    return median(taken), min(taken)
+
+
+def upstream(folder: Path) -> float:
+    """Verdicts a minute of KernelBench's evaluator: 5 draws, 100 timed calls, as its script runs it."""
+    started, done = time.perf_counter(), 0
+    for file in KERNELS[:PEERED]:
+        command = [sys.executable, str(PEER), str(folder), str(file)]
+        done += subprocess.run(command, check=False, capture_output=True).returncode == 0
+    minutes = (time.perf_counter() - started) / 60
+    print(f"KernelBench's evaluator: {PEERED / minutes:.1f} verdicts a minute ({done} of {PEERED} came to an end)")
+    return PEERED / minutes
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
