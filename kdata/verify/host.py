@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from kdata.verify import enclosure, interpreter, pretence, reasons, warmup, wire
+from kdata.verify import enclosure, interpreter, pretence, reasons, sampling, warmup, wire
 from kdata.verify.allowed import Watch, hide_values
 from kdata.verify.gradients import gradients
 from kdata.verify.guards import guarded, intact
@@ -73,6 +73,7 @@ def warm() -> None:
     """Prepare the interpreter; all candidates inherit it."""
     global _snapshot
     interpreter.mend()
+    sampling.install()
     use(_engine)
     pretence.install(lambda: _engine.ledger.moving)
     with torch.no_grad(), Watch(_engine.ledger):
@@ -156,6 +157,7 @@ class Calls:
         report: dict[str, Any] = {"outcome": "ok", "detail": ""}
         last = self._last if given.get("again") else None
         self._last = None
+        sampling.sample(given.get("sample", False))
         gc.disable()  # no code of the candidate's runs between its return and the writing of what it returned
         try:
             with enclosure.armed() if _engine.enclosed else contextlib.nullcontext():
@@ -226,6 +228,7 @@ class Calls:
             except wire.NotPlainError as error:
                 raise StopTrialError("structure", f"it returns {error}") from error
             held |= {"made": write(_engine.ledger.made.found)} if _engine.ledger.made else {}
+            held |= {"written": write(_written(outputs))} if sampling.active() else {}
             held |= {"inputs": write(inputs), "state": write(dict(model.state_dict())), "out_of_bounds": broken}
         self._last = Last(model, inputs, outputs)
         return held
@@ -242,6 +245,11 @@ def _refill(old: Any, new: Any) -> Any:
             kept.data.copy_(fresh)
             now[position] = kept
     return torch.utils._pytree.tree_unflatten(now, form)
+
+
+def _written(outputs: Any) -> Any:
+    """Which elements of each output the programs that ran have stored."""
+    return torch.utils._pytree.tree_map_only(torch.Tensor, sampling.written, outputs)
 
 
 def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:

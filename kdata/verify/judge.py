@@ -18,7 +18,7 @@ from kdata.record import Build, Candidate, Check, Origin, Receipt, Task, Trial, 
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
-from kdata.verify import admission, breadth, gpu_judge, reasons, targets
+from kdata.verify import admission, breadth, gpu_judge, reasons, targets, whole
 from kdata.verify.compare import Tensors
 from kdata.verify.findings import Findings, Judgement, RejectedError
 from kdata.verify.gpu import LostError
@@ -56,6 +56,8 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
         found.mode = expected.mode
         _run(candidate, expected, options, found)
         breadth.look(expected, lambda wider, chosen: _call(candidate, wider, chosen, options, ablate=None), found)
+        if options.device == "cpu":
+            whole.look(expected, lambda every, chosen: _call(candidate, every, chosen, options, ablate=None), found)
         _build(candidate, options, found)
         if found.device:
             gpu_judge.measure(candidate, expected.mode, options, found)

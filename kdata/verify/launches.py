@@ -15,6 +15,7 @@ import torch
 from triton import language as tl
 from triton.runtime import JITFunction, interpreter
 
+from kdata.verify import sampling
 from kdata.verify.enclosure import of_library, refuse
 from kdata.verify.guards import storage_of
 from kdata.verify.interpreter import give
@@ -114,7 +115,9 @@ class Ledger:
             for value in (*args, *kwargs.values()):
                 if hasattr(value, "data_ptr") and not of_library(type(value)):
                     refuse(f"an argument of class {type(value).__name__}")  # moving it would run its code unwatched
-            ledger.launches.append(signature(self, args, kwargs, grid))
+            launch = signature(self, args, kwargs, grid)
+            ledger.launches.append(launch)
+            grid = sampling.thinned(launch["grid"]) if sampling.active() else grid
             if ledger.behaviour == "fail":
                 raise InjectedError("injected: this launch failed")
             if ledger.behaviour == "run":

@@ -1,0 +1,102 @@
+"""Some programs of a large grid, in place of all: a launch at a task's own sizes costs an interpreter too much.
+
+In the host's child.  Only what the chosen programs wrote can be looked at afterwards, so it is noted where they wrote.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import torch
+from triton.runtime import interpreter
+
+MOST = 48  # programs of one launch
+Array = np.ndarray[Any, np.dtype[Any]]
+_sampling = False
+_chosen: list[list[int]] = []  # program numbers of each dimension of the running grid
+_written: list[Array] = []  # addresses
+_atomic = False
+
+
+class Few:
+    """A grid's dimension that is gone through in places only."""
+
+    def __init__(self, size: int, count: int) -> None:
+        inner = random.Random(size).sample(range(1, size - 1), count - 2) if count > 2 else []
+        self.size = size
+        self.places = sorted({0, size - 1, *inner}) if count > 1 else [size - 1]
+
+    def __index__(self) -> int:
+        return len(self.places)
+
+
+def install() -> None:
+    """Once a process, after the interpreter is mended."""
+    builder: Any = interpreter.InterpreterBuilder
+    dimensions, step = builder.set_grid_dim, builder.set_grid_idx
+    store, rmw, cas = builder.create_masked_store, builder.create_atomic_rmw, builder.create_atomic_cas
+
+    def set_grid_dim(self: Any, *sizes: Any) -> None:
+        _chosen[:] = [s.places if isinstance(s, Few) else [] for s in sizes]
+        dimensions(self, *(s.size if isinstance(s, Few) else s for s in sizes))
+
+    def set_grid_idx(self: Any, *place: int) -> None:
+        step(self, *(places[n] if places else n for n, places in zip(place, _chosen, strict=True)))
+
+    def create_masked_store(self: Any, pointers: Any, value: Any, mask: Any, *more: Any) -> Any:
+        if _sampling:
+            _written.append(pointers.data[np.broadcast_to(mask.data, pointers.data.shape)].reshape(-1).astype(np.int64))
+        return store(self, pointers, value, mask, *more)
+
+    def atomic(original: Any) -> Any:
+        def method(self: Any, *arguments: Any) -> Any:
+            global _atomic
+            _atomic = True
+            return original(self, *arguments)
+
+        return method
+
+    builder.set_grid_dim, builder.set_grid_idx, builder.create_masked_store = (
+        set_grid_dim, set_grid_idx, create_masked_store,
+    )  # fmt: skip
+    builder.create_atomic_rmw, builder.create_atomic_cas = atomic(rmw), atomic(cas)
+
+
+def sample(on: bool) -> None:
+    """Whether launches are sampled from here on."""
+    global _sampling, _atomic
+    _sampling, _atomic = on, False
+    _written.clear()
+
+
+def active() -> bool:
+    """Whether launches are sampled now."""
+    return _sampling
+
+
+def thinned(extent: list[int]) -> Any:
+    """The grid of a launch: of this extent, or fewer programs of it."""
+    if not _sampling or np.prod(extent) <= MOST:
+        return tuple(extent)
+    share = MOST
+    counts: list[tuple[int, int, int]] = []
+    for left, size in sorted(enumerate(extent), key=lambda pair: pair[1]):
+        fair = round(share ** (1 / (len(extent) - len(counts))))
+        counts.append((left, size, max(1, min(size, fair))))
+        share = max(1, share // counts[-1][2])
+    return tuple(Few(size, count) if count < size else size for _, size, count in sorted(counts))
+
+
+def written(tensor: torch.Tensor) -> torch.Tensor | None:
+    """A byte for each element of a tensor: 1 where a program stored one; None where that does not tell its value."""
+    if _atomic:
+        return None
+    size = tensor.element_size()
+    span = 1 + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True)) if tensor.numel() else 0
+    memory = np.zeros(span, np.uint8)
+    for addresses in _written:
+        places = (addresses - tensor.data_ptr()) // size
+        memory[places[(places >= 0) & (places < span)]] = 1
+    return torch.as_strided(torch.from_numpy(memory), tensor.shape, tensor.stride()).contiguous()

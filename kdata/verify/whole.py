@@ -1,0 +1,84 @@
+"""A candidate at the task's own sizes, where these were scaled down, or beyond them, where they are small.
+
+The trusted side. Some programs of each launch are run.
+
+What is compared is what these programs wrote, and only where one launch, without atomics, gives the answer: else other
+programs, which did not run, have a part in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kdata.sandbox.worker import Answer, JobError
+from kdata.verify import reasons
+from kdata.verify.compare import EXACT, Tensors, UnequalError, errors, leaves, structure
+from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.trial import Expected, nature
+
+GROSS = 30.0  # times what is allowed: the measure is eager's own answer, and nothing says how well-conditioned that is
+CHECK, BEYOND = "holds at its own sizes", "holds beyond its own sizes"
+Run = Callable[[Expected, Sequence[int]], Answer]
+
+
+def look(expected: Expected, run: Run, found: Findings) -> None:
+    """Note whether it holds, where that can be said.
+
+    Raises:
+        RejectedError: it does not.
+    """
+    for number in expected.numbers("whole", "grown"):
+        try:
+            answer = run(expected, [number])
+        except JobError as error:
+            found.check(CHECK, False, str(error)[:300])
+            continue
+        if "failed" in answer.value:
+            raise RejectedError(*answer.value["failed"])
+        report = answer.value["trials"][0]
+        own = bool(expected.numbers("whole"))
+        if report["outcome"] == "out of bounds":
+            raise RejectedError(reasons.OUT_OF_BOUNDS, report["detail"])
+        if own:  # beyond its own sizes a wrapper may refuse, or leave the work to torch
+            _genuine(report)
+        detail = _wrong(expected, number, report, Tensors(answer.value["manifest"], answer.files["returned.bin"]))
+        found.check(CHECK if own else BEYOND, not detail, detail)
+        if detail:
+            sizes = expected.variants[expected.trials[number]["variant"]]["sizes"] or "the task's own sizes"
+            raise RejectedError(reasons.WRONG_LARGE, f"at {sizes}: {detail}")
+
+
+def _genuine(report: dict[str, Any]) -> None:
+    if report["outcome"] != "ok":
+        if report["outcome"] == "memory" or len(report["launches"]) > 1:
+            return  # what a launch left unfinished may be what it stumbles over
+        raise RejectedError(reasons.WRONG_LARGE, f"at the task's own sizes: {report['detail']}")
+    if report["aten"]:
+        raise RejectedError(reasons.ATEN, f"at the task's own sizes: {', '.join(report['aten'])}")
+    if not report["launches"]:
+        raise RejectedError(reasons.NOT_LAUNCHED, "at the task's own sizes")
+
+
+def _wrong(expected: Expected, number: int, report: dict[str, Any], returned: Tensors) -> str:
+    if report["outcome"] != "ok" or report["aten"] or len(report["launches"]) != 1 or "written" not in report:
+        return ""
+    kept, ours = expected.trials[number]["kept"], expected.kept
+    masks = dict(leaves(report["written"]))
+    try:
+        for path, eager, answer in structure(kept["eager"], ours, report["outputs"], returned):
+            if "tensor" not in eager or "tensor" not in masks[path]:
+                continue
+            mask = returned.array(masks[path]["tensor"]) != 0
+            dtype = ours.entry(eager["tensor"])["dtype"]
+            got, wanted = returned.array(answer["tensor"])[mask], ours.array(eager["tensor"])[mask]
+            if dtype.startswith(EXACT):
+                if (got != wanted).any():
+                    return f"{path}: {int((got != wanted).sum())} of {got.size} integers differ"
+                continue
+            measured = errors(path, got, wanted, None, [], dtype, nature(kept))
+            if measured.excess > GROSS:
+                return f"{path}: error {measured.max_abs:.3g}, {measured.excess:.3g} times what is allowed"
+    except UnequalError as unequal:
+        return unequal.detail
+    return ""
