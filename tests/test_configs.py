@@ -1,0 +1,38 @@
+"""Mining: configurations are invented from what is read of them; inputs that nobody looks at are None."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kdata.task import execute
+from sources.mine import LARGE
+from sources.probe import _attempt, warm
+
+HEAD = "import torch\nimport torch.nn as nn\n"
+# Read by attribute, by key, in parts, and unpacked: what a task's text holds must answer to all of these.
+MODEL = HEAD + (
+    "class Inner(nn.Module):\n    def __init__(self, width, *, heads):\n        super().__init__()\n"
+    "        self.lift = nn.Linear(width, width * heads)\n    def forward(self, x):\n        return self.lift(x)\n\n\n"
+    "class Net(nn.Module):\n    def __init__(self, net_params, cfg):\n        super().__init__()\n"
+    "        self.first = nn.Linear(net_params['in_dim'], net_params['hidden_dim'])\n"
+    "        self.second = nn.Linear(net_params.get('hidden_dim'), cfg.MODEL.OUT_DIM)\n"
+    "        self.inner = Inner(**cfg.MODEL.inner_config)\n        self.scale = cfg.scale if 'scale' in cfg else 2\n"
+    "    def forward(self, g, x):\n        return self.inner(self.second(self.first(x))) * self.scale\n"
+)
+
+
+def outcome(source: str, name: str, scratch: Path, defaults: dict[str, str]) -> dict[str, Any]:
+    told = {"sites": [], "defaults": defaults}
+    return _attempt({"source": source, "name": name, "lacks": [], "told": told}, LARGE, scratch)
+
+
+def test_a_configuration_answers_to_all_ways_of_reading_it(tmp_path: Path) -> None:
+    warm()
+    made = outcome(MODEL, "Net", tmp_path, {"OUT_DIM": "24", "width": "24"})
+    assert made["reason"] == "", made["detail"]
+    assert "class Configuration(dict)" in made["source"]
+    program = execute(made["source"], "Net")
+    graph, x = program.inputs()
+    assert graph is None
+    assert program.build()(graph, x).shape[:-1] == x.shape[:-1]
