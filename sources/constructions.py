@@ -201,6 +201,9 @@ class Constructions:
             if p.name not in arguments and optional and _word(p.name, attributes).search(near):
                 for j, option in enumerate(self._options(p.name)[:4]):
                     self._push(cost + 0.5 + 0.4 * j, {**arguments, p.name: option})
+        # the class itself gives it to its base
+        if twice := re.search(r"multiple values for (?:keyword )?argument '(\w+)'", message):
+            self._push(cost - 0.5, {n: v for n, v in arguments.items() if n != twice[1]})
         ranked = {n: _distance(_word(n, attributes), near, far) - (_plain(n) in message) for n in arguments}
         suspects = sorted((n for n in arguments if ranked[n] < 2 or not attributes), key=ranked.__getitem__)
         for i, name in enumerate(suspects[:6]):

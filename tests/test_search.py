@@ -85,8 +85,14 @@ class Base(nn.Module):
 class Net(Base):
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
+
+
+class Narrow(Base):
+    def __init__(self, **kwargs):
+        super().__init__(out_features=2, **kwargs)
 """
     assert set(_solved(text).arguments) == {"in_features", "out_features"}
+    assert set(_solved(text, "Narrow").arguments) == {"in_features"}
 
 
 def test_states_targets_and_positive_inputs() -> None:
