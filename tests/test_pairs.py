@@ -262,6 +262,19 @@ def test_a_layer_is_constructed_once() -> None:
          "@triton.jit\ndef f(a, b):\n    if a and b:\n        m = ((a) & (((b) == 0)))\n"),
         ("def f(a, b):\n    m = a and not b\n", "def f(a, b):\n    m = a and not b\n"),
         ("def f(:\n", "def f(:\n"),
+        ("def f(x):\n    print(1)\n    print(2)\n", "def f(x):\n    pass\n"),
+        (
+            "def f(x):\n    if is_hip():\n        n = 1\n    elif a:\n        n = 2\n    else:\n        n = 3\n",
+            "def f(x):\n    if a:\n        n = 2\n    else:\n        n = 3\n",
+        ),
+        (
+            "def f(x):\n    return x\n\n\nf = triton.jit(f)\nf = triton.heuristics({'A': g})(f)\n",
+            "@triton.heuristics({'A': g})\n@triton.jit\ndef f(x):\n    return x\n\n\n\n\n",
+        ),
+        (
+            "def f(x):\n    Out = namedtuple('max', ['a'])\n    return Out(a=x)\n",
+            "def f(x):\n    Out = lambda **named: tuple(named.values())\n    return Out(a=x)\n",
+        ),
     ],
 )  # fmt: skip
 def test_what_others_need_is_left_out(before: str, after: str) -> None:

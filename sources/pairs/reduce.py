@@ -1,4 +1,4 @@
-"""Library code without what other machines and other callers need: choices of device, vendor and logging.
+"""Library code without what other machines and other callers need: choices of device and vendor, logging, names.
 
 Text goes in and text comes out, so that layout and comments stay.
 """
@@ -21,7 +21,7 @@ DEVICE = re.compile(
 # What is asked of the machine, as an H100 answers: vendors that it is not of, its multiprocessors, its capability.
 FALSE = re.compile(
     r"(\w+\.)*(is_hip|is_npu_available|is_xpu_available|is_hip_runtime|is_amd|is_cdna|is_rdna|is_ascend|is_cpu|is_rocm|"
-    r"is_npu|is_xpu|IS_AMD|IS_NPU|is_amd_cdna)(\(\))?|torch\.version\.hip|"
+    r"is_npu|is_xpu|IS_AMD|IS_NPU|is_amd_cdna)(\(\))?|torch\.version\.hip|torch\.compiler\.is_compiling\(\)|"
     r"(get_device_type\(\)|DEVICE_TYPE) == '(xpu|hip|npu)'|Version\((triton|torch)\.__version__\) < .*"
 )
 TRUE = re.compile(
@@ -37,6 +37,8 @@ ANSWERS = (
     (re.compile(r"randint\(0, 65535\)"), "0"),  # the seed of a dropout, which no pair has
     (re.compile(r"(get_available_device|infer_device|get_device_type)\(\)"), "'cuda'"),
     (re.compile(r"infer_device_arch\(\)"), "'hopper'"),
+    (re.compile(r"torch\.compiler\.is_compiling\(\)"), "False"),
+    (re.compile(r"philox_\w*seed_offset\(.*\)"), "(0, 0)"),
 )
 PLACE = re.compile(r"\.device\b|\.is_cuda\b|\bis_cuda\(")  # where tensors are is not for a kernel to ask
 UNWANTED = re.compile(r",\s*\*\*autotune_cache_kwargs|,\s*prune_configs_by=\{[^{}]*\}(?=,?\s*\)\s*\n@)")
@@ -51,15 +53,21 @@ def reduced(text: str) -> str:
     """
     text = UNWANTED.sub("", text)
     for _ in range(ROUNDS):
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError):
-            return text
-        changes = list(_changes(Text.of(text), tree))
-        if not changes:
+        changed = _once(text)
+        if changed is None or changed == text:
             break
-        text = applied(text, changes)
+        text = changed
     return text
+
+
+def _once(text: str) -> str | None:
+    """The text after one round; None where that does not parse."""
+    try:
+        changed = applied(text, list(_changes(Text.of(text), ast.parse(text))))
+        ast.parse(changed)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    return changed
 
 
 def applied(text: str, changes: list[Change]) -> str:
@@ -73,19 +81,39 @@ def applied(text: str, changes: list[Change]) -> str:
 
 
 def _changes(text: Text, tree: ast.Module) -> Iterator[Change]:
+    yield from _decorated(text, tree)
     for node in ast.walk(tree):
         for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
             if isinstance(block, list):
-                for statement in block:
-                    yield from _statement(text, statement, len(block) == 1)
+                emptied = all(isinstance(s, ast.stmt) and _is_idle(s) for s in block)
+                for number, statement in enumerate(block):
+                    yield from _statement(text, statement, len(block) == 1 or emptied and not number)
         if isinstance(node, ast.IfExp) and (value := decided(node.test)) is not None:
             kept = node.body if value else node.orelse
             yield text.start(node), text.end(node), _said(text, kept)
         elif isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(d) for d in node.decorator_list):
             yield from _masks(text, node)
         elif isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "namedtuple":
+                yield text.start(node), text.end(node), "lambda **named: tuple(named.values())"
             said = ast.unparse(node) if node.end_lineno == node.lineno or _asks(node) else ""
             yield from ((text.start(node), text.end(node), new) for asked, new in ANSWERS if asked.fullmatch(said))
+
+
+def _decorated(text: Text, tree: ast.Module) -> Iterator[Change]:
+    """``f = triton.jit(f)`` after ``def f`` as a decorator of it."""
+    functions = {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
+    above: dict[str, list[str]] = {}
+    for statement in tree.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=how, args=[ast.Name(id=given)])):
+                known = ast.unparse(how).startswith(("triton.jit", "triton.heuristics("))
+                if known and name == given and name in functions:
+                    above.setdefault(name, []).insert(0, f"@{_said(text, how)}\n")
+                    yield text.start(statement), text.end(statement), ""
+    for name, lines in above.items():
+        start = text.lines[functions[name].lineno]
+        yield start, start, "".join(lines)
 
 
 def _asks(node: ast.expr) -> bool:
@@ -152,7 +180,8 @@ def _spliced(text: Text, node: ast.stmt, block: list[ast.stmt], alone: bool) -> 
     for decorator in getattr(block[0], "decorator_list", []):
         first = min(first, text.lines[decorator.lineno])
     body = text.data[first : text.line_end(text.end(block[-1])) + 1].decode()
-    return start, end, textwrap.indent(textwrap.dedent(body), indent, _any)
+    kept = textwrap.dedent(body).removeprefix("el") if body.lstrip().startswith("elif ") else textwrap.dedent(body)
+    return start, end, textwrap.indent(kept, indent, _any)
 
 
 def _elif(text: Text, node: ast.stmt, block: list[ast.stmt], start: int, end: int, indent: str) -> Change:
