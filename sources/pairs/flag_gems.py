@@ -176,6 +176,7 @@ def _launcher(
     loads = [f"    {n} = tl.load({n}_ptr + offsets, mask=mask)" for n in tensors]
     pointers = [f"{n}_ptr" if n in tensors else f"{n}: tl.constexpr" if n in fixed else n for n in names]
     stores = [f"    tl.store({o}_ptr + offsets, {o}, mask=mask)" for o in outs]
+    numbers = [n for n in names if n not in tensors and n not in fixed]  # 1 must not become a constant
     several = len(tensors) > 1
     spread = [f"    {', '.join(tensors)} = torch.broadcast_tensors({', '.join(tensors)})"] if several else []
     spread += [f"    {n} = {n}.contiguous()" for n in tensors]
@@ -187,7 +188,7 @@ def _launcher(
         made += [f"    dtype = {DTYPES[method]}"] if method in DTYPES else []
         made.append(f"    made_{out} = torch.empty({tensors[0]}.shape, dtype=dtype, device={tensors[0]}.device)")
     return "\n".join([
-        "", "", "", "@triton.jit",
+        "", "", "", f"@triton.jit(do_not_specialize={numbers!r})" if numbers else "@triton.jit",
         f"def {name}_kernel({', '.join([*pointers, *(f'{o}_ptr' for o in outs)])}, numel, BLOCK_SIZE: tl.constexpr):",
         "    offsets = tl.program_id(0).to(tl.int64) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)",
         "    mask = offsets < numel", *loads,
