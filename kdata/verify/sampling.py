@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from triton.runtime import interpreter
 
-MOST = 48  # programs of one launch
+MOST = 16  # programs of one launch
 Array = np.ndarray[Any, np.dtype[Any]]
 _sampling = False
 _chosen: list[list[int]] = []  # program numbers of each dimension of the running grid
