@@ -141,7 +141,7 @@ def test_the_table_is_complete(library: Library) -> None:
 
 
 def test_all_libraries_of_the_survey_are_there() -> None:
-    assert len({lib.repository for lib in LIBRARIES.values()}) == 26
+    assert len({lib.repository for lib in LIBRARIES.values()}) == 27
 
 
 def test_cuda_of_the_stack(tmp_path: Path) -> None:
