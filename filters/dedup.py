@@ -1,14 +1,21 @@
-"""Exact, then near duplicates, over the whole set at once."""
+"""Exact, then near duplicates, over the whole set at once, among tasks whose inputs have the same ranks.
+
+A row of one operator over images teaches another kernel than one over matrices, though their texts are equal up to how
+the inputs are drawn.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from filters import exact_duplicates, near_duplicates
 from filters.chain import drop
 from kdata.record import Dropped, Pair
 from kdata.step import Step
+
+Ranks = tuple[int, ...]
 
 
 def preference(pair: Pair) -> tuple[Any, ...]:
@@ -28,16 +35,19 @@ def step(threshold: float = near_duplicates.THRESHOLD, seed: int = 1) -> Step[Pa
     """The stage ``dedup``: run it on all shards together."""
 
     def run(pairs: Sequence[Pair]) -> Iterator[Pair | Dropped]:
-        yield from _dedup(pairs, near_duplicates.Index(threshold, seed))
+        yield from _dedup(pairs, lambda: near_duplicates.Index(threshold, seed))
 
-    return Step("dedup", "2", Pair, Pair, run, {"threshold": threshold, "seed": seed})
+    return Step("dedup", "3", Pair, Pair, run, {"threshold": threshold, "seed": seed})
 
 
-def _dedup(pairs: Sequence[Pair], index: near_duplicates.Index) -> Iterator[Pair | Dropped]:
-    skeletons: dict[str, str] = {}
+def _dedup(pairs: Sequence[Pair], index: Callable[[], near_duplicates.Index]) -> Iterator[Pair | Dropped]:
+    skeletons: dict[Ranks, dict[str, str]] = defaultdict(dict)
+    indexes: dict[Ranks, near_duplicates.Index] = defaultdict(index)
     candidates: set[str] = set()
     for pair in sorted(pairs, key=preference):
         reason = "exact duplicate: the same pair" if pair.id in candidates else None
         candidates.add(pair.id)
-        reason = reason or exact_duplicates.check(pair, skeletons) or near_duplicates.check(pair, index)
+        ranks = tuple(len(given.shape) for given in pair.task.inputs)
+        reason = reason or exact_duplicates.check(pair, skeletons[ranks])
+        reason = reason or near_duplicates.check(pair, indexes[ranks])
         yield drop("dedup", pair, reason) if reason else pair

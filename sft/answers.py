@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -133,10 +133,15 @@ def resume(
 
     missing = [record for key, record in wanted.items() if key not in made]
     with ThreadPoolExecutor(workers) as threads:
-        for manifest in threads.map(work, chunks(missing) if missing else []):
-            made |= {r.id: r for r in store.read(manifest.name, step.makes)}
-            made |= {d.id: d for d in store.read_dropped(manifest.name)}
-            told(step.name, len(made), len(wanted))
+        parts = [threads.submit(work, part) for part in (chunks(missing) if missing else [])]
+        try:
+            for part in as_completed(parts):
+                name = part.result().name
+                made |= {r.id: r for r in store.read(name, step.makes)}
+                made |= {d.id: d for d in store.read_dropped(name)}
+                told(step.name, len(made), len(wanted))
+        finally:
+            threads.shutdown(cancel_futures=True)
     return made
 
 

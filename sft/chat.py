@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -15,6 +17,7 @@ from markdown_it.token import Token
 
 from kdata.record import Pair, Task
 
+MODEL = "Model"
 THINK, END_OF_THINKING = "<think>", "</think>"
 LANGUAGES = {"triton": "Triton", "cuda": "CUDA C++"}
 MODULES = {
@@ -51,16 +54,35 @@ class Unreadable:
 def prompt(task: Task, language: str = "triton") -> list[Message]:
     """The conversation up to the model's turn: one message of the user.
 
+    The task's class is called ``Model``, as in KernelBench, where the text has no other use for that name: a model that
+    has learnt other names only answers with a second ``class Model``.
+
     Raises:
         ValueError: the language is not one of ``LANGUAGES``.
     """
     if language not in LANGUAGES:
         raise ValueError(f"no prompt for {language}: choose one of {', '.join(LANGUAGES)}")
+    source, entry_point = _named_model(task)
     content = REQUEST.format(
-        language=LANGUAGES[language], task=_fenced(task.source), entry_point=task.entry_point,
-        modules=MODULES[language],
+        language=LANGUAGES[language], task=_fenced(source), entry_point=entry_point, modules=MODULES[language],
     )  # fmt: skip
     return [Message(role="user", content=content)]
+
+
+def _named_model(task: Task) -> tuple[str, str]:
+    """The task's text with its class called ``Model``, and what the class is called."""
+    lines = list(io.StringIO(task.source))
+    try:
+        names = [t for t in tokenize.generate_tokens(iter(lines).__next__) if t.type == tokenize.NAME]
+    except (tokenize.TokenError, SyntaxError):  # others' data may be no Python
+        return task.source, task.entry_point
+    if any(token.string == MODEL for token in names):
+        return task.source, task.entry_point
+    for token in reversed(names):
+        if token.string == task.entry_point:
+            (row, start), (_, end) = token.start, token.end
+            lines[row - 1] = lines[row - 1][:start] + MODEL + lines[row - 1][end:]
+    return "".join(lines), MODEL
 
 
 def answer(pair: Pair, reasoning: bool = True) -> str:

@@ -40,6 +40,7 @@ from sft.scores import Result, summarise
 from sft.suites import Problem
 
 RESULTS, ANSWERS = "results.json", "answers.parquet"
+JUDGED = 5  # answers to one task in a shard
 TRACED = 25  # problems of a shard of families
 UNTRACED = "unknown"  # the family of what this machine cannot trace
 MODES = {
@@ -121,9 +122,10 @@ def _judged(
 
 
 def _by_task(candidates: list[Candidate]) -> list[list[Candidate]]:
-    """A shard a task: its reference runs once."""
+    """A few of one task in a shard: its reference runs once for them, and bad ones hold up no others for long."""
     tasks = dict.fromkeys(c.task.id for c in candidates)
-    return [[c for c in candidates if c.task.id == task] for task in tasks]
+    groups = [[c for c in candidates if c.task.id == task] for task in tasks]
+    return [group[i : i + JUDGED] for group in groups for i in range(0, len(group), JUDGED)]
 
 
 def _candidate(problem: Problem, answer: Answer | Dropped, options: EvalOptions, model: str) -> Candidate | Dropped:

@@ -54,6 +54,16 @@ def test_skeleton_is_blind_to_names_only(change: object, same: bool) -> None:
     assert (canonical.skeleton(changed) == canonical.skeleton(source)) is same
 
 
+def test_the_same_operator_over_inputs_of_another_rank_stays() -> None:
+    first = factories.pair()
+    image = replace(first.task.inputs[0], shape=(4, 8, 32, 16), free=(True,) * 4)
+    other = factories.rewritten(first, first.task.source.replace("randn(4, ", "randn(4, 8, "))
+    task = replace(other.task, inputs=(image,))
+    kept, dropped = run([first, Pair(replace(other.candidate, task=task), other.receipt), renamed(first)])
+    assert {len(p.task.inputs[0].shape) for p in kept} == {3, 4}
+    assert [d.reason.partition(":")[0] for d in dropped] == ["exact duplicate"]
+
+
 def test_renaming_keeps_apart_what_is_apart() -> None:
     one = "def f(a, b):\n    return a - b\n"
     assert canonical.skeleton(one) != canonical.skeleton("def f(a, b):\n    return b - a\n")

@@ -7,9 +7,18 @@ from dataclasses import replace
 import pytest
 from factories import pair, task
 
-from kdata.record import Pair
+from kdata.record import Pair, Task
 from sft.chat import Unreadable, answer, parse, prompt
 
+TWO_CLASSES = """
+class GateBase(nn.Module):
+    name = 'Gate'
+
+
+class Gate(nn.Module):
+    def __init__(self):
+        super(Gate, self).__init__()
+"""
 KERNEL = "class ModelNew:\n    pass\n"
 
 
@@ -35,13 +44,25 @@ def test_reasoning_comes_before_the_program_and_is_left_out_on_request() -> None
 
 
 def test_the_prompt_holds_the_task_and_names_its_class() -> None:
-    asked = task()
+    asked = Task.make(TWO_CLASSES.replace("Gate", "Model"), "Model", task().origin)
     (message,) = prompt(asked)
     assert asked.source.strip() in message["content"]
-    assert f"`{asked.entry_point}`" in message["content"]
+    assert "`Model`" in message["content"]
     assert "CUDA" in prompt(asked, "cuda")[0]["content"]
     with pytest.raises(ValueError, match="no prompt for rust"):
         prompt(asked, "rust")
+
+
+def test_the_class_of_a_task_is_called_model_where_that_name_is_free() -> None:
+    origin = task().origin
+    asked = prompt(Task.make(TWO_CLASSES, "Gate", origin))[0]["content"]
+    assert "class Model(nn.Module)" in asked
+    assert "super(Model, self)" in asked
+    assert "class GateBase" in asked
+    assert "name = 'Gate'" in asked  # a text is no name
+    taken = TWO_CLASSES.replace("GateBase", "Model")
+    assert "class Gate(nn.Module)" in prompt(Task.make(taken, "Gate", origin))[0]["content"]
+    assert "`Gate`" in prompt(Task.make("class Gate(:", "Gate", origin))[0]["content"]
 
 
 @pytest.mark.parametrize(
