@@ -86,7 +86,7 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Import the candidate and run it on every trial.
 
     ``payload``: manifest, mode, trials (``given`` of each), ablate (the number of the trial to repeat: as it is, with
-    kernels disabled, and with launches failing; None: no trial).
+    kernels disabled, and with launches failing; None: no trial), programs (how many of each launch run; 0: all).
     """
     reader = wire.Reader(payload["manifest"], (scratch / GIVEN).read_bytes(), _engine.device)
     try:
@@ -106,6 +106,7 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
 
 def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tuple[dict[str, Any], wire.Writer]:
     calls = Calls(module, reader, payload["mode"])
+    sampling.sample(payload.get("programs", 0))
     reports: list[dict[str, Any]] = []
     value: dict[str, Any] = {}
     for number, given in enumerate(payload["trials"]):
@@ -157,7 +158,6 @@ class Calls:
         report: dict[str, Any] = {"outcome": "ok", "detail": ""}
         last = self._last if given.get("again") else None
         self._last = None
-        sampling.sample(given.get("sample", False))
         gc.disable()  # no code of the candidate's runs between its return and the writing of what it returned
         try:
             with enclosure.armed() if _engine.enclosed else contextlib.nullcontext():

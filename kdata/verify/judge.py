@@ -57,7 +57,11 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
         _run(candidate, expected, options, found)
         breadth.look(expected, lambda wider, chosen: _call(candidate, wider, chosen, options, ablate=None), found)
         if options.device == "cpu":
-            whole.look(expected, lambda every, chosen: _call(candidate, every, chosen, options, ablate=None), found)
+            whole.look(
+                expected,
+                lambda every, chosen, few: _call(candidate, every, chosen, options, ablate=None, few=few),
+                found,
+            )
         _build(candidate, options, found)
         if found.device:
             gpu_judge.measure(candidate, expected.mode, options, found)
@@ -143,10 +147,10 @@ def _admit(candidate: Candidate, options: Options) -> None:
 
 def _call(
     candidate: Candidate, expected: Expected, numbers: Sequence[int], options: Options, backwards: bool = True,
-    ablate: int | None = 0,
+    ablate: int | None = 0, few: int = 0,
 ) -> Answer:  # fmt: skip
     payload = {"manifest": expected.manifest, "mode": expected.mode, "ablate": ablate,
-               "trials": _sequence(expected, numbers, backwards)}  # fmt: skip
+               "programs": few, "trials": _sequence(expected, numbers, backwards)}  # fmt: skip
     if options.device == "cuda":
         return gpu_judge.call(candidate, payload, expected.given_bytes, options)
     files = {"given.bin": expected.given_bytes, "candidate.py": candidate.source.encode()}

@@ -127,7 +127,6 @@ class Reference:
         with contextlib.suppress(IndexError, RuntimeError, ValueError):  # its own draws may not fit such sizes
             trial = self._trial(len(variants) - 1, variants[-1], self.seeds[0], "natural")
             if trial is not None:
-                trial["given"]["sample"] = True
                 return [trial]
         variants.pop()
         return []

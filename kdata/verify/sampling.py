@@ -12,9 +12,8 @@ import numpy as np
 import torch
 from triton.runtime import interpreter
 
-MOST = 16  # programs of one launch
 Array = np.ndarray[Any, np.dtype[Any]]
-_sampling = False
+_most = 0  # programs of one launch; 0: all
 _chosen: list[list[int]] = []  # program numbers of each dimension of the running grid
 _written: list[Array] = []  # addresses
 _atomic = False
@@ -46,7 +45,7 @@ def install() -> None:
         step(self, *(places[n] if places else n for n, places in zip(place, _chosen, strict=True)))
 
     def create_masked_store(self: Any, pointers: Any, value: Any, mask: Any, *more: Any) -> Any:
-        if _sampling:
+        if _most:
             _written.append(pointers.data[np.broadcast_to(mask.data, pointers.data.shape)].reshape(-1).astype(np.int64))
         return store(self, pointers, value, mask, *more)
 
@@ -64,23 +63,23 @@ def install() -> None:
     builder.create_atomic_rmw, builder.create_atomic_cas = atomic(rmw), atomic(cas)
 
 
-def sample(on: bool) -> None:
-    """Whether launches are sampled from here on."""
-    global _sampling, _atomic
-    _sampling, _atomic = on, False
+def sample(programs: int) -> None:
+    """Run so many programs of each launch from here on; 0: all of them."""
+    global _most, _atomic
+    _most, _atomic = programs, False
     _written.clear()
 
 
 def active() -> bool:
     """Whether launches are sampled now."""
-    return _sampling
+    return _most > 0
 
 
 def thinned(extent: list[int]) -> Any:
     """The grid of a launch: of this extent, or fewer programs of it."""
-    if not _sampling or np.prod(extent) <= MOST:
+    if not _most or np.prod(extent) <= _most:
         return tuple(extent)
-    share = MOST
+    share = _most
     counts: list[tuple[int, int, int]] = []
     for left, size in sorted(enumerate(extent), key=lambda pair: pair[1]):
         fair = round(share ** (1 / (len(extent) - len(counts))))

@@ -19,7 +19,8 @@ from kdata.verify.trial import Expected, nature
 
 GROSS = 30.0  # times what is allowed: the measure is eager's own answer, and nothing says how well-conditioned that is
 CHECK, BEYOND = "holds at its own sizes", "holds beyond its own sizes"
-Run = Callable[[Expected, Sequence[int]], Answer]
+PROGRAMS, FEW = 12, 2  # of a launch that gives the answer alone, and of one whose answer is not looked at
+Run = Callable[[Expected, Sequence[int], int], Answer]
 
 
 def look(expected: Expected, run: Run, found: Findings) -> None:
@@ -28,9 +29,10 @@ def look(expected: Expected, run: Run, found: Findings) -> None:
     Raises:
         RejectedError: it does not.
     """
+    programs = PROGRAMS if len(found.signatures) == 1 else FEW
     for number in expected.numbers("whole", "grown"):
         try:
-            answer = run(expected, [number])
+            answer = run(expected, [number], programs)
         except JobError as error:
             found.check(CHECK, False, str(error)[:300])
             continue
