@@ -80,7 +80,7 @@ def _parts(thing: Any, tensor: Callable[[torch.Tensor], None]) -> list[Any]:
     """What an object holds that a call may have changed."""
     if isinstance(thing, torch.Tensor):
         tensor(thing)
-        return [vars(thing), thing.grad]
+        return [vars(thing), thing.grad if thing.is_leaf or thing.retains_grad else None]  # others' warn, and leave it
     if isinstance(thing, dict | MappingProxyType):
         skipped = ("__builtins__", "__doc__", "__loader__", "__spec__", "__cached__", "__file__", "__dict__")
         return [part for key, value in thing.items() if key not in skipped for part in (key, value)]
