@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from kdata.align.errors import AlignError
+from kdata.align.step import align_file
 from tests.align_tasks import task, verified
 
 SIZED = "def get_init_inputs():\n    return []"
@@ -70,7 +72,7 @@ INDICES = {
 
 @pytest.mark.parametrize("name", INDICES)
 def test_indices_of_maxima(name: str, tmp_path: Path) -> None:
-    verified(task(f"y, index = {INDICES[name]}\nreturn y, index", "[torch.randn(2, 3, 8, 9)]"), tmp_path)
+    verified(task(f"y, index = {INDICES[name]}\nreturn y, index", "[torch.randn(2, 4, 8, 9)]"), tmp_path)
 
 
 def test_a_window_that_is_the_image(tmp_path: Path) -> None:
@@ -91,3 +93,38 @@ def test_attention_whose_task_chooses_its_backend(tmp_path: Path) -> None:
         "    return F.scaled_dot_product_attention(x, x, x)"
     )
     verified(task(forward, "[torch.rand(2, 3, 17, 16)]"), tmp_path)
+
+
+def test_a_quotient_that_is_one_by_chance_makes_no_candidate(tmp_path: Path) -> None:
+    source = """
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self, radix):
+        super().__init__()
+        self.radix = radix
+
+    def forward(self, x):
+        x = x.view(x.size(0), 4, self.radix, -1)
+        return torch.softmax(x.transpose(1, 2), 1).reshape(x.size(0), -1)
+
+
+radix = 16
+batch_size = 4
+features = FEATURES
+
+
+def get_inputs():
+    return [torch.randn(batch_size, features)]
+
+
+def get_init_inputs():
+    return [radix]
+"""
+    path = tmp_path / "radix.py"
+    path.write_text(source.replace("FEATURES", "64"))
+    with pytest.raises(AlignError, match="one by chance"):
+        align_file(path)
+    verified(source.replace("FEATURES", "192"), tmp_path)

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from kdata.align import device
+from kdata.align.chance import one_by_chance
 from kdata.align.errors import AlignError
 from kdata.align.families import family
 from kdata.align.lower import lower
@@ -63,10 +64,12 @@ def _with_fewer_symbols(source: str, entry_point: str) -> tuple[Traced, str, str
         try:
             traced = trace(source, entry_point, symbols)
             code = _stage("not lowered", lower, traced)
+            if size := one_by_chance(traced.environment):
+                raise AlignError("sizes are one by chance", size)
             return traced, code, *_stage("not rewritten", write, source, entry_point, traced, code)
         except AlignError as error:
             failure = failure or error
-            if error.reason not in ("not traceable", "compiler output", "not lowered"):
+            if error.reason not in ("not traceable", "compiler output", "not lowered", "sizes are one by chance"):
                 break
     assert failure is not None
     raise failure

@@ -1,0 +1,25 @@
+"""Sizes that are one by chance: quotients that come to one for the task's own sizes only.
+
+A dimension of size one is left out of kernels' indices.  Where the size is a symbol, torch learns that the symbol is
+one; where it is a quotient of symbols, torch only notes it, and the kernel would be wrong at other sizes.
+"""
+
+from __future__ import annotations
+
+import sympy
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.utils._sympy.functions import FloorDiv
+
+
+def one_by_chance(environment: ShapeEnv) -> str:
+    """The first of these that a graph was written without; "" if there is none."""
+    return next((str(g.expr) for g in environment.guards if isinstance(g.expr, sympy.Eq) and _chance(g.expr)), "")
+
+
+def _chance(equality: sympy.Eq) -> bool:
+    """Whether one side is the other times whole numbers that may as well be others."""
+    if equality.lhs == 0 or equality.rhs == 0:
+        return False  # divisibility
+    quotient = equality.lhs / equality.rhs
+    sides = (sympy.fraction(ratio) for ratio in (quotient, 1 / quotient))
+    return any(below == 1 and above.has(FloorDiv) and not above.is_Add for above, below in sides)
