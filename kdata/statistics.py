@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from kdata.record import Dropped, Pair
 from kdata.shards import Manifest, Store
 
+HALF = frozenset({"float16", "bfloat16"})
 UNKNOWN = "unknown"
 # In this order stages are told of, whatever order their records come in; others follow by name.
 PIPELINE = ("collect", "cut", "mine", "align", "verify", "filter", "leakage", "dedup", "diversity")
@@ -160,8 +161,13 @@ def lines(source: str) -> int:
 
 
 def max_error(pair: Pair) -> float:
-    """Largest absolute error of a pair over all its trials, NaN if it has none."""
-    return max((t.max_abs for t in pair.receipt.trials), default=math.nan)
+    """Largest absolute error of a pair over its trials in the task's own dtypes, NaN if it has none.
+
+    Trials in half precision that trust level adds for a task of another dtype do not count.
+    """
+    trials = pair.receipt.trials
+    added = HALF - {t.dtype for t in trials[:1]}
+    return max((t.max_abs for t in trials if t.dtype not in added), default=math.nan)
 
 
 def targets(pairs: Sequence[Pair]) -> tuple[Target, ...]:

@@ -10,6 +10,7 @@ import io
 import re
 import tokenize
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypedDict
 
 from markdown_it import MarkdownIt
@@ -70,18 +71,21 @@ def prompt(task: Task, language: str = "triton") -> list[Message]:
 
 
 def _named_model(task: Task) -> tuple[str, str]:
-    """The task's text with its class called ``Model``, and what the class is called."""
+    """The task's text with its class called ``Model``, and what the class is called.
+
+    A class ``LayerNorm`` may hold an ``nn.LayerNorm``: attributes keep their names.
+    """
     lines = list(io.StringIO(task.source))
     try:
-        names = [t for t in tokenize.generate_tokens(iter(lines).__next__) if t.type == tokenize.NAME]
+        tokens = list(tokenize.generate_tokens(iter(lines).__next__))
     except (tokenize.TokenError, SyntaxError):  # others' data may be no Python
         return task.source, task.entry_point
-    if any(token.string == MODEL for token in names):
+    own = [t for before, t in pairwise(tokens) if t.string == task.entry_point and before.string != "."]
+    if any(t.string == MODEL for t in tokens) or any(t.line.lstrip().startswith(("import ", "from ")) for t in own):
         return task.source, task.entry_point
-    for token in reversed(names):
-        if token.string == task.entry_point:
-            (row, start), (_, end) = token.start, token.end
-            lines[row - 1] = lines[row - 1][:start] + MODEL + lines[row - 1][end:]
+    for token in reversed(own):
+        (row, start), (_, end) = token.start, token.end
+        lines[row - 1] = lines[row - 1][:start] + MODEL + lines[row - 1][end:]
     return "".join(lines), MODEL
 
 

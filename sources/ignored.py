@@ -13,6 +13,7 @@ from sources.constructions import build
 from sources.inputs import Plain, Tensor, draw, edited
 from sources.progress import Budget, Progress
 from sources.search import Solution
+from sources.worth import same
 
 
 def without_ignored(solution: Solution, kind: Any, namespace: Mapping[str, Any]) -> Solution:
@@ -33,9 +34,7 @@ def without_ignored(solution: Solution, kind: Any, namespace: Mapping[str, Any])
             after = _results(module, less)
         except Exception:  # noqa: BLE001, S112 - it looks at this one
             continue
-        if len(after) == len(before) and all(
-            a.shape == b.shape and torch.equal(a, b) for a, b in zip(after, before, strict=True)
-        ):
+        if same(after, before):
             given, solution = less, Solution(solution.arguments, edited(solution.specs, (i,), Plain(None)))
     return solution
 

@@ -35,11 +35,11 @@ def flaw(module: nn.Module, specs: Specs, result: Any, budget: Budget) -> str:
     before, other = run(seed=1), run(seed=2)
     if before is None or other is None:
         return ""
-    if not _same(before, other):
+    if not same(before, other):
         training = module.training
         try:
             module.eval()
-            return _ignored(specs, run) if _same(run(seed=1), run(seed=2)) else RANDOM
+            return _ignored(specs, run) if same(run(seed=1), run(seed=2)) else RANDOM
         finally:
             module.train(training)
     return _ignored(specs, run)
@@ -48,7 +48,7 @@ def flaw(module: nn.Module, specs: Specs, result: Any, budget: Budget) -> str:
 def _ignored(specs: Specs, run: Callable[..., Outputs | None]) -> str:
     """Others than the first may be left out, see ``sources.ignored``."""
     first = next((t for _, t in all_tensors(specs)), None)
-    ignores = first is not None and first.kind != "full" and _same(run(seed=1), run(seed=1, other=0))
+    ignores = first is not None and first.kind != "full" and same(run(seed=1), run(seed=1, other=0))
     return IGNORES if ignores else ""
 
 
@@ -68,7 +68,8 @@ def _run(module: nn.Module, specs: Specs, budget: Budget, seed: int, other: int 
         return None
 
 
-def _same(one: Outputs | None, other: Outputs | None) -> bool:
+def same(one: Outputs | None, other: Outputs | None) -> bool:
+    """Whether two runs gave the same; what failed gave nothing."""
     if one is None or other is None or len(one) != len(other):
         return False
     return all(a.shape == b.shape and torch.equal(a, b) for a, b in zip(one, other, strict=True))

@@ -54,6 +54,9 @@ def test_error_of_a_pair_without_trials_is_unknown() -> None:
     untried = Pair(pair.candidate, replace(pair.receipt, trials=()))
     assert math.isnan(statistics.max_error(untried))
     assert statistics.describe([untried, pair]).errors == statistics.describe([pair]).errors
+    half = replace(pair.receipt.trials[0], dtype="float16", max_abs=9.0)
+    wider = Pair(pair.candidate, replace(pair.receipt, trials=(*pair.receipt.trials, half)))
+    assert statistics.max_error(wider) == statistics.max_error(pair)
     infinite = replace(pair.receipt.trials[0], max_abs=math.inf)
     assert statistics.describe([Pair(pair.candidate, replace(pair.receipt, trials=(infinite,)))]).errors is None
 

@@ -18,6 +18,7 @@ class GateBase(nn.Module):
 class Gate(nn.Module):
     def __init__(self):
         super(Gate, self).__init__()
+        self.inner = layers.Gate()
 """
 KERNEL = "class ModelNew:\n    pass\n"
 
@@ -59,9 +60,12 @@ def test_the_class_of_a_task_is_called_model_where_that_name_is_free() -> None:
     assert "class Model(nn.Module)" in asked
     assert "super(Model, self)" in asked
     assert "class GateBase" in asked
+    assert "layers.Gate()" in asked  # another's
     assert "name = 'Gate'" in asked  # a text is no name
     taken = TWO_CLASSES.replace("GateBase", "Model")
     assert "class Gate(nn.Module)" in prompt(Task.make(taken, "Gate", origin))[0]["content"]
+    imported = f"from layers import Gate\n{TWO_CLASSES}"
+    assert "class Gate(nn.Module)" in prompt(Task.make(imported, "Gate", origin))[0]["content"]
     assert "`Gate`" in prompt(Task.make("class Gate(:", "Gate", origin))[0]["content"]
 
 

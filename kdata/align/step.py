@@ -16,6 +16,7 @@ from kdata.record import Candidate, Dropped, Origin, Task, digest
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import JobError, Worker
+from kdata.statistics import lines
 from kdata.step import Step
 from kdata.task import find_entry_point
 
@@ -61,8 +62,8 @@ def _unwanted(candidate: Candidate, allow_aten: bool, longest: int) -> tuple[str
     """Why a candidate is not kept, ("", "") if it is."""
     if candidate.left_to_aten and not allow_aten:
         return "left to ATen", ", ".join(candidate.left_to_aten)
-    lines = sum(1 for line in candidate.source.splitlines() if line.strip())
-    return ("kernel too long", f"{lines} lines, at most {longest}") if 0 < longest < lines else ("", "")
+    count = lines(candidate.source)
+    return ("kernel too long", f"{count} lines, at most {longest}") if 0 < longest < count else ("", "")
 
 
 def align(task: Task, worker: Worker, seconds: float = 20.0) -> Candidate:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +21,7 @@ from kdata.verify.compare import FEW
 from kdata.verify.draws import draw, jogged, thinned
 from kdata.verify.probe import Meter, Prober
 from kdata.verify.styles import CONDITIONED, DETAILS
+from kdata.verify.values import altered, by_an_ulp, copied, described, doubles, finite, near, same, upcast
 from kdata.verify.variants import TooLargeError, Variant, plan
 from kdata.verify.weights import redraw
 from kdata.verify.wire import NotPlainError, Writer
@@ -193,9 +192,9 @@ class Reference:
                 torch.manual_seed(seed)
                 module = self._build(program, program.arguments(), state)
                 torch.manual_seed(seed)
-                answers.append(_forward(module, _copy(inputs)))
+                answers.append(_forward(module, copied(inputs)))
             self._plain(Writer(), answers)
-            if _same(*answers):
+            if same(*answers):
                 return mode
         raise TaskFaultError(reasons.RANDOM_REFERENCE, "two runs on the same weights and inputs differ")
 
@@ -232,7 +231,7 @@ class Reference:
         return {
             "variant": index,
             "seed": seed,
-            "shapes": _shapes(inputs),
+            "shapes": described(inputs),
             "detail": DETAILS[style],
             "style": style,
             "backwards": style == "nearly" or (index == 1 and seed == self.seeds[-1] != self.seeds[0]),
@@ -259,15 +258,15 @@ class Reference:
         try:
             outputs, _, _ = self._answer(program, state, inputs)
             if style in CONDITIONED:
-                moved, _, _ = self._answer(program, state, tree_map(lambda t: _ulp(t, generator), inputs))
+                moved, _, _ = self._answer(program, state, tree_map(lambda t: by_an_ulp(t, generator), inputs))
                 golden, _ = self._golden(program, state, inputs)
                 others = [moved, golden]
                 if style == "corners":  # not at the cut of an angle, nor at a step: where breaking ties moves little
                     others.append(self._answer(program, state, tree_map(lambda t: jogged(t, generator), inputs))[0])
-                return _finite(outputs) and all(_near(outputs, other, CONDITION) for other in others)
+                return finite(outputs) and all(near(outputs, other, CONDITION) for other in others)
         except Exception:  # noqa: BLE001 - outside its domain
             return False
-        return _finite(outputs)
+        return finite(outputs)
 
     def _unused(
         self, program: Program, module: nn.Module, state: dict[str, Any], inputs: list[Any]
@@ -275,8 +274,8 @@ class Reference:
         """Names of trainable parameters and floating inputs that may change without the answer's changing."""
         outputs, _, _ = self._answer(program, state, inputs)
         names = [name for name, p in module.named_parameters() if p.requires_grad and p.numel() and name in state]
-        changes = [(name, state | {name: _other(state[name])}, inputs) for name in names[:TRIED]]
-        changes += [(f"input {n}", state, [*inputs[:n], _other(value), *inputs[n + 1 :]])
+        changes = [(name, state | {name: altered(state[name])}, inputs) for name in names[:TRIED]]
+        changes += [(f"input {n}", state, [*inputs[:n], altered(value), *inputs[n + 1 :]])
                     for n, value in enumerate(inputs[:TRIED])
                     if isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel()]  # fmt: skip
         unused = []
@@ -285,7 +284,7 @@ class Reference:
                 changed, _, _ = self._answer(program, other_state, other_inputs)
             except Exception:  # noqa: BLE001, S112 - outside its domain: it does depend on it
                 continue
-            unused += [name] if _near(outputs, changed, NOTHING) else []
+            unused += [name] if near(outputs, changed, NOTHING) else []
         return unused
 
     def _arguments(self, arguments: tuple[list[Any], dict[str, Any]], variant: Variant) -> dict[str, Any]:
@@ -320,18 +319,18 @@ class Reference:
             kept["dropped"] = self._plain(self.kept, dropped)
         few = sum(t.numel() for t in tree_leaves(eager) if isinstance(t, torch.Tensor)) < FEW
         for _ in range(NOISES_OF_FEW if few else NOISES):
-            moved = {k: _ulp(v, generator) for k, v in state.items()}
+            moved = {k: by_an_ulp(v, generator) for k, v in state.items()}
             try:
-                noisy, other, _ = self._answer(program, moved, tree_map(lambda t: _ulp(t, generator), inputs))
+                noisy, other, _ = self._answer(program, moved, tree_map(lambda t: by_an_ulp(t, generator), inputs))
             except Exception:  # noqa: BLE001, S112 - at the edge of its domain: one estimate less
                 continue
             kept["noisy"].append([self._plain(self.kept, noisy), self.kept.write(dict(other.state_dict()))])
         return kept
 
     def _golden(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> tuple[Any, nn.Module]:
-        with _double():
-            double = {k: _upcast(v) for k, v in state.items()}
-            golden, exact, _ = self._answer(program, double, tree_map(_upcast, inputs), double=True)
+        with doubles():
+            double = {k: upcast(v) for k, v in state.items()}
+            golden, exact, _ = self._answer(program, double, tree_map(upcast, inputs), double=True)
             return golden, exact
 
     def _answer(
@@ -342,7 +341,7 @@ class Reference:
         if double:
             module = module.double()
         module.load_state_dict(state)
-        held = _copy(inputs)
+        held = copied(inputs)
         return _forward(module, held), module, held
 
     def _plain(self, writer: Writer, value: Any) -> dict[str, Any]:
@@ -355,69 +354,6 @@ class Reference:
 def _forward(module: nn.Module, inputs: list[Any]) -> Any:
     with torch.no_grad():
         return module(*inputs)
-
-
-def _copy(value: Any) -> Any:
-    return tree_map(lambda t: t.detach().clone() if isinstance(t, torch.Tensor) else t, value)
-
-
-def _upcast(value: Any) -> Any:
-    return value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
-
-
-def _ulp(value: Any, generator: torch.Generator) -> Any:
-    """A floating tensor with each element moved by up to an ulp of float32 (of its own dtype where that is coarser)."""
-    if not (isinstance(value, torch.Tensor) and value.is_floating_point()):
-        return value
-    noise = 2 * torch.rand(value.shape, generator=generator, dtype=torch.float32) - 1
-    return (value * (1 + torch.finfo(value.dtype).eps * noise)).to(value.dtype)
-
-
-@contextmanager
-def _double() -> Iterator[None]:
-    """Tensors that the task makes for itself are fp64 too."""
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
-
-
-def _same(one: Any, other: Any) -> bool:
-    pairs = list(zip(tree_leaves(one), tree_leaves(other), strict=True))
-    return all(
-        torch.equal(torch.nan_to_num(a), torch.nan_to_num(b)) if isinstance(a, torch.Tensor) else a == b or a != a
-        for a, b in pairs
-    )  # fmt: skip
-
-
-def _finite(outputs: Any) -> bool:
-    made = [t for t in tree_leaves(outputs) if isinstance(t, torch.Tensor) and t.is_floating_point()]
-    return all(bool(torch.isfinite(t).all()) for t in made)
-
-
-def _near(one: Any, other: Any, limit: float) -> bool:
-    """Whether two answers differ by less than ``limit`` times their size (integers: not at all)."""
-    pairs = [(a, b) for a, b in zip(tree_leaves(one), tree_leaves(other), strict=True) if isinstance(a, torch.Tensor)]
-    return all(a.shape == b.shape and _near_tensor(a, b, limit) for a, b in pairs)
-
-
-def _near_tensor(one: torch.Tensor, other: torch.Tensor, limit: float) -> bool:
-    if not one.is_floating_point():
-        return torch.equal(one, other)
-    wide, moved = torch.nan_to_num(one.double()), torch.nan_to_num(other.double())
-    return float((wide - moved).norm()) <= limit * max(float(wide.norm()), 1e-30)
-
-
-def _other(tensor: torch.Tensor) -> torch.Tensor:
-    """Other values in the same range."""
-    return (tensor.detach() * 0.7).flip(-1) if tensor.ndim else tensor.detach() * 0.7
-
-
-def _shapes(inputs: list[Any]) -> str:
-    tensors = [t for t in tree_leaves(inputs) if isinstance(t, torch.Tensor)]
-    return ", ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in tensors)
 
 
 def _line(error: Exception) -> str:

@@ -1,0 +1,78 @@
+"""Inputs and answers as nested values: copied, moved and compared. In the reference's child."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves, tree_map
+
+
+def copied(value: Any) -> Any:
+    """The same values in tensors of their own."""
+    return tree_map(lambda t: t.detach().clone() if isinstance(t, torch.Tensor) else t, value)
+
+
+def upcast(value: Any) -> Any:
+    """A floating tensor as fp64."""
+    return value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+
+
+def by_an_ulp(value: Any, generator: torch.Generator) -> Any:
+    """A floating tensor with each element moved by up to an ulp of float32 (of its own dtype where that is coarser)."""
+    if not (isinstance(value, torch.Tensor) and value.is_floating_point()):
+        return value
+    noise = 2 * torch.rand(value.shape, generator=generator, dtype=torch.float32) - 1
+    return (value * (1 + torch.finfo(value.dtype).eps * noise)).to(value.dtype)
+
+
+@contextmanager
+def doubles() -> Iterator[None]:
+    """Tensors that the task makes for itself are fp64 too."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two answers are equal; NaN equals NaN."""
+    pairs = list(zip(tree_leaves(one), tree_leaves(other), strict=True))
+    return all(
+        torch.equal(torch.nan_to_num(a), torch.nan_to_num(b)) if isinstance(a, torch.Tensor) else a == b or a != a
+        for a, b in pairs
+    )  # fmt: skip
+
+
+def finite(outputs: Any) -> bool:
+    """Whether no floating tensor holds NaN or infinity."""
+    made = [t for t in tree_leaves(outputs) if isinstance(t, torch.Tensor) and t.is_floating_point()]
+    return all(bool(torch.isfinite(t).all()) for t in made)
+
+
+def near(one: Any, other: Any, limit: float) -> bool:
+    """Whether two answers differ by less than ``limit`` times their size (integers: not at all)."""
+    pairs = [(a, b) for a, b in zip(tree_leaves(one), tree_leaves(other), strict=True) if isinstance(a, torch.Tensor)]
+    return all(a.shape == b.shape and _near_tensor(a, b, limit) for a, b in pairs)
+
+
+def _near_tensor(one: torch.Tensor, other: torch.Tensor, limit: float) -> bool:
+    if not one.is_floating_point():
+        return torch.equal(one, other)
+    wide, moved = torch.nan_to_num(one.double()), torch.nan_to_num(other.double())
+    return float((wide - moved).norm()) <= limit * max(float(wide.norm()), 1e-30)
+
+
+def altered(tensor: torch.Tensor) -> torch.Tensor:
+    """Other values in the same range."""
+    return (tensor.detach() * 0.7).flip(-1) if tensor.ndim else tensor.detach() * 0.7
+
+
+def described(inputs: list[Any]) -> str:
+    """``float32[4, 7], int64[3]``."""
+    tensors = [t for t in tree_leaves(inputs) if isinstance(t, torch.Tensor)]
+    return ", ".join(f"{str(t.dtype)[6:]}{list(t.shape)}" for t in tensors)
