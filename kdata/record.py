@@ -155,7 +155,7 @@ class Build:
 class Series:
     """The samples of one program, in microseconds, block after block, each call on inputs that no call had seen."""
 
-    name: str  # "candidate", or a baseline: "eager", "compile", "max-autotune"
+    name: str  # "candidate", a baseline: "eager", "compile", "max-autotune", or "launch": of one small kernel
     gpu: tuple[float, ...]  # between two events on the device, started while it was kept busy
     wall: tuple[float, ...]  # from an idle device to an idle device, as the process's own clock has it
     outer: tuple[float, ...]  # the same as the judge's clock has it, with the way there and back
@@ -169,9 +169,9 @@ class Timing:
     device: str
     driver: str
     precision: str  # "ieee" or "tf32": the track of both sides
-    label: str  # "" for a sound measurement, else "launch-bound", "unstable", "contended", "extraordinary"
+    label: str  # "": sound; "launch-bound", "host-bound", "contended", "extraordinary"; "unstable": no speedup
     baseline: str  # the fastest one, which the speedup is over
-    speedup: float  # ratio of medians
+    speedup: float  # ratio of medians by the device's clock, "host-bound" by the wall's; 0 where it is not firm
     low: float  # 95 % bootstrap interval
     high: float
     speedup_eager: float
@@ -184,7 +184,7 @@ class Timing:
     verified: int  # timed calls whose output was compared
     condition: tuple[str, ...] = ()  # clocks, temperature, power, throttle reasons before and after
     series: tuple[Series, ...] = ()
-    note: str = ""  # why a baseline is missing
+    note: str = ""  # why a baseline is missing, how often all was measured
 
 
 @dataclass(frozen=True, slots=True)

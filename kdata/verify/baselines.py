@@ -12,6 +12,7 @@ import copy
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from kdata.verify.gpu_errors import Measure, near
 from kdata.verify.loading import line
 from kdata.verify.probe import Meter
 from kdata.verify.timing_samples import Sampler
+from kdata.verify.warmup import Double
 from kdata.verify.wire import NotPlainError, Outline, Writer
 
 GIVEN = "given.bin"
@@ -109,7 +111,7 @@ class Bench:
         self._module = module.eval() if self._payload["mode"] == "eval" else module
         self._draws = Draws.of(inputs, self._payload["roll"])
         self._calls["eager"] = self._module
-        self._sampler = Sampler(self._calls, self._draws)
+        self._sampler = Sampler(self._calls, self._draws, partial(Double(), torch.zeros(16, device="cuda")))
         try:
             arguments: dict[str, Any] = {
                 k: given.write(v) for k, v in zip(("args", "kwargs"), program.arguments(), strict=True)

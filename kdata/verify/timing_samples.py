@@ -2,8 +2,9 @@
 
 Each sample is a conversation with the parent, see ``kdata.verify.timing``: ``prepare`` draws inputs that no call has
 seen, ``go`` calls once, ``look`` and ``write`` hand over the output.  A *shielded* sample starts the call while the
-device is kept busy, so that the time between the two events is the device's alone; a *bare* one starts it on an idle
-device, as a user would, and is what the wall clocks measure.
+device is kept busy, so that the time between the two events is the device's alone, and its output is read when the
+call returns; a *bare* one starts it on an idle device, as a user would, and is what the wall clocks measure: until
+all streams have come to rest, and nothing else is started meanwhile.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from torch.utils._pytree import tree_leaves
 from kdata.verify.gpu_draws import Draws, pick, places
 from kdata.verify.wire import NotPlainError, Outline, raw
 
+LAUNCH = "launch"
 SMALLEST_FLUSH = 256 << 20  # bytes
 WARM_SECONDS = 0.3
 MOST_CYCLES = 40_000_000  # of a shield: about 20 ms
@@ -36,8 +38,10 @@ _elapsed, _record, _zero, _no_grad = _Event.elapsed_time, _Event.record, torch.T
 class Sampler:
     """Takes samples of some calls, each a function of the inputs."""
 
-    def __init__(self, calls: dict[str, Callable[..., Any]], draws: Draws) -> None:
-        self._calls, self._draws = calls, draws
+    def __init__(
+        self, calls: dict[str, Callable[..., Any]], draws: Draws, launch: Callable[[], Any] | None = None
+    ) -> None:
+        self._calls, self._draws, self._launch = calls, draws, launch
         properties = torch.cuda.get_device_properties()
         size = max(SMALLEST_FLUSH, 2 * properties.L2_cache_size)
         self._flush = torch.empty(size, dtype=torch.uint8, device="cuda")
@@ -100,32 +104,54 @@ class Sampler:
         return {}
 
     def _go(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Call once; what stands in the output when the call returns is picked on the caller's own stream."""
+        """Call once; what stands in the output when the call returns is picked on the caller's own stream.
+
+        A bare call's output is picked when the device rests: starting that would overlap with what the clock measures.
+        """
         first, last = self._events
         where = [places(n, question["seed"], question["count"]) for n in self._sizes]
+        call, shielded = self._call(question["what"]), question["shield"]
         _sync()
-        call = self._calls[question["what"]] if question["what"] else None
-        if question["shield"]:
+        if shielded:
             _zero(self._flush)
             _sleep(self._shield)
         _record(first)
         started = _clock()
         with _no_grad():
-            outputs = self._blank if call is None else call(*self._inputs)
+            outputs = call(*self._inputs)
         returned = _clock()
         _record(last)
-        kept = [pick(t, w).clone() for t, w in zip(_tensors(outputs), where, strict=True)]
+        kept = _picked(outputs, where) if shielded else []
         _sync()
         ended = _clock()
+        kept = kept or _picked(outputs, where)
         self._outputs = outputs
         return {
             "gpu": _elapsed(first, last) * 1e3, "host": (returned - started) * 1e6, "wall": (ended - started) * 1e6,
             "values": [base64.b64encode(raw(v)).decode() for v in kept], **_outline(outputs),
         }  # fmt: skip
 
+    def _call(self, what: str) -> Callable[..., Any]:
+        """A program by name; "" does nothing, and "launch" starts one small kernel: what clocks are held against."""
+        if what == "":
+            return lambda *_: self._blank
+        if what != LAUNCH or self._launch is None:
+            return self._calls[what]
+        launch = self._launch
+
+        def start(*_: Any) -> Any:
+            launch()
+            return self._blank
+
+        return start
+
     def _look(self, question: dict[str, Any]) -> list[torch.Tensor]:
         seed, count, run = question["seed"], question["count"], question["run"]
         return [pick(t, places(t.numel(), seed, count, run)) for t in _tensors(self._outputs)]
+
+
+def _picked(outputs: Any, where: list[torch.Tensor | None]) -> list[torch.Tensor]:
+    return [pick(t, w).clone() for t, w in zip(_tensors(outputs), where, strict=True)]
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:

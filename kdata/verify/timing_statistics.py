@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 DRAWS = 2000  # of the bootstrap
-LAUNCH_BOUND = 20.0  # microseconds on the device: below it the time is the launch's
-HOST = 60.0  # microseconds that starting a call may take beyond what the device does
+LAUNCH_BOUND = 20.0  # microseconds on the device: below it a user's time is the launch's
 AGREE = 1.5  # ratio up to which two clocks agree
 STABLE = 0.03  # half width of the speedup's interval, as a share of it
 EXTRAORDINARY = 10.0, 3.0  # speedups over eager and over torch.compile that want a person's look
@@ -72,6 +71,11 @@ def busy(kernels: Sequence[Sequence[Any]]) -> float:
     for call, _, _, start, duration in kernels:
         calls.setdefault(call, []).append((start, start + duration))
     return float(np.median([_union(spans) for spans in calls.values()])) / 1e3 if calls else 0.0
+
+
+def launches(kernels: Sequence[Sequence[Any]]) -> float:
+    """How many things a call has the device do: the mean over calls."""
+    return len(kernels) / max(1, len({k[0] for k in kernels}))
 
 
 def _union(spans: list[tuple[int, int]]) -> int:
