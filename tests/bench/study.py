@@ -122,6 +122,15 @@ def compiler_names(source: str) -> str:
     return step.formatted(ast.unparse(Anonymous(tree).visit(tree)))
 
 
+def read(dataset: Path) -> tuple[list[Row], pa.Schema]:
+    """The rows of a dataset folder, each with its split."""
+    rows: list[Row] = []
+    for file in sorted((dataset / "data").glob("*.parquet")):
+        found = pq.read_table(file)
+        rows += [{**row, "split": file.name.partition("-")[0]} for row in found.to_pylist()]
+    return rows, found.schema
+
+
 def write(rows: list[Row], schema: pa.Schema, like: Path, out: Path) -> None:
     """Dataset folder ``out`` with these rows in place of those of ``like``."""
     shutil.rmtree(out, ignore_errors=True)
@@ -134,17 +143,14 @@ def write(rows: list[Row], schema: pa.Schema, like: Path, out: Path) -> None:
 
 def main(dataset: Path, out: Path) -> None:
     """Write the three folders."""
-    rows: list[Row] = []
-    for file in sorted((dataset / "data").glob("*.parquet")):
-        found = pq.read_table(file)
-        rows += [{**row, "split": file.name.partition("-")[0]} for row in found.to_pylist()]
+    rows, schema = read(dataset)
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         texts = list(threads.map(baked, rows))
     both = [(row, text) for row, text in zip(rows, texts, strict=True) if text]
-    write([r for r, _ in both], found.schema, dataset, out / "plain")
-    write([{**r, "triton_code": t} for r, t in both], found.schema, dataset, out / "baked-sizes")
+    write([r for r, _ in both], schema, dataset, out / "plain")
+    write([{**r, "triton_code": t} for r, t in both], schema, dataset, out / "baked-sizes")
     renamed = [{**r, "triton_code": compiler_names(r["triton_code"])} for r, _ in both]
-    write(renamed, found.schema, dataset, out / "compiler-names")
+    write(renamed, schema, dataset, out / "compiler-names")
     print(f"{len(both)} of {len(rows)} rows in each of {', '.join(p.name for p in sorted(out.iterdir()))}")
 
 

@@ -1,0 +1,99 @@
+"""Rows whose kernels are fast, and as many chosen at random: does a filter by speed help a model? Needs a GPU.
+
+``python tests/bench/study_speed.py DATASET OUT [WORKERS]`` times each row's task and kernel with Triton's ``do_bench``
+on the task's own inputs (quick and shared with other work: good enough to choose by, no claim about any one kernel),
+and writes ``OUT/fast``, the faster half over eager PyTorch, and ``OUT/control``, as many of the timed rows at random.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import random
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import study
+
+from kdata.sandbox.pool import lease
+from kdata.sandbox.worker import JobError
+from kdata.verify import gpu
+
+BATCH = 16  # rows a child: starting CUDA takes it seconds
+SECONDS, MEMORY = 20.0, 32 << 30  # a row's
+
+Row = dict[str, Any]
+
+
+def time_job(payload: list[dict[str, str]], scratch: Path) -> list[list[float]]:
+    """Milliseconds of task and kernel, for each row; nothing for one that fails. In a sandbox worker, on a GPU."""
+    return [_times(row, scratch, f"kernels{number}") for number, row in enumerate(payload)]
+
+
+def _times(row: dict[str, str], scratch: Path, name: str) -> list[float]:
+    import torch
+    from triton.testing import do_bench
+
+    from kdata.task import execute
+
+    try:
+        program = execute(row["python_code"], row["entry_point"])
+        program.namespace["ModelNew"] = _module(row["triton_code"], scratch / f"{name}.py").ModelNew
+        inputs = [x.cuda() if isinstance(x, torch.Tensor) else x for x in program.inputs()]
+        found = []
+        for model in (program.build(), program.build("ModelNew")):
+            model = model.cuda().eval()
+            with torch.no_grad():
+                found.append(float(do_bench(lambda call=model: call(*inputs), warmup=5, rep=25, return_mode="median")))
+        return found
+    except Exception as error:  # whatever a mined program raises: the row is left out of both halves
+        print(f"{row['entry_point']}: {type(error).__name__}: {error}", file=sys.stderr)
+        return []
+
+
+def _module(text: str, file: Path) -> ModuleType:
+    """Triton reads a kernel's text from its file."""
+    file.write_text(text)
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def timed(rows: list[Row]) -> list[list[float]]:
+    """Of a batch; where its child is lost, of each row by itself."""
+    given = [{key: row[key] for key in ("python_code", "triton_code", "entry_point")} for row in rows]
+    path = str(Path(__file__).parent)
+    with gpu.borrow() as card, lease("torch", PYTHONPATH=path, **card.environment()) as worker:
+        try:
+            limits = card.limits(SECONDS * len(rows), MEMORY)
+            return [[float(v) for v in times] for times in worker.call("study_speed:time_job", given, limits).value]
+        except JobError as error:
+            print(f"{len(rows)} rows: {error}", file=sys.stderr)
+    return [[]] if len(rows) == 1 else [times for row in rows for times in timed([row])]
+
+
+def main(dataset: Path, out: Path, workers: int = 4) -> None:
+    """Write both folders, and all times beside them."""
+    rows, schema = study.read(dataset)
+    batches = [rows[at : at + BATCH] for at in range(0, len(rows), BATCH)]
+    with ThreadPoolExecutor(workers) as threads:
+        times = [t for batch in threads.map(timed, batches) for t in batch]
+    known = [
+        (reference / mine, row) for row, (reference, mine) in ((r, t) for r, t in zip(rows, times, strict=True) if t)
+    ]
+    fast = sorted(known, key=lambda item: -item[0])[: len(known) // 2]
+    control = random.Random(0).sample(known, len(fast))
+    for name, chosen in (("fast", fast), ("control", control)):
+        study.write([row for _, row in chosen], schema, dataset, out / name)
+    (out / "times.json").write_text(json.dumps({row["id"]: ratio for ratio, row in known}))
+    least = fast[-1][0] if fast else 0.0
+    print(f"{len(known)} of {len(rows)} rows timed, {len(fast)} at least {least:.2f} times as fast as eager")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:]))
