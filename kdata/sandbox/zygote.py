@@ -20,9 +20,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
+from kdata.sandbox import pages
 from kdata.sandbox.guard import Limits, confine, die_with_parent, separate
 
 ANSWER = "answer.json"
+PAUSE = 0.005  # seconds between two looks at a child of which the system does not tell when it ends
 
 
 def main() -> None:
@@ -41,6 +43,7 @@ def main() -> None:
         loaded = importlib.import_module(module)
         if warm:
             getattr(loaded, warm)()
+    pages.share()
     print(json.dumps({"ready": os.getpid()}), file=answers, flush=True)
     for line in jobs:
         job = json.loads(line)
@@ -57,20 +60,32 @@ def main() -> None:
 def _wait(pid: int, wall: float, jobs: int) -> tuple[int, bool, float]:
     """Exit status (negative: the signal), whether the time was up, CPU seconds; ends when the parent does."""
     ends = time.monotonic() + wall
-    timed_out, pause = False, 0.0005
-    parent = select.poll()
-    parent.register(jobs, 0)  # reports only that the other end is closed
+    timed_out, ended = False, _descriptor(pid)
+    waiting = select.poll()
+    waiting.register(jobs, 0)  # reports only that the other end is closed
+    if ended is not None:
+        waiting.register(ended, select.POLLIN)
     while True:
         done, status, usage = os.wait4(pid, os.WNOHANG)
         if done:
+            if ended is not None:
+                os.close(ended)
             return os.waitstatus_to_exitcode(status), timed_out, usage.ru_utime + usage.ru_stime
         if time.monotonic() > ends and not timed_out:
             timed_out = True
             _kill(pid)
-        if parent.poll(pause * 1000):
+        pause = PAUSE if ended is None or timed_out else max(0.0, ends - time.monotonic()) + PAUSE
+        if any(place == jobs for place, _ in waiting.poll(pause * 1000)):
             _kill(pid)
             _leave()
-        pause = min(pause * 1.5, 0.01)
+
+
+def _descriptor(pid: int) -> int | None:
+    """What becomes readable when a child ends; None where the system has no such thing."""
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        return None
 
 
 def _leave() -> NoReturn:
