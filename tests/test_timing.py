@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from statistics import median
 
 import pytest
@@ -165,3 +167,19 @@ def test_timing_waits_for_checks_and_keeps_them_out() -> None:
     for thread in threads:
         thread.join()
     assert seen == ["a", "b", "a", "b", "alone", "alone", "c", "c"]
+
+
+def test_forks_find_all_that_takes_seconds_done_and_cuda_not_begun() -> None:
+    program = """
+import sys, torch
+from kdata.verify import baselines
+from kdata.verify.probe import Meter
+baselines.prepare()
+before = set(sys.modules)
+with Meter(): torch.ones(2) * 2
+assert set(sys.modules) == before, set(sys.modules) - before
+assert not torch.cuda.is_initialized() and not torch.cuda._is_in_bad_fork()
+from triton.runtime.cache import triton_key
+assert triton_key.cache_info().currsize == 1
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -33,29 +33,41 @@ from kdata.verify.warmup import Double
 from kdata.verify.wire import NotPlainError, Outline, Writer
 
 GIVEN = "given.bin"
+_driver: dict[str, bytes] = {}  # Triton's part of the driver, by its place in a cache
 COMPILED = {"compile": "default", "max-autotune": "max-autotune-no-cudagraphs"}  # torch.compile's modes
 
 
 def warm() -> None:
-    """What forks need not do; nothing here may start CUDA, and importing torch.compile's parts does."""
-    load_driver()
+    """What forks need not do."""
+    prepare()
     torch.set_num_threads(1)
 
 
-def load_driver() -> None:
-    """Triton's part of the driver, compiled once for all forks; where that fails each fork does it."""
-    with contextlib.suppress(ImportError, AssertionError, OSError):
+def prepare() -> None:
+    """Do once what else takes each fork seconds. Nothing here may start CUDA, as torch.compile's parts would."""
+    with Meter():  # the first call below a dispatch mode imports hundreds of modules
+        torch.zeros(1).add(1)
+    with contextlib.suppress(ImportError, AssertionError, OSError):  # without a compiler each fork says why
+        from triton import knobs
         from triton.backends.nvidia.driver import CudaUtils
+        from triton.runtime.cache import triton_key
 
-        CudaUtils()
+        triton_key()  # reads all of Triton
+        CudaUtils()  # is compiled
+        cache = Path(knobs.cache.dir)
+        _driver.update({str(file.relative_to(cache)): file.read_bytes() for file in cache.rglob("*.so")})
 
 
 def private_caches(scratch: Path) -> None:
-    """Compilers write into the scratch folder only."""
+    """Compilers write into the scratch folder only, where they find Triton's part of the driver."""
     tempfile.tempdir = str(scratch)
     os.environ["TRITON_CACHE_DIR"] = str(scratch / "triton")
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(scratch / "inductor")
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+    for name, data in _driver.items():
+        place = scratch / "triton" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> None:

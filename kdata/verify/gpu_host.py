@@ -15,7 +15,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from kdata.sandbox.session import Peer
 from kdata.verify import enclosure, host, reasons, wire
-from kdata.verify.baselines import GIVEN, load_driver, private_caches
+from kdata.verify.baselines import GIVEN, prepare, private_caches
 from kdata.verify.gpu_draws import Draws
 from kdata.verify.gpu_launches import DeviceLedger
 from kdata.verify.loading import line, load
@@ -29,7 +29,7 @@ _profile, _sync = profile, torch.cuda.synchronize
 def warm() -> None:
     """Put the ledger and the watches in place. Nothing here starts CUDA: the children that are forked do."""
     host.use(host.Engine("cuda", _ledger, _ledger.take_turn, lambda: False, torch.cuda.synchronize))
-    load_driver()
+    prepare()
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
