@@ -26,7 +26,8 @@ from sources.texts import SourceError, dropped
 
 NAME, PLACE = "ops", "torch"
 OPTIONS = ("kinds", "chains", "seed", "limit")
-KINDS = ("elementwise", "reductions", "products", "layers", "samples", "chains")
+KINDS = ("elementwise", "reductions", "products", "layers", "samples", "chains", "blocks")
+DRAWN = ("chains", "blocks")
 CHAINS = 500
 ENDING = ".operator.py"  # of a path; the class stands before it
 TOLD = '{"operator": true}'  # of a definition that has its inputs, and is yet to be checked
@@ -106,8 +107,8 @@ def _generated(payload: dict[str, Any]) -> dict[str, list[dict[str, str]]]:
 
 
 def _origin(row: dict[str, str], revision: str) -> Origin:
-    """Operators are PyTorch's; a chain of them is nobody's code, and has a repository of its own."""
-    repository = f"{PLACE}-chains" if row["kind"] == "chains" else PLACE
+    """Operators are PyTorch's; chains and blocks of them are nobody's code, and have repositories of their own."""
+    repository = f"{PLACE}-{row['kind']}" if row["kind"] in DRAWN else PLACE
     key = digest(row.get("text", ""), row["symbol"], row["name"])[:8]
     symbol = row["symbol"].replace("/", "_")
     path = f"{row['kind']}/{symbol}/{key}/{row['name']}{ENDING}"

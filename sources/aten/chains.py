@@ -165,7 +165,7 @@ def _chain(rng: random.Random) -> Form | None:
     length = rng.choice(LENGTHS)
     while len(chain.steps) < length and not chain.finished:
         last = len(chain.steps) == length - 1
-        options = [*_heavy(chain), *_light(chain), *(_ending(chain) if last else [])]
+        options = [*_heavy(chain), *light(chain), *(ending(chain) if last else [])]
         weights = [w for w, _ in options]
         _, step = rng.choices(options, weights)[0]
         if len(chain.inputs) > 3 or not step(chain):
@@ -206,11 +206,11 @@ def _heavy(chain: Chain) -> list[Option]:
     return found
 
 
-def _light(chain: Chain) -> list[Option]:
+def light(chain: Chain) -> list[Option]:
     """Steps that any tensor can take."""
-    found: list[Option] = [(6.0, _pointwise), (1.0, _softmax), (1.0, _keeping)]
+    found: list[Option] = [(6.0, act), (1.0, _softmax), (1.0, _keeping)]
     if UNKNOWN not in chain.shape:
-        found += [(1.5, _with_another), (0.8, _bias)]
+        found += [(1.5, _with_another), (0.8, add_bias)]
     if chain.steps and tuple(chain.shape) == chain.start:
         found += [(1.0, _residual)]
     if chain.shape[-1] == "in_features" or chain.shape[-1] in ("hidden_size", "features"):
@@ -218,7 +218,7 @@ def _light(chain: Chain) -> list[Option]:
     return found
 
 
-def _ending(chain: Chain) -> list[Option]:
+def ending(chain: Chain) -> list[Option]:
     """Steps after which there is not much left to do."""
     found: list[Option] = [(2.5, _reduction), (0.5, _scan)]
     if UNKNOWN not in chain.shape and len(chain.shape) > 1:
@@ -291,7 +291,8 @@ def _pool(chain: Chain) -> bool:
     return chain.layer(word, f"nn.{camel(word)}{rank}d(2)")
 
 
-def _pointwise(chain: Chain) -> bool:
+def act(chain: Chain) -> bool:
+    """A function of each element."""
     word = chain.rng.choice([w for w in POINTWISE if w not in chain.steps])
     function, layer = POINTWISE[word]
     if chain.functional or not layer:
@@ -324,7 +325,8 @@ def _with_another(chain: Chain) -> bool:
     return word not in chain.steps and chain.say(word, PAIRED[word].format("x", other))
 
 
-def _bias(chain: Chain) -> bool:
+def add_bias(chain: Chain) -> bool:
+    """A parameter for each channel or feature, added or multiplied."""
     word, sign, name = chain.rng.choice((("add_bias", "+", "bias"), ("scale_by", "*", "gain")))
     rank = len(chain.shape)
     images = rank > 2 and chain.shape[1].endswith("channels")

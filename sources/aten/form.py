@@ -27,6 +27,22 @@ WORKS = "import torch\nimport torch.nn as nn\n"
 FUNCTIONAL = "import torch.nn.functional as F\n"
 
 
+GROUP = "input_shape"  # what several sizes are called together
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a program is written, whatever it computes."""
+
+    docstring: str = ""  # of the class
+    annotated: bool = False  # forward says that it takes and returns tensors
+    described: bool = False  # forward has a docstring with the inputs' shapes
+    named_super: bool = False  # super(Name, self)
+    constructor: bool = False  # is there though it does nothing
+    group: tuple[str, ...] = ()  # sizes that stand as one tuple
+    constants: bool = False  # the constructor's numbers are named constants
+
+
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """An input of ``forward``: its shape as names of sizes or literals, and how it is drawn."""
@@ -35,10 +51,10 @@ class Drawn:
     shape: tuple[str, ...]
     draw: str = "normal"
 
-    def expression(self) -> str:
-        """What ``get_inputs`` says."""
-        shape = ", ".join(self.shape)
-        tuple_ = shape + ("," if len(self.shape) == 1 else "")
+    def expression(self, group: tuple[str, ...] = ()) -> str:
+        """What ``get_inputs`` says, with the sizes of ``group`` as one tuple."""
+        shape = ", ".join(_grouped(self.shape, group))
+        tuple_ = shape + ("," if shape and "," not in shape else "")
         if self.draw.startswith(INDEX):
             return f"torch.randint(0, {self.draw.removeprefix(INDEX)}, ({tuple_}))"
         return DRAWS[self.draw].format(shape=shape or "()", tuple=tuple_)
@@ -56,26 +72,53 @@ class Form:
     sizes: Mapping[str, int]  # named constants, those that nothing uses included
     layers: tuple[str, ...] = ()  # lines of the constructor
     arguments: Mapping[str, str] = field(default_factory=dict)  # the constructor's parameters: name -> what is given
+    style: Style = Style()
 
     def text(self, header: str) -> str:
         """The whole task."""
         body = "\n".join(f"        {line}" for line in self.body)
-        names = ", ".join(["self", *(i.name for i in self.inputs)])
-        code = f"class {self.name}(nn.Module):\n{self._constructor()}    def forward({names}):\n{body}\n"
-        drawn = ", ".join(i.expression() for i in self.inputs)
-        given = ", ".join(self.arguments.values())
-        used = set(re.findall(r"\w+", f"{drawn} {given}"))
-        constants = "".join(f"{name} = {value}\n" for name, value in self.sizes.items() if name in used)
+        kind, result = (": torch.Tensor", " -> torch.Tensor") if self.style.annotated else ("", "")
+        names = ", ".join(["self", *(f"{i.name}{kind}" for i in self.inputs)])
+        said = f'    """{self.style.docstring}"""\n\n' if self.style.docstring else ""
+        head = f"    def forward({names}){result}:\n{self._description() if self.style.described else ''}"
+        code = f"class {self.name}(nn.Module):\n{said}{self._constructor()}{head}{body}\n"
+        drawn = ", ".join(i.expression(self.style.group) for i in self.inputs)
+        named = {n: v for n, v in self.arguments.items() if self.style.constants and v != n}
+        given = ", ".join(n if n in named else v for n, v in self.arguments.items())
+        constants = self._constants(f"{drawn} {given}") + "".join(f"{n} = {v}\n" for n, v in named.items())
         imports = WORKS + (FUNCTIONAL if re.search(r"\bF\.", code) else "")
         functions = f"def get_inputs():\n    return [{drawn}]\n\n\ndef get_init_inputs():\n    return [{given}]\n"
         return "\n\n".join(part for part in (f"# {header}\n{imports}", code, constants, functions) if part)
 
+    def _description(self) -> str:
+        """What forward takes, as a docstring."""
+        shapes = ((i.name, ", ".join(i.shape) + ("," if len(i.shape) == 1 else "")) for i in self.inputs)
+        lines = [f"    {name} (torch.Tensor): of shape ({shape})." for name, shape in shapes]
+        text = ['"""', "Args:", *lines, "", "Returns:", "    torch.Tensor: the result.", '"""']
+        return "".join(f"        {line}\n" if line else "\n" for line in text)
+
+    def _constants(self, using: str) -> str:
+        """The sizes that a text uses, those of the group as a tuple."""
+        used, group = set(re.findall(r"\w+", using)), self.style.group
+        lines = [f"{name} = {value}\n" for name, value in self.sizes.items() if name in used]
+        if group:
+            values = ", ".join(str(self.sizes[name]) for name in group)
+            lines.append(f"{GROUP} = ({values}{',' if len(group) == 1 else ''})\n")
+        return "".join(lines)
+
     def _constructor(self) -> str:
-        if not self.layers:
+        if not self.layers and not self.style.constructor:
             return ""
         head = "".join(f", {name}" for name in self.arguments)
+        above = f"super({self.name}, self)" if self.style.named_super else "super()"
         lines = "".join(f"        {line}\n" for line in self.layers)
-        return f"    def __init__(self{head}):\n        super().__init__()\n{lines}\n"
+        return f"    def __init__(self{head}):\n        {above}.__init__()\n{lines}\n"
+
+
+def _grouped(shape: tuple[str, ...], group: tuple[str, ...]) -> tuple[str, ...]:
+    """The shape with the first run of the group's sizes as one starred name."""
+    runs = [n for n in range(len(shape)) if group and shape[n : n + len(group)] == group]
+    return (*shape[: runs[0]], f"*{GROUP}", *shape[runs[0] + len(group) :]) if runs else shape
 
 
 def camel(*words: str) -> str:

@@ -15,14 +15,16 @@ from typing import Any
 import torch
 
 from kdata.task import execute, resize, sizes
-from sources.aten import chains, elementwise, layers, products, reductions, samples
+from sources.aten import blocks, chains, elementwise, layers, products, reductions, samples
 from sources.aten.form import Drawn, Form
 from sources.aten.running import distinct
 from sources.aten.words import PRIMES
 from sources.check import UnfitError, Work, check, leaves
 from sources.isolation import isolated
 
+DRAWN = {"chains": "chain", "blocks": "block"}  # kinds that are nobody's code
 SEARCH_SECONDS = 20  # CPU seconds of one operator's samples
+SMALL = 8  # up to here a constant may be a width of a window, or a dimension's number
 Found = Iterator[tuple[Form, tuple[str, ...]]]
 
 
@@ -101,7 +103,7 @@ def _names(source: str, name: str) -> list[str]:
 
 def _free(source: str, name: str) -> list[list[bool]]:
     """Which dimensions of each input may vary: those that a constant decides with which the program runs otherwise."""
-    constants = [s for s in sizes(source) if "[" not in s.name]
+    constants = [s for s in sizes(source) if not s.name.startswith("get_")]
     small = next((v for v in _smaller(constants) if _shapes(source, name, v) is not None), {})
     before = _shapes(source, name, small) or [list(t.shape) for t in leaves(execute(source, name).inputs())]
     free = [[False] * len(shape) for shape in before]
@@ -119,6 +121,8 @@ def _free(source: str, name: str) -> list[list[bool]]:
 def _smaller(constants: list[Any]) -> Iterator[dict[str, int]]:
     names = [c.name for c in constants]
     yield dict(zip(names, itertools.cycle(PRIMES), strict=False))
+    large = [c.name for c in constants if c.value > SMALL]
+    yield dict(zip(large, itertools.cycle(PRIMES), strict=False))
     yield dict.fromkeys(names, 8)
     yield dict.fromkeys(names, 16)
     yield {c.name: max(4, c.value // 8) for c in constants}
@@ -137,8 +141,8 @@ def _shapes(source: str, name: str, values: dict[str, int]) -> list[list[int]] |
 
 
 def _header(kind: str, form: Form, payload: dict[str, Any]) -> str:
-    if kind == "chains":
-        return f"{form.symbol}: a chain of PyTorch's operators drawn with seed {payload['seed']}"
+    if kind in DRAWN:
+        return f"{form.symbol}: a {DRAWN[kind]} of PyTorch's operators drawn with seed {payload['seed']}"
     return f"{form.symbol} of PyTorch {payload['version']} (BSD-3-Clause)"
 
 
@@ -186,4 +190,5 @@ PRODUCERS: dict[str, Callable[[int], Found]] = {
     "layers": lambda _: layers.layers(),
     "samples": _samples,
     "chains": chains.chains,
+    "blocks": blocks.blocks,
 }

@@ -46,18 +46,29 @@ def values(words: Sequence[str], *key: object, shapes: Sequence[Sequence[str]] =
 
     ``shapes`` are those of the inputs, as words and literals; without them the words are the only one.
     """
-    found = {word: _value(word, *key) for word in dict.fromkeys(words)}
-    every = shapes or [words]
-    if all(sum(not name.isdigit() for name in shape) < 2 for shape in every):
+    every, found = shapes or [words], {word: _value(word, *key) for word in dict.fromkeys(words)}
+    if not _flat(every):
+        found = {word: value if value < 4096 else value // 128 for word, value in found.items()}
+    return fitted(found, every)
+
+
+def fitted(found: Mapping[str, int], shapes: Sequence[Sequence[str]]) -> dict[str, int]:
+    """These sizes, halved or doubled until no shape has too many elements, and the largest enough."""
+    if _flat(shapes):
         return {word: value if value >= LEAST else 128 * value for word, value in found.items()}
-    found = {word: value if value < 4096 else value // 128 for word, value in found.items()}
-    while max(elements(shape, found) for shape in every) > MOST:
-        largest = max(found, key=lambda w: found[w])
-        found[largest] //= 2
-    while found and max(elements(shape, found) for shape in every) < LEAST:
-        smallest = min((w for shape in every for w in shape if w in found), key=lambda w: found[w])
-        found[smallest] *= 2
-    return found
+    fit = dict(found)
+    while max(elements(shape, fit) for shape in shapes) > MOST:
+        largest = max(fit, key=lambda w: fit[w])
+        fit[largest] //= 2
+    while fit and max(elements(shape, fit) for shape in shapes) < LEAST:
+        smallest = min((w for shape in shapes for w in shape if w in fit), key=lambda w: fit[w])
+        fit[smallest] *= 2
+    return fit
+
+
+def _flat(shapes: Sequence[Sequence[str]]) -> bool:
+    """Whether no shape has two dimensions."""
+    return all(sum(not name.isdigit() for name in shape) < 2 for shape in shapes)
 
 
 def elements(shape: Sequence[str], sizes: Mapping[str, int]) -> int:
