@@ -169,7 +169,7 @@ class Worker:
             detail = problem["message"] if reason != "exception" else f"{problem['type']}: {problem['message']}"
             raise JobError(reason, detail, problem["type"])
         files = {n: (place / n).read_bytes() for n in fetch if (place / n).is_file() and not (place / n).is_symlink()}
-        return Answer(answer["value"], tuple(answer["guards"]), report["cpu"], files)
+        return Answer(answer["value"], tuple(report["guards"]), report["cpu"], files)
 
 
 def _parse(data: bytes) -> dict[str, Any]:
@@ -183,6 +183,6 @@ def _parse(data: bytes) -> dict[str, Any]:
         problem = answer.get("error")
         if problem is not None:
             return {"error": {"type": str(problem["type"]), "message": str(problem["message"])}}
-        return {"value": answer["value"], "guards": [str(guard) for guard in answer["guards"]]}
+        return {"value": answer["value"]}
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError) as error:
         raise JobError("no answer", f"the process wrote something else ({type(error).__name__})") from error

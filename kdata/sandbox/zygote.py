@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from kdata.sandbox import pages
-from kdata.sandbox.guard import Limits, confine, die_with_parent, separate
+from kdata.sandbox.guard import Limits, confine, die_with_parent, prepare, separate
 
 ANSWER = "answer.json"
 PAUSE = 0.005  # seconds between two looks at a child of which the system does not tell when it ends
@@ -43,17 +43,22 @@ def main() -> None:
         loaded = importlib.import_module(module)
         if warm:
             getattr(loaded, warm)()
+    prepare()
     pages.share()
     print(json.dumps({"ready": os.getpid()}), file=answers, flush=True)
     for line in jobs:
         job = json.loads(line)
+        heard, told = os.pipe()
         pid = os.fork()
         if pid == 0:
             jobs.close()
             answers.close()
-            _child(job)
+            os.close(heard)
+            _child(job, told)
+        os.close(told)
         status, timed_out, seconds = _wait(pid, job["limits"]["wall"], jobs.fileno())
-        print(json.dumps({"status": status, "timed_out": timed_out, "cpu": seconds}), file=answers, flush=True)
+        report = {"status": status, "timed_out": timed_out, "cpu": seconds, "guards": _guards(heard)}
+        print(json.dumps(report), file=answers, flush=True)
     _leave()
 
 
@@ -80,6 +85,12 @@ def _wait(pid: int, wall: float, jobs: int) -> tuple[int, bool, float]:
             _leave()
 
 
+def _guards(heard: int) -> list[str]:
+    """What the child wrote before the job's own code ran, which therefore cannot claim more."""
+    with os.fdopen(heard) as file:
+        return [guard for guard in file.read().split("+") if guard]
+
+
 def _descriptor(pid: int) -> int | None:
     """What becomes readable when a child ends; None where the system has no such thing."""
     try:
@@ -102,7 +113,7 @@ def _kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def _child(job: dict[str, Any]) -> None:
+def _child(job: dict[str, Any], told: int) -> None:
     """Become the job behind its guards and never return. A second fork makes it the init of its PID namespace."""
     die_with_parent()
     os.setsid()
@@ -113,18 +124,21 @@ def _child(job: dict[str, Any]) -> None:
     pid = os.fork()
     if pid == 0:
         die_with_parent()
-        os._exit(_answer(job, scratch, limits, [*guards, *confine(scratch, limits)]))
+        os.write(told, "+".join([*guards, *confine(scratch, limits)]).encode())
+        os.close(told)
+        os._exit(_answer(job, scratch, limits))
+    os.close(told)
     _, status, _ = os.wait4(pid, 0)
     code = os.waitstatus_to_exitcode(status)
     os._exit(code if code >= 0 else 128 - code)
 
 
-def _answer(job: dict[str, Any], scratch: Path, limits: Limits, guards: list[str]) -> int:
+def _answer(job: dict[str, Any], scratch: Path, limits: Limits) -> int:
     """Run the function and leave its answer in the scratch folder, written whole or not at all."""
     try:
         module, _, name = job["function"].partition(":")
         function: Callable[[Any, Path], Any] = getattr(importlib.import_module(module), name)
-        answer: dict[str, Any] = {"value": function(job["payload"], scratch), "guards": guards}
+        answer: dict[str, Any] = {"value": function(job["payload"], scratch)}
     except BaseException as error:  # noqa: BLE001 - the job's own failure, whatever it is, is the answer
         memory = isinstance(error, MemoryError) or "can't allocate memory" in str(error)
         kind = "MemoryError" if memory else type(error).__name__
