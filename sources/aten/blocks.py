@@ -25,6 +25,9 @@ DIMS = {
 SEVERAL = {3: ("(1, 2)", "(0, 2)", "(-2, -1)"), 4: ("(2, 3)", "(1, 2, 3)", "(0, 2, 3)"), 5: ("(2, 3, 4)",)}
 MEANS = ("", ".mean(dim=-1)", ".sum(dim=-1)", ".mean(dim={dim})", ".flatten(1).sum(dim=1)")
 DOCSTRINGS = ("{first}.", "Applies {all}.", "A module that computes {all}.", "Model that performs {all}.")
+UNWANTED = (chains.gated, chains.compared)  # steps whose kernels are long, or hold for one size
+# What one program reduces: the compiler divides longer reductions among several, which takes two kernels.
+WHOLE = 8192
 MOST_INPUTS = 4
 TRIES = 12  # of a step, until one fits
 
@@ -41,6 +44,7 @@ class Family:
     ranks: Sequence[int] = (2,)
     result: str = "x"  # what the result is called
     pointwise: bool = False  # only such steps follow
+    most: int = words.MOST  # elements of a tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +218,8 @@ def _after(block: Block) -> None:
         if block.family.pointwise or not chain.shape:  # of a number most functions are 1
             block.step([(4.0, chains.act), kept] if chain.shape else [kept])
             continue
-        options = [*chains.light(chain), kept, *(chains.ending(chain) if left == 0 else [])]
+        options = [*chains.light(chain), (4.0, chains.act), kept, *(chains.ending(chain) if left == 0 else [])]
+        options = [option for option in options if option[1] not in UNWANTED]
         if UNKNOWN in chain.shape and len(chain.shape) > 2 and chain.shape[1].endswith("channels"):
             options.append((2.0, chains.add_bias))
         block.step(options)
@@ -231,17 +236,21 @@ def _written(block: Block) -> Form:
     if all(i.name != "x" for i in inputs):
         lines = [re.sub(r"\bx\b", block.family.result, line) for line in lines]
     parameters = tuple(v for v in chain.arguments.values() if v.isidentifier() and v not in ("True", "False"))
-    sizes = _sizes([*(i.shape for i in inputs), block.made, *pairwise(parameters), parameters[-1:]], rng, block.stock)
+    flat = all(len(i.shape) < 2 for i in inputs)
+    shapes = [*(i.shape for i in inputs), block.made, *pairwise(parameters), parameters[-1:]]
+    sizes = _sizes(shapes, min(block.family.most, WHOLE if flat else words.MOST), rng, block.stock)
     symbol, layers = ", ".join(chain.steps), tuple(chain.layers)
-    return Form(symbol, camel(*chain.steps), "block", inputs, tuple(lines), sizes, layers, dict(chain.arguments))
+    return Form(
+        symbol, camel(*chain.steps), block.family.name, inputs, tuple(lines), sizes, layers, dict(chain.arguments)
+    )
 
 
-def _sizes(shapes: Sequence[Sequence[str]], rng: random.Random, stock: Stock) -> dict[str, int]:
+def _sizes(shapes: Sequence[Sequence[str]], most: int, rng: random.Random, stock: Stock) -> dict[str, int]:
     """A size for each word; half of the matrices are tall, wide or otherwise uneven."""
     names = list(dict.fromkeys(n for shape in shapes for n in shape if not n.isdigit()))
     matrix = rng.choice(stock.matrices) if rng.random() < 0.5 else {}
     usual = {n: matrix.get(n) or stock.sizes.get(n) or words.VALUES.get(n) or (32, 64, 128) for n in names}
-    return words.fitted({n: rng.choice(options) for n, options in usual.items()}, shapes)
+    return words.fitted({n: rng.choice(options) for n, options in usual.items()}, shapes, most)
 
 
 def _styled(form: Form, rng: random.Random) -> Form:

@@ -214,7 +214,7 @@ def light(chain: Chain) -> list[Option]:
     if chain.steps and tuple(chain.shape) == chain.start:
         found += [(1.0, _residual)]
     if chain.shape[-1] == "in_features" or chain.shape[-1] in ("hidden_size", "features"):
-        found += [(0.5, _gated)]
+        found += [(0.5, gated)]
     return found
 
 
@@ -222,7 +222,7 @@ def ending(chain: Chain) -> list[Option]:
     """Steps after which there is not much left to do."""
     found: list[Option] = [(2.5, _reduction), (0.5, _scan)]
     if UNKNOWN not in chain.shape and len(chain.shape) > 1:
-        found += [(0.8, _loss)]
+        found += [(0.8, compared)]
     return found if chain.steps else []
 
 
@@ -343,7 +343,8 @@ def _residual(chain: Chain) -> bool:
     return chain.say("residual", "x + residual")
 
 
-def _gated(chain: Chain) -> bool:
+def gated(chain: Chain) -> bool:
+    """One half times the sigmoid of the other."""
     if "glu" in chain.steps:
         return False
     chain.shape[-1] = UNKNOWN
@@ -364,7 +365,8 @@ def _scan(chain: Chain) -> bool:
     return chain.say("cumsum", f"torch.cumsum(x, dim={chain.rng.choice((-1, 1 if len(chain.shape) > 1 else 0))})")
 
 
-def _loss(chain: Chain) -> bool:
+def compared(chain: Chain) -> bool:
+    """A loss against another input."""
     word, other = chain.rng.choice(list(LOSSES)), chain.another(chain.shape)
     chain.finished = True
     return chain.say(word, LOSSES[word].format("x", other))

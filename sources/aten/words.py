@@ -52,12 +52,12 @@ def values(words: Sequence[str], *key: object, shapes: Sequence[Sequence[str]] =
     return fitted(found, every)
 
 
-def fitted(found: Mapping[str, int], shapes: Sequence[Sequence[str]]) -> dict[str, int]:
-    """These sizes, halved or doubled until no shape has too many elements, and the largest enough."""
-    if _flat(shapes):
-        return {word: value if value >= LEAST else 128 * value for word, value in found.items()}
+def fitted(found: Mapping[str, int], shapes: Sequence[Sequence[str]], most: int = MOST) -> dict[str, int]:
+    """These sizes, halved or doubled until no shape has more than ``most`` elements, and the largest enough."""
     fit = dict(found)
-    while max(elements(shape, fit) for shape in shapes) > MOST:
+    if _flat(shapes):
+        fit = {word: value if value >= LEAST else 128 * value for word, value in fit.items()}
+    while max(elements(shape, fit) for shape in shapes) > most:
         largest = max(fit, key=lambda w: fit[w])
         fit[largest] //= 2
     while fit and max(elements(shape, fit) for shape in shapes) < LEAST:
