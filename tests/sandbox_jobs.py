@@ -110,18 +110,21 @@ def pry(payload, scratch):
     """Look for a secret by native code, in files, through links, and in other processes; say where it was."""
     secret, found = payload["secret"].encode(), []
     for path in payload["files"]:
-        for name, way in (("open", path), ("through a link", _linked(path, scratch)), ("as a new name", _named(path, scratch))):
+        for name, way in (
+            ("open", path),
+            ("through a link", _linked(path, scratch)),
+            ("as a new name", _named(path, scratch)),
+        ):
             if secret in _native_read(way):
                 found.append(f"{name}: {path}")
     for place in payload["folders"]:
         with contextlib.suppress(OSError):
             found += [f"listed: {place}"] if os.listdir(place) else []
-    others = [pid for pid in os.listdir("/proc") if pid.isdigit() and int(pid) not in (os.getpid(), os.getppid())]
-    for pid in dict.fromkeys([*map(str, payload["pids"]), *others]):
+    for pid in payload["pids"]:
         found += [f"{pid}: environ"] if secret in _native_read(f"/proc/{pid}/environ") else []
         found += [f"{pid}: files"] if secret in _native_read(f"/proc/{pid}/root{payload['files'][0]}") else []
         found += [f"{pid}: memory"] if _native_read(f"/proc/{pid}/mem", payload["address"]) else []
-        found += [f"{pid}: memory by a call"] if _peeked(int(pid), payload["address"]) else []
+        found += [f"{pid}: memory by a call"] if _peeked(pid, payload["address"]) else []
     return found
 
 

@@ -51,9 +51,15 @@ def victim(rung: str) -> Iterator[dict[str, Any]]:
             time.sleep(0.02)
         assert worker._process is not None
         yield {"secret": SECRET, "files": [str(place[0] / "kept.bin")], "folders": [str(place[0].parent)],
-               "pids": [os.getpid(), worker._process.pid], "address": ctypes.addressof(held)}  # fmt: skip
+               "pids": [os.getpid(), *lineage(worker._process.pid)], "address": ctypes.addressof(held)}  # fmt: skip
         (place[0] / "end").touch()
         thread.join()
+
+
+def lineage(pid: int) -> list[int]:
+    """A process and all that descend from it."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *(inner for child in children for inner in lineage(int(child)))]
 
 
 def pry(rung: str) -> Answer:
