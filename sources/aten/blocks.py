@@ -77,15 +77,19 @@ class Block:
     made: tuple[str, ...] = ()  # the shape of the row's result, as far as it is known
 
     def expression(self, text: str, keepdim: bool) -> str:
-        """What a row computes, with its dimension and whether that is kept, as numbers or as attributes."""
-        rng, said = self.rng, self.dim
-        attribute = rng.random() < 0.4 and "{dim}" in text and "(" not in self.dim
-        way = rng.choice(("", "", "said", "kept"))
+        """What a row computes, with its dimension and whether that is kept, as numbers or as attributes.
+
+        One of two neighbours has attributes, the other numbers: else they would be taken for duplicates.
+        """
+        rng, said, kept = self.rng, self.dim, ""
+        chance, whether = rng.random(), rng.choice(("", "", "said", "kept"))
+        attribute = (chance < 0.5) != keepdim if "{keepdim}" in text else chance < 0.4 and "{dim}" in text
         if attribute:
             self.keep("dim", self.dim)
             said = "self.dim"
-        kept = ", keepdim=True" if keepdim else ", keepdim=False" if way == "said" else ""
-        if way == "kept" and "{keepdim}" in text:
+        if keepdim or whether:
+            kept = f", keepdim={keepdim}"
+        if attribute and whether and "{keepdim}" in text:
             self.keep("keepdim", str(keepdim))
             kept = ", keepdim=self.keepdim"
         text = text.replace("{mean}", rng.choice(MEANS[:1] if len(self.chain.shape) < 2 else MEANS))

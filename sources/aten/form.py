@@ -83,7 +83,7 @@ class Form:
         head = f"    def forward({names}){result}:\n{self._description() if self.style.described else ''}"
         code = f"class {self.name}(nn.Module):\n{said}{self._constructor()}{head}{body}\n"
         drawn = ", ".join(i.expression(self.style.group) for i in self.inputs)
-        named = {n: v for n, v in self.arguments.items() if self.style.constants and v != n}
+        named = {n: v for n, v in self.arguments.items() if self.style.constants and v != n and v[0] != "("}
         given = ", ".join(n if n in named else v for n, v in self.arguments.items())
         constants = self._constants(f"{drawn} {given}") + "".join(f"{n} = {v}\n" for n, v in named.items())
         imports = WORKS + (FUNCTIONAL if re.search(r"\bF\.", code) else "")
