@@ -2,7 +2,8 @@
 
 Each task calls one operator, or is one layer, in one rank and with one choice of arguments; what there is comes from
 PyTorch's database of operators with samples of their arguments (``torch.testing``, which needs ``expecttest``), and
-from tables of the forms that people use.  Chains of two to four operators are drawn with the seed, and say so.
+from tables of the forms that people use.  Chains of two to four operators, and blocks (an operator with what stands
+around it in a module), are drawn with the seed, and say so.
 
 Options: ``kinds`` of tasks (by commas, or the option again where a comma divides sources), ``chains`` (how many),
 ``seed`` and ``limit`` (which tasks it leaves, the seed decides, too).

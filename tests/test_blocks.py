@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 
 from kdata.task import execute, resize, sizes
+from sources import operators
 from sources.aten import job, running
 from sources.aten.blocks import blocks
 from sources.aten.form import GROUP, Form
@@ -85,3 +86,12 @@ def test_matrices_of_all_shapes(forms: list[Form]) -> None:
     deep = sum(f.sizes["k"] >= 8 * max(f.sizes["m"], f.sizes["n"]) for f in products)
     odd = sum(any(size % 2 for size in f.sizes.values()) for f in products)
     assert min(tall, wide, deep, odd) >= 10
+
+
+def test_blocks_are_nobodys_code(forms: list[Form]) -> None:
+    assert "blocks" in operators.KINDS and "blocks" in job.PRODUCERS
+    assert tuple(job.DRAWN) == operators.DRAWN
+    row = {"kind": "blocks", "symbol": forms[0].symbol, "name": forms[0].name, "text": forms[0].text("")}
+    origin = operators._origin(row, "2.0")
+    assert origin.repository == "torch-blocks" and origin.path.startswith(f"blocks/{forms[0].symbol}/")
+    assert "a block of PyTorch's operators drawn with seed 7" in job._header("blocks", forms[0], {"seed": 7})
