@@ -36,6 +36,8 @@ class Reading:
 
     parts: frozenset[str] = frozenset()  # names that are configurations themselves
     unpacked: tuple[tuple[str, str], ...] = ()  # (name, callee) of ``callee(**name)``
+    called: frozenset[str] = frozenset()  # names of methods
+    optional: frozenset[str] = frozenset()  # names of what may be None
 
 
 @functools.lru_cache(maxsize=64)
@@ -43,17 +45,22 @@ def reading(file: str) -> Reading:
     """How the program in a file reads its configurations."""
     if not file or not Path(file).is_file():
         return Reading()
-    parts, unpacked = set(), list[tuple[str, str]]()
+    parts, unpacked, called = set(), list[tuple[str, str]](), set()
+    optional: set[str] = set()
     for node in ast.walk(ast.parse(Path(file).read_text())):
         if (name := _read(node)) and name not in _OF_VALUES and (inner := _read(getattr(node, "value", node))):
             root = _root(node)
             if root != "self" or _depth(node) > 2:
                 parts.add(inner)
+        if isinstance(node, ast.Compare) and ast.unparse(node.comparators[0]) == "None":
+            optional.add(_read(node.left))
         if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+                called.add(node.func.attr)
             for keyword in node.keywords:
                 if keyword.arg is None and (name := _read(keyword.value) or getattr(keyword.value, "id", "")):
                     unpacked.append((name, ast.unparse(node.func)))
-    return Reading(frozenset(parts), tuple(unpacked))
+    return Reading(frozenset(parts), tuple(unpacked), frozenset(called), frozenset(optional))
 
 
 def _read(node: ast.AST) -> str:
@@ -94,7 +101,9 @@ class Config:
             self._arguments[key] = CONFIG
         if key not in self._arguments:
             guess = next(v for v in values(name, "", Uses()) if v != CONFIG)
-            self._arguments[key] = self._defaults.get(name, guess)
+            known = self._defaults.get(name, "None" if name in how.optional else guess)
+            answers = name in how.called and not known.startswith(("nn.", "F."))
+            self._arguments[key] = f"lambda *_, **__: {known}" if answers else known
         if self._arguments[key] == CONFIG:
             return Config(key, self._arguments, self._namespace, self._defaults)
         return eval(self._arguments[key], dict(self._namespace))  # noqa: S307 - our own expressions, in the sandbox

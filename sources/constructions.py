@@ -21,8 +21,8 @@ from torch import nn
 
 from sources.configs import CONFIG, Config
 from sources.guesses import Uses, uses, values
-from sources.progress import Budget, Progress
-from sources.variants import Arguments
+from sources.progress import Budget, Progress, TooMuchError
+from sources.variants import Arguments, defaults_of, narrower, shallower
 
 MAX_CONSTRUCTIONS = 60
 CONSTRUCTION = 5  # what constructing a module costs besides
@@ -158,6 +158,12 @@ class Constructions:
             found.append({p.name: given[p.name] for p in parameters if p.name in given})
         return found
 
+    def _passed_on(self, message: str, arguments: Arguments) -> list[str]:
+        """What a class that is constructed inside lacks, where ``**kwargs`` may hand it on."""
+        match = re.search(r"missing \d+ required (?:keyword-only |positional )arguments?: (.*)", message)
+        open_ended = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(self.kind).parameters.values())
+        return [n for n in re.findall(r"'(\w+)'", match[1]) if n not in arguments] if match and open_ended else []
+
     def _options(self, name: str) -> list[str]:
         if name not in self._values:
             known = [self.told.defaults[k] for k in [name.split(".")[-1]] if k in self.told.defaults]
@@ -165,7 +171,7 @@ class Constructions:
                 guesses = [v for v in values(name.split(".")[-1], "", Uses()) if v != CONFIG]
                 self._values[name] = list(dict.fromkeys([*known, *guesses]))
             else:
-                hint = next(p.annotation for p in self._parameters() if p.name == name)
+                hint = next((p.annotation for p in self._parameters() if p.name == name), "")
                 hint = hint if isinstance(hint, str) else "" if hint is inspect.Parameter.empty else _spelled(hint)
                 first, *rest = values(name, hint, self._uses().get(name, Uses()))
                 self._values[name] = list(dict.fromkeys([first, *known, *rest]))
@@ -201,6 +207,11 @@ class Constructions:
             if p.name not in arguments and optional and _word(p.name, attributes).search(near):
                 for j, option in enumerate(self._options(p.name)[:4]):
                     self._push(cost + 0.5 + 0.4 * j, {**arguments, p.name: option})
+        if message.startswith(TooMuchError.__name__):
+            for smaller in (shallower, narrower):
+                self._push(cost - 0.5, smaller(arguments, defaults_of(self.kind)))
+        if lacking := self._passed_on(message, arguments):
+            self._push(cost - 0.5, arguments | {name: self._options(name)[0] for name in lacking})
         # the class itself gives it to its base
         if twice := re.search(r"multiple values for (?:keyword )?argument '(\w+)'", message):
             self._push(cost - 0.5, {n: v for n, v in arguments.items() if n != twice[1]})
@@ -261,6 +272,7 @@ def _wanted(message: str, line: str) -> list[str]:
         count = int(match[1]) if match[1] else line.split("=")[0].count(",") + 1
         return [{2: "(32, 32)", 3: "(3, 32, 32)"}.get(count, str((16,) * count)), str([2] * count)]
     rules = [
+        (r"(list|tuple) index out of range", ["[2, 2, 2, 2]", "[16, 32, 64, 128]", "[16, 32, 64, 128, 256]"]),
         (r"not iterable|not subscriptable|has no len|must be an iterable", ["[32, 64]", "[2, 2]", "(8, 8)", "[3, 5]"]),
         (r"object is not callable|not a Module subclass|should be called with|should be callable",
          ["nn.Identity()", "[nn.Identity(), nn.Identity()]", "nn.ReLU", "nn.LayerNorm", "nn.BatchNorm2d",
@@ -275,7 +287,7 @@ def _wanted(message: str, line: str) -> list[str]:
          ["64", "4", "0.5", "2", "1"]),
     ]  # fmt: skip
     if match := re.search(
-        r"(?:must be|one of|choose from|supported|expected)\b[^\[(']*[\[(]?((?:['\"]?[\w.-]+['\"]?, ){2,}[^\])]*)",
+        r"(?i)(?:must be|one of|choose from|supported|expected)\b[^\[(']*[\[(]?((?:['\"]?[\w.-]+['\"]?, ){2,}[^\])]*)",
         message,
     ):
         found = [repr(w) for w in re.findall(r"[\w.-]+", match[1]) if not w.isdecimal()][:4]

@@ -78,8 +78,9 @@ def _refused(candidate: Candidate, reason: str, detail: str) -> dict[str, str]:
 
 def _cut(slicer: Slicer, hints: Hints, candidate: Candidate, watch: bool) -> dict[str, Any]:
     sites = hints.sites(Here(candidate.path, candidate.symbol)) if candidate.kind == "module" else []
+    needed, said = sorted({h for s in sites for h in s.needs}, key=str), {w for s in sites for w in s.words()}
     try:
-        cut = write_cut(slicer, candidate.path, candidate.symbol, sorted({h for s in sites for h in s.needs}, key=str))
+        cut = write_cut(slicer, candidate.path, candidate.symbol, needed, sorted(said))
     except SliceError:
         cut = write_cut(slicer, candidate.path, candidate.symbol)
     if candidate.kind == "function":

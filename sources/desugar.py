@@ -47,6 +47,33 @@ def without_arguments(text: str, tree: ast.Module) -> str:
     return "\n".join([*_future(lines), ""]) if lines else text
 
 
+def with_plain_imports(text: str, tree: ast.Module) -> str:
+    """The text with ``einops, found = optional_import("einops")``, as MONAI imports, said as an import."""
+    if "optional_import(" not in text:
+        return text
+    lines = text.split("\n")
+    for statement in reversed(tree.body):
+        if isinstance(statement, ast.Assign) and (said := _imported(statement)):
+            lines[statement.lineno - 1 : statement.end_lineno] = said
+    return "\n".join(lines)
+
+
+def _imported(node: ast.Assign) -> list[str]:
+    """An optional import as plain statements; none where it is something else."""
+    call, target = node.value, node.targets[0]
+    if not isinstance(call, ast.Call) or not ast.unparse(call.func).endswith("optional_import") or not call.args:
+        return []
+    names = [ast.unparse(n) for n in target.elts] if isinstance(target, ast.Tuple) else []
+    given = {k.arg: k.value.value for k in call.keywords if isinstance(k.value, ast.Constant)}
+    module = call.args[0]
+    path = module.value if isinstance(module, ast.Constant) else ""
+    if len(names) != 2 or not isinstance(path, str) or not re.fullmatch(r"[\w.]+", path):
+        return []
+    wanted = str(given.get("name", ""))
+    said = f"from {path} import {wanted} as {names[0]}" if wanted else f"import {path} as {names[0]}"
+    return [said, f"{names[1]} = True"]
+
+
 def _future(lines: list[str]) -> list[str]:
     """The lines with our import, after those of ``__future__``."""
     at = max((i + 1 for i, line in enumerate(lines) if line.startswith("from __future__")), default=-1)

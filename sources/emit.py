@@ -46,9 +46,11 @@ def _with_imports(source: str, arguments: str) -> str:
 
 def _input(spec: Spec, path: tuple[int, ...], names: dict[Slot, str]) -> str:
     if isinstance(spec, Plain):
-        return repr(spec.value)
+        return next((n for s, n in names.items() if s.path == path and s.kind == "plain"), repr(spec.value))
     if isinstance(spec, Many):
         inner = [_input(item, (*path, i), names) for i, item in enumerate(spec.items)]
+        if spec.kind == "dict":
+            return "{" + ", ".join(f"{k!r}: {v}" for k, v in zip(spec.keys, inner, strict=True)) + "}"
         if spec.kind == "list":
             return f"[{', '.join(inner)}]"
         return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"

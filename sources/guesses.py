@@ -155,9 +155,12 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
     if CONFIG.match(low) or several and not use.called:
         found.append("<config>")
     small = next((v for pattern, v in SMALL_TUPLES if pattern.search(low)), None)
-    if use.listed or re.search(r"list|tuple|sequence|iterable", annotation, re.I):
-        found += small or LISTS
     by_name = next((v for pattern, v in BY_NAME if pattern.search(low)), [])
+    if counted := re.search(r"[Tt]uple\[(int(?:, ?int)+)\]", annotation):
+        number = next((v for v in by_name if v.isdecimal()), "2")
+        found.append(f"({', '.join([number] * (counted[1].count(',') + 1))})")
+    if use.listed or re.search(r"list|tuple|sequence|iterable", annotation, re.I):
+        found += small or [*(v for v in by_name if v[0] in "(["), *LISTS]
     if use.axis:
         found += ["1", "-1"]
     if use.called and not any(v.startswith(("nn", "F.")) for v in by_name):

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sources.desugar import arguments
 from sources.documents import values
-from sources.scope import reads
+from sources.registries import words
+from sources.scope import nodes, reads
 from sources.spelling import Spelling, constructor
 from sources.symbols import External, Here, Package, Target
 
@@ -26,6 +28,7 @@ MAX_SEEN = 60  # definitions looked at on the way
 SHORT = {"torch": "torch", "torch.nn": "nn", "torch.nn.functional": "F", "functools": "functools"}
 _PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.BinOp, ast.Load, ast.operator, ast.unaryop,
           ast.keyword, ast.Starred)  # fmt: skip
+_COUNT = re.compile(r"vocab|num|^n_|size|dim|len|class|count")
 Names = Callable[[Here], str | None]
 
 
@@ -42,6 +45,10 @@ class Site:
     @property
     def known(self) -> int:
         return sum(a is not None for a in self.positional) + len(self.named)
+
+    def words(self) -> set[str]:
+        """Strings among the arguments."""
+        return words([a for a in self.positional if a is not None] + list(self.named.values()))
 
     def spelled(self, names: Names) -> dict[str, list[str | None] | dict[str, str]]:
         """The arguments as text, with the names that definitions have in a cut; those that have none are left out."""
@@ -174,6 +181,7 @@ class Hints:
                         self._count(option, value, 6)
             else:
                 for name, given, weight in _said(node):
+                    given = given.orelse if isinstance(given, ast.IfExp) else given
                     if isinstance(given, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp):
                         self._count(name, ast.unparse(given), weight)
 
@@ -181,6 +189,8 @@ class Hints:
         try:
             known = ast.literal_eval(value)
         except (ValueError, SyntaxError, TypeError):
+            return
+        if known == 0 and _COUNT.search(name):  # what is counted when the program runs
             return
         if known not in (None, "", (), [], {}) and not isinstance(known, bool) and value == ascii(known):
             self._defaults[name][value] += weight
@@ -190,22 +200,25 @@ class Hints:
         free: set[int] = set()
         if any(isinstance(n, ast.Name) for a in [*node.args, *node.keywords] for n in ast.walk(a)):
             free = {id(n) for n in reads(statement).names}
+        held = _held(statement, node.lineno) if node.args or node.keywords else {}
         for argument in node.args:
             if isinstance(argument, ast.Starred):
                 break
-            site.positional.append(self._taken(path, argument, free, site))
+            site.positional.append(self._taken(path, argument, free, site, held))
         for keyword in node.keywords:
-            if keyword.arg and (taken := self._taken(path, keyword.value, free, site)) is not None:
+            if keyword.arg and (taken := self._taken(path, keyword.value, free, site, held)) is not None:
                 site.named[keyword.arg] = taken
         return site
 
-    def _taken(self, path: str, node: ast.expr, free: set[int], site: Site) -> ast.expr | None:
-        """An argument as a task can hold it; guesses stand for the variables in what it makes."""
+    def _taken(
+        self, path: str, node: ast.expr, free: set[int], site: Site, held: Mapping[str, ast.expr]
+    ) -> ast.expr | None:
+        """An argument as a task can hold it; what its variables hold, or guesses, stand for them."""
         if self._readable(path, node, free, site):
             return node
-        if not any(isinstance(n, ast.Call) for n in ast.walk(node)):
+        if not any(isinstance(n, ast.Call) for n in ast.walk(node)) and ast.unparse(node) not in held:
             return None
-        spelling = Spelling(self.package, path, self._usual)
+        spelling = Spelling(self.package, path, self._usual, held)
         made = spelling.passed(node, free)
         if made is not None:
             site.needs |= spelling.needs
@@ -236,6 +249,13 @@ class Hints:
         else:
             return False
         return all(self._readable(path, child, free, site) for child in inner)
+
+
+def _held(statement: ast.stmt, line: int) -> dict[str, ast.expr]:
+    """What variables, and attributes of self, were last given before a line of a statement."""
+    found = (n for n in nodes(statement) if isinstance(n, ast.Assign) and n.lineno < line and len(n.targets) == 1)
+    return {ast.unparse(n.targets[0]): n.value for n in sorted(found, key=lambda n: n.lineno)
+            if isinstance(n.targets[0], ast.Name | ast.Attribute)}  # fmt: skip
 
 
 def _said(node: ast.AST) -> Iterator[tuple[str, ast.expr, int]]:

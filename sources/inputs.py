@@ -46,10 +46,11 @@ class Plain:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """A list or tuple of inputs."""
+    """A list or tuple of inputs, or a "dict" of them, with a key for each."""
 
     items: tuple[Spec, ...]
     kind: str = "list"
+    keys: tuple[str, ...] = ()
 
 
 Spec = Tensor | Plain | Many
@@ -62,6 +63,8 @@ def draw(spec: Spec) -> Any:
         return spec.value
     if isinstance(spec, Many):
         items = [draw(item) for item in spec.items]
+        if spec.kind == "dict":
+            return dict(zip(spec.keys, items, strict=True))
         return items if spec.kind == "list" else tuple(items)
     if spec.kind == "int":
         return torch.randint(0, max(1, spec.high), spec.shape)
@@ -138,7 +141,31 @@ def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspe
         p = p.replace(annotation=hints.get(p.name, p.annotation))
         shapes = [sizes.shape(shape) for shape in told(p.name, documentation, text, str(p.annotation))]
         found.append(_of_parameter(module, p, text, shapes))
-    return found
+    side = next((v for n, v in _extents(module, known) if _IMAGE.search(n) and 8 <= v <= 512 and v != SIDE), 0)
+    return [_of_side(options, side) for options in found] if side else found
+
+
+_IMAGE = re.compile(r"im(age|g)_?(size|res|dim|h|w|side)|input_?(size|res|shape)|resolution|crop_?size")
+
+
+def _extents(module: nn.Module, known: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    """Integers that a module was given or holds, by name; of a tuple the last."""
+    yield from known.items()
+    for part in itertools.islice(module.modules(), 20):
+        for name, value in vars(part).items():
+            last = value[-1] if isinstance(value, tuple | list) and value else value
+            if type(last) is int:
+                yield name, last
+
+
+def _of_side(options: list[Spec], side: int) -> list[Spec]:
+    """The options, each image first of the side that the module was made for."""
+    out: list[Spec] = []
+    for option in options:
+        if isinstance(option, Tensor) and option.shape[2:] == (SIDE, SIDE):
+            out.append(replace(option, shape=(BATCH if side > 128 else option.shape[0], option.shape[1], side, side)))
+        out.append(option)
+    return list(dict.fromkeys(out))
 
 
 def _does_the_work(module: nn.Module) -> Any:
@@ -166,7 +193,12 @@ def _of_parameter(
     name, hint = parameter.name, str(parameter.annotation)
     low = name.lower()
     ranks = _ranks(name, text)
-    found: list[Spec] = [*_plain(name, hint, text), *_chosen(name, text)]
+    found: list[Spec] = [*_keyed(module, parameter, text), *_plain(name, hint, text), *_chosen(name, text)]
+    found += _indexed(module, name, text)
+    if low in ("edge_index", "edges", "edge_ind"):
+        found.append(Tensor((2, TOKENS), "int", BATCH))
+    if low == "device":
+        found.append(Plain("cpu"))
     found += [Tensor(shape) for shape in shapes if 1 <= len(shape) <= 6]
     found += [shaped(module, rank) for rank in ranks]
     common: list[Spec] = [shaped(module, rank) for rank in _usual_ranks(module, text)]
@@ -183,11 +215,15 @@ def _of_parameter(
             masks.insert(0, masks.pop())
         common = [*(Tensor(shape, "bool") for shape in masks), Plain(None), *common]
         found = [*(replace(s, kind="bool") for s in found if isinstance(s, Tensor)), *found]
-    elif re.search(r"ids?$|idx|indices|index|tokens?$|timesteps?$|^t$|captions|words|lengths?$|lens$", low):
+    elif re.search(
+        r"ids?$|idx|indices|index|tokens?$|timesteps?$|^t$|captions|words|^texts?$|sentences?$|lengths?$|lens$", low
+    ):
         told = [Tensor(shape, "int", 16) for shape in shapes]
         common = [*ints, *common]
         found = [*told, *found]
-    elif re.search(r"cross_entropy|nll_loss|CrossEntropy|NLLLoss", text) and re.search(r"targets?$|^y$|labels?$", low):
+    elif re.search(
+        r"cross_entropy|nll_loss|CrossEntropy|NLLLoss|scatter|one_hot|\.long\(\)|arange", text
+    ) and re.search(r"targets?$|^y$|labels?$", low):
         common = [ints[1], ints[0], *common]
     elif re.search(r"target|^y$|labels?$", low):
         common = [*common, *ints]
@@ -198,6 +234,31 @@ def _of_parameter(
     ):
         common = [Many(tuple(common[:1]) * 3), *common]
     return list(dict.fromkeys([*found, *common, *ints, Plain(4)]))
+
+
+def _keyed(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[Spec]:
+    """A dictionary with what the text takes out of it."""
+    name = re.escape(parameter.name)
+    keys = re.findall(rf"\b{name}(?:\[|\.get\()\s*(?:\"(\w+)\"|'(\w+)')\s*[\]),]", text)
+    known = tuple(dict.fromkeys(a or b for a, b in keys))
+    if not known:
+        return []
+    parts = [inspect.Parameter(key, parameter.kind) for key in known]
+    return [Many(tuple(_of_parameter(module, p, text, [])[0] for p in parts), "dict", known)]
+
+
+def _indexed(module: nn.Module, name: str, text: str) -> list[Spec]:
+    """A tuple, where the text only takes its parts."""
+    body = text.partition(":\n")[2]
+    if unpacked := re.search(rf"^\s*(\w+(?:, ?\w+)+) = {re.escape(name)}$", body, re.M):
+        first, count = shaped(module, _usual_ranks(module, text)[0]), unpacked[1].count(",") + 1
+        return [Many((t,) * count, "tuple") for t in (Tensor((BATCH, TOKENS), "int", 16), first)]
+    parts = re.findall(rf"\b{re.escape(name)}\[(\d)\]", body)
+    if not parts or len(parts) < len(re.findall(rf"\b{re.escape(name)}\b", body)):
+        return []
+    count = max(2, 1 + max(map(int, parts)))
+    first = shaped(module, _usual_ranks(module, text)[0])
+    return [Many((t,) * count, "tuple") for t in (Tensor((BATCH, TOKENS), "int", 16), first)]
 
 
 def _chosen(name: str, text: str) -> list[Plain]:

@@ -19,6 +19,7 @@ ELEMENTS_OF_ONE, FLOPS_OF_ONE, DRAWN_OF_ONE = 1 << 17, 1 << 23, 1 << 16
 # What a light call may cost for each operator that its task may have.
 LIGHT_ELEMENTS, LIGHT_FLOPS = 1 << 19, 1 << 26
 LONG = 4  # times as many torch functions as a task may have operators are no task
+_RECURRENT = frozenset(["lstm", "gru", "rnn_tanh", "rnn_relu"])
 # Torch functions that surely run no operator that computes.
 _QUIET = re.compile(
     r"_|view|reshape|permute|transpose|expand|detach|select|squeeze|unsqueeze|split|chunk|unbind|clone|empty|zeros|ones"
@@ -75,6 +76,8 @@ class Progress(TorchFunctionMode):
         self.budget.left -= 1
         if type(result) is torch.Tensor:
             self._spent(name, args, result)
+        elif name in _RECURRENT and isinstance(result, tuple) and isinstance(result[0], torch.Tensor):
+            self._spent(name, args, result[0])
         return result
 
     def _spent(self, name: str, args: Any, result: torch.Tensor) -> None:
@@ -87,7 +90,13 @@ class Progress(TorchFunctionMode):
 
 def _flops(name: str, args: Any, result: torch.Tensor) -> float:
     """An estimate, from the arguments, for the functions that multiply matrices; 0 for the others."""
-    if len(args) < 2 or not all(isinstance(a, torch.Tensor) for a in args[:2]):
+    if len(args) < 2 or not isinstance(args[0], torch.Tensor):
+        return 0.0
+    if name in _RECURRENT:
+        weights = next((a for a in args[2:4] if isinstance(a, list | tuple)), ())
+        rows = args[0].numel() / max(1, args[0].shape[-1])
+        return 2.0 * rows * float(sum(w.numel() for w in weights))
+    if not isinstance(args[1], torch.Tensor):
         return 0.0
     x, weight = args[:2]
     if name.startswith("conv"):

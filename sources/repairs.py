@@ -19,6 +19,7 @@ from sources.kinds import KINDS
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
 SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
 MAX_ELEMENTS = 1 << 22
+MAX_SIDE = 256
 
 
 def repairs(failure: Failure) -> list[Change]:
@@ -52,7 +53,8 @@ def _layer(f: Failure) -> Iterator[Change]:
         yield from _wanted(f, x.shape[-1], weight.shape[1])
     elif f.function == "embedding" and isinstance(weight, torch.Tensor):
         for path, t in f.of_shape(x):
-            yield f.with_tensor(path, Tensor(t.shape[:2], "int", weight.shape[0]), 0.0)
+            shape = t.shape[:2] if len(t.shape) < 4 else (t.shape[0], TOKENS)
+            yield f.with_tensor(path, Tensor(shape, "int", weight.shape[0]), 0.0)
     elif f.function == "layer_norm" and isinstance(weight, list | tuple):
         for path, t in f.of_shape(x):
             lead = t.shape[: -len(weight)] if len(t.shape) > len(weight) else (BATCH, TOKENS)
@@ -66,7 +68,7 @@ def _layer(f: Failure) -> Iterator[Change]:
 
 def _wanted(f: Failure, got: int, wanted: int) -> Iterator[Change]:
     """A dimension was ``got`` where the operator needs ``wanted``: inputs may have it as it is, shifted or scaled."""
-    if got == wanted:
+    if got == wanted or min(got, wanted) < 1:
         return
     if got > wanted and got % wanted == 0:  # inputs that are concatenated, or multiplied, take a share each
         yield 0.3, _shared(f.specs, got // wanted)
@@ -106,6 +108,38 @@ def _expected(f: Failure) -> Iterator[Change]:
     for path, t in all_tensors(f.specs):
         if t.shape == got and wanted:
             yield f.with_tensor(path, replace(t, shape=wanted), 0.0)
+
+
+def _shapes(f: Failure) -> Iterator[Change]:
+    """An input whose shape a message tells may have to have another one that it tells."""
+    texts = re.findall(r"[\[(](\d+(?:, ?\d+)*,?)[\])]", f.message)
+    told = [tuple(int(n) for n in text.split(",") if n.strip()) for text in dict.fromkeys(texts)][:4]
+    for path, t in all_tensors(f.specs):
+        if t.shape in told:
+            yield from (f.with_tensor(path, replace(t, shape=other), 0.7) for other in told if other != t.shape)
+
+
+def _mismatch(f: Failure) -> Iterator[Change]:
+    """Two sizes that must be equal are both made from inputs: one is scaled, or shifted, until they are."""
+    match = re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton", f.message)
+    a, b = (int(match[1]), int(match[2])) if match else (0, 0)
+    if min(a, b) < 1:
+        return
+    for path, t in all_tensors(f.specs):
+        if len(t.shape) < 3:
+            continue
+        last = t.shape[-1] if len(t.shape) > 3 else t.shape[1]
+        sides = [last * x // y for x, y in ((a, b), (b, a)) if last * x % y == 0] + [last + a - b, last + b - a]
+        for j, side in enumerate(s for s in dict.fromkeys(sides) if s <= MAX_SIDE):
+            shape = (*t.shape[:2], *[side] * (len(t.shape) - 2)) if len(t.shape) > 3 else (t.shape[0], side, t.shape[2])
+            yield f.with_tensor(path, replace(t, shape=shape), 0.7 + 0.1 * j)
+
+
+def _split(f: Failure) -> Iterator[Change]:
+    """A split into parts tells how long the dimension is."""
+    match = re.search(r"sum exactly to (\d+) \(input tensor's size at dimension (-?\d)\).*=\[([\d, ]+)\]", f.message)
+    if match:
+        yield from _wanted(f, int(match[1]), sum(map(int, match[3].split(","))))
 
 
 def _matmul(f: Failure) -> Iterator[Change]:
@@ -173,6 +207,8 @@ def _rank(f: Failure) -> Iterator[Change]:
             if 1 <= rank <= 5 and rank != len(t.shape):
                 kind = t.kind if t.kind != "int" else "float"
                 yield f.with_tensor(path, replace(shaped(f.module, rank), kind=kind), cost)
+        if unpack and t.shape:
+            yield f.with_tensor(path, t.resized(0, int(unpack[1] or unpack[2])), 1.0)
         if unpack and int(unpack[1] or unpack[2]) <= 4:
             yield f.with_tensor(path, Many((t,) * int(unpack[1] or unpack[2]), "tuple"), 1.5)
 
@@ -213,5 +249,5 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
-    _layer, _expected, _matmul, _numbers, _view, _rank, _small, _divisible, _equal, *KINDS,
+    _layer, _expected, _shapes, _mismatch, _split, _matmul, _numbers, _view, _rank, _small, _divisible, _equal, *KINDS,
 )  # fmt: skip

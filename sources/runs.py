@@ -12,7 +12,7 @@ from sources.constructions import build
 from sources.inputs import draw
 from sources.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, Budget
 from sources.search import Solution, call, has_tensor
-from sources.variants import halved, of_one, shallower
+from sources.variants import defaults_of, halved, of_one, shallower
 
 MAX_HALVINGS = 6
 TIES_BUDGET = 6_000  # work spent on finding which sizes belong together, see ``progress.Budget``
@@ -23,17 +23,20 @@ class Runs:
 
     def __init__(self, kind: Any, namespace: Mapping[str, Any], operators: int) -> None:
         """``operators`` that compute are what a task may have."""
-        self._kind, self._namespace, self._budget = kind, namespace, Budget(TIES_BUDGET)
+        self.kind, self._namespace, self._budget = kind, namespace, Budget(TIES_BUDGET)
         self._operators = operators
 
     def __call__(self, solution: Solution) -> bool:
-        if self._budget.left < 0:
-            return False
+        return self._budget.left >= 0 and self.fits(solution, self._budget)
+
+    def fits(self, solution: Solution, budget: Budget | None = None) -> bool:
+        """Whether the module runs, at the cost of a budget of its own unless another is given."""
+        budget = budget or Budget()
         try:
-            module = build(self._kind, dict(solution.arguments), self._namespace, self._budget)
+            module = build(self.kind, dict(solution.arguments), self._namespace, budget)
         except Exception:  # noqa: BLE001 - it does not run, whatever the reason
             return False
-        _, result, error = call(module, solution.specs, self._budget)
+        _, result, error = call(module, solution.specs, budget)
         return error is None and has_tensor(result)
 
     def heavy(self, solution: Solution) -> bool:
@@ -42,7 +45,7 @@ class Runs:
         Raises:
             UnfitError: it has too many operators, or takes more than any task may.
         """
-        module = build(self._kind, dict(solution.arguments), self._namespace, Budget())
+        module = build(self.kind, dict(solution.arguments), self._namespace, Budget())
         torch.manual_seed(0)
         inputs, work = [draw(spec) for spec in solution.specs], Work(self._operators)
         try:
@@ -67,7 +70,7 @@ def fitted(solution: Solution, runs: Runs) -> Solution:
     try:
         return lightened(solution, runs)
     except UnfitError:
-        shallow = Solution(shallower(solution.arguments), solution.specs)
+        shallow = Solution(shallower(solution.arguments, defaults_of(runs.kind)), solution.specs)
         short = Solution(solution.arguments, halved(solution.specs))  # loops over a sequence
         fewer = next((s for s in (shallow, short) if s != solution and runs(s)), None)
         if fewer is None:
@@ -81,7 +84,7 @@ def lightened(solution: Solution, runs: Runs) -> Solution:
         if not runs.heavy(solution):
             return solution
         smaller = (Solution(solution.arguments, s) for s in (halved(solution.specs), of_one(solution.specs)))
-        fitting = next((s for s in smaller if s != solution and runs(s)), None)
+        fitting = next((s for s in smaller if s != solution and runs.fits(s)), None)
         if fitting is None:
             return solution
         solution = fitting

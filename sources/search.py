@@ -26,10 +26,10 @@ from sources.failure import Failure
 from sources.inputs import Specs, all_tensors, draw, guesses
 from sources.progress import DRAWN_OF_ONE, MAX_ELEMENTS, Budget, Progress, TooLongError, TooMuchError
 from sources.repairs import repairs
-from sources.variants import Arguments, halved, of_one, rescaled, shallower
+from sources.variants import Arguments, defaults_of, halved, narrower, of_one, rescaled, shallower
 from sources.worth import flaw
 
-TOO_LONG = "too many operators"
+TOO_LONG, TOO_LARGE = "too many operators", "too large"
 MAX_MODULES = 9  # constructed modules whose forward is tried
 MAX_CALLS = 140  # of one module's forward; a third of it for all modules but the first
 MAX_STALE = 60  # calls without progress
@@ -39,7 +39,7 @@ MAX_FLAWED = 16  # calls after the first that runs, but is not worth keeping
 MAX_FLAWED_MODULES = 2
 MAX_LOOKED_AT = 300  # work of a call whose answer is looked at: that takes a few calls more
 SMALLER = -1e6  # cost of inputs smaller than ones that were too large: they come first
-MAX_PARAMETERS = 150_000_000
+MAX_PARAMETERS = 100_000_000
 # Errors that other inputs will hardly mend: a constructor argument is of the wrong kind.
 _OF_ARGUMENTS = re.compile(
     r"unsupported operand type\(s\) for .*'(?!Tensor|int|float|NoneType)\w+'|non-iterable (int|\w+) object|Identity"
@@ -98,14 +98,16 @@ def solve(
 
     A task may have so many ``operators`` that compute; None: any number.
     """
-    budget = Budget()
+    budget, defaults = Budget(), defaults_of(kind)
     constructions = Constructions(kind, namespace, text, budget, told)
     first: Unsolved | None = None
     flawed: list[Solution] = []
     reached = -1
     for tried, (arguments, module) in enumerate(constructions):
         if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
-            first = first or Unsolved("too large", "parameters")
+            first = first or Unsolved(TOO_LARGE, "parameters")
+            for smaller in (shallower, narrower):
+                constructions.again(smaller(arguments, defaults))
             continue
         search = _InputSearch(
             module, arguments, budget, operators, MAX_CALLS if tried == 0 else MAX_CALLS // 3, reached
@@ -118,7 +120,10 @@ def solve(
         first = first or Unsolved(outcome.reason, outcome.trouble.message)
         for other in rescaled(arguments, outcome.trouble.message):
             constructions.again(other)
-        if outcome.reason == TOO_LONG and not constructions.again(shallower(arguments)):
+        if outcome.reason == TOO_LARGE:
+            for smaller in (shallower, narrower):
+                constructions.again(smaller(arguments, defaults))
+        if outcome.reason == TOO_LONG and not constructions.again(shallower(arguments, defaults)):
             return Unsolved(outcome.reason, outcome.trouble.message)
         if outcome.specs is None and outcome.reached >= reached:
             constructions.blame(arguments, outcome.trouble)
@@ -183,7 +188,7 @@ class _InputSearch:
             return True
         if isinstance(error, TooMuchError):
             if not smaller:
-                self.best = _Tried(reason="too large", trouble=Trouble(str(error)))
+                self.best = _Tried(reason=TOO_LARGE, trouble=Trouble(str(error)))
             for cost, s in enumerate(smaller):
                 self._push(SMALLER + cost, s)
             return not smaller

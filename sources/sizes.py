@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from sources.inputs import Tensor, all_tensors, edited
+from sources.inputs import Plain, Tensor, all_tensors, edited
 from sources.search import Solution
 
 Runs = Callable[[Solution], bool]
@@ -24,7 +24,7 @@ MAX_TIED = 6  # slots of one value that are tried in all pairs and triples
 class Slot:
     """One place of an integer."""
 
-    kind: str  # "init", "input", "high"
+    kind: str  # "init", "input", "high", "full"; "plain": an integer among the inputs
     key: str  # parameter name
     path: tuple[int, ...] = ()  # of the input tensor
     index: int = 0  # which literal of the argument, or which dimension
@@ -53,6 +53,9 @@ def slots(solution: Solution, inputs: list[str]) -> list[Slot]:
         found += [Slot("input", name, path, i, size) for i, size in enumerate(tensor.shape)]
         if tensor.kind in ("int", "full"):
             found.append(Slot("high" if tensor.kind == "int" else "full", name, path, 0, tensor.high))
+    for i, spec in enumerate(solution.specs):
+        if isinstance(spec, Plain) and type(spec.value) is int and spec.value > 1:
+            found.append(Slot("plain", inputs[min(i, len(inputs) - 1)] if inputs else "x", (i,), 0, spec.value))
     return found
 
 
@@ -69,6 +72,8 @@ def assigned(solution: Solution, changes: dict[Slot, int]) -> Solution:
             tree = ast.parse(arguments[slot.key], mode="eval")
             literals(tree)[slot.index].value = value
             arguments[slot.key] = ast.unparse(tree)
+        elif slot.kind == "plain":
+            specs = edited(specs, slot.path, Plain(value))
         else:
             old = dict(all_tensors(specs))[slot.path]
             new = replace(old, high=value) if slot.kind in ("high", "full") else old.resized(slot.index, value)
@@ -114,7 +119,10 @@ def tied(solution: Solution, found: list[Slot], runs: Runs) -> list[tuple[tuple[
 
 
 def _ranges(found: list[Slot], varies: Callable[[Iterable[Slot]], bool]) -> list[tuple[tuple[Slot, ...], bool]]:
-    """Ends of random ranges with the argument that sets them: smaller ends run alone, too, but mean less."""
+    """Ends of random ranges with the argument that sets them: smaller ends run alone, too, but mean less.
+
+    And numbers among the inputs with the dimensions that have them.
+    """
     groups: list[tuple[tuple[Slot, ...], bool]] = []
     for value in dict.fromkeys(s.value for s in found if s.kind == "high" and s.value > 2):
         first = next((s for s in found if s.kind == "init" and s.value == value), None)
@@ -125,6 +133,12 @@ def _ranges(found: list[Slot], varies: Callable[[Iterable[Slot]], bool]) -> list
         length = next((s for s in found if s.kind == "input" and s.index and s.value == slot.value), None)
         if length and all(length not in group for group, _ in groups) and varies((length, slot)):
             groups.append(((length, slot), True))
+    done = {slot for group, _ in groups for slot in group}
+    for value in dict.fromkeys(s.value for s in found if s.kind == "plain"):
+        alike = (s for s in found if s.kind == "plain" or s.kind == "input" and s.index)
+        group = tuple(s for s in alike if s.value == value and s not in done)
+        if len(group) > 1 and varies(group):
+            groups.append((group, True))
     return groups
 
 
@@ -191,7 +205,7 @@ def _layout(path: tuple[int, ...], tensor: Tensor, groups: list[tuple[tuple[Slot
 
 
 def _name(slot: Slot, layouts: dict[tuple[int, ...], tuple[str, ...]]) -> str:
-    if slot.kind == "init":
+    if slot.kind in ("init", "plain"):
         name = re.sub(r"\W", "_", slot.key.split(".")[-1]).lower().strip("_") or "size"
         name = _LONG.get(name, name)
         return name if slot.index == 0 else f"{name}_{slot.index + 1}"

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from sources.danger import dangerous
 from sources.desugar import MAIN
+from sources.registries import Registries, words
 from sources.rewrite import Text
 from sources.scope import BUILTINS, Reads, nodes, reads
 from sources.symbols import Here, Imported, Inner, Missing, Package, Target, imports
@@ -26,7 +27,11 @@ _NOISE = re.compile(
 ABSENT = "needs a package that is absent"
 EMPTY_CLASS = "class {}:\n    pass"
 MAX_PIECES = 300  # definitions of one task
-MAX_ROUNDS = 8  # of the fixpoint over method names; it grows, so it ends
+MAX_ROUNDS = 8  # of the fixpoint over method names, and of the one over registries; both grow, so they end
+# Names by which the search asks for layers, and registries often know them.
+_USUAL = frozenset(["batch", "instance", "relu", "prelu", "leakyrelu", "conv", "avg", "max"])
+# Calls that add to what a name holds.
+_ADDS = re.compile(r"add|register|update|append|extend|insert")
 
 
 class SliceError(ValueError):
@@ -57,7 +62,10 @@ class Slicer:
     def __init__(self, package: Package) -> None:
         self.package = package
         self._texts: dict[str, Text] = {}
-        self._views: dict[tuple[int, frozenset[str]], tuple[ast.stmt, Reads]] = {}
+        self._views: dict[tuple[int, frozenset[str], bool], tuple[ast.stmt, Reads]] = {}
+        self._registries = Registries(package)
+        self._registering: set[int] = set()  # decorators that the last closure needs, by id
+        self.entries: dict[Here, list[Here]] = {}  # definitions that these put into a registry
         self._locals: dict[int, dict[str, Target]] = {}
         self._dead: dict[int, dict[int, ast.stmt]] = {}
 
@@ -71,12 +79,30 @@ class Slicer:
         """What a global name means inside a piece."""
         return piece.local.get(name) or self.package.lookup(piece.key.file, name)
 
-    def closure(self, root: Here, more: Iterable[Here] = ()) -> dict[Here, list[Piece]]:
+    def closure(self, root: Here, more: Iterable[Here] = (), said: Iterable[str] = ()) -> dict[Here, list[Piece]]:
         """All statements that a definition needs, and those that ``more`` definitions need.
+
+        Of registries in it, the entries that it names are taken, too, and those that are ``said`` elsewhere.
 
         Raises:
             SliceError: something it needs is neither in the package nor importable, or it is too large.
         """
+        self._registering, self.entries, known = set(), {}, {*map(str.lower, said), *_USUAL}
+        wanted: dict[Here, None] = dict.fromkeys(more)
+        for _ in range(MAX_ROUNDS):
+            pieces = self._closure(root, wanted)
+            containers = [k for k, found in pieces.items() if not isinstance(found[0].node, ast.FunctionDef)]
+            named = known | words(p.view for found in pieces.values() for p in found)
+            entries = [e for e in self._registries.wanted(containers, named) if e.key != root and e.key not in wanted]
+            if not entries:
+                break
+            for entry in entries:
+                self._registering.add(id(entry.decorator))
+                self.entries.setdefault(entry.container, []).append(entry.key)
+            wanted |= dict.fromkeys(e.key for e in entries)
+        return pieces
+
+    def _closure(self, root: Here, more: Iterable[Here]) -> dict[Here, list[Piece]]:
         used = {"forward"}
         for _ in range(MAX_ROUNDS):
             pieces: dict[Here, list[Piece]] = {}
@@ -120,16 +146,29 @@ class Slicer:
             node = [h for h in file.bindings[key.name] if type(h) is type(node)][-1]
         found = [self._piece(key, node, used)]
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            found += [self._piece(key, extra, used) for extra in file.extras.get(key.name, []) if extra is not node]
+            for extra in file.extras.get(key.name, []):
+                if extra is not node and not (isinstance(extra, ast.Expr) and self._fails(key, extra, used)):
+                    found.append(self._piece(key, extra, used))
         return found
+
+    def _fails(self, key: Here, call: ast.Expr, used: set[str]) -> bool:
+        """Whether a call on a name's value is no addition to it, or one of what there is not."""
+        if not isinstance(call.value, ast.Call) or not _ADDS.search(getattr(call.value.func, "attr", "")):
+            return True
+        try:
+            self._piece(key, call, used)
+        except SliceError:
+            return True
+        return False
 
     def _piece(self, key: Here, node: ast.stmt, used: set[str]) -> Piece:
         dropped = frozenset(_unused(node, used)) if isinstance(node, ast.ClassDef) else frozenset()
-        cached = self._views.get((id(node), dropped))
+        registers = any(id(d) in self._registering for d in getattr(node, "decorator_list", ()))
+        cached = self._views.get((id(node), dropped, registers))
         if cached is None:
             view, dead = _view(node, dropped), self.dead(key.file, node)
             found = reads(view, skip=lambda n: id(n) in dead, skip_decorator=lambda d: self.is_noise(key.file, d))
-            cached = self._views[id(node), dropped] = view, found
+            cached = self._views[id(node), dropped, registers] = view, found
         piece = Piece(key, node, cached[0], self._inner_imports(key.file, node), cached[1])
         piece.needs = list(self._needs(piece))
         return piece
@@ -213,6 +252,8 @@ class Slicer:
 
     def is_noise(self, path: str, decorator: ast.expr) -> bool:
         """Whether a task computes the same without a decorator, or it is of a package that is absent."""
+        if id(decorator) in self._registering:
+            return False
         if is_noise(decorator):
             return True
         root = decorator.func if isinstance(decorator, ast.Call) else decorator

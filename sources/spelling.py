@@ -6,7 +6,7 @@ They are syntax trees; ``targets`` notes what the names in them mean, for ``sour
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sources.guesses import CONFIG, Uses, values
@@ -23,6 +23,7 @@ class Spelling:
     package: Package
     path: str
     known: Callable[[str], str | None]  # name -> its usual default, as an expression
+    assigned: Mapping[str, ast.expr] = field(default_factory=dict)  # what variables hold where a call is
     targets: dict[int, Target] = field(default_factory=dict)
     needs: set[Here] = field(default_factory=set)
 
@@ -35,7 +36,11 @@ class Spelling:
         if depth > MAX_DEPTH:
             return None
         if isinstance(node, ast.Name | ast.Attribute):
-            return self._meant(self.path, node, free) or self._guessed(node)
+            if (meant := self._meant(self.path, node, free)) is not None:
+                return meant
+            value = self.assigned.get(ast.unparse(node))
+            made = inner(value) if value is not None and value is not node else None
+            return self._guessed(node) if made is None else made
         if isinstance(node, ast.IfExp):
             return inner(node.body)
         if isinstance(node, ast.ListComp):

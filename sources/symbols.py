@@ -13,13 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from sources.desugar import main_as_function, without_arguments
+from sources.desugar import main_as_function, with_plain_imports, without_arguments
 
 # What a task may import: everything else is inlined, or the task is dropped.
 ALLOWED = frozenset(
     "torch numpy math cmath typing functools collections dataclasses abc copy itertools enum warnings types operator "
     "contextlib numbers logging re string random inspect bisect heapq statistics fractions time textwrap os sys "
-    "pathlib struct fnmatch platform functools uuid json hashlib decimal traceback".split()
+    "pathlib struct fnmatch platform functools uuid json hashlib decimal traceback keyword difflib weakref pprint "
+    "datetime unicodedata graphlib".split()
 )
 STANDARD = frozenset(sys.stdlib_module_names)
 UNUSABLE = ("torch.utils.tensorboard", "torch.utils.cpp_extension")  # they want more than torch
@@ -35,6 +36,7 @@ ALIASES = {
     "timm.models": "timm.layers", "mmengine": "mmcv", "pytorch_transformers": "transformers",
     "pytorch_pretrained_bert": "transformers", "torchinfo": "torchsummary", "thop": "torchsummary",
     "ptflops": "torchsummary", "fvcore.common.config": "yacs", "easydict": "yacs",
+    "ml_collections": "yacs", "addict": "yacs", "munch": "yacs", "attrdict": "yacs",
 }  # fmt: skip
 FALLBACKS = frozenset(["apex"])  # what is imported of these in a try is said in plain torch where it fails
 MAX_HOPS = 16  # of re-exports: more is a circle
@@ -109,8 +111,9 @@ def parse(path: str, text: str, own: frozenset[str] = frozenset()) -> File:
             warnings.simplefilter("ignore")
             text = main_as_function(text)
             tree = ast.parse(text)
-            if (plain := without_arguments(text, tree)) is not text:
-                text, tree = plain, ast.parse(plain)
+            for rewrite in (with_plain_imports, without_arguments):
+                if (plain := rewrite(text, tree)) is not text:
+                    text, tree = plain, ast.parse(plain)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"{type(error).__name__}: {error}".splitlines()[0]) from error
     file = File(path, text, tree, own)
@@ -132,6 +135,9 @@ def _bind(file: File, body: Iterable[ast.stmt]) -> None:
             _assignment(file, node)
         elif isinstance(node, ast.AugAssign):
             file.extras.setdefault(_root(node.target), []).append(node)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            if isinstance(node.value.func, ast.Attribute):  # what it may add to its root is for ``sources.slicer``
+                file.extras.setdefault(_root(node.value.func), []).append(node)
         elif isinstance(node, ast.If):
             _conditional(file, node)
         elif isinstance(node, ast.Try):

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from sources.inputs import Specs, all_tensors, edited
 
 Arguments = dict[str, str]  # parameter, or "config.attribute" -> expression
+_WIDTH = re.compile(
+    r"(\w*_)?(dim|dims|width|channels|planes|filters|features|hidden(_size)?|d_model|nf|ngf|ndf)|vocab_size"
+)
 # Parameters that say how many layers there are.
 _DEPTH = re.compile(r"depths?|(num_|n_?)?(hidden_)?(layers?|blocks?|stages)|(n|num)_(encoder|decoder)_layers?")
 
@@ -43,9 +49,29 @@ def rescaled(arguments: Arguments, message: str) -> list[Arguments]:
     return [{**arguments, name: str(large)} for name, text in arguments.items() if text == str(small)]
 
 
-def shallower(arguments: Arguments) -> Arguments:
-    """The arguments with half as many layers; the same where they say nothing about layers."""
-    return {name: _half(text) if _DEPTH.fullmatch(name.split(".")[-1]) else text for name, text in arguments.items()}
+def shallower(arguments: Arguments, defaults: Mapping[str, str] = MappingProxyType({})) -> Arguments:
+    """The arguments with half as many layers; the same where they, and the ``defaults``, say nothing about layers."""
+    return _smaller(arguments, defaults, _DEPTH)
+
+
+def narrower(arguments: Arguments, defaults: Mapping[str, str] = MappingProxyType({})) -> Arguments:
+    """The arguments with half as many features."""
+    return _smaller(arguments, defaults, _WIDTH)
+
+
+def _smaller(arguments: Arguments, defaults: Mapping[str, str], which: re.Pattern[str]) -> Arguments:
+    every = {**defaults, **arguments}
+    changed = {n: _half(t) for n, t in every.items() if which.fullmatch(n.split(".")[-1])}
+    return arguments | {n: t for n, t in changed.items() if t != every[n]}
+
+
+def defaults_of(kind: type) -> Arguments:
+    """What a class's constructor takes for numbers, and sequences of them, that it is not given."""
+    try:
+        every = inspect.signature(kind).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    return {p.name: repr(p.default) for p in every if type(p.default) in (int, tuple, list)}
 
 
 def _half(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sources.on_cpu import moved, respelled
@@ -36,15 +36,17 @@ class Cut:
     lacks: tuple[str, ...] = ()  # what stands in it as None, because it is of a package that is absent
 
 
-def cut(slicer: Slicer, path: str, symbol: str, more: Iterable[Here] = ()) -> Cut:
+def cut(slicer: Slicer, path: str, symbol: str, more: Iterable[Here] = (), said: Iterable[str] = ()) -> Cut:
     """Cut one definition out of its package, together with ``more`` definitions that its arguments may name.
+
+    ``said`` are strings that its arguments may hold.
 
     Raises:
         SliceError: something it needs is neither in the package nor importable, or it is too large.
     """
     root = Here(path, symbol)
     try:
-        return _Writer(slicer, slicer.closure(root, more)).write(root)
+        return _Writer(slicer, slicer.closure(root, more, said)).write(root)
     except RewriteError as error:
         raise SliceError("not sliceable", str(error)) from error
 
@@ -59,6 +61,8 @@ class _Writer:
         self.imports: dict[str, External] = {}  # local name -> what it is
         self.lacks: dict[str, str] = {}  # names that stand for what there is not
         self.mixins: set[str] = set()  # of these, bases of classes
+        self.kinds: set[str] = set()  # and ones that values are asked for, as by isinstance
+        self.used: set[str] = set()  # and ones that are called, or have attributes
 
     def write(self, root: Here) -> Cut:
         order = self._order(root)
@@ -73,8 +77,9 @@ class _Writer:
                     written.add(id(piece.node))
                     body.append(self._statement(piece))
         header = self._imports()
+        empty = self.mixins | self.kinds - self.used
         absent = [
-            f"# {what} is not here and not needed\n{(EMPTY_CLASS if name in self.mixins else '{} = None').format(name)}"
+            f"# {what} is not here and not needed\n{(EMPTY_CLASS if name in empty else '{} = None').format(name)}"
             for name, what in sorted(self.lacks.items())
         ]
         source = header + "\n\n\n" + _join([*absent, *body]) + "\n"
@@ -135,6 +140,8 @@ class _Writer:
                     continue
                 if deep or constant or name in piece.reads.eager:
                     now.append((target, deep or constant))
+                    entries = self.slicer.entries.get(target, [])  # what reads a registry at once reads it filled
+                    now += [(e, False) for e in entries if key not in entries and e in self.pieces]
                 else:
                     later.append(target)
         return later, now
@@ -174,6 +181,10 @@ class _Writer:
             elif isinstance(target, Missing) and name.id not in BUILTINS:
                 chosen = self._claim(name.id, target)
                 self.lacks[chosen] = target.name
+                if chosen[:1].isupper() and id(name) not in _used(piece.view):
+                    self.kinds.add(chosen)
+                elif chosen[:1].isupper():
+                    self.used.add(chosen)
                 if isinstance(piece.view, ast.ClassDef) and any(name in ast.walk(b) for b in piece.view.bases):
                     self.mixins.add(chosen)
             else:
@@ -258,7 +269,7 @@ def pruned(source: str, wanted: Iterable[str]) -> str:
     text, binds, needs = Text.of(source), {}, {}
     for statement in tree.body:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            binds[id(statement)] = {statement.name}
+            binds[id(statement)] = {statement.name, *_registers(statement)}
             needs[id(statement)] = {n.id for n in reads(statement).names}
     kept: set[str] = {n for e in wanted for n in re.findall(r"[^\W\d]\w*", e)}
     for statement in tree.body:
@@ -274,6 +285,22 @@ def pruned(source: str, wanted: Iterable[str]) -> str:
         if id(statement) in binds and not binds[id(statement)] & kept:
             edits.remove(statement)
     return re.sub(r"\n{4,}", "\n\n\n", edits.whole())
+
+
+def _registers(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[str]:
+    """Names of what decorators put a definition into: where that is needed, so may be the definition."""
+    for decorator in node.decorator_list:
+        root = decorator.func if isinstance(decorator, ast.Call) else decorator
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if isinstance(root, ast.Name) and (root.id.isupper() or "." in ast.unparse(decorator)):
+            yield root.id
+
+
+def _used(tree: ast.AST) -> set[int]:
+    """Names that are called or whose attributes are read, by id."""
+    called = {id(n.func) for n in nodes(tree) if isinstance(n, ast.Call)}
+    return called | {id(n.value) for n in nodes(tree) if isinstance(n, ast.Attribute)}
 
 
 def _pruned(piece: Piece) -> list[ast.stmt]:

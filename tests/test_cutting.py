@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
+import pytest
+import torch
+
+from sources.hints import Hints
 from sources.mine import replacements
 from sources.modules import candidates
 from sources.slicer import SliceError, Slicer
-from sources.symbols import Package
+from sources.symbols import Here, Package
 from sources.writer import cut as write_cut
+from sources.writer import pruned
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 
@@ -142,3 +147,69 @@ def test_a_base_class_that_is_absent_is_a_reason() -> None:
     with pytest.raises(SliceError) as error:
         cut({"m.py": HEAD + "from absent import Base\nclass M(Base):\n    pass\n"}, "m.py", "M")
     assert error.value.reason == "needs a package that is absent"
+
+
+REGISTRIES = {
+    "net/registry.py": "class Registry:\n    def __init__(self):\n        self.known = {}\n\n"
+    "    def register(self, name):\n        def add(made):\n            self.known[name] = made\n"
+    "            return made\n\n        return add\n\n    def add_class(self, name, made):\n        self.known[name] = made\n\n"
+    "    def __getattr__(self, name):\n        return name.lower()\n\n\nLAYERS = Registry()\n",
+    "net/layers.py": HEAD
+    + "from .registry import LAYERS, Registry\nACTS = Registry()\nACTS.add_class('silu', nn.SiLU)\n"
+    "ACTS.forget(3)\n\n\n@LAYERS.register('wide')\nclass Wide(nn.Module):\n    def forward(self, x):\n"
+    "        return ACTS.known['silu']()(x)\n\n\n@LAYERS.register('narrow')\nclass Narrow(Wide):\n    pass\n",
+    "net/model.py": HEAD + "from .registry import LAYERS\n\n\n@LAYERS.register('model')\nclass Model(nn.Module):\n"
+    "    def __init__(self, kind=LAYERS.WIDE):\n        super().__init__()\n        self.layer = LAYERS.known[kind]()\n\n"
+    "    def forward(self, x):\n        return self.layer(x)\n",
+}
+
+
+def test_a_registry_comes_with_the_entries_that_are_named() -> None:
+    source = cut(REGISTRIES, "net/model.py", "Model")
+    assert "@LAYERS.register('wide')" in source
+    for gone in ("narrow", "ACTS.forget", "register('model')"):
+        assert gone not in source
+    namespace: dict[str, Any] = {}
+    exec(compile(pruned(source, ["Model"]), "cut", "exec"), namespace)
+    assert namespace["Model"]()(torch.ones(2)).shape == (2,)
+    assert "register" not in cut(REGISTRIES, "net/layers.py", "Wide").partition("class Wide")[2]
+
+
+def test_a_site_says_which_entries_are_wanted() -> None:
+    slicer = Slicer(Package(REGISTRIES, {}))
+    assert "class Narrow" in write_cut(slicer, "net/model.py", "Model", (), ["narrow"]).source
+    assert "class Narrow" not in write_cut(slicer, "net/model.py", "Model").source
+
+
+def test_optional_imports_are_imports() -> None:
+    text = HEAD + (
+        "from monai.utils import optional_import\nRearrange, found = optional_import('einops.layers.torch', name='Rearrange')\n"
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        assert found\n"
+        "        self.turn = Rearrange('a b -> b a')\n    def forward(self, x):\n        return self.turn(x)\n"
+    )
+    namespace: dict[str, Any] = {}
+    exec(cut({"net.py": text}, "net.py", "Net"), namespace)
+    assert namespace["Net"]()(torch.ones(2, 3)).shape == (3, 2)
+
+
+def test_what_is_absent_and_only_asked_for_is_a_class() -> None:
+    text = HEAD + (
+        "from gymnasium.spaces import Box, Discrete\nclass Net(nn.Module):\n    def forward(self, x, space=None):\n"
+        "        return x if isinstance(space, Box | Discrete) else x.exp()\n"
+    )
+    namespace: dict[str, Any] = {}
+    exec(cut({"net.py": text}, "net.py", "Net"), namespace)
+    assert namespace["Net"]()(torch.zeros(2)).tolist() == [1.0, 1.0]
+
+
+def test_a_call_shows_what_its_variables_hold() -> None:
+    text = HEAD + (
+        "class Part(nn.Module):\n    def __init__(self, size):\n        super().__init__()\n        self.size = size\n"
+        "    def forward(self, x):\n        return x * self.size\n\n\nclass Whole(nn.Module):\n"
+        "    def __init__(self, part):\n        super().__init__()\n        self.part = part\n"
+        "    def forward(self, x):\n        return self.part(x)\n\n\ndef make():\n    width = 48\n"
+        "    part = Part(width)\n    return Whole(part)\n"
+    )
+    package = Package({"net.py": text}, {})
+    (site,) = Hints(package).sites(Here("net.py", "Whole"))
+    assert site.spelled({Here("net.py", "Part"): "Part"}.get)["positional"] == ["Part(48)"]

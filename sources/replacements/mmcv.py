@@ -1,5 +1,6 @@
 """The building blocks that OpenMMLab's packages take from mmcv and mmengine."""
 
+import itertools
 import math
 
 import torch
@@ -153,11 +154,69 @@ def build_dropout(cfg, default_args=None):
     return nn.Dropout(cfg.get("drop_prob", 0.5)) if kind == "Dropout" else nn.Identity()
 
 
-def build_model_from_cfg(cfg, registry=None, default_args=None):
-    return cfg
+class Registry:
+    def __init__(self, name="", build_func=None, parent=None, scope=None, locations=(), **kwargs):
+        self.name, self.build_func, self.module_dict = name, build_func, {}
+
+    def register_module(self, name=None, force=False, module=None):
+        def register(kind):
+            names = [name] if isinstance(name, str) else name or [kind.__name__]
+            self.module_dict.update(dict.fromkeys(names, kind))
+            return kind
+
+        if module is not None:
+            return register(module)
+        return register
+
+    def get(self, key):
+        short = key.split(".")[-1]
+        known = {**{k: v[1] for k, v in NORMS.items()}, **ACTIVATIONS, **CONVS, **self.module_dict}
+        return known[short] if short in known else getattr(nn, short)
+
+    def build(self, cfg, *args, **kwargs):
+        if self.build_func is not None:
+            return self.build_func(cfg, *args, registry=self, **kwargs)
+        return build_from_cfg(cfg, self, *args, **kwargs)
+
+    def __contains__(self, key):
+        return key in self.module_dict
 
 
-build_from_cfg = build_model_from_cfg
+def build_from_cfg(cfg, registry=None, default_args=None, **kwargs):
+    if isinstance(cfg, nn.Module) or registry is None:
+        return cfg
+    given = {**(default_args or {}), **cfg}
+    kind = given.pop("type")
+    return (registry.get(kind) if isinstance(kind, str) else kind)(**given)
+
+
+def build_model_from_cfg(cfg, registry=None, default_args=None, **kwargs):
+    if isinstance(cfg, list):
+        return nn.Sequential(*(build_from_cfg(c, registry, default_args) for c in cfg))
+    return build_from_cfg(cfg, registry, default_args)
+
+
+MODELS = Registry("model")
+
+
+def is_seq_of(seq, expected_type, seq_type=(list, tuple)):
+    return isinstance(seq, seq_type) and all(isinstance(item, expected_type) for item in seq)
+
+
+def is_list_of(seq, expected_type):
+    return is_seq_of(seq, expected_type, list)
+
+
+def is_tuple_of(seq, expected_type):
+    return is_seq_of(seq, expected_type, tuple)
+
+
+def is_str(x):
+    return isinstance(x, str)
+
+
+def digit_version(version_str):
+    return tuple(int(part) for part in version_str.split("+")[0].split(".")[:3] if part.isdigit())
 
 
 def is_norm(layer, exclude=None):
@@ -276,6 +335,77 @@ class Scale(nn.Module):
 
     def forward(self, x):
         return x * self.scale
+
+
+class FFN(BaseModule):
+    def __init__(
+        self,
+        embed_dims=256,
+        feedforward_channels=1024,
+        num_fcs=2,
+        act_cfg=RELU,
+        ffn_drop=0.0,
+        dropout_layer=None,
+        add_identity=True,
+        init_cfg=None,
+        layer_scale_init_value=0.0,
+        **kwargs,
+    ):
+        super().__init__(init_cfg)
+        self.embed_dims, self.add_identity = embed_dims, add_identity
+        widths = [embed_dims] + [feedforward_channels] * (num_fcs - 1)
+        hidden = [
+            nn.Sequential(nn.Linear(a, b), build_activation_layer(act_cfg), nn.Dropout(ffn_drop))
+            for a, b in itertools.pairwise(widths)
+        ]
+        self.layers = nn.Sequential(*hidden, nn.Linear(widths[-1], embed_dims), nn.Dropout(ffn_drop))
+        self.dropout_layer = build_dropout(dropout_layer) if dropout_layer else nn.Identity()
+        self.gamma = nn.Parameter(layer_scale_init_value * torch.ones(embed_dims)) if layer_scale_init_value else 1.0
+
+    def forward(self, x, identity=None):
+        out = self.dropout_layer(self.layers(x) * self.gamma)
+        return out + (x if identity is None else identity) if self.add_identity else out
+
+
+class MultiheadAttention(BaseModule):
+    def __init__(
+        self,
+        embed_dims,
+        num_heads,
+        attn_drop=0.0,
+        proj_drop=0.0,
+        dropout_layer=None,
+        init_cfg=None,
+        batch_first=False,
+        **kwargs,
+    ):
+        super().__init__(init_cfg)
+        self.embed_dims, self.num_heads, self.batch_first = embed_dims, num_heads, batch_first
+        self.attn = nn.MultiheadAttention(embed_dims, num_heads, attn_drop, batch_first=batch_first)
+        self.proj_drop = nn.Dropout(proj_drop)
+        self.dropout_layer = build_dropout(dropout_layer) if dropout_layer else nn.Identity()
+
+    def forward(
+        self,
+        query,
+        key=None,
+        value=None,
+        identity=None,
+        query_pos=None,
+        key_pos=None,
+        attn_mask=None,
+        key_padding_mask=None,
+        **kwargs,
+    ):
+        key = query if key is None else key
+        value = key if value is None else value
+        identity = query if identity is None else identity
+        if key_pos is None and query_pos is not None and query_pos.shape == key.shape:
+            key_pos = query_pos
+        query = query if query_pos is None else query + query_pos
+        key = key if key_pos is None else key + key_pos
+        out = self.attn(query, key, value, attn_mask=attn_mask, key_padding_mask=key_padding_mask)[0]
+        return identity + self.dropout_layer(self.proj_drop(out))
 
 
 def to_2tuple(x):

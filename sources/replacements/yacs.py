@@ -31,4 +31,4 @@ class CfgNode(dict):
         pass
 
 
-EasyDict = AttrDict = edict = CN = CfgNode
+EasyDict = AttrDict = ConfigDict = Dict = Munch = edict = CN = CfgNode
