@@ -7,9 +7,12 @@ classes are called with.
 from __future__ import annotations
 
 import ast
+import collections
+import enum
 import functools
 import inspect
 import itertools
+import math
 import types
 from argparse import Namespace
 from collections import Counter
@@ -28,6 +31,7 @@ MAX_DEPTH = 6
 MAX_TRIED = 5  # calls of one class that are looked at
 MAX_LEARNT = 4  # steps of training that are let pass
 MADE_WITH = "_kdata_made_with"
+HERE = "_kdata_here_"  # and a number: what a definition of the package is called in an expression
 
 
 class EnoughError(BaseException):
@@ -38,12 +42,36 @@ class UnspeakableError(ValueError):
     """A value that a task cannot spell."""
 
 
+class Spelling:
+    """How the definitions that a value is made of are called in an expression, and what counts as settings."""
+
+    def name(self, value: Any) -> str | None:
+        """The name of a class or function, None for one that has none."""
+        raise NotImplementedError
+
+    def settings(self, value: Any) -> dict[str, Any] | None:
+        """The attributes of an object that is nothing but a record of settings, None for others."""
+        return vars(value) if isinstance(value, Namespace | types.SimpleNamespace) else None
+
+
+class OfNamespace(Spelling):
+    """The names that values have in a program's own namespace."""
+
+    def __init__(self, namespace: Mapping[str, Any]) -> None:
+        self._namespace = namespace
+
+    def name(self, value: Any) -> str | None:
+        own = getattr(value, "__name__", "")
+        return str(own) if own and self._namespace.get(own) is value else None
+
+
 def install(kinds: Mapping[type[nn.Module], str], namespace: dict[str, Any], found: dict[str, Solution]) -> None:
     """Watch the classes of a program: the first call of each that comes to an end is noted in ``found``, by name.
 
     ``namespace`` is what the arguments may name.  Training goes on without learning, and ends the program soon.
     """
     call, tried, learnt = nn.Module.__call__, Counter[str](), itertools.count(1)
+    spelling = OfNamespace(namespace)
 
     def new(kind: type, *arguments: Any, **named: Any) -> Any:
         made: Any = object.__new__(kind)
@@ -56,7 +84,7 @@ def install(kinds: Mapping[type[nn.Module], str], namespace: dict[str, Any], fou
             return call(self, *given, **named)
         tried[name] += 1
         try:
-            solution = Solution(arguments_of(self, namespace), specs_of(self, given, named))
+            solution = Solution(arguments_of(self, spelling), specs_of(self, given, named))
         except (UnspeakableError, TypeError, ValueError):
             return call(self, *given, **named)
         result = call(self, *given, **named)
@@ -73,7 +101,7 @@ def install(kinds: Mapping[type[nn.Module], str], namespace: dict[str, Any], fou
     torch.Tensor.backward = learn  # type: ignore[method-assign]
 
 
-def arguments_of(module: nn.Module, namespace: dict[str, Any]) -> Arguments:
+def arguments_of(module: nn.Module, spelling: Spelling) -> Arguments:
     """What a module was constructed with, by parameter.
 
     Raises:
@@ -85,11 +113,11 @@ def arguments_of(module: nn.Module, namespace: dict[str, Any]) -> Arguments:
     for name, value in bound.arguments.items():
         kind = bound.signature.parameters[name].kind
         if kind is inspect.Parameter.VAR_KEYWORD:
-            found |= {k: spelled(v, namespace) for k, v in value.items()}
+            found |= {k: spelled(v, spelling) for k, v in value.items()}
         elif kind is inspect.Parameter.VAR_POSITIONAL:
             raise UnspeakableError("*args")
         else:
-            found[name] = spelled(value, namespace)
+            found[name] = spelled(value, spelling)
     return found
 
 
@@ -109,6 +137,32 @@ def specs_of(module: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -
     while last > len(given) and list(bound.signature.parameters)[last - 1] not in named:
         last -= 1
     return tuple(spec_of(value) for value in bound.args[:last])
+
+
+def lenient_specs(module: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> Specs:
+    """How to draw inputs like these, with the defaults of what is neither tensor nor plain value, or has no name.
+
+    Raises:
+        UnspeakableError: something like that has no default, or a tensor can be given by name only.
+        TypeError: ``forward`` cannot be called so.
+    """
+    bound = inspect.signature(module.forward).bind(*given, **named)
+    specs, last = list[Spec](), 0
+    for name, p in bound.signature.parameters.items():
+        if p.kind is p.VAR_POSITIONAL:
+            specs += [spec_of(v) for v in bound.arguments.get(name, ())]
+        elif p.kind is p.KEYWORD_ONLY and isinstance(bound.arguments.get(name), torch.Tensor):
+            raise UnspeakableError("keyword-only")
+        if p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
+            last = max(last, len(specs) if p.kind is p.VAR_POSITIONAL else 0)
+            continue
+        try:
+            specs.append(spec_of(bound.arguments.get(name, p.default)))
+        except UnspeakableError:
+            specs.append(spec_of(p.default))
+        if name in bound.arguments and specs[-1] != Plain(p.default):
+            last = len(specs)
+    return tuple(specs[:last])
 
 
 def encoded(solution: Solution) -> list[Any]:
@@ -163,52 +217,72 @@ def spec_of(value: Any, depth: int = 0) -> Spec:
     raise UnspeakableError(type(value).__name__)
 
 
-def spelled(value: Any, namespace: dict[str, Any], depth: int = 0) -> str:
-    """An expression whose value, in a task's namespace, is like this one."""
+def spelled(value: Any, spelling: Spelling, depth: int = 0) -> str:
+    """An expression whose value, in a task, is like this one.
+
+    Raises:
+        UnspeakableError: there is none.
+    """
 
     def inner(v: Any) -> str:
-        return spelled(v, namespace, depth + 1)
+        return spelled(v, spelling, depth + 1)
 
     if depth > MAX_DEPTH:
         raise UnspeakableError("too deep")
     if isinstance(value, torch.device) or names_cuda(value):
         return repr("cpu" if names_cuda(value) else str(value))
-    if value is None or isinstance(value, bool | int | str) or isinstance(value, float) and abs(value) < 1e30:
+    if isinstance(value, enum.Enum):
+        return f"{_named(type(value), spelling)}.{value.name}"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float({str(value)!r})"
+    if value is None or isinstance(value, bool | int | float | str):
         return repr(value)
     if isinstance(value, torch.dtype):
         return str(value)
     if isinstance(value, nn.Module):
-        return _module(value, namespace, depth)
+        return _module(value, spelling, depth)
     if isinstance(value, functools.partial):
         named = [f"{k}={inner(v)}" for k, v in value.keywords.items()]
         return f"functools.partial({', '.join([inner(value.func), *map(inner, value.args), *named])})"
     if isinstance(value, type) or callable(value) and hasattr(value, "__name__"):
-        return _named(value, namespace)
+        return _named(value, spelling)
     if type(value) in (list, tuple, torch.Size):
         text = ", ".join(map(inner, value))
         return f"[{text}]" if type(value) is list else f"({text}{',' if len(value) == 1 else ''})"
-    if isinstance(value, dict):
+    if type(value) in (dict, collections.OrderedDict):
         return "{" + ", ".join(f"{inner(k)}: {inner(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, Namespace | types.SimpleNamespace):
-        return f"SimpleNamespace({', '.join(f'{k}={inner(v)}' for k, v in vars(value).items())})"
-    raise UnspeakableError(type(value).__name__)
+    return _settings(value, spelling, depth)
 
 
-def _module(value: nn.Module, namespace: dict[str, Any], depth: int) -> str:
-    name = _named(type(value), namespace)
+def _settings(value: Any, spelling: Spelling, depth: int) -> str:
+    """A record of settings: what of it cannot be spelled is left out, and missed where it is needed."""
+    known = spelling.settings(value)
+    if known is None:
+        raise UnspeakableError(type(value).__name__)
+    texts = []
+    for name, setting in known.items():
+        try:
+            texts.append(f"{name}={spelled(setting, spelling, depth + 1)}")
+        except UnspeakableError:
+            continue
+    return f"SimpleNamespace({', '.join(texts)})"
+
+
+def _module(value: nn.Module, spelling: Spelling, depth: int) -> str:
+    name = _named(type(value), spelling)
     if type(value) in (nn.Sequential, nn.ModuleList):
-        parts = ", ".join(spelled(m, namespace, depth + 1) for m in value.children())
+        parts = ", ".join(spelled(m, spelling, depth + 1) for m in value.children())
         return f"{name}({parts})" if type(value) is nn.Sequential else f"{name}([{parts}])"
     given, named = value.__dict__.get(MADE_WITH, ((), {}))
-    every = [spelled(v, namespace, depth + 1) for v in given]
-    every += [f"{k}={spelled(v, namespace, depth + 1)}" for k, v in named.items()]
+    every = [spelled(v, spelling, depth + 1) for v in given]
+    every += [f"{k}={spelled(v, spelling, depth + 1)}" for k, v in named.items()]
     return f"{name}({', '.join(every)})"
 
 
-def _named(value: Any, namespace: dict[str, Any]) -> str:
+def _named(value: Any, spelling: Spelling) -> str:
+    if own := spelling.name(value):
+        return own
     name = getattr(value, "__name__", "")
-    if namespace.get(name) is value:
-        return str(name)
     for prefix, holder in (("nn", nn), ("F", nn.functional), ("torch", torch)):
         if getattr(holder, name, None) is value:
             return f"{prefix}.{name}"

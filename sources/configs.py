@@ -10,15 +10,17 @@ import ast
 import functools
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from sources.guesses import Uses, values
 from sources.variants import Arguments
 
 CONFIG = "<config>"
+RECORD = "SimpleNamespace"
 NAME = "Configuration"
 CLASS = f"""class {NAME}(dict):
     def __getattr__(self, name):
@@ -156,3 +158,25 @@ def _as_mapping(name: str, fields: Mapping[str, str], source: str) -> bool:
     last = re.escape(name.split(".")[-1])
     pattern = rf"""(\[|\.get\(\s*)["']({keys})["']|\*\*[\w.]*\b{last}\b|\bin [\w.]*\b{last}\b|\b{last}\.copy\("""
     return re.search(pattern, source) is not None
+
+
+def noting(read: set[str]) -> type[SimpleNamespace]:
+    """Records of settings that note which of them are read."""
+
+    class Noting(SimpleNamespace):
+        def __getattribute__(self, name: str) -> Any:
+            read.add(name)
+            return super().__getattribute__(name)
+
+    return Noting
+
+
+def without_unread(expression: str, read: Collection[str]) -> str:
+    """An expression without the settings in it that nothing reads."""
+    if f"{RECORD}(" not in expression:
+        return expression
+    tree = ast.parse(expression, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == RECORD:
+            node.keywords = [k for k in node.keywords if k.arg in read]
+    return ast.unparse(tree)

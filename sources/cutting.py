@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import ast
 import gc
+import itertools
 import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kdata.record import digest
-from sources import documents
+from sources import capture_package, documents
+from sources.capture import HERE
+from sources.cutpoints import Framework, framework
 from sources.danger import touches_system
 from sources.hints import Hints
 from sources.modules import Candidate, candidates
@@ -40,7 +43,12 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     gc.freeze()
     gc.set_threshold(RARELY, 20, 1000)
     code, examples, settings = documents.split(payload["files"])
-    package = Package(code, payload["replacements"], examples)
+    name = framework(code, payload["cut_points"])
+    package = (
+        Framework(name, payload["cut_points"][name], code, payload["replacements"], examples)
+        if name
+        else Package(code, payload["replacements"], examples)
+    )
     wanted = payload.get("only")
     every = [c for c in candidates(package) if wanted is None or c.symbol in wanted]
     for path in code if payload["part"] == 0 else ():
@@ -48,13 +56,14 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     first: dict[str, Candidate] = {}
     for candidate in every:
         first.setdefault(candidate.shape, candidate)
-    mixed = sorted(every, key=lambda c: (c.lines > SMALL, digest(str(payload["seed"]), c.path, c.symbol)))
+    mixed = _mixed(every, payload["seed"], by_file=bool(name))[payload["part"] :: payload["parts"]]
     slicer, hints = Slicer(package), Hints(package, settings.values())
     # Watching others use a class is dear: it is for packages where every class counts.
-    watch = len(first) <= payload["enough"]
+    watch = not name and len(first) <= payload["enough"]
+    seen = capture_package.observe(code, _wanted(mixed, first, payload["enough"]), scratch) if name or watch else {}
     cuts: list[dict[str, Any]] = []
     refused: list[dict[str, str]] = []
-    for candidate in mixed[payload["part"] :: payload["parts"]]:
+    for candidate in mixed:
         original = first[candidate.shape]
         if candidate.refused:
             refused.append(_refused(candidate, candidate.refused, ""))
@@ -64,7 +73,8 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
             refused.append(_refused(candidate, "limit reached", ""))
         else:
             try:
-                cuts.append(_cut(slicer, hints, candidate, watch))
+                told = seen.get(candidate.path, {}).get(candidate.symbol)
+                cuts.append(_cut(slicer, hints, candidate, watch and not (told and told["specs"]), told))
             except SliceError as error:
                 refused.append(_refused(candidate, error.reason, str(error)))
             except SyntaxError as error:  # one cut gone wrong is not the package's end
@@ -72,17 +82,39 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     return {"cuts": cuts, "refused": refused, "broken": package.broken}
 
 
+def _mixed(every: list[Candidate], seed: int, by_file: bool) -> list[Candidate]:
+    """Candidates in an order that depends on the seed: small ones first, or file by file where these are run whole."""
+
+    def place(c: Candidate) -> tuple[str, bool, str]:
+        return digest(str(seed), c.path) if by_file else "", c.lines > SMALL, digest(str(seed), c.path, c.symbol)
+
+    return sorted(every, key=place)
+
+
+def _wanted(mixed: list[Candidate], first: dict[str, Candidate], enough: int) -> dict[str, set[str]]:
+    """The classes that will be cut, by file."""
+    wanted: dict[str, set[str]] = {}
+    chosen = (c for c in mixed if c.kind == "module" and not c.refused and first[c.shape] is c)
+    for candidate in itertools.islice(chosen, enough):
+        wanted.setdefault(candidate.path, set()).add(candidate.symbol)
+    return wanted
+
+
 def _refused(candidate: Candidate, reason: str, detail: str) -> dict[str, str]:
     return {"path": candidate.path, "symbol": candidate.symbol, "reason": reason, "detail": detail}
 
 
-def _cut(slicer: Slicer, hints: Hints, candidate: Candidate, watch: bool) -> dict[str, Any]:
+def _cut(
+    slicer: Slicer, hints: Hints, candidate: Candidate, watch: bool, seen: dict[str, Any] | None
+) -> dict[str, Any]:
     sites = hints.sites(Here(candidate.path, candidate.symbol)) if candidate.kind == "module" else []
-    needed, said = sorted({h for s in sites for h in s.needs}, key=str), {w for s in sites for w in s.words()}
+    named = {p: Here(*target) for p, target in seen["needs"].items()} if seen else {}
+    needs = sorted({h for s in sites for h in s.needs}.union(named.values()), key=str)
+    said = sorted({w for s in sites for w in s.words()})
     try:
-        cut = write_cut(slicer, candidate.path, candidate.symbol, needed, sorted(said))
+        cut = write_cut(slicer, candidate.path, candidate.symbol, needs, said)
     except SliceError:
-        cut = write_cut(slicer, candidate.path, candidate.symbol)
+        cut, seen = write_cut(slicer, candidate.path, candidate.symbol), None
     if candidate.kind == "function":
         cut = _wrapped(cut)
     if misuse := touches_system(cut.source):
@@ -93,9 +125,17 @@ def _cut(slicer: Slicer, hints: Hints, candidate: Candidate, watch: bool) -> dic
         raise SliceError("too large", f"{len(cut.source)} characters")
     users = _users(slicer, hints, candidate) if watch and candidate.kind == "module" else []
     told = {"users": users, "sites": [site.spelled(cut.names.get) for site in sites],
+            "seen": _spelled(seen, {p: cut.names.get(h, "") for p, h in named.items()}) if seen else None,
             "defaults": hints.defaults(re.findall(r"[^\W\d]\w*", cut.source))}  # fmt: skip
     return {"source": cut.source, "name": cut.name, "path": cut.path, "symbol": cut.symbol, "lacks": list(cut.lacks),
             "told": told}  # fmt: skip
+
+
+def _spelled(seen: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    """What was seen of a class, with the names that definitions have in its cut."""
+    placeholder = re.compile(rf"{HERE}\d+")
+    texts = {n: placeholder.sub(lambda m: names[m[0]], text) for n, text in seen["arguments"].items()}
+    return {"arguments": texts, "specs": seen["specs"]}
 
 
 def _users(slicer: Slicer, hints: Hints, candidate: Candidate) -> list[dict[str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kdata.record import SourceFile
 from kdata.sandbox import pool
-from sources import mine
+from sources import cutpoints, mine
 
 
 def explain(files: Sequence[SourceFile], symbol: str) -> Iterator[str]:
@@ -15,8 +15,9 @@ def explain(files: Sequence[SourceFile], symbol: str) -> Iterator[str]:
     Raises:
         ValueError: none of the files defines one that could be a task.
     """
-    payload = {"files": {f.origin.path: f.text for f in files}, "replacements": mine.replacements(), "part": 0,
-               "parts": 1, "seed": 0, "enough": 1 << 30, "only": [symbol]}  # fmt: skip
+    payload = {"files": {f.origin.path: f.text for f in files}, "replacements": mine.replacements(),
+               "cut_points": cutpoints.texts(), "part": 0, "parts": 1, "seed": 0, "enough": 1 << 30,
+               "only": [symbol]}  # fmt: skip
     with pool.lease(*mine.PRELOAD, **mine.ALLOCATOR) as worker:
         package = worker.call("sources.cutting:cut_package", payload, mine.CUT_LIMITS).value
         if not package["cuts"] and not package["refused"]:

@@ -14,6 +14,7 @@ from kdata.sandbox import pool
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.worker import JobError, Worker
 from kdata.step import Step
+from sources import cutpoints
 
 CUT, MINE = "cut", "mine"
 # Like alignment's: another line here, or another torch, gives other shards.
@@ -69,7 +70,7 @@ def _cut(files: Sequence[SourceFile], enough: int, seed: int) -> Iterator[Defini
         return
     origins = {file.origin.path: file.origin for file in files}
     payload = {"files": {file.origin.path: file.text for file in files}, "replacements": replacements(),
-               "part": 0, "parts": 1, "seed": seed, "enough": enough}  # fmt: skip
+               "cut_points": cutpoints.texts(), "part": 0, "parts": 1, "seed": seed, "enough": enough}  # fmt: skip
     try:
         with pool.lease(*PRELOAD, **ALLOCATOR) as worker:
             package = worker.call("sources.cutting:cut_package", payload, CUT_LIMITS).value

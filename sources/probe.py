@@ -19,8 +19,9 @@ import torch
 
 from kdata.record import digest
 from sources.capture import decoded, encoded, install
-from sources.check import Work, check
-from sources.constructions import Told
+from sources.check import UnfitError, Work, check
+from sources.configs import noting, without_unread
+from sources.constructions import Told, build
 from sources.danger import touches_system
 from sources.emit import emit
 from sources.ignored import without_ignored
@@ -28,9 +29,9 @@ from sources.initial import cheapen
 from sources.inputs import all_tensors, parameters
 from sources.isolation import isolated
 from sources.on_cpu import OnOne, without_weights
-from sources.progress import Budget, Progress
+from sources.progress import Budget, Progress, TooLongError
 from sources.runs import Runs, fitted
-from sources.search import TOO_LONG, Solution, Unsolved, solve
+from sources.search import TOO_LONG, Solution, Unsolved, call, has_tensor, solve
 from sources.sizes import bounded, named, slots, tied
 from sources.slicer import ABSENT
 from sources.writer import pruned
@@ -100,11 +101,39 @@ def infer(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
     namespace = load(cut["source"], scratch)
     kind = namespace[cut["name"]]
     cheapen()
-    told = Told(tuple(cut["told"]["sites"]), cut["told"]["defaults"])
+    sites = [*cut["told"]["sites"]]
+    if seen := cut["told"].get("seen"):
+        if (known := as_seen(kind, namespace, seen, operators)) is not None:
+            return _written(cut, namespace, known, operators)
+        sites.insert(0, {"positional": [], "named": seen["arguments"]})
+    told = Told(tuple(sites), cut["told"]["defaults"])
     outcome = solve(kind, namespace, cut["source"], told, operators)
     if isinstance(outcome, Unsolved):
         return {"reason": outcome.reason, "detail": outcome.detail[:500]}
     return _written(cut, namespace, outcome, operators)
+
+
+def as_seen(kind: Any, namespace: dict[str, Any], seen: dict[str, Any], operators: int) -> Solution | None:
+    """The arguments and inputs that a class was seen with, without settings that it does not read; None: it fails.
+
+    Raises:
+        UnfitError: it has too many operators.
+    """
+    if seen["specs"] is None:
+        return None
+    solution = decoded([seen["arguments"], seen["specs"]])
+    read: set[str] = set()
+    watched = namespace | {"SimpleNamespace": noting(read)}
+    try:
+        module = build(kind, dict(solution.arguments), watched, Budget())
+    except Exception:  # noqa: BLE001 - a class whose cut is not its whole is searched like any other
+        return None
+    _, result, error = call(module, solution.specs, Budget(), operators)
+    if isinstance(error, TooLongError):
+        raise UnfitError(TOO_LONG, str(error))
+    if error is not None or not has_tensor(result):
+        return None
+    return Solution({n: without_unread(text, read) for n, text in solution.arguments.items()}, solution.specs)
 
 
 def _seen(user: dict[str, str], scratch: Path) -> dict[str, Any]:

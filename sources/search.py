@@ -247,6 +247,16 @@ def _starts(module: nn.Module, known: Mapping[str, int]) -> Iterator[tuple[float
                 yield 0.8 + 0.5 * j, tuple(option if i == at else c[0] for i, c in enumerate(choices))
 
 
+def starts(module: nn.Module) -> list[Specs]:
+    """First guesses of a module's inputs, best first."""
+    return [specs for _, specs in sorted(_starts(module, _given_sizes(module, {})), key=lambda s: s[0])]
+
+
+def feed(module: nn.Module, budget: Budget) -> Specs | None:
+    """Inputs with which a module runs, found by trying."""
+    return _InputSearch(module, {}, budget, None, MAX_CALLS // 3, -1).run().specs
+
+
 def has_tensor(value: Any) -> bool:
     """Whether there is a non-empty tensor in a tensor, list, tuple or dict."""
     if isinstance(value, torch.Tensor):

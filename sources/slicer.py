@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from sources.cutpoints import Framework
 from sources.danger import dangerous
 from sources.desugar import MAIN
 from sources.registries import Registries, words
@@ -254,13 +255,13 @@ class Slicer:
         """Whether a task computes the same without a decorator, or it is of a package that is absent."""
         if id(decorator) in self._registering:
             return False
-        if is_noise(decorator):
-            return True
         root = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if not isinstance(root, ast.Name | ast.Attribute):
-            return False
-        target, _ = self.package.chain(path, root)
-        return isinstance(target, Missing) and bool(target.name) and target.name not in BUILTINS
+        named = isinstance(root, ast.Name | ast.Attribute)
+        target = self.package.chain(path, root)[0] if isinstance(root, ast.Name | ast.Attribute) else Missing("")
+        if isinstance(target, Here) and isinstance(self.package, Framework) and self.package.cuts(target):
+            return target.name in self.package.noise
+        absent = isinstance(target, Missing) and bool(target.name) and target.name not in BUILTINS
+        return is_noise(decorator) or named and absent
 
     def _imported(self, path: str, name: str) -> bool:
         file = self.package.file(path)

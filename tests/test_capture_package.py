@@ -1,0 +1,224 @@
+"""Mining: a whole package is imported and run small, once, and tells the arguments and inputs of all its classes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sources import capture_package, configs_tiny, cutpoints
+from sources.capture import decoded
+from sources.configs import without_unread
+from sources.cutpoints import FOLDER, Framework, framework
+from sources.cutting import cut_package
+from sources.inputs import Tensor
+from sources.isolation import isolated
+from sources.mine import replacements
+from sources.packages import Site
+from sources.probe import _attempt, warm
+from sources.slicer import Slicer
+from sources.symbols import Here
+from sources.writer import cut
+
+CONFIG = """
+class BaseConfig:
+    sub_configs = {}
+
+    def __init__(self, width=768, num_layers=12, num_heads=12, unused="x", vocab_size=30000):
+        self.width, self.num_layers, self.num_heads = width, num_layers, num_heads
+        self.unused, self.vocab_size = unused, vocab_size
+
+    @property
+    def doubled(self):
+        return 2 * self.width
+"""
+MODEL = """
+import absent_package.tools as tools
+import torch
+from torch import nn
+
+from .base import BaseConfig
+
+
+@tools.registered("gate")
+class Gate(nn.Module):
+    def __init__(self, config, kind=nn.GELU):
+        super().__init__()
+        self.up, self.act = nn.Linear(config.width, config.doubled), kind()
+
+    def forward(self, x, scale=None):
+        x = self.up(x)
+        assert x.shape[1] == 16 and x.shape[2] == 128, "true shapes only"
+        return self.act(x) if scale is None else scale * x
+
+
+class Layer(nn.Module):
+    def __init__(self, gate):
+        super().__init__()
+        self.gate = gate
+
+    def forward(self, x, *, cache=None):
+        return self.gate(x)
+
+
+class Lonely(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.norm = nn.LayerNorm(config.width)
+
+    def forward(self, x):
+        return self.norm(x)
+
+
+class Model(nn.Module):
+    config_class = BaseConfig
+    main_input_name = "input_ids"
+
+    def __init__(self, config):
+        super().__init__()
+        self.embed = nn.Embedding(config.vocab_size, config.width)
+        self.layers = nn.ModuleList([Layer(gate=Gate(config)) for _ in range(config.num_layers)])
+        self.never = Lonely(config)
+
+    def forward(self, input_ids):
+        x = self.embed(input_ids)
+        for layer in self.layers:
+            x = layer(x, cache=None)[..., : self.embed.weight.shape[1]]
+        return x
+"""
+FILES = {"toy/__init__.py": "", "toy/base.py": CONFIG, "toy/model.py": MODEL}
+SIZED = "toy/model.py"
+
+
+def observed(files: dict[str, str], wanted: dict[str, set[str]], scratch: Path) -> Any:
+    warm()
+    return capture_package.observe(files, wanted, scratch)
+
+
+def test_models_of_small_configurations_tell_arguments_and_shapes_of_their_blocks(tmp_path: Path) -> None:
+    seen = observed(FILES, {SIZED: {"Gate", "Layer", "Lonely", "Model"}}, tmp_path)[SIZED]
+    gate = decoded([seen["Gate"]["arguments"], seen["Gate"]["specs"]])
+    assert gate.specs == (Tensor((2, 16, 64)),)
+    assert gate.arguments == {"config": "SimpleNamespace(doubled=128, num_layers=2, vocab_size=256, width=64)"}
+    assert decoded([seen["Model"]["arguments"], seen["Model"]["specs"]]).specs == (Tensor((2, 16), "int", 256),) or (
+        seen["Model"]["specs"][0][:3] == ["tensor", [2, 16], "int"]
+    )
+
+
+def test_modules_among_arguments_are_made_of_definitions_that_are_named_by_file(tmp_path: Path) -> None:
+    layer = observed(FILES, {SIZED: {"Layer"}}, tmp_path)[SIZED]["Layer"]
+    (placeholder,) = layer["needs"]
+    assert layer["needs"] == {placeholder: [SIZED, "Gate"]}
+    assert layer["arguments"]["gate"].startswith(f"{placeholder}(SimpleNamespace(")
+
+
+def test_what_is_made_and_never_called_tells_its_arguments(tmp_path: Path) -> None:
+    lonely = observed(FILES, {SIZED: {"Lonely"}}, tmp_path)[SIZED]["Lonely"]
+    assert lonely["specs"] is None and "width=64" in lonely["arguments"]["config"]
+
+
+def test_a_class_seen_at_work_becomes_a_task_without_a_search(tmp_path: Path) -> None:
+    warm()
+    payload = {"files": FILES, "replacements": replacements(), "cut_points": cutpoints.texts(), "part": 0, "parts": 1,
+               "seed": 0, "enough": 1 << 30}  # fmt: skip
+    cuts = {c["symbol"]: c for c in cut_package(payload, tmp_path)["cuts"]}
+    made = _attempt(cuts["Gate"], 60, tmp_path)
+    assert made["reason"] == "", made
+    assert "unused" not in made["source"] and "doubled=" in made["source"]
+    assert [i["shape"] for i in made["inputs"]] == [[2, 16, 64]]
+    blind = cuts["Gate"] | {"told": {"sites": [], "defaults": {}, "users": []}}
+    assert _attempt(blind, 60, tmp_path)["reason"]
+
+
+def test_a_file_that_takes_all_memory_or_ends_the_process_harms_no_other(tmp_path: Path) -> None:
+    head = "import torch\nfrom torch import nn\n\n\n"
+    huge = (
+        head
+        + "class Huge(nn.Module):\n    def __init__(self):\n        super().__init__()\n        import os\n        x = torch.ones(1 << 31)\n        os._exit(3)\n    def forward(self, x):\n        return x\n"
+    )
+    small = head + "class Small(nn.Module):\n    def forward(self, x):\n        return x.exp()\n"
+    gone = head + "import os\nos._exit(3)\n"
+    files = {"p/__init__.py": "", "p/a_gone.py": gone, "p/b_huge.py": huge, "p/c_small.py": small}
+    wanted = {"p/a_gone.py": {"X"}, "p/b_huge.py": {"Huge"}, "p/c_small.py": {"Small"}}
+    assert set(observed(files, wanted, tmp_path)) == {"p/c_small.py"}
+
+
+def test_absent_packages_are_stood_in_for_and_installed_ones_that_are_not_common_are_absent(tmp_path: Path) -> None:
+    text = (
+        "import moto\nfrom nowhere import Base, deco, CONSTANT\nfrom nowhere.deep import other\n\n\n"
+        "@deco\nclass Thing(Base):\n    x: other.Hint = CONSTANT\n\n\n"
+        "@deco(name='f')\ndef f():\n    return 3\n\n\nclass Own:\n    pass\n"
+    )
+
+    def job() -> dict[str, Any]:
+        site = Site({"pkg/__init__.py": "", "pkg/mod.py": text}, tmp_path)
+        module = site.load("pkg/mod.py")
+        return {"reason": "", "detail": [module.f(), module.Thing.__name__, hasattr(module.moto, "nothing_like_it"),
+                                         site.path_of(module.Own)]}  # fmt: skip
+
+    assert isolated(job, 10)["detail"] == [3, "Thing", True, "pkg/mod.py"]
+
+
+HEAVY = "class PreTrainedModel:\n    def __init__(self, config):\n        raise SystemExit\n"
+FRAMED = """
+import torch
+from torch import nn
+from ...modeling_utils import PreTrainedModel
+from ...utils import auto_docstring, helper
+
+
+class Cache:
+    own = 7
+
+
+@auto_docstring(checkpoint="x")
+class Block(PreTrainedModel):
+    def forward(self, x):
+        return helper(x) * Cache.own
+"""
+FRAMEWORK = {
+    "transformers/__init__.py": "", "transformers/modeling_utils.py": HEAVY, "transformers/models/__init__.py": "",
+    "transformers/utils.py": "auto_docstring = print\n\n\ndef helper(x):\n    return x.exp()\n",
+    "transformers/models/toy/__init__.py": "", "transformers/models/toy/modeling_toy.py": FRAMED,
+}  # fmt: skip
+
+
+def test_cut_points_stand_for_a_frameworks_core_and_not_for_its_models() -> None:
+    known = cutpoints.texts()
+    assert framework(FRAMEWORK, known) == "transformers"
+    assert framework({"src/" + p: t for p, t in FRAMEWORK.items()}, known) == "transformers"
+    assert framework(FILES, known) == ""
+    package = Framework("transformers", known["transformers"], FRAMEWORK, replacements(), {})
+    model = "transformers/models/toy/modeling_toy.py"
+    assert package.lookup(model, "PreTrainedModel") == Here(f"{FOLDER}transformers.py", "PreTrainedModel")
+    assert package.lookup(model, "Cache") == Here(model, "Cache")
+    source = cut(Slicer(package), model, "Block").source
+    assert "SystemExit" not in source and "auto_docstring" not in source and "x.exp()" in source
+    space: dict[str, Any] = {}
+    exec(source, space)
+    import torch
+
+    assert torch.equal(space["Block"]()(torch.zeros(2)), torch.full((2,), 7.0))
+
+
+@pytest.mark.parametrize("name", sorted(cutpoints.texts()))
+def test_every_cut_point_is_a_program_with_what_it_adds_to(name: str) -> None:
+    exec(replacements().get(name, "") + "\n" + cutpoints.texts()[name], {"__name__": "cut_point"})
+
+
+def test_sizes_are_made_small_by_what_they_are_called() -> None:
+    small = {n: configs_tiny.sized(n, v) for n, v in {
+        "hidden_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 40, "vocab_size": 151936, "head_dim": 128,
+        "eos_token_id": 151643, "hidden_act": "silu", "depths": [3, 3, 27, 3], "hidden_sizes": [128, 256],
+        "patch_size": 4, "rms_norm_eps": 1e-6, "tie": True}.items()}  # fmt: skip
+    assert small == {
+        "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2, "vocab_size": 256, "head_dim": 16,
+        "eos_token_id": 151643, "hidden_act": "silu", "depths": [1, 1, 1, 1], "hidden_sizes": [32, 32],
+        "patch_size": 4, "rms_norm_eps": 1e-6, "tie": True}  # fmt: skip
+
+
+def test_settings_that_nothing_reads_are_left_out_at_every_depth() -> None:
+    text = "SimpleNamespace(a=1, inner=SimpleNamespace(b=2, c=(3, 4)), d='x')"
+    assert without_unread(text, {"inner", "c"}) == "SimpleNamespace(inner=SimpleNamespace(c=(3, 4)))"
+    assert without_unread("[1, 2]", set()) == "[1, 2]"
