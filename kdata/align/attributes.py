@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from dataclasses import dataclass
 from typing import Any
 
 import sympy
@@ -12,6 +13,9 @@ from torch import nn
 from torch.utils._pytree import tree_leaves
 
 from kdata.task import Program
+
+POOLS = ("MaxPool", "AvgPool")
+WORDS = ("kernel_size", "stride", "padding", "output_padding", "dilation", "groups")
 
 
 def module_path(path: str) -> str:
@@ -61,3 +65,21 @@ def keep_parameters(model: ast.ClassDef, kept: dict[str, str]) -> None:
     calls = [i for i, s in enumerate(init.body) if "super(" in ast.unparse(s)]
     at = calls[0] + 1 if calls and all(isinstance(s, ast.Expr) for s in init.body[: calls[0] + 1]) else 0
     init.body[at:at] = ast.parse("\n".join(f"self.{attribute} = {name}" for name, attribute in kept.items())).body
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A module that a convolution or a pooling may be the call of."""
+
+    access: str  # how forward says it
+    kind: str  # its class, "MaxPool2d"
+    numbers: dict[str, Any]  # its attributes: integers, symbols, or tuples of them
+
+
+def layers(module: nn.Module) -> list[Layer]:
+    """The convolutions and poolings of a module, in its order."""
+    return [
+        Layer(module_path(path), type(part).__name__, {w: getattr(part, w) for w in WORDS if hasattr(part, w)})
+        for path, part in module.named_modules()
+        if isinstance(part, nn.modules.conv._ConvNd) or type(part).__name__[:-2] in POOLS
+    ]

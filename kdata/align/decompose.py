@@ -1,7 +1,8 @@
 """Operators said in views, elementwise operators, reductions and matmuls, so that Inductor writes Triton for them.
 
-Inductor calls ATen for convolution, some poolings and attention.  Decomposed into windows (strided views) and a matmul
-or a reduction they fuse with what stands around them into one kernel: implicit GEMM, nothing is materialised.
+Inductor calls ATen for convolution, some poolings and attention.  Most convolutions and poolings are kept whole, as
+kernels of their own (see ``kdata.align.windowed``); the others, as windows (strided views) and a matmul or a reduction,
+fuse with what stands around them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from torch._decomp import decomposition_table
 from torch._inductor.decomposition import select_decomp_table
 from torch.nn import functional
 
+from kdata.align import windowed
 from kdata.align.pooling import POOLINGS, windows
 
 aten = torch.ops.aten
@@ -32,11 +34,14 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
 def convolution(
     x: Tensor, weight: Tensor, bias: Tensor | None, stride: list[int], padding: list[int], dilation: list[int],
     transposed: bool, output_padding: list[int], groups: int,
-) -> Tensor:  # fmt: skip
-    """``aten.convolution`` in 1 to 3 dimensions, as padding, windows and one batched matmul."""
+) -> Any:  # fmt: skip
+    """``aten.convolution`` in 1 to 3 dimensions: kept whole, or as padding, windows and one batched matmul."""
     batched = x.dim() == weight.dim()
     if not batched:
         x = x.unsqueeze(0)
+    whole = windowed.convolution(x, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+    if whole is not NotImplemented:
+        return whole if batched else whole.squeeze(0)
     if transposed:
         x, weight = _as_plain_convolution(x, weight, stride, padding, dilation, output_padding, groups)
         stride = [1] * len(stride)

@@ -17,10 +17,12 @@ from kdata.align.trees import walk
 
 def forward(state: Forward, old: ast.FunctionDef, outputs: Outputs) -> str:
     """The text of the new forward."""
-    values = [_value(state, node) for node in state.module.returns]
-    body = [*state.lines, *outputs.lines(values)]
-    text = "\n".join(body)
+    values = [value(state, node) for node in state.module.returns]
+    ending = outputs.lines(values)
+    text = "\n".join([*state.lines, *ending])
     used = [s for s, name in state.known.items() if re.search(rf"(?<![\w.]){re.escape(name)}\b", text)]
+    body = [*_telling(state, [s for s in used if s in state.told]), *ending]
+    used = [s for s in used if s not in state.told]
     binding = launch.Binding(state.known)
     inputs = [(state.access[a], b) for a, b in state.buffers.items() if a in state.access]
     shapes = binding.bind([symbols.symbol(s) for s in used], inputs)
@@ -28,6 +30,17 @@ def forward(state: Forward, old: ast.FunctionDef, outputs: Outputs) -> str:
     lines = [*state.traced.given(), *state.traced.constants(), *shapes, *body]
     plain_arguments = ast.unparse(_without_annotations(old.args))
     return f"def forward({plain_arguments}):\n    " + "\n    ".join(_returning(lines))
+
+
+def _telling(state: Forward, extents: list[str]) -> list[str]:
+    """The lines of forward, with those that read sizes off what convolutions and poolings made."""
+    lines: list[str] = []
+    for number, line in enumerate(state.lines):
+        lines.append(line)
+        for name in dict.fromkeys(state.told[s][1] for s in extents if state.told[s][0] == number):
+            wanted = [symbols.symbol(s) for s in extents if state.told[s][1] == name]
+            lines += launch.Binding(state.known).bind(wanted, [(state.local[name], state.buffers[name])])
+    return lines
 
 
 def _attribute(state: Forward, size: str) -> str:
@@ -55,13 +68,13 @@ def _without_annotations(arguments: ast.arguments) -> ast.arguments:
     return arguments
 
 
-def _value(state: Forward, node: ast.expr) -> str:
+def value(state: Forward, node: ast.expr) -> str:
     """A returned value: a tensor, or a view of one."""
     match node:
         case ast.Constant():
             return ast.unparse(node)
         case ast.Name(id=name) if name in state.views:
-            return _value(state, state.views[name])
+            return value(state, state.views[name])
         case ast.Name(id=name) if name in state.buffers:
             return say(state, name)
         case ast.Call(func=ast.Name(id="reinterpret_tensor"), args=[inner, size, stride, _]):
@@ -77,7 +90,7 @@ def _view(state: Forward, base: launch.Buffer, size: tuple[Any, ...], stride: tu
     if base.is_contiguous and offset == 0:
         if size == base.size and launch.is_contiguous(size, stride):
             return name
-        order = sorted(range(len(size)), key=lambda axis: (-_hint(state, stride[axis]), axis))
+        order = sorted(range(len(size)), key=lambda axis: (-hint(state, stride[axis]), axis))
         if launch.is_contiguous([size[i] for i in order], [stride[i] for i in order]):
             view = f"{name}.view({', '.join(launch.render(size[i], state.known) for i in order)})"
             back = [order.index(axis) for axis in range(len(size))]
@@ -106,5 +119,6 @@ def _slice(
     return None
 
 
-def _hint(state: Forward, expression: Any) -> int:
+def hint(state: Forward, expression: Any) -> int:
+    """What a size comes to with the task's own numbers."""
     return int(expression.subs({symbols.symbol(s): h for s, h in state.traced.hints.items()}))

@@ -15,6 +15,7 @@ from kdata.align.indices import hoist, name_indices
 from kdata.align.inductor import Kernel
 from kdata.align.inline import inline
 from kdata.align.naming import REDUCTION, Rename, base_names, identifier, rename_values, unique
+from kdata.align.order import degree, put_in_order
 from kdata.align.simplify import PlainDivision, simplify
 from kdata.align.tiles import flatten_tiles
 from kdata.align.trees import Replace, assignments, drop_unused, names, propagate_aliases, unparse, walk
@@ -70,7 +71,7 @@ def write(
         flatten_tiles(function)
     inline(function)
     drop_unused(function)
-    held = _merge(function, arguments.values, calls)
+    held = _multiply_out(function, _merge(function, arguments.values, calls), calls, list(known))
     bases = base_names(kernel)
     blocks = _blocks(kernel, bases)
     taken = {*bases.values(), name}
@@ -81,6 +82,7 @@ def write(
     rename_values(function, bases, {*renames.values(), *size_names.values()})
     text_pointers = [renames[p] for p in pointers]
     ordered = [(size_names[old], value) for old, value in held]
+    put_in_order(function, bases, {n: degree(symbols.substitute(value, calls[0])) for n, value in ordered})
     _sign(function, name, [*text_pointers, *(n for n, _ in ordered)], blocks)
     renamed = {c.name: _combination(c.name) for c in kernel.combines}
     combined = {name: simplify(c, set(), {}) for name, c in zip(renamed.values(), kernel.combines, strict=True)}
@@ -134,11 +136,32 @@ def _merge(function: ast.FunctionDef, values: dict[str, Any], calls: Sequence[di
     return list(kept.values())
 
 
+def _multiply_out(
+    function: ast.FunctionDef, held: list[tuple[str, Any]], calls: Sequence[dict[str, Any]], order: list[str]
+) -> list[tuple[str, Any]]:
+    """No argument for a stride that is a product of other arguments: ``batch * m * k`` for ``batch * m_k``."""
+    said = {name: [symbols.tidy(symbols.substitute(value, call)) for call in calls] for name, value in held}
+    known = {str(values[0]): name for name, values in said.items() if values[0].is_Symbol}
+    products: dict[str, ast.expr] = {}
+    for name, value in held:
+        parts = sorted(said[name][0].args, key=lambda f: order.index(str(f)) if str(f) in order else len(order))
+        factors = [known.get(str(factor)) for factor in parts] if said[name][0].is_Mul else [None]
+        if str(value) in NUMELS or None in factors:
+            continue
+        each = zip(*(said[f] for f in factors if f), strict=True)
+        if all(value == sympy.prod(sizes) for value, sizes in zip(said[name], each, strict=True)):
+            products[name] = ast.parse(" * ".join(f for f in factors if f), mode="eval").body
+    Replace(products).visit(function)
+    return [(name, value) for name, value in held if name not in products]
+
+
 def _size_name(value: Any, call: dict[str, Any], known: Mapping[str, str], roles: Mapping[str, str]) -> str:
     """The task's own word for a size, else the part that it plays in the kernel."""
     said = symbols.substitute(symbols.substitute(value, call), {k: symbols.symbol(v) for k, v in known.items()})
+    if str(value) in roles and not said.is_Symbol:
+        return roles[str(value)]
     whole = not said.atoms(sympy.Pow, sympy.Float) or said.is_integer
-    return identifier(symbols.describe(said) or roles.get(str(value), "size" if whole else "scale"))
+    return identifier(symbols.describe(said) or ("size" if whole else "scale"))
 
 
 def _blocks(kernel: Kernel, bases: dict[str, str]) -> dict[str, int]:

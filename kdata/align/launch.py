@@ -71,12 +71,15 @@ def write(call: Call, name: str, names: Mapping[str, str], known: Mapping[str, s
             side.append(tensor)
     sizes = [(argument, symbols.tidy(symbols.substitute(value, call.values))) for argument, value in kernel.sizes]
     grid = [(symbols.tidy(symbols.substitute(n, call.values)), block) for n, block in kernel.grid]
-    wanted = [v for _, v in sizes] + [n for n, _ in grid] + [d for t in outputs for d in _plain_dims(t, inputs)]
+    counted = {v: f"{names[t.name]}.numel()" for v in [*(v for _, v in sizes), *(n for n, _ in grid)]
+               if (t := _filled(v, [*outputs, *inputs])) is not None}  # fmt: skip
+    wanted = [v for v in [*(v for _, v in sizes), *(n for n, _ in grid)] if v not in counted]
+    wanted += [d for t in outputs for d in _plain_dims(t, inputs)]
     wanted += call.offsets
     binding = Binding(known)
     lines = binding.bind(wanted, [(names[t.name], t) for t in inputs])
     lines += [f"{names[t.name]} = {allocate(t, inputs, names, known)}" for t in outputs]
-    lines += _launch(call, names, known, sizes, grid)
+    lines += _launch(call, names, known, sizes, grid, counted)
     if outputs:
         lines.append("return " + ", ".join(names[t.name] for t in outputs))
     parameters = [names[t.name] for t in inputs]
@@ -86,11 +89,20 @@ def write(call: Call, name: str, names: Mapping[str, str], known: Mapping[str, s
     return Launcher(text, [*parameters, *last], binding.missing, [t.name for t in outputs])
 
 
-def _launch(call: Call, names: Mapping[str, str], known: Mapping[str, str], sizes: Any, grid: Any) -> list[str]:
+def _filled(size: Any, tensors: Sequence[Buffer]) -> Buffer | None:
+    """The tensor of which a size is the number of elements, if that is shorter to say."""
+    if not size.is_Mul or len(size.free_symbols) < 2:
+        return None
+    return next((t for t in tensors if symbols.tidy(sympy.Mul(*t.size)) == size), None)
+
+
+def _launch(
+    call: Call, names: Mapping[str, str], known: Mapping[str, str], sizes: Any, grid: Any, counted: Mapping[Any, str]
+) -> list[str]:
     kernel = call.kernel
-    blocks = [_programs(n, kernel.blocks.get(b, 1), known) for n, b in grid]
+    blocks = [_programs(n, kernel.blocks.get(b, 1), known, counted) for n, b in grid]
     arguments = [_start(t, o, names[t.name], known) for t, o in zip(call.tensors, call.offsets, strict=True)]
-    arguments += [render(v, known) for _, v in sizes]
+    arguments += [counted.get(v) or render(v, known) for _, v in sizes]
     constants = [f"{b}={n}" for b, n in kernel.blocks.items()]
     return [
         f"grid = ({', '.join(blocks)},)",
@@ -108,11 +120,12 @@ def _start(tensor: Buffer, offset: Any, name: str, known: Mapping[str, str]) -> 
     return f"{name}.as_strided(({name}.numel() - ({start}),), (1,), {name}.storage_offset() + {start})"
 
 
-def _programs(elements: Any, block: int, known: Mapping[str, str]) -> str:
+def _programs(elements: Any, block: int, known: Mapping[str, str], counted: Mapping[Any, str]) -> str:
     """How many blocks cover the elements."""
     if elements.is_Integer:
         return str(-(-int(elements) // block))
-    return render(elements, known) if block == 1 else f"triton.cdiv({render(elements, known)}, {block})"
+    said = counted.get(elements) or render(elements, known)
+    return said if block == 1 else f"triton.cdiv({said}, {block})"
 
 
 def render(expression: Any, known: Mapping[str, str]) -> str:

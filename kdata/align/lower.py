@@ -8,6 +8,7 @@ from unittest import mock
 import torch
 import torch._inductor.config as inductor_config
 from torch._guards import TracingContext, tracing
+from torch._inductor import ir
 from torch._inductor.compile_fx import _recursive_post_grad_passes
 from torch._inductor.debug import DebugContext
 from torch._inductor.fx_passes import post_grad
@@ -58,7 +59,14 @@ def lower(traced: Traced) -> str:
             with V.set_graph_handler(lowering):
                 lowering.run(*arguments)
                 code, _ = lowering.codegen()
+                traced.shapes.update(_shapes(lowering))
     return str(getattr(code, "value", code))
+
+
+def _shapes(lowering: GraphLowering) -> dict[str, tuple[Any, torch.dtype]]:
+    """Shape and type of what operators made that were kept whole: the wrapper's text does not say them."""
+    made = (buffer for buffer in lowering.buffers if isinstance(buffer, ir.MultiOutput))
+    return {m.inputs[0].get_name(): (tuple(m.get_size()), m.get_dtype()) for m in made}  # type: ignore[union-attr]
 
 
 def _keep_functional(*_: Any) -> None:

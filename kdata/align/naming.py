@@ -12,12 +12,13 @@ from kdata.align.helpers import SOURCES
 from kdata.align.inductor import Kernel
 from kdata.align.trees import Transformer, walk
 
-POINTWISE = {"xindex": "i", "xmask": "mask", "xoffset": "start", "XBLOCK": "BLOCK"}
+POINTWISE = {"xindex": "offs", "xmask": "mask", "xoffset": "start", "XBLOCK": "BLOCK"}
 TILED = {"yindex": "row", "ymask": "row_mask", "yoffset": "row_start", "YBLOCK": "BLOCK_ROWS",
          "xindex": "col", "xmask": "col_mask", "xoffset": "col_start", "XBLOCK": "BLOCK_COLS"}  # fmt: skip
-MATMUL = {**TILED, "YBLOCK": "BLOCK_M", "XBLOCK": "BLOCK_N", "R0_BLOCK": "BLOCK_K", "r0_index": "k",
-          "r0_mask": "k_mask", "r0_offset": "k_start", "r0_base": "k_range", "zindex": "batch",
-          "ZBLOCK": "BLOCK_BATCH"}  # fmt: skip
+MATMUL = {"yindex": "offs_m", "ymask": "mask_m", "yoffset": "start_m", "YBLOCK": "BLOCK_M",
+          "xindex": "offs_n", "xmask": "mask_n", "xoffset": "start_n", "XBLOCK": "BLOCK_N",
+          "r0_index": "offs_k", "r0_mask": "mask_k", "r0_offset": "k_start", "r0_base": "k_range",
+          "R0_BLOCK": "BLOCK_K", "zindex": "batch", "ZBLOCK": "BLOCK_BATCH"}  # fmt: skip
 REDUCTION = {"xindex": "row", "xmask": "row_mask", "xoffset": "row_start", "XBLOCK": "BLOCK_ROWS",
              "yindex": "group", "ymask": "group_mask", "yoffset": "group_start", "YBLOCK": "BLOCK_GROUPS",
              "r0_index": "col", "r0_mask": "col_mask", "r0_offset": "col_start", "r0_base": "col_range",
@@ -62,10 +63,13 @@ def unique(name: str, taken: set[str]) -> str:
     return chosen
 
 
-def label(kernel: str) -> str:
-    """What a kernel computes, by Inductor's name: ``triton_red_fused_native_layer_norm_relu_0``: layer_norm_relu."""
+def label(kernel: str, elsewhere: tuple[str, ...] = ()) -> str:
+    """What a kernel computes, by Inductor's name: ``triton_red_fused_native_layer_norm_relu_0``: layer_norm_relu.
+
+    ``elsewhere`` are parts of the names of operators that have kernels of their own.
+    """
     match = re.fullmatch(r"triton_[a-z]+_fused_?(.*?)_?\d+", kernel)
-    found = _operators(match.group(1) if match else "")
+    found = [o for o in _operators(match.group(1) if match else "") if not any(part in o for part in elsewhere)]
     return "_".join(found[:4]) or "fused"
 
 
@@ -143,7 +147,8 @@ def _targets(statement: ast.Assign) -> list[str]:
 def _name(target: str, statement: ast.Assign, bases: dict[str, str], chosen: dict[str, str]) -> str:
     part = re.fullmatch(r"([xyz]|r0|r1)(?:_part|_)?(\d+)", target)
     if part:
-        return f"{bases.get(part.group(1) + '_index', bases.get(part.group(1) + 'index', 'i'))}_{part.group(2)}"
+        base = bases.get(part.group(1) + "_index", bases.get(part.group(1) + "index", "i"))
+        return f"{base}_{1 + sum(bool(re.fullmatch(rf'{base}_[0-9]+', name)) for name in chosen.values())}"
     if "with_index" in ast.unparse(statement.value):
         return "index" if "ind" in target or "idx" in target else "best"
     side = "_" + target.rpartition("_")[2] if target.endswith(("_left", "_right")) else ""

@@ -1,4 +1,4 @@
-"""Poolings said in windows (strided views), reductions and masks."""
+"""Poolings kept whole, or said in windows (strided views), reductions and masks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.nn import functional
+
+from kdata.align import windowed
 
 aten = torch.ops.aten
 LARGEST_UNROLLED_WINDOW = 25  # Inductor unrolls max pooling up to here
@@ -50,11 +52,16 @@ def _avg_pool(dims: int) -> Callable[..., Tensor]:
     def avg_pool(
         x: Tensor, kernel_size: list[int], stride: list[int] = [], padding: list[int] = [0], ceil_mode: bool = False,  # noqa: B006
         count_include_pad: bool = True, divisor_override: int | None = None,
-    ) -> Tensor:  # fmt: skip
+    ) -> Any:  # fmt: skip
         """``aten.avg_pool{1,2,3}d``."""
         kernel = _per_axis(kernel_size, dims)
         steps, pad = _per_axis(stride, dims, kernel), _per_axis(padding, dims)
         batched = x if x.dim() == dims + 2 else x.unsqueeze(0)
+        if not ceil_mode and divisor_override is None:
+            kind = "avg" if count_include_pad or not any(pad) else "avg_inside"
+            whole: Any = _whole(batched, kind, kernel, steps, pad, [1] * dims)
+            if whole is not NotImplemented:
+                return whole if x.dim() == dims + 2 else whole.squeeze(0)
         taps = list(range(-dims, 0))
         total = _pooled_windows(batched, kernel, steps, pad, ceil_mode, 0.0).sum(taps)
         if divisor_override or ((count_include_pad or not any(pad)) and not ceil_mode):
@@ -78,18 +85,34 @@ def _max_pool(dims: int) -> Callable[..., Any]:
         """``aten.max_pool{2,3}d_with_indices`` for windows too large to unroll."""
         kernel = _per_axis(kernel_size, dims)
         steps, pad = _per_axis(stride, dims, kernel), _per_axis(padding, dims)
-        if dims == 2 and math.prod(kernel) <= LARGEST_UNROLLED_WINDOW and all(d == 1 for d in dilation):
-            return NotImplemented
-        batched = x if x.dim() == dims + 2 else x.unsqueeze(0)
         gaps = _per_axis(dilation, dims)
+        batched = x if x.dim() == dims + 2 else x.unsqueeze(0)
+        whole = NotImplemented if ceil_mode else _whole(batched, "max", kernel, steps, pad, gaps)
+        unrolled = dims == 2 and math.prod(kernel) <= LARGEST_UNROLLED_WINDOW and all(d == 1 for d in gaps)
+        if unrolled and whole is NotImplemented:
+            return NotImplemented
         reach = [g * (k - 1) + 1 for g, k in zip(gaps, kernel, strict=True)]
         fields = _pooled_windows(batched, reach, steps, pad, ceil_mode, float("-inf"))
         for axis, gap in zip(range(-dims, 0), gaps, strict=True):
             fields = aten.slice(fields, axis, 0, None, gap) if gap != 1 else fields
-        pooled, index = fields.amax(list(range(-dims, 0))), _window_index(batched, fields, kernel, steps, pad, gaps)
+        pooled = fields.amax(list(range(-dims, 0))) if whole is NotImplemented else whole
+        index = _window_index(batched, fields, kernel, steps, pad, gaps)
         return (pooled, index) if x.dim() == dims + 2 else (pooled.squeeze(0), index.squeeze(0))
 
     return max_pool
+
+
+def _whole(x: Tensor, kind: str, kernel: list[int], stride: list[int], padding: list[int], dilation: list[int]) -> Any:
+    """The pooling kept whole; over a line where the image is one, as those in one dimension are when traced."""
+    numbers = kernel, stride, padding, dilation
+    if len(kernel) == 2 and kernel[0] == 1 and padding[0] == 0 and _is_line(x):
+        pooled = windowed.pool(x.squeeze(-2), kind, *(n[1:] for n in numbers))
+        return pooled if pooled is NotImplemented else pooled.unsqueeze(-2)
+    return windowed.pool(x, kind, *numbers)
+
+
+def _is_line(x: Tensor) -> bool:
+    return isinstance(x.shape[-2], int) and x.shape[-2] == 1
 
 
 def _window_index(

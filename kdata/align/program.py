@@ -6,18 +6,20 @@ import ast
 import re
 from typing import Any
 
-import sympy
 import torch
 
 from kdata.align import helpers, inductor, kernel, launch, symbols
+from kdata.align.attributes import WORDS
 from kdata.align.errors import AlignError
 from kdata.align.forward import forward
+from kdata.align.layers import is_kept, kept, write_call
 from kdata.align.model import model
 from kdata.align.naming import identifier, label, unique
 from kdata.align.outputs import Outputs
 from kdata.align.state import Forward, base, base_name, offset, say, short, sizes
 from kdata.align.trace import Traced
-from kdata.align.trees import Transformer, walk
+from kdata.align.trees import walk
+from kdata.align.windowed import POOL
 
 HEADER = "import torch\nimport triton\nimport triton.language as tl\n"
 
@@ -30,10 +32,11 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
     _arguments(state)
     state.inputs = {a.access for a in traced.arguments if a.is_input}
     state.taken |= {re.split(r"\W", a)[0] for a in state.access.values()}
+    _results(state)
     calls = _calls(state)
     state.integers = {name: [integers for _, integers in made] for name, made in calls.items()}
-    state.final = {base_name(node) for node in module.returns}
-    titles = {name: unique(identifier(label(name)), state.taken) for name in module.kernels if name in calls}
+    elsewhere = tuple({"pool" if ast.unparse(call.func) == POOL else "conv" for _, call in kept(module.body)})
+    titles = {name: unique(identifier(label(name, elsewhere)), state.taken) for name in module.kernels if name in calls}
     for name, made in module.kernels.items():
         if name in calls:
             chosen = titles[name]
@@ -46,19 +49,22 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
     for statement in module.body:
         _statement(state, statement)
     outputs = Outputs(traced)
-    held = {access.rpartition(".")[2] for access in traced.attributes.values()}
+    held = {access.rpartition(".")[2] for access in traced.attributes.values()} | set(WORDS)
     imports, classes = model(
         source, entry_point, traced.plain - held, _inherited(traced), traced.constants(), state.kept,
         lambda old: forward(state, old, outputs),
     )  # fmt: skip
     needed = {h for k in state.kernels.values() for h in k.helpers}
     launchers = [found.text for made in state.launchers.values() for _, found, _, _ in made]
+    windows = [pattern.text(title) for title, pattern in state.patterns.values()]
     combines = {name: text for k in state.kernels.values() for name, text in k.combines.items()}
     parts = [
         "\n".join(imports) + "\n" + HEADER,
         helpers.text(needed),
         *(f"@triton.jit\n{text}" for text in combines.values()),
+        *(kernel for kernel, _ in windows),
         *(k.text for k in state.kernels.values()),
+        *(launcher for _, launcher in windows),
         *launchers,
         classes,
     ]
@@ -85,36 +91,28 @@ def _arguments(state: Forward) -> None:
             state.written.add(argument)
         else:
             state.values[argument] = symbols.symbol(str(node.value.node.expr))
+    state.values |= {extent: symbols.symbol(extent) for extent in state.traced.extents}
+
+
+def _results(state: Forward) -> None:
+    """Names for what convolutions and poolings make."""
+    for statement in state.module.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=same)):
+                state.aliases[name] = same
+    returned = {base_name(node) for node in state.module.returns}
+    state.final = returned | {state.aliases[name] for name in returned if name in state.aliases}
+    for name, call in kept(state.module.body):
+        said = "out" if name in state.final else _kept_name(call)
+        state.local[name] = unique(said, state.taken)
+
+
+def _kept_name(call: ast.Call) -> str:
+    return "pooled" if ast.unparse(call.func) == POOL else "conv_out"
 
 
 def _exprs(sizes: Any) -> tuple[Any, ...]:
-    return tuple(plain(s) for s in sizes)
-
-
-def plain(size: Any) -> Any:
-    """A dimension of a traced tensor in our symbols."""
-    expression = size.node.expr if isinstance(size, torch.SymInt) else sympy.Integer(int(size))
-    text = re.sub(r"\bFloorDiv\(", "floordiv(", str(expression))
-    tree = ast.parse(text, mode="eval").body
-    return symbols.read(_calls_to_operators(tree))
-
-
-class _Operators(Transformer):
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
-        match ast.unparse(node.func):
-            case "floordiv":
-                return ast.BinOp(node.args[0], ast.FloorDiv(), node.args[1])
-            case "Mod" | "PythonMod":
-                return ast.BinOp(node.args[0], ast.Mod(), node.args[1])
-            case "Max":
-                return ast.Call(ast.Name("max", ast.Load()), node.args, [])
-        return node
-
-
-def _calls_to_operators(tree: ast.expr) -> ast.expr:
-    changed: ast.expr = _Operators().visit(tree)
-    return changed
+    return tuple(symbols.plain(s) for s in sizes)
 
 
 def _calls(state: Forward) -> dict[str, list[tuple[list[str], dict[str, Any]]]]:
@@ -154,6 +152,7 @@ def _pointer_name(state: Forward, argument: str, title: str, result: str) -> str
     name = base.group() if base else argument
     if argument.startswith("reinterpret_tensor"):
         name = re.match(r"reinterpret_tensor\((\w+)", argument).group(1)  # type: ignore[union-attr]
+    name = state.aliases.get(name, name)
     if name in state.access:
         return short(state.access[name])
     said = "out" if name in state.final else f"{title}_{result or 'out'}"
@@ -175,6 +174,8 @@ def _statement(state: Forward, statement: ast.stmt) -> None:
             state.views[name] = value
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=same)):
             state.views[name] = ast.Name(same, ast.Load())
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if is_kept(call):
+            write_call(state, name, call)
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="run")) as call):
             _launch(state, name, call)
         case _:

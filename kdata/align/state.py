@@ -12,6 +12,7 @@ import sympy
 from kdata.align import inductor, kernel, launch, symbols
 from kdata.align.errors import AlignError
 from kdata.align.naming import identifier
+from kdata.align.patterns import Convolution, Pool
 from kdata.align.trace import Traced
 
 
@@ -37,6 +38,10 @@ class Forward:
     inputs: set[str] = field(default_factory=set)
     kept: dict[str, str] = field(default_factory=dict)  # constructor parameters -> attributes that keep them
     final: set[str] = field(default_factory=set)  # buffers that forward returns
+    aliases: dict[str, str] = field(default_factory=dict)  # second names of buffers
+    patterns: dict[Convolution | Pool, tuple[str, Convolution | Pool]] = field(default_factory=dict)  # launcher, text
+    told: dict[str, tuple[int, str]] = field(default_factory=dict)  # extent -> line and buffer that first have it
+    pools: set[str] = field(default_factory=set)  # modules whose calls are written
 
 
 def base_name(node: ast.expr) -> str:

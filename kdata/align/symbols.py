@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
@@ -11,6 +12,7 @@ import sympy
 from sympy.printing.str import StrPrinter
 
 from kdata.align.errors import AlignError
+from kdata.align.trees import Transformer
 
 LONGEST_NAME = 28
 
@@ -175,3 +177,24 @@ def _operand(expression: Any) -> str:
     if expression.is_Symbol:
         return str(expression)
     return describe(expression) if expression.is_Add or isinstance(expression, floordiv) else ""
+
+
+def plain(size: Any) -> Any:
+    """A size of torch's (a number, a symbolic integer or its expression) in our symbols."""
+    expression = size.node.expr if hasattr(size, "node") else sympy.sympify(size)
+    text = re.sub(r"\bFloorDiv\(", "floordiv(", str(expression))
+    tree: ast.expr = _Operators().visit(ast.parse(text, mode="eval").body)
+    return read(tree)
+
+
+class _Operators(Transformer):
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        match ast.unparse(node.func):
+            case "floordiv":
+                return ast.BinOp(node.args[0], ast.FloorDiv(), node.args[1])
+            case "Mod" | "PythonMod":
+                return ast.BinOp(node.args[0], ast.Mod(), node.args[1])
+            case "Max":
+                return ast.Call(ast.Name("max", ast.Load()), node.args, [])
+        return node

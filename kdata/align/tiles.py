@@ -1,7 +1,7 @@
 """Kernel text, step three: a matmul on 2-D tiles, as a person writes it.
 
-Inductor computes with 3-D (batched: 4-D) index tensors and reshapes them for ``tl.dot``.  Here rows, columns and ``k``
-are vectors, spread to ``[:, None]`` or ``[None, :]`` where they meet.
+Inductor computes with 3-D (batched: 4-D) index tensors and reshapes them for ``tl.dot``.  Here rows are ``[:, None]``
+and columns ``[None, :]``, and ``k`` is a vector, spread either way where it meets them.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from kdata.align.trees import Replace, Transformer, assignments, call, names, wa
 LEFT = {"y": "[:, None]", "r": "[None, :]"}
 RIGHT = {"x": "[None, :]", "r": "[:, None]"}
 OUTSIDE = {"y": "[:, None]", "x": "[None, :]"}
+OUTRIGHT = {"yindex": "[:, None]", "xindex": "[None, :]"}
 
 
 @dataclass(slots=True)
@@ -57,6 +58,32 @@ def flatten_tiles(function: ast.FunctionDef) -> None:
         head = [*(_one_dimensional(s) for s in frame), *loads, *dots, *kept]
         function.body = [*head, *(_spread(_squeeze(s), OUTSIDE) for s in tail)]  # type: ignore[list-item]
     _drop_batch_mask(function)
+    _OutrightTiles().visit(function)
+
+
+class _OutrightTiles(Transformer):
+    """Rows are ``[:, None]`` and columns ``[None, :]`` from the start; only ``k`` is spread where it is used."""
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        self.generic_visit(node)
+        target = ast.unparse(node.targets[0])
+        if target in OUTRIGHT:
+            _Arange(OUTRIGHT[target]).visit(node)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        spread = isinstance(node.value, ast.Name) and OUTSIDE.get(_family(node.value.id))
+        return node.value if spread and ast.unparse(node).endswith(spread) else node
+
+
+class _Arange(Transformer):
+    def __init__(self, spread: str) -> None:
+        self.spread = spread
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        text = ast.unparse(node)
+        return ast.parse(text + self.spread, mode="eval").body if text.startswith("tl.arange(") else node
 
 
 def _assign(name: str, value: ast.expr) -> ast.Assign:

@@ -13,7 +13,7 @@ import numbers
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import sympy
@@ -27,13 +27,14 @@ from torch.fx.traceback import preserve_node_meta
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_flatten_with_path, tree_leaves, tree_unflatten
 
-from kdata.align.attributes import held_sizes, plain_attributes
+from kdata.align.attributes import Layer, held_sizes, layers, plain_attributes
 from kdata.align.constants import drop_checks, place_constants
 from kdata.align.decompose import decompositions
 from kdata.align.errors import AlignError
 from kdata.align.naming import identifier, unique
 from kdata.align.twins import symbolic_twins
 from kdata.align.whole import NAMES, WholeNumbers
+from kdata.align.windowed import extents
 from kdata.task import INIT_INPUTS, INPUTS, Program, Size, execute, sizes, substitute
 
 SYMBOLS = "__sizes__"
@@ -93,6 +94,9 @@ class Traced:
     parameters: dict[str, tuple[str, str]]  # symbols of constructor parameters -> parameter, attribute to keep it in
     plain: frozenset[str]  # attributes that hold neither tensors nor modules
     operators: tuple[str, ...]  # ATen's, as the author's calls dispatch them, views dropped
+    layers: list[Layer]  # convolutions and poolings of the module
+    extents: frozenset[str]  # symbols of sizes that convolutions and poolings made
+    shapes: dict[str, tuple[Any, torch.dtype]] = field(default_factory=dict)  # of what was kept whole, when lowered
 
     def given(self) -> list[str]:
         """Lines that name the tensors inside structured inputs, and lay all out as the kernels expect them."""
@@ -238,9 +242,13 @@ def _trace(source: str, entry_point: str, chosen: frozenset[str], mode: str) -> 
         held += [Argument(name, value, made) for name, made, value in constants]
     names = _size_names(known, held)
     hints = {str(symbol): int(environment.backed_var_to_val[symbol]) for symbol in known.values()}
+    made = {str(symbol): name for symbol, name in extents(environment).items()}
+    taken |= set(names.values())
+    names |= {symbol: unique(name, taken) for symbol, name in made.items()}
+    hints |= {str(symbol): int(environment.backed_var_to_val[symbol]) for symbol in extents(environment)}
     return Traced(graph, environment, fake, names, hints, held, ties.updated(graph, signature), ties.unpacked,
                   wrapped.output_tree, mode, *held_sizes(module, program),
-                  plain_attributes(module), _operators(graph))  # fmt: skip
+                  plain_attributes(module), _operators(graph), layers(module), frozenset(made))  # fmt: skip
 
 
 def _operators(graph: torch.fx.GraphModule) -> tuple[str, ...]:
