@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import resource
 import sys
 import types
@@ -29,8 +30,10 @@ from sources.progress import Budget, Progress
 from sources.search import Solution, feed, has_tensor, starts
 
 PACKAGE_SECONDS, UNIT_SECONDS = 3000, 10  # CPU seconds of a package, of one of its files
-UNIT_MEMORY = 1 << 30  # bytes that a file's models may take
+UNIT_MEMORY = 3 << 30  # bytes of address space that a file's models may take
 MAX_TRIED = 3  # calls of one class that are looked at
+MAX_CONFIGURATIONS = 6  # of one model
+SEARCH_BUDGET = 3_000  # work that a search for a model's inputs may take, see ``progress.Budget``
 MAX_STARTS = 6  # first guesses of inputs that a model without weights is tried with
 SIDES = (64, 224)  # of images
 Seen = dict[str, dict[str, dict[str, Any]]]  # path -> class -> its arguments, specs and what these name
@@ -126,21 +129,26 @@ def _is_factory(function: types.FunctionType) -> bool:
 
 
 def _configured(kind: Any) -> None:
-    """Build and run a model of a small configuration: the smallest that it accepts."""
-    for config in configs_tiny.configurations(kind.config_class):
+    """Build and run a model of a small configuration: the smallest with which it runs."""
+    built = list[nn.Module]()
+    for config in itertools.islice(configs_tiny.configurations(kind.config_class), MAX_CONFIGURATIONS):
         try:
             model = kind(config)
         except Exception:  # noqa: BLE001, S112 - its sizes do not fit: the next configuration has fewer changes
             continue
-        for given in configs_tiny.inputs(model, config):
-            try:
-                with Progress(Budget()):
-                    model(**given)
-            except Exception:  # noqa: BLE001, S112 - other inputs may do
-                continue
+        built = built or [model]
+        if any(_runs(model, given) for given in configs_tiny.inputs(model, config)):
             return
-        feed(model, Budget())
-        return
+    for model in built:
+        feed(model, Budget(SEARCH_BUDGET))
+
+
+def _runs(model: nn.Module, given: dict[str, Any]) -> bool:
+    try:
+        with Progress(Budget()):
+            return has_tensor(model(**given))
+    except Exception:  # noqa: BLE001 - other inputs may do
+        return False
 
 
 def _made(maker: Any) -> None:
@@ -153,7 +161,7 @@ def _made(maker: Any) -> None:
             continue
         if not isinstance(model, nn.Module):
             return
-        if given and feed(model, Budget()) is not None:
+        if given and feed(model, Budget(SEARCH_BUDGET)) is not None:
             return
         if not given:
             _run_weightless(model)

@@ -13,11 +13,12 @@ from typing import Any
 import torch
 from torch import nn
 
-HIDDEN, HEADS, LAYERS, VOCABULARY, SIDE, PATCH, LENGTH, BATCH = 64, 4, 2, 256, 32, 8, 16, 2
+HIDDEN, HEADS, LAYERS, VOCABULARY, SIDE, PATCH, LENGTH, BATCH = 64, 4, 2, 256, 64, 8, 16, 2
 MAX_NESTED = 3  # configurations inside of configurations
 # By the whole name, first match first: what an integer that is larger becomes.
 _SIZES: tuple[tuple[str, int], ...] = (
-    (r".*(token_id|token_index|_id|_idx|seed|version|stride|num_labels|dilation.*|sampling_rate)", 1 << 62),
+    (r".*(kernel|conv_size|factor|ratio|dilation).*|.*(token_id|token_index|_id|_idx|seed|version|stride|num_labels"
+     r"|sampling_rate)", 1 << 62),
     (r".*vocab.*size|.*vocab(ulary)?|n_words|num_embeddings|codebook_size|n_e|num_classes", VOCABULARY),
     (r"(max|n)_(position|source_position|target_position)(s|_embeddings)|max_.*(len|length|positions)|n_ctx", 128),
     (r".*(num_key_value|kv)_heads|num_kv_heads", 2),
@@ -37,6 +38,9 @@ _SIZES: tuple[tuple[str, int], ...] = (
     (r".*(num_.*queries|num_query_tokens|num_latents|num_buckets)", 16),
     (r".*(size|dim|dims|width|channels|d_model|hidden|embd|features|planes|rank|filters|d_inner|d_state)", HIDDEN),
 )  # fmt: skip
+# The same for what a configuration leaves open and its model needs.
+_OPEN = {"n_routed_experts": 4, "num_experts": 4, "num_local_experts": 4, "num_experts_per_tok": 2, "n_group": 1,
+         "topk_group": 1, "n_shared_experts": 1}  # fmt: skip
 _WIDE = 64  # numbers in lists are widths when they are at least so large
 _DEPTHS = re.compile(r"depths?|.*layers.*|.*blocks.*|num_stages")
 
@@ -75,9 +79,10 @@ def configurations(kind: Any) -> Iterator[Any]:
     """Small configurations of a class of them, the smallest first, then ones with fewer changes."""
     whole = kind()
     inner = {n: c for n, c in (getattr(kind, "sub_configs", None) or {}).items() if isinstance(c, type)}
-    small = {n: s for n, v in vars(whole).items() if n not in inner and (s := sized(n, v)) != v}
-    few = {n: v for n, v in small.items() if type(v) is int}
-    layers = {n: v for n, v in few.items() if "layer" in n or "depth" in n}
+    known = {n: v for n, v in vars(whole).items() if n not in inner and not n.startswith("_")}
+    small = {n: s for n, v in known.items() if (s := sized(n, v)) != v} | _related(known)
+    layers = {n: v for n, v in small.items() if "layer" in n or "depth" in n}
+    few = {n: v for n, v in small.items() if type(v) is int} | layers
     for changes in (small, few, {n: v for n, v in few.items() if "head" not in n}, layers, {}):
         for nested in (True, False) if inner else (False,):
             try:
@@ -85,6 +90,24 @@ def configurations(kind: Any) -> Iterator[Any]:
             except Exception:  # noqa: BLE001, S112 - a configuration says that its sizes do not fit
                 continue
             yield _plain(made)
+
+
+def _related(known: Mapping[str, Any]) -> dict[str, Any]:
+    """Changes that others ask for: as many heads for keys, a layer of each kind, parts of the dimensions of a head."""
+    found = {n: _OPEN[n] for n, v in known.items() if v is None and n in _OPEN}
+    heads, keys = known.get("num_attention_heads"), known.get("num_key_value_heads")
+    if type(heads) is int and heads == keys:
+        found["num_key_value_heads"] = min(heads, HEADS)
+    count = known.get("num_hidden_layers")
+    for name, value in known.items():
+        if isinstance(value, list) and len(value) == count and all(isinstance(v, str) for v in value):
+            kinds = list(dict.fromkeys(value))
+            found[name] = [kinds[i % len(kinds)] for i in range(max(LAYERS, len(kinds)))]
+            found["num_hidden_layers"] = len(found[name])
+        if isinstance(value, dict) and isinstance(parts := value.get("mrope_section"), list) and sum(parts):
+            scaled = [p * HIDDEN // HEADS // 2 // sum(parts) for p in parts]
+            found[name] = value | {"mrope_section": scaled}
+    return found
 
 
 def _small(kind: Any, depth: int = 0) -> Any:

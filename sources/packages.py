@@ -60,6 +60,12 @@ def _stand_in(name: str) -> Any:
     return _Permissive(name, (), members)
 
 
+def _member(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return _stand_in(name)
+
+
 class _Importer(MetaPathFinder, Loader):
     """Finds the package itself and what is common; stands in for what ``absent`` names; nothing else is there."""
 
@@ -83,7 +89,7 @@ class _Importer(MetaPathFinder, Loader):
         return types.ModuleType(spec.name)
 
     def exec_module(self, module: types.ModuleType) -> None:
-        module.__dict__["__getattr__"] = _stand_in
+        module.__dict__["__getattr__"] = _member
         module.__dict__["__version__"] = VERSION
 
 
