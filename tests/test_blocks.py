@@ -95,3 +95,9 @@ def test_blocks_are_nobodys_code(forms: list[Form]) -> None:
     origin = operators._origin(row, "2.0")
     assert origin.repository == "torch-blocks" and origin.path.startswith(f"blocks/{forms[0].symbol}/")
     assert "a block of PyTorch's operators drawn with seed 7" in job._header("blocks", forms[0], {"seed": 7})
+
+
+def test_constructors_take_what_they_use(forms: list[Form]) -> None:
+    for form in forms:
+        made = " ".join(layer.partition(" = ")[2] for layer in form.layers)
+        assert all(re.search(rf"(?<!\w){name}(?!\w)", made) for name in form.arguments), form.text("")

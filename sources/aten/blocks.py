@@ -183,7 +183,7 @@ def _core(block: Block, text: str, layers: Sequence[str], keepdim: bool) -> None
     for layer in layers:
         said, _, more = layer.replace("{dim}", block.dim).partition(" | ")
         given = dict(part.split(": ") for part in more.split(", ")) if more else {}
-        found = re.findall(r"[a-z_]+(?![\w=])", said.partition(" = ")[2])
+        found = re.findall(r"(?<!\w)[a-z_]+(?![\w=])", said.partition(" = ")[2])
         chain.layers.append(f"self.{said}")
         chain.arguments |= {w: given.get(w, w) for w in found if w in given or w in vocabulary}
     *lines, last = block.expression(text, keepdim).split("; ")
