@@ -26,6 +26,7 @@ from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import JobError
 
 Row = dict[str, Any]
+PATH = os.pathsep.join(str(Path(__file__).parents[up]) for up in (2, 0))  # where jobs find kdata, and this
 
 
 def baked_job(payload: Row, scratch: Path) -> str:
@@ -42,7 +43,7 @@ def baked_job(payload: Row, scratch: Path) -> str:
 
 def baked(row: Row) -> str | None:
     """A row's kernel with every size a constant, or None."""
-    with lease(step.PRELOAD, **step.ENVIRONMENT, PYTHONPATH=str(Path(__file__).parent)) as worker:
+    with lease(step.PRELOAD, **step.ENVIRONMENT, PYTHONPATH=PATH) as worker:
         try:
             given = {key: row[key] for key in ("python_code", "entry_point")}
             text = worker.call("study:baked_job", given, Limits(wall=60, cpu=30)).value

@@ -67,8 +67,7 @@ def _module(text: str, file: Path) -> ModuleType:
 def timed(rows: list[Row]) -> list[list[float]]:
     """Of a batch; where its child is lost, of each row by itself."""
     given = [{key: row[key] for key in ("python_code", "triton_code", "entry_point")} for row in rows]
-    path = str(Path(__file__).parent)
-    with gpu.borrow() as card, lease("torch", PYTHONPATH=path, **card.environment()) as worker:
+    with gpu.borrow() as card, lease("torch", PYTHONPATH=study.PATH, **card.environment()) as worker:
         try:
             limits = card.limits(SECONDS * len(rows), MEMORY)
             return [[float(v) for v in times] for times in worker.call("study_speed:time_job", given, limits).value]
