@@ -94,7 +94,7 @@ def configurations(kind: Any) -> Iterator[Any]:
 
 def _related(known: Mapping[str, Any]) -> dict[str, Any]:
     """Changes that others ask for: as many heads for keys, a layer of each kind, parts of the dimensions of a head."""
-    found = {n: _OPEN[n] for n, v in known.items() if v is None and n in _OPEN}
+    found: dict[str, Any] = {n: _OPEN[n] for n, v in known.items() if v is None and n in _OPEN}
     heads, keys = known.get("num_attention_heads"), known.get("num_key_value_heads")
     if type(heads) is int and heads == keys:
         found["num_key_value_heads"] = min(heads, HEADS)

@@ -29,7 +29,7 @@ from sources.initial import cheapen
 from sources.inputs import all_tensors, parameters
 from sources.isolation import isolated
 from sources.on_cpu import OnOne, without_weights
-from sources.progress import Budget, Progress, TooLongError
+from sources.progress import BUDGET, Budget, Progress, TooLongError
 from sources.runs import Runs, fitted
 from sources.search import TOO_LONG, Solution, Unsolved, call, has_tensor, solve
 from sources.sizes import bounded, named, slots, tied
@@ -37,6 +37,7 @@ from sources.slicer import ABSENT
 from sources.writer import pruned
 
 MODULE = "task"  # that a cut is executed as
+SEEN_BUDGET = 4_000  # of the search for a class that was seen with arguments and inputs that do not do
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
 
 
@@ -44,6 +45,8 @@ def warm() -> None:
     """Called once before any fork: the first use of a dispatch mode imports the compiler, which takes seconds."""
     with Work():
         torch.nn.Linear(2, 2)(torch.ones(1, 2))
+    # Torch's own keeps the stack of each call for devices that are not here: a tenth of a search's time.
+    torch.manual_seed = torch.default_generator.manual_seed
 
 
 def attempt(payload: dict[str, Any], scratch: Path) -> list[dict[str, Any]]:
@@ -107,7 +110,7 @@ def infer(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
             return _written(cut, namespace, known, operators)
         sites.insert(0, {"positional": [], "named": seen["arguments"]})
     told = Told(tuple(sites), cut["told"]["defaults"])
-    outcome = solve(kind, namespace, cut["source"], told, operators)
+    outcome = solve(kind, namespace, cut["source"], told, operators, SEEN_BUDGET if seen else BUDGET)
     if isinstance(outcome, Unsolved):
         return {"reason": outcome.reason, "detail": outcome.detail[:500]}
     return _written(cut, namespace, outcome, operators)

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+from torch import nn
 
 from sources.check import UnfitError, Work
 from sources.constructions import build
 from sources.inputs import draw
 from sources.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, Budget
 from sources.search import Solution, call, has_tensor
-from sources.variants import defaults_of, halved, of_one, shallower
+from sources.variants import Arguments, defaults_of, halved, of_one, shallower
 
 MAX_HALVINGS = 6
 TIES_BUDGET = 6_000  # work spent on finding which sizes belong together, see ``progress.Budget``
@@ -25,6 +26,7 @@ class Runs:
         """``operators`` that compute are what a task may have."""
         self.kind, self._namespace, self._budget = kind, namespace, Budget(TIES_BUDGET)
         self._operators = operators
+        self._built: tuple[Arguments, nn.Module] | None = None  # other inputs often go to the same module
 
     def __call__(self, solution: Solution) -> bool:
         return self._budget.left >= 0 and self.fits(solution, self._budget)
@@ -32,11 +34,13 @@ class Runs:
     def fits(self, solution: Solution, budget: Budget | None = None) -> bool:
         """Whether the module runs, at the cost of a budget of its own unless another is given."""
         budget = budget or Budget()
-        try:
-            module = build(self.kind, dict(solution.arguments), self._namespace, budget)
-        except Exception:  # noqa: BLE001 - it does not run, whatever the reason
-            return False
-        _, result, error = call(module, solution.specs, budget)
+        if self._built is None or self._built[0] != solution.arguments:
+            try:
+                module = build(self.kind, dict(solution.arguments), self._namespace, budget)
+            except Exception:  # noqa: BLE001 - it does not run, whatever the reason
+                return False
+            self._built = (solution.arguments, module)
+        _, result, error = call(self._built[1], solution.specs, budget)
         return error is None and has_tensor(result)
 
     def heavy(self, solution: Solution) -> bool:

@@ -24,7 +24,7 @@ from torch import nn
 from sources.constructions import NOTHING, Constructions, Told, Trouble
 from sources.failure import Failure
 from sources.inputs import Specs, all_tensors, draw, guesses
-from sources.progress import DRAWN_OF_ONE, MAX_ELEMENTS, Budget, Progress, TooLongError, TooMuchError
+from sources.progress import BUDGET, DRAWN_OF_ONE, MAX_ELEMENTS, Budget, Progress, TooLongError, TooMuchError
 from sources.repairs import repairs
 from sources.variants import Arguments, defaults_of, halved, narrower, of_one, rescaled, shallower
 from sources.worth import flaw
@@ -92,13 +92,18 @@ class _Tried:
 
 
 def solve(
-    kind: type[nn.Module], namespace: Mapping[str, Any], text: str, told: Told = NOTHING, operators: int | None = None
+    kind: type[nn.Module],
+    namespace: Mapping[str, Any],
+    text: str,
+    told: Told = NOTHING,
+    operators: int | None = None,
+    work: float = BUDGET,
 ) -> Solution | Unsolved:
     """Search arguments and inputs for a module class of a task's namespace; ``text`` is the task's source.
 
-    A task may have so many ``operators`` that compute; None: any number.
+    A task may have so many ``operators`` that compute; None: any number.  ``work`` is what the search may take.
     """
-    budget, defaults = Budget(), defaults_of(kind)
+    budget, defaults = Budget(work), defaults_of(kind)
     constructions = Constructions(kind, namespace, text, budget, told)
     first: Unsolved | None = None
     flawed: list[Solution] = []
