@@ -142,7 +142,8 @@ def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspe
         shapes = [sizes.shape(shape) for shape in told(p.name, documentation, text, str(p.annotation))]
         found.append(_of_parameter(module, p, text, shapes))
     side = next((v for n, v in _extents(module, known) if _IMAGE.search(n) and 8 <= v <= 512 and v != SIDE), 0)
-    return [_of_side(options, side) for options in found] if side else found
+    area = next((a for a in _areas(module) if a != TOKENS), 0)
+    return [_of_side(options, side, area) for options in found] if side or area else found
 
 
 _IMAGE = re.compile(r"im(age|g)_?(size|res|dim|h|w|side)|input_?(size|res|shape)|resolution|crop_?size")
@@ -158,11 +159,22 @@ def _extents(module: nn.Module, known: Mapping[str, int]) -> Iterator[tuple[str,
                 yield name, last
 
 
-def _of_side(options: list[Spec], side: int) -> list[Spec]:
-    """The options, each image first of the side that the module was made for."""
+def _areas(module: nn.Module) -> Iterator[int]:
+    """Numbers of tokens that images of the extents that a module holds have: Swin's ``input_resolution``."""
+    for part in itertools.islice(module.modules(), 20):
+        for name, value in vars(part).items():
+            pair = value if isinstance(value, tuple | list) and [type(v) for v in value] == [int, int] else (0, 0)
+            if "resolution" in name and 0 < pair[0] * pair[1] <= 1 << 12:
+                yield pair[0] * pair[1]
+
+
+def _of_side(options: list[Spec], side: int, area: int) -> list[Spec]:
+    """The options, each image first of the side, and each sequence of the length, that the module was made for."""
     out: list[Spec] = []
     for option in options:
-        if isinstance(option, Tensor) and option.shape[2:] == (SIDE, SIDE):
+        if area and isinstance(option, Tensor) and len(option.shape) == 3 and option.shape[1] == TOKENS:
+            out.append(option.resized(1, area))
+        if side and isinstance(option, Tensor) and option.shape[2:] == (SIDE, SIDE):
             out.append(replace(option, shape=(BATCH if side > 128 else option.shape[0], option.shape[1], side, side)))
         out.append(option)
     return list(dict.fromkeys(out))

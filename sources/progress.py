@@ -72,6 +72,8 @@ class Progress(TorchFunctionMode):
             raise TooMuchError(f"{self.count} torch functions, {self.elements} elements, {self.flops:.1e} FLOPs")
         name = getattr(function, "__name__", "")
         self.last = (name, args)
+        if name in _RECURRENT and self.flops + _flops(name, args, args[0]) > self._flops:
+            raise TooMuchError(f"{name} on {args[0].numel()} elements")  # one call of these may take minutes
         result = function(*args, **(kwargs or {}))
         self.budget.left -= 1
         if type(result) is torch.Tensor:

@@ -19,7 +19,7 @@ from sources.kinds import KINDS
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
 SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
 MAX_ELEMENTS = 1 << 22
-MAX_SIDE = 256
+MAX_SIDE, MAX_DIMENSION = 256, 4096
 
 
 def repairs(failure: Failure) -> list[Change]:
@@ -78,7 +78,7 @@ def _wanted(f: Failure, got: int, wanted: int) -> Iterator[Change]:
                 yield f.with_tensor(path, t.resized(i, wanted), 0.2)
             if i and size + wanted - got > 0:
                 yield f.with_tensor(path, t.resized(i, size + wanted - got), 0.8)
-            if i and size * wanted % got == 0:
+            if i and size * wanted % got == 0 and size * wanted // got <= MAX_DIMENSION:
                 yield f.with_tensor(path, t.resized(i, size * wanted // got), 0.7)
         if len(t.shape) >= 3:
             spatial = len(t.shape) - 2
@@ -213,12 +213,31 @@ def _rank(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, Many((t,) * int(unpack[1] or unpack[2]), "tuple"), 1.5)
 
 
+def _window(f: Failure) -> Iterator[Change]:
+    """A window that is larger than what comes to it tells by how much."""
+    pooled = re.search(r"input size: \(\d+x(\d+)x\d+\)\. Calculated output size: \(\d+x(-?\d+)x", f.message)
+    padded = re.search(r"input size per channel: \((\d+)(?: x \d+)*\)\. Kernel size: \((\d+)", f.message)
+    if pooled:
+        got, wanted = int(pooled[1]), int(pooled[1]) + 1 - int(pooled[2])
+    elif padded:
+        got, wanted = int(padded[1]), int(padded[2])
+    else:
+        return
+    for path, t in all_tensors(f.specs):
+        side = t.shape[-1] * wanted // max(1, got) if len(t.shape) >= 3 else 0
+        if t.shape[-1:] < (side,) <= (2 * MAX_SIDE,):
+            batch = 1 if side >= MAX_SIDE // 2 else t.shape[0]
+            yield f.with_tensor(path, Tensor((batch, t.shape[1], *[side] * (len(t.shape) - 2)), t.kind), 0.2)
+
+
 def _small(f: Failure) -> Iterator[Change]:
     if not re.search(
         r"[Kk]ernel size|too small|[Oo]utput size|smaller|Padding size|negative dim|Expected more than", f.message
     ):
         return
     for path, t in all_tensors(f.specs):
+        if "more than 1 value" in f.message and t.shape[:1] == (1,):
+            yield f.with_tensor(path, t.resized(0, 2), 0.1)
         if len(t.shape) == 4:
             yield f.with_tensor(path, replace(t, shape=(t.shape[0] // 2 or 1, t.shape[1], 256, 256)), 1.2)
         for side in (64, 128, 224):
@@ -249,5 +268,6 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
-    _layer, _expected, _shapes, _mismatch, _split, _matmul, _numbers, _view, _rank, _small, _divisible, _equal, *KINDS,
+    _layer, _expected, _shapes, _mismatch, _split, _matmul, _numbers, _view, _rank, _window, _small, _divisible, _equal,
+    *KINDS,
 )  # fmt: skip

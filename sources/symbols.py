@@ -36,8 +36,10 @@ ALIASES = {
     "timm.models": "timm.layers", "mmengine": "mmcv", "pytorch_transformers": "transformers",
     "pytorch_pretrained_bert": "transformers", "torchinfo": "torchsummary", "thop": "torchsummary",
     "ptflops": "torchsummary", "fvcore.common.config": "yacs", "easydict": "yacs",
-    "ml_collections": "yacs", "addict": "yacs", "munch": "yacs", "attrdict": "yacs",
+    "gym": "gymnasium", "ml_collections": "yacs", "addict": "yacs", "munch": "yacs", "attrdict": "yacs",
 }  # fmt: skip
+# Modules below a third-party one that our replacement of it serves: ``from gymnasium import spaces``.
+SERVED = frozenset(["spaces", "cnn", "nn", "layers", "models", "ops", "utils"])
 FALLBACKS = frozenset(["apex"])  # what is imported of these in a try is said in plain torch where it fails
 MAX_HOPS = 16  # of re-exports: more is a circle
 
@@ -265,6 +267,8 @@ class Package:
                 return found
         folder = posixpath.dirname(module) if module.endswith("__init__.py") else module
         below = self._path(folder, [name]) if not folder.endswith(".py") else None
+        if below is None and module in self.replacements and name in SERVED:
+            return Inner(module)
         return Inner(below) if below else Missing(name)
 
     def chain(self, path: str, node: ast.Attribute | ast.Name) -> tuple[Target, int]:

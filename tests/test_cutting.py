@@ -213,3 +213,20 @@ def test_a_call_shows_what_its_variables_hold() -> None:
     package = Package({"net.py": text}, {})
     (site,) = Hints(package).sites(Here("net.py", "Whole"))
     assert site.spelled({Here("net.py", "Part"): "Part"}.get)["positional"] == ["Part(48)"]
+
+
+def test_a_stand_in_serves_the_modules_below_it() -> None:
+    text = HEAD + (
+        "import gym\nfrom gymnasium import spaces\nclass Net(nn.Module):\n"
+        "    def __init__(self, seen: gym.Space, done: spaces.Discrete):\n        super().__init__()\n"
+        "        assert isinstance(done, spaces.Discrete)\n        self.line = nn.Linear(seen.shape[0], done.n)\n"
+        "    def forward(self, x):\n        return self.line(x)\n"
+    )
+    package = Package({"net.py": text}, replacements())
+    (site,) = Hints(package).sites(Here("net.py", "Net"))
+    found = write_cut(Slicer(package), "net.py", "Net", sorted(site.needs, key=str))
+    namespace: dict[str, Any] = {}
+    exec(found.source, namespace)
+    given = site.spelled(found.names.get)["named"]
+    assert isinstance(given, dict)
+    assert namespace["Net"](**{n: eval(t, namespace) for n, t in given.items()})(torch.ones(64)).shape == (16,)

@@ -15,7 +15,7 @@ from sources import search
 from sources.emit import emit
 from sources.failure import Failure
 from sources.inputs import Many, Plain, Tensor
-from sources.progress import Budget, Progress
+from sources.progress import Budget, Progress, TooMuchError
 from sources.repairs import repairs
 from sources.runs import Runs, fitted
 from sources.search import Solution, solve
@@ -131,6 +131,10 @@ class Any2(nn.Module):
          "but got split_sizes=[1, 2]", (4, 3, 32, 32)),
         ("The size of tensor a (14) must match the size of tensor b (8) at non-singleton dimension 3", (4, 64, 56, 56)),
         ("Input images should be 3-d", (4, 64, 64)),
+        ("Given input size: (2048x1x1). Calculated output size: (2048x-5x-5). Output size is too small",
+         (1, 64, 224, 224)),
+        ("Calculated padded input size per channel: (2 x 2). Kernel size: (7 x 7). Kernel size can't be greater",
+         (4, 64, 112, 112)),
     ],
 )  # fmt: skip
 def test_messages_tell_shapes(message: str, wanted: tuple[int, ...]) -> None:
@@ -158,3 +162,5 @@ def test_the_work_of_recurrent_layers_is_counted() -> None:
     with torch.no_grad(), Progress(Budget()) as progress:
         layer(x)
     assert progress.flops == 2.0 * 16 * 4 * sum(p.numel() for p in layer.parameters())
+    with torch.no_grad(), pytest.raises(TooMuchError), Progress(Budget()):
+        layer(torch.empty(1 << 18, 4, 64))

@@ -196,7 +196,11 @@ def build_model_from_cfg(cfg, registry=None, default_args=None, **kwargs):
     return build_from_cfg(cfg, registry, default_args)
 
 
-MODELS = Registry("model")
+MODELS, TASK_UTILS, DATASETS, TRANSFORMS, METRICS = (
+    Registry(name) for name in ("model", "task util", "dataset", "transform", "metric")
+)
+Conv2d, Conv3d, ConvTranspose2d = nn.Conv2d, nn.Conv3d, nn.ConvTranspose2d
+Linear, MaxPool2d = nn.Linear, nn.MaxPool2d
 
 
 def is_seq_of(seq, expected_type, seq_type=(list, tuple)):
