@@ -79,15 +79,14 @@ def check(source: str, entry_point: str, operators: int = MAX_OPERATORS) -> dict
         raise UnfitError("too large", "parameters")
     inputs = program.inputs()
     work = Work(operators)
-    _run(module, inputs, work=work)
+    first = _run(module, inputs, work=work)
     if work.operators == 0:
         raise UnfitError("computes nothing")
-    if not _finite(_run(module, inputs)):
+    if not _finite(first):
         raise UnfitError("not finite")
-    mode = _deterministic(module, inputs)
-    outputs = [_outputs(program, entry_point, seed, mode) for seed in SEEDS]
-    _outputs_fit(outputs)
-    _depends(module, inputs)
+    mode, before = _deterministic(module, inputs, first)
+    _outputs_fit([before, _outputs(program, entry_point, SEEDS[1], mode)])
+    _depends(module, inputs, before)
     return {"mode": mode, "operators": work.operators, "inputs": [_described(i) for i in leaves(inputs)]}
 
 
@@ -118,13 +117,17 @@ def _same(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
     return len(one) == len(other) and all(a.shape == b.shape and torch.equal(a, b) for a, b in pairs)
 
 
-def _deterministic(module: Any, inputs: list[Any]) -> str:
-    """The mode in which the module is deterministic: as constructed if it can be, else "eval"."""
-    if _same(_run(module, inputs, 1), _run(module, inputs, 2)):
-        return "train"
+def _deterministic(module: Any, inputs: list[Any], first: list[torch.Tensor]) -> tuple[str, list[torch.Tensor]]:
+    """The mode in which the module is deterministic, and its outputs in it; as constructed if it can be, else "eval".
+
+    ``first`` are its outputs as it was constructed.
+    """
+    if _same(first, _run(module, inputs, 1)):
+        return "train", first
     module.eval()
-    if _same(_run(module, inputs, 1), _run(module, inputs, 2)):
-        return "eval"
+    before = _run(module, inputs, 1)
+    if _same(before, _run(module, inputs, 2)):
+        return "eval", before
     raise UnfitError("nondeterministic")
 
 
@@ -151,9 +154,8 @@ def _outputs_fit(outputs: list[list[torch.Tensor]]) -> None:
         raise UnfitError("output constant")
 
 
-def _depends(module: Any, inputs: list[Any]) -> None:
-    """Every tensor among the inputs must matter."""
-    before = _run(module, inputs)
+def _depends(module: Any, inputs: list[Any], before: list[torch.Tensor]) -> None:
+    """Every tensor among the inputs must matter; ``before`` are the outputs for them as they are."""
     for i, tensor in enumerate(leaves(inputs)):
         changed = copy.deepcopy(inputs)
         target = list(leaves(changed))[i]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -66,7 +67,7 @@ def mined(folder: Path) -> Yield:
     cut = list(mine.cut_step().function(files))
     definitions = [d for d in cut if isinstance(d, Definition)]
     made = list(mine.step(operators=mine.LARGE).function(definitions))
-    functions = {(d.origin.path, d.symbol) for d in definitions if d.symbol[:1].islower() or d.symbol[:1] == "_"}
+    functions = {(d.origin.path, d.symbol) for d in definitions if re.search(rf"^def {d.symbol}\(", d.source, re.M)}
     tasks = [t for t in made if isinstance(t, Task)]
     plain = sum((t.origin.path, t.symbol) in functions for t in tasks)
     refused = sum(isinstance(d, Dropped) and d.reason not in ("duplicate", "no forward", "does not parse") for d in cut)
