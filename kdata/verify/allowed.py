@@ -56,9 +56,19 @@ class Watch(TorchDispatchMode):
         if name == "resize_":
             self.called["aten.resize_"] = None
         result = function(*args, **kwargs)
+        if name in COPIES and isinstance(result, torch.Tensor) and self._truncates(args, result):
+            self.called[f"aten.{name} to {str(result.dtype)[6:]}"] = None
         if self._ledger.made and name in COPIES and isinstance(result, torch.Tensor):
             self._ledger.made.copied([t for t in args if isinstance(t, torch.Tensor)], result)
         return tree_map_only(torch.Tensor, self._poisoned, result) if name in EMPTY else result
+
+    def _truncates(self, args: Any, result: torch.Tensor) -> bool:
+        """Whether a copy to another dtype has made integers of what were none."""
+        source = next((t for t in reversed(args) if isinstance(t, torch.Tensor)), result)
+        if not source.is_floating_point() or result.is_floating_point() or result.is_complex():
+            return False
+        with self._ledger.move():
+            return not torch.equal(result.to(source.dtype), source.expand_as(result))
 
     def out_of_bounds(self) -> bool:
         """Whether anything was written outside the memory this gave out."""

@@ -92,8 +92,10 @@ class Enclosure:
 
 def _harmless(event: str, arguments: tuple[Any, ...]) -> bool:
     if event == "object.__setattr__":  # what dataclasses do to the candidate's classes
-        own = isinstance(arguments[0], type) and arguments[0].__module__ == CANDIDATE
-        return own and arguments[1] in ("__doc__", "__qualname__")
+        kind, name = arguments[0], arguments[1]
+        if isinstance(kind, type) and issubclass(kind, tuple) and kind.__module__ == "collections":
+            return name == "__module__" and not of_library(kind)  # what namedtuple does to the class that it makes
+        return isinstance(kind, type) and kind.__module__ == CANDIDATE and name in ("__doc__", "__qualname__")
     if event != "open":
         return event in LISTING
     path, _, flags = arguments

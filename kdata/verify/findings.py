@@ -120,6 +120,8 @@ class Judgement:
         found.check("two equal calls leave the same behind", stateless)
         if not stateless:
             raise RejectedError(reasons.STATEFUL, "something it can reach differs after a second equal call")
+        if len(set(self.value.get("kept", ()))) > 1:
+            raise RejectedError(reasons.STATEFUL, "what it keeps differs after a call with other values")
 
     def _wrong(self, found: Findings, works_at_double: Callable[[], bool]) -> RejectedError:
         """The reason behind failed trials: sizes, where only they make the difference."""
@@ -163,11 +165,7 @@ class Judgement:
     def _depends(self, found: Findings) -> None:
         """With its kernels disabled the answer must break, and with failing launches it must fail."""
         number = self.numbers[0]
-        ablated = self.value["ablated"]
-        _, broken = compare(self.expected, number, ablated, self.returned)
-        share = (
-            untouched(self.expected, number, ablated, self.returned) if broken == reasons.WRONG else float(not broken)
-        )
+        share = min(self._untouched(number, self.value[name]) for name in ("ablated", "otherwise"))
         found.check("answer depends on its kernels", share <= MOST_UNTOUCHED)
         if share > MOST_UNTOUCHED:
             raise RejectedError(reasons.INDEPENDENT, f"with its kernels disabled {share:.0%} of the answer is right")
@@ -179,3 +177,10 @@ class Judgement:
         found.check("a failing launch is an error", loud)
         if not loud:
             raise RejectedError(reasons.FALLBACK, "when a launch fails it returns something all the same")
+
+    def _untouched(self, number: int, ablated: dict[str, Any]) -> float:
+        """The share of an answer that is right without its kernels."""
+        _, broken = compare(self.expected, number, ablated, self.returned)
+        return (
+            untouched(self.expected, number, ablated, self.returned) if broken == reasons.WRONG else float(not broken)
+        )

@@ -28,7 +28,7 @@ _profile, _sync = profile, torch.cuda.synchronize
 
 def warm() -> None:
     """Put the ledger and the watches in place. Nothing here starts CUDA: the children that are forked do."""
-    host.use(host.Engine("cuda", _ledger, _ledger.take_turn, lambda: False, torch.cuda.synchronize))
+    host.use(host.Engine("cuda", _ledger, _ledger.take_turn, lambda: False, lambda: "", torch.cuda.synchronize))
     prepare()
 
 

@@ -21,7 +21,14 @@ PATTERN = 0xFF  # NaN in every floating type, -1 in signed integers, and an inde
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 _guarded: WeakValueDictionary[int, Bytes] = WeakValueDictionary()  # address of each guarded storage: with its bars
+_truth = 1
 _storage = torch.Tensor.untyped_storage  # before a candidate can patch it
+
+
+def start_bools_as(truth: bool) -> None:
+    """What unwritten memory of bools reads as from here on: they have no poison, and either may be the right answer."""
+    global _truth
+    _truth = int(truth)
 
 
 def guarded(
@@ -32,8 +39,7 @@ def guarded(
         size = torch.empty((), dtype=dtype, device="cpu").element_size()
         strides = list(strides) if strides is not None else row_major(shape)
         span = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
-        # bool has no poison that reads back as a bool: its own bytes start as 1
-        body = 1 if dtype is torch.bool else PATTERN
+        body = _truth if dtype is torch.bool else PATTERN
         made = torch.empty(0, dtype=dtype, device=device)
         if torch.device(device).type == "cpu":
             return made.set_(_between_bars(max(1, span) * size, body), 0, tuple(shape), tuple(strides))

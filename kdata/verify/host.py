@@ -17,10 +17,10 @@ from typing import Any
 
 import torch
 
-from kdata.verify import enclosure, interpreter, pretence, reasons, sampling, warmup, wire
+from kdata.verify import enclosure, interpreter, pretence, races, reasons, sampling, warmup, wire
 from kdata.verify.allowed import Watch, hide_values
 from kdata.verify.gradients import gradients
-from kdata.verify.guards import guarded, intact
+from kdata.verify.guards import guarded, intact, start_bools_as
 from kdata.verify.launches import InjectedError, Ledger, Made
 from kdata.verify.loading import ImportingError, line, load
 from kdata.verify.state import fingerprint
@@ -38,6 +38,7 @@ class Engine:
     ledger: Ledger
     take_turn: Callable[[int], None]  # which of an autotuner's configurations comes next
     outside: Callable[[], bool]  # whether a kernel reached outside its tensors since this was last asked
+    racing: Callable[[], str]  # how its programs or lanes raced since this was last asked
     settle: Callable[[], None]  # wait for the device
     turn_round: Callable[[bool], None] = lambda _: None  # let programs run last to first
     choices: Callable[[], int] = lambda: 0  # turns after which an autotuner has had them all
@@ -45,8 +46,8 @@ class Engine:
 
 
 _engine = Engine(
-    "cpu", Ledger(), interpreter.take_turn, lambda: bool(interpreter.violations()), lambda: None,
-    interpreter.turn_round, interpreter.choices, True,
+    "cpu", Ledger(), interpreter.take_turn, lambda: bool(interpreter.violations()), races.found,
+    lambda: None, interpreter.turn_round, interpreter.choices, True,
 )  # fmt: skip
 _watches: list[Watch] = []
 _snapshot: enclosure.Snapshot | None = None
@@ -86,7 +87,8 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Import the candidate and run it on every trial.
 
     ``payload``: manifest, mode, trials (``given`` of each), ablate (the number of the trial to repeat: as it is, with
-    kernels disabled, and with launches failing; None: no trial), programs (how many of each launch run; 0: all).
+    kernels disabled, and with launches failing; None: no trial), programs (how many of each launch run; 0: all),
+    named (numbers of programs that are among them).
     """
     reader = wire.Reader(payload["manifest"], (scratch / GIVEN).read_bytes(), _engine.device)
     try:
@@ -106,7 +108,7 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
 
 def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tuple[dict[str, Any], wire.Writer]:
     calls = Calls(module, reader, payload["mode"])
-    sampling.sample(payload.get("programs", 0))
+    sampling.sample(payload.get("programs", 0), payload.get("named", ()))
     reports: list[dict[str, Any]] = []
     value: dict[str, Any] = {}
     for number, given in enumerate(payload["trials"]):
@@ -116,6 +118,9 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
         reports.append(calls.trial(given | looked_at))
         if number == payload["ablate"]:
             value["repeated"] = calls.repeat(given)
+            value["kept"] = [calls.remembered(values=False)]
+        elif len(value.get("kept", ())) == number and given.get("again"):  # one more of the same sizes
+            value["kept"].append(calls.remembered(values=False))
     if payload["ablate"] is None:
         return {"trials": reports}, calls.writer
     _engine.turn_round(False)
@@ -124,8 +129,9 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
         _engine.take_turn(number)
         value["tuned"].append(calls.trial(payload["trials"][payload["ablate"]] | {"again": False}))
     _engine.take_turn(payload["ablate"])
-    for name, behaviour in (("ablated", "skip"), ("failing", "fail")):
+    for name, behaviour in (("ablated", "skip"), ("otherwise", "skip"), ("failing", "fail")):
         _engine.ledger.behaviour = behaviour  # type: ignore[assignment]
+        start_bools_as(name != "otherwise")
         value[name] = calls.trial(payload["trials"][payload["ablate"]] | {"again": False})
     return value | {"trials": reports}, calls.writer
 
@@ -154,6 +160,7 @@ class Calls:
         """
         ledger = _engine.ledger
         ledger.launches = []
+        _engine.racing()  # what a call that failed left
         watch = Watch(ledger)
         report: dict[str, Any] = {"outcome": "ok", "detail": ""}
         last = self._last if given.get("again") else None
@@ -178,17 +185,20 @@ class Calls:
         """The last call once more, and what the candidate remembers before and after it."""
         if self._last is None:
             return {"outcome": "raises", "detail": "", "before": "", "after": ""}
-        before = self._remembered(self._last)
+        before = self.remembered()
         report = self.trial(given | {"again": True})
-        after = self._remembered(self._last) if self._last else ""
-        return report | {"before": before, "after": after}
+        return report | {"before": before, "after": self.remembered()}
 
-    def _remembered(self, last: Last) -> str:
+    def remembered(self, values: bool = True) -> str:
+        """See ``kdata.verify.state``; "" where the last call failed."""
+        last = self._last
+        if last is None:
+            return ""
         leaves = torch.utils._pytree.tree_leaves((last.inputs, last.outputs))
         with _engine.ledger.move():
             leaves += last.model.state_dict(keep_vars=True).values()
             left = _snapshot.added() if _snapshot else []
-            return fingerprint(self.module, last.model, {id(t) for t in leaves}, left)
+            return fingerprint(self.module, last.model, {id(t) for t in leaves}, left, values)
 
     def _call(self, given: dict[str, Any], watch: Watch, last: Last | None) -> dict[str, Any]:
         model = last.model if last else build(self.module, self.reader, given)
@@ -200,16 +210,19 @@ class Calls:
                 model.load_state_dict(state, strict=True)
         except Exception as error:
             raise StopTrialError("state", line(error)) from error
-        if last is None:
-            _rehome(model.to(_engine.device))
-            if self.mode == "eval":
-                with watch:
+        with watch:  # so may what is asked of a module before it is called
+            if last is None:
+                model.to(_engine.device)
+                if self.mode == "eval":
                     model.eval()
+            own = [*model.parameters(), *model.buffers()]
+        if last is None:
+            _rehome(own)
         inputs = self.reader.read(given["inputs"])
         if last:
             inputs = _refill(last.inputs, inputs)
         ledger = _engine.ledger
-        held = torch.utils._pytree.tree_leaves([inputs, [*model.parameters(), *model.buffers()]])
+        held = torch.utils._pytree.tree_leaves([inputs, own])
         held = [t for t in held if isinstance(t, torch.Tensor)]
         ledger.made = Made(held, ledger.move) if given.get("made") else None
         drawn = torch.get_rng_state()
@@ -228,8 +241,9 @@ class Calls:
             except wire.NotPlainError as error:
                 raise StopTrialError("structure", f"it returns {error}") from error
             held |= {"made": write(_engine.ledger.made.found)} if _engine.ledger.made else {}
-            held |= {"written": write(_written(outputs))} if sampling.active() else {}
+            held |= {"written": write(_written(outputs)), "programs": sampling.ran()} if sampling.active() else {}
             held |= {"inputs": write(inputs), "state": write(dict(model.state_dict())), "out_of_bounds": broken}
+            held |= {"racing": _engine.racing()}
         self._last = Last(model, inputs, outputs)
         return held
 
@@ -256,9 +270,9 @@ def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
     return (one.shape, one.dtype, one.stride(), type(one)) == (other.shape, other.dtype, other.stride(), type(other))
 
 
-def _rehome(model: torch.nn.Module) -> None:
+def _rehome(tensors: list[torch.Tensor]) -> None:
     """Move parameters and buffers between guard bars too."""
-    for tensor in [*model.parameters(), *model.buffers()]:
+    for tensor in tensors:
         strides = tensor.stride() if tensor.is_contiguous() else None
         moved = guarded(tensor.shape, strides, tensor.dtype, _engine.device)
         tensor.data = moved.copy_(tensor.data)

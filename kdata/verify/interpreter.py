@@ -14,7 +14,9 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 - ``autotune`` times kernels on a GPU: here configurations take turns.
 - memory is not protected, so a kernel that runs past its tensors kills the process or meets luck: checked here.
 - programs run one after another, first to last, so that a kernel whose programs race is right: here the order can be
-  turned round.
+  turned round, and ``kdata.verify.races`` sees one program load what another stored.
+- ``tl.dot`` is exact whatever its ``input_precision``: asked for tf32, its factors are rounded to tf32 here; where
+  nothing is asked for it is fp32's, as the track is that is judged.
 """
 
 from __future__ import annotations
@@ -25,9 +27,10 @@ from typing import Any
 import numpy as np
 import triton
 import triton.language as tl
+from triton._C.libtriton import ir
 from triton.runtime import autotuner, interpreter
 
-from kdata.verify import haste
+from kdata.verify import haste, races
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _turn = 0
@@ -61,6 +64,7 @@ def mend() -> None:
         ("create_atomic_rmw", 1, 3),
     ):
         _check_bounds(builder, name, pointer, mask)
+    races.watch(_ranges)
 
 
 def give(ranges: list[tuple[int, int]]) -> None:
@@ -166,6 +170,13 @@ def _round_bfloat16(data: Array) -> Array:
     return np.where(np.isnan(data), np.uint32(0x7FC0), rounded).astype(np.uint16)
 
 
+def _round_tf32(data: Array) -> Array:
+    """float32 with ten bits of fraction, to nearest even; NaN stays NaN."""
+    bits = np.ascontiguousarray(data).view(np.uint32)
+    rounded = (bits + np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))) & np.uint32(0xFFFFE000)
+    return np.where(np.isnan(data), data, rounded.view(np.float32))
+
+
 def _widen_bfloat16(data: Array) -> Array:
     return (np.ascontiguousarray(data).astype(np.uint32) << np.uint32(16)).view(np.float32)
 
@@ -202,7 +213,10 @@ def _mend_bfloat16() -> None:
     dot = builder.create_dot
 
     def create_dot(self: Any, a: Any, b: Any, d: Any, precision: Any, imprecise: Any) -> Any:
-        return dot(self, wide(a), wide(b), d, precision, imprecise)
+        factors = wide(a), wide(b)
+        if precision == ir.INPUT_PRECISION.TF32:
+            factors = tuple(handle(_round_tf32(f.data), f.dtype) if f.data.dtype == np.float32 else f for f in factors)
+        return dot(self, *factors, d, precision, imprecise)
 
     builder.create_dot = create_dot
 

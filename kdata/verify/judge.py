@@ -22,8 +22,8 @@ from kdata.verify import admission, breadth, gpu_judge, reasons, targets, whole
 from kdata.verify.compare import Tensors
 from kdata.verify.findings import Findings, Judgement, RejectedError
 from kdata.verify.gpu import LostError
-from kdata.verify.options import Level, Options
-from kdata.verify.source import defines_kernel, integers, object_to, task_part
+from kdata.verify.options import INTERPRETED, Level, Options
+from kdata.verify.source import defines_kernel, integers, landmarks, object_to, task_part
 from kdata.verify.tolerances import VERSION
 from kdata.verify.trial import Expected, compare
 
@@ -61,6 +61,7 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
                 expected,
                 lambda every, chosen, few: _call(candidate, every, chosen, options, ablate=None, few=few),
                 found,
+                options.level == "trust",
             )
         _build(candidate, options, found)
         if found.device:
@@ -150,11 +151,12 @@ def _call(
     ablate: int | None = 0, few: int = 0,
 ) -> Answer:  # fmt: skip
     payload = {"manifest": expected.manifest, "mode": expected.mode, "ablate": ablate,
-               "programs": few, "trials": _sequence(expected, numbers, backwards)}  # fmt: skip
+               "programs": few, "named": landmarks(candidate.source) if few else [],
+               "trials": _sequence(expected, numbers, backwards)}  # fmt: skip
     if options.device == "cuda":
         return gpu_judge.call(candidate, payload, expected.given_bytes, options)
     files = {"given.bin": expected.given_bytes, "candidate.py": candidate.source.encode()}
-    with lease("torch", "kdata.verify.host:warm", TRITON_INTERPRET="1") as worker:
+    with lease("torch", "kdata.verify.host:warm", **INTERPRETED) as worker:
         return worker.call("kdata.verify.host:answer", payload, options.limits(), files, fetch=("returned.bin",))
 
 

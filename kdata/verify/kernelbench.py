@@ -18,7 +18,7 @@ from kdata.sandbox.worker import JobError
 from kdata.verify import reasons
 from kdata.verify.gpu import borrow, held
 from kdata.verify.judge import UndecidedError, expect, versions
-from kdata.verify.options import Options
+from kdata.verify.options import INTERPRETED, Options
 
 BASELINES = ("eager", "compile")
 
@@ -127,7 +127,7 @@ def _call(job: str, payload: Mapping[str, Any], source: str, options: Options) -
     """
     function, files = f"kdata.verify.kernelbench_job:{job}", {"candidate.py": source.encode()}
     if options.device == "cpu":
-        with lease("torch", "kdata.verify.host:warm", TRITON_INTERPRET="1") as worker:
+        with lease("torch", "kdata.verify.host:warm", **INTERPRETED) as worker:
             return worker.call(function, payload, options.limits(), files).value
     # As KernelBench runs it, with cuDNN's default of tf32 in convolutions; timed on a GPU that nobody else uses.
     with borrow() as card, held(card, alone=job == "times"):

@@ -22,9 +22,8 @@ from kdata.verify.interpreter import give
 
 Launch = dict[str, Any]
 as_numpy = torch.Tensor.numpy  # before reading values past the dispatcher is noted
-# What a launch returns on a GPU, as far as wrappers ask: the interpreter returns nothing.
-LAUNCHED = SimpleNamespace(n_regs=32, n_spills=0, metadata=SimpleNamespace(shared=0, num_warps=4, num_stages=3))
 MOST, LARGEST = 32, 4 << 20  # tensors of launches that are looked at, and bytes of each
+MOST_PROGRAMS = 2**31 - 1, 2**16 - 1, 2**16 - 1  # of a grid, in each of its dimensions
 WRITTEN = 0.3  # share of a storage's bytes that kernels change, from which on it is theirs
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 POINTEES = {
@@ -36,6 +35,21 @@ POINTEES = {
 
 class InjectedError(RuntimeError):
     """The fault that is injected to see whether a candidate hides it."""
+
+
+class Launched(SimpleNamespace):
+    """What a launch returns on a GPU, as far as wrappers ask: the interpreter returns nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        """All else would show who runs the kernel.
+
+        Raises:
+            ForbiddenError: always.
+        """
+        return refuse(f"what a launch returns: {name}")
+
+
+LAUNCHED = Launched(n_regs=32, n_spills=0, metadata=Launched(shared=0, num_warps=4, num_stages=3))
 
 
 class Made:
@@ -117,6 +131,7 @@ class Ledger:
                     refuse(f"an argument of class {type(value).__name__}")  # moving it would run its code unwatched
             launch = signature(self, args, kwargs, grid)
             ledger.launches.append(launch)
+            _fits(launch["grid"])
             grid = sampling.thinned(launch["grid"]) if sampling.active() else grid
             if ledger.behaviour == "fail":
                 raise InjectedError("injected: this launch failed")
@@ -146,6 +161,16 @@ class Ledger:
             yield
         finally:
             self.moving = before
+
+
+def _fits(extent: list[int]) -> None:
+    """Ask of a grid what a GPU asks.
+
+    Raises:
+        RuntimeError: it is larger.
+    """
+    if any(n > most for n, most in zip(extent, MOST_PROGRAMS, strict=False)):
+        raise RuntimeError(f"Triton Error [CUDA]: invalid argument: a grid of {', '.join(map(str, extent))} programs")
 
 
 def _memory(values: list[Any]) -> list[tuple[int, int]]:

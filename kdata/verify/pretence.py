@@ -7,6 +7,7 @@ where they are judged.  Kernels run in the interpreter on the CPU's memory all t
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -15,21 +16,24 @@ import torch
 from torch.overrides import TorchFunctionMode
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
-from triton.runtime import driver, interpreter
+from triton.runtime import JITFunction, driver, interpreter
 
 GPU = torch.device("cuda", 0)
 HERE = torch.device("cpu")
 SEED = 67280421310721  # what torch starts with
-MEMORY = 141 << 30
+MEMORY, FREE, USED = 141 << 30, 139 << 30, 1 << 30  # bytes
 H200 = SimpleNamespace(
     name="NVIDIA H200", major=9, minor=0, total_memory=MEMORY, multi_processor_count=132, warp_size=32,
     regs_per_multiprocessor=65536, max_threads_per_multi_processor=2048, max_threads_per_block=1024,
     L2_cache_size=60 << 20, shared_memory_per_block=49152, shared_memory_per_block_optin=232448,
     shared_memory_per_multiprocessor=233472, gcnArchName="", is_integrated=0, is_multi_gpu_board=0,
+    clock_rate=1980000, memory_clock_rate=3201000, memory_bus_width=6144, pci_bus_id=25, pci_device_id=0,
+    pci_domain_id=0, uuid="6d1f3c1e-3a52-7b0e-9c41-0a1e5d2f8b64",
 )  # fmt: skip
 PROPERTIES = {"max_shared_mem": 232448, "max_num_regs": 65536, "multiprocessor_count": 132, "warpSize": 32,
               "sm_clock_rate": 1980000, "mem_clock_rate": 3201000, "mem_bus_width": 6144}  # fmt: skip
 _present = False
+_now = time.perf_counter
 
 
 class Stream:
@@ -39,20 +43,24 @@ class Stream:
     device = GPU
 
     def __init__(self, *_args: Any, **_more: Any) -> None:
-        pass
+        self._at = _now()
 
     def synchronize(self, *_args: Any) -> None:
         """Nothing is left to wait for."""
 
-    wait_stream = wait_event = record_event = record = wait = synchronize
+    wait_stream = wait_event = record_event = wait = synchronize
+
+    def record(self, *_args: Any) -> None:
+        """An event happens now."""
+        self._at = _now()
 
     def query(self) -> bool:
         """Whether everything is done."""
         return True
 
-    def elapsed_time(self, _other: Any) -> float:
+    def elapsed_time(self, other: Any) -> float:
         """Milliseconds between two events."""
-        return 1.0
+        return 1e3 * float(other._at - self._at)
 
     def __enter__(self) -> Stream:
         return self
@@ -105,9 +113,21 @@ def install(moving: Callable[[], bool]) -> None:
     _answer_for_cuda()
     torch.initial_seed = lambda: SEED
     kernel: Any = interpreter.InterpretedFunction
+    kernel.__getattr__ = _of_compiled
     kernel.__name__ = kernel.__qualname__ = "JITFunction"
     kernel.__module__ = "triton.runtime.jit"
     kernel.__repr__ = lambda self: f"JITFunction({self.fn.__module__}:{self.fn.__qualname__})"
+
+
+def _of_compiled(self: Any, name: str) -> Any:
+    """What a compiled kernel would answer that is asked for what an interpreted one does not have.
+
+    Raises:
+        AttributeError: neither has it.
+    """
+    if name.startswith("_") or "fn" not in vars(self):
+        raise AttributeError(name)
+    return getattr(JITFunction(self.fn), name)
 
 
 @contextlib.contextmanager
@@ -152,8 +172,10 @@ def _answer_for_cuda() -> None:
     for name in ("synchronize", "init", "empty_cache", "set_device", "set_stream", "reset_peak_memory_stats",
                  "manual_seed", "manual_seed_all"):  # fmt: skip
         setattr(cuda, name, lambda *_args, **_more: None)
-    for name in ("current_device", "memory_allocated", "max_memory_allocated", "memory_reserved"):
-        setattr(cuda, name, lambda *_args, **_more: 0)
+    cuda.current_device = lambda: 0
+    for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved",
+                 "memory_cached", "max_memory_cached"):  # fmt: skip
+        setattr(cuda, name, lambda *_args, **_more: USED)
     for name in ("is_available", "is_bf16_supported", "is_initialized"):
         setattr(cuda, name, lambda *_args, **_more: True)
     for name in ("device", "stream", "device_of"):
@@ -162,8 +184,13 @@ def _answer_for_cuda() -> None:
     cuda.get_device_properties = lambda _device=None: H200
     cuda.get_device_capability = lambda _device=None: (H200.major, H200.minor)
     cuda.get_device_name = lambda _device=None: H200.name
-    cuda.mem_get_info = lambda _device=None: (MEMORY, MEMORY)
+    cuda.mem_get_info = lambda _device=None: (FREE, MEMORY)
+    cuda.get_arch_list = lambda: ["sm_90"]
+    cuda.get_gencode_flags = lambda: "-gencode compute=compute_90,code=sm_90"
     cuda.current_stream = cuda.default_stream = lambda _device=None: Stream()
     cuda.Stream = cuda.Event = Stream
     version: Any = torch.version
     version.cuda = version.cuda or "13.0"
+    backends: Any = torch.backends
+    backends.cuda.is_built = backends.cudnn.is_available = backends.cudnn.is_acceptable = lambda *_args: True
+    backends.cudnn.version = lambda: 91002

@@ -40,7 +40,7 @@ LATER = (
     "above natural",
     "corners natural",
 )
-WHOLE = 1 << 21  # elements up to which a task is also looked at at its own sizes
+WHOLE, WHOLE_AT_TRUST = 1 << 21, 1 << 24  # elements up to which a task is also looked at at its own sizes
 GROWN = 1 << 18  # elements up to which the sizes of a small one are raised
 NOISES = 2  # runs with inputs and weights moved by an ulp: how much error is the task's own
 NOISES_OF_FEW = 8  # the same where the answer has few elements, whose errors say little: see kdata.verify.compare
@@ -118,8 +118,10 @@ class Reference:
     def _whole(self, variants: list[Variant]) -> list[dict[str, Any]]:
         """One trial at the task's own sizes, or beyond them where these are small: see ``kdata.verify.whole``."""
         values: dict[str, int] | None = {} if variants[0].values else self._grown(variants[-1])
-        run = self.prober.forward(values) if values is not None else None
-        if run is None or max(run.elements, run.cost.largest, run.cost.work // 4) > WHOLE:
+        large = self.thorough and not values  # larger than what sizes are tried with
+        run = self.prober.forward(values, real=not large) if values is not None else None
+        most = WHOLE_AT_TRUST if large else WHOLE
+        if run is None or max(run.elements, run.cost.largest, run.cost.work // 4) > most:
             return []
         variants.append(Variant("grown" if values else "whole", values or {}, run))
         self._slim = True

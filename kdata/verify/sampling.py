@@ -6,6 +6,7 @@ In the host's child.  Only what the chosen programs wrote can be looked at after
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,12 @@ import torch
 from triton.runtime import interpreter
 
 Array = np.ndarray[Any, np.dtype[Any]]
+_named: list[int] = []
 _most = 0  # programs of one launch; 0: all
 _chosen: list[list[int]] = []  # program numbers of each dimension of the running grid
 _written: list[Array] = []  # addresses
 _atomic = False
+_ran = 0  # programs
 
 
 class Few:
@@ -24,6 +27,7 @@ class Few:
 
     def __init__(self, size: int, count: int) -> None:
         inner = random.Random(size).sample(range(1, size - 1), count - 2) if count > 2 else []
+        inner += [place for place in _named if 0 < place < size - 1 and count > 2]
         self.size = size
         self.places = sorted({0, size - 1, *inner}) if count > 1 else [size - 1]
 
@@ -42,6 +46,8 @@ def install() -> None:
         dimensions(self, *(s.size if isinstance(s, Few) else s for s in sizes))
 
     def set_grid_idx(self: Any, *place: int) -> None:
+        global _ran
+        _ran += 1
         step(self, *(places[n] if places else n for n, places in zip(place, _chosen, strict=True)))
 
     def create_masked_store(self: Any, pointers: Any, value: Any, mask: Any, *more: Any) -> Any:
@@ -63,16 +69,22 @@ def install() -> None:
     builder.create_atomic_rmw, builder.create_atomic_cas = atomic(rmw), atomic(cas)
 
 
-def sample(programs: int) -> None:
-    """Run so many programs of each launch from here on; 0: all of them."""
-    global _most, _atomic
-    _most, _atomic = programs, False
+def sample(programs: int, named: Sequence[int] = ()) -> None:
+    """Run so many programs of each launch from here on, and those that the text ``named``; 0: all of them."""
+    global _most, _atomic, _ran
+    _most, _atomic, _ran = programs, False, 0
+    _named[:] = named
     _written.clear()
 
 
 def active() -> bool:
     """Whether launches are sampled now."""
     return _most > 0
+
+
+def ran() -> int:
+    """How many programs have run."""
+    return _ran
 
 
 def thinned(extent: list[int]) -> Any:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import importlib.util
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import add, mul, sub
 
 from kdata.task import INIT_INPUTS, INPUTS
 from kdata.verify import reasons
@@ -19,6 +20,9 @@ PURE = frozenset({
 })  # fmt: skip
 ENGINES = frozenset({"torch", "triton"})
 NEVER_IMPORTED = re.compile(r"(torch|triton)\.testing")
+FOLDED: dict[type[ast.operator], Callable[[int, int], int]] = {ast.Add: add, ast.Sub: sub, ast.Mult: mul}
+BLOCK_SIZES = (32, 64, 128, 256, 512, 1024, 2048, 4096)
+MOST_NAMED = 8
 COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")  # as PEP 263 has it
 UTF8 = frozenset({"utf-8", "utf8", "u8", "utf", "utf-8-sig", "ascii", "us-ascii"})
 
@@ -75,6 +79,34 @@ def integers(text: str) -> set[int]:
     found = (n.value for s in body if getattr(s, "name", "") not in (INPUTS, INIT_INPUTS) for n in ast.walk(s)
              if isinstance(n, ast.Constant))  # fmt: skip
     return {v for v in found if type(v) is int}
+
+
+def landmarks(text: str) -> list[int]:
+    """Whole numbers beyond 2, no powers of two, that the kernels or their launches name: programs they may single out.
+
+    Sums, products and the like of numbers count as what they come to; of a large one its shares by blocks, too.
+    """
+    tree = ast.parse(text)
+    kernels = [f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and _is_jitted(f)]
+    launches = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Subscript)]
+    named = {abs(v) for part in [*kernels, *launches] for n in ast.walk(part) if (v := _whole(n)) is not None}
+    named = {v for v in named if v > 2 and v & (v - 1)}
+    shares = {v // block for v in named for block in BLOCK_SIZES if v // block > 2}
+    return sorted(named)[:MOST_NAMED] + sorted(shares - named)[:MOST_NAMED]
+
+
+def _is_jitted(function: ast.FunctionDef) -> bool:
+    return any("jit" in ast.unparse(decorator) for decorator in function.decorator_list)
+
+
+def _whole(node: ast.AST) -> int | None:
+    """What an expression of whole numbers comes to; None where it is something else."""
+    if isinstance(node, ast.Constant):
+        return node.value if type(node.value) is int else None
+    if isinstance(node, ast.BinOp) and type(node.op) in FOLDED:
+        left, right = _whole(node.left), _whole(node.right)
+        return None if left is None or right is None else FOLDED[type(node.op)](left, right)
+    return None
 
 
 def _imports(tree: ast.Module) -> Iterator[str]:

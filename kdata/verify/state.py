@@ -1,7 +1,8 @@
 """What a candidate remembers between calls: a fingerprint of all that its code can reach and change. In children only.
 
 Two equal calls must leave the same behind. Caches do (they are full after the first), workspaces do; a counter, by
-which a kernel could be right for as long as it is watched, does not.
+which a kernel could be right for as long as it is watched, does not. Two calls that differ in values only must leave
+the same behind but for what stands in tensors: a counter of different inputs does not.
 """
 
 from __future__ import annotations
@@ -32,12 +33,14 @@ LONGEST = 1 << 22  # bytes of a tensor that are looked at
 DEEPEST = 40
 
 
-def fingerprint(module: ModuleType, model: torch.nn.Module, apart: set[int], left: list[Any]) -> str:
+def fingerprint(
+    module: ModuleType, model: torch.nn.Module, apart: set[int], left: list[Any], values: bool = True
+) -> str:  # fmt: skip
     """Hash of what the candidate's module and its instance hold, and of what it ``left`` in other places.
 
-    Tensors whose ids are in ``apart`` do not count.
+    Tensors whose ids are in ``apart`` do not count, nor without ``values`` what stands in the others.
     """
-    walk = _Walk(apart)
+    walk = _Walk(apart, values)
     walk.visit(vars(module), 0)
     walk.visit(model, 0)
     walk.visit(left, 0)
@@ -45,9 +48,9 @@ def fingerprint(module: ModuleType, model: torch.nn.Module, apart: set[int], lef
 
 
 class _Walk:
-    def __init__(self, apart: set[int]) -> None:
+    def __init__(self, apart: set[int], values: bool) -> None:
         self.hash = hashlib.sha256()
-        self._apart = apart
+        self._apart, self._values = apart, values
         self._seen: dict[int, int] = {}
         self._keep: list[Any] = []  # a freed object's id must not be taken for another's
 
@@ -62,14 +65,15 @@ class _Walk:
         self._seen[id(thing)] = len(self._seen)
         self._keep.append(thing)
         self._say(type(thing).__name__)
-        for part in _parts(thing, self._tensor):
-            self.visit(part, depth + 1)
+        if self._values or not type(thing).__module__.startswith("triton."):  # tuners remember what they chose last
+            for part in _parts(thing, self._tensor):
+                self.visit(part, depth + 1)
 
     def _say(self, text: str) -> None:
         self.hash.update(text.encode() + b"\0")
 
     def _tensor(self, tensor: torch.Tensor) -> None:
-        if id(tensor) in self._apart or tensor.layout is not torch.strided:
+        if id(tensor) in self._apart or tensor.layout is not torch.strided or not self._values:
             return
         self._say(f"{tensor.dtype} {tuple(tensor.shape)}")
         if tensor.numel() * tensor.element_size() <= LONGEST:

@@ -20,7 +20,9 @@ CLOSED = re.compile(
     r"|fx\b|export\b|cuda\._|jit\.(?!Final\b|ignore\b|unused\b|is_scripting|is_tracing|annotate\b|export\b)|overrides\b"
     r"|library\b|futures\b|profiler\b|save\b|load\b|from_file\b|serialization\b|func\.functional_call\b"
     r"|set_(default|num|float32|deterministic|flush|printoptions|rng|autocast|warn)|use_deterministic|seed\b"
-    r"|backends\.\w+\.(flags|sdp_kernel|enable_|preferred_)|cuda\.(memory\b|set_(?!device)|caching_allocator|CUDAGraph\b|graphs\b))"
+    r"|backends\.\w+\.(flags|sdp_kernel|enable_|preferred_)|cuda\.(memory\b|set_(?!device)|caching_allocator|CUDAGraph\b|graphs\b"
+    r"|memory_(stats|summary|snapshot|usage)|host_memory|utilization|temperature|power_draw|clock_rate|device_memory_used"
+    r"|list_gpu|nccl\b|comm\b|sparse\b|is_current_stream|MemPool|use_mem_pool|cudart\b|check_error|cudaStatus|_?lazy))"
     r"|triton\.(_|backends\b|compiler\b|runtime\.(?!jit|autotuner|driver)|tools\.(?!tensor_descriptor)"
     r"|profiler\b|knobs\b|language\.(target_info|semantic)\b)"
     # what runs text, or makes classes and names that text does not show

@@ -62,7 +62,7 @@ ODD = (
 )
 LONG = (131, 67, 37, 29, 19, 13, 11, 7, 5, 3, *ODD)
 VERY_LONG = (1031, 257, *LONG)
-MIXED = (6, 10, 33, 12, 9, 20, 24, 65, 40, 15, 3, 5, 7)
+MIXED = (33, 20, 12, 10, 6, 9, 24, 65, 40, 15, 3, 5, 7)  # of all axes alike, for some take equal sizes for one
 
 Values = dict[str, int]
 Axis = tuple[str, ...]
@@ -119,7 +119,7 @@ def _wishes(axes: list[Axis]) -> list[tuple[str, list[tuple[int, ...]]]]:
     long = VERY_LONG if last == 0 else LONG
     odd = [long if i == last else tuple(ODD[i % 3 :]) for i in range(len(axes))]
     one = [(1, 2, 3, 5) if i == 0 else tuple(ODD[(i + 1) % 4 :]) for i in range(len(axes))]
-    mixed = [tuple(MIXED[i % 4 :]) for i in range(len(axes))]
+    mixed: list[tuple[int, ...]] = [MIXED] * len(axes)
     return [("odd", odd), ("one", one), ("mixed", mixed)]
 
 

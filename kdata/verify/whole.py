@@ -3,11 +3,13 @@
 The trusted side. Some programs of each launch are run.
 
 What is compared is what these programs wrote, and only where one launch, without atomics, gives the answer: else other
-programs, which did not run, have a part in it.
+programs, which did not run, have a part in it. Where that tells nothing because there are other kernels at these sizes,
+and at trust level, all programs are run if they are not too many.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,11 +21,13 @@ from kdata.verify.trial import Expected, nature
 
 GROSS = 30.0  # times what is allowed: the measure is eager's own answer, and nothing says how well-conditioned that is
 CHECK, BEYOND = "holds at its own sizes", "holds beyond its own sizes"
+MANY, LEAST = 200, 0.7  # programs of a larger sample, and the share of an answer that all of them must write
+ENTIRE = 2048  # programs of all launches up to which they are all run
 PROGRAMS, FEW = 12, 2  # of a launch that gives the answer alone, and of one whose answer is not looked at
 Run = Callable[[Expected, Sequence[int], int], Answer]
 
 
-def look(expected: Expected, run: Run, found: Findings) -> None:
+def look(expected: Expected, run: Run, found: Findings, thorough: bool = False) -> None:
     """Note whether it holds, where that can be said.
 
     Raises:
@@ -44,11 +48,58 @@ def look(expected: Expected, run: Run, found: Findings) -> None:
             raise RejectedError(reasons.OUT_OF_BOUNDS, report["detail"])
         if own:  # beyond its own sizes a wrapper may refuse, or leave the work to torch
             _genuine(report)
-        detail = _wrong(expected, number, report, Tensors(answer.value["manifest"], answer.files["returned.bin"]))
+        detail = _wrong(expected, number, report, _returned(answer))
+        if not detail and own and _covered(report, _returned(answer)) < LEAST:
+            detail = _missing(expected, number, run)
+        if not detail and _untold(report, found, thorough):
+            detail = _entirely(expected, number, run)
         found.check(CHECK if own else BEYOND, not detail, detail)
         if detail:
             sizes = expected.variants[expected.trials[number]["variant"]]["sizes"] or "the task's own sizes"
             raise RejectedError(reasons.WRONG_LARGE, f"at {sizes}: {detail}")
+
+
+def _covered(report: dict[str, Any], returned: Tensors) -> float:
+    """The share of the answer that all programs write if the others write as much as those that ran; 1: unknown."""
+    if report["outcome"] != "ok" or len(report["launches"]) != 1 or "written" not in report:
+        return 1.0
+    programs = math.prod(report["launches"][0]["grid"])
+    masks = [returned.array(node["tensor"]) for _, node in leaves(report["written"]) if "tensor" in node]
+    return min((float((m != 0).mean()) * programs / report["programs"] for m in masks if m.size), default=1.0)
+
+
+def _missing(expected: Expected, number: int, run: Run) -> str:
+    """What share of the answer no program writes, by a larger sample; "" where it is whole."""
+    try:
+        answer = run(expected, [number], MANY)
+    except JobError:
+        return ""
+    share = _covered(answer.value["trials"][0], _returned(answer)) if "failed" not in answer.value else 1.0
+    return f"{share:.0%} of the answer is written" if share < LEAST else ""
+
+
+def _untold(report: dict[str, Any], found: Findings, thorough: bool) -> bool:
+    """Whether all programs ought to run, and can."""
+    kernels = [launch["kernel"] for launch in report["launches"]]
+    others = kernels != [s["kernel"] for s in found.signatures]
+    programs = sum(math.prod(launch["grid"]) for launch in report["launches"])
+    fine = report["outcome"] == "ok" and not report["aten"]
+    return fine and (thorough or (others and len(kernels) > 1)) and PROGRAMS < programs <= ENTIRE
+
+
+def _entirely(expected: Expected, number: int, run: Run) -> str:
+    """What is wrong with the whole answer; "" where it is right, or cannot be had."""
+    try:
+        answer = run(expected, [number], 0)
+    except JobError:
+        return ""
+    if "failed" in answer.value:
+        raise RejectedError(*answer.value["failed"])
+    return _wrong(expected, number, answer.value["trials"][0], _returned(answer), entire=True)
+
+
+def _returned(answer: Answer) -> Tensors:
+    return Tensors(answer.value["manifest"], answer.files["returned.bin"])
 
 
 def _genuine(report: dict[str, Any]) -> None:
@@ -62,16 +113,20 @@ def _genuine(report: dict[str, Any]) -> None:
         raise RejectedError(reasons.NOT_LAUNCHED, "at the task's own sizes")
 
 
-def _wrong(expected: Expected, number: int, report: dict[str, Any], returned: Tensors) -> str:
-    if report["outcome"] != "ok" or report["aten"] or len(report["launches"]) != 1 or "written" not in report:
+def _wrong(
+    expected: Expected, number: int, report: dict[str, Any], returned: Tensors, entire: bool = False
+) -> str:  # fmt: skip
+    if report["outcome"] != "ok" or report["aten"]:
+        return ""
+    if not entire and (len(report["launches"]) != 1 or "written" not in report):
         return ""
     kept, ours = expected.trials[number]["kept"], expected.kept
-    masks = dict(leaves(report["written"]))
+    masks = dict(leaves(report["outputs" if entire else "written"]))
     try:
         for path, eager, answer in structure(kept["eager"], ours, report["outputs"], returned):
             if "tensor" not in eager or "tensor" not in masks[path]:
                 continue
-            mask = returned.array(masks[path]["tensor"]) != 0
+            mask = ... if entire else returned.array(masks[path]["tensor"]) != 0
             dtype = ours.entry(eager["tensor"])["dtype"]
             got, wanted = returned.array(answer["tensor"])[mask], ours.array(eager["tensor"])[mask]
             if dtype.startswith(EXACT):

@@ -11,7 +11,9 @@ see ``kdata.verify.compare``.  A node of the tree is one of::
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -19,6 +21,7 @@ import torch
 from kdata.verify.guards import guarded
 
 Node = dict[str, Any]
+_SAMPLE = collections.namedtuple("_SAMPLE", ["first"])
 # Kept before any candidate is imported, so that patching torch does not change what is written.
 _contiguous, _clone, _view, _detach, _cpu = (
     torch.Tensor.contiguous,
@@ -104,7 +107,13 @@ class Outline(Writer):
 def _inert(kind: type) -> bool:
     """Whether reading a value of this class runs no code that the candidate wrote."""
     own = [base for base in kind.__mro__ if base.__module__ == "candidate"]
-    return not any(READING & vars(base).keys() for base in own)
+    return not any(name in READING and not _of_namedtuple(part) for base in own for name, part in vars(base).items())
+
+
+def _of_namedtuple(part: Any) -> bool:
+    """Whether it is a method or a field that ``collections.namedtuple`` gives to the classes that it makes."""
+    field = type(vars(_SAMPLE)["first"])
+    return type(part) is field or (isinstance(part, FunctionType) and part.__globals__ is vars(collections))
 
 
 def raw(tensor: torch.Tensor) -> bytes:

@@ -23,7 +23,7 @@ from kdata.sandbox.guard import Limits
 from kdata.sandbox.pool import lease
 from kdata.verify import judge, targets
 from kdata.verify.gpu import cards
-from kdata.verify.options import Options
+from kdata.verify.options import INTERPRETED, Options
 
 KERNELS = sorted((Path(__file__).parents[1] / "kernels").glob("good_*.py"))
 PEER = Path(__file__).with_name("kernelbench_peer.py")
@@ -72,7 +72,7 @@ def rate(what: str, files: Sequence[Path], options: Options, threads: int) -> fl
 def isolation() -> tuple[float, float]:
     """Seconds that a job takes which does nothing, in the sandbox of candidates: the median and the least."""
     taken = []
-    with lease("torch", "kdata.verify.host:warm", TRITON_INTERPRET="1") as worker:
+    with lease("torch", "kdata.verify.host:warm", **INTERPRETED) as worker:
         for _ in range(JOBS):
             started = time.perf_counter()
             worker.call("kdata.verify.compile:answer", [], Limits())
