@@ -9,7 +9,7 @@ from pathlib import Path
 from sources.symbols import Here, Imported, Package, Target
 
 FOLDER = "_cut_points/"  # in which they lie in a package
-_MODELS = "MODELS"  # names what part of a path marks a framework's models
+_MODELS = "MODELS"  # names what parts of a path mark files that are taken as they are
 
 
 def texts() -> dict[str, str]:
@@ -47,7 +47,7 @@ class Framework(Package):
         bound = {n: ways[-1] for n, ways in file.bindings.items()}
         self._defined = {n for n, how in bound.items() if not isinstance(how, Imported)} - {_MODELS}
         self.noise = {n for n in self._defined if _is_none(bound[n])}
-        self._models = _text(bound[_MODELS])
+        self._models = _texts(bound[_MODELS])
         for name_ in self._defined:
             file.bindings[name_] = [bound[name_]]
 
@@ -63,14 +63,13 @@ class Framework(Package):
 
     def _is_core(self, path: str) -> bool:
         inner = path.removeprefix("src/")
-        return inner.startswith(self._part) and not (self._models and self._models in inner)
+        return inner.startswith(self._part) and not any(part in inner for part in self._models)
 
 
 def _is_none(how: object) -> bool:
     return isinstance(how, ast.Assign) and isinstance(how.value, ast.Constant) and how.value.value is None
 
 
-def _text(how: object) -> str:
+def _texts(how: object) -> tuple[str, ...]:
     assert isinstance(how, ast.Assign)
-    assert isinstance(how.value, ast.Constant)
-    return str(how.value.value)
+    return tuple(ast.literal_eval(how.value))

@@ -4,7 +4,7 @@ import logging as standard_logging
 
 import torch.nn.functional as F
 
-MODELS = ""
+MODELS = ()
 
 apply_lora_scale = maybe_allow_in_graph = apply_forward_hook = lru_cache_unless_export = deprecate_kwarg = None
 
