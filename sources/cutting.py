@@ -113,6 +113,8 @@ def _cut(
     said = sorted({w for s in sites for w in s.words()})
     try:
         cut = write_cut(slicer, candidate.path, candidate.symbol, needs, said)
+        if (needs or said) and touches_system(cut.source):
+            raise SliceError("touches the system", "by way of its arguments")
     except SliceError:
         cut, seen = write_cut(slicer, candidate.path, candidate.symbol), None
     if candidate.kind == "function":

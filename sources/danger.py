@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 from sources.scope import nodes, reads
 
-DANGEROUS = {"open", "exec", "eval", "input", "compile", "breakpoint", "__import__", "exit", "quit"}
+DANGEROUS = {"open", "exec", "eval", "input", "compile", "breakpoint", "__import__"}
 SUSPECT = re.compile(rf"(?<![.\w])(?:os|sys|{'|'.join(sorted(DANGEROUS))})\b")
-HARMLESS = {"environ", "getenv", "path", "version_info", "maxsize", "float_info", "platform"}  # of os and sys
+# Of os and sys. What ends a program that was given something wrong is an exception like others.
+HARMLESS = {"exit", "environ", "getenv", "path", "version_info", "maxsize", "float_info", "platform"}
 
 
 def touches_system(source: str) -> str:

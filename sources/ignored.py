@@ -10,7 +10,7 @@ import torch
 
 from sources.check import leaves
 from sources.constructions import build
-from sources.inputs import Plain, Tensor, draw, edited
+from sources.inputs import Plain, all_tensors, draw, edited
 from sources.progress import Budget, Progress
 from sources.search import Solution
 from sources.worth import same
@@ -18,8 +18,8 @@ from sources.worth import same
 
 def without_ignored(solution: Solution, kind: Any, namespace: Mapping[str, Any]) -> Solution:
     """The solution with None for each tensor without which the module computes the same from the others."""
-    tensors = [i for i, spec in enumerate(solution.specs) if isinstance(spec, Tensor)]
-    if len(tensors) < 2:
+    paths = [path for path, _ in all_tensors(solution.specs)]
+    if len(paths) < 2:
         return solution
     try:
         module = build(kind, dict(solution.arguments), namespace, Budget()).eval()
@@ -28,15 +28,24 @@ def without_ignored(solution: Solution, kind: Any, namespace: Mapping[str, Any])
         before = _results(module, given)
     except Exception:  # noqa: BLE001 - the check tells what it is that runs once and not twice
         return solution
-    for i in tensors:
-        less = [None if j == i else value for j, value in enumerate(given)]
+    for path in paths:
+        less = _without(given, path)
         try:
             after = _results(module, less)
         except Exception:  # noqa: BLE001, S112 - it looks at this one
             continue
         if same(after, before):
-            given, solution = less, Solution(solution.arguments, edited(solution.specs, (i,), Plain(None)))
+            given, solution = less, Solution(solution.arguments, edited(solution.specs, path, Plain(None)))
     return solution
+
+
+def _without(given: Any, path: tuple[int, ...]) -> Any:
+    """Inputs with None in one place of them, which may be inside of lists, tuples and dictionaries."""
+    if not path:
+        return None
+    parts = list(given.values() if isinstance(given, dict) else given)
+    parts[path[0]] = _without(parts[path[0]], path[1:])
+    return dict(zip(given, parts, strict=True)) if isinstance(given, dict) else type(given)(parts)
 
 
 def _results(module: torch.nn.Module, given: list[Any]) -> list[torch.Tensor]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from sources.cutting import cut_package
 from sources.hints import Hints
 from sources.mine import replacements
 from sources.modules import candidates
@@ -230,3 +232,17 @@ def test_a_stand_in_serves_the_modules_below_it() -> None:
     given = site.spelled(found.names.get)["named"]
     assert isinstance(given, dict)
     assert namespace["Net"](**{n: eval(t, namespace) for n, t in given.items()})(torch.ones(64)).shape == (16,)
+
+
+def test_arguments_that_touch_the_system_are_left_out_and_an_exit_is_no_harm(tmp_path: Path) -> None:
+    text = HEAD + (
+        "import sys\nclass Reads(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.text = open('x').read()\nclass Net(nn.Module):\n    def __init__(self, part, size):\n"
+        "        super().__init__()\n        if size < 0:\n            sys.exit(1)\n        self.line = nn.Linear(8, size)\n"
+        "    def forward(self, x):\n        return self.line(x)\ndef make():\n    return Net(Reads(), 4)\n"
+    )
+    payload = {"files": {"net.py": text}, "replacements": {}, "cut_points": {}, "part": 0, "parts": 1, "seed": 0,
+               "enough": 9, "only": ["Net"]}  # fmt: skip
+    (found,) = cut_package(payload, tmp_path)["cuts"]
+    assert "sys.exit(1)" in found["source"]
+    assert "open" not in found["source"]

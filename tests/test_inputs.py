@@ -14,6 +14,7 @@ from kdata.task import execute, sizes
 from sources import search
 from sources.emit import emit
 from sources.failure import Failure
+from sources.ignored import without_ignored
 from sources.inputs import Many, Plain, Tensor
 from sources.progress import Budget, Progress, TooMuchError
 from sources.repairs import repairs
@@ -164,3 +165,11 @@ def test_the_work_of_recurrent_layers_is_counted() -> None:
     assert progress.flops == 2.0 * 16 * 4 * sum(p.numel() for p in layer.parameters())
     with torch.no_grad(), pytest.raises(TooMuchError), Progress(Budget()):
         layer(torch.empty(1 << 18, 4, 64))
+
+
+def test_parts_that_nobody_looks_at_are_none(tmp_path: Path) -> None:
+    text = FORWARD.format("batch", "return batch['text'][0].exp()")
+    pair = Many((Tensor((4, 8)), Tensor((4,), "int", 16)), "tuple")
+    found = Solution({}, (Many((pair, Tensor((4, 8))), "dict", ("text", "label")),))
+    (spec,) = without_ignored(found, loaded(text, tmp_path)["Net"], {}).specs
+    assert spec == Many((Many((Tensor((4, 8)), Plain(None)), "tuple"), Plain(None)), "dict", ("text", "label"))
