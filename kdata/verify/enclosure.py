@@ -13,8 +13,10 @@ from __future__ import annotations
 import builtins
 import contextlib
 import functools
+import gc
 import sys
 from collections.abc import Iterator, Sequence
+from operator import is_
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -22,6 +24,7 @@ import torch
 
 from kdata.verify.source import PURE, object_to_import
 from kdata.verify.subset import BUILTINS, closed, private
+from kdata.verify.unchanged import Watched
 
 CANDIDATE = "candidate"  # the name of the candidate's module
 REFUSED = (
@@ -202,28 +205,37 @@ class Snapshot:
 
     def __init__(self) -> None:
         self._held = [(label, space, dict(space)) for label, space in _namespaces()]
+        self._spaces = Watched([_inside(space) for _, space, _ in self._held])
         self._settings = _settings()
-        self._boxes = [(box, _shallow(box)) for box in _boxes(space for _, space, _ in self._held)]
+        boxes = [(box, _shallow(box)) for box in _boxes(space for _, space, _ in self._held)]
+        self._maps = [(box, before) for box, before in boxes if isinstance(box, dict)]
+        self._others = [(box, list(box), before) for box, before in boxes if not isinstance(box, dict)]
+        self._watched = Watched([box for box, _ in self._maps])
 
     def added(self) -> list[Any]:
         """What stands in the libraries' public containers, functions and classes, and did not stand there before."""
-        full = ((box, before) for box, before in self._boxes if box or before)
-        found = [part for box, before in full for part in _other(_shallow(box), before)]
-        for _, space, before in self._held:
+        changed = [self._maps[place] for place in self._watched.changed()]
+        changed += [(box, before) for box, members, before in self._others if not _alike(list(box), members)]
+        found = [part for box, before in changed for part in _other(_shallow(box), before)]
+        for _, space, before in map(self._held.__getitem__, self._spaces.changed()):
             if len(space) != len(before):
                 found += [part for name in space.keys() - before.keys() for part in (name, space[name])]
         return found
 
     def change(self) -> str:
         """The first name whose object is another now; "" if there is none."""
-        for label, space, before in self._held:
-            if space.keys() == before.keys() and all(map(_same, space.values(), before.values())):
-                continue
+        for label, space, before in map(self._held.__getitem__, self._spaces.changed()):
             for name in [*before, *(n for n in space if n not in before)]:
                 if _tampered(label, before.get(name, MISSING), space.get(name, MISSING)):
                     return f"{label}.{name}"
         now = _settings()
         return next((f"torch's {name}" for name in now if now[name] != self._settings[name]), "")
+
+
+def _inside(space: Any) -> Namespace:
+    """The dictionary that a class's read-only view of its names shows; a module's as it is."""
+    inner: Namespace = space if isinstance(space, dict) else gc.get_referents(space)[0]
+    return inner
 
 
 def _boxes(spaces: Iterator[Namespace]) -> Iterator[Any]:
@@ -244,13 +256,12 @@ def _shallow(box: Any) -> Namespace:
 
 
 def _other(now: Namespace, before: Namespace) -> list[Any]:
-    if now.keys() == before.keys() and all(map(_same, now.values(), before.values())):
-        return []
     return [part for key, value in now.items() if before.get(key, MISSING) is not value for part in (key, value)]
 
 
-def _same(one: Any, other: Any) -> bool:
-    return one is other
+def _alike(now: Sequence[Any], before: Sequence[Any]) -> bool:
+    """Whether these are the same objects in the same order."""
+    return len(now) == len(before) and all(map(is_, now, before))
 
 
 def _namespaces() -> Iterator[tuple[str, Any]]:
