@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from kdata.task import Program, execute, resize
+from kdata.verify.values import seed_torch
 
 REAL = 4 << 20  # elements of one tensor, or of inputs and parameters, beyond which nothing runs on real memory
 SURE = 1 << 16  # elements of inputs and parameters up to which a real run is tried at once
@@ -193,7 +194,7 @@ class Prober:
         return self._seen[key]
 
     def _try(self, values: Mapping[str, int], how: str) -> Run | None:
-        torch.manual_seed(0)
+        seed_torch(0)
         if how == "small":
             return self._run(values, False)
         if how != "real":

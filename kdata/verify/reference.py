@@ -21,7 +21,7 @@ from kdata.verify.compare import FEW
 from kdata.verify.draws import draw, jogged, thinned
 from kdata.verify.probe import Meter, Prober
 from kdata.verify.styles import CONDITIONED, DETAILS
-from kdata.verify.values import altered, by_an_ulp, copied, described, doubles, finite, near, same, upcast
+from kdata.verify.values import altered, by_an_ulp, copied, described, doubles, finite, near, same, seed_torch, upcast
 from kdata.verify.variants import TooLargeError, Variant, plan
 from kdata.verify.weights import redraw
 from kdata.verify.wire import NotPlainError, Writer
@@ -184,16 +184,16 @@ class Reference:
         for mode in ("train", "eval"):
             self.mode = mode
             program = self.prober.program(base.values)
-            torch.manual_seed(1)
+            seed_torch(1)
             arguments, inputs = program.arguments(), program.inputs()
             drawn = self._build(program, arguments, None)
             redraw(drawn, torch.Generator().manual_seed(1))  # dropout behind weights that start at zero is seen too
             state = {k: v.detach().clone() for k, v in drawn.state_dict().items()}
             answers = []
             for seed in (2, 3):
-                torch.manual_seed(seed)
+                seed_torch(seed)
                 module = self._build(program, program.arguments(), state)
-                torch.manual_seed(seed)
+                seed_torch(seed)
                 answers.append(_forward(module, copied(inputs)))
             self._plain(Writer(), answers)
             if same(*answers):
@@ -211,10 +211,10 @@ class Reference:
     def _trial(self, index: int, variant: Variant, seed: int, style: str) -> dict[str, Any] | None:
         """One draw of weights and inputs, and what the reference makes of it; None where the style does not suit it."""
         generator = torch.Generator().manual_seed(seed)
-        torch.manual_seed(seed)
+        seed_torch(seed)
         program = self.prober.program(variant.values)
         arguments = program.arguments()
-        torch.manual_seed(seed)
+        seed_torch(seed)
         module = self._build(program, program.arguments(), None)
         redraw(module, generator)
         state = {k: v.detach().clone() for k, v in module.state_dict().items()}
@@ -226,10 +226,7 @@ class Reference:
             self.unused = self._unused(program, module, state, inputs)
         given = self._arguments(arguments, variant)
         given |= {"state": self.given.write(state), "inputs": self._plain(self.given, inputs)}
-        with Meter() as meter:
-            kept = self._expect(program, state, inputs, generator)
-        cost = meter.cost
-        kept |= {"terms": cost.terms, "sums": cost.sums, "products": cost.products}
+        kept = self._expect(program, state, inputs, generator)
         return {
             "variant": index,
             "seed": seed,
@@ -302,10 +299,13 @@ class Reference:
         self, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
     ) -> dict[str, Any]:
         """Eager's answer, the fp64 golden, and answers to inputs moved by an ulp."""
-        eager, module, held = self._answer(program, state, inputs)
+        with Meter() as meter:
+            eager, module, held = self._answer(program, state, inputs)
+        cost = meter.cost
         kept: dict[str, Any] = {"eager": self._plain(self.kept, eager), "inputs": self._plain(self.kept, held),
                 "state": self.kept.write(dict(module.state_dict())),
-                "golden": None, "note": "", "noisy": [], "dropped": None}  # fmt: skip
+                "golden": None, "note": "", "noisy": [], "dropped": None,
+                "terms": cost.terms, "sums": cost.sums, "products": cost.products}  # fmt: skip
         if self._slim:
             return kept
         try:
@@ -338,7 +338,7 @@ class Reference:
     def _answer(
         self, program: Program, state: dict[str, Any], inputs: list[Any], double: bool = False
     ) -> tuple[Any, nn.Module, list[Any]]:
-        torch.manual_seed(0)
+        seed_torch(0)
         module = self._build(program, program.arguments(), None)
         if double:
             module = module.double()

@@ -10,6 +10,11 @@ import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
 
+def seed_torch(seed: int) -> None:
+    """Seed what draws on the CPU; ``torch.manual_seed`` also notes a stack trace for each kind of absent device."""
+    torch.default_generator.manual_seed(seed)
+
+
 def copied(value: Any) -> Any:
     """The same values in tensors of their own."""
     return tree_map(lambda t: t.detach().clone() if isinstance(t, torch.Tensor) else t, value)

@@ -23,12 +23,13 @@ from kdata.verify.guards import guarded
 Node = dict[str, Any]
 _SAMPLE = collections.namedtuple("_SAMPLE", ["first"])
 # Kept before any candidate is imported, so that patching torch does not change what is written.
-_contiguous, _clone, _view, _detach, _cpu = (
+_contiguous, _clone, _view, _detach, _cpu, _strided = (
     torch.Tensor.contiguous,
     torch.Tensor.clone,
     torch.Tensor.view,
     torch.Tensor.detach,
     torch.Tensor.cpu,
+    torch.Tensor.as_strided,
 )
 
 
@@ -124,7 +125,8 @@ def raw(tensor: torch.Tensor) -> bytes:
             return b""
         if flat.untyped_storage().nbytes() != flat.numel() * flat.element_size():
             flat = _clone(flat)
-        return bytes(_view(_cpu(flat).reshape(-1), torch.uint8).numpy())
+        flat = _strided(_cpu(flat), (flat.numel(),), (1,))  # one element may have any stride
+        return bytes(_view(flat, torch.uint8).numpy())
 
 
 class Reader:
