@@ -29,7 +29,7 @@ from sources.packages import Site, classes
 from sources.progress import Budget, Progress
 from sources.search import Solution, feed, has_tensor, starts
 
-PACKAGE_SECONDS, UNIT_SECONDS = 3000, 10  # CPU seconds of a package, of one of its files
+PACKAGE_SECONDS, UNIT_SECONDS = 900, 10  # CPU seconds of a package's own fork, below its job's; of one of its files
 UNIT_MEMORY = 3 << 30  # bytes of address space that a file's models may take
 MAX_TRIED = 3  # calls of one class that are looked at
 MAX_CONFIGURATIONS = 6  # of one model

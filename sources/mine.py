@@ -23,7 +23,7 @@ CUTS_PER_TASK = 3  # definitions cut for every task that is wanted: most of them
 OPERATORS = 16  # that compute, of one task: programs of more are seldom short enough to be kept
 LARGE = 2000  # the same where whole networks are wanted, too
 BATCH = 12  # definitions of one sandbox job
-CUT_LIMITS = Limits(wall=3600, cpu=1200)  # a package of thousands of definitions
+CUT_LIMITS = Limits(wall=4 * 3600, cpu=1200, answer=1 << 29)  # a package of ten thousand definitions, run whole
 ATTEMPT_LIMITS = Limits(wall=1200, cpu=300, memory=4 << 30)
 # Large tensors stay in the process's heap: asking the system for fresh pages each time costs a third of the time.
 ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}

@@ -110,7 +110,7 @@ class Site:
         Raises:
             OSError: they cannot be written.
         """
-        self.folder = folder
+        self.folder = folder = folder.resolve()
         self._roots = {path: _root(path, files) for path in files if path.endswith(".py")}
         for path, text in files.items():
             place = folder / path

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sources import capture_package, configs_tiny, cutpoints
+from kdata.record import Definition, Origin, SourceFile
+from sources import capture_package, configs_tiny, cutpoints, mine
 from sources.capture import decoded
 from sources.configs import without_unread
 from sources.cutpoints import FOLDER, Framework, framework
@@ -19,6 +21,7 @@ from sources.packages import Site
 from sources.probe import _attempt, warm
 from sources.slicer import Slicer
 from sources.symbols import Here
+from sources.texts import source_file
 from sources.writer import cut
 
 CONFIG = """
@@ -129,6 +132,13 @@ def test_a_class_seen_at_work_becomes_a_task_without_a_search(tmp_path: Path) ->
     assert [i["shape"] for i in made["inputs"]] == [[2, 16, 64]]
     blind = cuts["Gate"] | {"told": {"sites": [], "defaults": {}, "users": []}}
     assert _attempt(blind, 60, tmp_path)["reason"]
+
+
+def test_a_package_is_captured_inside_the_sandbox() -> None:
+    files = [source_file(Origin("local", "toy", "1", path), text.encode()) for path, text in FILES.items()]
+    cuts = mine.cut_step().function([f for f in files if isinstance(f, SourceFile)])
+    told = {d.symbol: json.loads(d.told)["seen"] for d in cuts if isinstance(d, Definition)}
+    assert told["Gate"]["specs"] == [["tensor", [2, 16, 64], "float", 0]]
 
 
 def test_a_file_that_takes_all_memory_or_ends_the_process_harms_no_other(tmp_path: Path) -> None:
