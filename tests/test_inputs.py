@@ -16,6 +16,7 @@ from sources.emit import emit
 from sources.failure import Failure
 from sources.ignored import without_ignored
 from sources.inputs import Many, Plain, Tensor
+from sources.probe import as_seen
 from sources.progress import Budget, Progress, TooMuchError
 from sources.repairs import repairs
 from sources.runs import Runs, fitted
@@ -173,3 +174,19 @@ def test_parts_that_nobody_looks_at_are_none(tmp_path: Path) -> None:
     found = Solution({}, (Many((pair, Tensor((4, 8))), "dict", ("text", "label")),))
     (spec,) = without_ignored(found, loaded(text, tmp_path)["Net"], {}).specs
     assert spec == Many((Many((Tensor((4, 8)), Plain(None)), "tuple"), Plain(None)), "dict", ("text", "label"))
+
+
+def test_a_class_that_was_seen_with_more_than_a_call_may_cost_is_given_less(tmp_path: Path) -> None:
+    text = (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.lstm = nn.LSTM(64, 2048)\n"
+        "    def forward(self, x):\n        return self.lstm(x)[0]\n"
+    )
+    seen = {"arguments": {}, "specs": [["tensor", [64, 4, 64], "float", 0]]}
+    namespace = loaded(text, tmp_path)
+    whole = as_seen(namespace["Net"], namespace, seen, 10)
+    assert whole is not None
+    assert whole.specs == (Tensor((64, 4, 64)),)
+    seen["specs"][0][1] = [4, 512, 64]  # type: ignore[index]
+    less = as_seen(namespace["Net"], namespace, seen, 10)
+    assert less is not None
+    assert less.specs == (Tensor((1, 512, 64)),)
