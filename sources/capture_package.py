@@ -29,8 +29,9 @@ from sources.packages import Site, classes
 from sources.progress import Budget, Progress
 from sources.search import Solution, feed, has_tensor, starts
 
-PACKAGE_SECONDS, UNIT_SECONDS = 900, 10  # CPU seconds of a package's own fork, below its job's; of one of its files
+PACKAGE_SECONDS, UNIT_SECONDS = 900, 6  # CPU seconds of a package's own fork, below its job's; of one of its files
 UNIT_MEMORY = 3 << 30  # bytes of address space that a file's models may take
+MAX_LOST = 3  # files in a row that never answer
 MAX_TRIED = 3  # calls of one class that are looked at
 MAX_CONFIGURATIONS = 6  # of one model
 SEARCH_BUDGET = 3_000  # work that a search for a model's inputs may take, see ``progress.Budget``
@@ -53,6 +54,7 @@ def _observe(files: Mapping[str, str], wanted: Mapping[str, set[str]], scratch: 
     cheapen()
     without_weights()
     torch.set_grad_enabled(False)
+    lost = 0
     for number, (path, names) in enumerate(sorted(wanted.items())):
         names = {n for n in names if seen.get(path, {}).get(n, NEVER)["specs"] is None}
         if not names:
@@ -60,6 +62,9 @@ def _observe(files: Mapping[str, str], wanted: Mapping[str, set[str]], scratch: 
         if number == 0:  # what all files need is loaded once, before the forks
             isolated_load(site, path)
         unit = isolated(functools.partial(_unit, site, path, names), UNIT_SECONDS)
+        lost = lost + 1 if unit["reason"] == "timeout" else 0
+        if lost >= MAX_LOST:  # it sleeps at import
+            break
         for where, found in unit.get("seen", {}).items():
             for name, told in found.items():
                 known = seen.setdefault(where, {})
