@@ -216,8 +216,10 @@ class Hints:
         """An argument as a task can hold it; what its variables hold, or guesses, stand for them."""
         if self._readable(path, node, free, site):
             return node
-        if not any(isinstance(n, ast.Call) for n in ast.walk(node)) and ast.unparse(node) not in held:
-            return None
+        if not any(isinstance(n, ast.Call) for n in ast.walk(node)):
+            name = ast.unparse(node)
+            left = {n: v for n, v in held.items() if n != name}
+            return self._taken(path, held[name], free, site, left) if name in held else None
         spelling = Spelling(self.package, path, self._usual, held)
         made = spelling.passed(node, free)
         if made is not None:

@@ -32,7 +32,7 @@ MAX_ROUNDS = 8  # of the fixpoint over method names, and of the one over registr
 # Names by which the search asks for layers, and registries often know them.
 _USUAL = frozenset(["batch", "instance", "relu", "prelu", "leakyrelu", "conv", "avg", "max"])
 # Calls that add to what a name holds.
-_ADDS = re.compile(r"add|register|update|append|extend|insert")
+_ADDS = re.compile(r"add(_\w+)?|register(_module|_class)?|update|append|extend|insert")
 
 
 class SliceError(ValueError):
@@ -154,7 +154,7 @@ class Slicer:
 
     def _fails(self, key: Here, call: ast.Expr, used: set[str]) -> bool:
         """Whether a call on a name's value is no addition to it, or one of what there is not."""
-        if not isinstance(call.value, ast.Call) or not _ADDS.search(getattr(call.value.func, "attr", "")):
+        if not isinstance(call.value, ast.Call) or not _ADDS.fullmatch(getattr(call.value.func, "attr", "")):
             return True
         try:
             self._piece(key, call, used)

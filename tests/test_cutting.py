@@ -158,7 +158,7 @@ REGISTRIES = {
     "    def __getattr__(self, name):\n        return name.lower()\n\n\nLAYERS = Registry()\n",
     "net/layers.py": HEAD
     + "from .registry import LAYERS, Registry\nACTS = Registry()\nACTS.add_class('silu', nn.SiLU)\n"
-    "ACTS.forget(3)\n\n\n@LAYERS.register('wide')\nclass Wide(nn.Module):\n    def forward(self, x):\n"
+    "ACTS.forget(3)\nACTS.register_deprecated_key('old')\n\n\n@LAYERS.register('wide')\nclass Wide(nn.Module):\n    def forward(self, x):\n"
     "        return ACTS.known['silu']()(x)\n\n\n@LAYERS.register('narrow')\nclass Narrow(Wide):\n    pass\n",
     "net/model.py": HEAD + "from .registry import LAYERS\n\n\n@LAYERS.register('model')\nclass Model(nn.Module):\n"
     "    def __init__(self, kind=LAYERS.WIDE):\n        super().__init__()\n        self.layer = LAYERS.known[kind]()\n\n"
@@ -169,7 +169,7 @@ REGISTRIES = {
 def test_a_registry_comes_with_the_entries_that_are_named() -> None:
     source = cut(REGISTRIES, "net/model.py", "Model")
     assert "@LAYERS.register('wide')" in source
-    for gone in ("narrow", "ACTS.forget", "register('model')"):
+    for gone in ("narrow", "ACTS.forget", "deprecated", "register('model')"):
         assert gone not in source
     namespace: dict[str, Any] = {}
     exec(compile(pruned(source, ["Model"]), "cut", "exec"), namespace)
