@@ -29,6 +29,7 @@ class Slot:
     path: tuple[int, ...] = ()  # of the input tensor
     index: int = 0  # which literal of the argument, or which dimension
     value: int = 0
+    label: str = ""  # of the setting, where it is one of a record's
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,11 @@ def slots(solution: Solution, inputs: list[str]) -> list[Slot]:
     """All integers of a solution; ``inputs`` are the names of forward's parameters."""
     found = []
     for name, expression in solution.arguments.items():
-        for i, node in enumerate(literals(ast.parse(expression, mode="eval") if expression[0] != "<" else ast.Pass())):
+        tree = ast.parse(expression, mode="eval") if expression[0] != "<" else ast.Pass()
+        labels = {id(k.value): k.arg for k in ast.walk(tree) if isinstance(k, ast.keyword) and k.arg}
+        for i, node in enumerate(literals(tree)):
             if isinstance(node.value, int) and node.value >= 1:
-                found.append(Slot("init", name, (), i, node.value))
+                found.append(Slot("init", name, (), i, node.value, labels.get(id(node), "")))
     for path, tensor in all_tensors(solution.specs):
         name = inputs[min(path[0], len(inputs) - 1)] if inputs else "x"
         found += [Slot("input", name, path, i, size) for i, size in enumerate(tensor.shape)]
@@ -205,6 +208,8 @@ def _layout(path: tuple[int, ...], tensor: Tensor, groups: list[tuple[tuple[Slot
 
 
 def _name(slot: Slot, layouts: dict[tuple[int, ...], tuple[str, ...]]) -> str:
+    if slot.label:
+        return _LONG.get(slot.label, slot.label).lower().strip("_")
     if slot.kind in ("init", "plain"):
         name = re.sub(r"\W", "_", slot.key.split(".")[-1]).lower().strip("_") or "size"
         name = _LONG.get(name, name)

@@ -129,6 +129,7 @@ def test_a_class_seen_at_work_becomes_a_task_without_a_search(tmp_path: Path) ->
     made = _attempt(cuts["Gate"], 60, tmp_path)
     assert made["reason"] == "", made
     assert "unused" not in made["source"] and "doubled=" in made["source"]
+    assert "width = 64" in made["source"] and "width=width" in made["source"]
     assert [i["shape"] for i in made["inputs"]] == [[2, 16, 64]]
     blind = cuts["Gate"] | {"told": {"sites": [], "defaults": {}, "users": []}}
     assert _attempt(blind, 60, tmp_path)["reason"]
