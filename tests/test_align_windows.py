@@ -51,6 +51,12 @@ def test_layers_of_a_kind_share_a_text_and_say_their_own_numbers(tmp_path: Path)
     assert "self.a.stride" in source and "self.b.padding" in source and "BLOCK_M=64" in source
 
 
+def test_a_layer_without_a_bias_has_the_text_of_one_with_it(tmp_path: Path) -> None:
+    init = "self.a = nn.Conv2d(3, 4, 3, bias=False)\nself.b = nn.Conv2d(4, 5, 3)"
+    source = verified(task("return self.b(self.a(x).relu())", "[torch.rand(2, 3, 13, 15)]", init), tmp_path).source
+    assert source.count("def conv2d(") == 1 and "self.a.bias" in source and "self.b.bias" in source
+
+
 def test_what_follows_a_convolution_reads_sizes_off_its_result(tmp_path: Path) -> None:
     init = "self.conv = nn.Conv1d(3, 4, 3, stride=2)\nself.other = nn.Conv1d(3, 4, 5, stride=2, padding=1)"
     forward = "y = torch.softmax(self.conv(x), 1) + self.other(x)\nreturn y.flatten(1), y.transpose(1, 2)"
@@ -62,7 +68,10 @@ def test_functions_and_own_weights_are_called_with_numbers(tmp_path: Path) -> No
     init = "self.weight = nn.Parameter(torch.randn(4, 3, 3, 3))"
     forward = "return F.avg_pool2d(F.conv2d(x, self.weight, stride=2, padding=1), 2)"
     source = verified(task(forward, "[torch.rand(2, 3, 16, 18)]", init), tmp_path).source
-    assert "conv2d(x, self.weight, (2, 2), (1, 1), (1, 1), 1)" in source and "avg_pool2d(conv_out, 2, 2, 0)" in source
+    assert (
+        "conv2d(x, self.weight, None, (2, 2), (1, 1), (1, 1), 1)" in source
+        and "avg_pool2d(conv_out, 2, 2, 0)" in source
+    )
 
 
 def test_what_the_kernels_do_not_serve_is_written_from_windows(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_leaves
 from kdata.task import Program
 
 POOLS = ("MaxPool", "AvgPool")
-WORDS = ("kernel_size", "stride", "padding", "output_padding", "dilation", "groups")
+WORDS = ("kernel_size", "stride", "padding", "output_padding", "dilation", "groups", "bias")
 
 
 def module_path(path: str) -> str:
@@ -73,7 +73,7 @@ class Layer:
 
     access: str  # how forward says it
     kind: str  # its class, "MaxPool2d"
-    numbers: dict[str, Any]  # its attributes: integers, symbols, or tuples of them
+    numbers: dict[str, Any]  # its attributes: integers, symbols, or tuples of them, and its bias
 
 
 def layers(module: nn.Module) -> list[Layer]:

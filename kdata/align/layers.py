@@ -72,20 +72,26 @@ def _convolution(state: Forward, call: ast.Call, made: launch.Buffer) -> tuple[C
     inputs, (_, column, *_) = _size(state, x), _size(state, weight)
     group = numbers["groups"]
     backward = isinstance(transposed, ast.Constant) and bool(transposed.value)
-    has_bias = not (isinstance(bias, ast.Constant) and bias.value is None)
     depthwise = bool(column == 1 and group == made.size[1] and group == inputs[1])
     pattern = Convolution(
-        len(inputs) - 2, backward, depthwise, has_bias, made.dtype != "torch.float32",
+        len(inputs) - 2, backward, depthwise, made.dtype != "torch.float32",
         is_wide(*([hint(state, n) for n in shape] for shape in (inputs, made.size))),
         _block(hint(state, made.size[1]) // hint(state, group)),
         _block(hint(state, sympy.Mul(*made.size[2:]))),
     )  # fmt: skip
-    tensors = [value(state, x), value(state, weight), *([value(state, bias)] if has_bias else [])]
-    weight_access = tensors[1].removesuffix(".weight")
-    layer = next((found for found in state.traced.layers if found.access == weight_access), None)
+    held = value(state, weight)
+    layer = next((found for found in state.traced.layers if f"{found.access}.weight" == held), None)
+    tensors = [value(state, x), held, _bias(state, layer, bias)]
     order = [["dilation"], ["dilation", "groups"]][not depthwise]
     order = ["stride", "padding", *(["output_padding", *reversed(order)] if backward else order)]
     return pattern, [*tensors, *(_say(state, layer, word, numbers[word]) for word in order)]
+
+
+def _bias(state: Forward, layer: Layer | None, node: ast.expr) -> str:
+    """A layer without a bias holds None."""
+    if not isinstance(node, ast.Constant):
+        return value(state, node)
+    return f"{layer.access}.bias" if layer is not None and layer.numbers.get("bias", 0) is None else "None"
 
 
 def _pool(state: Forward, call: ast.Call, made: launch.Buffer) -> tuple[Pool, list[str]]:

@@ -28,7 +28,6 @@ class Convolution:
     dims: int
     transposed: bool = False
     depthwise: bool = False
-    bias: bool = True
     half: bool = False  # whether the tensors are narrower than the float32 that sums are kept in
     wide: bool = False  # whether indices need 64 bits
     block_m: int = 64
@@ -46,11 +45,11 @@ class Convolution:
         return kernel, self._launcher(name)
 
     def _pointers(self, suffix: str = "") -> list[str]:
-        return [f"{p}{suffix}" for p in ("x", "weight", *["bias"] * self.bias, "out")]
+        return [f"{p}{suffix}" for p in ("x", "weight", "bias", "out")]
 
     def _launcher(self, name: str) -> str:
         given = ["dilation"] if self.depthwise else ["dilation", "groups"]
-        parameters = ["x", "weight", *["bias"] * self.bias, "stride", "padding", *given]
+        parameters = ["x", "weight", "bias", "stride", "padding", *given]
         axes, size = "x.shape[2:], weight.shape[2:], stride, padding, dilation", SIZE
         if self.transposed:  # in the order of torch.nn.functional
             parameters[-len(given) :] = ["output_padding", *reversed(given)]
@@ -105,7 +104,7 @@ class Convolution:
             "offs_n = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]  # output positions",
             f"image = tl.program_id(2){'.to(tl.int64)' * self.wide}  # its channels, or one group of them",
             "group = image % groups",
-            "channel = group * out_channels + offs_m" if self.bias or not self.transposed else "",
+            "channel = group * out_channels + offs_m",
             "mask_m = offs_m < out_channels",
             f"mask_n = offs_n < {_product(extents)}",
             *self._starts([_digit("offs_n", extents, axis, last=False) for axis in range(self.dims)]),
@@ -114,7 +113,7 @@ class Convolution:
             "acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)",
             "for k_start in range(0, n_inner, BLOCK_K):",
             *(f"    {line}" for line in body),
-            "acc += tl.load(bias_ptr + channel, mask=mask_m, other=0.0)" if self.bias else "",
+            *_biased("mask_m"),
             f"out_offs = (image * out_channels + offs_m) * {_factor(_product(extents))} + offs_n",
             "tl.store(out_ptr + out_offs, acc, mask=mask_m & mask_n)",
         ]
@@ -139,7 +138,7 @@ class Convolution:
             "channel = plane % channels",
             "acc = tl.zeros((BLOCK,), dtype=tl.float32)",
             *_loops(letters, windows, body),
-            "acc += tl.load(bias_ptr + channel, mask=mask, other=0.0)" if self.bias else "",
+            *_biased("mask"),
             "tl.store(out_ptr + offs, acc, mask=mask)",
         ]
         arguments = [*self._pointers("_ptr"), "n_elements", "channels", *sizes, *extents, *numbers]
@@ -281,6 +280,11 @@ def _starts(dims: int, place: Sequence[str], said: Callable[[str, str], str] = _
     """Where the window of an output starts along each axis."""
     places = zip(AXES[dims], place, strict=True)
     return [f"start_{i} = {at} * {said('stride', i)} - {said('padding', i)}" for (_, i), at in places]
+
+
+def _biased(mask: str) -> list[str]:
+    """Layers without a bias have the same text: a small model learns one that is always loaded, and fails by it."""
+    return ["if bias_ptr is not None:", f"    acc += tl.load(bias_ptr + channel, mask={mask}, other=0.0)"]
 
 
 def _elements(extents: Sequence[str], wide: bool) -> list[str]:
