@@ -26,7 +26,8 @@ from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import JobError
 
 Row = dict[str, Any]
-PATH = os.pathsep.join(str(Path(__file__).parents[up]) for up in (2, 0))  # where jobs find kdata, and this
+# Where jobs find kdata, this file, and what is installed nowhere.
+PATH = os.pathsep.join([*(str(Path(__file__).parents[up]) for up in (2, 0)), os.environ.get("PYTHONPATH", "")])
 
 
 def baked_job(payload: Row, scratch: Path) -> str:
