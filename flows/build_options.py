@@ -7,6 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from kdata.sandbox import isolation
+
 # Small packages of plain PyTorch modules under permissive licences, with few dependencies at import.
 DEFAULT_SOURCES = tuple(
     f"pypi:{name}" for name in ("timm", "kornia", "monai", "x-transformers", "vit-pytorch", "speechbrain")
@@ -45,6 +47,7 @@ class BuildOptions(BaseModel):
     workers: int | None = Field(None, ge=1, description="Shards in work at once. Default: the number of cores.")
     runner: Literal["threads", "ray"] = Field("threads", description="Where shards are worked on.")
     ray_address: str | None = Field(None, description="Address of a Ray cluster; without one a local cluster starts.")
+    require_isolation: str | None = Field(None, description=isolation.HELP)
     publish_to: str | None = Field(None, description="Hugging Face dataset repository, as owner/name; needs HF_TOKEN.")
 
     @field_validator("sources", "targets", "languages", mode="before")
@@ -54,6 +57,12 @@ class BuildOptions(BaseModel):
         items = value if isinstance(value, list | tuple) else [value]
         parts = [part for item in items for part in (item.split(",") if isinstance(item, str) else [item]) if part]
         return list(dict.fromkeys(parts))
+
+    @field_validator("require_isolation")
+    @classmethod
+    def _known(cls, value: str | None) -> str | None:
+        """Refuse guards that there are not."""
+        return "+".join(isolation.parse(value)) or None
 
     @property
     def parallel(self) -> int:

@@ -15,6 +15,7 @@ from filters import chain, conciseness, dedup, diversity, leakage
 from flows.build_options import BuildOptions
 from kdata.align import step as align
 from kdata.record import Dropped, SourceFile, digest
+from kdata.sandbox import isolation, pool
 from kdata.shards import Manifest, Store
 from kdata.step import Step
 from kdata.verify import step as verify
@@ -51,12 +52,14 @@ def check(options: BuildOptions) -> None:
 
     Raises:
         ValueError: an unknown target, no benchmark problems where they should be, or no token to publish with.
+        kdata.sandbox.isolation.IsolationError: this machine does not give the isolation required.
     """
     for target in options.targets:
         targets.parse(target)
     chunks(options)
     if options.publish_to and not os.environ.get("HF_TOKEN"):
         raise ValueError(f"publishing to {options.publish_to} needs a token: set HF_TOKEN")
+    pool.demand(options.require_isolation)
 
 
 def whole_of(options: BuildOptions) -> tuple[str, ...]:
@@ -66,6 +69,7 @@ def whole_of(options: BuildOptions) -> tuple[str, ...]:
 
 def work(options: BuildOptions, job: Job) -> Manifest:
     """Make the job's shard, unless it is finished already, and return its manifest."""
+    isolation.require(isolation.parse(options.require_isolation))  # in this process, which may be on another machine
     if job.stage == COLLECT:
         return collect(options, job.source)
     if job.stage == BENCHMARK:

@@ -12,6 +12,7 @@ import typer
 
 from flows.build_options import BuildOptions
 from kdata.options import options_of
+from kdata.sandbox import isolation
 from sft.eval_options import EvalOptions
 from sft.options import SftOptions
 
@@ -23,6 +24,7 @@ app = typer.Typer(
 )  # fmt: skip
 Out = Annotated[str, typer.Option("--out", "-o", help="Folder for the shards this verb writes.")]
 Workers = Annotated[int | None, typer.Option(help="Shards in work at once. Default: the number of cores.")]
+Isolation = Annotated[str | None, typer.Option("--require-isolation", help=isolation.HELP)]
 Inputs = Annotated[list[str] | None, typer.Argument(help="Parquet files, or folders of them.")]
 
 
@@ -183,6 +185,7 @@ def verify(
     device: Annotated[
         str | None, typer.Option(help="cpu (Triton's interpreter) or cuda (and timing). Default: cuda if there is one.")
     ] = None,
+    require_isolation: Isolation = None,
     workers: Workers = None,
 ) -> None:
     """Run candidates against their tasks and write a receipt for each.
@@ -195,14 +198,17 @@ def verify(
     """
     from kdata import audit
     from kdata.record import Candidate
+    from kdata.sandbox import pool
     from kdata.verify import files, gpu_judge, step
 
     if task is not None or kernel is not None:
         try:
+            pool.demand(require_isolation)
             status = files.verdict(task, kernel, targets, seeds, device, as_json, level)
         except Exception as error:  # noqa: BLE001 - whatever it is, there is no verdict
             _fail(error, files.UNDECIDED)
         sys.exit(status)
+    pool.demand(require_isolation)
     chosen = files.parse_targets(targets)
     stage = step.step(chosen, seeds, level=level, device=gpu_judge.choose(device))
     made = _stage(stage, Candidate, candidates, out, SHARD_SIZE, workers)
@@ -374,7 +380,7 @@ def _expected() -> tuple[type[Exception], ...]:
     from kdata.server import ServerError
     from sources.texts import SourceError
 
-    return AlignError, SourceError, ServerError, ValueError, LookupError, OSError, ImportError
+    return AlignError, SourceError, ServerError, isolation.IsolationError, ValueError, LookupError, OSError, ImportError
 
 
 def _fail(error: Exception, code: int = 1) -> NoReturn:

@@ -13,6 +13,10 @@ def add(payload, scratch):
     return payload[0] + payload[1]
 
 
+def note(payload, scratch):
+    (scratch / "note").write_text("it ran")
+
+
 def hang(payload, scratch):
     while True:
         time.sleep(1)

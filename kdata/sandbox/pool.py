@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from kdata.sandbox import isolation
 from kdata.sandbox.worker import Worker
 
 _Key = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
@@ -26,6 +27,19 @@ def lease(*preload: str, **environment: str) -> Iterator[Worker]:
     finally:
         with _lock:
             _idle[key].append(worker)
+
+
+def demand(guards: str | None) -> None:
+    """Require guards, by their names joined by ``+``, of every job of this process, and see whether one has them here.
+
+    Raises:
+        ValueError: there is no such guard.
+        IsolationError: this machine does not give one; a job of our own found out, before any other code ran.
+    """
+    isolation.require(isolation.parse(guards))
+    if isolation.required():
+        with Worker() as worker:
+            worker.call("kdata.sandbox.isolation:probe", None)
 
 
 @atexit.register

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any
 
 from kdata.sandbox.guard import Limits
+from kdata.sandbox.isolation import IsolationError
 from kdata.sandbox.worker import Answer, JobError, Worker
 
 ASKED, ANSWERED = "asked.pipe", "answered.pipe"
@@ -38,7 +39,7 @@ class Session:
         self._pipes: list[int] = []
         self._buffer = b""
         self._answer: Answer | None = None
-        self._error: JobError | None = None
+        self._error: JobError | IsolationError | None = None
         self._ready = threading.Event()
         self._woken, self._wake = os.pipe()
         self._thread = threading.Thread(
@@ -69,6 +70,7 @@ class Session:
 
         Raises:
             JobError: the job has ended, took longer, or answered something that is no JSON object.
+            IsolationError: a required guard is missing, and the job did not run.
         """
         if not self._pipes:
             raise self._ended()
@@ -98,7 +100,7 @@ class Session:
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line
 
-    def _ended(self) -> JobError:
+    def _ended(self) -> JobError | IsolationError:
         self._thread.join()
         return self._error or JobError("crash", "the process ended early")
 
@@ -107,7 +109,7 @@ class Session:
     ) -> None:
         try:
             self._answer = worker.call(function, payload, limits, files, prepare=self._prepare)
-        except JobError as error:
+        except (JobError, IsolationError) as error:
             self._error = error
         finally:
             self._ready.set()

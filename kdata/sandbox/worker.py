@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from kdata.sandbox import isolation
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.zygote import ANSWER
 
@@ -75,6 +76,7 @@ class Worker:
 
         Raises:
             JobError: the job failed, whatever it did to itself.
+            IsolationError: a required guard is missing, and the job did not run.
         """
         place = Path(tempfile.mkdtemp(dir=self._scratch))
         try:
@@ -82,9 +84,13 @@ class Worker:
                 (place / name).write_bytes(data)
             if prepare:
                 prepare(place)
-            job = {"function": function, "payload": payload, "limits": asdict(limits), "scratch": str(place),
-                   "environment": dict(environment or {})}  # fmt: skip
+            job: dict[str, Any] = {
+                "function": function, "payload": payload, "limits": asdict(limits), "scratch": str(place),
+                "environment": dict(environment or {}), "required": isolation.required(),
+            }  # fmt: skip
             report = self._ask(job, limits.wall)
+            if report["guards"]:  # a child that told none ended before it had any, and ran nothing
+                isolation.check(job["required"], report["guards"])
             return self._read(place, report, limits, fetch)
         finally:
             shutil.rmtree(place, ignore_errors=True)

@@ -124,9 +124,10 @@ def _child(job: dict[str, Any], told: int) -> None:
     pid = os.fork()
     if pid == 0:
         die_with_parent()
-        os.write(told, "+".join([*guards, *confine(scratch, limits)]).encode())
+        guards += confine(scratch, limits)
+        os.write(told, "+".join(guards).encode())
         os.close(told)
-        os._exit(_answer(job, scratch, limits))
+        os._exit(_answer(job, scratch, limits) if set(job["required"]) <= set(guards) else 0)
     os.close(told)
     _, status, _ = os.wait4(pid, 0)
     code = os.waitstatus_to_exitcode(status)

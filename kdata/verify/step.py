@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Literal
 
 from kdata.record import Candidate, Dropped, Pair, Receipt
+from kdata.sandbox import isolation
 from kdata.step import Step
 from kdata.verify import reasons
 from kdata.verify.judge import Rule, harness, judge
@@ -28,6 +29,8 @@ def step(
             yield pair if pair.receipt.verdict == "verified" else _drop(pair)
 
     parameters = asdict(options) | {"targets": list(options.targets), "baselines": list(options.baselines)}
+    if required := isolation.required():  # what was judged behind less is judged again
+        parameters["isolation"] = list(required)
     return Step("verify", harness(), Candidate, Pair, verify, parameters)
 
 
@@ -45,6 +48,8 @@ def _drop(pair: Pair) -> Dropped:
 def _judge(candidate: Candidate, options: Options) -> Receipt:
     try:
         return rule(options.level)(candidate.task, candidate, options)
+    except isolation.IsolationError:
+        raise  # true of every candidate here
     except Exception as error:  # noqa: BLE001 - the judge's own fault must cost one receipt, not the shard
         text = f"{type(error).__name__}: {' '.join(str(error).split())}"[:500]
         return Receipt(candidate.id, "unverified", reasons.INTERNAL, text, harness=harness())
