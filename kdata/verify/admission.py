@@ -77,7 +77,7 @@ def _fails(expected: Expected, trial: dict[str, Any], path: str, answer: Array) 
         if dtype.startswith(EXACT):
             exactly(path, answer, eager, exact)
             return False
-        return not errors(path, answer, eager, exact, noisy, dtype, nature(kept)).passed
+        return not errors(path, answer, eager, exact, noisy, dtype, nature(trial)).passed
     except UnequalError:
         return True
 

@@ -10,7 +10,7 @@ from kdata.record import Build, Check, Timing, Trial
 from kdata.verify import reasons
 from kdata.verify.compare import Tensors
 from kdata.verify.styles import CONDITIONED
-from kdata.verify.trial import Expected, compare, copied, overwrites, untouched
+from kdata.verify.trial import ROUGH, Expected, compare, copied, overwrites, untouched
 
 MOST_UNTOUCHED = 0.5  # share of an answer that may be there without the candidate's kernels
 
@@ -76,6 +76,11 @@ class Judgement:
         found.check("correct", not self.failures, f"{len(reports) - len(self.failures)} of {len(reports)} trials")
         if self.failures:
             raise self._racing(found, works_alone) or self._wrong(found, works_at_double)
+        small = [t.detail for n, t in zip(self.numbers, found.trials, strict=True)
+                 if self.expected.trials[n]["style"] == "small"]  # fmt: skip
+        if small:
+            rough = next((detail for detail in small if detail.endswith(ROUGH)), "")
+            found.check("as precise for small inputs", not rough, rough)
         self._keeps(found, reports)
         self._depends(found)
 

@@ -6,17 +6,19 @@ not have to fit.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from kdata.verify.tolerances import Tolerance, tolerance
+from kdata.verify.tolerances import RARE, Tolerance, tolerance
 
 CHUNK = 1 << 26  # elements
+Span = tuple[Tensor, Tensor]  # flat: the least and the largest answers to inputs moved by some ulps
 SANE = 0.05  # share of the golden's rms that the reference may be off before fp64 is taken to compute something else
 
 
@@ -86,9 +88,12 @@ class Measure:
             error.add((eager - wanted).abs())
         return error.rms <= SANE * max(size.rms, 1e-30)
 
-    def errors(self, answer: Tensor) -> dict[str, Any]:
-        """The errors of a whole output, as data; ``fault`` says what no tolerance covers."""
-        total, relative, excess = Sums(), 0.0, 0.0
+    def errors(self, answer: Tensor, span: Span | None = None) -> dict[str, Any]:
+        """The errors of a whole output, as data; ``fault`` says what no tolerance covers.
+
+        ``span``: where the reference steps within it, an answer between its ends is right.
+        """
+        total, counted, relative, excess = Sums(), Sums(), 0.0, 0.0
         for part in _chunks(answer):
             found, wanted, eager = _wide(answer[part]), _wide(self.exact[part]), _wide(self.eager[part])
             if fault := _fault(found, wanted, eager):
@@ -96,18 +101,40 @@ class Measure:
             finite = torch.isfinite(wanted) & torch.isfinite(found)
             error, size = (found - wanted).abs()[finite], wanted.abs()[finite]
             total.add(error)
+            allowed = self.limits.atol + self.limits.rtol * size
+            if span is not None:
+                ends = [v[finite] for v in (eager, wanted, *(_wide(end[part]) for end in span))]
+                error = torch.where(stepping(found[finite], ends, allowed), 0.0, error)
+            counted.add(error)
             if error.numel():
                 relative = max(relative, float(torch.where(size > 0, error / size, 0.0).max()))
-                excess = max(excess, float((error / (self.limits.atol + self.limits.rtol * size)).max()))
+                excess = max(excess, float((error / allowed).max()))
         limits = self.limits
-        excess = max(excess, total.rms / limits.rmse, total.largest / max(limits.largest, limits.atol))
+        excess = max(excess, counted.rms / limits.rmse, counted.largest / max(limits.largest, limits.atol))
         return {
             "dtype": str(self.eager.dtype)[6:], "max_abs": total.largest, "max_rel": relative, "rmse": total.rms,
             "rmse_reference": self.honest, "limits": asdict(limits), "excess": excess,
         }  # fmt: skip
 
 
-def near(answer: Tensor, eager: Tensor, limits: Tolerance) -> float:
+def stepping(answer: Tensor, honest: Sequence[Tensor], allowed: Tensor | float) -> Tensor:
+    """Where honest answers step, at few elements, and this one is between them; nowhere where there are many."""
+    low, high = functools.reduce(torch.minimum, honest), functools.reduce(torch.maximum, honest)
+    steps = high - low > allowed
+    if int(steps.sum()) > max(1, RARE * steps.numel()):
+        return torch.zeros_like(steps)
+    return steps & (answer >= low - allowed) & (answer <= high + allowed)
+
+
+def unequal(answer: Tensor, eager: Tensor, span: Span | None = None) -> int:
+    """How many integers or booleans are neither eager's nor between honest ones."""
+    wrong = answer != eager
+    if span is not None:
+        wrong &= ~stepping(answer.double(), [v.double() for v in (eager, *span)], 0.0)
+    return int(wrong.sum())
+
+
+def near(answer: Tensor, eager: Tensor, limits: Tolerance, span: Span | None = None) -> float:
     """The largest ratio of an error to its limit, against eager, whose own error is within the limits, too."""
     found, wanted = _wide(answer), _wide(eager)
     if not found.numel():
@@ -115,7 +142,10 @@ def near(answer: Tensor, eager: Tensor, limits: Tolerance) -> float:
     if _fault(found, wanted, wanted):
         return math.inf
     error = torch.nan_to_num((found - wanted).abs(), nan=0.0, posinf=0.0)
-    return float((error / (limits.atol + max(limits.largest, limits.atol) + limits.rtol * wanted.abs())).max())
+    allowed = limits.atol + max(limits.largest, limits.atol) + limits.rtol * wanted.abs()
+    if span is not None:
+        error = torch.where(stepping(found, [wanted, *map(_wide, span)], allowed), 0.0, error)
+    return float((error / allowed).max())
 
 
 def _fault(found: Tensor, wanted: Tensor, eager: Tensor) -> str:

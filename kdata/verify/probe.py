@@ -36,6 +36,10 @@ SUMS = (
     "scatter",
     "index_add",
 )
+# Operators that jump; those that make integers or booleans of floating tensors do, too.
+JUMPS = frozenset(
+    "floor ceil round trunc frac sign sgn heaviside fmod remainder floor_divide hardshrink threshold".split()
+)
 BLOCK = 64  # rows and columns of a product that kernels mostly compute at once, and twice the terms
 PRODUCTS = (
     "mm",
@@ -63,6 +67,7 @@ class Cost:
     terms: int = 1  # K: the longest sum behind one element of an output
     sums: bool = False
     products: bool = False
+    jumps: bool = False  # an answer may jump where its inputs are moved a little
     steps: list[Step] = field(default_factory=list)
 
 
@@ -97,10 +102,19 @@ class Meter(TorchDispatchMode):
             cost.sums = True
             whole = max(t.numel() for t in given)
             cost.terms = max(cost.terms, whole // max(1, made), *(max(t.shape, default=1) for t in given))
+        cost.jumps |= name in JUMPS or str(function).endswith("_mode") or _discrete(given, out)
         cost.work += made
         cost.steps.append(_step(name, given, out))
         cost.largest = max(cost.largest, made, *(t.numel() for t in given)) if given else max(cost.largest, made)
         return out
+
+
+def _discrete(given: list[torch.Tensor], out: Any) -> bool:
+    """Whether integers or booleans are made of floating tensors: comparisons, conversions, indices of maxima."""
+    if not any(t.is_floating_point() for t in given):
+        return False
+    made = [t for t in tree_leaves(out) if isinstance(t, torch.Tensor)]
+    return any(not (t.is_floating_point() or t.is_complex()) for t in made)
 
 
 def _step(name: str, given: list[torch.Tensor], out: Any) -> Step:

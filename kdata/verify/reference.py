@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 from kdata.task import INIT_INPUTS, Program, TaskError, resize
 from kdata.verify import reasons
@@ -21,7 +21,20 @@ from kdata.verify.compare import FEW
 from kdata.verify.draws import draw, jogged, thinned
 from kdata.verify.probe import Meter, Prober
 from kdata.verify.styles import CONDITIONED, DETAILS
-from kdata.verify.values import altered, by_an_ulp, copied, described, doubles, finite, near, same, seed_torch, upcast
+from kdata.verify.values import (
+    altered,
+    by_an_ulp,
+    copied,
+    described,
+    doubles,
+    finite,
+    near,
+    same,
+    seed_torch,
+    shifts,
+    span,
+    upcast,
+)
 from kdata.verify.variants import TooLargeError, Variant, plan
 from kdata.verify.weights import redraw
 from kdata.verify.wire import NotPlainError, Writer
@@ -306,6 +319,9 @@ class Reference:
                 "state": self.kept.write(dict(module.state_dict())),
                 "golden": None, "note": "", "noisy": [], "dropped": None,
                 "terms": cost.terms, "sums": cost.sums, "products": cost.products}  # fmt: skip
+        if cost.jumps and (not self._slim or cost.largest <= WHOLE):
+            with contextlib.suppress(Exception):  # outside its domain, or of another shape: no step is known
+                kept["span"] = self._span(program, state, inputs, eager)
         if self._slim:
             return kept
         try:
@@ -328,6 +344,15 @@ class Reference:
                 continue
             kept["noisy"].append([self._plain(self.kept, noisy), self.kept.write(dict(other.state_dict()))])
         return kept
+
+    def _span(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], eager: Any
+    ) -> list[dict[str, Any]]:  # fmt: skip
+        """The least and the largest of the answers to weights and inputs moved by some ulps."""
+        flat, structure = tree_flatten([state, inputs])
+        leaves, outline = tree_flatten(eager)
+        moved = (tree_leaves(self._answer(program, *tree_unflatten(m, structure))[0]) for m in shifts(flat))
+        return [self._plain(self.kept, tree_unflatten(end, outline)) for end in span([leaves, *moved])]
 
     def _golden(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> tuple[Any, nn.Module]:
         with doubles():

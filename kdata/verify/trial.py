@@ -15,6 +15,7 @@ from kdata.verify.compare import (
     Errors,
     Nature,
     Node,
+    Span,
     Tensors,
     UnequalError,
     errors,
@@ -25,6 +26,7 @@ from kdata.verify.compare import (
 from kdata.verify.tolerances import Tolerance
 
 NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True, 0.0)
+ROUGH = ": right to some ulps of one, not of its own size"  # at the end of a trial's detail
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 OUTCOMES = {"no ModelNew": reasons.NO_MODEL_NEW, "constructor": reasons.CONSTRUCTOR, "state": reasons.STATE_DICT,
             "raises": reasons.RAISES, "memory": reasons.MEMORY, "structure": reasons.STRUCTURE,
@@ -63,7 +65,8 @@ def compare(expected: Expected, number: int, report: dict[str, Any], returned: T
             raise UnequalError(reasons.RANDOM, "torch's generator is in another state after the call")
     except UnequalError as unequal:
         return _record(expected, trial, measured, unequal.detail, False), unequal.reason
-    return _record(expected, trial, measured, trial["detail"], True), ""
+    rough = ROUGH if any(e.rough for e in measured) else ""
+    return _record(expected, trial, measured, trial["detail"] + rough, True), ""
 
 
 def failure(expected: Expected, number: int, detail: str) -> Trial:
@@ -99,9 +102,17 @@ def _record(expected: Expected, trial: dict[str, Any], measured: list[Errors], d
     )  # fmt: skip
 
 
-def nature(kept: dict[str, Any]) -> Nature:
+def nature(trial: dict[str, Any]) -> Nature:
     """What the reference's forward does."""
-    return Nature(kept["terms"], kept["sums"] or kept["products"])
+    kept = trial["kept"]
+    return Nature(kept["terms"], kept["sums"] or kept["products"], trial["style"] == "small")
+
+
+def span_of(kept: dict[str, Any], path: str, dtype: str, ours: Tensors) -> Span | None:
+    """The ends of what an output is when inputs move by some ulps; None where nothing steps."""
+    ends = [dict(leaves(node)).get(path, {}) for node in kept.get("span", ())]
+    found = [ours.array(n["tensor"]) for n in ends if "tensor" in n and ours.entry(n["tensor"])["dtype"] == dtype]
+    return (found[0], found[1]) if len(found) == 2 else None
 
 
 def _outputs(expected: Expected, trial: dict[str, Any], report: dict[str, Any], returned: Tensors) -> list[Errors]:
@@ -114,7 +125,8 @@ def _outputs(expected: Expected, trial: dict[str, Any], report: dict[str, Any], 
     for path, eager, answer in pairs:
         others = [n[path] for n in noisy if path in n]
         if "tensor" in eager:
-            measured += _tensor(path, eager, answer, golden.get(path), others, ours, returned, nature(kept))
+            ends = span_of(kept, path, ours.entry(eager["tensor"])["dtype"], ours)
+            measured += _tensor(path, eager, answer, golden.get(path), others, ours, returned, nature(trial), ends)
         else:
             _plain(path, eager, answer)
     return measured
@@ -129,14 +141,16 @@ def _tensor(
     ours: Tensors,
     theirs: Tensors,
     kind: Nature,
+    span: Span | None = None,
 ) -> list[Errors]:
     dtype = ours.entry(eager["tensor"])["dtype"]
     exact = ours.array(golden["tensor"]) if golden and "tensor" in golden else None
     if dtype.startswith(EXACT):
-        exactly(path, theirs.array(answer["tensor"]), ours.array(eager["tensor"]), exact)
+        exactly(path, theirs.array(answer["tensor"]), ours.array(eager["tensor"]), exact, span)
         return []
     moved = [ours.array(n["tensor"]) for n in noisy if "tensor" in n]
-    return [errors(path, theirs.array(answer["tensor"]), ours.array(eager["tensor"]), exact, moved, dtype, kind)]
+    got, wanted = theirs.array(answer["tensor"]), ours.array(eager["tensor"])
+    return [errors(path, got, wanted, exact, moved, dtype, kind, span)]
 
 
 def _plain(path: str, eager: Node, answer: Node) -> None:
@@ -259,5 +273,5 @@ def _state(expected: Expected, trial: dict[str, Any], report: dict[str, Any], re
         if changed:
             others = [n[path] for n in noisy if path in n]
             name = path.replace("output", "state")
-            measured += _tensor(name, node, after[path], golden.get(path), others, ours, returned, nature(kept))
+            measured += _tensor(name, node, after[path], golden.get(path), others, ours, returned, nature(trial))
     return measured

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
+
+from kdata.verify.tolerances import ULPS, ULPS_HALF
 
 
 def seed_torch(seed: int) -> None:
@@ -31,6 +33,35 @@ def by_an_ulp(value: Any, generator: torch.Generator) -> Any:
         return value
     noise = 2 * torch.rand(value.shape, generator=generator, dtype=torch.float32) - 1
     return (value * (1 + torch.finfo(value.dtype).eps * noise)).to(value.dtype)
+
+
+def shifts(values: list[Any]) -> Iterator[list[Any]]:
+    """The values with all their floating tensors moved by some ulps: up, down, and every other one the other way."""
+    places = [n for n, v in enumerate(values) if isinstance(v, torch.Tensor) and v.is_floating_point()]
+    for first in (1, -1):
+        for second in (first, -first)[: len(places)]:
+            moved = list(values)
+            for turn, n in enumerate(places):
+                moved[n] = _shifted(values[n], second if turn % 2 else first)
+            yield moved
+
+
+def _shifted(tensor: torch.Tensor, sign: int) -> torch.Tensor:
+    ulps = ULPS if tensor.element_size() > 2 else ULPS_HALF
+    return (tensor * (1 + sign * ulps * torch.finfo(tensor.dtype).eps)).to(tensor.dtype)
+
+
+def span(answers: Iterable[list[Any]]) -> tuple[list[Any], list[Any]]:
+    """The least and the largest of some answers' leaves, element by element; plain values are the first one's."""
+    remaining = iter(answers)
+    low = high = next(remaining)
+    for answer in remaining:
+        low, high = _each(torch.minimum, low, answer), _each(torch.maximum, high, answer)
+    return low, high
+
+
+def _each(choose: Callable[[Any, Any], Any], one: list[Any], other: list[Any]) -> list[Any]:
+    return [choose(a, b) if isinstance(a, torch.Tensor) else a for a, b in zip(one, other, strict=True)]
 
 
 @contextmanager

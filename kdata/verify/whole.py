@@ -15,9 +15,9 @@ from typing import Any
 
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
-from kdata.verify.compare import EXACT, Tensors, UnequalError, errors, leaves, structure
+from kdata.verify.compare import EXACT, Tensors, UnequalError, errors, exactly, leaves, structure
 from kdata.verify.findings import Findings, RejectedError
-from kdata.verify.trial import Expected, nature
+from kdata.verify.trial import Expected, nature, span_of
 
 GROSS = 30.0  # times what is allowed: the measure is eager's own answer, and nothing says how well-conditioned that is
 CHECK, BEYOND = "holds at its own sizes", "holds beyond its own sizes"
@@ -120,7 +120,8 @@ def _wrong(
         return ""
     if not entire and (len(report["launches"]) != 1 or "written" not in report):
         return ""
-    kept, ours = expected.trials[number]["kept"], expected.kept
+    trial, ours = expected.trials[number], expected.kept
+    kept = trial["kept"]
     masks = dict(leaves(report["outputs" if entire else "written"]))
     try:
         for path, eager, answer in structure(kept["eager"], ours, report["outputs"], returned):
@@ -129,11 +130,12 @@ def _wrong(
             mask = ... if entire else returned.array(masks[path]["tensor"]) != 0
             dtype = ours.entry(eager["tensor"])["dtype"]
             got, wanted = returned.array(answer["tensor"])[mask], ours.array(eager["tensor"])[mask]
+            both = span_of(kept, path, dtype, ours)
+            ends = (both[0][mask], both[1][mask]) if both else None
             if dtype.startswith(EXACT):
-                if (got != wanted).any():
-                    return f"{path}: {int((got != wanted).sum())} of {got.size} integers differ"
+                exactly(path, got, wanted, None, ends)
                 continue
-            measured = errors(path, got, wanted, None, [], dtype, nature(kept))
+            measured = errors(path, got, wanted, None, [], dtype, nature(trial), ends)
             if measured.excess > GROSS:
                 return f"{path}: error {measured.max_abs:.3g}, {measured.excess:.3g} times what is allowed"
     except UnequalError as unequal:

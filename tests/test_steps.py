@@ -1,0 +1,79 @@
+"""Answers at a step, where a rounding decides, and answers to small inputs: what is an error, and what is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from kdata.verify.compare import Nature, errors
+from kdata.verify.gpu_errors import Measure, near, unequal
+from kdata.verify.probe import Meter
+from kdata.verify.values import shifts, span
+
+
+def quotients() -> tuple[list[torch.Tensor], torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
+    """Inputs, the floors of their quotients, and the ends of these: at one of 40,000 a rounding decides (seed 22)."""
+    generator = torch.Generator().manual_seed(22)
+    given = [100 * torch.randn(40000, generator=generator), torch.rand(40000, generator=generator) + 0.5]
+    low, high = span([floors(m)] for m in (given, *shifts(given)))
+    return given, floors(given), (low[0], high[0])
+
+
+def floors(given: list[torch.Tensor]) -> torch.Tensor:
+    return torch.floor(given[0] / given[1])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "right"),
+    [(lambda x, y: torch.floor(x * (1 / y)), True), (lambda x, y: torch.floor(x / y + 1e-3), False),
+     (lambda x, y: torch.floor(x / y) + (torch.arange(40000) == 77), False)],
+)  # fmt: skip
+def test_a_rounding_at_a_step_is_no_error_and_a_step_elsewhere_is_one(
+    spoil: Callable[..., Tensor], right: bool
+) -> None:
+    given, eager, ends = quotients()
+    answer = spoil(*given)
+    measure = Measure(eager, torch.floor(given[0].double() / given[1].double()), None, 1, False)
+    measure.prepare()
+    assert measure.errors(answer)["excess"] > 1
+    assert (measure.errors(answer, ends)["excess"] <= 1) == right
+    assert (near(answer, eager, measure.limits, ends) <= 1) == right
+    whole = [v.long() for v in (answer, eager, *ends)]
+    assert (unequal(whole[0], whole[1], (whole[2], whole[3])) == 0) == right
+    golden, sizes = measure.golden, Nature(1, False)
+    assert golden is not None
+    one, two, three, low, high = (v.double().numpy() for v in (answer, eager, golden, *ends))
+    assert errors("output", one, two, three, [], "float32", sizes, (low, high)).passed == right
+
+
+@pytest.mark.parametrize(("spoil", "rough"), [(torch.expm1, False), (lambda x: torch.exp(x) - 1, True)])
+def test_an_ulp_of_one_is_told_of_where_inputs_are_small(spoil: Callable[[Tensor], Tensor], rough: bool) -> None:
+    small = 1e-4 * torch.randn(5000, generator=torch.Generator().manual_seed(0))
+    eager, golden = torch.expm1(small), torch.expm1(small.double())
+    one, two, three = (v.double().numpy() for v in (spoil(small), eager, golden))
+    found = errors("output", one, two, three, [], "float32", Nature(1, False, ones=True))
+    assert (found.passed, found.rough) == (True, rough)
+    assert errors("output", one, two, three, [], "float32", Nature(1, False)).passed != rough
+    assert not errors("output", 1.05 * one, two, three, [], "float32", Nature(1, False, ones=True)).passed
+
+
+@pytest.mark.parametrize(
+    ("forward", "jumps"),
+    [(torch.floor, True), (lambda x: torch.div(x, 3, rounding_mode="floor"), True), (lambda x: x.to(torch.int32), True),
+     (lambda x: torch.where(x > 1, x, 0), True), (lambda x: x % 2, True), (torch.relu, False), (torch.softmax, False),
+     (lambda x: x.to(torch.float64) / 3, False)],
+)  # fmt: skip
+def test_steps_are_seen_in_what_a_task_calls(forward: Callable[..., Tensor], jumps: bool) -> None:
+    with Meter() as meter:
+        forward(torch.randn(4, 5), *((-1,) if forward is torch.softmax else ()))
+    assert meter.cost.jumps == jumps
+
+
+def test_inputs_are_moved_together_and_against_each_other() -> None:
+    moved = [[bool(m[n] > 1) for n in (0, 2)] for m in shifts([torch.ones(()), 3, torch.ones(())])]
+    assert sorted(moved) == [[False, False], [False, True], [True, False], [True, True]]
+    assert len(list(shifts([torch.ones(2), torch.ones(2, dtype=torch.int64)]))) == 2
+    assert list(shifts([1, torch.arange(3)])) == []
