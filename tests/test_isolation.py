@@ -14,7 +14,7 @@ import pytest
 
 from flows import stages
 from flows.build_options import BuildOptions
-from kdata.record import Candidate, Origin, Task
+from kdata.record import Candidate, Dropped, Origin, Task
 from kdata.sandbox import isolation, pool
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.isolation import IsolationError
@@ -41,6 +41,9 @@ def get_init_inputs():
     return []
 """
 NO_KERNEL = "import torch\n\n\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return x\n"
+# Iterators in iterators overflow the stack of the interpreter itself.
+CRASH = NO_KERNEL.replace("return x", "n = iter([x])\n        for _ in range(10**6):\n            n = map(abs, n)\n"
+                                      "        return next(n)")  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -87,8 +90,9 @@ def test_guards_that_hold_change_nothing(held: tuple[str, ...]) -> None:
     pool.demand("+".join(held))
     with Worker((), PATH) as worker:
         assert worker.call("sandbox_jobs:add", [1, 1]).value == 2
-        with pytest.raises(JobError, match="exit status 3"):
+        with pytest.raises(JobError, match="exit status 3") as caught:
             worker.call("sandbox_jobs:leave", 3)
+        assert caught.value.guards == held
 
 
 @pytest.mark.parametrize("guard", ["namespaces", "landlock", "seccomp"])
@@ -125,6 +129,15 @@ def test_no_receipt_below(monkeypatch: pytest.MonkeyPatch) -> None:
     candidate = Candidate.make(task, NO_KERNEL, "triton", "test")
     with pytest.raises(IsolationError, match="a guard of tomorrow missing"):
         list(step.step(()).function([candidate]))
+
+
+def test_whose_process_fails_has_its_isolation_in_its_receipt(held: tuple[str, ...]) -> None:
+    task = Task.make(TASK, "Model", Origin("local", "here", "", "relu.py"))
+    candidate = Candidate.make(task, CRASH, "triton", "test")
+    (dropped,) = step.step(()).function([candidate])
+    assert isinstance(dropped, Dropped) and dropped.pair is not None
+    assert (dropped.reason, dropped.detail) == ("crash", "crash: signal 11")
+    assert dropped.pair.receipt.isolation == "+".join(held)
 
 
 def test_verdicts_from_behind_less_are_not_taken_for_others() -> None:

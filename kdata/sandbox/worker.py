@@ -31,8 +31,10 @@ class JobError(Exception):
     """A job that gave no answer, or whose answer was an exception.
 
     ``reason`` is one of "timeout", "memory", "crash", "no answer", "answer too large", "exception"; ``kind`` is the
-    exception's class where there was one.
+    exception's class where there was one, ``guards`` what held the job, as far as it came.
     """
+
+    guards: tuple[str, ...] = ()
 
     def __init__(self, reason: str, detail: str, kind: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
@@ -91,7 +93,11 @@ class Worker:
             report = self._ask(job, limits.wall)
             if report["guards"]:  # a child that told none ended before it had any, and ran nothing
                 isolation.check(job["required"], report["guards"])
-            return self._read(place, report, limits, fetch)
+            try:
+                return self._read(place, report, limits, fetch)
+            except JobError as error:
+                error.guards = tuple(report["guards"])
+                raise
         finally:
             shutil.rmtree(place, ignore_errors=True)
 

@@ -179,6 +179,7 @@ def _run(candidate: Candidate, expected: Expected, options: Options, found: Find
     try:
         answer = _call(candidate, expected, numbers, options)
     except JobError as error:
+        found.guards = error.guards
         raise _crash(error, candidate, expected, options) from error
     found.guards = answer.guards
     value: dict[str, Any] = answer.value
