@@ -74,15 +74,37 @@ def _missing(expected: Expected, number: int, run: Run) -> str:
         answer = run(expected, [number], MANY)
     except JobError:
         return ""
-    share = _covered(answer.value["trials"][0], _returned(answer)) if "failed" not in answer.value else 1.0
-    return f"{share:.0%} of the answer is written" if share < LEAST else ""
+    if "failed" in answer.value:
+        return ""
+    report = answer.value["trials"][0]
+    share = _covered(report, _returned(answer))
+    if share >= LEAST or (share == 0 and _programs(report) <= ENTIRE and _right(expected, number, run)):
+        return ""  # where none of it is, it may be a copy of what is
+    return f"{share:.0%} of the answer is written"
+
+
+def _right(expected: Expected, number: int, run: Run) -> bool:
+    """Whether the answer of all programs can be had, and is right."""
+    try:
+        answer = run(expected, [number], 0)
+    except JobError:
+        return False
+    if "failed" in answer.value:
+        return False
+    report = answer.value["trials"][0]
+    fine = report["outcome"] == "ok" and not report["aten"]
+    return fine and not _wrong(expected, number, report, _returned(answer), entire=True)
+
+
+def _programs(report: dict[str, Any]) -> int:
+    return sum(math.prod(launch["grid"]) for launch in report["launches"])
 
 
 def _untold(report: dict[str, Any], found: Findings, thorough: bool) -> bool:
     """Whether all programs ought to run, and can."""
     kernels = [launch["kernel"] for launch in report["launches"]]
     others = kernels != [s["kernel"] for s in found.signatures]
-    programs = sum(math.prod(launch["grid"]) for launch in report["launches"])
+    programs = _programs(report)
     fine = report["outcome"] == "ok" and not report["aten"]
     return fine and (thorough or (others and len(kernels) > 1)) and PROGRAMS < programs <= ENTIRE
 
