@@ -42,7 +42,7 @@ class UnspeakableError(ValueError):
     """A value that a task cannot spell."""
 
 
-class Spelling:
+class Vocabulary:
     """How the definitions that a value is made of are called in an expression, and what counts as settings."""
 
     def name(self, value: Any) -> str | None:
@@ -54,7 +54,7 @@ class Spelling:
         return vars(value) if isinstance(value, Namespace | types.SimpleNamespace) else None
 
 
-class OfNamespace(Spelling):
+class NamespaceVocabulary(Vocabulary):
     """The names that values have in a program's own namespace."""
 
     def __init__(self, namespace: Mapping[str, Any]) -> None:
@@ -71,7 +71,7 @@ def install(kinds: Mapping[type[nn.Module], str], namespace: dict[str, Any], fou
     ``namespace`` is what the arguments may name.  Training goes on without learning, and ends the program soon.
     """
     call, tried, learnt = nn.Module.__call__, Counter[str](), itertools.count(1)
-    spelling = OfNamespace(namespace)
+    vocabulary = NamespaceVocabulary(namespace)
 
     def new(kind: type, *arguments: Any, **named: Any) -> Any:
         made: Any = object.__new__(kind)
@@ -84,7 +84,7 @@ def install(kinds: Mapping[type[nn.Module], str], namespace: dict[str, Any], fou
             return call(self, *given, **named)
         tried[name] += 1
         try:
-            solution = Solution(arguments_of(self, spelling), specs_of(self, given, named))
+            solution = Solution(arguments_of(self, vocabulary), specs_of(self, given, named))
         except (UnspeakableError, TypeError, ValueError):
             return call(self, *given, **named)
         result = call(self, *given, **named)
@@ -101,7 +101,7 @@ def install(kinds: Mapping[type[nn.Module], str], namespace: dict[str, Any], fou
     torch.Tensor.backward = learn  # type: ignore[method-assign]
 
 
-def arguments_of(module: nn.Module, spelling: Spelling) -> Arguments:
+def arguments_of(module: nn.Module, vocabulary: Vocabulary) -> Arguments:
     """What a module was constructed with, by parameter.
 
     Raises:
@@ -113,11 +113,11 @@ def arguments_of(module: nn.Module, spelling: Spelling) -> Arguments:
     for name, value in bound.arguments.items():
         kind = bound.signature.parameters[name].kind
         if kind is inspect.Parameter.VAR_KEYWORD:
-            found |= {k: spelled(v, spelling) for k, v in value.items()}
+            found |= {k: spelled(v, vocabulary) for k, v in value.items()}
         elif kind is inspect.Parameter.VAR_POSITIONAL:
             raise UnspeakableError("*args")
         else:
-            found[name] = spelled(value, spelling)
+            found[name] = spelled(value, vocabulary)
     return found
 
 
@@ -217,7 +217,7 @@ def spec_of(value: Any, depth: int = 0) -> Spec:
     raise UnspeakableError(type(value).__name__)
 
 
-def spelled(value: Any, spelling: Spelling, depth: int = 0) -> str:
+def spelled(value: Any, vocabulary: Vocabulary, depth: int = 0) -> str:
     """An expression whose value, in a task, is like this one.
 
     Raises:
@@ -225,14 +225,14 @@ def spelled(value: Any, spelling: Spelling, depth: int = 0) -> str:
     """
 
     def inner(v: Any) -> str:
-        return spelled(v, spelling, depth + 1)
+        return spelled(v, vocabulary, depth + 1)
 
     if depth > MAX_DEPTH:
         raise UnspeakableError("too deep")
     if isinstance(value, torch.device) or names_cuda(value):
         return repr("cpu" if names_cuda(value) else str(value))
     if isinstance(value, enum.Enum):
-        return f"{_named(type(value), spelling)}.{value.name}"
+        return f"{_named(type(value), vocabulary)}.{value.name}"
     if isinstance(value, float) and not math.isfinite(value):
         return f"float({str(value)!r})"
     if value is None or isinstance(value, bool | int | float | str):
@@ -240,47 +240,47 @@ def spelled(value: Any, spelling: Spelling, depth: int = 0) -> str:
     if isinstance(value, torch.dtype):
         return str(value)
     if isinstance(value, nn.Module):
-        return _module(value, spelling, depth)
+        return _module(value, vocabulary, depth)
     if isinstance(value, functools.partial):
         named = [f"{k}={inner(v)}" for k, v in value.keywords.items()]
         return f"functools.partial({', '.join([inner(value.func), *map(inner, value.args), *named])})"
     if isinstance(value, type) or callable(value) and hasattr(value, "__name__"):
-        return _named(value, spelling)
+        return _named(value, vocabulary)
     if type(value) in (list, tuple, torch.Size):
         text = ", ".join(map(inner, value))
         return f"[{text}]" if type(value) is list else f"({text}{',' if len(value) == 1 else ''})"
     if type(value) in (dict, collections.OrderedDict):
         return "{" + ", ".join(f"{inner(k)}: {inner(v)}" for k, v in value.items()) + "}"
-    return _settings(value, spelling, depth)
+    return _settings(value, vocabulary, depth)
 
 
-def _settings(value: Any, spelling: Spelling, depth: int) -> str:
+def _settings(value: Any, vocabulary: Vocabulary, depth: int) -> str:
     """A record of settings: what of it cannot be spelled is left out, and missed where it is needed."""
-    known = spelling.settings(value)
+    known = vocabulary.settings(value)
     if known is None:
         raise UnspeakableError(type(value).__name__)
     texts = []
     for name, setting in known.items():
         try:
-            texts.append(f"{name}={spelled(setting, spelling, depth + 1)}")
+            texts.append(f"{name}={spelled(setting, vocabulary, depth + 1)}")
         except UnspeakableError:
             continue
     return f"SimpleNamespace({', '.join(texts)})"
 
 
-def _module(value: nn.Module, spelling: Spelling, depth: int) -> str:
-    name = _named(type(value), spelling)
+def _module(value: nn.Module, vocabulary: Vocabulary, depth: int) -> str:
+    name = _named(type(value), vocabulary)
     if type(value) in (nn.Sequential, nn.ModuleList):
-        parts = ", ".join(spelled(m, spelling, depth + 1) for m in value.children())
+        parts = ", ".join(spelled(m, vocabulary, depth + 1) for m in value.children())
         return f"{name}({parts})" if type(value) is nn.Sequential else f"{name}([{parts}])"
     given, named = value.__dict__.get(MADE_WITH, ((), {}))
-    every = [spelled(v, spelling, depth + 1) for v in given]
-    every += [f"{k}={spelled(v, spelling, depth + 1)}" for k, v in named.items()]
+    every = [spelled(v, vocabulary, depth + 1) for v in given]
+    every += [f"{k}={spelled(v, vocabulary, depth + 1)}" for k, v in named.items()]
     return f"{name}({', '.join(every)})"
 
 
-def _named(value: Any, spelling: Spelling) -> str:
-    if own := spelling.name(value):
+def _named(value: Any, vocabulary: Vocabulary) -> str:
+    if own := vocabulary.name(value):
         return own
     name = getattr(value, "__name__", "")
     for prefix, holder in (("nn", nn), ("F", nn.functional), ("torch", torch)):

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from kdata.record import digest
-from sources import capture_package, documents
+from sources import documents
 from sources.capture import HERE
+from sources.capture_package import Observed, observe
 from sources.cutpoints import Framework, framework
 from sources.danger import touches_system
 from sources.hints import Hints
@@ -37,7 +38,8 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
 
     ``payload`` holds ``files``, ``replacements``, ``part``, ``parts``, ``seed``, and ``enough``, the number of cuts
     after which the rest is left alone; with ``only``, just the definitions of these names count.  Returns cuts in the
-    order in which they are to be tried, the refused with reasons, and files that do not parse.
+    order in which they are to be tried, the refused with reasons, files that do not parse, and what went wrong when the
+    package was run: its ``failure``, and how many files were ``lost`` and how.
     """
     # Syntax trees are many small objects and hardly any garbage: looking for it often takes a third of the time.
     gc.freeze()
@@ -60,7 +62,9 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     slicer, hints = Slicer(package), Hints(package, settings.values())
     # Watching others use a class is dear: it is for packages where every class counts.
     watch = not name and len(first) <= payload["enough"]
-    seen = capture_package.observe(code, _wanted(mixed, first, payload["enough"]), scratch) if name or watch else {}
+    observed = Observed({}, {})
+    if name or watch:
+        observed = observe(code, _wanted(mixed, first, payload["enough"]), scratch)
     cuts: list[dict[str, Any]] = []
     refused: list[dict[str, str]] = []
     for candidate in mixed:
@@ -73,13 +77,14 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
             refused.append(_refused(candidate, "limit reached", ""))
         else:
             try:
-                told = seen.get(candidate.path, {}).get(candidate.symbol)
+                told = observed.seen.get(candidate.path, {}).get(candidate.symbol)
                 cuts.append(_cut(slicer, hints, candidate, watch and not (told and told["specs"]), told))
             except SliceError as error:
                 refused.append(_refused(candidate, error.reason, str(error)))
             except SyntaxError as error:  # one cut gone wrong is not the package's end
                 refused.append(_refused(candidate, "not sliceable", f"the cut does not parse: {error}"))
-    return {"cuts": cuts, "refused": refused, "broken": package.broken}
+    return {"cuts": cuts, "refused": refused, "broken": package.broken, "failure": observed.failure,
+            "lost": observed.lost}  # fmt: skip
 
 
 def _mixed(every: list[Candidate], seed: int, by_file: bool) -> list[Candidate]:

@@ -22,6 +22,9 @@ def explain(files: Sequence[SourceFile], symbol: str) -> Iterator[str]:
         package = worker.call("sources.cutting:cut_package", payload, mine.CUT_LIMITS).value
         if not package["cuts"] and not package["refused"]:
             raise ValueError(f"no module class and no function over tensors is called {symbol!r}")
+        lost = [f"{count} files: {ended}" for ended, count in sorted(package["lost"].items())]
+        if package["failure"] or lost:
+            yield f"run of the package: {'; '.join([package['failure'] or 'to its end', *lost])}"
         for refused in package["refused"]:
             yield f"{refused['path']}:{symbol}: not cut: {refused['reason']} ({refused['detail']})"
         for cut in package["cuts"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from kdata.step import Step
 from sources import cutpoints
 
 CUT, MINE = "cut", "mine"
+NOT_CAPTURED = "package not captured"
 # Like alignment's: another line here, or another torch, gives other shards.
 VERSION = digest(*(p.read_text() for p in sorted(Path(__file__).parent.rglob("*.py"))), version("torch"))
 CUTS_PER_TASK = 3  # definitions cut for every task that is wanted: most of them become one
@@ -77,6 +79,8 @@ def _cut(files: Sequence[SourceFile], enough: int, seed: int) -> Iterator[Defini
     except JobError as error:
         yield _dropped(CUT, files[0].origin, "", "package not readable", str(error))
         return
+    if package["failure"]:  # its definitions are cut all the same, with less told of them
+        yield _dropped(CUT, replace(files[0].origin, path=""), "", NOT_CAPTURED, package["failure"])
     yield from (_dropped(CUT, origins[p], "", "does not parse", d) for p, d in sorted(package["broken"].items()))
     yield from (_dropped(CUT, origins[r["path"]], r["symbol"], r["reason"], r["detail"]) for r in package["refused"])
     for c in package["cuts"]:

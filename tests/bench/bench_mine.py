@@ -2,11 +2,11 @@
 
 python tests/bench/bench_mine.py [FOLDER ...]
 
-``FOLDER``s, or the variable KDATA_MINE_REPOSITORIES (divided by commas): checkouts or unpacked wheels.  Without any, what
-is installed of two packages is mined. PARITYBENCH: a checkout of github.com/jansel/pytorch-jit-paritybench (it needs
-``pip install astor``); without it only mining is measured.  Paritybench runs the repositories' code outside of any
-sandbox: name only ones that you trust.  Both are counted over the same classes: those of the repository that have
-nn.Module among their bases and a forward, equal ones once.
+``FOLDER``s, or the variable KDATA_MINE_REPOSITORIES (divided by commas): checkouts or unpacked wheels.  PARITYBENCH: a
+checkout of github.com/jansel/pytorch-jit-paritybench (it needs ``pip install astor``); without it only mining is
+measured.  Paritybench runs the repositories' code outside of any sandbox: name only ones that you trust.  Both are
+counted over the same classes: those of the repository that have nn.Module among their bases and a forward, equal ones
+once.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from sources import mine
 from sources.local import collect
 
 PEER = Path(__file__).with_name("paritybench_peer.py")
+NO_CLASS = ("duplicate", "no forward", "does not parse", mine.NOT_CAPTURED)  # reasons that are no loss of a class
 CLOCK = os.sysconf("SC_CLK_TCK")
 
 
@@ -70,7 +71,7 @@ def mined(folder: Path) -> Yield:
     functions = {(d.origin.path, d.symbol) for d in definitions if re.search(rf"^def {d.symbol}\(", d.source, re.M)}
     tasks = [t for t in made if isinstance(t, Task)]
     plain = sum((t.origin.path, t.symbol) in functions for t in tasks)
-    refused = sum(isinstance(d, Dropped) and d.reason not in ("duplicate", "no forward", "does not parse") for d in cut)
+    refused = sum(isinstance(d, Dropped) and d.reason not in NO_CLASS for d in cut)
     classes = len(definitions) - len(functions) + refused
     return Yield(classes, len(tasks) - plain, plain, seconds() - before)
 
