@@ -75,8 +75,11 @@ def arguments(kind: type[nn.Module]) -> dict[str, Any]:
     return found
 
 
-def configurations(kind: Any) -> Iterator[Any]:
-    """Small configurations of a class of them, the smallest first, then ones with fewer changes."""
+def configurations(kind: Any, depth: int = 0) -> Iterator[Any]:
+    """Small configurations of a class of them, the smallest first, then ones with fewer changes.
+
+    ``depth`` says how many configurations these are inside of; none are made below ``MAX_NESTED``.
+    """
     whole = kind()
     inner = {n: c for n, c in (getattr(kind, "sub_configs", None) or {}).items() if isinstance(c, type)}
     known = {n: v for n, v in vars(whole).items() if n not in inner and not n.startswith("_")}
@@ -86,7 +89,7 @@ def configurations(kind: Any) -> Iterator[Any]:
     for changes in (small, few, {n: v for n, v in few.items() if "head" not in n}, layers, {}):
         for nested in (True, False) if inner else (False,):
             try:
-                made = kind(**changes, **({n: _small(c) for n, c in inner.items()} if nested else {}))
+                made = kind(**changes, **({n: _small(c, depth + 1) for n, c in inner.items()} if nested else {}))
             except Exception:  # noqa: BLE001, S112 - a configuration says that its sizes do not fit
                 continue
             yield _plain(made)
@@ -110,8 +113,8 @@ def _related(known: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _small(kind: Any, depth: int = 0) -> Any:
-    return next(iter(configurations(kind)), None) if depth < MAX_NESTED else None
+def _small(kind: Any, depth: int) -> Any:
+    return next(configurations(kind, depth), None) if depth <= MAX_NESTED else None
 
 
 def _plain(made: Any) -> Any:
@@ -159,10 +162,8 @@ def _made(config: Any) -> Mapping[str, Any]:
     def ids() -> torch.Tensor:
         return torch.randint(3, max(4, size(VOCABULARY, "vocab_size")), (BATCH, LENGTH))
 
-    hidden, mel = (
-        size(HIDDEN, "hidden_size", "d_model", "n_embd"),
-        size(16, "num_mel_bins", "feature_size", "input_dim"),
-    )
+    hidden = size(HIDDEN, "hidden_size", "d_model", "n_embd")
+    mel = size(16, "num_mel_bins", "feature_size", "input_dim")
     return {
         "input_ids": ids, "decoder_input_ids": ids,
         "pixel_values": lambda: torch.randn(BATCH, size(3, "num_channels", "in_channels"), *side()),
