@@ -82,8 +82,8 @@ def _convolution(state: Forward, call: ast.Call, made: launch.Buffer) -> tuple[C
     held = value(state, weight)
     layer = next((found for found in state.traced.layers if f"{found.access}.weight" == held), None)
     tensors = [value(state, x), held, _bias(state, layer, bias)]
-    order = [["dilation"], ["dilation", "groups"]][not depthwise]
-    order = ["stride", "padding", *(["output_padding", *reversed(order)] if backward else order)]
+    last = ["dilation"] if depthwise else ["dilation", "groups"]
+    order = ["stride", "padding", *(["output_padding", *reversed(last)] if backward else last)]
     return pattern, [*tensors, *(_say(state, layer, word, numbers[word]) for word in order)]
 
 

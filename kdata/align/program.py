@@ -35,7 +35,7 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
     _results(state)
     calls = _calls(state)
     state.integers = {name: [integers for _, integers in made] for name, made in calls.items()}
-    elsewhere = tuple({"pool" if ast.unparse(call.func) == POOL else "conv" for _, call in kept(module.body)})
+    elsewhere = tuple("pool" if ast.unparse(call.func) == POOL else "conv" for _, call in kept(module.body))
     titles = {name: unique(identifier(label(name, elsewhere)), state.taken) for name in module.kernels if name in calls}
     for name, made in module.kernels.items():
         if name in calls:

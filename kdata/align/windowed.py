@@ -21,7 +21,7 @@ from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 from kdata.align.patterns import AXES
 
 # It holds the operators for as long as the process lives.
-LIBRARY = torch.library.Library("kdata", "DEF")  # type: ignore[no-untyped-call]
+LIBRARY = torch.library.Library("kdata", "DEF")
 CONVOLUTION = "torch.ops.kdata.convolution.default"
 POOL = "torch.ops.kdata.pool.default"
 FLOATS = (torch.float32, torch.float16, torch.bfloat16)
@@ -30,11 +30,11 @@ MOST_IMAGES = 65535  # along the third axis of CUDA's grid
 # For every traced task, the sizes of what convolutions and poolings make that are no size of the task's already.
 _extents: WeakKeyDictionary[ShapeEnv, dict[Any, tuple[torch.SymInt, str]]] = WeakKeyDictionary()
 
-LIBRARY.define(  # type: ignore[no-untyped-call]
+LIBRARY.define(
     "convolution(Tensor x, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, "
     "bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor"
 )
-LIBRARY.define(  # type: ignore[no-untyped-call]
+LIBRARY.define(
     "pool(Tensor x, str kind, SymInt[] kernel_size, SymInt[] stride, SymInt[] padding, SymInt[] dilation) -> Tensor"
 )
 
