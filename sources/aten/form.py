@@ -25,8 +25,6 @@ DRAWS: dict[str, str] = {
 INDEX = "below "  # followed by the name of the size that bounds it, or a number
 WORKS = "import torch\nimport torch.nn as nn\n"
 FUNCTIONAL = "import torch.nn.functional as F\n"
-
-
 GROUP = "input_shape"  # what several sizes are called together
 
 

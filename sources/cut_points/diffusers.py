@@ -1,3 +1,5 @@
+"""Diffusers' core, written by hand: configurations that a constructor fills, outputs, and what adapters may change."""
+
 import functools
 import inspect
 import logging as standard_logging

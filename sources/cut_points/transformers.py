@@ -1,3 +1,5 @@
+"""Transformers' core, written by hand: models that load no weights, empty caches, plain attention and its masks."""
+
 import contextlib
 
 MODELS = ("/models/", "/modeling_outputs.py")  # what a task takes over as it is

@@ -14,7 +14,6 @@ import os
 import resource
 import sys
 import tempfile
-import types
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -70,5 +69,4 @@ def seconds() -> float:
 
 
 if __name__ == "__main__":
-    assert isinstance(sys, types.ModuleType)
     main(*sys.argv[1:])
