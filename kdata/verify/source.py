@@ -11,7 +11,7 @@ from operator import add, mul, sub
 
 from kdata.task import INIT_INPUTS, INPUTS
 from kdata.verify import reasons
-from kdata.verify.subset import closed, outside
+from kdata.verify.subset import closed, jitted, outside
 
 LONGEST = 400_000  # characters
 PURE = frozenset({
@@ -69,8 +69,7 @@ def _is_main(statement: ast.stmt) -> bool:
 
 def defines_kernel(text: str) -> bool:
     """Whether a function is decorated with triton.jit."""
-    functions = (n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef))
-    return any("jit" in ast.unparse(d) for f in functions for d in f.decorator_list)
+    return any(jitted(ast.parse(text)))
 
 
 def integers(text: str) -> set[int]:
@@ -87,16 +86,11 @@ def landmarks(text: str) -> list[int]:
     Sums, products and the like of numbers count as what they come to; of a large one its shares by blocks, too.
     """
     tree = ast.parse(text)
-    kernels = [f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and _is_jitted(f)]
     launches = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Subscript)]
-    named = {abs(v) for part in [*kernels, *launches] for n in ast.walk(part) if (v := _whole(n)) is not None}
+    named = {abs(v) for part in [*jitted(tree), *launches] for n in ast.walk(part) if (v := _whole(n)) is not None}
     named = {v for v in named if v > 2 and v & (v - 1)}
     shares = {v // block for v in named for block in BLOCK_SIZES if v // block > 2}
     return sorted(named)[:MOST_NAMED] + sorted(shares - named)[:MOST_NAMED]
-
-
-def _is_jitted(function: ast.FunctionDef) -> bool:
-    return any("jit" in ast.unparse(decorator) for decorator in function.decorator_list)
 
 
 def _whole(node: ast.AST) -> int | None:

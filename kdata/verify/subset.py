@@ -98,7 +98,7 @@ def outside(tree: ast.Module) -> Iterator[str]:
             yield from _call(node, roots)
         elif isinstance(node, ast.ClassDef) and any(k.arg == "metaclass" for k in node.keywords):
             yield f"class {node.name}(metaclass=...)"
-    for kernel in _jitted(tree):
+    for kernel in jitted(tree):
         yield from _inside(kernel)
 
 
@@ -266,10 +266,11 @@ def own_names(tree: ast.Module) -> set[str]:
 
 
 def _kernels(tree: ast.Module) -> set[str]:
-    return {f.name for f in _jitted(tree)}
+    return {f.name for f in jitted(tree)}
 
 
-def _jitted(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+def jitted(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """The kernels of a text: functions that are decorated with ``triton.jit``."""
     functions = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))
     yield from (f for f in functions if any("jit" in ast.unparse(d) for d in f.decorator_list))
 

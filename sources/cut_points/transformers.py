@@ -39,50 +39,6 @@ class BackboneMixin:
     pass
 
 
-class PreTrainedModel(nn.Module):
-    config_class = None
-    gradient_checkpointing = is_gradient_checkpointing = is_activation_checkpointing = False
-    base_model_prefix = ""
-
-    def __init__(self, config=None, *args, **kwargs):
-        super().__init__()
-        self.config = config
-
-    def post_init(self):
-        pass
-
-    def init_weights(self):
-        pass
-
-    def tie_weights(self):
-        pass
-
-    def warn_if_padding_and_no_attention_mask(self, *args):
-        pass
-
-    @property
-    def base_model(self):
-        return getattr(self, self.base_model_prefix, self)
-
-    @property
-    def device(self):
-        return next(self.parameters()).device
-
-    @property
-    def dtype(self):
-        return next(self.parameters()).dtype
-
-    def get_head_mask(self, head_mask, num_hidden_layers, is_attention_chunked=False):
-        return [None] * num_hidden_layers
-
-    def get_extended_attention_mask(self, attention_mask, input_shape=None, device=None, dtype=torch.float32):
-        mask = attention_mask[:, None, :, :] if attention_mask.dim() == 3 else attention_mask[:, None, None, :]
-        return (1.0 - mask.to(dtype)) * torch.finfo(dtype).min
-
-    def invert_attention_mask(self, encoder_attention_mask):
-        return self.get_extended_attention_mask(encoder_attention_mask)
-
-
 class PreTrainedAudioTokenizerBase(PreTrainedModel):
     pass
 

@@ -228,24 +228,9 @@ def is_norm(layer, exclude=None):
 
 
 class ConvModule(nn.Module):
-    def __init__(
-        self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        padding=0,
-        dilation=1,
-        groups=1,
-        bias="auto",
-        conv_cfg=None,
-        norm_cfg=None,
-        act_cfg=RELU,
-        inplace=True,
-        with_spectral_norm=False,
-        padding_mode="zeros",
-        order=("conv", "norm", "act"),
-    ):
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias="auto",
+                 conv_cfg=None, norm_cfg=None, act_cfg=RELU, inplace=True, with_spectral_norm=False,
+                 padding_mode="zeros", order=("conv", "norm", "act")):  # fmt: skip
         super().__init__()
         self.order, self.with_norm, self.with_activation = order, norm_cfg is not None, act_cfg is not None
         bias = not self.with_norm if bias == "auto" else bias
@@ -290,22 +275,9 @@ class ConvModule(nn.Module):
 
 
 class DepthwiseSeparableConvModule(nn.Module):
-    def __init__(
-        self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        padding=0,
-        dilation=1,
-        norm_cfg=None,
-        act_cfg=RELU,
-        dw_norm_cfg="default",
-        dw_act_cfg="default",
-        pw_norm_cfg="default",
-        pw_act_cfg="default",
-        **kwargs,
-    ):
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, norm_cfg=None,
+                 act_cfg=RELU, dw_norm_cfg="default", dw_act_cfg="default", pw_norm_cfg="default",
+                 pw_act_cfg="default", **kwargs):  # fmt: skip
         super().__init__()
         self.depthwise_conv = ConvModule(
             in_channels,
@@ -342,19 +314,9 @@ class Scale(nn.Module):
 
 
 class FFN(BaseModule):
-    def __init__(
-        self,
-        embed_dims=256,
-        feedforward_channels=1024,
-        num_fcs=2,
-        act_cfg=RELU,
-        ffn_drop=0.0,
-        dropout_layer=None,
-        add_identity=True,
-        init_cfg=None,
-        layer_scale_init_value=0.0,
-        **kwargs,
-    ):
+    def __init__(self, embed_dims=256, feedforward_channels=1024, num_fcs=2, act_cfg=RELU, ffn_drop=0.0,
+                 dropout_layer=None, add_identity=True, init_cfg=None, layer_scale_init_value=0.0,
+                 **kwargs):  # fmt: skip
         super().__init__(init_cfg)
         self.embed_dims, self.add_identity = embed_dims, add_identity
         widths = [embed_dims] + [feedforward_channels] * (num_fcs - 1)
@@ -372,35 +334,16 @@ class FFN(BaseModule):
 
 
 class MultiheadAttention(BaseModule):
-    def __init__(
-        self,
-        embed_dims,
-        num_heads,
-        attn_drop=0.0,
-        proj_drop=0.0,
-        dropout_layer=None,
-        init_cfg=None,
-        batch_first=False,
-        **kwargs,
-    ):
+    def __init__(self, embed_dims, num_heads, attn_drop=0.0, proj_drop=0.0, dropout_layer=None, init_cfg=None,
+                 batch_first=False, **kwargs):  # fmt: skip
         super().__init__(init_cfg)
         self.embed_dims, self.num_heads, self.batch_first = embed_dims, num_heads, batch_first
         self.attn = nn.MultiheadAttention(embed_dims, num_heads, attn_drop, batch_first=batch_first)
         self.proj_drop = nn.Dropout(proj_drop)
         self.dropout_layer = build_dropout(dropout_layer) if dropout_layer else nn.Identity()
 
-    def forward(
-        self,
-        query,
-        key=None,
-        value=None,
-        identity=None,
-        query_pos=None,
-        key_pos=None,
-        attn_mask=None,
-        key_padding_mask=None,
-        **kwargs,
-    ):
+    def forward(self, query, key=None, value=None, identity=None, query_pos=None, key_pos=None, attn_mask=None,
+                key_padding_mask=None, **kwargs):  # fmt: skip
         key = query if key is None else key
         value = key if value is None else value
         identity = query if identity is None else identity

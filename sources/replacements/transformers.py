@@ -83,6 +83,7 @@ class GenerationMixin:
 
 class PreTrainedModel(nn.Module):
     config_class = None
+    gradient_checkpointing = is_gradient_checkpointing = is_activation_checkpointing = False
     base_model_prefix = ""
 
     def __init__(self, config=None, *args, **kwargs):
@@ -97,6 +98,13 @@ class PreTrainedModel(nn.Module):
 
     def tie_weights(self):
         pass
+
+    def warn_if_padding_and_no_attention_mask(self, *args):
+        pass
+
+    @property
+    def base_model(self):
+        return getattr(self, self.base_model_prefix, self)
 
     @property
     def device(self):
