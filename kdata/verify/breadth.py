@@ -6,7 +6,6 @@ The one exception is a gradient that the candidate offers and that is wrong.
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -36,8 +35,7 @@ def look(expected: Expected, run: Run, found: Findings) -> None:
     """
     if not expected.extra:
         return
-    wider = copy.copy(expected)
-    wider.trials = expected.extra
+    wider = expected.at(expected.extra)
     reports = _reports(wider, run)
     for style in dict.fromkeys(t["style"] for t in wider.trials):
         judged = [j for t, j in zip(wider.trials, reports, strict=True) if t["style"] == style]

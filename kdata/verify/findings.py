@@ -82,6 +82,7 @@ class Judgement:
             rough = next((detail for detail in small if detail.endswith(ROUGH)), "")
             found.check("as precise for small inputs", not rough, rough)
         self._keeps(found, reports)
+        self._called_otherwise(found)
         self._depends(found)
 
     def _genuine(self, found: Findings, reports: list[dict[str, Any]]) -> None:
@@ -127,6 +128,24 @@ class Judgement:
             raise RejectedError(reasons.STATEFUL, "something it can reach differs after a second equal call")
         if len(set(self.value.get("kept", ()))) > 1:
             raise RejectedError(reasons.STATEFUL, "what it keeps differs after a call with other values")
+
+    def _called_otherwise(self, found: Findings) -> None:
+        """In evaluation mode, with gradients enabled: it answers as the reference does, or as where it was judged.
+
+        Kernels that refuse a call for which gradients are wanted are told of.
+        """
+        refused = ""
+        for trial, report in zip(self.expected.otherwise, self.value["called_otherwise"], strict=True):
+            shown, wrong = compare(self.expected.at([trial]), 0, report, self.returned)
+            if report["aten"]:
+                raise RejectedError(reasons.ATEN, f"{trial['detail']}: {', '.join(report['aten'])}")
+            if report["outcome"] == "ok" and not report["launches"]:
+                raise RejectedError(reasons.NOT_LAUNCHED, trial["detail"])
+            if wrong and trial["way"]["gradients"] != "off" and report["outcome"] == "raises":
+                refused = f"{trial['detail']}: {shown.detail}"[:300]
+            elif wrong and compare(self.expected.at([trial | {"kept": trial["judged"]}]), 0, report, self.returned)[1]:
+                raise RejectedError(wrong, f"{trial['detail']}: {shown.detail}")
+        found.check("holds however it is called", not refused, refused)
 
     def _wrong(self, found: Findings, works_at_double: Callable[[], bool]) -> RejectedError:
         """The reason behind failed trials: sizes, where only they make the difference."""

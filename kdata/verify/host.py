@@ -24,6 +24,7 @@ from kdata.verify.guards import guarded, intact, start_bools_as
 from kdata.verify.launches import InjectedError, Ledger, Made
 from kdata.verify.loading import ImportingError, line, load
 from kdata.verify.state import fingerprint
+from kdata.verify.values import CALLING
 
 GIVEN, RETURNED, SOURCE = "given.bin", "returned.bin", "candidate.py"
 MOST_CHOICES = 48  # configurations of an autotuner that are run beyond one a trial
@@ -87,8 +88,9 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Import the candidate and run it on every trial.
 
     ``payload``: manifest, mode, trials (``given`` of each), ablate (the number of the trial to repeat: as it is, with
-    kernels disabled, and with launches failing; None: no trial), programs (how many of each launch run; 0: all),
-    named (numbers of programs that are among them).
+    kernels disabled, and with launches failing; None: no trial), otherwise (``given`` of trials that are called in
+    other ways: mode and gradients), programs (how many of each launch run; 0: all), named (numbers of programs that are
+    among them).
     """
     reader = wire.Reader(payload["manifest"], (scratch / GIVEN).read_bytes(), _engine.device)
     try:
@@ -125,15 +127,16 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
     if payload["ablate"] is None:
         return {"trials": reports}, calls.writer
     _engine.turn_round(False)
-    value["tuned"] = []
+    first, value["tuned"] = payload["trials"][payload["ablate"]] | {"again": False}, []
     for number in range(len(reports), min(_engine.choices(), len(reports) + MOST_CHOICES)):
         _engine.take_turn(number)
-        value["tuned"].append(calls.trial(payload["trials"][payload["ablate"]] | {"again": False}))
+        value["tuned"].append(calls.trial(first))
     _engine.take_turn(payload["ablate"])
+    value["called_otherwise"] = [calls.trial(given) for given in payload["otherwise"]]
     for name, behaviour in (("ablated", "skip"), ("otherwise", "skip"), ("failing", "fail")):
         _engine.ledger.behaviour = behaviour  # type: ignore[assignment]
         start_bools_as(name != "otherwise")
-        value[name] = calls.trial(payload["trials"][payload["ablate"]] | {"again": False})
+        value[name] = calls.trial(first)
     return value | {"trials": reports}, calls.writer
 
 
@@ -214,7 +217,7 @@ class Calls:
         with watch:  # so may what is asked of a module before it is called
             if last is None:
                 model.to(_engine.device)
-                if self.mode == "eval":
+                if given.get("mode", self.mode) == "eval":
                     model.eval()
             own = [*model.parameters(), *model.buffers()]
         if last is None:
@@ -227,7 +230,8 @@ class Calls:
         held = [t for t in held if isinstance(t, torch.Tensor)]
         ledger.made = Made(held, ledger.move) if given.get("made") else None
         drawn = torch.get_rng_state()
-        outputs = _forward(partial(_derive, model, given) if "gradient" in given else model, inputs, watch)
+        call = partial(_derive, model, given) if "gradient" in given else model
+        outputs = _forward(call, inputs, watch, given.get("gradients", "off"))
         random = not torch.equal(drawn, torch.get_rng_state())
         return self._report(model, inputs, outputs, watch, last) | {"random": random}
 
@@ -317,10 +321,10 @@ def _derive(model: Any, given: dict[str, Any], *inputs: Any) -> list[Any]:
     return [found[n] for n in wanted["used"]]
 
 
-def _forward(model: Any, inputs: list[Any], watch: Watch) -> Any:
+def _forward(model: Any, inputs: list[Any], watch: Watch, gradients: str) -> Any:
     _watches.append(watch)
     try:
-        with torch.no_grad(), watch:
+        with CALLING[gradients](), watch:
             outputs = model(*inputs)
             _engine.settle()
             return outputs

@@ -152,7 +152,8 @@ def _call(
 ) -> Answer:  # fmt: skip
     payload = {"manifest": expected.manifest, "mode": expected.mode, "ablate": ablate,
                "programs": few, "named": landmarks(candidate.source) if few else [],
-               "trials": _sequence(expected, numbers, backwards)}  # fmt: skip
+               "trials": _sequence(expected, numbers, backwards),
+               "otherwise": [trial["given"] | trial["way"] for trial in expected.otherwise]}  # fmt: skip
     if options.device == "cuda":
         return gpu_judge.call(candidate, payload, expected.given_bytes, options)
     files = {"given.bin": expected.given_bytes, "candidate.py": candidate.source.encode()}

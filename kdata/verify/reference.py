@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from kdata.verify.draws import draw, jogged, thinned
 from kdata.verify.probe import Meter, Prober
 from kdata.verify.styles import CONDITIONED, DETAILS
 from kdata.verify.values import (
+    CALLING,
     altered,
     by_an_ulp,
     copied,
@@ -98,6 +100,8 @@ class Reference:
         self.count, self.seeds = payload["variants"], payload["seeds"]
         self.thorough = payload["level"] == "trust"
         self.unused: list[str] = []
+        self._simplest = 0  # the variant with least work
+        self._otherwise: list[dict[str, Any]] = []  # its first trial, called in other ways
         self.mode = "train"
         self._slim = False  # no golden, no mutant, no noise: for what is compared roughly
         self.given, self.kept = Writer(), Writer()
@@ -110,13 +114,14 @@ class Reference:
         except TooLargeError as error:
             raise TaskFaultError(reasons.BAD_TASK, str(error)) from error
         self.mode = self._decide_mode(variants[0])
+        self._simplest = min(range(len(variants)), key=lambda i: variants[i].run.cost.work)
         trials = [trial for i, v in enumerate(variants) for trial in self._trials(i, v)]
         trials += self._whole(variants)
         (scratch / GIVEN).write_bytes(bytes(self.given.blob))
         (scratch / KEPT).write_bytes(bytes(self.kept.blob))
         return {"mode": self.mode, "variants": [{"kind": v.kind, "sizes": v.label} for v in variants],
-                "trials": trials, "unused": self.unused, "given": self.given.manifest,
-                "kept": self.kept.manifest}  # fmt: skip
+                "trials": trials, "otherwise": self._otherwise, "unused": self.unused,
+                "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
 
     def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
         """The variant at every draw; none where the reference fails at one of them, unless it is the base."""
@@ -125,6 +130,7 @@ class Reference:
         except (IndexError, RuntimeError, ValueError):
             if index == 0:
                 raise
+            self._otherwise = [trial for trial in self._otherwise if trial["variant"] != index]
             return []  # it ran when it was chosen: its own draws, labels say, do not fit every time
         return [trial for trial in trials if trial is not None]
 
@@ -235,12 +241,13 @@ class Reference:
         style, inputs = self._draw(style.split(), program, state, natural, generator)
         if inputs is None:
             return None
-        if index == 0 and style == "natural" and seed == self.seeds[0]:
+        first = style == "natural" and seed == self.seeds[0]
+        if index == 0 and first:
             self.unused = self._unused(program, module, state, inputs)
         given = self._arguments(arguments, variant)
         given |= {"state": self.given.write(state), "inputs": self._plain(self.given, inputs)}
         kept = self._expect(program, state, inputs, generator)
-        return {
+        trial = {
             "variant": index,
             "seed": seed,
             "shapes": described(inputs),
@@ -250,6 +257,32 @@ class Reference:
             "given": given,
             "kept": kept,
         }
+        if index == self._simplest and first and not self._slim:
+            self._otherwise = [trial | other for other in self._called_otherwise(program, state, inputs, kept)]
+        return trial
+
+    def _called_otherwise(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], kept: dict[str, Any]
+    ) -> Iterator[dict[str, Any]]:
+        """What is expected of the first trial in evaluation mode, and with gradients enabled or inference mode on."""
+        judged = self.mode
+        outputs, _, _ = self._answer(program, state, inputs)
+        for mode in dict.fromkeys((judged, "eval")):
+            self.mode = mode
+            try:
+                alike = mode == judged or same(outputs, self._answer(program, state, inputs)[0])
+                there = kept if alike else self._expect(program, state, inputs, torch.Generator().manual_seed(0))
+                for gradients, context in CALLING.items():
+                    if (mode, gradients) == (judged, "off"):
+                        continue
+                    with context():
+                        self._build(program, program.arguments(), state)(*copied(inputs))
+                    way, detail = {"mode": mode, "gradients": gradients}, f"in {mode} mode, gradients {gradients}"
+                    yield {"kept": there, "judged": kept, "way": way, "detail": detail}
+            except (IndexError, RuntimeError, TypeError, ValueError):  # the task cannot be called so
+                continue
+            finally:
+                self.mode = judged
 
     def _draw(
         self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator

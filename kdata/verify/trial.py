@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any
 
@@ -41,10 +42,17 @@ class Expected:
         self.variants: list[dict[str, str]] = value["variants"]
         self.trials: list[dict[str, Any]] = value["trials"]
         self.extra: list[dict[str, Any]] = value.get("extra", [])  # trials of kdata.verify.breadth
+        self.otherwise: list[dict[str, Any]] = value["otherwise"]  # one of them, called in other ways
         self.manifest: list[dict[str, Any]] = value["given"]
         self.given_bytes = given
         self.unused: list[str] = value["unused"]  # inputs and parameters that the answer does not depend on
         self.given, self.kept = Tensors(value["given"], given), Tensors(value["kept"], kept)
+
+    def at(self, trials: list[dict[str, Any]]) -> Expected:
+        """The same tensors with other trials of theirs."""
+        other = copy.copy(self)
+        other.trials = trials
+        return other
 
     def numbers(self, *kinds: str) -> list[int]:
         """The trials whose variants are of these kinds."""

@@ -11,6 +11,8 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.verify.tolerances import ULPS, ULPS_HALF
 
+CALLING = {"off": torch.no_grad, "on": torch.enable_grad, "inference": torch.inference_mode}  # gradients, in a call
+
 
 def seed_torch(seed: int) -> None:
     """Seed what draws on the CPU; ``torch.manual_seed`` also notes a stack trace for each kind of absent device."""
