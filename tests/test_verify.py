@@ -192,6 +192,7 @@ def test_kernelbenchs_rule_is_a_level_of_its_own(name: str, said: str, ours: str
     file = KERNELS / f"{name}.py"
     receipt = judge_files(file, file, Options(targets=(), level="kernelbench"), rule("kernelbench"))
     assert (receipt.verdict, receipt.effort) == (said, "kernelbench")
+    assert "rlimits" in receipt.isolation
     assert judge_files(file, file, QUICK, rule("screen")).verdict == ours
     if said == "verified":
         task = Task.make(task_part(file.read_text()), "Model", Origin("local", "tests", "", name))

@@ -14,7 +14,7 @@ from typing import Any
 
 from kdata.record import Candidate, Check, Receipt, Task, digest
 from kdata.sandbox.pool import lease
-from kdata.sandbox.worker import JobError
+from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.gpu import borrow, held
 from kdata.verify.judge import UndecidedError, expect, versions
@@ -34,6 +34,7 @@ class Upstream:
     candidate: float | None = None  # mean microseconds a call
     eager: float | None = None
     compile: float | None = None
+    guards: tuple[str, ...] = ()  # behind which the candidate ran
 
 
 def harness() -> str:
@@ -53,13 +54,14 @@ def judge(candidate: Candidate, options: Options, sizes: Mapping[str, int] | Non
     payload = {"source": task.source, "entry_point": task.entry_point, "sizes": dict(sizes or {}),
                "device": options.device}  # fmt: skip
     try:
-        found = _call("answer", payload, candidate.source, options)
+        answer = _call("answer", payload, candidate.source, options)
     except JobError as error:
-        return Upstream(False, False, False, str(error)[:300])
+        return Upstream(False, False, False, str(error)[:300], guards=error.guards)
+    found, guards = answer.value, answer.guards
     if not _well_formed(found):
-        return Upstream(False, False, False, "no answer: the process wrote something else")
-    correct = found["correct"]
-    verdict = Upstream(bool(found["compiled"]), bool(correct["now"]), bool(correct["v0.1"]), str(found["error"])[:300])
+        return Upstream(False, False, False, "no answer: the process wrote something else", guards=guards)
+    now, loose = (bool(found["correct"][name]) for name in ("now", "v0.1"))
+    verdict = Upstream(bool(found["compiled"]), now, loose, str(found["error"])[:300], guards=guards)
     if options.device != "cuda" or not options.timed or not verdict.correct_loose:
         return verdict
     own = _times(("candidate",), payload, candidate.source, options).get("candidate")
@@ -78,7 +80,7 @@ def _times(
     programs: Sequence[str], payload: Mapping[str, Any], source: str, options: Options
 ) -> dict[str, float | None]:  # fmt: skip
     try:
-        found = _call("times", {**payload, "programs": list(programs)}, source, options)
+        found = _call("times", {**payload, "programs": list(programs)}, source, options).value
     except JobError:
         return {}
     return {name: _number(found.get(name)) for name in programs} if isinstance(found, dict) else {}
@@ -94,6 +96,7 @@ def receipt(task: Task, candidate: Candidate, options: Options) -> Receipt:
     if sizes is None and options.device != "cuda":
         return made(verdict="unverified", reason=reasons.BAD_TASK, detail="no sizes at which a CPU can run it")
     said = judge(candidate, options, sizes)
+    made = partial(made, isolation="+".join(said.guards))
     checks = (Check("compiled", said.compiled), Check("within 1e-4", said.correct), *_times_of(said),
               Check("within 1e-2, as in KernelBench v0.1", said.correct_loose))  # fmt: skip
     if said.correct:
@@ -119,7 +122,7 @@ def small_sizes(candidate: Candidate, options: Options) -> dict[str, int] | None
     return {name: int(value) for name, _, value in pairs}
 
 
-def _call(job: str, payload: Mapping[str, Any], source: str, options: Options) -> Any:
+def _call(job: str, payload: Mapping[str, Any], source: str, options: Options) -> Answer:
     """What a function of ``kdata.verify.kernelbench_job`` answers.
 
     Raises:
@@ -128,12 +131,12 @@ def _call(job: str, payload: Mapping[str, Any], source: str, options: Options) -
     function, files = f"kdata.verify.kernelbench_job:{job}", {"candidate.py": source.encode()}
     if options.device == "cpu":
         with lease("torch", "kdata.verify.host:warm", **INTERPRETED) as worker:
-            return worker.call(function, payload, options.limits(), files).value
+            return worker.call(function, payload, options.limits(), files)
     # As KernelBench runs it, with cuDNN's default of tf32 in convolutions; timed on a GPU that nobody else uses.
     with borrow() as card, held(card, alone=job == "times"):
         limits = card.limits(options.gpu_timeout, options.gpu_memory)
         with lease("torch", CUDA_VISIBLE_DEVICES=card.uuid) as worker:
-            return worker.call(function, payload, limits, files).value
+            return worker.call(function, payload, limits, files)
 
 
 def _well_formed(found: Any) -> bool:
