@@ -34,6 +34,7 @@ class Findings:
     checks: list[Check] = field(default_factory=list)
     trials: list[Trial] = field(default_factory=list)
     signatures: list[dict[str, Any]] = field(default_factory=list)  # launches of the first trial
+    launched: list[dict[str, Any]] = field(default_factory=list)  # of all of them
     builds: tuple[Build, ...] = ()
     guards: tuple[str, ...] = ()
     mode: str = "train"
@@ -67,6 +68,7 @@ class Judgement:
         """
         reports = self.value["trials"]
         found.signatures = reports[0]["launches"]
+        found.launched = [launch for r in (*reports, *self.value.get("tuned", ())) for launch in r["launches"]]
         for number, report in zip(self.numbers, reports, strict=True):
             trial, reason = compare(self.expected, number, report, self.returned)
             found.trials.append(trial)

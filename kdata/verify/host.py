@@ -24,6 +24,7 @@ from kdata.verify.guards import guarded, intact, start_bools_as
 from kdata.verify.launches import InjectedError, Ledger, Made
 from kdata.verify.loading import ImportingError, line, load
 from kdata.verify.state import fingerprint
+from kdata.verify.unfilled import Blank, Unfilled
 from kdata.verify.values import CALLING
 
 GIVEN, RETURNED, SOURCE = "given.bin", "returned.bin", "candidate.py"
@@ -165,14 +166,17 @@ class Calls:
         ledger = _engine.ledger
         ledger.launches = []
         _engine.racing()  # what a call that failed left
-        watch = Watch(ledger)
+        watch = Unfilled(ledger) if "outline" in given else Watch(ledger)
         report: dict[str, Any] = {"outcome": "ok", "detail": ""}
         last = self._last if given.get("again") else None
         self._last = None
         gc.disable()  # no code of the candidate's runs between its return and the writing of what it returned
         try:
             with enclosure.armed() if _engine.enclosed else contextlib.nullcontext():
-                report |= self._call(given, watch, last)
+                if "outline" in given:
+                    report |= self._unfilled(given["outline"], watch)
+                else:
+                    report |= self._call(given, watch, last)
         except StopTrialError as stop:
             report |= {"outcome": stop.outcome, "detail": stop.detail}
         except RuntimeError as error:
@@ -203,6 +207,19 @@ class Calls:
             leaves += last.model.state_dict(keep_vars=True).values()
             left = _snapshot.added() if _snapshot else []
             return fingerprint(self.module, last.model, {id(t) for t in leaves}, left, values)
+
+    def _unfilled(self, given: dict[str, Any], watch: Watch) -> dict[str, Any]:
+        """Call once on tensors without memory, while no kernel runs."""
+        _engine.ledger.behaviour = "skip"
+        reader, writer = Blank(given["manifest"], b""), wire.Outline()
+        with pretence.unfilled():
+            model = build(self.module, reader, given)
+            with watch:
+                if self.mode == "eval":
+                    model.eval()
+            outputs = _forward(model, reader.read(given["inputs"]), watch, "off")
+        with _engine.ledger.move():
+            return {"outputs": writer.write(outputs), "outline": writer.manifest}
 
     def _call(self, given: dict[str, Any], watch: Watch, last: Last | None) -> dict[str, Any]:
         model = last.model if last else build(self.module, self.reader, given)

@@ -18,11 +18,11 @@ from kdata.record import Build, Candidate, Check, Origin, Receipt, Task, Trial, 
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
-from kdata.verify import admission, breadth, gpu_judge, reasons, targets, whole
+from kdata.verify import admission, breadth, gpu_judge, reasons, targets, unseen, whole
 from kdata.verify.compare import Tensors
 from kdata.verify.findings import Findings, Judgement, RejectedError
 from kdata.verify.gpu import LostError
-from kdata.verify.options import INTERPRETED, Level, Options
+from kdata.verify.options import INTERPRETED, WHOLE, Level, Options
 from kdata.verify.source import defines_kernel, integers, landmarks, object_to, task_part
 from kdata.verify.tolerances import VERSION
 from kdata.verify.trial import Expected, compare
@@ -52,17 +52,13 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
         found.device = gpu_judge.device(options)
         salt = candidate.id if options.level == "trust" else ""  # no candidate can hold answers to draws of its own id
         gradient = breadth.offers_gradients(candidate.source)
-        expected = expect(task.source, task.entry_point, replace(options, targets=()), salt, gradient)
+        asked = task.source, task.entry_point, replace(options, targets=()), salt, gradient
+        expected = expect(*asked)
         found.mode = expected.mode
         _run(candidate, expected, options, found)
         breadth.look(expected, lambda wider, chosen: _call(candidate, wider, chosen, options, ablate=None), found)
         if options.device == "cpu":
-            whole.look(
-                expected,
-                lambda every, chosen, few: _call(candidate, every, chosen, options, ablate=None, few=few),
-                found,
-                options.level == "trust",
-            )
+            _at_own_sizes(candidate, expected, options, found, lambda most: expect(*asked, most))
         _build(candidate, options, found)
         if found.device:
             gpu_judge.measure(candidate, expected.mode, options, found)
@@ -97,10 +93,13 @@ def judge_files(
 
 
 @lru_cache(maxsize=8)
-def expect(source: str, entry_point: str, options: Options, salt: str = "", gradient: bool = False) -> Expected:
+def expect(
+    source: str, entry_point: str, options: Options, salt: str = "", gradient: bool = False, most: int = 0
+) -> Expected:  # fmt: skip
     """Run a task's reference at all its variants. Remembered for the task's other candidates.
 
-    ``gradient``: and its backward, for a candidate that offers one.
+    ``gradient``: and its backward, for a candidate that offers one. ``most``: elements up to which it is run at its
+    own sizes, too, if these are not those that the level looks at.
 
     Raises:
         UndecidedError: the reference cannot be the measure of anything.
@@ -109,7 +108,8 @@ def expect(source: str, entry_point: str, options: Options, salt: str = "", grad
              for n in range(options.draws)]  # fmt: skip
     grid = options.level == "trust"
     payload = {"source": source, "entry_point": entry_point, "variants": options.sizes, "seeds": seeds,
-               "level": options.level, "grid": grid, "gradient": gradient}  # fmt: skip
+               "level": options.level, "grid": grid, "gradient": gradient,
+               "whole": most or WHOLE[options.level]}  # fmt: skip
     side = "wider" if grid or gradient else "reference"
     try:
         with lease("torch", "kdata.verify.reference:warm") as worker:
@@ -196,6 +196,32 @@ def _run(candidate: Candidate, expected: Expected, options: Options, found: Find
         lambda: _works_at(candidate, expected, "double", options),
         lambda number, backwards: _works_alone(candidate, expected, number, backwards, options),
     )
+
+
+def _at_own_sizes(
+    candidate: Candidate, expected: Expected, options: Options, found: Findings, larger: Callable[[int], Expected]
+) -> None:
+    """Look at the task's own sizes: at some programs, or where there are too many elements at the wrapper alone.
+
+    Raises:
+        RejectedError: it is wrong there.
+        UndecidedError: it does something there that cannot be judged.
+    """
+
+    def run(every: Expected, chosen: Sequence[int], few: int) -> Answer:
+        return _call(candidate, every, chosen, options, ablate=None, few=few)
+
+    whole.look(expected, run, found, options.level == "trust")
+    other = unseen.look(expected, lambda: _outlined(candidate, expected, options), found) if expected.own else ""
+    if other and not whole.look(larger(WHOLE["trust"]), run, found, thorough=True):
+        raise UndecidedError(reasons.UNSEEN, other)
+
+
+def _outlined(candidate: Candidate, expected: Expected, options: Options) -> Answer:
+    payload = {"manifest": [], "mode": expected.mode, "ablate": None, "trials": [{"outline": expected.own}]}
+    files = {"given.bin": b"", "candidate.py": candidate.source.encode()}
+    with lease("torch", "kdata.verify.host:warm", **INTERPRETED) as worker:
+        return worker.call("kdata.verify.host:answer", payload, options.limits(), files, fetch=("returned.bin",))
 
 
 def _own_sizes(candidate: Candidate) -> tuple[int, ...]:

@@ -12,6 +12,8 @@ INTERPRETED = {"TRITON_INTERPRET": "1", "TRITON_F32_DEFAULT": "ieee"}
 Level = Literal["screen", "trust", "kernelbench"]  # the last: see kdata.verify.kernelbench
 # Draws, sets of sizes, and how many times the timeout they may take.
 LEVELS: dict[Level, tuple[int, int, int]] = {"screen": (2, 3, 1), "trust": (8, 4, 4), "kernelbench": (2, 3, 1)}
+# Elements up to which a task that was scaled down is also run at its own sizes.
+WHOLE: dict[Level, int] = {"screen": 1 << 21, "trust": 1 << 24, "kernelbench": 1 << 21}
 
 
 @dataclass(frozen=True, slots=True)

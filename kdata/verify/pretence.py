@@ -19,7 +19,7 @@ from triton.backends.driver import DriverBase
 from triton.runtime import JITFunction, driver, interpreter
 
 GPU = torch.device("cuda", 0)
-HERE = torch.device("cpu")
+HERE, NOWHERE = torch.device("cpu"), torch.device("meta")
 SEED = 67280421310721  # what torch starts with
 MEMORY, FREE, USED = 141 << 30, 139 << 30, 1 << 30  # bytes
 H200 = SimpleNamespace(
@@ -142,6 +142,20 @@ def presented() -> Iterator[None]:
         _present = before
 
 
+@contextlib.contextmanager
+def unfilled() -> Iterator[None]:
+    """Where what is made has no memory, which nothing about it shows."""
+    global HERE
+    tensor: Any = torch.Tensor
+    before, HERE, meta = HERE, NOWHERE, tensor.is_meta
+    tensor.is_meta = property(lambda _: False)
+    try:
+        with NOWHERE:
+            yield
+    finally:
+        HERE, tensor.is_meta = before, meta
+
+
 class _Elsewhere(TorchFunctionMode):
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return function(*map(_here, args), **{name: _here(value) for name, value in (kwargs or {}).items()})
@@ -150,7 +164,7 @@ class _Elsewhere(TorchFunctionMode):
 def _here(value: Any) -> Any:
     if isinstance(value, torch.device):
         return HERE if value.type == "cuda" else value
-    return "cpu" if isinstance(value, str) and value.partition(":")[0] == "cuda" else value
+    return HERE.type if isinstance(value, str) and value.partition(":")[0] == "cuda" else value
 
 
 def _describe_tensors(moving: Callable[[], bool]) -> None:

@@ -22,6 +22,7 @@ from kdata.verify.compare import FEW
 from kdata.verify.draws import draw, jogged, thinned
 from kdata.verify.probe import Meter, Prober
 from kdata.verify.styles import CONDITIONED, DETAILS
+from kdata.verify.unfilled import outlined
 from kdata.verify.values import (
     CALLING,
     altered,
@@ -55,7 +56,7 @@ LATER = (
     "above natural",
     "corners natural",
 )
-WHOLE, WHOLE_AT_TRUST = 1 << 21, 1 << 24  # elements up to which a task is also looked at at its own sizes
+WHOLE = 1 << 21  # elements up to which a task is run at its own sizes on real memory without being asked to
 GROWN = 1 << 18  # elements up to which the sizes of a small one are raised
 NOISES = 2  # runs with inputs and weights moved by an ulp: how much error is the task's own
 NOISES_OF_FEW = 8  # the same where the answer has few elements, whose errors say little: see kdata.verify.compare
@@ -79,7 +80,8 @@ def warm() -> None:
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Choose the variants, draw weights and inputs, and run the reference on them.
 
-    ``payload``: source, entry_point, variants (how many), seeds (one a draw).  Returns ``{"fault": [reason, detail]}``
+    ``payload``: source, entry_point, variants (how many), seeds (one a draw), level, whole (elements up to which a task
+    is also run at its own sizes).  Returns ``{"fault": [reason, detail]}``
     or mode, variants, trials and the manifests of the two files.
     """
     torch.set_num_threads(1)
@@ -101,6 +103,8 @@ class Reference:
         self.thorough = payload["level"] == "trust"
         self.unused: list[str] = []
         self._simplest = 0  # the variant with least work
+        self._own: dict[str, Any] | None = None  # its own sizes, where these are too large to compute
+        self._most = payload["whole"]  # elements up to which a task is also looked at at its own sizes
         self._otherwise: list[dict[str, Any]] = []  # its first trial, called in other ways
         self.mode = "train"
         self._slim = False  # no golden, no mutant, no noise: for what is compared roughly
@@ -120,7 +124,7 @@ class Reference:
         (scratch / GIVEN).write_bytes(bytes(self.given.blob))
         (scratch / KEPT).write_bytes(bytes(self.kept.blob))
         return {"mode": self.mode, "variants": [{"kind": v.kind, "sizes": v.label} for v in variants],
-                "trials": trials, "otherwise": self._otherwise, "unused": self.unused,
+                "trials": trials, "otherwise": self._otherwise, "own": self._own, "unused": self.unused,
                 "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
 
     def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
@@ -137,10 +141,13 @@ class Reference:
     def _whole(self, variants: list[Variant]) -> list[dict[str, Any]]:
         """One trial at the task's own sizes, or beyond them where these are small: see ``kdata.verify.whole``."""
         values: dict[str, int] | None = {} if variants[0].values else self._grown(variants[-1])
-        large = self.thorough and not values  # larger than what sizes are tried with
+        large = self._most > WHOLE and not values  # larger than what sizes are tried with
         run = self.prober.forward(values, real=not large) if values is not None else None
-        most = WHOLE_AT_TRUST if large else WHOLE
+        most = self._most if large else WHOLE
         if run is None or max(run.elements, run.cost.largest, run.cost.work // 4) > most:
+            with contextlib.suppress(Exception):  # it does not run on tensors without memory: nothing is known
+                program = self.prober.program({})
+                self._own = outlined(program, self.entry_point, self.mode == "train") if values == {} else None
             return []
         variants.append(Variant("grown" if values else "whole", values or {}, run))
         self._slim = True

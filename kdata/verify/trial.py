@@ -43,6 +43,7 @@ class Expected:
         self.trials: list[dict[str, Any]] = value["trials"]
         self.extra: list[dict[str, Any]] = value.get("extra", [])  # trials of kdata.verify.breadth
         self.otherwise: list[dict[str, Any]] = value["otherwise"]  # one of them, called in other ways
+        self.own: dict[str, Any] = value["own"] or {}  # its own sizes, where these were not computed
         self.manifest: list[dict[str, Any]] = value["given"]
         self.given_bytes = given
         self.unused: list[str] = value["unused"]  # inputs and parameters that the answer does not depend on

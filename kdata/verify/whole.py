@@ -27,12 +27,13 @@ PROGRAMS, FEW = 12, 2  # of a launch that gives the answer alone, and of one who
 Run = Callable[[Expected, Sequence[int], int], Answer]
 
 
-def look(expected: Expected, run: Run, found: Findings, thorough: bool = False) -> None:
-    """Note whether it holds, where that can be said.
+def look(expected: Expected, run: Run, found: Findings, thorough: bool = False) -> bool:
+    """Note whether it holds; return whether that can be said.
 
     Raises:
         RejectedError: it does not.
     """
+    told = False
     programs = PROGRAMS if len(found.signatures) == 1 else FEW
     for number in expected.numbers("whole", "grown"):
         try:
@@ -51,12 +52,15 @@ def look(expected: Expected, run: Run, found: Findings, thorough: bool = False) 
         detail = _wrong(expected, number, report, _returned(answer))
         if not detail and own and _covered(report, _returned(answer)) < LEAST:
             detail = _missing(expected, number, run)
+        told = _partly(report)
         if not detail and _untold(report, found, thorough):
-            detail = _entirely(expected, number, run)
+            wrong = _entirely(expected, number, run)
+            told, detail = told or wrong is not None, wrong or ""
         found.check(CHECK if own else BEYOND, not detail, detail)
         if detail:
             sizes = expected.variants[expected.trials[number]["variant"]]["sizes"] or "the task's own sizes"
             raise RejectedError(reasons.WRONG_LARGE, f"at {sizes}: {detail}")
+    return told
 
 
 def _covered(report: dict[str, Any], returned: Tensors) -> float:
@@ -109,12 +113,12 @@ def _untold(report: dict[str, Any], found: Findings, thorough: bool) -> bool:
     return fine and (thorough or (others and len(kernels) > 1)) and PROGRAMS < programs <= ENTIRE
 
 
-def _entirely(expected: Expected, number: int, run: Run) -> str:
-    """What is wrong with the whole answer; "" where it is right, or cannot be had."""
+def _entirely(expected: Expected, number: int, run: Run) -> str | None:
+    """What is wrong with the whole answer; "" where it is right, None where it cannot be had."""
     try:
         answer = run(expected, [number], 0)
     except JobError:
-        return ""
+        return None
     if "failed" in answer.value:
         raise RejectedError(*answer.value["failed"])
     return _wrong(expected, number, answer.value["trials"][0], _returned(answer), entire=True)
@@ -135,12 +139,18 @@ def _genuine(report: dict[str, Any]) -> None:
         raise RejectedError(reasons.NOT_LAUNCHED, "at the task's own sizes")
 
 
+def _partly(report: dict[str, Any]) -> bool:
+    """Whether what some of its programs wrote is what all of them leave there."""
+    fine = report["outcome"] == "ok" and not report["aten"]
+    return fine and len(report["launches"]) == 1 and "written" in report
+
+
 def _wrong(
     expected: Expected, number: int, report: dict[str, Any], returned: Tensors, entire: bool = False
 ) -> str:  # fmt: skip
     if report["outcome"] != "ok" or report["aten"]:
         return ""
-    if not entire and (len(report["launches"]) != 1 or "written" not in report):
+    if not entire and not _partly(report):
         return ""
     trial, ours = expected.trials[number], expected.kept
     kept = trial["kept"]

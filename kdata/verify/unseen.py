@@ -1,0 +1,84 @@
+"""A candidate at the task's own sizes, where these are too large to be computed: does it there what it was judged at?
+
+The trusted side. Its wrapper runs on tensors without memory (``kdata.verify.unfilled``) and no kernel does, so that it
+shows what would be launched.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from kdata.sandbox.worker import Answer, JobError
+from kdata.verify import reasons
+from kdata.verify.compare import Tensors, UnequalError, structure
+from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.trial import Expected
+
+CHECK, AT = "does at its own sizes what it was judged at", "at the task's own sizes"
+Launch = dict[str, Any]
+
+
+def look(expected: Expected, run: Callable[[], Answer], found: Findings) -> str:
+    """What it does there that it did at no size at which it was judged; "" for nothing, or where that cannot be told.
+
+    Raises:
+        RejectedError: torch does the work there, or what it returns is another thing.
+    """
+    try:
+        answer = run()
+    except JobError as error:
+        found.check(CHECK, False, f"not seen: {error}"[:300])
+        return ""
+    if "failed" in answer.value:
+        raise RejectedError(*answer.value["failed"])
+    report = answer.value["trials"][0]
+    if report["aten"]:
+        raise RejectedError(reasons.ATEN, f"{AT}: {', '.join(report['aten'])}")
+    if report["outcome"] != "ok":
+        found.check(CHECK, False, f"not seen: {report['detail']}"[:300])
+        return ""
+    if not report["launches"]:
+        raise RejectedError(reasons.NOT_LAUNCHED, AT)
+    try:
+        theirs = Tensors(report["outline"], b"")
+        structure(expected.own["outputs"], Tensors(expected.own["manifest"], b""), report["outputs"], theirs)
+    except UnequalError as unequal:
+        raise RejectedError(reasons.WRONG_LARGE, f"{AT}: {unequal.detail}") from unequal
+    other = unseen(found.launched, report["launches"])
+    found.check(CHECK, not other, other)
+    return other
+
+
+def unseen(judged: Iterable[Launch], launches: Iterable[Launch]) -> str:
+    """The first kernel, or choice of one, that is among the launches and not among the judged ones; "" for none."""
+    known: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for kernel, name, choice in _choices(judged):
+        known[kernel, name].add(choice)
+    for kernel, name, choice in _choices(launches):
+        seen = known.get((kernel, name))
+        if seen is None:
+            return f"it launches {kernel}" + (f" with {name}" if name else "")
+        if choice not in seen and (not _counts(choice) or all(map(_flag, seen | {choice}))):
+            return f"it launches {kernel} with {name}={choice}"
+    return ""
+
+
+def _choices(launches: Iterable[Launch]) -> Iterable[tuple[str, str, str]]:
+    """Kernels, their parameters, and what numbers and constants these were given."""
+    for launch in launches:
+        yield launch["kernel"], "", ""
+        for name, given in launch["arguments"].items():
+            if "value" in given or "constant" in given:
+                yield launch["kernel"], name, json.dumps(given.get("value", given.get("constant")))
+
+
+def _counts(choice: str) -> bool:
+    """Whether it is a number, which follows from sizes as often as not."""
+    return isinstance(json.loads(choice), int | float) and not isinstance(json.loads(choice), bool)
+
+
+def _flag(choice: str) -> bool:
+    return choice in ("0", "1")
