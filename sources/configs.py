@@ -16,6 +16,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import torch
+
 from sources.guesses import Uses, values
 from sources.variants import Arguments
 
@@ -29,7 +31,10 @@ CLASS = f"""class {NAME}(dict):
         raise AttributeError(name)
 """
 # Attributes of values: what has these is no part of a configuration that has parts.
+_OF_TENSORS = frozenset(dir(torch.Tensor))
 _OF_VALUES = {*dir(str), *dir(dict), *dir(list), "shape", "size", "to", "dim", "device", "dtype"}
+_OF_NO_PART = {"", *_OF_TENSORS, *_OF_VALUES}
+MAX_ALIAS = 2  # dots in what a part of a configuration is called
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +52,13 @@ def reading(file: str) -> Reading:
     """How the program in a file reads its configurations."""
     if not file or not Path(file).is_file():
         return Reading()
-    parts, unpacked, called = set(), list[tuple[str, str]](), set()
+    parts, unpacked, called = set[str](), list[tuple[str, str]](), set[str]()
     optional: set[str] = set()
-    for node in ast.walk(ast.parse(Path(file).read_text())):
+    tree = ast.parse(Path(file).read_text())
+    aliases, imported = _aliases(tree), _imported(tree)
+    for node in ast.walk(tree):
+        if aliases and isinstance(node, ast.Attribute | ast.Subscript) and _read(node) not in _OF_NO_PART:
+            parts.update(aliases.get(ast.unparse(node.value), ()) if _depth(node.value) < MAX_ALIAS else ())
         if (name := _read(node)) and name not in _OF_VALUES and (inner := _read(getattr(node, "value", node))):
             root = _root(node)
             if root != "self" or _depth(node) > 2:
@@ -57,12 +66,29 @@ def reading(file: str) -> Reading:
         if isinstance(node, ast.Compare) and ast.unparse(node.comparators[0]) == "None":
             optional.add(_read(node.left))
         if isinstance(node, ast.Call):
-            if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+            if isinstance(node.func, ast.Attribute) and isinstance(owner, ast.Name) and owner.id not in imported:
                 called.add(node.func.attr)
             for keyword in node.keywords:
                 if keyword.arg is None and (name := _read(keyword.value) or getattr(keyword.value, "id", "")):
                     unpacked.append((name, ast.unparse(node.func)))
     return Reading(frozenset(parts), tuple(unpacked), frozenset(called), frozenset(optional))
+
+
+def _aliases(tree: ast.AST) -> dict[str, set[str]]:
+    """Variables, and attributes of self, that are given parts of configurations: what these parts are called."""
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        part = _read(node.value) if isinstance(node, ast.Assign) and len(node.targets) == 1 else ""
+        if isinstance(node, ast.Assign) and part and (_root(node.value) != "self" or _depth(node.value) > 1):
+            found.setdefault(ast.unparse(node.targets[0]), set()).add(part)
+    return {name: parts - _OF_TENSORS for name, parts in found.items()}
+
+
+def _imported(tree: ast.AST) -> set[str]:
+    """``self``, and names of modules: what is called on these is no method of a configuration."""
+    imports = (n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom))
+    return {"self"}.union(*({a.asname or a.name.split(".")[0] for a in n.names} for n in imports))
 
 
 def _read(node: ast.AST) -> str:

@@ -10,6 +10,7 @@ import ast
 import heapq
 import inspect
 import itertools
+import math
 import re
 import traceback
 from collections.abc import Iterator, Mapping
@@ -20,12 +21,19 @@ from typing import Any
 from torch import nn
 
 from sources.configs import CONFIG, Config
+from sources.demands import Demand, demands
 from sources.guesses import Uses, uses, values
 from sources.progress import Budget, Progress, TooMuchError
+from sources.trouble import Trouble, kinds, wanted
 from sources.variants import Arguments, defaults_of, narrower, shallower
 
-MAX_CONSTRUCTIONS = 60
+MAX_CONSTRUCTIONS = 80
 CONSTRUCTION = 5  # what constructing a module costs besides
+FIRST = -12.0  # cost of arguments that the package's own calls give, and of those that made a module
+FURTHEST = 1000  # how far a constructor is followed
+LINE = 3  # as much as so many torch functions counts a line of the constructor that was reached
+LARGE_COUNT = 8  # a number from which on it may be too many layers
+PATIENCE = 0.2  # what each try without progress adds to the cost of those that follow from it
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,32 +47,13 @@ class Told:
 NOTHING = Told()
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """An error, the lines of code nearest to it, and all lines on the way to it."""
-
-    message: str
-    near: str = ""
-    far: str = ""
-    line: str = ""
-
-    @classmethod
-    def of(cls, error: Exception, file: str = "") -> Trouble:
-        """The trouble of an error; lines of one ``file`` only, where that is given."""
-        message = f"{type(error).__name__}: {error}"
-        frames = [f for f in traceback.extract_tb(error.__traceback__) if not file or f.filename == file]
-        lines = [f.line or "" for f in frames]
-        return cls(
-            message, " ".join([*lines[-2 if file else -3 :], message]), " ".join(lines), lines[-1] if lines else ""
-        )
-
-
 def build(
     kind: type[nn.Module],
     arguments: Arguments,
     namespace: Mapping[str, Any],
     budget: Budget,
     defaults: Mapping[str, str] = MappingProxyType({}),
+    progress: Progress | None = None,
 ) -> nn.Module:
     """Construct a module. Attributes that a configuration had to invent are added to ``arguments``."""
     budget.left -= CONSTRUCTION
@@ -76,7 +65,7 @@ def build(
             given[name] = Config(name, arguments, namespace, defaults)
         else:
             given[name] = eval(expression, dict(namespace))  # noqa: S307 - our own expressions, in the sandbox
-    with Progress(budget):
+    with progress or Progress(budget):
         return kind(**given)
 
 
@@ -94,41 +83,73 @@ class Constructions:
     _seen: set[str] = field(default_factory=set)
     _order: Iterator[int] = field(default_factory=itertools.count)
     _values: dict[str, list[str]] = field(default_factory=dict)
+    _tree: ast.Module | None = None
+    _reached: int = -1
+    _stale: int = 0  # constructions since one came further than all before it
     _attributes: dict[str, set[str]] | None = None  # parameter -> attributes of self that are made from it
 
     def __iter__(self) -> Iterator[tuple[Arguments, nn.Module]]:
         parameters = self._parameters()
         required = [p.name for p in parameters if p.default is p.empty]
         for i, site in enumerate(self._sites(parameters)):
-            self._push(0.1 * i, {name: self._options(name)[0] for name in required} | site)
-        self._push(0.25, {name: self._options(name)[0] for name in required})
+            self._push(FIRST + 0.1 * i, {name: self._options(name)[0] for name in required} | site)
+        self._push(FIRST + 0.25, {name: self._options(name)[0] for name in required})
         for _ in range(MAX_CONSTRUCTIONS):
             if not self._heap or self.budget.left < 0:
                 return
             cost, _, arguments = heapq.heappop(self._heap)
+            progress = Progress(self.budget)
             try:
-                module = build(self.kind, arguments, self.namespace, self.budget, self.told.defaults)
-            except Exception as error:  # noqa: BLE001 - as above
-                trouble = Trouble.of(error)
-                self.message = self.message or trouble.message
-                self._mend(cost, arguments, trouble, parameters, {})
+                module = build(self.kind, arguments, self.namespace, self.budget, self.told.defaults, progress)
+            except Exception as error:  # noqa: BLE001 - any error of a constructor is what the search learns from
+                self._failed(arguments, error, progress)
                 continue
             yield arguments, module
             for name in arguments:
                 for j, option in enumerate(self._options(name)[1:5]):
-                    self._push(cost + 1.0 + 0.5 * j, {**arguments, name: option})
+                    self._push(max(cost, FIRST) + 1.0 + 0.5 * j, {**arguments, name: option})
+
+    def _failed(self, arguments: Arguments, error: Exception, progress: Progress) -> None:
+        """Queue what may mend arguments that failed: the further they came, the sooner."""
+        trouble = Trouble.of(error)
+        file = str(self.namespace.get("__file__", ""))
+        reached = min(FURTHEST, progress.count + LINE * _line_reached(error, file))
+        self._stale = 0 if reached > self._reached else self._stale + 1
+        if reached > self._reached:
+            self._reached, self.message = reached, trouble.message
+        cost = PATIENCE * self._stale - math.log2(1 + reached)
+        self._tree = self._tree or ast.parse(self.text)
+        self._obey(cost, arguments, demands(error, self._tree, file))
+        self._mend(cost, arguments, trouble, self._parameters(), {})
+
+    def _obey(self, cost: float, arguments: Arguments, found: list[Demand]) -> None:
+        """Queue arguments with what checks of the program ask for: of the argument of that name, or of that value."""
+        for i, demand in enumerate(found):
+            for name in _meant(demand, arguments, [p.name for p in self._parameters()]):
+                for j, option in enumerate(demand.wanted):
+                    if self._may_be(option) and arguments.get(name) != option:
+                        self._push(cost + 0.1 + 0.1 * i + 0.3 * j, _given(arguments, name, option))
+
+    def _may_be(self, option: str) -> bool:
+        """Whether the names that a wished value is spelled with are known."""
+        names = (
+            (n.id for n in ast.walk(ast.parse(option, mode="eval")) if isinstance(n, ast.Name))
+            if option != CONFIG
+            else iter(())
+        )
+        return all(n in self.namespace for n in names)
 
     def again(self, arguments: Arguments) -> bool:
         """Whether these arguments are new; they are the next to be tried."""
         before = len(self._seen)
-        self._push(-1.0, arguments)
+        self._push(FIRST - 1.0, arguments)
         return len(self._seen) > before
 
     def blame(self, arguments: Arguments, trouble: Trouble) -> None:
         """The module of these arguments did not run: those that made what the failing line uses are to be others."""
         if self._attributes is None:
             self._attributes = _made_of(self.kind, self.text)
-        self._mend(-0.9, arguments, trouble, self._parameters(), self._attributes)
+        self._mend(FIRST - 0.9, arguments, trouble, self._parameters(), self._attributes)
 
     def _parameters(self) -> list[inspect.Parameter]:
         """Parameters that can be given by name, those that ``**kwargs`` passes on to a base class included."""
@@ -164,6 +185,14 @@ class Constructions:
         open_ended = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(self.kind).parameters.values())
         return [n for n in re.findall(r"'(\w+)'", match[1]) if n not in arguments] if match and open_ended else []
 
+    def _having(self, message: str) -> list[str]:
+        """Classes of the program that have the attribute that something else lacks."""
+        match = re.search(r"has no attribute '(\w+)'", message)
+        found = (
+            (n, v) for n, v in self.namespace.items() if isinstance(v, type) and v.__module__ == self.kind.__module__
+        )
+        return [n for n, v in found if match and v is not self.kind and match[1] in vars(v)][:3]
+
     def _options(self, name: str) -> list[str]:
         if name not in self._values:
             known = [self.told.defaults[k] for k in [name.split(".")[-1]] if k in self.told.defaults]
@@ -173,9 +202,16 @@ class Constructions:
             else:
                 hint = next((p.annotation for p in self._parameters() if p.name == name), "")
                 hint = hint if isinstance(hint, str) else "" if hint is inspect.Parameter.empty else _spelled(hint)
-                first, *rest = values(name, hint, self._uses().get(name, Uses()))
+                first, *rest = self._for_images(values(name, hint, self._uses().get(name, Uses())))
                 self._values[name] = list(dict.fromkeys([first, *known, *rest]))
         return self._values[name]
+
+    def _for_images(self, options: list[str]) -> list[str]:
+        """The options with the normalisation first that the convolutions of the class want."""
+        found = re.search(r"\bConv(?:Transpose)?([123])d\b", self.text)
+        if options[0] != "nn.LayerNorm" or not found or "LayerNorm" in self.text:
+            return options
+        return list(dict.fromkeys([f"nn.BatchNorm{found[1]}d", *options]))
 
     def _uses(self) -> dict[str, Uses]:
         tree = ast.parse(self.text)
@@ -208,21 +244,64 @@ class Constructions:
                 for j, option in enumerate(self._options(p.name)[:4]):
                     self._push(cost + 0.5 + 0.4 * j, {**arguments, p.name: option})
         if message.startswith(TooMuchError.__name__):
-            for smaller in (shallower, narrower):
-                self._push(cost - 0.5, smaller(arguments, defaults_of(self.kind)))
+            defaults = defaults_of(self.kind)
+            for i, smaller in enumerate(
+                [shallower(arguments, defaults), *_fewer(arguments), narrower(arguments, defaults)]
+            ):
+                self._push(cost - 0.5 + 0.01 * i, smaller)
         if lacking := self._passed_on(message, arguments):
             self._push(cost - 0.5, arguments | {name: self._options(name)[0] for name in lacking})
         # the class itself gives it to its base
         if twice := re.search(r"multiple values for (?:keyword )?argument '(\w+)'", message):
             self._push(cost - 0.5, {n: v for n, v in arguments.items() if n != twice[1]})
         ranked = {n: _distance(_word(n, attributes), near, far) - (_plain(n) in message) for n in arguments}
+        culprits = trouble.culprits
+        for name in arguments if culprits else ():
+            ranked[name] += 0 if culprits & kinds(arguments[name]) else 2
+        optional_ones = [p.name for p in parameters if p.default is not p.empty and p.name in arguments]
+        for i, name in enumerate(optional_ones if not attributes else ()):  # its default may be what the others need
+            self._push(cost + 1.0 + 0.1 * i, {n: v for n, v in arguments.items() if n.split(".")[0] != name})
         suspects = sorted((n for n in arguments if ranked[n] < 2 or not attributes), key=ranked.__getitem__)
         for i, name in enumerate(suspects[:6]):
             first = ranked[name] <= 0 or len(suspects) == 1
-            wanted = _wanted(message, trouble.line) if first else []
-            for j, option in enumerate([*wanted, *self._options(name)][:10]):
+            asked = [*self._having(message), *wanted(message, trouble.line, bool(attributes))] if first else []
+            for j, option in enumerate([*asked, *self._options(name)][:10]):
                 if option != arguments[name]:
-                    self._push(cost + 0.3 + 0.4 * j + 0.6 * i + 0.5 * ranked[name], {**arguments, name: option})
+                    self._push(cost + 0.3 + 0.4 * j + 0.6 * i + 0.5 * ranked[name], _given(arguments, name, option))
+
+
+def _given(arguments: Arguments, name: str, option: str) -> Arguments:
+    """The arguments with another value for one; what was read of a configuration is no longer, where that was one."""
+    if arguments.get(name) == CONFIG and option != CONFIG:
+        arguments = {n: v for n, v in arguments.items() if not n.startswith(f"{name}.")}
+    return {**arguments, name: option}
+
+
+def _fewer(arguments: Arguments) -> Iterator[Arguments]:
+    """The arguments with one number after the other made small: one of them counts layers."""
+    for name, text in arguments.items():
+        if text.isdecimal() and int(text) >= LARGE_COUNT:
+            yield {**arguments, name: "2"}
+
+
+def _line_reached(error: Exception, file: str) -> int:
+    """How many lines into the constructor an error came."""
+    frames = (f for f in traceback.walk_tb(error.__traceback__) if f[0].f_code.co_filename == file)
+    return next((line - f.f_code.co_firstlineno for f, line in frames if f.f_code.co_name == "__init__"), 0)
+
+
+def _meant(demand: Demand, arguments: Arguments, names: list[str]) -> list[str]:
+    """The arguments that a demand is about: of its name, else with a value like that which does not do."""
+    named = [n for n in [*arguments, *names] if n.split(".")[-1] == demand.name]
+    same = [n for n, text in arguments.items() if n not in named and _is(text, demand.value)]
+    return list(dict.fromkeys([*named, *same]))
+
+
+def _is(text: str, value: object) -> bool:
+    """Whether an expression is a plain one of this value, and the value tells one argument from another."""
+    if value is None or isinstance(value, bool) or not isinstance(value, int | float | str | list | tuple):
+        return False
+    return text == repr(value)
 
 
 def _word(name: str, attributes: Mapping[str, set[str]]) -> re.Pattern[str]:
@@ -264,35 +343,3 @@ def _made_of(kind: type, text: str) -> dict[str, set[str]]:
 
 def _spelled(hint: Any) -> str:
     return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")
-
-
-def _wanted(message: str, line: str) -> list[str]:
-    """Values of the kind that an error message asks for."""
-    if match := re.search(r"values to unpack \(expected (\d)|unpack non-iterable", message):
-        count = int(match[1]) if match[1] else line.split("=")[0].count(",") + 1
-        return [{2: "(32, 32)", 3: "(3, 32, 32)"}.get(count, str((16,) * count)), str([2] * count)]
-    rules = [
-        (r"(list|tuple) index out of range", ["[2, 2, 2, 2]", "[16, 32, 64, 128]", "[16, 32, 64, 128, 256]"]),
-        (r"not iterable|not subscriptable|has no len|must be an iterable", ["[32, 64]", "[2, 2]", "(8, 8)", "[3, 5]"]),
-        (r"object is not callable|not a Module subclass|should be called with|should be callable",
-         ["nn.Identity()", "[nn.Identity(), nn.Identity()]", "nn.ReLU", "nn.LayerNorm", "nn.BatchNorm2d",
-          "nn.Linear(64, 64)", "nn.Identity"]),
-        (r"attribute '(lower|upper|split|startswith|strip|format|join)'", ["'relu'", "'gelu'", "'mean'"]),
-        (r"has no attribute '(size|shape|dim|device|ndim)'", ["torch.ones(64, 64)", "torch.ones(64)"]),
-        (r"has no attribute", [CONFIG, "nn.Identity()", "nn.Identity"]),
-        (r"divisible|division|modulo|multiple", ["64", "256", "4", "96", "32", "1", "2", "16", "8", "128"]),
-        (r"must match the size", ["(64, 1, 1, 1)", "(64, 1, 1)", "(64,)", "(1, 64, 1, 1)", "64", "(1,)", "1"]),
-        (r"\bodd\b", ["3", "1", "5", "7"]),
-        (r"unsupported operand|not supported between|as an integer|invalid combination|must be|can't multiply",
-         ["64", "4", "0.5", "2", "1"]),
-    ]  # fmt: skip
-    if match := re.search(
-        r"(?i)(?:must be|one of|choose from|supported|expected)\b[^\[(']*[\[(]?((?:['\"]?[\w.-]+['\"]?, ){2,}[^\])]*)",
-        message,
-    ):
-        found = [repr(w) for w in re.findall(r"[\w.-]+", match[1]) if not w.isdecimal()][:4]
-        if found and not re.search(r"tensor|int,", match[1], re.I):
-            return found
-    options = re.search(r"\bin\s*[\[({]((?:\s*['\"][\w-]+['\"],?)+)\s*[\])}]", line)
-    found = re.findall(r"['\"][\w-]+['\"]", options[1]) if options else []
-    return found + next((v for pattern, v in rules if re.search(pattern, message)), [])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sources.scope import nodes, reads
 
 DANGEROUS = {"open", "exec", "eval", "input", "compile", "breakpoint", "__import__"}
+# What fetches trained weights: there are none in a task.
+FETCHING = {"load_url", "load_state_dict_from_url", "urlretrieve", "urlopen", "hf_hub_download"}
 SUSPECT = re.compile(rf"(?<![.\w])(?:os|sys|{'|'.join(sorted(DANGEROUS))})\b")
 # Of os and sys. What ends a program that was given something wrong is an exception like others.
 HARMLESS = {"exit", "environ", "getenv", "path", "version_info", "maxsize", "float_info", "platform"}
@@ -19,20 +22,61 @@ def touches_system(source: str) -> str:
     if not SUSPECT.search(source):
         return ""
     tree = ast.Module(list(_suspects(source)), [])
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.ImportFrom) and node.module in ("os", "sys"):
             return node.module
     return dangerous(tree)
 
 
-def dangerous(tree: ast.AST) -> str:
-    """The name of the system's that a tree reads, "" where it reads none."""
+def dangerous(tree: ast.AST, skip: Callable[[ast.AST], bool] = lambda _: False) -> str:
+    """The name of the system's that a tree reads outside of what it may ``skip``, "" where it reads none."""
     every = nodes(tree)
     if not any(isinstance(n, ast.Name) and (n.id in DANGEROUS or n.id in ("os", "sys")) for n in every):
         return ""
     fine = {id(n.value) for n in every if isinstance(n, ast.Attribute) and n.attr in HARMLESS}
-    named = (n for n in reads(tree).names if n.id in DANGEROUS or (n.id in ("os", "sys") and id(n) not in fine))
+    named = (n for n in reads(tree, skip).names if n.id in DANGEROUS or (n.id in ("os", "sys") and id(n) not in fine))
     return next((n.id for n in named), "")
+
+
+def harmful(tree: ast.AST) -> str:
+    """The name of the system's that a tree reads outside of branches that a task does without."""
+    left_out = {id(s) for s in branches(tree)}
+    return dangerous(tree, lambda n: id(n) in left_out)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def branches(tree: ast.AST) -> tuple[ast.stmt, ...]:
+    """The statements of the smallest blocks under an ``if`` that touch the system: downloads, files of weights."""
+    if not dangerous(tree) and not _fetches(tree):
+        return ()
+    found: dict[int, ast.stmt] = {}
+
+    def known(node: ast.AST) -> bool:
+        return id(node) in found
+
+    for node in reversed([n for n in nodes(tree) if isinstance(n, ast.If)]):  # inner ones first
+        for block in (node.body, node.orelse):
+            chained = len(block) == 1 and isinstance(block[0], ast.If)
+            whole = ast.Module(block, [])
+            if block and not chained and (dangerous(whole, known) or _fetches(whole, known)):
+                found |= {id(s): s for s in block}
+    return tuple(found.values())
+
+
+def _fetches(tree: ast.AST, skip: Callable[[ast.AST], bool] = lambda _: False) -> bool:
+    """Whether a tree calls what fetches weights, outside of what it may ``skip``."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if not skip(node):
+            if isinstance(node, ast.Attribute | ast.Name) and _name(node) in FETCHING:
+                return True
+            stack.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def _name(node: ast.Attribute | ast.Name) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id
 
 
 def _suspects(source: str) -> Iterator[ast.stmt]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 CPU = torch.device("cpu")
+_PRETRAINED = re.compile(r"(^|_)(pre_?trained|imagenet_weights)(_|$)")
 
 
 class OnOne(TorchFunctionMode):
@@ -60,7 +62,7 @@ def respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
         for name, value in _named(node):
             if isinstance(value, ast.Constant) and "device" in name and names_cuda(value.value):
                 yield value, "'cpu'"
-            elif isinstance(value, ast.Constant) and name == "pretrained" and value.value is True:
+            elif isinstance(value, ast.Constant) and _PRETRAINED.search(name) and value.value is True:
                 yield value, "False"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 
 from sources.scope import nodes
@@ -117,15 +117,21 @@ def comments_above(text: Text, line: int) -> int:
     return line
 
 
-def remove_statements(edits: Edits, root: ast.AST, unwanted: Callable[[ast.stmt], bool]) -> None:
-    """Remove the unwanted statements of every block under ``root``; an emptied block becomes ``pass``."""
+def remove_statements(
+    edits: Edits, root: ast.AST, unwanted: Callable[[ast.stmt], bool], refused: Container[int] = ()
+) -> None:
+    """Remove the unwanted statements of every block under ``root``; an emptied block becomes ``pass``.
+
+    One whose statements are ``refused``, by id, becomes an error: the task is not to enter it.
+    """
     for node in nodes(root):
         for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
             if not isinstance(block, list):
                 continue
             out = [s for s in block if isinstance(s, ast.stmt) and unwanted(s)]
             for i, statement in enumerate(out):
-                edits.remove(statement, "pass" if len(out) == len(block) and i == 0 else "")
+                instead = "raise NotImplementedError" if id(statement) in refused else "pass"
+                edits.remove(statement, instead if len(out) == len(block) and i == 0 else "")
 
 
 def without_docstrings(source: str) -> str:

@@ -21,11 +21,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from sources.constructions import NOTHING, Constructions, Told, Trouble
+from sources.constructions import NOTHING, Constructions, Told
 from sources.failure import Failure
 from sources.inputs import Specs, all_tensors, draw, guesses
 from sources.progress import BUDGET, DRAWN_OF_ONE, MAX_ELEMENTS, Budget, Progress, TooLongError, TooMuchError
 from sources.repairs import repairs
+from sources.trouble import Trouble
 from sources.variants import Arguments, defaults_of, halved, narrower, of_one, rescaled, shallower
 from sources.worth import flaw
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from sources.cutpoints import Framework
-from sources.danger import dangerous
+from sources.danger import branches, harmful
 from sources.desugar import MAIN
 from sources.registries import Registries, words
 from sources.rewrite import Text
@@ -129,7 +129,7 @@ class Slicer:
         try:
             found = self._pieces(key, used)
             functions = (p.view for p in found if isinstance(p.node, ast.FunctionDef))
-            if misuse := next(filter(None, map(dangerous, functions)), ""):
+            if misuse := next(filter(None, map(harmful, functions)), ""):
                 return [_absent(key, f"what uses {misuse}")]
             return found
         except SliceError as error:
@@ -175,9 +175,9 @@ class Slicer:
         return piece
 
     def dead(self, path: str, node: ast.stmt) -> dict[int, ast.stmt]:
-        """Statements of a piece that a task does without: prints, imports, branches that are never taken."""
+        """Statements of a piece that a task does without: prints, imports, branches never taken or that load files."""
         if id(node) not in self._dead:
-            found: dict[int, ast.stmt] = {}
+            found: dict[int, ast.stmt] = {id(s): s for s in branches(node)}
             quiet = getattr(node, "name", "") != MAIN  # what a script prints is the result of what we want to see
             for inner in ast.walk(node):
                 if isinstance(inner, ast.Import | ast.ImportFrom) or quiet and _is_print(inner):
@@ -332,7 +332,7 @@ def _unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
             name = statement.name
             special = name.startswith("__") and name.endswith("__") and name not in ("__repr__", "__str__")
-            needless = name not in used or name != "forward" and dangerous(statement)
+            needless = name not in used or name != "forward" and harmful(statement)
             if not special and needless or name == "extra_repr":
                 yield name
 

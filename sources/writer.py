@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from sources.danger import branches
 from sources.on_cpu import moved, respelled
 from sources.rewrite import Edits, RewriteError, Text, remove_statements
 from sources.scope import BUILTINS, nodes, reads
@@ -153,7 +154,8 @@ class _Writer:
         edits = Edits(text)
         left_out = {id(n) for n in _pruned(piece)} | set(self.slicer.dead(piece.key.file, piece.node))
         if left_out:
-            remove_statements(edits, piece.node, lambda s: id(s) in left_out)
+            refused = {id(s) for s in branches(piece.node)}
+            remove_statements(edits, piece.node, lambda s: id(s) in left_out, refused)
         for node in nodes(piece.view):
             for decorator in getattr(node, "decorator_list", []):
                 if self.slicer.is_noise(piece.key.file, decorator):

@@ -8,13 +8,14 @@ import pytest
 import torch
 from torch import nn
 
-from sources.constructions import Constructions, Trouble
+from sources.constructions import Constructions
 from sources.failure import Failure
 from sources.inputs import Many, Plain, Tensor
 from sources.layouts import Sizes, told
 from sources.progress import Budget
 from sources.repairs import repairs
 from sources.search import Solution, solve
+from sources.trouble import Trouble
 from sources.worth import CONSTANT, IGNORES, NOT_FINITE, flaw
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"

@@ -144,6 +144,9 @@ class Block(nn.Module):
     def __init__(self, dim, num_heads, mlp_ratio=4.0, qkv_bias=False, qk_norm=False, proj_drop=0.0, attn_drop=0.0,
                  init_values=None, drop_path=0.0, act_layer=nn.GELU, norm_layer=nn.LayerNorm, mlp_layer=Mlp, qk_scale=None):  # fmt: skip
         super().__init__()
+        if isinstance(drop_path, type):  # the order of arguments before timm 0.5
+            init_values, drop_path, act_layer, norm_layer = None, init_values, drop_path, act_layer
+            qk_norm = False  # in its place was qk_scale
         self.norm1 = norm_layer(dim)
         self.attn = Attention(dim, num_heads, qkv_bias, qk_norm, attn_drop, proj_drop, norm_layer)
         self.ls1 = LayerScale(dim, init_values) if init_values else nn.Identity()
@@ -151,7 +154,7 @@ class Block(nn.Module):
         self.norm2 = norm_layer(dim)
         self.mlp = mlp_layer(in_features=dim, hidden_features=int(dim * mlp_ratio), act_layer=act_layer, drop=proj_drop)
         self.ls2 = LayerScale(dim, init_values) if init_values else nn.Identity()
-        self.drop_path2 = DropPath(drop_path) if drop_path > 0.0 else nn.Identity()
+        self.drop_path2 = self.drop_path = DropPath(drop_path) if drop_path > 0.0 else nn.Identity()
 
     def forward(self, x):
         x = x + self.drop_path1(self.ls1(self.attn(self.norm1(x))))

@@ -1,0 +1,137 @@
+"""What constructors' own checks ask for, and branches that a task does without because they touch the system."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from sources.danger import branches, dangerous, harmful
+from sources.demands import demands
+from sources.search import Solution, solve
+from sources.trouble import Trouble, kinds
+
+HEAD = "import torch\nimport torch.nn as nn\n\n\n"
+TABLE = """
+SPECS = {18: [2, 2], 50: [3, 4]}
+
+
+class Net(nn.Module):
+    def __init__(self, depth, mode, kinds):
+        super().__init__()
+        blocks = SPECS[depth]
+        if mode == "wide":
+            width = 32
+        elif mode == "slim":
+            width = 8
+        else:
+            raise NotImplementedError
+        assert len(kinds) == len(blocks) + 1
+        self.line = nn.Linear(width, sum(blocks))
+
+    def forward(self, x):
+        return self.line(x)
+"""
+SETTINGS = """
+class Settings:
+    def __init__(self, vocab_size, hidden_size=768, num_hidden_layers=12):
+        self.vocab_size, self.hidden_size, self.layers = vocab_size, hidden_size, num_hidden_layers
+
+
+class Net(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        if not isinstance(config, Settings):
+            raise ValueError("Parameter config should be an instance of class Settings")
+        self.embed = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.lines = nn.ModuleList(nn.Linear(config.hidden_size, config.hidden_size) for _ in range(config.layers))
+
+    def forward(self, tokens):
+        x = self.embed(tokens)
+        for line in self.lines:
+            x = line(x)
+        return x
+"""
+DEEP = """
+class Net(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        setup = config.model.vgg
+        self.norm = setup.use_bn
+        self.dropout = nn.Dropout(config.dropout)
+        self.first = nn.Conv2d(3, setup.n_channels[0], 3)
+        self.last = nn.Conv2d(setup.n_channels[0], setup.n_channels[1], 3)
+
+    def forward(self, x):
+        return self.dropout(self.last(self.first(x)))
+"""
+
+
+def _solved(text: str, folder: Path) -> Solution:
+    file = folder / "task.py"
+    file.write_text(HEAD + text)
+    namespace: dict[str, Any] = {"__file__": str(file), "__name__": "task"}
+    exec(compile(HEAD + text, str(file), "exec"), namespace)
+    found = solve(namespace["Net"], {"nn": nn, "torch": torch} | namespace, HEAD + text)
+    assert isinstance(found, Solution), found
+    return found
+
+
+def test_look_ups_chains_of_names_and_lengths_are_obeyed(tmp_path: Path) -> None:
+    found = _solved(TABLE, tmp_path).arguments
+    assert found["depth"] in ("18", "50")
+    assert found["mode"] in ("'wide'", "'slim'")
+    assert len(ast.literal_eval(found["kinds"])) == 3
+
+
+def test_an_instance_that_is_asked_for_is_a_small_one(tmp_path: Path) -> None:
+    config = _solved(SETTINGS, tmp_path).arguments["config"]
+    assert config.startswith("Settings(vocab_size=")
+    assert "hidden_size=64" in config
+    assert "num_hidden_layers=2" in config
+
+
+def test_parts_of_configurations_are_known_by_their_variables(tmp_path: Path) -> None:
+    found = _solved(DEEP, tmp_path).arguments
+    assert found["config.model.vgg"] == "<config>"
+    assert found["config.model.vgg.n_channels"].startswith("[")
+    assert float(found["config.dropout"]) >= 0  # self.dropout is called, not the configuration's
+
+
+def test_a_failing_branch_of_a_flag_need_not_be_entered(tmp_path: Path) -> None:
+    text = "def build(pretrained):\n    if pretrained:\n        fetch = {}['weights']\n    return pretrained\n"
+    file = tmp_path / "program.py"
+    file.write_text(text)
+    namespace: dict[str, Any] = {}
+    exec(compile(text, str(file), "exec"), namespace)
+    with pytest.raises(KeyError) as caught:
+        namespace["build"](True)
+    asked = demands(caught.value, ast.parse(text), str(file))
+    assert ("pretrained", True, ("False", "None")) in [(d.name, d.value, d.wanted) for d in asked]
+
+
+def test_messages_tell_which_kind_of_value_does_not_do() -> None:
+    trouble = Trouble("AttributeError: 'int' object has no attribute 'use_bn'")
+    assert trouble.culprits == {"int"}
+    assert "int" in kinds("[32, 64]")
+    assert not trouble.culprits & kinds("<config>")
+    assert Trouble("TypeError: 'NoneType' object is not callable").culprits == {"NoneType"}
+    assert not Trouble("RuntimeError: shapes do not fit").culprits
+
+
+def test_the_smallest_branches_that_touch_the_system_are_left_out() -> None:
+    tree = ast.parse(
+        "def load(path, n):\n    if path:\n        size = n\n        if n > 1:\n            size = open(path).read()\n"
+        "        return size\n    if n:\n        w = model_zoo.load_url('x')\n    return n\n"
+    )
+    assert [ast.unparse(s) for s in sorted(branches(tree), key=lambda s: s.lineno)] == [
+        "size = open(path).read()",
+        "w = model_zoo.load_url('x')",
+    ]
+    assert dangerous(tree) == "open"
+    assert harmful(tree) == ""
+    assert harmful(ast.parse("def load(path):\n    return open(path)\n")) == "open"
