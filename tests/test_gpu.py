@@ -15,8 +15,10 @@ import pytest
 
 from kdata.record import Candidate, Origin, Receipt, Task, Timing
 from kdata.verify import reasons
-from kdata.verify.gpu import borrow, cards, healthy, held
+from kdata.verify.findings import Findings
+from kdata.verify.gpu import cards, healthy, held
 from kdata.verify.gpu_full import opened
+from kdata.verify.gpu_judge import seated
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
 from kdata.verify.source import task_part
@@ -95,11 +97,14 @@ def check_timing(receipt: Receipt) -> None:
 def timed(text: str) -> Timing:
     source = (KERNELS / "gpu" / "good_rms_norm.py").read_text()
     task = Task.make(task_part(source), "Model", Origin("local", "tests", "", "good_rms_norm.py"))
-    with borrow() as card, opened(Candidate.make(task, text, "triton", "test"), "train", card, 64 << 30) as full:
-        full.check()
-        timer = Timer(full, card, Plan(baselines=("eager",)))
+    candidate, options = Candidate.make(task, text, "triton", "test"), Options(device="cuda")
+    with (
+        seated(candidate, "train", options, Findings()) as seat,
+        opened(task, "train", seat.card, options.gpu_memory, seat.open()) as full,
+    ):
+        timer = Timer(full, seat.card, Plan(baselines=("eager",)))
         timer.prepare()
-        with held(card, alone=True):
+        with held(seat.card, alone=True):
             return timer.run(kernel_names(text))
 
 

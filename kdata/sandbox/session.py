@@ -40,6 +40,8 @@ class Session:
         self._buffer = b""
         self._answer: Answer | None = None
         self._error: JobError | IsolationError | None = None
+        self._hangs = False
+        self._worker = worker
         self._ready = threading.Event()
         self._woken, self._wake = os.pipe()
         self._thread = threading.Thread(
@@ -54,7 +56,9 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pipes and self._thread.is_alive():
+        if self._hangs:
+            self._worker.kill()
+        elif self._pipes and self._thread.is_alive():
             os.write(self._pipes[0], b"null\n")
         self._thread.join()
         for pipe in (*self._pipes, self._woken, self._wake):
@@ -63,7 +67,8 @@ class Session:
     @property
     def guards(self) -> tuple[str, ...]:
         """What held the job; () until it has ended."""
-        return self._answer.guards if self._answer else ()
+        ended = self._answer or self._error
+        return ended.guards if isinstance(ended, Answer | JobError) else ()
 
     def ask(self, question: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         """Ask, and wait for the answer.
@@ -90,6 +95,7 @@ class Session:
         while b"\n" not in self._buffer:
             ready, _, _ = select.select([self._pipes[1], self._woken], [], [], max(0.0, ends - time.perf_counter()))
             if not ready:
+                self._hangs = True
                 raise JobError("timeout", "no answer in time")
             if self._pipes[1] in ready:
                 self._buffer += os.read(self._pipes[1], 1 << 16)
@@ -121,6 +127,24 @@ class Session:
             os.mkfifo(folder / name)
             self._pipes.append(os.open(folder / name, os.O_RDWR | os.O_CLOEXEC))  # both ends: opening never waits
         self._ready.set()
+
+    def read(self, name: str, most: int) -> bytes:
+        """Content of a file that the job wrote, of at most this many bytes.
+
+        Raises:
+            JobError: it is no plain file, or larger.
+        """
+        try:
+            file = os.open(self.folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            raise JobError("no answer", f"it left no {name}") from error
+        with open(file, "rb") as content:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise JobError("no answer", f"its {name} is no plain file")
+            data = content.read(most + 1)
+        if len(data) > most:
+            raise JobError("answer too large", f"{name} has more than {most} bytes")
+        return data
 
     def take(self, name: str, to: Path) -> Path:
         """Move a file that the job wrote out of its reach.

@@ -101,6 +101,12 @@ class Worker:
         finally:
             shutil.rmtree(place, ignore_errors=True)
 
+    def kill(self) -> None:
+        """End the job that runs now, with its zygote; the next job starts another. For other threads than the job's."""
+        process = self._process
+        if process is not None:
+            process.kill()
+
     def close(self) -> None:
         """End the zygote and remove its folder."""
         if self._process is not None:

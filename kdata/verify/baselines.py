@@ -34,7 +34,7 @@ from kdata.verify.values import shifts, span
 from kdata.verify.warmup import Double
 from kdata.verify.wire import NotPlainError, Outline, Writer
 
-GIVEN = "given.bin"
+OWN = "own.bin"
 _driver: dict[str, bytes] = {}  # Triton's part of the driver, by its place in a cache
 COMPILED = {"compile": "default", "max-autotune": "max-autotune-no-cudagraphs"}  # torch.compile's modes
 
@@ -134,7 +134,7 @@ class Bench:
         except NotPlainError:
             arguments = {"text": self._payload["source"], "function": INIT_INPUTS}
         node = arguments | {"state": given.write(dict(module.state_dict())), "draws": self._draws.write(given)}
-        (self._scratch / GIVEN).write_bytes(bytes(given.blob))
+        (self._scratch / OWN).write_bytes(bytes(given.blob))
         return {"given": node, "manifest": given.manifest, **self._cost()}
 
     def _cost(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from kdata.record import Build, Check, Timing, Trial
@@ -108,15 +109,15 @@ class Judgement:
 
     def _keeps(self, found: Findings, reports: list[dict[str, Any]]) -> None:
         """What it returned stays as it was, and two equal calls leave the same behind."""
-        following = zip(self.numbers, reports, reports[1:], strict=False)
-        kept = [self.expected.trials[n]["kept"] for n in self.numbers]
+        first, repeated = self.numbers[0], self.value["repeated"]
+        calls = [(first, reports[0]), (first, repeated), *zip(self.numbers[1:], reports[1:], strict=True)]
         overwritten = any(
-            overwrites(a, b, k, self.expected, self.returned) for (_, a, b), k in zip(following, kept, strict=False)
+            overwrites(report, later, self.expected.trials[number]["kept"], self.expected, self.returned)
+            for (number, report), (_, later) in pairwise(calls)
         )
         found.check("outputs outlive the next call", not overwritten)
         if overwritten:
             raise RejectedError(reasons.OVERWRITES, "a later call changes what an earlier one returned")
-        repeated = self.value["repeated"]
         _, wrong = compare(self.expected, self.numbers[0], repeated, self.returned)
         if wrong:
             raise RejectedError(wrong, f"at the second of two equal calls: {repeated['detail']}")

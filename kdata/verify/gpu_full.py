@@ -7,13 +7,14 @@ The trusted parent carries bytes from the one to the other and decides; the comp
 from __future__ import annotations
 
 import math
+import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from kdata.record import Candidate, Trial
+from kdata.record import Task, Trial
 from kdata.sandbox.pool import lease
 from kdata.sandbox.session import Session
 from kdata.sandbox.worker import JobError
@@ -23,7 +24,7 @@ from kdata.verify.findings import RejectedError
 from kdata.verify.gpu import Card, healthy
 from kdata.verify.trial import OUTCOMES
 
-GIVEN = "given.bin"  # what the reference's process leaves for the candidate's
+OWN = "own.bin"  # what the reference's process leaves for the candidate's
 COMPILING = 300.0  # seconds that building, compiling and autotuning may take
 CALL = 60.0  # seconds that anything else may take
 DRAWS = 2  # of inputs whose outputs are compared whole
@@ -75,17 +76,20 @@ class Full:
             raise UnmeasuredError(str(answer["fault"][1]))
         return answer
 
-    def check(self) -> None:
-        """Compare whole outputs on some draws.
+    def check(self, draws: int = DRAWS) -> None:
+        """Compare whole outputs on some draws, and see that kernels of its own made them.
 
         Raises:
-            RejectedError: one is wrong.
+            RejectedError: one is wrong, or torch computes.
         """
-        self.ask({"do": "warm", "what": "candidate", "seed": secrets.randbits(48)}, COMPILING)
-        for _ in range(DRAWS):
+        self.ask({"do": "warm", "what": "candidate", "seed": secrets.randbits(48), "seconds": 0.0}, COMPILING)
+        for _ in range(draws):
             seed = secrets.randbits(48)
-            self.ask({"do": "prepare", "seed": seed})
-            answer = self.ask({"do": "go", "what": "candidate", "shield": False, "seed": 0, "count": 1})
+            answer = self.ask({"do": "watch", "seed": seed})
+            if called := answer.get("aten"):
+                raise RejectedError(reasons.ATEN, f"at its own sizes: {', '.join(map(str, called))[:300]}")
+            if not answer.get("launches"):
+                raise RejectedError(reasons.NOT_LAUNCHED, "at its own sizes")
             self.compare_structure(answer)
             self.trials.append(self.compare(seed))
 
@@ -143,29 +147,26 @@ class Full:
 
 
 @contextmanager
-def opened(candidate: Candidate, mode: str, card: Card, memory: int, tf32: bool = False) -> Iterator[Full]:
-    """Both processes, with the task admitted and the candidate's inputs and weights handed over.
+def opened(task: Task, mode: str, card: Card, memory: int, host: Session, tf32: bool = False) -> Iterator[Full]:
+    """The reference's process beside the candidate's, with the task admitted, and inputs and weights handed over.
 
     Raises:
         UnmeasuredError: the task does not run at its own sizes on this GPU.
     """
-    task, limits = candidate.task, card.limits(4 * COMPILING, memory)
-    environment = card.environment(tf32)
-    wanted = {"source": task.source, "entry_point": task.entry_point, "mode": mode, "tf32": tf32}
+    payload = {"source": task.source, "entry_point": task.entry_point, "mode": mode, "tf32": tf32,
+               "seed": secrets.randbits(48), "roll": True}  # fmt: skip
     with (
-        lease("torch", "kdata.verify.baselines:warm", **environment) as trusted,
-        lease("torch", "kdata.verify.gpu_host:warm", **environment) as hostile,
+        lease("torch", "kdata.verify.baselines:warm", **card.environment(tf32)) as trusted,
+        Session(trusted, "kdata.verify.baselines:answer", payload, card.limits(4 * COMPILING, memory)) as bench,
     ):
-        payload = {**wanted, "seed": secrets.randbits(48), "roll": True}
-        with Session(trusted, "kdata.verify.baselines:answer", payload, limits) as bench:
-            try:
-                admitted = bench.ask({"do": "admit"}, COMPILING)
-            except JobError as error:
-                lost = "" if healthy(card) else "; the GPU is lost"
-                raise UnmeasuredError(f"the reference's process ended with {error}{lost}") from error
-            if "fault" in admitted:
-                raise UnmeasuredError(admitted["fault"][1])
-            files = {"candidate.py": candidate.source.encode(), GIVEN: (bench.folder / GIVEN).read_bytes()}
-            handed = {"given": admitted["given"], "manifest": admitted["manifest"], "mode": mode, "tf32": tf32}
-            with Session(hostile, "kdata.verify.gpu_host:serve", handed, limits, files) as host:
-                yield Full(bench, host, admitted)
+        try:
+            admitted = bench.ask({"do": "admit"}, COMPILING)
+        except JobError as error:
+            lost = "" if healthy(card) else "; the GPU is lost"
+            raise UnmeasuredError(f"the reference's process ended with {error}{lost}") from error
+        if "fault" in admitted:
+            raise UnmeasuredError(admitted["fault"][1])
+        os.rename(bench.folder / OWN, host.folder / OWN)  # replaces whatever a candidate put there
+        full = Full(bench, host, admitted)
+        full.ask({"do": "own", "given": admitted["given"], "manifest": admitted["manifest"]}, COMPILING)
+        yield full

@@ -6,6 +6,7 @@ interpreter; ``serve`` runs the candidate at the task's own sizes, one call at a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,16 @@ from torch.profiler import ProfilerActivity, profile
 
 from kdata.sandbox.session import Peer
 from kdata.verify import enclosure, host, reasons, wire
-from kdata.verify.baselines import GIVEN, prepare, private_caches
+from kdata.verify.allowed import Watch
+from kdata.verify.baselines import OWN, prepare, private_caches
 from kdata.verify.gpu_draws import Draws
 from kdata.verify.gpu_launches import DeviceLedger
+from kdata.verify.guards import start_bools_as
 from kdata.verify.loading import line, load
 from kdata.verify.timing_samples import Sampler
 
 PROFILED = 3  # calls
+VALUE = "value.json"  # what trials gave
 _ledger = DeviceLedger()
 _profile, _sync = profile, torch.cuda.synchronize
 
@@ -49,19 +53,27 @@ def health(payload: None, scratch: Path) -> dict[str, Any]:
 
 
 def serve(payload: dict[str, Any], scratch: Path) -> None:
-    """Serve the parent's questions about the candidate at the task's own sizes.
+    """Serve the parent's questions: ``trials`` of the small variants, then any about the task's own sizes.
 
-    ``payload``: given (nodes), manifest, mode, tf32.  An answer with ``failed`` is the last one.
+    ``payload``: mode, tf32, trials (as ``kdata.verify.host.answer`` takes them).  An answer with ``failed`` is the last
+    one.
     """
     private_caches(scratch)
     _strict(payload["tf32"])
-    _ledger.watching = False
     peer = Peer(scratch)
     work: Full | None = None
     while (question := peer.question()) is not None:
         try:
-            work = work or Full(payload, scratch)
-            peer.answer(work.answer(question))
+            match question["do"]:
+                case "trials":
+                    (scratch / VALUE).write_text(json.dumps(host.answer(payload["trials"], scratch)))
+                    peer.answer({})
+                case "own":
+                    work = Full(question, payload["mode"], scratch)
+                    peer.answer({})
+                case _:
+                    assert work is not None
+                    peer.answer(work.answer(question))
         except enclosure.ForbiddenError as error:
             peer.answer({"failed": [reasons.BEHIND, enclosure.fault() or line(error)]})
         except host.StopTrialError as stop:
@@ -72,28 +84,43 @@ def serve(payload: dict[str, Any], scratch: Path) -> None:
 
 
 class Full:
-    """The candidate, built and loaded."""
+    """The candidate at the task's own sizes: imported anew, built and loaded."""
 
-    def __init__(self, payload: dict[str, Any], scratch: Path) -> None:
+    def __init__(self, handed: dict[str, Any], mode: str, scratch: Path) -> None:
         self._scratch = scratch
-        reader = wire.Reader(payload["manifest"], (scratch / GIVEN).read_bytes(), "cuda")
-        self._draws = Draws.read(payload["given"]["draws"], reader)
-        state = reader.read(payload["given"]["state"])
+        _ledger.run_freely()
+        start_bools_as(True)
+        reader = wire.Reader(handed["manifest"], (scratch / OWN).read_bytes(), "cuda")
+        self._draws = Draws.read(handed["given"]["draws"], reader)
+        state = reader.read(handed["given"]["state"])
         module = load(scratch / host.SOURCE)
-        model = host.build(module, reader, payload["given"])
+        model = host.build(module, reader, handed["given"])
         try:
             model.load_state_dict(state, strict=True)
         except Exception as error:
             raise host.StopTrialError("state", line(error)) from error
         model = model.cuda()
-        self._model = model.eval() if payload["mode"] == "eval" else model
+        self._model = model.eval() if mode == "eval" else model
         self._sampler = Sampler({"candidate": self._model}, self._draws)
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Answer the parent."""
-        if question["do"] == "profile":
-            return {"kernels": self._profile(question["seed"])}
+        match question["do"]:
+            case "watch":
+                return self._watch(question["seed"])
+            case "profile":
+                return {"kernels": self._profile(question["seed"])}
         return self._sampler.answer(question, self._scratch)
+
+    def _watch(self, seed: int) -> dict[str, Any]:
+        """One call: what was returned, which operators torch computed for it, and how many kernels were launched."""
+        inputs, watch = self._draws.make(seed), Watch(_ledger)
+        with _ledger.watched():
+            outputs = host.forward(self._model, inputs, watch, "off")
+        if watch.out_of_bounds():
+            raise host.StopTrialError("out of bounds", "beside what torch.empty gave")
+        outline = self._sampler.keep(inputs, outputs)
+        return outline | {"aten": list(watch.called), "launches": len(_ledger.launches)}
 
     def _profile(self, seed: int) -> list[list[Any]]:
         """Name, stream, start and duration (nanoseconds) of everything the device did in some calls, call by call."""

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from kdata.record import Candidate
+from kdata.sandbox.guard import Limits
 from kdata.sandbox.pool import lease
+from kdata.sandbox.session import Session
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.gpu import Card, LostError, borrow, cards, healthy, held
-from kdata.verify.gpu_full import UnmeasuredError, opened
+from kdata.verify.gpu_full import COMPILING, UnmeasuredError, opened
 from kdata.verify.options import Options
 from kdata.verify.timing import Plan, Timer, kernel_names
 
+MOST_JSON, MOST_BYTES = Limits().answer, 8 << 30  # of what trials leave
 # After these the device may be in any state.
 ALARMING = frozenset({reasons.CRASH, reasons.TIMEOUT, reasons.RAISES, reasons.OUT_OF_BOUNDS, reasons.MEMORY})
 
@@ -58,7 +63,92 @@ def call(candidate: Candidate, payload: Mapping[str, Any], given: bytes, options
             )
 
 
-def measure(candidate: Candidate, mode: str, options: Options, found: Findings) -> None:
+@dataclass(slots=True)
+class Seat:
+    """A candidate's process on a GPU, for its small trials, its own sizes and its timing: starting CUDA takes time.
+
+    Where a trial is repeated to find out why it failed, and where the candidate is called in other ways, that is done
+    in processes of their own: ``call``.
+    """
+
+    card: Card
+    candidate: Candidate
+    mode: str
+    options: Options
+    guards: tuple[str, ...] = ()  # what held the process, once it has ended
+    _stack: ExitStack = field(default_factory=ExitStack)
+    _session: Session | None = None
+
+    def trials(self, payload: Mapping[str, Any], given: bytes) -> Answer:
+        """Run the trials of the small variants in a new process.
+
+        Raises:
+            JobError: it gave no answer.
+            LostError: the GPU does not compute any more.
+        """
+        self.close()
+        with held(self.card, alone=False), _watched(self.card):
+            try:
+                session = self.open(payload, given)
+                return _answer(session.ask({"do": "trials"}, self.options.gpu_timeout), session)
+            except JobError:
+                self.close()
+                raise
+
+    def open(self, trials: Mapping[str, Any] | None = None, given: bytes = b"") -> Session:
+        """The process; a new one where there is none."""
+        if self._session is None:
+            limits = self.card.limits(self.options.gpu_timeout + 4 * COMPILING, self.options.gpu_memory)
+            files = {"candidate.py": self.candidate.source.encode(), "given.bin": given}
+            payload = {"mode": self.mode, "tf32": False, "trials": trials}
+            environment = self.card.environment()
+            worker = self._stack.enter_context(lease("torch", "kdata.verify.gpu_host:warm", **environment))
+            session = Session(worker, "kdata.verify.gpu_host:serve", payload, limits, files)
+            self._session = self._stack.enter_context(session)
+        return self._session
+
+    def close(self) -> None:
+        """End the process."""
+        self._stack.close()
+        if self._session is not None:
+            self.guards = self._session.guards
+        self._session = None
+
+
+def _answer(said: Mapping[str, Any], session: Session) -> Answer:
+    """What trials gave.
+
+    Raises:
+        JobError: nothing that makes sense.
+    """
+    if "failed" in said:
+        raise JobError("exception", str(said["failed"])[:300])
+    try:
+        value = json.loads(session.read("value.json", MOST_JSON))
+    except (ValueError, RecursionError) as error:
+        raise JobError("no answer", "it said what is no JSON") from error
+    if not isinstance(value, dict):
+        raise JobError("no answer", "it said what is no JSON object")
+    names = () if "failed" in value else ("returned.bin",)
+    return Answer(value, (), 0.0, {name: session.read(name, MOST_BYTES) for name in names})
+
+
+@contextmanager
+def seated(candidate: Candidate, mode: str, options: Options, found: Findings) -> Iterator[Seat | None]:
+    """A candidate's process on a GPU; None where candidates are interpreted. What held it is noted at the end."""
+    if options.device != "cuda":
+        yield None
+        return
+    with borrow() as card:
+        seat = Seat(card, candidate, mode, options)
+        try:
+            yield seat
+        finally:
+            seat.close()
+            found.guards = seat.guards or found.guards
+
+
+def measure(seat: Seat, found: Findings) -> None:
     """Run a candidate at its task's own sizes, and time it. What cannot be measured is noted, with why.
 
     Raises:
@@ -66,11 +156,11 @@ def measure(candidate: Candidate, mode: str, options: Options, found: Findings) 
         LostError: the GPU does not compute any more.
     """
     before = len(found.checks), len(found.trials)
-    with borrow() as card, _watched(card):
-        found.device = f"cuda: {card.name}"
+    found.device = f"cuda: {seat.card.name}"
+    with _watched(seat.card):
         try:
-            with held(card, alone=False, what="memory"):
-                _measure(card, candidate, mode, options, found)
+            with held(seat.card, alone=False, what="memory"):
+                _measure(seat, found)
             return
         except UnmeasuredError as why:
             if "out of memory" not in str(why):
@@ -80,15 +170,17 @@ def measure(candidate: Candidate, mode: str, options: Options, found: Findings) 
             if rejection.reason != reasons.MEMORY:
                 raise
         del found.checks[before[0] :], found.trials[before[1] :]  # others had the memory, perhaps: once more, alone
+        seat.close()
         try:
-            with held(card, alone=True, what="memory"):
-                _measure(card, candidate, mode, options, found)
+            with held(seat.card, alone=True, what="memory"):
+                _measure(seat, found)
         except UnmeasuredError as why:
             found.check("measured", False, str(why)[:300])
 
 
-def _measure(card: Card, candidate: Candidate, mode: str, options: Options, found: Findings) -> None:
-    with opened(candidate, mode, card, options.gpu_memory) as full:
+def _measure(seat: Seat, found: Findings) -> None:
+    card, options = seat.card, seat.options
+    with opened(seat.candidate.task, seat.mode, card, options.gpu_memory, seat.open()) as full:
         with held(card, alone=False):
             try:
                 full.check()
@@ -100,7 +192,7 @@ def _measure(card: Card, candidate: Candidate, mode: str, options: Options, foun
             timer = Timer(full, card, Plan(baselines=options.baselines))
             timer.prepare()
         with held(card, alone=True):
-            own = kernel_names(candidate.source)
+            own = kernel_names(seat.candidate.source)
             found.timing = timer.run(own)
         timer.object_to(found.timing, own)
         found.check("timed", True, found.timing.label)

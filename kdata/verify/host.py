@@ -117,7 +117,7 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
     for number, given in enumerate(payload["trials"]):
         _engine.take_turn(number)
         _engine.turn_round(given.get("backwards", False))
-        looked_at = {"made": True} if number == payload["ablate"] and _engine.enclosed else {}
+        looked_at = {"made": True} if number == payload["ablate"] else {}
         reports.append(calls.trial(given | looked_at))
         if number == payload["ablate"]:
             value["repeated"] = calls.repeat(given)
@@ -217,7 +217,7 @@ class Calls:
             with watch:
                 if self.mode == "eval":
                     model.eval()
-            outputs = _forward(model, reader.read(given["inputs"]), watch, "off")
+            outputs = forward(model, reader.read(given["inputs"]), watch, "off")
         with _engine.ledger.move():
             return {"outputs": writer.write(outputs), "outline": writer.manifest}
 
@@ -248,7 +248,7 @@ class Calls:
         ledger.made = Made(held, ledger.move) if given.get("made") else None
         drawn = torch.get_rng_state()
         call = partial(_derive, model, given) if "gradient" in given else model
-        outputs = _forward(call, inputs, watch, given.get("gradients", "off"))
+        outputs = forward(call, inputs, watch, given.get("gradients", "off"))
         random = not torch.equal(drawn, torch.get_rng_state())
         return self._report(model, inputs, outputs, watch, last) | {"random": random}
 
@@ -338,7 +338,12 @@ def _derive(model: Any, given: dict[str, Any], *inputs: Any) -> list[Any]:
     return [found[n] for n in wanted["used"]]
 
 
-def _forward(model: Any, inputs: list[Any], watch: Watch, gradients: str) -> Any:
+def forward(model: Any, inputs: list[Any], watch: Watch, gradients: str) -> Any:
+    """One call of a model, watched.
+
+    Raises:
+        StopTrialError: it ended early.
+    """
     _watches.append(watch)
     try:
         with CALLING[gradients](), watch:

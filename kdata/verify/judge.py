@@ -22,6 +22,7 @@ from kdata.verify import admission, breadth, gpu_judge, reasons, targets, unseen
 from kdata.verify.compare import Tensors
 from kdata.verify.findings import Findings, Judgement, RejectedError
 from kdata.verify.gpu import LostError
+from kdata.verify.gpu_judge import Seat
 from kdata.verify.options import INTERPRETED, WHOLE, Level, Options
 from kdata.verify.source import defines_kernel, integers, landmarks, object_to, task_part
 from kdata.verify.tolerances import VERSION
@@ -55,13 +56,14 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
         asked = task.source, task.entry_point, replace(options, targets=()), salt, gradient
         expected = expect(*asked)
         found.mode = expected.mode
-        _run(candidate, expected, options, found)
-        breadth.look(expected, lambda wider, chosen: _call(candidate, wider, chosen, options, ablate=None), found)
-        if options.device == "cpu":
-            _at_own_sizes(candidate, expected, options, found, lambda most: expect(*asked, most))
-        _build(candidate, options, found)
-        if found.device:
-            gpu_judge.measure(candidate, expected.mode, options, found)
+        with gpu_judge.seated(candidate, expected.mode, options, found) as seat:
+            _run(candidate, expected, options, found, seat)
+            breadth.look(expected, lambda wider, chosen: _call(candidate, wider, chosen, options, ablate=None), found)
+            if seat is None:
+                _at_own_sizes(candidate, expected, options, found, lambda most: expect(*asked, most))
+            _build(candidate, options, found)
+            if seat is not None:
+                gpu_judge.measure(seat, found)
     except RejectedError as rejection:
         return _receipt(candidate, "rejected", rejection.reason, rejection.detail, found, options.level)
     except UndecidedError as undecided:
@@ -148,12 +150,14 @@ def _admit(candidate: Candidate, options: Options) -> None:
 
 def _call(
     candidate: Candidate, expected: Expected, numbers: Sequence[int], options: Options, backwards: bool = True,
-    ablate: int | None = 0, few: int = 0,
+    ablate: int | None = 0, few: int = 0, seat: Seat | None = None,
 ) -> Answer:  # fmt: skip
     payload = {"manifest": expected.manifest, "mode": expected.mode, "ablate": ablate,
                "programs": few, "named": landmarks(candidate.source) if few else [],
                "trials": _sequence(expected, numbers, backwards),
                "otherwise": [trial["given"] | trial["way"] for trial in expected.otherwise]}  # fmt: skip
+    if seat is not None:
+        return seat.trials(payload, expected.given_bytes)
     if options.device == "cuda":
         return gpu_judge.call(candidate, payload, expected.given_bytes, options)
     files = {"given.bin": expected.given_bytes, "candidate.py": candidate.source.encode()}
@@ -174,11 +178,13 @@ def _sequence(expected: Expected, numbers: Sequence[int], backwards: bool) -> li
     return chosen
 
 
-def _run(candidate: Candidate, expected: Expected, options: Options, found: Findings) -> None:
+def _run(
+    candidate: Candidate, expected: Expected, options: Options, found: Findings, seat: Seat | None
+) -> None:  # fmt: skip
     """Run every trial in one child, and judge what comes back."""
     numbers = expected.numbers("base", "odd", "one", "mixed", "large")
     try:
-        answer = _call(candidate, expected, numbers, options)
+        answer = _call(candidate, expected, numbers, options, seat=seat)
     except JobError as error:
         found.guards = error.guards
         raise _crash(error, candidate, expected, options) from error

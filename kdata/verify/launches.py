@@ -96,10 +96,10 @@ class Made:
 
 
 def _content(storage: torch.UntypedStorage) -> Any:
-    return as_numpy(torch.empty(0, dtype=torch.uint8).set_(storage)).copy()
+    return as_numpy(torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage).cpu()).copy()
 
 
-def _tensors(values: Sequence[Any]) -> list[torch.Tensor]:
+def tensors_among(values: Sequence[Any]) -> list[torch.Tensor]:
     """The tensors among a launch's arguments."""
     flat = [v for value in values for v in (value if isinstance(value, tuple) else (value,))]
     bases = [getattr(value, "base", value) for value in flat]  # of a tensor descriptor
@@ -138,7 +138,7 @@ class Ledger:
             if ledger.behaviour == "run":
                 values = [*args, *kwargs.values()]
                 give(_memory(values))
-                with ledger.made.around(_tensors(values)) if ledger.made else contextlib.nullcontext():
+                with ledger.made.around(tensors_among(values)) if ledger.made else contextlib.nullcontext():
                     run(self, *args, grid=grid, warmup=False, **kwargs)
             return LAUNCHED
 

@@ -43,6 +43,7 @@ from kdata.verify.timing_claims import CANDIDATE, EAGER, LAUNCH, Claim, Samples,
 PROTOCOL = "2"
 PLACES = 2048  # elements looked at in each timed output
 EMPTY = 5  # samples a block without a call: what asking and answering take
+WARM = 0.3  # seconds of calls before the first sample of a program
 PAUSES = (1.0, 5.0)  # seconds before all samples are taken again
 COPIES = re.compile(r"memcpy|memset|copy|fill|arange|cast", re.IGNORECASE)  # what wrappers may leave to torch
 FORGED = 500.0  # microseconds by which the judge's clock may differ from the process's
@@ -115,7 +116,8 @@ class Timer:
 
     def _warm(self) -> None:
         for name in self.samples:
-            self._ask(name, {"do": "warm", "what": name, "seed": secrets.randbits(48)}, COMPILING)
+            question = {"do": "warm", "what": name, "seed": secrets.randbits(48), "seconds": WARM}
+            self._ask(name, question, COMPILING)
 
     def prepare(self) -> None:
         """Compile what is compiled, for which the GPU need not be quiet.

@@ -25,7 +25,6 @@ from kdata.verify.wire import NotPlainError, Outline, raw
 
 LAUNCH = "launch"
 SMALLEST_FLUSH = 256 << 20  # bytes
-WARM_SECONDS = 0.3
 MOST_CYCLES = 40_000_000  # of a shield: about 20 ms
 CYCLES = 2_000  # a microsecond at the highest clock of today's devices
 # Kept before any candidate is imported, so that patching does not change the clocks.
@@ -57,7 +56,7 @@ class Sampler:
         """Answer one of the parent's questions."""
         match question["do"]:
             case "warm":
-                return self._warm(question["what"], question["seed"])
+                return self._warm(question["what"], question["seed"], question["seconds"])
             case "prepare":
                 return self._prepare(question["seed"])
             case "go":
@@ -75,11 +74,16 @@ class Sampler:
         with _no_grad():
             return self._calls[what](*self._draws.make(seed))
 
-    def _warm(self, what: str, seed: int) -> dict[str, Any]:
-        """Call until the device is warm, and learn how long the host takes to start a call."""
+    def keep(self, inputs: list[Any], outputs: Any) -> dict[str, Any]:
+        """Look at the outputs of a call that was made elsewhere, from here on."""
+        self._inputs, self._outputs = inputs, outputs
+        return _outline(outputs)
+
+    def _warm(self, what: str, seed: int, seconds: float) -> dict[str, Any]:
+        """Call for so long that the device is warm, and learn how long the host takes to start a call."""
         begun = _clock()
         host: list[float] = []
-        while _clock() - begun < WARM_SECONDS or len(host) < 4:
+        while _clock() - begun < seconds or len(host) < (4 if seconds else 1):
             inputs = self._draws.make(seed + len(host))
             _sync()
             started = _clock()
@@ -89,7 +93,7 @@ class Sampler:
             _sync()
         self._sizes, self._blank = [t.numel() for t in _tensors(outputs)], outputs
         typical = sorted(host)[len(host) // 2] * 1e6
-        self._shield = max(self._shield, min(MOST_CYCLES, int(CYCLES * (2 * typical + 100))))
+        self._shield = max(self._shield, min(MOST_CYCLES, int(CYCLES * (2 * typical + 100)))) if seconds else 0
         return {"host": typical}
 
     def _prepare(self, seed: int) -> dict[str, Any]:

@@ -31,14 +31,15 @@ TARGETS = ("sm_90", "gfx942")
 TRUSTED = 12  # candidates that are judged at trust level, too: it takes several times as long
 PEERED = 12  # candidates before KernelBench's evaluator, each in a process of its own, as its batch evaluation has it
 JOBS = 40
+THREADS = 8  # on a GPU: more only wait for each other where the driver starts CUDA for a process
 
 
 def main(arguments: Sequence[str]) -> None:
     """Print a line a measurement."""
     folder = next(iter(arguments), os.environ.get("KERNELBENCH", ""))
     device: Literal["cpu", "cuda"] = "cuda" if cards() else "cpu"
-    threads = (os.cpu_count() or 1) if device == "cuda" else 1
-    judge.judge_files(KERNELS[0], KERNELS[0], Options(targets=TARGETS))  # starts the workers
+    threads = min(THREADS, os.cpu_count() or 1) if device == "cuda" else 1
+    start(threads, device)
     typical, least = isolation()
     print(f"isolation: {1e3 * typical:.1f} ms a candidate, {1e3 * least:.1f} at the least (target 50)")
     print(f"on {cards()[0].name if cards() else 'the CPU, in the interpreter, one candidate at a time'}")
@@ -54,6 +55,13 @@ def main(arguments: Sequence[str]) -> None:
         rate("trust, timed", KERNELS[:TRUSTED], Options(targets=(), device=device, level="trust"), threads)
         peer = upstream(Path(folder))
         print(f"ratios: screen {screen / peer:.1f} (target 10), trust {trust / peer:.1f} (target 2)")
+
+
+def start(threads: int, device: Literal["cpu", "cuda"]) -> None:
+    """Start the workers, as they are from the first minute of a run on."""
+    options = Options(targets=TARGETS if device == "cpu" else (), device=device, timed=False, seed=2)
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(lambda file: judge.judge_files(file, file, options), KERNELS[: 2 * threads]))
 
 
 def rate(what: str, files: Sequence[Path], options: Options, threads: int) -> float:

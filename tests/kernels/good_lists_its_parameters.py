@@ -48,4 +48,4 @@ class ModelNew(nn.Module):
         return super().parameters(recurse)
 
     def forward(self, x):
-        return scale(x, self.ready)
+        return scale(x, self.weight if self.ready is None else self.ready)
