@@ -24,8 +24,11 @@ VIEWS = frozenset({
     "view", "_unsafe_view", "_reshape_alias", "reshape", "permute", "transpose", "t", "expand", "as_strided",
     "slice", "select", "unsqueeze", "squeeze", "split", "split_with_sizes", "chunk", "unbind", "unfold",
     "alias", "detach", "detach_", "narrow", "diagonal", "movedim", "view_as_real", "view_as_complex",
-    "unsafe_split", "_conj", "squeeze_", "unsqueeze_", "transpose_", "t_", "as_strided_", "is_same_size",
-    "sym_size", "sym_stride", "sym_numel", "sym_storage_offset", "promote_types", "result_type", "can_cast",
+    "reshape_as", "view_as", "expand_as", "flatten", "unflatten", "ravel", "swapaxes", "swapdims",
+    "moveaxis", "mT", "mH", "adjoint", "numpy_T", "tensor_split", "hsplit", "vsplit", "dsplit", "broadcast_to",
+    "unsafe_chunk", "unsafe_split", "_conj", "squeeze_", "unsqueeze_", "transpose_", "t_", "as_strided_",
+    "is_same_size", "sym_size", "sym_stride", "sym_numel", "sym_storage_offset", "promote_types",
+    "result_type", "can_cast",
 })  # fmt: skip
 COPIES = frozenset({"clone", "contiguous", "copy_", "copy", "_to_copy", "to", "_local_scalar_dense"})
 SCALARS = 8  # reads of single numbers (``item``) in one forward: more would be arithmetic in Python

@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -78,21 +79,42 @@ def _report(module: ModuleType | str, launch: dict[str, Any], scratch: Path) -> 
 
 def _compile(module: ModuleType, launch: dict[str, Any]) -> Any:
     kernel = _find(module, launch["kernel"])
-    signature, constants, attributes = {}, {}, {}
+    signature: dict[str, Any] = {}
+    found = Found({}, {})
     for position, name in enumerate(kernel.arg_names):
         argument = launch["arguments"].get(name) or {"constant": _default(kernel, name)}
-        if "unknown" in argument:
-            raise TypeError(f"argument {name} is a {argument['unknown']}")
-        if "constant" in argument:
-            signature[name], constants[(position,)] = "constexpr", _constant(module, argument["constant"])
-            continue
-        signature[name] = argument["type"]
-        if argument["type"].startswith("*"):
-            attributes[(position,)] = [["tt.divisibility", 16]]
-        elif argument.get("value") == 1 and argument["type"] in ("i32", "i64"):
-            signature[name], constants[(position,)] = "constexpr", 1  # as triton specialises it
-    source = ASTSource(kernel, signature, constexprs=constants, attrs=attributes)
+        signature[name] = _type(module, name, argument, (position,), found)
+    source = ASTSource(kernel, signature, constexprs=found.constants, attrs=found.attributes)
     return triton.compile(source, target=GPUTarget(*launch["target"]), options=launch["options"])
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What arguments are fixed to, and what is known of them, by their places."""
+
+    constants: dict[tuple[int, ...], Any]
+    attributes: dict[tuple[int, ...], list[list[Any]]]
+
+
+def _type(module: ModuleType, name: str, argument: dict[str, Any], place: tuple[int, ...], found: Found) -> Any:
+    """An argument's type, as triton specialises it; of a tuple those of its members.
+
+    Raises:
+        TypeError: it has none.
+    """
+    if "unknown" in argument:
+        raise TypeError(f"argument {name} is a {argument['unknown']}")
+    if "tuple" in argument:
+        return tuple(_type(module, name, a, (*place, n), found) for n, a in enumerate(argument["tuple"]))
+    if "constant" in argument:
+        found.constants[place] = _constant(module, argument["constant"])
+        return "constexpr"
+    if argument["type"].startswith("*"):
+        found.attributes[place] = [["tt.divisibility", 16]]
+    elif argument.get("value") == 1 and argument["type"] in ("i32", "i64"):
+        found.constants[place] = 1
+        return "constexpr"
+    return argument["type"]
 
 
 def _find(module: ModuleType, name: str) -> Any:

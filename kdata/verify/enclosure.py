@@ -96,6 +96,10 @@ class Enclosure:
 def _harmless(event: str, arguments: tuple[Any, ...]) -> bool:
     if event == "object.__setattr__":  # what dataclasses do to the candidate's classes
         kind, name = arguments[0], arguments[1]
+        if isinstance(kind, FunctionType) and name == "__defaults__":  # and named tuples to what makes them
+            return str(kind.__globals__.get("__name__")).startswith("namedtuple_")
+        if name == "__bases__":  # likewise, to the class
+            return bool(arguments[2] == (tuple,) and issubclass(kind, tuple) and kind.__module__ == CANDIDATE)
         if isinstance(kind, type) and issubclass(kind, tuple) and kind.__module__ == "collections":
             return name == "__module__" and not of_library(kind)  # what namedtuple does to the class that it makes
         return isinstance(kind, type) and kind.__module__ == CANDIDATE and name in ("__doc__", "__qualname__")

@@ -15,6 +15,8 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 - memory is not protected, so a kernel that runs past its tensors kills the process or meets luck: checked here.
 - programs run one after another, first to last, so that a kernel whose programs race is right: here the order can be
   turned round, and ``kdata.verify.races`` sees one program load what another stored.
+- the masks of block pointers and of tensor descriptors are no values of the language: they are here.
+- ``libdevice`` is not there: see ``kdata.verify.libdevice``.
 - ``tl.dot`` is exact whatever its ``input_precision``: asked for tf32, its factors are rounded to tf32 here; where
   nothing is asked for it is fp32's, as the track is that is judged.
 """
@@ -30,7 +32,7 @@ import triton.language as tl
 from triton._C.libtriton import ir
 from triton.runtime import autotuner, interpreter
 
-from kdata.verify import haste, races
+from kdata.verify import haste, libdevice, races
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _turn = 0
@@ -49,6 +51,8 @@ def mend() -> None:
     haste.hasten()
     _mend_bfloat16()
     _mend_arguments()
+    _mend_masks()
+    libdevice.teach()
     builder: Any = interpreter.InterpreterBuilder
     builder.create_maxnumf = lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmax)
     builder.create_minnumf = lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmin)
@@ -265,6 +269,22 @@ def _mend_arguments() -> None:
         return splat(self, kind, value)
 
     builder.create_splat = create_splat
+
+
+def _mend_masks() -> None:
+    whole: Any = interpreter
+
+    def around(kind: Any) -> None:
+        original = kind.materialize_pointers
+
+        def materialize_pointers(self: Any, *arguments: Any) -> Any:
+            pointers, mask = original(self, *arguments)
+            return pointers, whole.TensorHandle(mask, tl.int1)
+
+        kind.materialize_pointers = materialize_pointers
+
+    around(whole.BlockPointerHandle)
+    around(whole.TensorDescHandle)
 
 
 def _mend_casts(builder: Any, handle: Any) -> None:

@@ -206,11 +206,16 @@ def _defaults(function: Any) -> dict[str, Any]:
 
 
 def _argument(value: Any, fixed: bool) -> dict[str, Any]:
-    """``{"type": "*fp32"}`` for what is passed at run time, with its value if a number; else ``{"constant": ..}``."""
+    """``{"type": "*fp32"}`` for what is passed at run time, with its value if a number; else ``{"constant": ..}``.
+
+    Of a tuple ``{"tuple": ..}``: those of its members.
+    """
     if isinstance(value, torch.Tensor):
         return {"type": "*" + POINTEES.get(value.dtype, "?")}
     if isinstance(value, tl.constexpr):
         value = value.value
+    if isinstance(value, tuple):
+        return {"tuple": [_argument(v, fixed) for v in value]}
     if isinstance(value, tl.dtype):
         return {"constant": {"dtype": value.name}}
     if isinstance(value, interpreter.InterpretedFunction | JITFunction):

@@ -165,9 +165,21 @@ def needed(body: list[ast.stmt], wanted: frozenset[str]) -> list[ast.stmt]:
 
 def _binds(statement: ast.stmt) -> set[str]:
     """The names that a statement defines at the top level."""
-    if isinstance(statement, ast.ClassDef | ast.FunctionDef):
-        return {statement.name}
-    return {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return {name for node in _outside_of_functions(statement) for name in _bound(node)}
+
+
+def _outside_of_functions(statement: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a statement but for what runs in a scope of its own."""
+    yield statement
+    if not isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        for child in ast.iter_child_nodes(statement):
+            yield from _outside_of_functions(child)
+
+
+def _bound(node: ast.AST) -> set[str]:
+    if isinstance(node, ast.ClassDef | ast.FunctionDef):
+        return {node.name}
+    return {node.id} if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else set()
 
 
 def _of_candidate(statement: ast.stmt) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 # Parts of torch and triton that reach the machine, other backends, or the compiler that made the candidate.
 CLOSED = re.compile(
-    r"torch\.(_|hub\b|distributed\b|multiprocessing\b|package\b|utils\.(?!checkpoint\b)|compiler\b|compile\b"
+    r"torch\.(_(?!_version__)|hub\b|distributed\b|multiprocessing\b|package\b|utils\.(?!checkpoint\b)|compiler\b|compile\b"
     r"|ao\b|onnx\b|contrib\b|monitor\b|ops\.(load_library|import_module)|classes\b"
     r"|(cuda\.|random\.|cuda\.random\.)?(get_rng_state|default_generator)|get_num_|\w+Storage\b|storage\b"
     r"|fx\b|export\b|cuda\._|jit\.(?!Final\b|ignore\b|unused\b|is_scripting|is_tracing|annotate\b|export\b)|overrides\b"
@@ -23,7 +23,7 @@ CLOSED = re.compile(
     r"|backends\.\w+\.(flags|sdp_kernel|enable_|preferred_)|cuda\.(memory\b|set_(?!device)|caching_allocator|CUDAGraph\b|graphs\b"
     r"|memory_(stats|summary|snapshot|usage)|host_memory|utilization|temperature|power_draw|clock_rate|device_memory_used"
     r"|list_gpu|nccl\b|comm\b|sparse\b|is_current_stream|MemPool|use_mem_pool|cudart\b|check_error|cudaStatus|_?lazy))"
-    r"|triton\.(_|backends\b|compiler\b|runtime\.(?!jit|autotuner|driver)|tools\.(?!tensor_descriptor)"
+    r"|triton\.(_(?!_version__)|backends\b|compiler\b|runtime\.(?!jit|autotuner|driver)|tools\.(?!tensor_descriptor)"
     r"|profiler\b|knobs\b|language\.(target_info|semantic)\b)"
     # what runs text, or makes classes and names that text does not show
     r"|typing(_extensions)?\.(get_type_hints|ForwardRef|get_annotations|evaluate_forward_ref)"
