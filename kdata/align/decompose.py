@@ -106,6 +106,26 @@ def var(x: Tensor, dim: list[int] | None = None, *, correction: float | None = N
     return var_mean(x, dim, correction=correction, keepdim=keepdim)[0]
 
 
+def group_norm(
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, n: int, c: int, positions: int, group: int, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """``aten.native_group_norm``: one program a group, weight and bias included."""
+    parts = x.reshape(n, group, c // group, positions)
+    wide = parts.to(torch.float32) if parts.dtype in (torch.float16, torch.bfloat16) else parts
+    variance, mean = var_mean(wide, [2, 3], correction=0, keepdim=True)
+    rstd = torch.rsqrt(variance + eps)
+    out = (wide - mean) * rstd
+    if weight is not None:
+        out = out * weight.reshape(group, c // group, 1)
+    if bias is not None:
+        out = out + bias.reshape(group, c // group, 1)
+    told = (mean.reshape(n, group).to(x.dtype), rstd.reshape(n, group).to(x.dtype))
+    out = out.to(x.dtype)
+    # Of symbols it is not known that groups of channels are all channels, and a view that is not known copies.
+    strides = [math.prod(x.shape[axis + 1 :]) for axis in range(x.dim())]
+    return out.reshape(x.shape) if isinstance(c, int) else out.contiguous().as_strided(x.shape, strides), *told
+
+
 def mm(a: Tensor, b: Tensor) -> Any:
     """A product with a single row or column is a reduction; NotImplemented leaves the rest to ``tl.dot``."""
     if _is_one(a.shape[-1]):
@@ -184,6 +204,7 @@ OURS: dict[Any, Callable[..., Any]] = {
     aten.convolution.default: convolution,
     aten.var_mean.correction: var_mean,
     aten.var.correction: var,
+    aten.native_group_norm.default: group_norm,
     aten.mm.default: mm,
     aten.bmm.default: mm,
     aten.addmm.default: addmm,

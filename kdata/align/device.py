@@ -8,7 +8,6 @@ Uses private interfaces of torch 2.11 to 2.13 and triton 3.6 to 3.7.
 
 from __future__ import annotations
 
-import inspect
 import types
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,20 +17,17 @@ from unittest import mock
 import sympy
 import torch
 from torch._dynamo import device_interface
-from torch._inductor import ir, sizevars
+from torch._inductor import sizevars
 from torch._inductor.sizevars import SizeVarAllocator
-from torch._inductor.virtualized import V
 from torch.utils._sympy import functions
 from torch.utils._sympy.value_ranges import ValueRangeError
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 from triton.runtime import driver
 
-from kdata.align import shortcuts
+from kdata.align import fusion, shortcuts
 
 LONGEST_JOINED_SUM = 5
-MOST_PROGRAMS = 512
-SHORTEST_PART = 4096  # elements: a shorter part of a reduction is not worth a kernel of its own to add the parts up
 H200 = types.SimpleNamespace(
     name="NVIDIA H200", major=9, minor=0, total_memory=141 * 2**30, multi_processor_count=132,
     regs_per_multiprocessor=65536, max_threads_per_multi_processor=2048, max_threads_per_block=1024, warp_size=32,
@@ -116,8 +112,8 @@ def install() -> None:
     _forgive_range_errors()
     _numeric_identities()
     _bound_simplification()
-    _cap_splits()
     shortcuts.install()
+    fusion.install()
 
 
 @contextmanager
@@ -135,22 +131,6 @@ def present() -> Iterator[None]:
         for name, answer in answers.items():
             stack.enter_context(mock.patch.object(torch.cuda, name, answer))
         yield
-
-
-def _cap_splits() -> None:
-    """Split a long reduction once, over as many programs as keep a GPU busy; the rest is a loop."""
-    choose = ir.Reduction.num_splits
-    signature = inspect.signature(choose)
-
-    def num_splits(*arguments: Any, **keywords: Any) -> tuple[Any, Any]:
-        hint, split = choose(*arguments, **keywords)
-        given = signature.bind(*arguments, **keywords).arguments
-        value = V.graph.sizevars.optimization_hint
-        outputs, length = value(sympy.prod(given["ranges"])), value(given["reduction_numel"])
-        most = max(1, min(MOST_PROGRAMS // max(1, outputs), length // SHORTEST_PART))
-        return hint, min(int(split), most) if isinstance(split, int | sympy.Integer) else split
-
-    ir.Reduction.num_splits = staticmethod(num_splits)  # type: ignore[method-assign]
 
 
 def _bound_simplification() -> None:

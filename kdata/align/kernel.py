@@ -16,6 +16,7 @@ from kdata.align.inductor import Kernel
 from kdata.align.inline import inline
 from kdata.align.naming import REDUCTION, Rename, base_names, identifier, rename_values, unique
 from kdata.align.order import degree, put_in_order
+from kdata.align.scans import plain_scans
 from kdata.align.simplify import PlainDivision, simplify
 from kdata.align.tiles import flatten_tiles
 from kdata.align.trees import Replace, assignments, drop_unused, names, propagate_aliases, unparse, walk
@@ -57,6 +58,7 @@ def write(
     if kernel.kind not in ("pointwise", "reduction", "persistent_reduction"):
         raise AlignError("compiler output", f"a {kernel.kind} kernel")
     constants = _static(function)
+    plain_scans(kernel)
     order = _place(kernel)
     pointers = [a for a, kind in kernel.signature.items() if kind.startswith("*")]
     sizes = [a for a, kind in kernel.signature.items() if a not in pointers and kind != "constexpr"]
@@ -74,8 +76,9 @@ def write(
     held = _multiply_out(function, _merge(function, arguments.values, calls), calls, list(known))
     bases = base_names(kernel)
     blocks = _blocks(kernel, bases)
-    taken = {*bases.values(), name}
-    renames = {p: f"{unique(identifier(n), taken)}_ptr" for p, n in zip(pointers, pointer_names, strict=True)}
+    taken = {*(said for base, said in bases.items() if base in names(function)), *blocks, name}
+    named = zip(pointers, pointer_names, strict=True)
+    renames = {p: f"{unique(identifier(n, lower=False), taken)}_ptr" for p, n in named}
     roles = ROLES["matmul" if kernel.is_matmul else "reduction" if bases is REDUCTION else "pointwise"]
     size_names = {old: unique(_size_name(value, calls[0], known, roles), taken) for old, value in held}
     Rename(renames | size_names).visit(function)

@@ -43,9 +43,10 @@ VERBS = {"add": "total", "sub": "difference", "mult": "product", "div": "quotien
          "rshift": "shifted"}  # fmt: skip
 
 
-def identifier(text: str) -> str:
-    """A Python name made of any text."""
-    name = re.sub(r"\W+", "_", text).strip("_").lower() or "x"
+def identifier(text: str, lower: bool = True) -> str:
+    """A Python name made of any text; ``lower`` says whether in lower case."""
+    name = re.sub(r"\W+", "_", text).strip("_") or "x"
+    name = name.lower() if lower else name
     if name[0].isdigit():
         name = f"n{name}"
     return (
@@ -148,11 +149,21 @@ def _name(target: str, statement: ast.Assign, bases: dict[str, str], chosen: dic
     part = re.fullmatch(r"([xyz]|r0|r1)(?:_part|_)?(\d+)", target)
     if part:
         base = bases.get(part.group(1) + "_index", bases.get(part.group(1) + "index", "i"))
+        if (said := _place(statement.value)) and said not in chosen.values() and base == "row":
+            return said
         return f"{base}_{1 + sum(bool(re.fullmatch(rf'{base}_[0-9]+', name)) for name in chosen.values())}"
     if "with_index" in ast.unparse(statement.value):
         return "index" if "ind" in target or "idx" in target else "best"
     side = "_" + target.rpartition("_")[2] if target.endswith(("_left", "_right")) else ""
     return _describe(statement.value, target, chosen) or f"value{side}"
+
+
+def _place(value: ast.expr) -> str:
+    """``inner`` for ``row % n`` and ``outer`` for ``row // n``: the dimensions behind and before the reduced one."""
+    match value:
+        case ast.BinOp(ast.Name(id="xindex"), op, ast.Name() | ast.Constant()):
+            return {ast.Mod: "inner", ast.FloorDiv: "outer"}.get(type(op), "")
+    return ""
 
 
 def _describe(value: ast.expr, target: str, chosen: dict[str, str]) -> str:

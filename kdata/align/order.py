@@ -70,6 +70,8 @@ class _Order(Transformer):
         return next((i for i, mask in enumerate(self.masks) if mask in read), len(self.masks))
 
     def _address(self, node: ast.expr) -> ast.expr:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and isinstance(node.right, ast.Constant):
+            return ast.BinOp(self._address(node.left), node.op, node.right)
         pointer, *terms = _parts(node, ast.Add)
         if not any(name.endswith("_ptr") for name in names(pointer)):
             return node
@@ -96,5 +98,9 @@ def _parts(node: ast.expr, kind: type[ast.operator]) -> list[ast.expr]:
 def _joined(parts: list[ast.expr], op: ast.operator) -> ast.expr:
     joined = parts[0]
     for part in parts[1:]:
-        joined = ast.BinOp(joined, op, part)
+        match part:
+            case ast.BinOp(left, ast.Mult(), factor) if isinstance(op, ast.Add) and ast.unparse(factor) == "-1":
+                joined = ast.BinOp(joined, ast.Sub(), left)
+            case _:
+                joined = ast.BinOp(joined, op, part)
     return joined

@@ -54,9 +54,8 @@ def base_name(node: ast.expr) -> str:
 def short(access: str) -> str:
     """``self.block[0].fc1.weight`` -> fc1_weight; ``x`` -> x."""
     parts = [p for p in re.split(r"\W+", access) if p and p != "self"]
-    return identifier(
-        "_".join(parts[-2:]) if parts[-1] in ("weight", "bias", "running_mean", "running_var") else parts[-1]
-    )
+    said = "_".join(parts[-2:]) if parts[-1] in ("weight", "bias", "running_mean", "running_var") else parts[-1]
+    return identifier(said, lower=False)
 
 
 def sizes(state: Forward, node: ast.expr) -> tuple[Any, ...]:

@@ -31,6 +31,7 @@ from kdata.align.attributes import Layer, held_sizes, layers, plain_attributes
 from kdata.align.constants import drop_checks, place_constants
 from kdata.align.decompose import decompositions
 from kdata.align.errors import AlignError
+from kdata.align.fusion import drop_unread_indices
 from kdata.align.naming import identifier, unique
 from kdata.align.twins import symbolic_twins
 from kdata.align.whole import NAMES, WholeNumbers
@@ -237,6 +238,7 @@ def _trace(source: str, entry_point: str, chosen: frozenset[str], mode: str) -> 
         ties = _Ties(module, program.inputs(), [v for v in flat if isinstance(v, torch.Tensor)])
         held = ties.arguments(graph, signature)
         drop_checks(graph)
+        drop_unread_indices(graph)
         taken = {a.access.split(".")[0] for a in held} | set(symbols) | set(program.namespace)
         constants = place_constants(graph, module, program.namespace, taken)
         held += [Argument(name, value, made) for name, made, value in constants]
