@@ -26,9 +26,8 @@ SEVERAL = {3: ("(1, 2)", "(0, 2)", "(-2, -1)"), 4: ("(2, 3)", "(1, 2, 3)", "(0, 
 MEANS = ("", ".mean(dim=-1)", ".sum(dim=-1)", ".mean(dim={dim})", ".flatten(1).sum(dim=1)")
 DOCSTRINGS = ("{first}.", "Applies {all}.", "A module that computes {all}.", "Model that performs {all}.")
 UNWANTED = (chains.gated, chains.compared)  # steps whose kernels are long, or hold for one size
-# What one program reduces: the compiler divides longer reductions among several, which takes two kernels.
-WHOLE = 8192
 MOST_INPUTS = 4
+MATRICES = ("a", "b", "c")
 TRIES = 12  # of a step, until one fits
 
 
@@ -182,13 +181,19 @@ def _core(block: Block, text: str, layers: Sequence[str], keepdim: bool) -> None
     chain, vocabulary = block.chain, words.VALUES.keys() | block.stock.sizes.keys()
     for layer in layers:
         said, _, more = layer.replace("{dim}", block.dim).partition(" | ")
-        given = dict(part.split(": ") for part in more.split(", ")) if more else {}
+        parts = (part.partition(": ") for part in more.split(", "))
+        given = {name: _one_of(values, chain.rng) for name, _, values in parts}
         found = re.findall(r"(?<!\w)[a-z_]+(?![\w=])", said.partition(" = ")[2])
         chain.layers.append(f"self.{said}")
         chain.arguments |= {w: given.get(w, w) for w in found if w in given or w in vocabulary}
     *lines, last = block.expression(text, keepdim).split("; ")
     chain.lines += lines
     chain.say(_word(text, layers, block.family.name), last)
+
+
+def _one_of(values: str, rng: random.Random) -> str:
+    """One of several values, divided by strokes."""
+    return rng.choice(values.split("/")) if "/" in values else values
 
 
 def _word(text: str, layers: Sequence[str], family: str) -> str:
@@ -240,9 +245,8 @@ def _written(block: Block) -> Form:
     if all(i.name != "x" for i in inputs):
         lines = [re.sub(r"\bx\b", block.family.result, line) for line in lines]
     parameters = tuple(v for v in chain.arguments.values() if v.isidentifier() and v not in ("True", "False"))
-    flat = all(len(i.shape) < 2 for i in inputs)
     shapes = [*(i.shape for i in inputs), block.made, *pairwise(parameters), parameters[-1:]]
-    sizes = _sizes(shapes, min(block.family.most, WHOLE if flat else words.MOST), rng, block.stock)
+    sizes = _sizes(shapes, min(block.family.most, words.MOST), rng, block.stock)
     symbol, layers = ", ".join(chain.steps), tuple(chain.layers)
     return Form(
         symbol, camel(*chain.steps), block.family.name, inputs, tuple(lines), sizes, layers, dict(chain.arguments)
@@ -260,6 +264,7 @@ def _sizes(shapes: Sequence[Sequence[str]], most: int, rng: random.Random, stock
 def _styled(form: Form, rng: random.Random) -> Form:
     """The same program, in one of the ways that people write."""
     form = _capitals(form) if rng.random() < 0.4 else form
+    form = _matrices(form) if rng.random() < 0.4 else form
     said = [word.replace("_", " ") for word in form.symbol.split(", ")]
     whole = said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
     template = rng.choice(DOCSTRINGS)
@@ -278,6 +283,16 @@ def _capitals(form: Form) -> Form:
         return form
     inputs = tuple(replace(i, shape=tuple(names.get(n, n) for n in i.shape)) for i in form.inputs)
     return replace(form, inputs=inputs, sizes={names.get(n, n): value for n, value in form.sizes.items()})
+
+
+def _matrices(form: Form) -> Form:
+    """Tensors called a, b and c as capitals, as matrices are."""
+    names = {i.name: i.name.upper() for i in form.inputs if i.name in MATRICES}
+    if not names or {*names, *names.values()} & {*form.sizes, *form.arguments}:
+        return form
+    word = re.compile(rf"(?<![\w.'\"])({'|'.join(names)})\b")
+    body = tuple(word.sub(lambda match: names[match[1]], line) for line in form.body)
+    return replace(form, inputs=tuple(replace(i, name=names.get(i.name, i.name)) for i in form.inputs), body=body)
 
 
 def _group(form: Form) -> tuple[str, ...]:
