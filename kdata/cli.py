@@ -185,6 +185,9 @@ def verify(
     device: Annotated[
         str | None, typer.Option(help="cpu (Triton's interpreter) or cuda (and timing). Default: cuda if there is one.")
     ] = None,
+    precision: Annotated[
+        Literal["ieee", "tf32"], typer.Option(help="Of fp32's products, on both sides. tf32: on a GPU only.")
+    ] = "ieee",
     require_isolation: Isolation = None,
     workers: Workers = None,
 ) -> None:
@@ -204,13 +207,13 @@ def verify(
     if task is not None or kernel is not None:
         try:
             pool.demand(require_isolation)
-            status = files.verdict(task, kernel, targets, seeds, device, as_json, level)
+            status = files.verdict(task, kernel, targets, seeds, device, as_json, level, precision)
         except Exception as error:  # noqa: BLE001 - whatever it is, there is no verdict
             _fail(error, files.UNDECIDED)
         sys.exit(status)
     pool.demand(require_isolation)
     chosen = files.parse_targets(targets)
-    stage = step.step(chosen, seeds, level=level, device=gpu_judge.choose(device))
+    stage = step.step(chosen, seeds, level=level, device=gpu_judge.choose(device), precision=precision)
     made = _stage(stage, Candidate, candidates, out, SHARD_SIZE, workers)
     print(f"what fails, and why: {audit.write(out, made)}")
 

@@ -66,10 +66,12 @@ def write_dataset(
         overlaps: pair id -> benchmark problem with the same operators; None where none was compared with.
 
     Raises:
-        ValueError: there is no pair, or two have one id.
+        ValueError: there is no pair, two have one id, or they were judged in tf32 and in IEEE precision.
     """
     if not pairs:
         raise ValueError("nothing to publish: no pair came through")
+    if len(tracks := sorted({p.receipt.precision for p in pairs})) > 1:
+        raise ValueError(f"pairs judged in {' and in '.join(tracks)} precision are not mixed: publish them apart")
     if len({p.id for p in pairs}) < len(pairs):
         raise ValueError("two of the pairs have the same id: deduplicate first")
     flags = dict(overlaps or {})

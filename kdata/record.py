@@ -208,7 +208,8 @@ class Receipt:
     versions: tuple[str, ...] = ()
     effort: str = "screen"  # how much was tried: "screen" or "trust", see kdata.verify.options
     timing: Timing | None = None  # on a GPU only
-    form: int = 2  # version of this record; 2 added effort and timing
+    precision: str = "ieee"  # or "tf32": of products of fp32, the track of both sides
+    form: int = 3  # version of this record; 2 added effort and timing, 3 precision
 
 
 @dataclass(frozen=True, slots=True)

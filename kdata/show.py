@@ -115,7 +115,14 @@ def _receipt(receipt: Receipt) -> Iterator[RenderableType]:
             figures = ("–" if n is None else str(n) for n in (b.registers, b.spills, b.shared))
             table.add_row(b.kernel, b.target, *((Text(b.error, "red"),) if b.error else figures))
         yield table
-    how = (receipt.level, receipt.device, f"{receipt.mode} mode", receipt.isolation, *receipt.versions)
+    how = (
+        receipt.level,
+        receipt.device,
+        f"{receipt.mode} mode",
+        receipt.precision,
+        receipt.isolation,
+        *receipt.versions,
+    )
     yield Text("; ".join(filter(None, how)), "dim")
 
 

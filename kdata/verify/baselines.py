@@ -95,6 +95,7 @@ class Bench:
         self._calls: dict[str, Callable[..., Any]] = {}
         self._measures: list[Measure | Tensor] = []
         self._jumps = False  # the answer may step where inputs move a little
+        self._tf32 = False  # there are products, which may be computed in it
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Answer the parent."""
@@ -148,7 +149,7 @@ class Bench:
         made = [t for t in tree_leaves(outputs) if isinstance(t, Tensor)]
         held = [t for t in tree_leaves(inputs) if isinstance(t, Tensor)]
         cost, device = meter.cost, torch.cuda.get_device_properties()
-        self._jumps = cost.jumps
+        self._jumps, self._tf32 = cost.jumps, self._payload["tf32"] and cost.products
         return {
             "outputs": node, "outline": outline.manifest, "terms": cost.terms, "sums": cost.sums or cost.products,
             "read": _bytes([*held, *self._module.parameters()]), "written": _bytes(made),
@@ -212,7 +213,7 @@ class Bench:
                 self._measures.append(output)
                 continue
             exact = golden[n] if golden and golden[n].shape == output.shape else None
-            measure = Measure(output, exact, noisy[n], terms, sums)
+            measure = Measure(output, exact, noisy[n], terms, sums, self._tf32)
             measure.prepare()
             self._measures.append(measure)
         return self._measures
@@ -274,7 +275,14 @@ def _at(measure: Measure, where: Tensor | None) -> Measure:
         return measure
     golden = None if measure.golden is None else pick(measure.golden, where)
     return Measure(
-        pick(measure.eager, where), golden, None, measure.terms, measure.sums, measure.limits, measure.honest
+        pick(measure.eager, where),
+        golden,
+        None,
+        measure.terms,
+        measure.sums,
+        measure.tf32,
+        measure.limits,
+        measure.honest,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kdata.verify import reasons
-from kdata.verify.tolerances import RARE, Tolerance, tolerance
+from kdata.verify.tolerances import Tolerance, stepping, tolerance
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Node = dict[str, Any]
@@ -79,6 +79,7 @@ class Nature:
     terms: int
     sums: bool
     ones: bool = False  # all inputs are small: intermediate results may be near one
+    tf32: bool = False  # it has products, which may be computed in tf32
 
 
 Span = tuple[Array, Array]  # the least and the largest answers to inputs moved by some ulps
@@ -171,7 +172,8 @@ def errors(
     honest = [_distance(other[finite], wanted) for other in (eager, *noisy) if other.shape == exact.shape]
     typical = max if wanted.size < FEW else _median
     rmses, largests = ([h[n] for h in honest] for n in (0, 1))
-    usual = partial(tolerance, dtype, _rms(wanted), nature.terms, nature.sums, typical(rmses), typical(largests))
+    usual = partial(tolerance, dtype, _rms(wanted), nature.terms, nature.sums, typical(rmses), typical(largests),
+                    tf32=nature.tf32)  # fmt: skip
     limits = usual(ones=nature.ones)
     error = np.abs(answer[finite] - wanted)
     size = np.abs(wanted)
@@ -181,7 +183,7 @@ def errors(
     counts = error
     if span is not None and not np.iscomplexobj(exact):
         ends = [eager[finite], wanted, *(end[finite] for end in span)]
-        counts = np.where(_stepping(answer[finite], ends, limits.atol + limits.rtol * size), 0.0, error)
+        counts = np.where(stepping(np, answer[finite], ends, limits.atol + limits.rtol * size), 0.0, error)
     excess = _excess(counts, size, limits)
     rough = nature.ones and excess <= 1.0 < _excess(counts, size, usual())
     return Errors(
@@ -194,15 +196,6 @@ def _excess(error: Array, size: Array, limits: Tolerance) -> float:
     rmse, largest = _distance(error, np.zeros_like(error))
     ratio = error / (limits.atol + limits.rtol * size)
     return max(float(ratio.max(initial=0.0)), rmse / limits.rmse, largest / max(limits.largest, limits.atol))
-
-
-def _stepping(answer: Array, honest: list[Array], allowed: Array | float) -> Any:
-    """Where honest answers step, at few elements, and this one is between them; nowhere where there are many."""
-    low, high = np.minimum.reduce(honest), np.maximum.reduce(honest)
-    steps = high - low > allowed
-    if steps.sum() > max(1, RARE * steps.size):
-        return np.zeros_like(steps)
-    return steps & (answer >= low - allowed) & (answer <= high + allowed)
 
 
 def _sane(eager: Array, golden: Array) -> bool:
@@ -223,7 +216,7 @@ def exactly(path: str, answer: Array, eager: Array, golden: Array | None, span: 
     if golden is not None and golden.shape == eager.shape:
         right |= answer == golden
     if span is not None and not np.all(right):
-        right |= _stepping(answer.astype(np.float64), [a.astype(np.float64) for a in (eager, *span)], 0.0)
+        right |= stepping(np, answer.astype(np.float64), [a.astype(np.float64) for a in (eager, *span)], 0.0)
     if not bool(np.all(right)):
         raise UnequalError(reasons.WRONG, f"{path}: {int((~right).sum())} of {answer.size} integers differ")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from kdata.verify import targets
 from kdata.verify.gpu_judge import choose
 from kdata.verify.judge import judge_files
-from kdata.verify.options import Level, Options
+from kdata.verify.options import Level, Options, Precision
 from kdata.verify.step import rule
 
 STATUS = {"verified": 0, "rejected": 1}
@@ -18,7 +18,7 @@ UNDECIDED = 2
 
 def verdict(
     task: Path | None, kernel: Path | None, built_for: str, seeds: int | None, device: str | None, as_json: bool,
-    level: Level,
+    level: Level, precision: Precision,
 ) -> int:  # fmt: skip
     """Judge a kernel file against a task file, print the receipt, return the exit status.
 
@@ -28,7 +28,8 @@ def verdict(
     """
     if task is None or kernel is None:
         raise ValueError("--task and --kernel go together")
-    options = Options(targets=parse_targets(built_for), seeds=seeds, device=choose(device), level=level)
+    options = Options(targets=parse_targets(built_for), seeds=seeds, device=choose(device), level=level,
+                      precision=precision)  # fmt: skip
     receipt = judge_files(task, kernel, options, rule(level))
     if as_json:
         print(json.dumps(dataclasses.asdict(receipt), indent=1))

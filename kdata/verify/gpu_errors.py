@@ -6,16 +6,15 @@ not have to fit.
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from kdata.verify.tolerances import RARE, Tolerance, tolerance
+from kdata.verify.tolerances import Tolerance, stepping, tolerance
 
 CHUNK = 1 << 26  # elements
 Span = tuple[Tensor, Tensor]  # flat: the least and the largest answers to inputs moved by some ulps
@@ -53,6 +52,7 @@ class Measure:
     noisy: Tensor | None  # flat: the answer to inputs moved by an ulp
     terms: int
     sums: bool
+    tf32: bool = False  # there are products, which may be computed in it
     limits: Tolerance = field(default_factory=lambda: Tolerance(0.0, 0.0, 0.0, 0.0))
     honest: float = 0.0  # the reference's own rms error
 
@@ -70,7 +70,7 @@ class Measure:
         self.honest = eager.rms
         rms, largest = max(eager.rms, noisy.rms), max(eager.largest, noisy.largest)
         dtype = str(self.eager.dtype)[6:]
-        self.limits = tolerance(dtype, size.rms, self.terms, self.sums, rms, largest)
+        self.limits = tolerance(dtype, size.rms, self.terms, self.sums, rms, largest, tf32=self.tf32)
 
     @property
     def exact(self) -> Tensor:
@@ -104,7 +104,7 @@ class Measure:
             allowed = self.limits.atol + self.limits.rtol * size
             if span is not None:
                 ends = [v[finite] for v in (eager, wanted, *(_wide(end[part]) for end in span))]
-                error = torch.where(stepping(found[finite], ends, allowed), 0.0, error)
+                error = torch.where(stepping(torch, found[finite], ends, allowed), 0.0, error)
             counted.add(error)
             if error.numel():
                 relative = max(relative, float(torch.where(size > 0, error / size, 0.0).max()))
@@ -117,20 +117,11 @@ class Measure:
         }  # fmt: skip
 
 
-def stepping(answer: Tensor, honest: Sequence[Tensor], allowed: Tensor | float) -> Tensor:
-    """Where honest answers step, at few elements, and this one is between them; nowhere where there are many."""
-    low, high = functools.reduce(torch.minimum, honest), functools.reduce(torch.maximum, honest)
-    steps = high - low > allowed
-    if int(steps.sum()) > max(1, RARE * steps.numel()):
-        return torch.zeros_like(steps)
-    return steps & (answer >= low - allowed) & (answer <= high + allowed)
-
-
 def unequal(answer: Tensor, eager: Tensor, span: Span | None = None) -> int:
     """How many integers or booleans are neither eager's nor between honest ones."""
     wrong = answer != eager
     if span is not None:
-        wrong &= ~stepping(answer.double(), [v.double() for v in (eager, *span)], 0.0)
+        wrong &= ~stepping(torch, answer.double(), [v.double() for v in (eager, *span)], 0.0)
     return int(wrong.sum())
 
 
@@ -144,7 +135,7 @@ def near(answer: Tensor, eager: Tensor, limits: Tolerance, span: Span | None = N
     error = torch.nan_to_num((found - wanted).abs(), nan=0.0, posinf=0.0)
     allowed = limits.atol + max(limits.largest, limits.atol) + limits.rtol * wanted.abs()
     if span is not None:
-        error = torch.where(stepping(found, [wanted, *map(_wide, span)], allowed), 0.0, error)
+        error = torch.where(stepping(torch, found, [wanted, *map(_wide, span)], allowed), 0.0, error)
     return float((error / allowed).max())
 
 

@@ -23,7 +23,7 @@ from kdata.verify.compare import Tensors
 from kdata.verify.findings import Findings, Judgement, RejectedError
 from kdata.verify.gpu import LostError
 from kdata.verify.gpu_judge import Seat
-from kdata.verify.options import INTERPRETED, WHOLE, Level, Options
+from kdata.verify.options import INTERPRETED, WHOLE, Options
 from kdata.verify.source import defines_kernel, integers, landmarks, object_to, task_part
 from kdata.verify.tolerances import VERSION
 from kdata.verify.trial import Expected, compare
@@ -65,12 +65,12 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
             if seat is not None:
                 gpu_judge.measure(seat, found)
     except RejectedError as rejection:
-        return _receipt(candidate, "rejected", rejection.reason, rejection.detail, found, options.level)
+        return _receipt(candidate, "rejected", rejection.reason, rejection.detail, found, options)
     except UndecidedError as undecided:
-        return _receipt(candidate, "unverified", undecided.reason, undecided.detail, found, options.level)
+        return _receipt(candidate, "unverified", undecided.reason, undecided.detail, found, options)
     except LostError as lost:
-        return _receipt(candidate, "unverified", reasons.GPU_LOST, str(lost), found, options.level)
-    return _receipt(candidate, "verified", "", "", found, options.level)
+        return _receipt(candidate, "unverified", reasons.GPU_LOST, str(lost), found, options)
+    return _receipt(candidate, "verified", "", "", found, options)
 
 
 def judge_files(
@@ -89,7 +89,7 @@ def judge_files(
     except TaskError as error:
         task = Task.make(text, "Model", origin)
         candidate = Candidate.make(task, kernel, "triton", "file")
-        return _receipt(candidate, "unverified", reasons.BAD_TASK, str(error), Findings(), options.level)
+        return _receipt(candidate, "unverified", reasons.BAD_TASK, str(error), Findings(), options)
     task = Task.make(text, entry_point, origin)
     return rule(task, Candidate.make(task, kernel, "triton", "file"), options)
 
@@ -111,7 +111,7 @@ def expect(
     grid = options.level == "trust"
     payload = {"source": source, "entry_point": entry_point, "variants": options.sizes, "seeds": seeds,
                "level": options.level, "grid": grid, "gradient": gradient,
-               "whole": most or WHOLE[options.level]}  # fmt: skip
+               "whole": most or WHOLE[options.level], "precision": options.precision}  # fmt: skip
     side = "wider" if grid or gradient else "reference"
     try:
         with lease("torch", "kdata.verify.reference:warm") as worker:
@@ -279,7 +279,7 @@ def _build(candidate: Candidate, options: Options, found: Findings) -> None:
 
 
 def _receipt(
-    candidate: Candidate, verdict: Verdict, reason: str, detail: str, found: Findings, level: Level
+    candidate: Candidate, verdict: Verdict, reason: str, detail: str, found: Findings, options: Options
 ) -> Receipt:  # fmt: skip
     checks: tuple[Check, ...] = tuple(found.checks)
     trials: tuple[Trial, ...] = tuple(found.trials)
@@ -287,8 +287,9 @@ def _receipt(
     return Receipt(
         candidate.id, verdict, reason, detail[:1000], checks, trials, tuple(s["kernel"] for s in found.signatures),
         builds,
-        mode=found.mode, effort=level, device=found.device or DEVICE, isolation="+".join(found.guards),
+        mode=found.mode, effort=options.level, device=found.device or DEVICE, isolation="+".join(found.guards),
         tolerances=VERSION, harness=harness(), versions=versions(), timing=found.timing,
+        precision=options.precision,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from kdata.sandbox.guard import Limits
 
 # What a process is started with that interprets kernels: products of fp32 are fp32's unless a kernel asks for less.
 INTERPRETED = {"TRITON_INTERPRET": "1", "TRITON_F32_DEFAULT": "ieee"}
+Precision = Literal["ieee", "tf32"]  # of products of fp32: a track of its own each, in which both sides compute
 Level = Literal["screen", "trust", "kernelbench"]  # the last: see kdata.verify.kernelbench
 # Draws, sets of sizes, and how many times the timeout they may take.
 LEVELS: dict[Level, tuple[int, int, int]] = {"screen": (2, 3, 1), "trust": (8, 4, 4), "kernelbench": (2, 3, 1)}
@@ -32,6 +33,18 @@ class Options:
     baselines: tuple[str, ...] = ("eager", "compile", "max-autotune")  # what it is over: the fastest of these
     gpu_timeout: float = 300.0  # seconds of wall clock for a child that uses a GPU: it compiles, too
     gpu_memory: int = 64 << 30  # bytes of the host's memory that it may write to
+    precision: Precision = "ieee"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be judged.
+
+        Raises:
+            ValueError: tf32 is asked for where there is none, or of a rule that knows no such track.
+        """
+        if self.precision == "tf32" and self.device == "cpu":
+            raise ValueError("tf32 is judged on a GPU only: on a CPU kernels are interpreted, in IEEE precision")
+        if self.precision == "tf32" and self.level == "kernelbench":
+            raise ValueError("KernelBench's rule has no tf32 track: leave --precision out, or choose another level")
 
     @property
     def draws(self) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Choose the variants, draw weights and inputs, and run the reference on them.
 
     ``payload``: source, entry_point, variants (how many), seeds (one a draw), level, whole (elements up to which a task
-    is also run at its own sizes).  Returns ``{"fault": [reason, detail]}``
+    is also run at its own sizes), precision.  Returns ``{"fault": [reason, detail]}``
     or mode, variants, trials and the manifests of the two files.
     """
     torch.set_num_threads(1)
@@ -100,7 +101,7 @@ class Reference:
         self.source, self.entry_point = payload["source"], payload["entry_point"]
         self.prober = Prober(self.source, self.entry_point)
         self.count, self.seeds = payload["variants"], payload["seeds"]
-        self.thorough = payload["level"] == "trust"
+        self.thorough, self.tf32 = payload["level"] == "trust", payload["precision"] == "tf32"
         self.unused: list[str] = []
         self._simplest = 0  # the variant with least work
         self._own: dict[str, Any] | None = None  # its own sizes, where these are too large to compute
@@ -253,7 +254,7 @@ class Reference:
             self.unused = self._unused(program, module, state, inputs)
         given = self._arguments(arguments, variant)
         given |= {"state": self.given.write(state), "inputs": self._plain(self.given, inputs)}
-        kept = self._expect(program, state, inputs, generator)
+        kept = self._expect(program, state, inputs, generator, style == "corners")
         trial = {
             "variant": index,
             "seed": seed,
@@ -349,16 +350,21 @@ class Reference:
         return given | {"build": json.dumps(given) if plain else ""}  # equal ones build equal modules
 
     def _expect(
-        self, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
-    ) -> dict[str, Any]:
-        """Eager's answer, the fp64 golden, and answers to inputs moved by an ulp."""
+        self, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator,
+        shared: bool = False,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Eager's answer, the fp64 golden, and answers to inputs moved by an ulp.
+
+        ``shared``: whole rows are of one value, whose mean may be off by an ulp for all of them.
+        """
         with Meter() as meter:
             eager, module, held = self._answer(program, state, inputs)
         cost = meter.cost
         kept: dict[str, Any] = {"eager": self._plain(self.kept, eager), "inputs": self._plain(self.kept, held),
                 "state": self.kept.write(dict(module.state_dict())),
                 "golden": None, "note": "", "noisy": [], "dropped": None,
-                "terms": cost.terms, "sums": cost.sums, "products": cost.products}  # fmt: skip
+                "terms": cost.terms, "sums": cost.sums, "products": cost.products,
+                "tf32": self.tf32 and cost.products}  # fmt: skip
         if cost.jumps and (not self._slim or cost.largest <= WHOLE):
             with contextlib.suppress(Exception):  # outside its domain, or of another shape: no step is known
                 kept["span"] = self._span(program, state, inputs, eager)
@@ -376,10 +382,11 @@ class Reference:
             dropped, _, _ = self._answer(program, state, tree_map(lambda t: thinned(t, generator), inputs))
             kept["dropped"] = self._plain(self.kept, dropped)
         few = sum(t.numel() for t in tree_leaves(eager) if isinstance(t, torch.Tensor)) < FEW
+        move = partial(by_an_ulp, generator=generator, whole=shared, tf32=kept["tf32"])
         for _ in range(NOISES_OF_FEW if few else NOISES):
-            moved = {k: by_an_ulp(v, generator) for k, v in state.items()}
+            moved = {k: move(v) for k, v in state.items()}
             try:
-                noisy, other, _ = self._answer(program, moved, tree_map(lambda t: by_an_ulp(t, generator), inputs))
+                noisy, other, _ = self._answer(program, moved, tree_map(move, inputs))
             except Exception:  # noqa: BLE001, S112 - at the edge of its domain: one estimate less
                 continue
             kept["noisy"].append([self._plain(self.kept, noisy), self.kept.write(dict(other.state_dict()))])

@@ -12,16 +12,16 @@ from kdata.step import Step
 from kdata.verify import reasons
 from kdata.verify.judge import Rule, harness, judge
 from kdata.verify.kernelbench import receipt
-from kdata.verify.options import Level, Options
+from kdata.verify.options import Level, Options, Precision
 
 
 def step(
     targets: Sequence[str] = ("sm_90", "gfx942"), seeds: int | None = None, variants: int | None = None,
     seed: int = 0, timeout: float = 60.0, memory: int = 6 << 30, level: Level = "screen",
-    device: Literal["cpu", "cuda"] = "cpu",
+    device: Literal["cpu", "cuda"] = "cpu", precision: Precision = "ieee",
 ) -> Step[Candidate, Pair]:  # fmt: skip
     """The stage that judges each candidate of a shard; for the parameters see ``Options``."""
-    options = Options(tuple(targets), seeds, variants, seed, timeout, memory, level, device)
+    options = Options(tuple(targets), seeds, variants, seed, timeout, memory, level, device, precision=precision)
 
     def verify(candidates: Sequence[Candidate]) -> Iterator[Pair | Dropped]:
         for candidate in candidates:

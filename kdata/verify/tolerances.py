@@ -14,6 +14,10 @@ Where the task is so ill-conditioned that its own error exceeds gate 1, gate 1 w
 Where all inputs are a ten thousandth of what the task draws (style ``small``), some ulps of one are allowed beside:
 ``exp(x) - 1`` in place of ``expm1`` is what libraries write and ``torch.testing`` lets pass. A receipt tells of it.
 
+Products of fp32 may be asked for in tf32: a track of its own, with a row of its own, in which the reference's error is
+that of factors moved by half an ulp of tf32, and on a GPU that of eager in tf32. Receipts name the track, and what was
+judged in it is neither compared with nor published beside the other.
+
 Steps (``floor``, comparisons, ``fmod``) turn a rounding into a whole step. Where the reference itself steps when inputs
 move by ``ULPS``, at no more than ``RARE`` of the elements, every answer between its own is right there.
 
@@ -26,9 +30,12 @@ same. Denormals may be flushed to zero: no task promises them, and below ``SMALL
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from typing import Any
 
-VERSION = "3"
+VERSION = "4"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 
@@ -47,6 +54,7 @@ class Row:
 TABLE = {
     "float64": Row(1e-10, 1e-7, 1e-7, 2.0, 1e-12, 1e-6),
     "float32": Row(1e-5, 1.3e-6, 1e-4, 2.0, 1e-6, 1e-3),
+    "tf32": Row(1e-3, 1.3e-6, 1e-3, 2.0, 1e-5, 3e-2),  # of float32, where there are products
     "float16": Row(1e-3, 1e-3, 1e-2, 3.0, 1e-3, 1e-1),
     "bfloat16": Row(8e-3, 1.6e-2, 1.6e-2, 3.0, 8e-3, 1e-1),
     "float8_e4m3fn": Row(0.125, 0.125, 0.125, 3.0, 0.125, 0.5),
@@ -55,6 +63,7 @@ TABLE = {
 ALIASES = {"complex64": "float32", "complex128": "float64"}
 LARGEST = 4.0  # multiple of the honest largest error
 ONES, ONES_RMSE = 8, 2  # ulps of one, in what kernels compute in, that intermediate results near one may be off
+TF32 = 2.0**-10  # its ulp of one
 RARE = 0.05  # share of an answer's elements, one at least, that may stand at a step
 ULPS, ULPS_HALF = 4, 1  # by which inputs are moved to find steps: kernels' quotients and exponentials are off by two
 
@@ -70,7 +79,8 @@ class Tolerance:
 
 
 def tolerance(
-    dtype: str, scale: float, terms: int, sums: bool, honest_rmse: float, honest_largest: float, ones: bool = False
+    dtype: str, scale: float, terms: int, sums: bool, honest_rmse: float, honest_largest: float, ones: bool = False,
+    tf32: bool = False,
 ) -> Tolerance:  # fmt: skip
     """Limits for an output.
 
@@ -82,8 +92,10 @@ def tolerance(
         honest_rmse: the reference's own rms error.
         honest_largest: the reference's own largest error.
         ones: whether intermediate results may be near one though the golden is small.
+        tf32: whether there are products that may be computed in tf32.
     """
-    row = TABLE[ALIASES.get(dtype, dtype)]
+    name = ALIASES.get(dtype, dtype)
+    row = TABLE["tf32" if tf32 and name == "float32" else name]
     scale = max(scale, SMALLEST)
     growth = math.sqrt(max(1.0, terms / 128))
     cap = row.cap_rms * scale * growth
@@ -97,3 +109,14 @@ def tolerance(
         rmse=row.honest * min(honest_rmse, cap) + floor + ONES_RMSE * one,
         largest=LARGEST * min(honest_largest, cap) + 10 * floor + ONES * one,
     )
+
+
+def stepping(library: Any, answer: Any, honest: Sequence[Any], allowed: Any) -> Any:
+    """Where honest answers step, at few elements, and this one is between them; nowhere where there are many.
+
+    ``library``: numpy or torch, of whose arrays all are.
+    """
+    low, high = reduce(library.minimum, honest), reduce(library.maximum, honest)
+    steps = high - low > allowed
+    few = int(steps.sum()) <= max(1, RARE * math.prod(steps.shape))
+    return steps & few & (answer >= low - allowed) & (answer <= high + allowed)

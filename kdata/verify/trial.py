@@ -114,7 +114,8 @@ def _record(expected: Expected, trial: dict[str, Any], measured: list[Errors], d
 def nature(trial: dict[str, Any]) -> Nature:
     """What the reference's forward does."""
     kept = trial["kept"]
-    return Nature(kept["terms"], kept["sums"] or kept["products"], trial["style"] == "small")
+    sums = kept["sums"] or kept["products"]
+    return Nature(kept["terms"], sums, trial["style"] == "small", kept["tf32"])
 
 
 def span_of(kept: dict[str, Any], path: str, dtype: str, ours: Tensors) -> Span | None:

@@ -1,0 +1,64 @@
+"""Products in tf32: a track with tolerances of its own, on a GPU only, never mixed with IEEE precision."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from factories import pair
+
+from kdata import publish
+from kdata.verify.compare import errors
+from kdata.verify.judge import expect
+from kdata.verify.options import Options
+from kdata.verify.source import task_part
+from kdata.verify.tolerances import tolerance
+from kdata.verify.trial import nature
+
+PRODUCT = Path(__file__).parent / "kernels" / "cheat_dot_in_tf32.py"
+QUICK = Options(targets=(), timeout=10.0)
+
+
+def test_tf32_is_a_track_of_its_own() -> None:
+    """It allows products what half an ulp of tf32 does, nothing else more, and is judged on a GPU only."""
+    ieee, tf32 = (tolerance("float32", 1.0, 64, True, 4e-4, 2e-3, tf32=track) for track in (False, True))
+    assert (ieee.atol, tf32.atol) == (1e-3, 8e-3)
+    assert 4e-4 < ieee.rmse < tf32.rmse < 1e-3
+    assert tolerance("float16", 1.0, 64, True, 0.0, 0.0, tf32=True) == tolerance("float16", 1.0, 64, True, 0.0, 0.0)
+    with pytest.raises(ValueError, match="on a GPU only"):
+        Options(precision="tf32")
+    with pytest.raises(ValueError, match="no tf32 track"):
+        Options(precision="tf32", device="cuda", level="kernelbench")
+
+
+@pytest.mark.parametrize(("name", "inside", "passes"), [("fp32", 0, True), ("tf32", 13, True), ("bfloat16", 16, False)])
+def test_products_in_tf32_pass_on_its_track_and_in_less_do_not(name: str, inside: int, passes: bool) -> None:
+    """Factors cut to fewer bits before an exact product, on the CPU, where the GPU's trials have their reference."""
+    task = task_part(PRODUCT.read_text())
+    expected = expect(task, "Model", replace(QUICK, precision="tf32", device="cuda"))
+    for trial in (t for t in expected.trials if t["style"] == "natural"):
+        a, b = (expected.given.array(n["tensor"]).astype(np.float32) for n in trial["given"]["inputs"]["list"])
+        answer = _rounded(a, inside) @ _rounded(b, inside)
+        eager, golden = (expected.kept.array(trial["kept"][k]["tensor"]) for k in ("eager", "golden"))
+        noisy = [expected.kept.array(node["tensor"]) for node, _ in trial["kept"]["noisy"]]
+        found = errors("output", answer.astype(np.float64), eager, golden, noisy, "float32", nature(trial))
+        assert found.passed == passes, (name, found)
+    plain = expect(task, "Model", QUICK)
+    assert not any(t["kept"]["tf32"] for t in plain.trials)
+
+
+def test_the_two_are_not_published_together(tmp_path: Path) -> None:
+    one, other = pair(1), pair(2)
+    other = replace(other, receipt=replace(other.receipt, precision="tf32"))
+    with pytest.raises(ValueError, match="ieee and in tf32 precision are not mixed"):
+        publish.write_dataset([one, other], [], str(tmp_path), lambda _: "")
+
+
+def _rounded(values: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
+    """Floats of which the last bits of the fraction are rounded off."""
+    half = np.uint32(0 if not bits else 1 << (bits - 1))
+    kept = np.uint32(~((1 << bits) - 1) & 0xFFFFFFFF)
+    return ((values.view(np.uint32) + half) & kept).view(np.float32)
