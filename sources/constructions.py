@@ -30,6 +30,7 @@ from sources.variants import Arguments, defaults_of, narrower, shallower
 MAX_CONSTRUCTIONS = 80
 CONSTRUCTION = 5  # what constructing a module costs besides
 FIRST = -12.0  # cost of arguments that the package's own calls give, and of those that made a module
+REFUND = 0.8  # of what constructing a module took that is too large
 FURTHEST = 1000  # how far a constructor is followed
 LINE = 3  # as much as so many torch functions counts a line of the constructor that was reached
 LARGE_COUNT = 8  # a number from which on it may be too many layers
@@ -111,8 +112,10 @@ class Constructions:
 
     def _failed(self, arguments: Arguments, error: Exception, progress: Progress) -> None:
         """Queue what may mend arguments that failed: the further they came, the sooner."""
-        trouble = Trouble.of(error)
         file = str(self.namespace.get("__file__", ""))
+        trouble = Trouble.of(error, program=file)
+        if isinstance(error, TooMuchError):  # smaller ones are to have their turn
+            self.budget.left += REFUND * progress.work
         reached = min(FURTHEST, progress.count + LINE * _line_reached(error, file))
         self._stale = 0 if reached > self._reached else self._stale + 1
         if reached > self._reached:
@@ -129,6 +132,10 @@ class Constructions:
                 for j, option in enumerate(demand.wanted):
                     if self._may_be(option) and arguments.get(name) != option:
                         self._push(cost + 0.1 + 0.1 * i + 0.3 * j, _given(arguments, name, option))
+            for name, text in arguments.items():
+                if (count := _holds(text, demand.value)) and all(map(self._may_be, demand.wanted)):
+                    for j, option in enumerate(demand.wanted):
+                        self._push(cost + 0.3 + 0.3 * j, {**arguments, name: f"[{', '.join([option] * count)}]"})
 
     def _may_be(self, option: str) -> bool:
         """Whether the names that a wished value is spelled with are known."""
@@ -256,8 +263,10 @@ class Constructions:
             self._push(cost - 0.5, {n: v for n, v in arguments.items() if n != twice[1]})
         ranked = {n: _distance(_word(n, attributes), near, far) - (_plain(n) in message) for n in arguments}
         culprits = trouble.culprits
-        for name in arguments if culprits else ():
-            ranked[name] += 0 if culprits & kinds(arguments[name]) else 2
+        for name, text in arguments.items():
+            ranked[name] += 0 if not culprits or culprits & kinds(text) else 2
+            if text in trouble.held and list(arguments.values()).count(text) == 1:
+                ranked[name] = min(ranked[name], 0)
         optional_ones = [p.name for p in parameters if p.default is not p.empty and p.name in arguments]
         for i, name in enumerate(optional_ones if not attributes else ()):  # its default may be what the others need
             self._push(cost + 1.0 + 0.1 * i, {n: v for n, v in arguments.items() if n.split(".")[0] != name})
@@ -265,6 +274,8 @@ class Constructions:
         for i, name in enumerate(suspects[:6]):
             first = ranked[name] <= 0 or len(suspects) == 1
             asked = [*self._having(message), *wanted(message, trouble.line, bool(attributes))] if first else []
+            if asked and arguments[name][:1] == "[" and "int" in culprits:  # an item of it is to be a list
+                asked = [f"[{', '.join([arguments[name]] * 2)}]", *asked]
             for j, option in enumerate([*asked, *self._options(name)][:10]):
                 if option != arguments[name]:
                     self._push(cost + 0.3 + 0.4 * j + 0.6 * i + 0.5 * ranked[name], _given(arguments, name, option))
@@ -295,6 +306,17 @@ def _meant(demand: Demand, arguments: Arguments, names: list[str]) -> list[str]:
     named = [n for n in [*arguments, *names] if n.split(".")[-1] == demand.name]
     same = [n for n, text in arguments.items() if n not in named and _is(text, demand.value)]
     return list(dict.fromkeys([*named, *same]))
+
+
+def _holds(text: str, value: object) -> int:
+    """How many items a sequence of plain values has that holds this value, 0 where it is none."""
+    if text[:1] not in "[(" or value is None or isinstance(value, bool) or not isinstance(value, int | float | str):
+        return 0
+    try:
+        items = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return 0
+    return len(items) if isinstance(items, list | tuple) and value in items else 0
 
 
 def _is(text: str, value: object) -> bool:

@@ -38,6 +38,7 @@ def dangerous(tree: ast.AST, skip: Callable[[ast.AST], bool] = lambda _: False) 
     return next((n.id for n in named), "")
 
 
+@functools.lru_cache(maxsize=1 << 13)
 def harmful(tree: ast.AST) -> str:
     """The name of the system's that a tree reads outside of branches that a task does without."""
     left_out = {id(s) for s in branches(tree)}

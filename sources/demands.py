@@ -82,7 +82,7 @@ def _asked(error: Exception, path: list[ast.stmt], values: Mapping[str, Any]) ->
             inner = outer
     else:
         yield from _avoided(path, values)
-    if isinstance(error, UnboundLocalError):
+    if isinstance(error, NameError):  # in a branch that was not taken
         function = next((s for s in reversed(path) if isinstance(s, ast.FunctionDef)), None)
         for node in ast.walk(function) if function else ():
             if isinstance(node, ast.If) and any(_binds(node, name) for name in str(error).split("'")[1:2]):

@@ -33,6 +33,9 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"heads?$|^n_?heads?|^nheads?$|^h$|_heads$", [HEADS, "8", "1"]),
         (r"^(depth|n_?layers?|num_?layers?|nlayers|num_?blocks?|n_?blocks?|n_?repeats?|num_stages?|steps?|n_iter|iters)$"
          r"|_depth$|_layers$|num_experts|n_experts", ["2", "4", "1", "3"]),
+        (r"(^|_)(num|nr?)_(\w+_)?(blocks?|layers?|modules|repeats?|convs|stacks?|stages?|cells|branches|levels)(_per_\w+)?$"
+         r"|_modules$|_blocks$", ["2", "1", "3", "4"]),
+        (r"kwargs$", ["{}"]),
         (r"kernel|^k$|^ks$|filter_size|window_size_conv", ["3", "1", "5", "7"]),
         (r"stride", ["1", "2"]),
         (r"output_pad|out_pad", ["0", "1"]),

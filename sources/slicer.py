@@ -179,7 +179,7 @@ class Slicer:
         if id(node) not in self._dead:
             found: dict[int, ast.stmt] = {id(s): s for s in branches(node)}
             quiet = getattr(node, "name", "") != MAIN  # what a script prints is the result of what we want to see
-            for inner in ast.walk(node):
+            for inner in nodes(node):
                 if isinstance(inner, ast.Import | ast.ImportFrom) or quiet and _is_print(inner):
                     assert isinstance(inner, ast.stmt)
                     found[id(inner)] = inner
@@ -256,6 +256,8 @@ class Slicer:
         if id(decorator) in self._registering:
             return False
         root = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if isinstance(root, ast.Attribute) and root.attr in ("setter", "getter", "deleter"):
+            return False  # of a property: nothing that an import binds
         named = isinstance(root, ast.Name | ast.Attribute)
         target = self.package.chain(path, root)[0] if isinstance(root, ast.Name | ast.Attribute) else Missing("")
         if isinstance(target, Here) and isinstance(self.package, Framework) and self.package.cuts(target):

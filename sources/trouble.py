@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import linecache
 import re
 import traceback
 from dataclasses import dataclass
@@ -33,22 +34,33 @@ class Trouble:
     near: str = ""
     far: str = ""
     line: str = ""
+    held: frozenset[str] = frozenset()  # plain values, as expressions, of the variables in the program's failing line
 
     @classmethod
-    def of(cls, error: Exception, file: str = "") -> Trouble:
+    def of(cls, error: Exception, file: str = "", program: str = "") -> Trouble:
         """The trouble of an error; lines of one ``file`` only, where that is given."""
         message = f"{type(error).__name__}: {error}"
         frames = [f for f in traceback.extract_tb(error.__traceback__) if not file or f.filename == file]
         lines = [f.line or "" for f in frames]
-        return cls(
-            message, " ".join([*lines[-2 if file else -3 :], message]), " ".join(lines), lines[-1] if lines else ""
-        )
+        near = " ".join([*lines[-2 if file else -3 :], message])
+        return cls(message, near, " ".join(lines), lines[-1] if lines else "", _held(error, program))
 
     @property
     def culprits(self) -> frozenset[str]:
         """Names of the types of values that do not do; empty where the message does not say."""
         match = _CULPRIT.search(self.message)
         return frozenset(filter(None, match.groups())) if match else frozenset()
+
+
+def _held(error: Exception, program: str) -> frozenset[str]:
+    """Strings and numbers that the innermost failing line of a program works on."""
+    frames = [(f, n) for f, n in traceback.walk_tb(error.__traceback__) if f.f_code.co_filename == program]
+    if not frames:
+        return frozenset()
+    frame, line = frames[-1]
+    words = set(re.findall(r"\w+", linecache.getline(program, line)))
+    plain = (v for n, v in frame.f_locals.items() if n in words and type(v) in (str, int, float) and v not in (0, 1))
+    return frozenset(map(repr, plain))
 
 
 def kinds(expression: str) -> frozenset[str]:

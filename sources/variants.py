@@ -16,7 +16,9 @@ _WIDTH = re.compile(
     r"(\w*_)?(dim|dims|width|channels|planes|filters|features|hidden(_size)?|d_model|nf|ngf|ndf)|vocab_size"
 )
 # Parameters that say how many layers there are.
-_DEPTH = re.compile(r"depths?|(num_|n_?)?(hidden_)?(layers?|blocks?|stages)|(n|num)_(encoder|decoder)_layers?")
+_DEPTH = re.compile(
+    r"depths?|(num_|n_?)?(hidden_)?(layers?|blocks?|stages)|(n|num)_(\w+_)?(layers?|blocks?|stages|modules)"
+)
 
 
 def halved(specs: Specs) -> Specs:

@@ -246,3 +246,13 @@ def test_arguments_that_touch_the_system_are_left_out_and_an_exit_is_no_harm(tmp
     (found,) = cut_package(payload, tmp_path)["cuts"]
     assert "sys.exit(1)" in found["source"]
     assert "open" not in found["source"]
+
+
+def test_setters_of_properties_stay_setters() -> None:
+    text = (
+        "import torch.nn as nn\n\n\nclass Net(nn.Module):\n    def __init__(self, rate):\n        super().__init__()\n"
+        "        self._rate = rate\n\n    @property\n    def rate(self):\n        return self._rate\n\n"
+        "    @rate.setter\n    def rate(self, new):\n        self._rate = new\n\n"
+        "    def forward(self, x):\n        return x * self.rate\n"
+    )
+    assert "@rate.setter" in write_cut(Slicer(Package({"net.py": text})), "net.py", "Net").source

@@ -135,3 +135,21 @@ def test_the_smallest_branches_that_touch_the_system_are_left_out() -> None:
     assert dangerous(tree) == "open"
     assert harmful(tree) == ""
     assert harmful(ast.parse("def load(path):\n    return open(path)\n")) == "open"
+
+
+def test_items_of_sequences_are_what_checks_ask_for(tmp_path: Path) -> None:
+    text = """
+class Net(nn.Module):
+    def __init__(self, widths, block_types):
+        super().__init__()
+        for kind in block_types:
+            if kind == "plain":
+                make = nn.Linear
+        self.lines = nn.ModuleList([make(8, sum(w for w in inner)) for inner in widths])
+
+    def forward(self, x):
+        return self.lines[0](x)
+"""
+    found = _solved(text, tmp_path).arguments
+    assert "'plain'" in found["block_types"]
+    assert found["widths"].startswith("[[")
