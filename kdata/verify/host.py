@@ -248,9 +248,11 @@ class Calls:
         ledger.made = Made(held, ledger.move) if given.get("made") else None
         drawn = torch.get_rng_state()
         call = partial(_derive, model, given) if "gradient" in given else model
-        outputs = forward(call, inputs, watch, given.get("gradients", "off"))
+        calling = given.get("gradients", "off")
+        outputs = forward(call, inputs, watch, calling)
         random = not torch.equal(drawn, torch.get_rng_state())
-        return self._report(model, inputs, outputs, watch, last) | {"random": random}
+        with CALLING[calling]():  # whatever completes its work when it is read does so as in the call
+            return self._report(model, inputs, outputs, watch, last) | {"random": random}
 
     def _report(self, model: Any, inputs: list[Any], outputs: Any, watch: Watch, last: Last | None) -> dict[str, Any]:
         tensors = (t for t in torch.utils._pytree.tree_leaves(inputs) if isinstance(t, torch.Tensor))
@@ -324,7 +326,7 @@ def _arguments(reader: wire.Reader, given: dict[str, Any]) -> tuple[list[Any], d
     if "args" in given:
         return reader.read(given["args"]), reader.read(given["kwargs"])
     space: dict[str, Any] = {"__name__": "task"}
-    exec(compile(given["text"], "<task>", "exec"), space)  # noqa: S102 - the sandbox is around us
+    exec(compile(given["text"], "<task>", "exec", dont_inherit=True), space)  # noqa: S102 - the sandbox is around us
     made = space[given["function"]]()
     if len(made) == 2 and isinstance(made[0], list) and isinstance(made[1], dict):
         return made[0], made[1]
