@@ -6,6 +6,7 @@ import copy
 import math
 from collections.abc import Iterator
 from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -91,14 +92,14 @@ def check(source: str, entry_point: str, operators: int = MAX_OPERATORS) -> dict
 
 
 def leaves(value: Any) -> Iterator[torch.Tensor]:
-    """All tensors in nested lists, tuples and dicts."""
+    """All tensors in nested lists, tuples, dicts and records."""
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from leaves(inner)
-    elif isinstance(value, dict):
-        for inner in value.values():
+    elif isinstance(value, dict | SimpleNamespace):
+        for inner in (value if isinstance(value, dict) else vars(value)).values():
             yield from leaves(inner)
 
 

@@ -9,7 +9,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import torch
@@ -46,7 +46,7 @@ class Plain:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """A list or tuple of inputs, or a "dict" of them, with a key for each."""
+    """A list or tuple of inputs, or a "dict" or "record" of them, with a key or the name of an attribute for each."""
 
     items: tuple[Spec, ...]
     kind: str = "list"
@@ -65,6 +65,8 @@ def draw(spec: Spec) -> Any:
         items = [draw(item) for item in spec.items]
         if spec.kind == "dict":
             return dict(zip(spec.keys, items, strict=True))
+        if spec.kind == "record":
+            return SimpleNamespace(**dict(zip(spec.keys, items, strict=True)))
         return items if spec.kind == "list" else tuple(items)
     if spec.kind == "int":
         return torch.randint(0, max(1, spec.high), spec.shape)
@@ -119,6 +121,11 @@ def following(module: nn.Module, count: int) -> list[Spec]:
     if count >= len(plain) or plain[count].default is not None:
         return []
     return _guesses(module, {}, [plain[count]])[0][:3]
+
+
+def takes_any(module: nn.Module) -> bool:
+    """Whether ``forward`` takes as many inputs as it is given."""
+    return any(p.kind is p.VAR_POSITIONAL for p in parameters(module.forward))
 
 
 def guesses(module: nn.Module, known: Mapping[str, int] = MappingProxyType({})) -> list[list[Spec]]:
@@ -205,7 +212,12 @@ def _of_parameter(
     name, hint = parameter.name, str(parameter.annotation)
     low = name.lower()
     ranks = _ranks(name, text)
-    found: list[Spec] = [*_keyed(module, parameter, text), *_plain(name, hint, text), *_chosen(name, text)]
+    found: list[Spec] = [
+        *_keyed(module, parameter, text),
+        *_recorded(module, parameter, text),
+        *_plain(name, hint, text),
+        *_chosen(name, text),
+    ]
     found += _indexed(module, name, text)
     if low in ("edge_index", "edges", "edge_ind"):
         found.append(Tensor((2, TOKENS), "int", BATCH))
@@ -257,6 +269,22 @@ def _keyed(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[S
         return []
     parts = [inspect.Parameter(key, parameter.kind) for key in known]
     return [Many(tuple(_of_parameter(module, p, text, [])[0] for p in parts), "dict", known)]
+
+
+def _recorded(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[Spec]:
+    """A record with the attributes that the text reads, where tensors have none of these names: a graph, a batch."""
+    body = text.partition(":\n")[2]
+    read = re.findall(rf"\b{re.escape(parameter.name)}\.([a-z]\w*)\b(?! ?\()", body)
+    known = tuple(dict.fromkeys(name for name in read if name not in ("shape", "device", "dtype")))
+    if not known or all(hasattr(torch.Tensor, name) for name in known):
+        return []
+    return [Many(tuple(part(module, name)[0] for name in known), "record", known)]
+
+
+def part(module: nn.Module, name: str) -> list[Spec]:
+    """Specs for what a module takes out of one of its inputs by name, best first."""
+    parameter = inspect.Parameter(name if name.isidentifier() else "x", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return _of_parameter(module, parameter, source(_does_the_work(module)), [])
 
 
 def _indexed(module: nn.Module, name: str, text: str) -> list[Spec]:

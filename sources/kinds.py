@@ -11,7 +11,20 @@ import torch
 
 from sources.failure import Change, Failure
 from sources.guesses import Uses, values
-from sources.inputs import BATCH, FEATURES, TOKENS, Many, Plain, Spec, Tensor, all_tensors, following, shaped
+from sources.inputs import (
+    BATCH,
+    FEATURES,
+    TOKENS,
+    Many,
+    Plain,
+    Spec,
+    Tensor,
+    all_tensors,
+    following,
+    part,
+    shaped,
+    takes_any,
+)
 from sources.worth import CONSTANT, IGNORES, NOT_FINITE, RANDOM
 
 _NUMBER = re.compile(
@@ -34,7 +47,7 @@ def dtypes(f: Failure) -> Iterator[Change]:
             else:
                 yield f.with_tensor(path, Tensor(t.shape), 1.1)
         if "lengths" in message.lower() and t.kind in ("int", "full") and t.shape:
-            longest = {n for _, other in all_tensors(f.specs) if other != t for n in other.shape[1:]}
+            longest = {n for at, other in all_tensors(f.specs) if at != path for n in other.shape[1:]}
             for j, n in enumerate(sorted(longest)):
                 yield f.with_tensor(path, Tensor(t.shape[:1], "full", n), 0.1 + 0.1 * j)
         if re.search(r"[Bb]ool|mask", message):
@@ -109,4 +122,40 @@ def flaws(f: Failure) -> Iterator[Change]:
         yield from ((0.1 * i, (*f.specs, more)) for i, more in enumerate(following(f.module, len(f.specs))))
 
 
-KINDS = (dtypes, containers, classes, flaws)
+def attributes(f: Failure) -> Iterator[Change]:
+    """An input is a record of which an attribute is read that it has not."""
+    match = re.search(r"'([\w.]+)' object has no attribute '([a-zA-Z]\w*)'", f.message)
+    if not match:
+        return
+    kind, name = match[1].split(".")[-1], match[2]
+    for i, spec in enumerate(f.specs):
+        if isinstance(spec, Many) and spec.kind == "record" and kind == "SimpleNamespace" and name not in spec.keys:
+            for j, option in enumerate(part(f.module, name)[:4]):
+                more = replace(spec, items=(*spec.items, option), keys=(*spec.keys, name))
+                yield f.with_tensor((i,), more, 0.2 * j)
+        elif isinstance(spec, Tensor) and kind == "Tensor":
+            for j, option in enumerate(part(f.module, name)[:2]):
+                yield f.with_tensor((i,), Many((option,), "record", (name,)), 0.7 + 0.2 * j + 0.1 * i)
+
+
+def keys(f: Failure) -> Iterator[Change]:
+    """An input is a dictionary of which an entry is read that it has not."""
+    if (match := re.fullmatch(r"KeyError: '(\w+)'", f.message)) is not None:
+        for i, spec in enumerate(f.specs):
+            if isinstance(spec, Many) and spec.kind == "dict" and match[1] not in spec.keys:
+                for j, option in enumerate(part(f.module, match[1])[:4]):
+                    more = replace(spec, items=(*spec.items, option), keys=(*spec.keys, match[1]))
+                    yield f.with_tensor((i,), more, 0.2 * j)
+    elif f.function == "__getitem__" and len(f.arguments) == 2 and isinstance(name := f.arguments[1], str):
+        for path, _ in f.of_shape(f.arguments[0]):
+            yield f.with_tensor(path, Many((part(f.module, name)[0],), "dict", (name,)), 0.1)
+
+
+def optional(f: Failure) -> Iterator[Change]:
+    """A parameter that may be left out has to be given."""
+    if re.search(r"NoneType|missing \d+ required positional", f.message):
+        others = following(f.module, len(f.specs)) or ([f.specs[-1]] if f.specs and takes_any(f.module) else [])
+        yield from ((0.8 + 0.1 * i, (*f.specs, more)) for i, more in enumerate(others))
+
+
+KINDS = (dtypes, containers, classes, flaws, attributes, keys, optional)

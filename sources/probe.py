@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from kdata.record import digest
+from sources.adapters import adapted
 from sources.capture import decoded, encoded, install
 from sources.check import UnfitError, Work, check
 from sources.configs import noting, without_unread
@@ -67,7 +68,7 @@ def attempt(payload: dict[str, Any], scratch: Path) -> list[dict[str, Any]]:
 def _attempt(cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str, Any] | None = None) -> dict[str, Any]:
     """The outcome of one cut; ``seen`` keeps what users of classes showed, by their text."""
     inferred = isolated(lambda: infer(cut, operators, scratch), INFER_SECONDS)
-    entry, known = cut["name"], {} if seen is None else seen
+    known = {} if seen is None else seen
     for user in cut["told"].get("users", []) if inferred["reason"] not in ("", TOO_LONG) else []:
         key = digest(user["name"], user["source"])
         if key not in known:
@@ -77,11 +78,12 @@ def _attempt(cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str,
             continue
         written = isolated(functools.partial(write_seen, user, solution, cut, operators, scratch), INFER_SECONDS)
         if not written["reason"]:
-            inferred, entry = written, user["wanted"]
+            inferred = written
             break
     if inferred["reason"]:
         return _blamed(inferred, cut)
 
+    entry = inferred["name"]
     checked = isolated(lambda: check(inferred["source"], entry, operators) | {"reason": ""}, CHECK_SECONDS)
     if checked["reason"]:
         return checked
@@ -194,6 +196,7 @@ def write_seen(
 
 def _written(cut: dict[str, Any], namespace: dict[str, Any], outcome: Solution, operators: int) -> dict[str, Any]:
     """The task of a solution: named sizes, which of them vary, inputs no heavier than need be."""
+    cut, outcome = adapted(cut, namespace, outcome)
     kind = namespace[cut["name"]]
     names = [p.name for p in parameters(kind.forward)[1:]] or ["x"]
     runs = Runs(kind, namespace, operators)
@@ -212,7 +215,7 @@ def _written(cut: dict[str, Any], namespace: dict[str, Any], outcome: Solution, 
         signature = None
     source = pruned(cut["source"], [cut["name"], *outcome.arguments.values()])
     text = _header(cut) + emit(source, outcome, sizes, signature)
-    return {"reason": "", "source": text, "inputs": described}
+    return {"reason": "", "source": text, "name": cut["name"], "inputs": described}
 
 
 def _tensors(solution: Solution, names: list[str]) -> list[tuple[str, tuple[int, ...], int]]:

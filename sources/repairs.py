@@ -5,6 +5,7 @@ Rules over the operator that failed, its real arguments, and the numbers of its 
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -72,6 +73,7 @@ def _wanted(f: Failure, got: int, wanted: int) -> Iterator[Change]:
         return
     if got > wanted and got % wanted == 0:  # inputs that are concatenated, or multiplied, take a share each
         yield 0.3, _shared(f.specs, got // wanted)
+    yield from _together(f, got, wanted)
     for path, t in all_tensors(f.specs):
         for i, size in enumerate(t.shape):
             if size == got:
@@ -83,8 +85,27 @@ def _wanted(f: Failure, got: int, wanted: int) -> Iterator[Change]:
         if len(t.shape) >= 3:
             spatial = len(t.shape) - 2
             side = round(t.shape[-1] * (wanted / got) ** (1 / spatial))
+            likely = 1.2 if f.function.startswith("conv") else 0.6  # only what was folded turns sides to channels
             for other in dict.fromkeys([side, side - 1, side + 1]):
-                yield f.with_tensor(path, replace(t, shape=(*t.shape[:2], *[other] * spatial)), 0.6)
+                yield f.with_tensor(path, _of_side(t, other), likely)
+            if spatial > 1 and t.shape[-1] * wanted % got == 0:
+                yield f.with_tensor(path, _of_side(t, t.shape[-1] * wanted // got), likely + 0.1)
+
+
+def _of_side(t: Tensor, side: int) -> Tensor:
+    return replace(t, shape=(*t.shape[:2], *[side] * (len(t.shape) - 2)))
+
+
+def _together(f: Failure, got: int, wanted: int) -> Iterator[Change]:
+    """All inputs that have a size at the same place from the end, where they may have to agree with each other."""
+    found = all_tensors(f.specs)
+    for at in dict.fromkeys(i - len(t.shape) for _, t in found for i, size in enumerate(t.shape) if size == got):
+        alike = [(p, t) for p, t in found if len(t.shape) >= -at and t.shape[at] == got]
+        specs = f.specs
+        for path, t in alike if len(alike) > 1 else ():
+            specs = edited(specs, path, t.resized(len(t.shape) + at, wanted))
+        if len(alike) > 1:
+            yield 0.25, specs
 
 
 def _shared(specs: Specs, times: int) -> Specs:
@@ -133,6 +154,22 @@ def _mismatch(f: Failure) -> Iterator[Change]:
         for j, side in enumerate(s for s in dict.fromkeys(sides) if s <= MAX_SIDE):
             shape = (*t.shape[:2], *[side] * (len(t.shape) - 2)) if len(t.shape) > 3 else (t.shape[0], side, t.shape[2])
             yield f.with_tensor(path, replace(t, shape=shape), 0.7 + 0.1 * j)
+
+
+def _broadcast(f: Failure) -> Iterator[Change]:
+    """Of two tensors that are combined one is an input, a mask perhaps: it is to have the other's shape, or ones."""
+    tensors = [a for a in f.arguments[:3] if isinstance(a, torch.Tensor)]
+    if "must match" not in f.message and "broadcast" not in f.message and "not match" not in f.message:
+        return
+    for given, other in itertools.permutations(tensors[:3], 2):
+        shape = tuple(other.shape)
+        lead = range(1, len(shape) - 1)
+        wanted = [shape, *(tuple(1 if 1 <= i <= n else size for i, size in enumerate(shape)) for n in lead)]
+        for path, t in all_tensors(f.specs):
+            if math.prod(t.shape) == given.numel() <= other.numel() and len(shape) > 1:
+                likely = 0.0 if t.kind == "bool" and len(shape) > 3 else 0.4 if t.kind == "bool" else 0.7
+                new = dict.fromkeys([w for w in (wanted[-1], *wanted) if w != t.shape])
+                yield from (f.with_tensor(path, replace(t, shape=w), likely + 0.1 * j) for j, w in enumerate(new))
 
 
 def _split(f: Failure) -> Iterator[Change]:
@@ -185,9 +222,38 @@ def _view(f: Failure) -> Iterator[Change]:
                     yield f.with_tensor(path, t.resized(i, fixed * times // rest), 0.6 + 0.1 * times)
 
 
+def _reranked(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Shapes of other ranks with the sizes that were found so far: of the batch, and of channels first or last."""
+    if len(shape) < 2:
+        return []
+    batch, one, last = shape[0], shape[1], shape[-1]
+    if len(shape) == 2:
+        return [(batch, TOKENS, one), (batch, one, TOKENS), (batch, one, SIDE, SIDE), (batch, 8, 8, one), (batch,)]
+    if len(shape) == 3:
+        side = math.isqrt(one) if math.isqrt(one) ** 2 == one else 8
+        return [(batch, side, side, last), (batch, last), (batch, one), (batch, one, SIDE, SIDE), (batch, 4, one, last)]
+    if len(shape) == 4:
+        height = shape[2]
+        return [(batch, one, height * last), (batch, one * height, last), (batch, one), (batch, last),
+                (batch, height, last), (batch, one, 8, height, last), (batch, 4, one, height, last)]  # fmt: skip
+    return [(batch, one, *shape[-2:]), (batch, *shape[-3:])] if len(shape) == 5 else []
+
+
+_SIZES_DIFFER = re.compile(r"must match the size|cannot be multiplied|should contain|not broadcast|be broadcast")
+
+
+def _fewer(f: Failure) -> Iterator[Change]:
+    """Sizes may differ because one of several inputs has dimensions that it should not have."""
+    found = all_tensors(f.specs)
+    if len(found) > 1 and _SIZES_DIFFER.search(f.message):
+        for path, t in found:
+            fewer = [shape for shape in _reranked(t.shape) if len(shape) < len(t.shape)]
+            yield from (f.with_tensor(path, replace(t, shape=s), 1.0 + 0.05 * j) for j, s in enumerate(fewer))
+
+
 def _rank(f: Failure) -> Iterator[Change]:
     message = f.message
-    ranks: list[tuple[int, float]] = []
+    ranks: list[tuple[int, float]] = [(int(n), 0.3) for n in re.findall(r"len\(dims\) = (\d)", message)]
     unpack = re.search(
         r"not enough values to unpack \(expected (\d)|too many values to unpack \(expected (\d)", message
     )
@@ -207,6 +273,10 @@ def _rank(f: Failure) -> Iterator[Change]:
             if 1 <= rank <= 5 and rank != len(t.shape):
                 kind = t.kind if t.kind != "int" else "float"
                 yield f.with_tensor(path, replace(shaped(f.module, rank), kind=kind), cost)
+                kept = [shape for shape in _reranked(t.shape) if len(shape) == rank]
+                yield from (
+                    f.with_tensor(path, replace(t, shape=s), cost + 0.05 + 0.05 * j) for j, s in enumerate(kept)
+                )
         if unpack and t.shape:
             yield f.with_tensor(path, t.resized(0, int(unpack[1] or unpack[2])), 1.0)
         if unpack and int(unpack[1] or unpack[2]) <= 4:
@@ -232,7 +302,8 @@ def _window(f: Failure) -> Iterator[Change]:
 
 def _small(f: Failure) -> Iterator[Change]:
     if not re.search(
-        r"[Kk]ernel size|too small|[Oo]utput size|smaller|Padding size|negative dim|Expected more than", f.message
+        r"[Kk]ernel size|too small|[Oo]utput size|greater than 0|smaller|Padding size|negative dim|Expected more than",
+        f.message,
     ):
         return
     for path, t in all_tensors(f.specs):
@@ -242,9 +313,9 @@ def _small(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, replace(t, shape=(t.shape[0] // 2 or 1, t.shape[1], 256, 256)), 1.2)
         for side in (64, 128, 224):
             if len(t.shape) >= 3 and side > t.shape[-1]:
-                yield f.with_tensor(
-                    path, replace(t, shape=(*t.shape[:2], *[side] * (len(t.shape) - 2))), 0.7 + side / 1000
-                )
+                yield f.with_tensor(path, _of_side(t, side), 0.7 + side / 1000)
+            if len(t.shape) == 5 and side > t.shape[-1]:  # of images: the third dimension is frames, or channels
+                yield f.with_tensor(path, replace(t, shape=(*t.shape[:3], side, side)), 0.6 + side / 1000)
 
 
 def _divisible(f: Failure) -> Iterator[Change]:
@@ -268,6 +339,6 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
-    _layer, _expected, _shapes, _mismatch, _split, _matmul, _numbers, _view, _rank, _window, _small, _divisible, _equal,
-    *KINDS,
+    _layer, _expected, _shapes, _mismatch, _broadcast, _split, _matmul, _numbers, _view, _rank, _window,
+    _small, _divisible, _equal, _fewer, *KINDS,
 )  # fmt: skip

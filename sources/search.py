@@ -14,6 +14,7 @@ import inspect
 import itertools
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,11 +24,12 @@ from torch import nn
 
 from sources.constructions import NOTHING, Constructions, Told
 from sources.failure import Failure
+from sources.influence import Influence
 from sources.inputs import Specs, all_tensors, draw, guesses
 from sources.progress import BUDGET, DRAWN_OF_ONE, MAX_ELEMENTS, Budget, Progress, TooLongError, TooMuchError
 from sources.repairs import repairs
 from sources.trouble import Trouble
-from sources.variants import Arguments, defaults_of, halved, narrower, of_one, rescaled, shallower
+from sources.variants import Arguments, defaults_of, halved, lengthened, narrower, of_one, rescaled, shallower
 from sources.worth import flaw
 
 TOO_LONG, TOO_LARGE = "too many operators", "too large"
@@ -40,12 +42,17 @@ MAX_FLAWED = 16  # calls after the first that runs, but is not worth keeping
 MAX_FLAWED_MODULES = 2
 MAX_LOOKED_AT = 300  # work of a call whose answer is looked at: that takes a few calls more
 SMALLER = -1e6  # cost of inputs smaller than ones that were too large: they come first
+IDLE = 1.5  # what inputs cost more that differ from failed ones in what does not matter to the failure only
+AGAIN = 0.1  # what inputs cost more for each time that their forerunner's failure was seen before
+GROWN = 0.15  # what they cost more for each doubling of their elements beyond so many
+LIGHT = 1 << 16
+HEAVY = 300  # work of a failed call after which smaller inputs are to fail in its place
 MAX_PARAMETERS = 100_000_000
 # Errors that other inputs will hardly mend: a constructor argument is of the wrong kind.
 _OF_ARGUMENTS = re.compile(
     r"unsupported operand type\(s\) for .*'(?!Tensor|int|float|NoneType)\w+'|non-iterable (int|\w+) object|Identity"
     r"|unexpected keyword argument|'(str|type|function)'|, not (str|type|function|list)\b|'int' object is not"
-    r"|object is not callable|NotImplementedError"
+    r"|object is not callable|NotImplementedError|to be a single integer value or a list of"
 )
 
 
@@ -109,7 +116,9 @@ def solve(
     first: Unsolved | None = None
     flawed: list[Solution] = []
     reached = -1
+    left = budget.left
     for tried, (arguments, module) in enumerate(constructions):
+        costly = left - budget.left > work / 4
         if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
             first = first or Unsolved(TOO_LARGE, "parameters")
             for smaller in (shallower, narrower):
@@ -124,8 +133,9 @@ def solve(
                 return Solution(arguments, outcome.specs)
             flawed.append(Solution(arguments, outcome.specs))
         first = first or Unsolved(outcome.reason, outcome.trouble.message)
-        for other in rescaled(arguments, outcome.trouble.message):
-            constructions.again(other)
+        message = outcome.trouble.message
+        for other in [*rescaled(arguments, message), *lengthened(arguments, message)]:
+            constructions.again(shallower(other, defaults) if costly else other)
         if outcome.reason == TOO_LARGE:
             for smaller in (shallower, narrower):
                 constructions.again(smaller(arguments, defaults))
@@ -133,7 +143,7 @@ def solve(
             return Unsolved(outcome.reason, outcome.trouble.message)
         if outcome.specs is None and outcome.reached >= reached:
             constructions.blame(arguments, outcome.trouble)
-        reached = max(reached, outcome.reached)
+        reached, left = max(reached, outcome.reached), budget.left
         if tried + 1 >= MAX_MODULES or budget.left < 0 or len(flawed) >= MAX_FLAWED_MODULES:
             break
     return flawed[0] if flawed else first or Unsolved("constructor not inferred", constructions.message)
@@ -153,6 +163,8 @@ class _InputSearch:
     seen: set[Specs] = field(default_factory=set)
     tried: set[Specs] = field(default_factory=set)
     order: Iterator[int] = field(default_factory=itertools.count)
+    failures: Counter[tuple[int, str, str]] = field(default_factory=Counter)  # by how far, at what, and message
+    influence: Influence = field(default_factory=Influence)
     stale: int = 0
     patience: int = MAX_STALE
     best: _Tried = field(default_factory=_Tried)
@@ -165,7 +177,7 @@ class _InputSearch:
         fresh = iter(sorted((s for s in starts), key=lambda s: s[0]))
         floor = self.budget.left / 2  # other arguments are to have their turn
         left = self.calls
-        while left > 0 and self.heap and self.stale <= self.patience and self.budget.left >= floor:
+        while left > 0 and self.heap and self.stale <= self.patience and self.budget.left >= self._floor(floor):
             _, _, specs = heapq.heappop(self.heap)
             if left % NEW_EVERY == 0 and (other := next((s for _, s in fresh if s not in self.tried), None)):
                 self._push(SMALLER / 2, specs, again=True)
@@ -177,7 +189,17 @@ class _InputSearch:
             if self._try(specs):
                 break
             left = MAX_FLAWED if before is None and self.best.specs is not None else left - 1
+        if self.best.reached < 0 and self.heap and self._reduces():
+            self.best = _Tried(reason=TOO_LARGE, trouble=Trouble("no smaller inputs were tried"))
         return self.best
+
+    def _reduces(self) -> bool:
+        """Whether the next inputs are smaller ones in place of some that were too large."""
+        return self.heap[0][0] < SMALLER / 2
+
+    def _floor(self, floor: float) -> float:
+        """What has to be left for a next call: what was too large once may well be all that is wrong."""
+        return floor - BUDGET / 4 if self._reduces() else floor
 
     def _push(self, cost: float, specs: Specs, again: bool = False) -> None:
         if again or specs not in self.seen:
@@ -187,7 +209,7 @@ class _InputSearch:
     def _try(self, specs: Specs) -> bool:
         """One call; whether the search is at its end."""
         smaller = [s for s in (of_one(specs), halved(specs)) if s not in self.seen]
-        self.budget.left -= sum(math.prod(t.shape) for _, t in all_tensors(specs)) / DRAWN_OF_ONE
+        self.budget.left -= drawn / DRAWN_OF_ONE if (drawn := _elements(specs)) <= MAX_ELEMENTS else 0
         progress, result, error = call(self.module, specs, self.budget, self.operators, bool(smaller))
         if isinstance(error, TooLongError):
             self.best = _Tried(reason=TOO_LONG, trouble=Trouble(str(error)))
@@ -222,8 +244,22 @@ class _InputSearch:
 
     def _repair(self, specs: Specs, message: str, progress: Progress) -> None:
         reached = math.log2(1 + min(progress.count, 400))
+        failure = (progress.count, progress.last[0], re.sub(r"\d+", "0", message))
+        solved = self.influence.learn(failure, specs, message)
+        dearer = AGAIN * self.failures[failure] - reached
+        for i, other in enumerate(solved):
+            self._push(0.1 * i - reached, other)
         for cost, other in repairs(Failure(specs, message, self.module, *progress.last)):
-            self._push(cost + 0.4 - reached, other)
+            grown = GROWN * max(0.0, math.log2(_elements(other) / LIGHT))
+            idle = IDLE * self.influence.idle(failure, specs, other)
+            self._push(cost + 0.4 + dearer + idle + grown, other)
+        if progress.work > HEAVY and (smaller := halved(of_one(specs))) != specs:
+            self._push(-reached, smaller)
+        self.failures[failure] += 1
+
+
+def _elements(specs: Specs) -> int:
+    return 1 + sum(math.prod(t.shape) for _, t in all_tensors(specs))
 
 
 def _file(module: nn.Module) -> str:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from sources.inputs import Specs, all_tensors, edited
 
 Arguments = dict[str, str]  # parameter, or "config.attribute" -> expression
+MAX_WIDTH = 4096  # of channels that arguments are given to make two tensors fit
 _WIDTH = re.compile(
     r"(\w*_)?(dim|dims|width|channels|planes|filters|features|hidden(_size)?|d_model|nf|ngf|ndf)|vocab_size"
 )
@@ -40,15 +41,35 @@ def of_one(specs: Specs) -> Specs:
 
 
 def rescaled(arguments: Arguments, message: str) -> list[Arguments]:
-    """Arguments that make two tensors fit of which one has a multiple of the other's channels.
+    """Arguments that make two tensors, or a tensor and a layer, fit that differ in their channels.
 
-    A residual connection asks for this: the inner layers multiply a width that the input must already have.
+    A residual connection asks for this, where the inner layers multiply a width that the input must already have; and
+    a constant of the module, a mean of three colours, tells the number of channels.
     """
     match = re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at .* 1$", message)
-    small, large = sorted(map(int, match.groups())) if match else (1, 1)
-    if small < 2 or large % small:
+    match = match or re.search(r"to have (\d+) channels, but got (\d+) channels", message)
+    one, other = map(int, match.groups()) if match else (1, 1)
+    if min(one, other) < 2 or max(one, other) > MAX_WIDTH:
         return []
-    return [{**arguments, name: str(large)} for name, text in arguments.items() if text == str(small)]
+    return [
+        {**arguments, name: str(new)}
+        for old, new in ((min(one, other), max(one, other)), (max(one, other), min(one, other)))
+        if new < old or new % old == 0
+        for name, text in arguments.items()
+        if text == str(old)
+    ]
+
+
+def lengthened(arguments: Arguments, message: str) -> list[Arguments]:
+    """Arguments with windows of as many dimensions as a convolution has: ``(3, 3)`` where it is over volumes."""
+    match = re.search(r"a list of (\d) values to match .* dimensions, but got \w+=\[(\d+(?:, \d+)*)\]", message)
+    have, wanted = (int(match[1]), match[2].count(",") + 1) if match else (0, 0)
+    longer = dict(arguments)
+    for name, text in arguments.items():
+        numbers = re.findall(r"-?\d+", text) if re.fullmatch(r"[(\[][-\d, ]+[)\]]", text) else []
+        if have and len(numbers) == have:
+            longer[name] = str(tuple(map(int, (numbers * wanted)[:wanted])))
+    return [longer] if longer != arguments else []
 
 
 def shallower(arguments: Arguments, defaults: Mapping[str, str] = MappingProxyType({})) -> Arguments:

@@ -1,0 +1,155 @@
+"""What failed calls tell of inputs: sizes that move together, masks, records, what may be left out and is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from kdata.task import execute
+from sources.failure import Failure
+from sources.influence import Influence, differing
+from sources.inputs import Many, Specs, Tensor, all_tensors
+from sources.probe import infer
+from sources.repairs import repairs
+from sources.search import Solution, solve
+
+HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
+AT = (3, "view", "of 0")  # where calls failed
+
+
+def cut(text: str) -> dict[str, Any]:
+    return {"name": "Net", "source": HEAD + text, "told": {"sites": [], "defaults": {}}, "header": []}
+
+
+def shapes(specs: Specs) -> list[tuple[int, ...]]:
+    return [t.shape for _, t in all_tensors(specs)]
+
+
+@pytest.mark.parametrize(
+    ("message", "sizes"),
+    [
+        ("The size of tensor a (32) must match the size of tensor b (4) at non-singleton dimension 1", (32, 4)),
+        ("mat1 and mat2 shapes cannot be multiplied (256x32 and 64x100)", (32, 64)),
+        ("shape '[4, 8, 8]' is invalid for input of size 1024", (256, 1024)),
+        ("Expected size for first two dimensions of batch2 tensor to be: [4, 64] but got: [4, 32].", (64, 32)),
+        (
+            "Given normalized_shape=[8, 16], expected input with shape [*, 8, 16], but got input of size[4, 8, 32]",
+            (16, 32),
+        ),
+        ("index out of range in self", None),
+    ],
+)
+def test_messages_tell_two_sizes(message: str, sizes: tuple[int, int] | None) -> None:
+    assert differing(message) == sizes
+
+
+def test_two_failures_tell_the_size_with_which_there_is_none() -> None:
+    influence, message = Influence(), "mat1 and mat2 shapes cannot be multiplied (4x{} and 640x10)"
+    assert influence.learn(AT, (Tensor((4, 3, 32)),), message.format(300)) == []
+    (first, *_) = influence.learn(AT, (Tensor((4, 3, 64)),), message.format(620))
+    assert shapes(first) == [(4, 3, 66)]  # ten for each but the first two
+
+
+def test_a_side_of_images_is_found_though_its_square_counts() -> None:
+    influence, message = Influence(), "mat1 and mat2 shapes cannot be multiplied (4x{} and 4096x10)"
+    influence.learn(AT, (Tensor((4, 3, 32, 32)),), message.format(32 * 32))
+    side = 80
+    for _ in range(6):
+        tried = influence.learn(AT, (Tensor((4, 3, side, side)),), message.format(side * side))
+        side = tried[0][0].shape[-1]  # type: ignore[union-attr]
+        if side == 64:
+            break
+    assert side == 64
+
+
+def test_what_does_not_move_the_sizes_is_idle() -> None:
+    influence, message = Influence(), "mat1 and mat2 shapes cannot be multiplied (4x30 and 64x10)"
+    before, after = (Tensor((4, 8, 30)),), (Tensor((4, 16, 30)),)
+    influence.learn(AT, before, message)
+    assert influence.learn(AT, after, message) == []
+    assert influence.idle(AT, before, (Tensor((4, 5, 30)),))
+    assert not influence.idle(AT, before, (Tensor((4, 8, 31)),))
+
+
+def test_a_mask_is_made_to_broadcast() -> None:
+    failure = Failure(
+        (Tensor((2, 5, 8)), Tensor((2, 5), "bool")),
+        "RuntimeError: The size of tensor a (5) must match the size of tensor b (2) at non-singleton dimension 2",
+        nn.Identity(),
+        "add",
+        (torch.ones(2, 4, 5, 5), torch.ones(2, 5)),
+    )
+    assert repairs(failure)[0][1][1] == Tensor((2, 1, 1, 5), "bool")
+
+
+def test_a_new_rank_keeps_the_sizes_that_were_found() -> None:
+    message = "permute(sparse_coo): number of dimensions ... input.dim() = 3 is not equal to len(dims) = 4"
+    found = repairs(Failure((Tensor((2, 49, 24)),), message, nn.Identity(), "permute"))
+    assert (2, 7, 7, 24) in [shapes(specs)[0] for _, specs in found[:4]]
+
+
+def solved(text: str, folder: Path) -> Solution:
+    path = folder / "cut.py"
+    path.write_text(HEAD + text)
+    namespace: dict[str, Any] = {"nn": nn}
+    exec(compile(HEAD + text, str(path), "exec"), namespace)
+    found = solve(namespace["Net"], namespace, HEAD + text)
+    assert isinstance(found, Solution), found
+    return found
+
+
+TWO = "class Net(nn.Module):\n    def forward(self, x, y=None):\n        return x * y.exp()\n"
+ANY = "class Net(nn.Module):\n    def forward(self, *given):\n        return F.l1_loss(*given, reduction='none')\n"
+CACHE = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(48, 8)
+
+    def forward(self, cache, x):
+        return self.mix(torch.cat([cache, x.relu()], 1))
+"""
+
+
+@pytest.mark.parametrize("text", [TWO, ANY], ids=["optional", "any"])
+def test_inputs_that_may_be_left_out_are_given_where_they_are_needed(text: str, tmp_path: Path) -> None:
+    assert len(solved(text, tmp_path).specs) == 2
+
+
+def test_inputs_that_must_agree_change_together(tmp_path: Path) -> None:
+    assert [shape[-1] for shape in shapes(solved(CACHE, tmp_path).specs)] == [48, 48]
+
+
+def test_entries_that_an_inner_function_reads_are_found(tmp_path: Path) -> None:
+    text = "def inner(z):\n    return z['left'] @ z['right'].transpose(-1, -2)\n\n\n"
+    (spec,) = solved(
+        text + "class Net(nn.Module):\n    def forward(self, x):\n        return inner(x)\n", tmp_path
+    ).specs
+    assert isinstance(spec, Many)
+    assert (spec.kind, spec.keys) == ("dict", ("left", "right"))
+
+
+GRAPH = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(16, 8)
+
+    def forward(self, data, scale):
+        return self.mix(data.nodes) * scale + self.rest(data)
+
+    def rest(self, z):
+        return z.shift
+"""
+
+
+def test_a_module_that_takes_a_record_is_given_its_tensors(tmp_path: Path) -> None:
+    done = infer(cut(GRAPH), 60, tmp_path)
+    assert done["reason"] == "", done
+    program = execute(done["source"], done["name"])
+    inputs = program.inputs()
+    assert all(isinstance(value, torch.Tensor) for value in inputs)
+    assert [i["name"] for i in done["inputs"]] == ["nodes", "shift", "scale"]
+    assert program.build()(*inputs).shape[-1] == 8
