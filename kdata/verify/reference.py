@@ -22,7 +22,7 @@ from kdata.verify import reasons
 from kdata.verify.compare import FEW
 from kdata.verify.draws import draw, jogged, thinned
 from kdata.verify.probe import Meter, Prober
-from kdata.verify.styles import CONDITIONED, DETAILS
+from kdata.verify.styles import CONDITIONED, DETAILS, schedule
 from kdata.verify.unfilled import outlined
 from kdata.verify.values import (
     CALLING,
@@ -47,16 +47,6 @@ GIVEN, KEPT = "given.bin", "kept.bin"
 CONDITION = 1e-4  # relative change by an ulp beyond which inputs out of the ordinary say nothing about a kernel
 NOTHING = 1e-6  # relative change of an answer that counts as none
 TRIED = 32  # parameters and inputs of which it is asked whether they matter
-# Styles of the draws after the first of a variant, by its kind: the first that suits the task.
-SECOND = {"base": "centred corners natural", "odd": "huge centred natural", "one": "below above corners natural"}
-LATER = (
-    "natural",
-    "below centred natural",
-    "huge natural",
-    "centred above natural",
-    "above natural",
-    "corners natural",
-)
 WHOLE = 1 << 21  # elements up to which a task is run at its own sizes on real memory without being asked to
 GROWN = 1 << 18  # elements up to which the sizes of a small one are raised
 NOISES = 2  # runs with inputs and weights moved by an ulp: how much error is the task's own
@@ -172,18 +162,7 @@ class Reference:
 
     def _draws(self, kind: str) -> list[tuple[int, str]]:
         """Seeds, each with the distribution of the inputs, see ``kdata.verify.draws``."""
-        first, *others = self.seeds
-        if kind in ("double", "large"):
-            return [(first, "natural")]
-        draws = [(first, "natural"), *((seed, SECOND.get(kind, SECOND["base"])) for seed in others[:1])]
-        draws += [(seed, LATER[n % len(LATER)]) for n, seed in enumerate(others[1:])]
-        if kind == "base":
-            draws.insert(1, (first, "nearly"))
-        if kind == "base" or self.thorough:
-            draws.append((first + 1, "wide"))
-        if self.thorough and kind in ("base", "odd"):
-            draws.append((first + 2, "offset"))
-        return draws
+        return schedule(kind, self.seeds, self.thorough)
 
     def _admit(self) -> None:
         """Say clearly what keeps the task from running at all, where it is not its size."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 DETAILS = {
     "natural": "", "centred": "inputs centred on zero", "nearly": "a tenth of the last inputs changed",
     "wide": "inputs from 0.01 to 200 times their size", "offset": "inputs moved by 100",
@@ -13,3 +15,29 @@ DETAILS = {
     "float16": "in float16", "bfloat16": "in bfloat16", "gradient": "gradients",
 }  # fmt: skip
 CONDITIONED = ("wide", "offset", "corners", "huge", "below", "above")  # only where the task is well-conditioned
+# Styles of the draws after the first of a variant, by its kind: the first that suits the task.
+SECOND = {"base": "centred corners natural", "odd": "huge centred natural", "one": "below above corners natural"}
+LATER = (
+    "natural",
+    "below centred natural",
+    "huge natural",
+    "centred above natural",
+    "above natural",
+    "corners natural",
+)
+
+
+def schedule(kind: str, seeds: Sequence[int], thorough: bool) -> list[tuple[int, str]]:
+    """The draws of one kind of variant: seeds, each with the styles of which the first that suits the task is used."""
+    first, *others = seeds
+    if kind in ("double", "large"):
+        return [(first, "natural")]
+    draws = [(first, "natural"), *((seed, SECOND.get(kind, SECOND["base"])) for seed in others[:1])]
+    draws += [(seed, LATER[n % len(LATER)]) for n, seed in enumerate(others[1:])]
+    if kind == "base":
+        draws.insert(1, (first, "nearly"))
+    if kind == "base" or thorough:
+        draws.append((first + 1, "wide"))
+    if thorough and kind in ("base", "odd"):
+        draws.append((first + 2, "offset"))
+    return draws
