@@ -28,9 +28,10 @@ VIEWS = frozenset({
     "moveaxis", "mT", "mH", "adjoint", "numpy_T", "tensor_split", "hsplit", "vsplit", "dsplit", "broadcast_to",
     "unsafe_chunk", "unsafe_split", "_conj", "squeeze_", "unsqueeze_", "transpose_", "t_", "as_strided_",
     "is_same_size", "sym_size", "sym_stride", "sym_numel", "sym_storage_offset", "promote_types",
-    "result_type", "can_cast",
+    "result_type", "can_cast", "data", "requires_grad_", "resolve_conj", "resolve_neg",
 })  # fmt: skip
-COPIES = frozenset({"clone", "contiguous", "copy_", "copy", "_to_copy", "to", "_local_scalar_dense"})
+READS = frozenset({"_local_scalar_dense", "item", "is_nonzero"})
+COPIES = READS | {"clone", "contiguous", "copy_", "copy", "_to_copy", "to", "type_as"}
 SCALARS = 8  # reads of single numbers (``item``) in one forward: more would be arithmetic in Python
 ALLOWED = ALLOCATION | VIEWS | COPIES
 HIDDEN = ("numpy", "tolist", "__array__", "__dlpack__", "untyped_storage", "storage", "apply_", "map_")
@@ -52,7 +53,7 @@ class Watch(TorchDispatchMode):
             return function(*args, **kwargs)
         namespace, _, name = str(function).partition(".")
         name = name.partition(".")[0]
-        if namespace == "aten" and name == "_local_scalar_dense":
+        if namespace == "aten" and name in READS:
             self.scalars += 1
         if namespace != "aten" or name not in ALLOWED or self.scalars > SCALARS:
             self.called[f"{namespace}.{name}"] = None

@@ -12,6 +12,7 @@ import re
 import subprocess
 import tempfile
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -49,7 +50,8 @@ def _load(path: Path) -> ModuleType | str:
 
 
 def warm() -> None:
-    """Load the compilers by using them."""
+    """Load the compilers by using them, and what a candidate's import may load late."""
+    import_module("triton.tools.tensor_descriptor")
     torch.set_num_threads(1)
     triton.knobs.compilation.disable_line_info = True  # a seventh of the time, and no other code
     with tempfile.TemporaryDirectory() as folder:

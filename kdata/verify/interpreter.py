@@ -16,6 +16,7 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 - programs run one after another, first to last, so that a kernel whose programs race is right: here the order can be
   turned round, and ``kdata.verify.races`` sees one program load what another stored.
 - the masks of block pointers and of tensor descriptors are no values of the language: they are here.
+- a kernel's ``"tl.constexpr"`` in quotes is none there: it is here.
 - ``libdevice`` is not there: see ``kdata.verify.libdevice``.
 - ``tl.dot`` is exact whatever its ``input_precision``: asked for tf32, its factors are rounded to tf32 here; where
   nothing is asked for it is fp32's, as the track is that is judged.
@@ -258,6 +259,14 @@ def _mend_arguments() -> None:
         return convert(argument)
 
     whole._implicit_cvt = implicit
+    executor = whole.GridExecutor
+    prepare = executor.__init__
+
+    def init(self: Any, function: Any, names: Any, *more: Any) -> None:
+        prepare(self, function, names, *more)
+        self.constexprs = [n for n in names if "constexpr" in str(function.__annotations__.get(n, ""))]
+
+    executor.__init__ = init
     dtype: Any = tl.dtype
     dtype.value = property(lambda self: self)
     builder: Any = interpreter.InterpreterBuilder

@@ -205,6 +205,8 @@ def _answer_for_cuda() -> None:
     cuda.Stream = cuda.Event = Stream
     version: Any = torch.version
     version.cuda = version.cuda or "13.0"
+    built = torch.__version__.partition("+")[0] + "+cu" + version.cuda.replace(".", "")
+    torch.__version__ = version.__version__ = torch.torch_version.TorchVersion(built)
     backends: Any = torch.backends
     backends.cuda.is_built = backends.cudnn.is_available = backends.cudnn.is_acceptable = lambda *_args: True
     backends.cudnn.version = lambda: 91002

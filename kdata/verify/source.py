@@ -179,6 +179,8 @@ def _outside_of_functions(statement: ast.AST) -> Iterator[ast.AST]:
 def _bound(node: ast.AST) -> set[str]:
     if isinstance(node, ast.ClassDef | ast.FunctionDef):
         return {node.name}
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
     return {node.id} if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else set()
 
 

@@ -1,4 +1,4 @@
-# rejected: reaches behind the interface [E13]
+# rejected: kernel never launched [E13]
 import torch
 import torch.nn as nn
 import triton
