@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from sources.symbols import Here, Imported, Package, Target
@@ -34,9 +34,10 @@ class Framework(Package):
         texts: Mapping[str, str],
         replacements: Mapping[str, str],
         examples: Mapping[str, str],
+        about: Iterable[str] | None = None,
     ) -> None:
-        """``name`` is the framework's top-level module; ``replacements`` are as in ``Package``."""
-        super().__init__(texts, replacements, examples)
+        """``name`` is the framework's top-level module; the rest is as in ``Package``."""
+        super().__init__(texts, replacements, examples, about)
         self._cut = f"{FOLDER}{name}.py"
         self._part = f"{name}/"
         # The cut point's own names come last and so win; its imports may stand anywhere.

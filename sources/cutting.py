@@ -6,30 +6,28 @@ Runs inside the sandbox: no hostile text is parsed outside.
 from __future__ import annotations
 
 import ast
-import gc
 import itertools
+import posixpath
 import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kdata.record import digest
-from sources import documents
 from sources.capture import HERE
 from sources.capture_package import Observed, observe
-from sources.cutpoints import Framework, framework
 from sources.danger import touches_system
 from sources.hints import Hints
-from sources.modules import Candidate, candidates
+from sources.modules import Candidate
 from sources.rewrite import without_docstrings
 from sources.slicer import SliceError, Slicer
-from sources.symbols import Here, Package
+from sources.survey import Survey, Whole, quick_parsing
+from sources.symbols import Here
 from sources.writer import Cut
 from sources.writer import cut as write_cut
 
 MAX_USER = 80_000  # characters of a text that is run to see a class at work
 MAX_SOURCE = 100_000  # characters of a task
-RARELY = 500_000  # new objects between two looks for garbage
 SMALL = 80  # lines of a building block: these are tried before whole networks
 
 
@@ -41,59 +39,70 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     order in which they are to be tried, the refused with reasons, files that do not parse, and what went wrong when the
     package was run: its ``failure``, and how many files were ``lost`` and how.
     """
-    # Syntax trees are many small objects and hardly any garbage: looking for it often takes a third of the time.
-    gc.freeze()
-    gc.set_threshold(RARELY, 20, 1000)
-    code, examples, settings = documents.split(payload["files"])
-    name = framework(code, payload["cut_points"])
-    package = (
-        Framework(name, payload["cut_points"][name], code, payload["replacements"], examples)
-        if name
-        else Package(code, payload["replacements"], examples)
-    )
-    wanted = payload.get("only")
-    every = [c for c in candidates(package) if wanted is None or c.symbol in wanted]
-    for path in code if payload["part"] == 0 else ():
-        package.file(path)  # so that every file that does not parse is known
+    quick_parsing()
+    whole, known = Whole.of(payload), payload.get("survey")
+    survey = Survey.decoded(known) if known else Survey.of(whole)
+    wanted, enough = payload.get("only"), payload["enough"]
+    every = [c for c in survey.candidates if wanted is None or c.symbol in wanted]
     first: dict[str, Candidate] = {}
     for candidate in every:
         first.setdefault(candidate.shape, candidate)
-    mixed = _mixed(every, payload["seed"], by_file=bool(name))[payload["part"] :: payload["parts"]]
-    slicer, hints = Slicer(package), Hints(package, settings.values())
+    by_file = bool(whole.framework)
+    mixed = _part(_mixed(every, payload["seed"], by_file), payload["part"], payload["parts"], by_file)
     # Watching others use a class is dear: it is for packages where every class counts.
-    watch = not name and len(first) <= payload["enough"]
+    watch = not whole.framework and len(first) <= enough
     observed = Observed({}, {})
-    if name or watch:
-        observed = observe(code, _wanted(mixed, first, payload["enough"]), scratch)
+    if whole.framework or watch:
+        observed = observe(whole.code, _wanted(mixed, first, enough), scratch)
     cuts: list[dict[str, Any]] = []
     refused: list[dict[str, str]] = []
-    for candidate in mixed:
-        original = first[candidate.shape]
-        if candidate.refused:
-            refused.append(_refused(candidate, candidate.refused, ""))
-        elif original is not candidate:
-            refused.append(_refused(candidate, "duplicate", f"of {original.path}:{original.symbol}"))
-        elif len(cuts) >= payload["enough"]:
-            refused.append(_refused(candidate, "limit reached", ""))
-        else:
-            try:
-                told = observed.seen.get(candidate.path, {}).get(candidate.symbol)
-                cuts.append(_cut(slicer, hints, candidate, watch and not (told and told["specs"]), told))
-            except SliceError as error:
-                refused.append(_refused(candidate, error.reason, str(error)))
-            except SyntaxError as error:  # one cut gone wrong is not the package's end
-                refused.append(_refused(candidate, "not sliceable", f"the cut does not parse: {error}"))
-    return {"cuts": cuts, "refused": refused, "broken": package.broken, "failure": observed.failure,
+    for paths in whole.groups(_folders(mixed)):
+        about = set(paths)
+        package, hints = whole.look(paths)
+        if whole.framework:
+            survey.tell(hints)
+        slicer = Slicer(package)
+        for candidate in (c for c in mixed if c.path in about):
+            original = first[candidate.shape]
+            if candidate.refused:
+                refused.append(_refused(candidate, candidate.refused, ""))
+            elif original is not candidate:
+                refused.append(_refused(candidate, "duplicate", f"of {original.path}:{original.symbol}"))
+            elif len(cuts) >= enough:
+                refused.append(_refused(candidate, "limit reached", ""))
+            else:
+                try:
+                    told = observed.seen.get(candidate.path, {}).get(candidate.symbol)
+                    cuts.append(_cut(slicer, hints, candidate, watch and not (told and told["specs"]), told))
+                except SliceError as error:
+                    refused.append(_refused(candidate, error.reason, str(error)))
+                except SyntaxError as error:  # one cut gone wrong is not the package's end
+                    refused.append(_refused(candidate, "not sliceable", f"the cut does not parse: {error}"))
+    return {"cuts": cuts, "refused": refused, "broken": survey.broken, "failure": observed.failure,
             "lost": observed.lost}  # fmt: skip
 
 
 def _mixed(every: list[Candidate], seed: int, by_file: bool) -> list[Candidate]:
     """Candidates in an order that depends on the seed: small ones first, or file by file where these are run whole."""
 
-    def place(c: Candidate) -> tuple[str, bool, str]:
-        return digest(str(seed), c.path) if by_file else "", c.lines > SMALL, digest(str(seed), c.path, c.symbol)
+    def place(c: Candidate) -> tuple[str, str, bool, str]:
+        folder = digest(str(seed), posixpath.dirname(c.path)) if by_file else ""
+        file = digest(str(seed), c.path) if by_file else ""
+        return folder, file, c.lines > SMALL, digest(str(seed), c.path, c.symbol)
 
     return sorted(every, key=place)
+
+
+def _part(mixed: list[Candidate], part: int, parts: int, by_file: bool) -> list[Candidate]:
+    """One of some parts, of like sizes; by whole folders where files are run whole."""
+    if not by_file:
+        return mixed[part::parts]
+    own = set(_folders(mixed)[part::parts])
+    return [c for c in mixed if posixpath.dirname(c.path) in own]
+
+
+def _folders(mixed: list[Candidate]) -> list[str]:
+    return list(dict.fromkeys(posixpath.dirname(c.path) for c in mixed))
 
 
 def _wanted(mixed: list[Candidate], first: dict[str, Candidate], enough: int) -> dict[str, set[str]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from sources.desugar import arguments
 from sources.documents import values
 from sources.registries import words
-from sources.scope import nodes, reads
+from sources.scope import nodes, reads, walk
 from sources.spelling import Spelling, constructor
 from sources.symbols import External, Here, Package, Target
 
@@ -29,6 +30,7 @@ SHORT = {"torch": "torch", "torch.nn": "nn", "torch.nn.functional": "F", "functo
 _PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.BinOp, ast.Load, ast.operator, ast.unaryop,
           ast.keyword, ast.Starred)  # fmt: skip
 _COUNT = re.compile(r"vocab|num|^n_|size|dim|len|class|count")
+Place = tuple[str, int, int, bool]  # file, line and column of a call, and whether its arguments may tell something
 Names = Callable[[Here], str | None]
 
 
@@ -88,11 +90,12 @@ class Hints:
         """``settings`` are the package's configurations: texts in JSON or YAML."""
         self.package = package
         self._calls: dict[str, list[tuple[str, ast.stmt, ast.Call]]] = defaultdict(list)
-        self._defaults: dict[str, Counter[str]] = defaultdict(Counter)
+        self.everywhere: Mapping[str, list[Place]] | None = None  # calls in files that are not looked through, too
+        self.counts: dict[str, Counter[str]] = defaultdict(Counter)  # how often names are given values
         self._mentions: dict[str, dict[Here, ast.Name | ast.Attribute]] = defaultdict(dict)  # name -> who says it
         self._kinds: dict[Here, str] = {}  # of these: a "class", a "function", or "ready": one that just runs
-        for path in sorted(set(package.texts) - package.replacements):
-            if (file := package.file(path)) is not None:
+        for path in package.looked_through():
+            if path not in package.replacements and (file := package.file(path)) is not None:
                 for statement in file.tree.body:
                     self._scan(path, statement)
         for text in settings:
@@ -101,12 +104,12 @@ class Hints:
 
     def defaults(self, words: Iterable[str]) -> dict[str, str]:
         """The most usual default of each of these names, as an expression."""
-        return {w: c.most_common(1)[0][0] for w in sorted(set(words)) if (c := self._defaults.get(w))}
+        return {w: c.most_common(1)[0][0] for w in sorted(set(words)) if (c := self.counts.get(w))}
 
     def sites(self, key: Here) -> list[Site]:
         """Calls of a class, those with the most readable arguments first."""
         found: dict[str, Site] = {}
-        for path, statement, node in self._calls.get(key.name, [])[:MAX_CALLS]:
+        for path, statement, node in self._calls_of(key.name):
             root = node.func
             if isinstance(root, ast.Name | ast.Attribute) and self.package.chain(path, root)[0] == key:
                 site = self._site(path, statement, node)
@@ -115,6 +118,24 @@ class Hints:
         best = sorted(found.values(), key=lambda s: -s.known)[:MAX_SITES]
         typed = self._typed(key)
         return [*best, typed] if typed.known else best
+
+    def calls(self) -> dict[str, list[Place]]:
+        """Where what is written like a class is called, by its name: the first calls of each."""
+        return {
+            name: [(p, c.lineno, c.col_offset, _tells(s, c)) for p, s, c in calls[:MAX_CALLS]]
+            for name, calls in self._calls.items()
+        }
+
+    def _calls_of(self, name: str) -> Iterator[tuple[str, ast.stmt, ast.Call]]:
+        if self.everywhere is None:
+            yield from self._calls.get(name, [])[:MAX_CALLS]
+        for path, line, column, tells in (self.everywhere or {}).get(name, []):
+            file = self.package.file(path) if tells else None
+            for statement in file.tree.body if file else ():
+                if line <= (statement.end_lineno or 0):
+                    calls = (n for n in nodes(statement) if isinstance(n, ast.Call) and _called(n) == name)
+                    yield from ((path, statement, n) for n in calls if (n.lineno, n.col_offset) == (line, column))
+                    break
 
     def _typed(self, key: Here) -> Site:
         """The arguments whose type hints name classes of the package."""
@@ -163,7 +184,7 @@ class Hints:
             return
         here = Here(path, statement.name)
         self._kinds[here] = "class" if isinstance(statement, ast.ClassDef) else "ready" if ready else "function"
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.Name):
                 self._mentions[node.id].setdefault(here, node)
             elif isinstance(node, ast.Attribute) and node.attr[:1].isupper():
@@ -171,9 +192,9 @@ class Hints:
 
     def _scan(self, path: str, statement: ast.stmt) -> None:
         self._mention(path, statement)
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.Call):
-                name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                name = _called(node)
                 if name[:1].isupper() and (node.args or node.keywords):
                     self._calls[name].append((path, statement, node))
                 elif name == "add_argument":
@@ -193,7 +214,7 @@ class Hints:
         if known == 0 and _COUNT.search(name):  # what is counted when the program runs
             return
         if known not in (None, "", (), [], {}) and not isinstance(known, bool) and value == ascii(known):
-            self._defaults[name][value] += weight
+            self.counts[name][value] += weight
 
     def _site(self, path: str, statement: ast.stmt, node: ast.Call) -> Site:
         site = Site([], {})
@@ -251,6 +272,28 @@ class Hints:
         else:
             return False
         return all(self._readable(path, child, free, site) for child in inner)
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else str(getattr(node.func, "id", ""))
+
+
+def _tells(statement: ast.stmt, node: ast.Call) -> bool:
+    """Whether an argument of a call is more than what its function was given, or an attribute of that."""
+    roots = []
+    for argument in [*node.args, *(k.value for k in node.keywords)]:
+        while isinstance(argument, ast.Attribute):
+            argument = argument.value
+        roots.append(argument)
+    names = [r.id for r in roots if isinstance(r, ast.Name)]
+    return len(names) < len(roots) or not _parameters(statement).issuperset(names)
+
+
+@functools.lru_cache(maxsize=1 << 8)
+def _parameters(statement: ast.stmt) -> frozenset[str]:
+    given = {n.arg for n in nodes(statement) if isinstance(n, ast.arg)}
+    bound = {n.id for n in nodes(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return frozenset(given - bound - {"self"})
 
 
 def _held(statement: ast.stmt, line: int) -> dict[str, ast.expr]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kdata.record import digest
+from sources.scope import walk
 from sources.symbols import External, Here, Missing, Package, Target
 
 # Names in torch.nn that are functions or hold other things than modules.
@@ -31,7 +32,9 @@ def candidates(package: Package) -> list[Candidate]:
     """All classes and functions worth trying, by path and line. Replacements of ours are not among them."""
     finder = _Finder(package)
     found: list[Candidate] = []
-    for path in sorted(set(package.texts) - package.replacements - package.examples):
+    for path in package.looked_through():
+        if path in package.replacements or path in package.examples:
+            continue
         if "torch" in package.texts[path] or "nn." in package.texts[path]:
             found += finder.of_file(path)
     return found
@@ -94,13 +97,13 @@ class _Finder:
             or node.name.isupper()
         ):
             return False
-        if not any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(node)):
+        if not any(isinstance(n, ast.Return) and n.value is not None for n in walk(node)):
             return False
         hints = " ".join(ast.unparse(a.annotation) for a in node.args.args if a.annotation)
         return ("Tensor" in hints or not hints) and self._calls_torch(path, node, set(arguments))
 
     def _calls_torch(self, path: str, node: ast.FunctionDef, arguments: set[str]) -> bool:
-        for call in (n for n in ast.walk(node) if isinstance(n, ast.Call)):
+        for call in (n for n in walk(node) if isinstance(n, ast.Call)):
             target = self._resolve(path, call.func)
             if isinstance(target, External) and target.module in _TENSOR_WORK and target.name[:1].islower():
                 used = {n.id for a in call.args for n in ast.walk(a) if isinstance(n, ast.Name)}
@@ -134,7 +137,7 @@ def _dump(node: ast.AST) -> str:
 
 def _foreign(node: ast.ClassDef) -> str:
     """Reasons in the class's own text that it never becomes a task."""
-    for inner in ast.walk(node):
+    for inner in walk(node):
         if isinstance(inner, ast.FunctionDef) and inner.name == "forward" and _only_raises(inner):
             return "no forward"
     return ""

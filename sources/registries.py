@@ -7,10 +7,12 @@ holds the container and says the name needs the class, though nothing in it read
 from __future__ import annotations
 
 import ast
+import functools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from sources.scope import nodes
 from sources.symbols import Here, Package
 
 MAX_ENTRIES = 40  # of all containers that one task takes
@@ -42,8 +44,8 @@ class Registries:
 
     def _collected(self) -> dict[Here, list[Entry]]:
         found: dict[Here, list[Entry]] = defaultdict(list)
-        for path in sorted(set(self._package.texts) - self._package.examples):
-            file = self._package.file(path)
+        for path in self._package.looked_through():
+            file = self._package.file(path) if path not in self._package.examples else None
             for node in file.tree.body if file else ():
                 for decorator in getattr(node, "decorator_list", ()):
                     for container in self._filled(path, decorator):
@@ -63,7 +65,7 @@ class Registries:
             return
         node = file.bindings[target.name][-1]
         if isinstance(node, ast.FunctionDef):
-            stored = (n.value.id for n in ast.walk(node) if isinstance(n, ast.Subscript)
+            stored = (n.value.id for n in nodes(node) if isinstance(n, ast.Subscript)
                       and isinstance(n.ctx, ast.Store) and isinstance(n.value, ast.Name))  # fmt: skip
             yield from (Here(target.file, name) for name in sorted(set(stored)) if name in file.bindings)
         elif isinstance(node, ast.Assign | ast.AnnAssign) or ast.unparse(root).count(".") > used:
@@ -80,12 +82,16 @@ def _names(node: ast.stmt, decorator: ast.expr) -> frozenset[str]:
 
 def words(trees: Iterable[ast.AST]) -> set[str]:
     """What trees say that may be an entry's name: strings, and attributes such as ``Norm.BATCH``; in lower case."""
+    return set().union(*map(_words, trees))
+
+
+@functools.lru_cache(maxsize=1 << 13)
+def _words(tree: ast.AST) -> frozenset[str]:
     found = set()
-    for tree in trees:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 80:
-                found.add(node.value.split(".")[-1].lower())
-                found.add(node.value.lower())
-            elif isinstance(node, ast.Attribute):
-                found.add(node.attr.lower())
-    return found
+    for node in nodes(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 80:
+            found.add(node.value.split(".")[-1].lower())
+            found.add(node.value.lower())
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr.lower())
+    return frozenset(found)

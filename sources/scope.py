@@ -24,8 +24,28 @@ class Reads:
 
 @functools.lru_cache(maxsize=1 << 13)
 def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
-    """``ast.walk``, remembered: one definition is part of many cuts."""
-    return tuple(ast.walk(tree))
+    """``walk``, remembered: one definition is part of many cuts."""
+    return tuple(walk(tree))
+
+
+def walk(tree: ast.AST) -> list[ast.AST]:
+    """``ast.walk`` without contexts such as ``Load``."""
+    found = [tree]
+    for node in found:  # grows on the way
+        found += children(node)
+    return found
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """``ast.iter_child_nodes`` without contexts, in a third of its time."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if value.__class__ is list:
+            found += [v for v in value if isinstance(v, ast.AST)]
+        elif isinstance(value, ast.AST) and name != "ctx":
+            found.append(value)
+    return found
 
 
 def _never(_: ast.AST) -> bool:
@@ -66,7 +86,7 @@ def bound(body: list[ast.stmt], arguments: ast.arguments | None = None) -> set[s
             names.add(node.name)
         elif isinstance(node, ast.Global):
             outer |= set(node.names)
-        stack.extend(ast.iter_child_nodes(node))
+        stack += children(node)
     return names - outer
 
 

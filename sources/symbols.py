@@ -20,7 +20,7 @@ ALLOWED = frozenset(
     "torch numpy math cmath typing functools collections dataclasses abc copy itertools enum warnings types operator "
     "contextlib numbers logging re string random inspect bisect heapq statistics fractions time textwrap os sys "
     "pathlib struct fnmatch platform functools uuid json hashlib decimal traceback keyword difflib weakref pprint "
-    "datetime unicodedata graphlib".split()
+    "datetime unicodedata graphlib threading queue".split()
 )
 STANDARD = frozenset(sys.stdlib_module_names)
 UNUSABLE = ("torch.utils.tensorboard", "torch.utils.cpp_extension")  # they want more than torch
@@ -212,13 +212,16 @@ class Package:
         texts: Mapping[str, str],
         replacements: Mapping[str, str] | None = None,
         examples: Mapping[str, str] = MappingProxyType({}),
+        about: Iterable[str] | None = None,
     ) -> None:
         """``replacements`` are our own stand-ins for third-party modules: dotted name -> text.
 
-        ``examples`` use the package and are no part of it.
+        ``examples`` use the package and are no part of it.  ``about`` are the files of ``texts`` that are looked
+        through for what they define and tell (None: all): of the others, only what these need is parsed.
         """
         self.texts = {**examples, **texts}
         self.examples = frozenset(examples)
+        self._passed_over = frozenset(texts if about is not None else ()) - frozenset(about or ())
         own = {part.removesuffix(".py") for path in texts for part in path.split("/")[:3]}
         ours = {f"{n.replace('.', '/')}.py": t for n, t in (replacements or {}).items() if n.split(".")[0] not in own}
         self.replacements = set(ours)
@@ -231,6 +234,10 @@ class Package:
         self._by_name: dict[str, list[str]] = {}
         for path in sorted(self.texts):
             self._by_name.setdefault(_module_name(path), []).append(path)
+
+    def looked_through(self) -> list[str]:
+        """The files that are looked through, with replacements and examples, in order."""
+        return sorted(self.texts.keys() - self._passed_over)
 
     def file(self, path: str) -> File | None:
         """The parsed file, or None if it does not parse (the reason is kept in ``broken``)."""
