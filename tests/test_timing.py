@@ -14,6 +14,7 @@ from kdata.record import Receipt, Series, Timing, records, table
 from kdata.verify import gpu, timing_statistics
 from kdata.verify.gpu_draws import SPREAD, Draws, pick
 from kdata.verify.gpu_errors import Measure, near
+from kdata.verify.styles import ON_DEVICE, styled
 from kdata.verify.timing import kernel_names
 from kdata.verify.wire import Reader, Writer
 
@@ -183,3 +184,16 @@ from triton.runtime.cache import triton_key
 assert triton_key.cache_info().currsize == 1
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("style", ON_DEVICE[1:])
+def test_a_seed_names_the_style_of_its_draw(style: str) -> None:
+    """The same in every process, other values than the natural ones of that seed, zeros, signs and integers as they were."""
+    values = torch.randn(40, 50, generator=torch.Generator().manual_seed(0)).triu()
+    draws = Draws.of([values.t(), torch.arange(4)])
+    natural, (one, whole), (other, _) = draws.make(5)[0], draws.make(styled(5, style)), draws.make(styled(5, style))
+    assert torch.equal(one, other) and one.stride() == values.t().stride() and whole.tolist() == [0, 1, 2, 3]
+    assert not torch.equal(one, natural) and torch.isfinite(one).all()
+    assert bool((one[natural == 0] == 0).all())
+    if style != "corners":
+        assert torch.equal(one.sign(), natural.sign()) and float(one.abs().max() / natural.abs().max()) > 10

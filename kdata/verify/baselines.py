@@ -29,8 +29,10 @@ from kdata.verify.gpu_draws import Draws, pick, places
 from kdata.verify.gpu_errors import Measure, Span, near, unequal
 from kdata.verify.loading import line
 from kdata.verify.probe import Meter
+from kdata.verify.reference import CONDITION
 from kdata.verify.timing_samples import Sampler
-from kdata.verify.values import shifts, span
+from kdata.verify.values import finite, shifts, span
+from kdata.verify.values import near as near_to
 from kdata.verify.warmup import Double
 from kdata.verify.wire import NotPlainError, Outline, Writer
 
@@ -107,6 +109,8 @@ class Bench:
                     return {"fault": [reasons.BAD_TASK, f"at its own sizes: {line(error)}"]}
             case "compile":
                 return self._compile(question["what"])
+            case "suits":
+                return {"suits": self._suits(question["seed"])}
             case "judge":
                 return {"outputs": self._judge(question)}
             case "verify":
@@ -172,6 +176,18 @@ class Bench:
             return {"failed": line(error)}
         self._calls[what] = compiled
         return {}
+
+    def _suits(self, seed: int) -> bool:
+        """Whether the reference is finite and well-conditioned on a draw that is out of the ordinary."""
+        assert self._draws is not None
+        golden, noise = self._golden(seed), torch.Generator("cuda").manual_seed(0)
+        try:
+            eager = self._answers(self._module, self._draws.make(seed))
+            noisy = self._answers(self._module, tree_map(lambda v: _ulp(v, noise), self._draws.make(seed)))
+        except Exception:  # noqa: BLE001 - outside its domain, or no room
+            torch.cuda.empty_cache()
+            return False
+        return golden is not None and finite(eager) and all(near_to(eager, o, CONDITION) for o in (noisy, golden))
 
     def _judge(self, question: dict[str, Any]) -> list[dict[str, Any]]:
         """The errors of an output that the candidate's process left in a file, one entry a tensor."""

@@ -3,21 +3,28 @@
 The task's own inputs are drawn once, in the reference's process, and travel as bytes; each sample's inputs are made of
 them here: every floating element is scaled by its own factor in (7/8, 1], which keeps domains, signs and masks, and
 integers are rolled along their first dimension where the reference stands that.  So no two calls see the same values,
-neither side knows the next ones, and gigabytes need not pass between processes.
+neither side knows the next ones, and gigabytes need not pass between processes.  A seed also names the style of its
+draw, see ``kdata.verify.styles`` and ``kdata.verify.draws``.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
+from kdata.verify.draws import HIGH, HUGE, LOW, TINY
+from kdata.verify.styles import BITS, ON_DEVICE
 from kdata.verify.wire import NotPlainError, Reader, Writer
 
+STYLED = 1 << 28  # elements of an input up to which there are styles: they need room beside it
 TILE = 1 << 26  # elements of a larger input that travel; it is made by repeating them
 SPREAD = 1 / 8
+Style = Callable[[torch.Tensor], torch.Tensor]
 # Kept before any candidate is imported, so that patching torch does not change what is drawn.
 _rand, _empty, _take, _randint = torch.rand, torch.empty_strided, torch.take, torch.randint
 _generator, _quiet = torch.Generator, torch._C.DisableTorchFunction
@@ -61,9 +68,10 @@ class Draws:
         return Draws(leaves, node["layouts"], spec, node["roll"])
 
     def make(self, seed: int) -> list[Any]:
-        """New inputs in new memory."""
+        """New inputs in new memory, in the style that the seed names."""
+        style, seed = STYLES[ON_DEVICE[seed >> BITS]], seed & ((1 << BITS) - 1)
         with _quiet():
-            made = [self._new(leaf, layout, seed + n) if layout else leaf
+            made = [style(self._new(leaf, layout, seed + n)) if layout else leaf
                     for n, (leaf, layout) in enumerate(zip(self.leaves, self.layouts, strict=True))]  # fmt: skip
         inputs: list[Any] = tree_unflatten(made, self.spec)
         return inputs
@@ -84,6 +92,44 @@ class Draws:
         if self.roll and leaf.ndim and leaf.shape[0] > 1:
             leaf = _roll(leaf, 1 + seed % (leaf.shape[0] - 1), 0)
         return _copy(new, leaf)
+
+
+def _natural(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor
+
+
+def _in_place(change: Callable[[torch.Tensor], object]) -> Style:
+    """A style that changes what floats, as it lies in memory: dense."""
+
+    def style(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.is_floating_point() and 4 <= tensor.numel() <= STYLED:
+            change(tensor.as_strided((tensor.numel(),), (1,)))
+        return tensor
+
+    return style
+
+
+def _wide(values: torch.Tensor) -> None:
+    """Each multiplied by a power of ten that follows from its place."""
+    exponents = torch.arange(values.numel(), device=values.device, dtype=torch.float64).mul_(math.sqrt(2)).frac_()
+    values.mul_(exponents.mul_(HIGH - LOW).add_(LOW).mul_(math.log(10)).exp_().to(values.dtype))
+
+
+def _cornered(values: torch.Tensor) -> None:
+    """A quarter each rounded to halves, without sign, of one value, and tiny; zeros stay."""
+    rounded, unsigned, one, tiny = values.tensor_split(4)
+    rounded.mul_(2).round_().div_(2)
+    unsigned.abs_()
+    one.copy_(torch.where(one == 0, one, one[-1:]))
+    tiny.mul_(TINY)
+
+
+def _huge(values: torch.Tensor) -> None:
+    values.mul_(HUGE)
+
+
+STYLES: dict[str, Style] = {"natural": _natural, "wide": _in_place(_wide), "corners": _in_place(_cornered),
+                            "huge": _in_place(_huge)}  # fmt: skip
 
 
 def _layout(leaf: Any) -> tuple[list[int], list[int]] | None:

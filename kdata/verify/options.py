@@ -41,10 +41,15 @@ class Options:
         Raises:
             ValueError: tf32 is asked for where there is none, or of a rule that knows no such track.
         """
-        if self.precision == "tf32" and self.device == "cpu":
+        if self.tf32 and self.device == "cpu":
             raise ValueError("tf32 is judged on a GPU only: on a CPU kernels are interpreted, in IEEE precision")
-        if self.precision == "tf32" and self.level == "kernelbench":
+        if self.tf32 and self.level == "kernelbench":
             raise ValueError("KernelBench's rule has no tf32 track: leave --precision out, or choose another level")
+
+    @property
+    def tf32(self) -> bool:
+        """Whether products of fp32 may be computed in tf32."""
+        return self.precision == "tf32"
 
     @property
     def draws(self) -> int:

@@ -15,6 +15,8 @@ DETAILS = {
     "float16": "in float16", "bfloat16": "in bfloat16", "gradient": "gradients",
 }  # fmt: skip
 CONDITIONED = ("wide", "offset", "corners", "huge", "below", "above")  # only where the task is well-conditioned
+ON_DEVICE = ("natural", "wide", "corners", "huge")  # at a task's own sizes on a GPU
+BITS = 48  # of a seed there; those above name the style
 # Styles of the draws after the first of a variant, by its kind: the first that suits the task.
 SECOND = {"base": "centred corners natural", "odd": "huge centred natural", "one": "below above corners natural"}
 LATER = (
@@ -41,3 +43,8 @@ def schedule(kind: str, seeds: Sequence[int], thorough: bool) -> list[tuple[int,
     if thorough and kind in ("base", "odd"):
         draws.append((first + 2, "offset"))
     return draws
+
+
+def styled(seed: int, style: str) -> int:
+    """The seed of a draw on a device in one of its styles, for a seed of ``BITS`` bits."""
+    return seed | ON_DEVICE.index(style) << BITS
