@@ -256,3 +256,24 @@ def test_setters_of_properties_stay_setters() -> None:
         "    def forward(self, x):\n        return x * self.rate\n"
     )
     assert "@rate.setter" in write_cut(Slicer(Package({"net.py": text})), "net.py", "Net").source
+
+
+def test_a_module_with_a_lock_runs_and_one_that_opens_a_file_on_a_branch_is_cut_without_it() -> None:
+    text = (
+        "import os, queue, threading\nimport torch.nn as nn\nfrom torch.utils import model_zoo\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self, path=None):\n        super().__init__()\n"
+        "        self.lock, self.waiting = threading.Lock(), queue.Queue()\n"
+        "        if path:\n            os.makedirs(path)\n"
+        "        elif path is False:\n            self.load_state_dict(model_zoo.load_url('http://x'))\n\n"
+        "    def forward(self, x):\n        with self.lock:\n            return x * 2\n"
+    )
+    made = cut({"net.py": text}, "net.py", "Net")
+    assert "makedirs" not in made
+    assert "load_url" not in made
+    assert made.count("raise NotImplementedError") == 2
+    namespace: dict[str, Any] = {}
+    exec(made, namespace)
+    x = torch.ones(2, 3)
+    assert torch.equal(namespace["Net"]()(x), x * 2)
+    with pytest.raises(NotImplementedError):
+        namespace["Net"]("somewhere")
