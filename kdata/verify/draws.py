@@ -7,7 +7,7 @@ stay what they are; and none is used where the reference itself is not finite or
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -51,6 +51,19 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     if style in OTHERS:
         return OTHERS[style](inputs, generator)
     return None if any(bool((t == 0).any()) for t in floats) else _map(inputs, lambda t: t + OFFSET)
+
+
+def holding(inputs: list[Any], values: Sequence[float], generator: torch.Generator) -> list[Any]:
+    """The inputs with these values, and less these where there are negative ones, at some places of each."""
+
+    def held(tensor: torch.Tensor) -> torch.Tensor:
+        signs = (1.0, -1.0) if float(tensor.min()) < 0 else (1.0,)
+        wanted = torch.tensor([sign * v for v in values for sign in signs], dtype=tensor.dtype)[: tensor.numel() // 2]
+        changed = tensor.clone(memory_format=torch.contiguous_format)
+        changed.view(-1)[torch.randperm(tensor.numel(), generator=generator)[: len(wanted)]] = wanted
+        return changed
+
+    return _map(inputs, held)
 
 
 def jogged(value: Any, generator: torch.Generator) -> Any:

@@ -24,7 +24,7 @@ from kdata.verify.findings import Findings, Judgement, RejectedError
 from kdata.verify.gpu import LostError
 from kdata.verify.gpu_judge import Seat
 from kdata.verify.options import INTERPRETED, WHOLE, Options
-from kdata.verify.source import defines_kernel, integers, landmarks, object_to, task_part
+from kdata.verify.source import defines_kernel, integers, landmarks, object_to, task_part, values_named
 from kdata.verify.tolerances import VERSION
 from kdata.verify.trial import Expected, compare
 
@@ -53,7 +53,8 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
         found.device = gpu_judge.device(options)
         salt = candidate.id if options.level == "trust" else ""  # no candidate can hold answers to draws of its own id
         gradient = breadth.offers_gradients(candidate.source)
-        asked = task.source, task.entry_point, replace(options, targets=()), salt, gradient
+        named = values_named(candidate.source) if salt else ()
+        asked = task.source, task.entry_point, replace(options, targets=()), salt, gradient, named
         expected = expect(*asked)
         found.mode = expected.mode
         with gpu_judge.seated(candidate, expected.mode, options, found) as seat:
@@ -96,12 +97,14 @@ def judge_files(
 
 @lru_cache(maxsize=8)
 def expect(
-    source: str, entry_point: str, options: Options, salt: str = "", gradient: bool = False, most: int = 0
+    source: str, entry_point: str, options: Options, salt: str = "", gradient: bool = False,
+    named: tuple[float, ...] = (), most: int = 0,
 ) -> Expected:  # fmt: skip
     """Run a task's reference at all its variants. Remembered for the task's other candidates.
 
-    ``gradient``: and its backward, for a candidate that offers one. ``most``: elements up to which it is run at its
-    own sizes, too, if these are not those that the level looks at.
+    ``gradient``: and its backward, for a candidate that offers one. ``named``: values that inputs hold in one more
+    draw. ``most``: elements up to which it is run at its own sizes, too, if these are not those that the level looks
+    at.
 
     Raises:
         UndecidedError: the reference cannot be the measure of anything.
@@ -110,7 +113,7 @@ def expect(
              for n in range(options.draws)]  # fmt: skip
     grid = options.level == "trust"
     payload = {"source": source, "entry_point": entry_point, "variants": options.sizes, "seeds": seeds,
-               "level": options.level, "grid": grid, "gradient": gradient,
+               "level": options.level, "grid": grid, "gradient": gradient, "named": list(named),
                "whole": most or WHOLE[options.level], "precision": options.precision}  # fmt: skip
     side = "wider" if grid or gradient else "reference"
     try:

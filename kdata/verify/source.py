@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import itertools
+import math
 import re
+import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from operator import add, mul, sub
@@ -23,6 +26,7 @@ NEVER_IMPORTED = re.compile(r"(torch|triton)\.testing")
 FOLDED: dict[type[ast.operator], Callable[[int, int], int]] = {ast.Add: add, ast.Sub: sub, ast.Mult: mul}
 BLOCK_SIZES = (32, 64, 128, 256, 512, 1024, 2048, 4096)
 MOST_NAMED = 8
+ONE = 0x3F800000  # the bits of 1.0 in float32
 COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")  # as PEP 263 has it
 UTF8 = frozenset({"utf-8", "utf8", "u8", "utf", "utf-8-sig", "ascii", "us-ascii"})
 
@@ -91,6 +95,20 @@ def landmarks(text: str) -> list[int]:
     named = {v for v in named if v > 2 and v & (v - 1)}
     shares = {v // block for v in named for block in BLOCK_SIZES if v // block > 2}
     return sorted(named)[:MOST_NAMED] + sorted(shares - named)[:MOST_NAMED]
+
+
+def values_named(text: str) -> tuple[float, ...]:
+    """Numbers that kernels compare with, what lies midway between two of them, and floats that end in bits they name.
+
+    Inputs at which a kernel may do other than it does elsewhere.
+    """
+    compared = [c for kernel in jitted(ast.parse(text)) for c in ast.walk(kernel) if isinstance(c, ast.Compare)]
+    said = {n.value for c in compared for n in ast.walk(c) if isinstance(n, ast.Constant)}
+    numbers = sorted(abs(v) for v in said if type(v) is float and 0 < abs(v) < math.inf)
+    midway = [(a + b) / 2 for a, b in itertools.pairwise(numbers)]
+    bits = sorted(v for v in said if type(v) is int and 2 < v < 1 << 23) if "bitcast" in text else []
+    ending = [struct.unpack("<f", struct.pack("<I", ONE | v))[0] for v in bits]
+    return (*numbers[:MOST_NAMED], *midway[:MOST_NAMED], *ending[:MOST_NAMED])
 
 
 def _whole(node: ast.AST) -> int | None:

@@ -13,6 +13,7 @@ DETAILS = {
     "below": "inputs far below zero", "above": "inputs far above zero",
     "strided": "inputs that are transposed views", "nonfinite": "NaN and infinities among the inputs",
     "float16": "in float16", "bfloat16": "in bfloat16", "gradient": "gradients",
+    "named": "numbers among the inputs that the kernels name",
 }  # fmt: skip
 CONDITIONED = ("wide", "offset", "corners", "huge", "below", "above")  # only where the task is well-conditioned
 ON_DEVICE = ("natural", "wide", "corners", "huge")  # at a task's own sizes on a GPU

@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.task import Program, TaskError
 from kdata.verify import reasons
-from kdata.verify.draws import DTYPES, jogged
+from kdata.verify.draws import DTYPES, holding, jogged
 from kdata.verify.gradients import gradients, names
 from kdata.verify.reference import CONDITION, Reference, TaskFaultError
 from kdata.verify.variants import Variant
@@ -26,7 +26,11 @@ GRADIENT = "gradient"
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
-    """As ``kdata.verify.reference.answer``; ``payload`` also says which extras to make: ``grid``, ``gradient``."""
+    """As ``kdata.verify.reference.answer``.
+
+    ``payload`` also says which extras to make: ``grid``, ``gradient``; and which values inputs hold in one more draw:
+    ``named``.
+    """
     torch.set_num_threads(1)
     try:
         return Wider(payload).run(scratch)
@@ -42,6 +46,7 @@ class Wider(Reference):
     def __init__(self, payload: dict[str, Any]) -> None:
         super().__init__(payload)
         self._grid, self._gradient = payload["grid"], payload["gradient"]
+        self._named: list[float] = payload["named"]
         self._style = ""  # of the extra trial that is being made
         self._wanted: dict[str, Any] = {}  # which gradients the candidate is asked for
         self._extra: list[dict[str, Any]] = []
@@ -52,7 +57,16 @@ class Wider(Reference):
 
     def _draws(self, kind: str) -> list[tuple[int, str]]:
         more = [(self.seeds[0] + 3, "ties"), (self.seeds[0] + 4, "small")]
-        return super()._draws(kind) + (more if self._grid and kind in ("base", "odd") else [])
+        named = [(self.seeds[0] + 5, "named")] if self._named and kind == "base" else []
+        return super()._draws(kind) + (more if self._grid and kind in ("base", "odd") else []) + named
+
+    def _draw(
+        self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+    ) -> tuple[str, list[Any] | None]:
+        if styles != ["named"]:
+            return super()._draw(styles, program, state, natural, generator)
+        inputs = holding(natural, self._named, generator)
+        return "named", inputs if self._bears(program, state, inputs, "ties", generator) else None
 
     def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
         trials = super()._trials(index, variant)
