@@ -35,6 +35,7 @@ from sources.worth import flaw
 TOO_LONG, TOO_LARGE = "too many operators", "too large"
 MAX_MODULES = 9  # constructed modules whose forward is tried
 MAX_CALLS = 140  # of one module's forward; a third of it for all modules but the first
+LEAST_CALLS = 4  # of one module, as long as there is any sense in it, however dear they are
 MAX_STALE = 60  # calls without progress
 SHORT_STALE = 12  # the same where other arguments promise more
 NEW_EVERY = 5  # every so many calls another first guess has its turn, however far the mended ones came
@@ -46,7 +47,7 @@ IDLE = 1.5  # what inputs cost more that differ from failed ones in what does no
 AGAIN = 0.1  # what inputs cost more for each time that their forerunner's failure was seen before
 GROWN = 0.15  # what they cost more for each doubling of their elements beyond so many
 LIGHT = 1 << 16
-HEAVY = 300  # work of a failed call after which smaller inputs are to fail in its place
+HEAVY = 300  # work of a failed call on its elements after which smaller inputs are to fail in its place
 MAX_PARAMETERS = 100_000_000
 # Errors that other inputs will hardly mend: a constructor argument is of the wrong kind.
 _OF_ARGUMENTS = re.compile(
@@ -177,7 +178,7 @@ class _InputSearch:
         fresh = iter(sorted((s for s in starts), key=lambda s: s[0]))
         floor = self.budget.left / 2  # other arguments are to have their turn
         left = self.calls
-        while left > 0 and self.heap and self.stale <= self.patience and self.budget.left >= self._floor(floor):
+        while left > 0 and self.heap and self.stale <= self.patience and self._may(floor, self.calls - left):
             _, _, specs = heapq.heappop(self.heap)
             if left % NEW_EVERY == 0 and (other := next((s for _, s in fresh if s not in self.tried), None)):
                 self._push(SMALLER / 2, specs, again=True)
@@ -197,9 +198,13 @@ class _InputSearch:
         """Whether the next inputs are smaller ones in place of some that were too large."""
         return self.heap[0][0] < SMALLER / 2
 
-    def _floor(self, floor: float) -> float:
-        """What has to be left for a next call: what was too large once may well be all that is wrong."""
-        return floor - BUDGET / 4 if self._reduces() else floor
+    def _may(self, floor: float, calls: int) -> bool:
+        """Whether the budget allows for a call after so many.
+
+        What was too large may well be all that is wrong, and one call is no search: these may take more.
+        """
+        more = self._reduces() or calls < LEAST_CALLS
+        return self.budget.left >= (floor - BUDGET / 4 if more else floor)
 
     def _push(self, cost: float, specs: Specs, again: bool = False) -> None:
         if again or specs not in self.seen:
@@ -253,7 +258,7 @@ class _InputSearch:
             grown = GROWN * max(0.0, math.log2(_elements(other) / LIGHT))
             idle = IDLE * self.influence.idle(failure, specs, other)
             self._push(cost + 0.4 + dearer + idle + grown, other)
-        if progress.work > HEAVY and (smaller := halved(of_one(specs))) != specs:
+        if progress.work - progress.count > HEAVY and (smaller := halved(of_one(specs))) != specs:
             self._push(-reached, smaller)
         self.failures[failure] += 1
 
