@@ -16,6 +16,7 @@ from kdata.align.layers import is_kept, kept, write_call
 from kdata.align.model import model
 from kdata.align.naming import identifier, label, unique
 from kdata.align.outputs import Outputs
+from kdata.align.rebuild import rebuilt
 from kdata.align.state import Forward, base, base_name, offset, say, short, sizes
 from kdata.align.trace import Traced
 from kdata.align.trees import walk
@@ -54,6 +55,7 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
         source, entry_point, traced.plain - held, _inherited(traced), traced.constants(), state.kept,
         lambda old: forward(state, old, outputs),
     )  # fmt: skip
+    imports, classes = rebuilt(source, entry_point, traced, imports, classes)
     needed = {h for k in state.kernels.values() for h in k.helpers}
     launchers = [found.text for made in state.launchers.values() for _, found, _, _ in made]
     windows = [pattern.text(title) for title, pattern in state.patterns.values()]

@@ -97,6 +97,7 @@ class Traced:
     operators: tuple[str, ...]  # ATen's, as the author's calls dispatch them, views dropped
     layers: list[Layer]  # convolutions and poolings of the module
     extents: frozenset[str]  # symbols of sizes that convolutions and poolings made
+    module: nn.Module  # as it was built, sizes as symbols
     shapes: dict[str, tuple[Any, torch.dtype]] = field(default_factory=dict)  # of what was kept whole, when lowered
 
     def given(self) -> list[str]:
@@ -250,7 +251,7 @@ def _trace(source: str, entry_point: str, chosen: frozenset[str], mode: str) -> 
     hints |= {str(symbol): int(environment.backed_var_to_val[symbol]) for symbol in extents(environment)}
     return Traced(graph, environment, fake, names, hints, held, ties.updated(graph, signature), ties.unpacked,
                   wrapped.output_tree, mode, *held_sizes(module, program),
-                  plain_attributes(module), _operators(graph), layers(module), frozenset(made))  # fmt: skip
+                  plain_attributes(module), _operators(graph), layers(module), frozenset(made), module)  # fmt: skip
 
 
 def _operators(graph: torch.fx.GraphModule) -> tuple[str, ...]:
