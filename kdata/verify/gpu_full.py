@@ -22,6 +22,7 @@ from kdata.verify import reasons
 from kdata.verify.compare import Tensors, UnequalError, structure
 from kdata.verify.findings import RejectedError
 from kdata.verify.gpu import Card, healthy
+from kdata.verify.styles import BITS, ON_DEVICE, styled
 from kdata.verify.trial import OUTCOMES
 
 OWN = "own.bin"  # what the reference's process leaves for the candidate's
@@ -76,15 +77,18 @@ class Full:
             raise UnmeasuredError(str(answer["fault"][1]))
         return answer
 
-    def check(self, draws: int = DRAWS) -> None:
+    def check(self, draws: int = DRAWS, thorough: bool = False) -> None:
         """Compare whole outputs on some draws, and see that kernels of its own made them.
+
+        ``thorough``: also on draws out of the ordinary, where the reference bears them.
 
         Raises:
             RejectedError: one is wrong, or torch computes.
         """
         self.ask({"do": "warm", "what": "candidate", "seed": secrets.randbits(48), "seconds": 0.0}, COMPILING)
-        for _ in range(draws):
-            seed = secrets.randbits(48)
+        seeds = [styled(secrets.randbits(BITS), style) for style in ON_DEVICE[1:] if thorough]
+        seeds = [seed for seed in seeds if self.trust({"do": "suits", "seed": seed}, COMPILING)["suits"]]
+        for seed in [*seeds, *(secrets.randbits(BITS) for _ in range(draws))]:  # natural ones last: for the timed calls
             answer = self.ask({"do": "watch", "seed": seed})
             if called := answer.get("aten"):
                 raise RejectedError(reasons.ATEN, f"at its own sizes: {', '.join(map(str, called))[:300]}")

@@ -53,10 +53,10 @@ def call(candidate: Candidate, payload: Mapping[str, Any], given: bytes, options
     files = {"given.bin": given, "candidate.py": candidate.source.encode()}
     with borrow() as card, held(card, alone=False), _watched(card):
         limits = card.limits(options.gpu_timeout, options.gpu_memory)
-        with lease("torch", "kdata.verify.gpu_host:warm", **card.environment()) as worker:
+        with lease("torch", "kdata.verify.gpu_host:warm", **card.environment(options.tf32)) as worker:
             return worker.call(
                 "kdata.verify.gpu_host:answer",
-                dict(payload),
+                {**payload, "tf32": options.tf32},
                 limits,
                 files,
                 fetch=("returned.bin",),
@@ -100,8 +100,8 @@ class Seat:
         if self._session is None:
             limits = self.card.limits(self.options.gpu_timeout + 4 * COMPILING, self.options.gpu_memory)
             files = {"candidate.py": self.candidate.source.encode(), "given.bin": given}
-            payload = {"mode": self.mode, "tf32": False, "trials": trials}
-            environment = self.card.environment()
+            payload = {"mode": self.mode, "tf32": self.options.tf32, "trials": trials}
+            environment = self.card.environment(self.options.tf32)
             worker = self._stack.enter_context(lease("torch", "kdata.verify.gpu_host:warm", **environment))
             session = Session(worker, "kdata.verify.gpu_host:serve", payload, limits, files)
             self._session = self._stack.enter_context(session)
@@ -180,16 +180,16 @@ def measure(seat: Seat, found: Findings) -> None:
 
 def _measure(seat: Seat, found: Findings) -> None:
     card, options = seat.card, seat.options
-    with opened(seat.candidate.task, seat.mode, card, options.gpu_memory, seat.open()) as full:
+    with opened(seat.candidate.task, seat.mode, card, options.gpu_memory, seat.open(), options.tf32) as full:
         with held(card, alone=False):
             try:
-                full.check()
+                full.check(thorough=options.level == "trust")
             finally:
                 found.trials += full.trials
             found.check("right at its own sizes", True, f"{len(full.trials)} draws")
             if not options.timed:
                 return
-            timer = Timer(full, card, Plan(baselines=options.baselines))
+            timer = Timer(full, card, Plan(baselines=options.baselines), options.tf32)
             timer.prepare()
         with held(card, alone=True):
             own = kernel_names(seat.candidate.source)
