@@ -244,41 +244,56 @@ class Constructions:
         attributes: Mapping[str, set[str]],
     ) -> None:
         """Queue variants of arguments that failed: parameters named where it failed come first."""
-        message, near, far = trouble.message, trouble.near, trouble.far
         for p in parameters:  # optional ones that are really needed
             optional = p.default is None or isinstance(p.default, str | tuple | list)
-            if p.name not in arguments and optional and _word(p.name, attributes).search(near):
+            if p.name not in arguments and optional and _word(p.name, attributes).search(trouble.near):
                 for j, option in enumerate(self._options(p.name)[:4]):
                     self._push(cost + 0.5 + 0.4 * j, {**arguments, p.name: option})
-        if message.startswith(TooMuchError.__name__):
-            defaults = defaults_of(self.kind)
-            for i, smaller in enumerate(
-                [shallower(arguments, defaults), *_fewer(arguments), narrower(arguments, defaults)]
-            ):
-                self._push(cost - 0.5 + 0.01 * i, smaller)
-        if lacking := self._passed_on(message, arguments):
-            self._push(cost - 0.5, arguments | {name: self._options(name)[0] for name in lacking})
-        # the class itself gives it to its base
-        if twice := re.search(r"multiple values for (?:keyword )?argument '(\w+)'", message):
-            self._push(cost - 0.5, {n: v for n, v in arguments.items() if n != twice[1]})
-        ranked = {n: _distance(_word(n, attributes), near, far) - (_plain(n) in message) for n in arguments}
-        culprits = trouble.culprits
-        for name, text in arguments.items():
-            ranked[name] += 0 if not culprits or culprits & kinds(text) else 2
-            if text in trouble.held and list(arguments.values()).count(text) == 1:
-                ranked[name] = min(ranked[name], 0)
-        optional_ones = [p.name for p in parameters if p.default is not p.empty and p.name in arguments]
-        for i, name in enumerate(optional_ones if not attributes else ()):  # its default may be what the others need
+        self._resize(cost - 0.5, arguments, trouble.message)
+        given = [p.name for p in parameters if p.default is not p.empty and p.name in arguments]
+        for i, name in enumerate(given if not attributes else ()):  # its default may be what the others need
             self._push(cost + 1.0 + 0.1 * i, {n: v for n, v in arguments.items() if n.split(".")[0] != name})
+        ranked = _ranked(arguments, trouble, attributes)
         suspects = sorted((n for n in arguments if ranked[n] < 2 or not attributes), key=ranked.__getitem__)
         for i, name in enumerate(suspects[:6]):
             first = ranked[name] <= 0 or len(suspects) == 1
-            asked = [*self._having(message), *wanted(message, trouble.line, bool(attributes))] if first else []
-            if asked and arguments[name][:1] == "[" and "int" in culprits:  # an item of it is to be a list
-                asked = [f"[{', '.join([arguments[name]] * 2)}]", *asked]
+            asked = self._asked(arguments[name], trouble, bool(attributes)) if first else []
             for j, option in enumerate([*asked, *self._options(name)][:10]):
                 if option != arguments[name]:
                     self._push(cost + 0.3 + 0.4 * j + 0.6 * i + 0.5 * ranked[name], _given(arguments, name, option))
+
+    def _resize(self, cost: float, arguments: Arguments, message: str) -> None:
+        """Queue arguments that make a module smaller, add what a class inside lacks, leave out what it has twice."""
+        if message.startswith(TooMuchError.__name__):
+            defaults = defaults_of(self.kind)
+            fewer = [shallower(arguments, defaults), *_fewer(arguments), narrower(arguments, defaults)]
+            for i, smaller in enumerate(fewer):
+                self._push(cost + 0.01 * i, smaller)
+        if lacking := self._passed_on(message, arguments):
+            self._push(cost, arguments | {name: self._options(name)[0] for name in lacking})
+        # the class itself gives it to its base
+        if twice := re.search(r"multiple values for (?:keyword )?argument '(\w+)'", message):
+            self._push(cost, {n: v for n, v in arguments.items() if n != twice[1]})
+
+    def _asked(self, text: str, trouble: Trouble, running: bool) -> list[str]:
+        """Values of the kind that an error asks for in place of one; of a list, longer ones, or lists in it."""
+        asked = [*self._having(trouble.message), *wanted(trouble.message, trouble.line, running)]
+        if "index out of range" in trouble.message and text[:1] == "[":
+            return [f"[{text[1:-1]}, {text[1:-1]}]", *asked]
+        if asked and text[:1] == "[" and "int" in trouble.culprits:
+            return [f"[{text}, {text}]", *asked]
+        return asked
+
+
+def _ranked(arguments: Arguments, trouble: Trouble, attributes: Mapping[str, set[str]]) -> dict[str, int]:
+    """How far each argument is from a trouble: 0 where it is named, or held, in the failing line."""
+    near, far, culprits = trouble.near, trouble.far, trouble.culprits
+    texts, ranked = list(arguments.values()), dict[str, int]()
+    for name, text in arguments.items():
+        distance = _distance(_word(name, attributes), near, far) - (_plain(name) in trouble.message)
+        distance += 0 if not culprits or culprits & kinds(text) else 2
+        ranked[name] = min(distance, 0) if text in trouble.held and texts.count(text) == 1 else distance
+    return ranked
 
 
 def _given(arguments: Arguments, name: str, option: str) -> Arguments:

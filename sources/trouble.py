@@ -42,7 +42,8 @@ class Trouble:
         message = f"{type(error).__name__}: {error}"
         frames = [f for f in traceback.extract_tb(error.__traceback__) if not file or f.filename == file]
         lines = [f.line or "" for f in frames]
-        near = " ".join([*lines[-2 if file else -3 :], message])
+        own = [f.line or "" for f in frames if f.filename == program][-1:]  # the error may be deep inside of torch
+        near = " ".join([*own, *lines[-2 if file else -3 :], message])
         return cls(message, near, " ".join(lines), lines[-1] if lines else "", _held(error, program))
 
     @property

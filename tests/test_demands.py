@@ -153,3 +153,20 @@ class Net(nn.Module):
     found = _solved(text, tmp_path).arguments
     assert "'plain'" in found["block_types"]
     assert found["widths"].startswith("[[")
+
+
+def test_lists_of_modules_and_longer_lists_are_found_from_errors_inside_torch(tmp_path: Path) -> None:
+    text = """
+class Net(nn.Module):
+    def __init__(self, base, extras, layers):
+        super().__init__()
+        self.base, self.extras = nn.ModuleList(base), nn.ModuleList(extras)
+        self.line = nn.Linear(8, layers[7])
+
+    def forward(self, x):
+        return self.line(x) + len(self.base) + len(self.extras)
+"""
+    found = _solved(text, tmp_path).arguments
+    assert found["base"].startswith("[nn.")
+    assert found["extras"].startswith("[nn.")
+    assert len(ast.literal_eval(found["layers"])) >= 8
