@@ -28,6 +28,8 @@ from kdata.verify.unfilled import Blank, Unfilled
 from kdata.verify.values import CALLING
 
 GIVEN, RETURNED, SOURCE = "given.bin", "returned.bin", "candidate.py"
+PROGRAMS = 2  # of each launch, to see whether a call in another way does the same
+WAY = ("mode", "gradients")  # in which a trial is called, where not in the usual way
 MOST_CHOICES = 48  # configurations of an autotuner that are run beyond one a trial
 OUT_OF_MEMORY = ("allocate memory", "CUDA out of memory")
 
@@ -133,7 +135,7 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
         _engine.take_turn(number)
         value["tuned"].append(calls.trial(first))
     _engine.take_turn(payload["ablate"])
-    value["called_otherwise"] = [calls.trial(given) for given in payload["otherwise"]]
+    value["called_otherwise"] = calls.otherwise(payload["otherwise"])
     for name, behaviour in (("ablated", "skip"), ("otherwise", "skip"), ("failing", "fail")):
         _engine.ledger.behaviour = behaviour  # type: ignore[assignment]
         start_bools_as(name != "otherwise")
@@ -188,6 +190,24 @@ class Calls:
         report["aten"] = list(watch.called)
         report["launches"] = ledger.launches
         return report
+
+    def otherwise(self, trials: list[dict[str, Any]]) -> list[dict[str, Any] | None]:
+        """Calls of one trial in other ways; None where some programs of each launch leave all as in the usual way."""
+        alike: list[bool] = [False] * len(trials)
+        if _engine.enclosed and trials:
+            usual = self._left({name: part for name, part in trials[0].items() if name not in WAY})
+            alike = [self._left(given) == usual for given in trials]
+            sampling.sample(0)
+        return [None if same else self.trial(given) for same, given in zip(alike, trials, strict=True)]
+
+    def _left(self, given: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], bytes]:
+        """What a call is seen to do and leaves behind, of which few programs run."""
+        sampling.sample(PROGRAMS)
+        kept, self.writer = self.writer, wire.Writer()
+        try:
+            return self.trial(given | {"again": False}), self.writer.manifest, bytes(self.writer.blob)
+        finally:
+            self.writer = kept
 
     def repeat(self, given: dict[str, Any]) -> dict[str, Any]:
         """The last call once more, and what the candidate remembers before and after it."""
