@@ -2,31 +2,90 @@
 
 from __future__ import annotations
 
-import sys
+from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from rich.table import Table
 
 from flows.build_options import shares
 from kdata.record import Definition, SourceFile, Task
 from kdata.shards import Store
-from kdata.verbs import summary
 from sources import repositories
 from sources.collect import collect
-from sources.mine import LARGE
+from sources.mine import LARGE, Meter
+
+REASONS = 6  # of a source that the table names; the rest is summed up
+# What was not tried, or is another's: no loss.
+UNTRIED = (repositories.FULL, "duplicate", "no forward")
 
 
-def tasks_of(source: str, out: str, limit: int | None, seed: int, workers: int, size: int) -> list[Task]:
-    """The tasks of one source, mined in shards of about ``size``; says what became of it on stderr.
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """What became of one source."""
+
+    source: str
+    tasks: tuple[Task, ...]
+    cut: int  # definitions
+    reasons: Counter[str]  # why the others, or files of theirs, are none
+    seconds: float  # of CPU; 0 where all was found finished
+    made: int  # tasks among them that are not from an earlier run
+
+    @property
+    def found(self) -> int:
+        """Definitions, and files, that were looked at."""
+        return len(self.tasks) + self.reasons.total()
+
+
+def mined(source: str, out: str, limit: int | None, seed: int, workers: int, size: int) -> Mined:
+    """Mine one source in shards of about ``size``.
 
     Raises:
         sources.texts.SourceError: the source cannot be had.
     """
-    store = Store(out)
-    cut = repositories.cut_step(limit, seed).run_on(store, [f for f in collect(source) if isinstance(f, SourceFile)])
-    print(summary([cut], f"{source}: cut"), file=sys.stderr)
+    store, meter = Store(out), Meter()
+    files = [f for f in collect(source) if isinstance(f, SourceFile)]
+    cut = repositories.cut_step(limit, seed, meter).run_on(store, files)
     found = store.read(cut.name, Definition)
     limits = [None] * max(1, len(found) // size) if limit is None else shares(limit, size)
-    steps = [repositories.step(share, part, len(limits), LARGE) for part, share in enumerate(limits)]
+    steps = [repositories.step(share, part, len(limits), LARGE, meter) for part, share in enumerate(limits)]
+    finished = {s.output([cut.name]) for s in steps if store.manifest(s.output([cut.name])) is not None}
     with ThreadPoolExecutor(workers) as threads:
-        made = list(threads.map(lambda step: step.run(store, [cut.name]), steps))
-    print(summary(made, f"{source}: mine"), file=sys.stderr)
-    return [t for m in made for t in store.read(m.name, Task)]
+        manifests = list(threads.map(lambda step: step.run(store, [cut.name]), steps))
+    reasons = sum((Counter(m.reasons) for m in [cut, *manifests]), Counter[str]())
+    tasks = tuple(t for m in manifests for t in store.read(m.name, Task))
+    made = sum(m.kept for m in manifests if m.name not in finished)
+    return Mined(source, tasks, cut.kept, reasons, meter.seconds, made)
+
+
+def table(rows: Sequence[Mined]) -> Table:
+    """Sources by what was found in them, cut, and runs; why the rest was lost; and what a task cost."""
+    shown = Table(title="Mined", title_justify="left")
+    shown.add_column("source", overflow="fold")
+    for name in ("found", "cut", "runnable", "lost", "CPU s a task"):
+        shown.add_column(name, justify="right")
+    shown.add_column("lost by reason", overflow="fold")
+    for row in rows:
+        shown.add_row(row.source, *_cells(row), _why(row.reasons))
+    if len(rows) > 1:
+        shown.add_section()
+        every = sum((r.reasons for r in rows), Counter[str]())
+        total = Mined("all", tuple(t for r in rows for t in r.tasks), sum(r.cut for r in rows), every,
+                      sum(r.seconds for r in rows), sum(r.made for r in rows))  # fmt: skip
+        shown.add_row(total.source, *_cells(total), _why(every))
+    return shown
+
+
+def _cells(row: Mined) -> list[str]:
+    lost = sum(count for reason, count in row.reasons.items() if reason not in UNTRIED)
+    cost = f"{row.seconds / row.made:.2f}" if row.made else "-"
+    return [*map(str, (row.found, row.cut, len(row.tasks), lost)), cost]
+
+
+def _why(reasons: Counter[str]) -> str:
+    ordered = sorted(reasons.items(), key=lambda i: (-i[1], i[0]))
+    rest = sum(count for _, count in ordered[REASONS:])
+    return ", ".join(
+        [*(f"{reason} {count}" for reason, count in ordered[:REASONS]), *([f"others {rest}"] if rest else [])]
+    )

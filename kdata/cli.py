@@ -71,11 +71,13 @@ def mine(
 ) -> None:
     """Cut self-contained tasks out of source code and prove that each runs.
 
-    Writes a .py file for each task, index.jsonl, and the shards for the next verb.
+    Writes a .py file for each task, index.jsonl, and the shards for the next verb, and tells what was lost and why.
 
     Example: `kdata mine ./mylib pypi:timm --limit 50 --out tasks`
     """
-    from flows.mine_source import tasks_of
+    from rich.console import Console
+
+    from flows.mine_source import mined, table
     from sources import mine as mining
 
     if explain:
@@ -83,8 +85,10 @@ def mine(
         return
     if not out:
         raise ValueError("name the folder for the tasks with --out")
-    tasks = [t for source in sources for t in tasks_of(source, out, limit, seed, _cores(workers), SHARD_SIZE)]
+    rows = [mined(source, out, limit, seed, _cores(workers), SHARD_SIZE) for source in sources]
+    tasks = [t for row in rows for t in row.tasks]
     mining.write_tasks(tasks, out)
+    Console().print(table(rows))
     print(f"{len(tasks)} tasks in {out}")
 
 

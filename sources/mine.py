@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from kdata.record import Definition, Dropped, Input, Origin, SourceFile, Task, digest
 from kdata.sandbox import pool
 from kdata.sandbox.guard import Limits
-from kdata.sandbox.worker import JobError, Worker
+from kdata.sandbox.worker import Answer, JobError, Worker
 from kdata.step import Step
 from sources import cutpoints
 
@@ -32,10 +33,25 @@ ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": s
 PRELOAD = ("torch", "sources.probe:warm")
 
 
-def cut_step(limit: int | None = None, seed: int = 0) -> Step[SourceFile, Definition]:
+@dataclass(slots=True)
+class Meter:
+    """CPU seconds that jobs took in the sandbox; threads may share one."""
+
+    seconds: float = 0.0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def read(self, answer: Answer) -> Any:
+        """The value of a job's answer, whose cost is added."""
+        with self._lock:
+            self.seconds += answer.cpu
+        return answer.value
+
+
+def cut_step(limit: int | None = None, seed: int = 0, meter: Meter | None = None) -> Step[SourceFile, Definition]:
     """The stage ``cut`` over all files of one repository: its definitions, each with what it needs in one text.
 
-    They come in an order that depends on ``seed`` only, and end when there are enough for ``limit`` tasks.
+    They come in an order that depends on ``seed`` only, and end when there are enough for ``limit`` tasks.  ``meter``
+    counts what it costs.
 
     Raises:
         ValueError: ``limit`` is negative.
@@ -43,14 +59,18 @@ def cut_step(limit: int | None = None, seed: int = 0) -> Step[SourceFile, Defini
     _check(limit)
     enough = 1 << 30 if limit is None else CUTS_PER_TASK * limit
     parameters = {"enough": enough, "seed": seed}
-    return Step(CUT, VERSION, SourceFile, Definition, lambda files: _cut(files, enough, seed), parameters)
+    counted = meter or Meter()
+    return Step(CUT, VERSION, SourceFile, Definition, lambda files: _cut(files, enough, seed, counted), parameters)
 
 
-def step(limit: int | None = None, part: int = 0, parts: int = 1, operators: int = OPERATORS) -> Step[Definition, Task]:
+def step(
+    limit: int | None = None, part: int = 0, parts: int = 1, operators: int = OPERATORS, meter: Meter | None = None
+) -> Step[Definition, Task]:
     """The stage ``mine`` over the definitions of one repository: those that run alone, with inputs found by trying.
 
     This part takes every ``parts``-th of them, starting with number ``part``, and stops at ``limit`` tasks.  Every
     definition of the part becomes a task or a ``Dropped``.  A task has at most so many ``operators`` that compute.
+    ``meter`` counts what it costs.
 
     Raises:
         ValueError: ``part`` is not below ``parts``, or ``limit`` is negative.
@@ -59,7 +79,10 @@ def step(limit: int | None = None, part: int = 0, parts: int = 1, operators: int
         raise ValueError(f"part {part} of {parts}: parts are numbered from 0")
     _check(limit)
     parameters: dict[str, Any] = {"limit": limit, "part": part, "parts": parts, "operators": operators}
-    return Step(MINE, VERSION, Definition, Task, lambda found: _mine(found[part::parts], limit, operators), parameters)
+    counted = meter or Meter()
+    return Step(
+        MINE, VERSION, Definition, Task, lambda found: _mine(found[part::parts], limit, operators, counted), parameters
+    )
 
 
 def _check(limit: int | None) -> None:
@@ -67,7 +90,7 @@ def _check(limit: int | None) -> None:
         raise ValueError(f"limit {limit} is negative")
 
 
-def _cut(files: Sequence[SourceFile], enough: int, seed: int) -> Iterator[Definition | Dropped]:
+def _cut(files: Sequence[SourceFile], enough: int, seed: int, meter: Meter) -> Iterator[Definition | Dropped]:
     if not files:
         return
     origins = {file.origin.path: file.origin for file in files}
@@ -75,7 +98,7 @@ def _cut(files: Sequence[SourceFile], enough: int, seed: int) -> Iterator[Defini
                "cut_points": cutpoints.texts(), "part": 0, "parts": 1, "seed": seed, "enough": enough}  # fmt: skip
     try:
         with pool.lease(*PRELOAD, **ALLOCATOR) as worker:
-            package = worker.call("sources.cutting:cut_package", payload, CUT_LIMITS).value
+            package = meter.read(worker.call("sources.cutting:cut_package", payload, CUT_LIMITS))
     except JobError as error:
         yield _dropped(CUT, files[0].origin, "", "package not readable", str(error))
         return
@@ -88,12 +111,14 @@ def _cut(files: Sequence[SourceFile], enough: int, seed: int) -> Iterator[Defini
                          tuple(c["lacks"]))  # fmt: skip
 
 
-def _mine(definitions: Sequence[Definition], limit: int | None, operators: int) -> Iterator[Task | Dropped]:
+def _mine(
+    definitions: Sequence[Definition], limit: int | None, operators: int, meter: Meter
+) -> Iterator[Task | Dropped]:
     left, kept, seen = definitions, 0, set[str]()
     with pool.lease(*PRELOAD, **ALLOCATOR) as worker:
         while left and (limit is None or kept < limit):
             batch = left[:BATCH]
-            outcomes = _attempt(worker, batch, operators, len(batch) if limit is None else limit - kept)
+            outcomes = _attempt(worker, batch, operators, len(batch) if limit is None else limit - kept, meter)
             for definition, outcome in zip(batch, outcomes, strict=False):
                 made = _outcome(definition, outcome, seen)
                 kept += isinstance(made, Task)
@@ -120,18 +145,21 @@ def _payload(definition: Definition) -> dict[str, Any]:
     return {"source": source, "name": name, "lacks": lacks, "told": told, "header": [header]}
 
 
-def _attempt(worker: Worker, batch: Sequence[Definition], operators: int, enough: int) -> list[dict[str, Any]]:
+def _attempt(
+    worker: Worker, batch: Sequence[Definition], operators: int, enough: int, meter: Meter
+) -> list[dict[str, Any]]:
     """Outcomes of a batch, up to ``enough`` tasks; where the job is lost, of its halves, down to who did it."""
     try:
         payload = {"cuts": [_payload(d) for d in batch], "operators": operators, "enough": enough}
-        outcomes: list[dict[str, Any]] = worker.call("sources.probe:attempt", payload, ATTEMPT_LIMITS).value
+        outcomes: list[dict[str, Any]] = meter.read(worker.call("sources.probe:attempt", payload, ATTEMPT_LIMITS))
         return outcomes
     except JobError as error:
         if len(batch) == 1:
             return [{"reason": error.reason if error.reason in ("timeout", "crash") else "crash", "detail": str(error)}]
-    first = _attempt(worker, batch[: len(batch) // 2], operators, enough)
+    half = len(batch) // 2
+    first = _attempt(worker, batch[:half], operators, enough, meter)
     enough -= sum(not outcome["reason"] for outcome in first)
-    return [*first, *(_attempt(worker, batch[len(batch) // 2 :], operators, enough) if enough else [])]
+    return [*first, *(_attempt(worker, batch[half:], operators, enough, meter) if enough else [])]
 
 
 def _task(definition: Definition, outcome: dict[str, Any]) -> Task:

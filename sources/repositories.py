@@ -17,15 +17,15 @@ FULL = "limit reached"
 READY = '{"ready": true}'  # told of a definition that has its inputs
 
 
-def cut_step(limit: int | None = None, seed: int = 0) -> Step[SourceFile, Definition]:
+def cut_step(limit: int | None = None, seed: int = 0, meter: mine.Meter | None = None) -> Step[SourceFile, Definition]:
     """The stage ``cut`` over the files of any number of repositories, in an order that depends on ``seed`` only.
 
-    It ends when there are enough definitions for ``limit`` tasks.
+    It ends when there are enough definitions for ``limit`` tasks.  ``meter`` counts what it costs.
 
     Raises:
         ValueError: ``limit`` is negative.
     """
-    single = mine.cut_step(limit, seed)
+    single = mine.cut_step(limit, seed, meter)
 
     def function(files: Sequence[SourceFile]) -> Iterable[Definition | Dropped]:
         if any(map(own.is_one, files)):
@@ -33,20 +33,21 @@ def cut_step(limit: int | None = None, seed: int = 0) -> Step[SourceFile, Defini
         if any(task_sets.entry_point(f) for f in files):
             return _ready(files, seed)
         groups = _repositories(files, seed)
-        return single.function(files) if len(groups) < 2 else _cut(groups, limit, seed)
+        return single.function(files) if len(groups) < 2 else _cut(groups, limit, single)
 
     return replace(single, function=function)
 
 
 def step(
-    limit: int | None = None, part: int = 0, parts: int = 1, operators: int = mine.OPERATORS
-) -> Step[Definition, Task]:
+    limit: int | None = None, part: int = 0, parts: int = 1, operators: int = mine.OPERATORS,
+    meter: mine.Meter | None = None,
+) -> Step[Definition, Task]:  # fmt: skip
     """The stage ``mine``; definitions that are tasks already become these as they stand.
 
     Raises:
         ValueError: see ``sources.mine.step``.
     """
-    single = mine.step(limit, part, parts, operators)
+    single = mine.step(limit, part, parts, operators, meter)
 
     def function(found: Sequence[Definition]) -> Iterable[Task | Dropped]:
         if any(d.told == own.TOLD for d in found):
@@ -83,7 +84,9 @@ def _repositories(files: Sequence[SourceFile], seed: int) -> list[list[SourceFil
     return [sorted(groups[key], key=lambda f: f.origin.path) for key in order]
 
 
-def _cut(groups: list[list[SourceFile]], limit: int | None, seed: int) -> Iterator[Definition | Dropped]:
+def _cut(
+    groups: list[list[SourceFile]], limit: int | None, single: Step[SourceFile, Definition]
+) -> Iterator[Definition | Dropped]:
     enough = None if limit is None else mine.CUTS_PER_TASK * limit
     made, sources = 0, set[str]()
     for files in groups:
@@ -91,7 +94,7 @@ def _cut(groups: list[list[SourceFile]], limit: int | None, seed: int) -> Iterat
             origin = files[0].origin
             yield Dropped(mine.CUT, digest(origin.repository, origin.revision), FULL, "", origin.repository)
             continue
-        for record in mine.cut_step(limit, seed).function(files):
+        for record in single.function(files):
             if isinstance(record, Definition) and record.source in sources:
                 name = f"{record.origin.repository}:{record.origin.path}:{record.symbol}"
                 key = digest("definition", record.origin.revision, name)

@@ -96,6 +96,7 @@ def test_align_then_verify_one_file(kdata: Run, relu: Path, tmp_path: Path) -> N
 def test_the_verbs_in_a_row(kdata: Run, tmp_path: Path) -> None:
     mined = kdata("mine", DATA, "--limit", 2, "--out", "tasks")
     assert mined.returncode == 0, mined.stderr
+    assert "Mined" in mined.stdout and "runnable" in mined.stdout
     index = [json.loads(line) for line in (tmp_path / "tasks/index.jsonl").read_text().splitlines()]
     assert len(index) == 2
     assert all((tmp_path / "tasks" / entry["file"]).is_file() for entry in index)
