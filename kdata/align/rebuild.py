@@ -141,12 +141,12 @@ class _Writer:
         arguments: list[str] = []
         for name, parameter in inspect.signature(type(layer)).parameters.items():
             needed = parameter.default is parameter.empty
-            value = getattr(layer, name, parameter.default)
+            value = _single(layer, getattr(layer, name, parameter.default))
             if isinstance(parameter.default, bool) and not isinstance(value, bool):
                 value = value is not None  # bias: a tensor or None
             if name in DEVICE or (not needed and _is_default(value, parameter.default)):
                 continue
-            said = self._value(_single(layer, value))
+            said = self._value(value)
             arguments.append(said if needed else f"{name}={said}")
         return f"nn.{type(layer).__name__}({', '.join(arguments)})"
 
@@ -171,8 +171,6 @@ def _is_layer(module: nn.Module) -> bool:
 
 
 def _is_default(value: Any, default: Any) -> bool:
-    if isinstance(value, tuple) and value and isinstance(default, int):
-        return all(_is_default(v, default) for v in value)
     return type(value) is type(default) and bool(value == default)
 
 
