@@ -15,7 +15,7 @@ Where all inputs are a ten thousandth of what the task draws (style ``small``), 
 ``exp(x) - 1`` in place of ``expm1`` is what libraries write and ``torch.testing`` lets pass. A receipt tells of it.
 
 Products of fp32 may be asked for in tf32: a track of its own, with a row of its own, in which the reference's error is
-that of factors moved by half an ulp of tf32, and on a GPU that of eager in tf32. Receipts name the track, and what was
+that of factors cut to tf32, and on a GPU that of eager in tf32. Receipts name the track, and what was
 judged in it is neither compared with nor published beside the other.
 
 Steps (``floor``, comparisons, ``fmod``) turn a rounding into a whole step. Where the reference itself steps when inputs
@@ -63,7 +63,7 @@ TABLE = {
 ALIASES = {"complex64": "float32", "complex128": "float64"}
 LARGEST = 4.0  # multiple of the honest largest error
 ONES, ONES_RMSE = 8, 2  # ulps of one, in what kernels compute in, that intermediate results near one may be off
-TF32 = 2.0**-10  # its ulp of one
+BELOW_TF32 = (1 << 13) - 1  # the bits of a float32 that tf32 does not have
 RARE = 0.05  # share of an answer's elements, one at least, that may stand at a step
 ULPS, ULPS_HALF = 4, 1  # by which inputs are moved to find steps: kernels' quotients and exponentials are off by two
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
-from kdata.verify.tolerances import TF32, ULPS, ULPS_HALF
+from kdata.verify.tolerances import BELOW_TF32, ULPS, ULPS_HALF
 
 CALLING = {"off": torch.no_grad, "on": torch.enable_grad, "inference": torch.inference_mode}  # gradients, in a call
 
@@ -32,13 +32,14 @@ def upcast(value: Any) -> Any:
 def by_an_ulp(value: Any, generator: torch.Generator, whole: bool = False, tf32: bool = False) -> Any:
     """A floating tensor with each element moved by up to an ulp of float32 (of its own dtype where that is coarser).
 
-    ``whole``: by all of it. ``tf32``: of float32 by up to half an ulp of tf32, as factors of products are.
+    ``whole``: by all of it. ``tf32``: float32 is cut to tf32, toward zero, as tensor cores cut factors of products.
     """
     if not (isinstance(value, torch.Tensor) and value.is_floating_point()):
         return value
+    if tf32 and value.dtype is torch.float32:
+        return (value.contiguous().view(torch.int32) & ~BELOW_TF32).view(torch.float32)
     noise = 2 * torch.rand(value.shape, generator=generator, dtype=torch.float32) - 1
-    ulp = TF32 / 2 if tf32 and value.dtype is torch.float32 else torch.finfo(value.dtype).eps
-    return (value * (1 + ulp * (noise.sign() if whole else noise))).to(value.dtype)
+    return (value * (1 + torch.finfo(value.dtype).eps * (noise.sign() if whole else noise))).to(value.dtype)
 
 
 def shifts(values: list[Any]) -> Iterator[list[Any]]:
