@@ -79,9 +79,11 @@ def mine(
 
     from flows.mine_source import mined, table
     from sources import mine as mining
+    from sources.explain import explain_source
 
     if explain:
-        _explain(sources, explain)
+        for line in (line for source in sources for line in explain_source(source, explain)):
+            print(line)
         return
     if not out:
         raise ValueError("name the folder for the tasks with --out")
@@ -166,9 +168,7 @@ def align(
         if candidate.left_to_aten:
             print(f"kdata: left to ATen: {', '.join(candidate.left_to_aten)}", file=sys.stderr)
         return
-    from kdata.record import Task
-
-    _stage(step.step(), Task, tasks, out, SHARD_SIZE, workers)
+    _stage(step.step(), tasks, out, SHARD_SIZE, workers)
 
 
 @app.command()
@@ -204,7 +204,6 @@ def verify(
     Examples: `kdata verify --task relu.py --kernel relu_triton.py --json`; `kdata verify aligned --out verified`
     """
     from kdata import audit
-    from kdata.record import Candidate
     from kdata.sandbox import pool
     from kdata.verify import files, gpu_judge, step
 
@@ -218,7 +217,7 @@ def verify(
     pool.demand(require_isolation)
     chosen = files.parse_targets(targets)
     stage = step.step(chosen, seeds, level=level, device=gpu_judge.choose(device), precision=precision)
-    made = _stage(stage, Candidate, candidates, out, SHARD_SIZE, workers)
+    made = _stage(stage, candidates, out, SHARD_SIZE, workers)
     print(f"what fails, and why: {audit.write(out, made)}")
 
 
@@ -229,9 +228,8 @@ def filter_(pairs: Inputs, out: Out) -> None:
     Example: `kdata filter verified --out filtered`
     """
     from filters import chain
-    from kdata.record import Pair
 
-    _stage(chain.step(), Pair, pairs, out, None, 1)
+    _stage(chain.step(), pairs, out, None, 1)
 
 
 @app.command()
@@ -241,9 +239,8 @@ def dedup(pairs: Inputs, out: Out) -> None:
     Example: `kdata dedup filtered --out unique`
     """
     from filters import dedup as deduplicate
-    from kdata.record import Pair
 
-    _stage(deduplicate.step(), Pair, pairs, out, None, 1)
+    _stage(deduplicate.step(), pairs, out, None, 1)
 
 
 @app.command()
@@ -323,23 +320,6 @@ def eval_(
     print(f"results.json and answers.parquet in {options.out}")
 
 
-def _list_libraries() -> None:
-    from sources.libraries import LIBRARIES
-
-    for key, library in LIBRARIES.items():
-        print(f"{key:24} {library.license:14} {library.url}")
-
-
-def _explain(sources: list[str], symbol: str) -> None:
-    from kdata.record import SourceFile
-    from sources.collect import collect
-    from sources.explain import explain
-
-    for source in sources:
-        for line in explain([f for f in collect(source) if isinstance(f, SourceFile)], symbol):
-            print(line)
-
-
 @app.command()
 @options_of(SftOptions)
 def sft(options: SftOptions) -> None:
@@ -357,15 +337,20 @@ def sft(options: SftOptions) -> None:
         print(outcome.line())
 
 
-def _stage(
-    step: Any, kind: type, inputs: Sequence[str] | None, out: str, size: int | None, workers: int | None
-) -> list[Any]:
+def _list_libraries() -> None:
+    from sources.libraries import LIBRARIES
+
+    for key, library in LIBRARIES.items():
+        print(f"{key:24} {library.license:14} {library.url}")
+
+
+def _stage(step: Any, inputs: Sequence[str] | None, out: str, size: int | None, workers: int | None) -> list[Any]:
     """Read records, run a stage over them in shards, say what came out; the shards' manifests."""
     from kdata.verbs import read_all, run, summary
 
     if not inputs or not out:
         raise ValueError("name what to read, and --out for the shards to write")
-    made = run(step, read_all(inputs, kind), out, size, _cores(workers))
+    made = run(step, read_all(inputs, step.takes), out, size, _cores(workers))
     print(summary(made, f"{out}/{step.name}"))
     return made
 

@@ -7,6 +7,17 @@ from collections.abc import Iterator, Sequence
 from kdata.record import SourceFile
 from kdata.sandbox import pool
 from sources import cutpoints, mine
+from sources.collect import collect
+
+
+def explain_source(source: str, symbol: str) -> Iterator[str]:
+    """As ``explain``, for all that is found in a source as ``kdata mine`` names it.
+
+    Raises:
+        ValueError: no file defines one that could be a task.
+        sources.texts.SourceError: nothing can be had from there.
+    """
+    return explain([file for file in collect(source) if isinstance(file, SourceFile)], symbol)
 
 
 def explain(files: Sequence[SourceFile], symbol: str) -> Iterator[str]:
