@@ -11,20 +11,8 @@ import torch
 
 from sources.failure import Change, Failure
 from sources.guesses import Uses, values
-from sources.inputs import (
-    BATCH,
-    FEATURES,
-    TOKENS,
-    Many,
-    Plain,
-    Spec,
-    Tensor,
-    all_tensors,
-    following,
-    part,
-    shaped,
-    takes_any,
-)
+from sources.input_guesses import following, part, shaped, takes_any
+from sources.inputs import BATCH, FEATURES, TOKENS, Many, Plain, Spec, Tensor, all_tensors
 from sources.worth import CONSTANT, IGNORES, NOT_FINITE, RANDOM
 
 _NUMBER = re.compile(

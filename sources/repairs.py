@@ -14,7 +14,8 @@ from dataclasses import replace
 import torch
 
 from sources.failure import Change, Failure
-from sources.inputs import BATCH, SIDE, TOKENS, Many, Specs, Tensor, all_tensors, edited, shaped
+from sources.input_guesses import shaped
+from sources.inputs import BATCH, SIDE, TOKENS, Many, Specs, Tensor, all_tensors, edited
 from sources.kinds import KINDS
 
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)

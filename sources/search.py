@@ -25,7 +25,8 @@ from torch import nn
 from sources.constructions import NOTHING, Constructions, Told
 from sources.failure import Failure
 from sources.influence import Influence
-from sources.inputs import Specs, all_tensors, draw, guesses
+from sources.input_guesses import guesses
+from sources.inputs import Specs, all_tensors, draw
 from sources.progress import BUDGET, DRAWN_OF_ONE, MAX_ELEMENTS, Budget, Progress, TooLongError, TooMuchError
 from sources.repairs import repairs
 from sources.trouble import Trouble
