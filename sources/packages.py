@@ -16,7 +16,7 @@ from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, Pat
 from pathlib import Path
 from typing import Any
 
-from sources.symbols import ALLOWED, STANDARD
+from sources.importable import ALLOWED, STANDARD
 
 # What torch and this project's own dependencies bring, the same on every machine; with what these import themselves.
 COMMON = frozenset("torch numpy sympy fsspec filelock packaging yaml tqdm requests httpx huggingface_hub".split())

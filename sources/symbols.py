@@ -7,40 +7,14 @@ from __future__ import annotations
 
 import ast
 import posixpath
-import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from sources.desugar import main_as_function, with_plain_imports, without_arguments
+from sources.importable import ALIASES, ALLOWED, FALLBACKS, SERVED, STANDARD, SUBMODULES, UNUSABLE, exports
 
-# What a task may import: everything else is inlined, or the task is dropped.
-ALLOWED = frozenset(
-    "torch numpy math cmath typing functools collections dataclasses abc copy itertools enum warnings types operator "
-    "contextlib numbers logging re string random inspect bisect heapq statistics fractions time textwrap os sys "
-    "pathlib struct fnmatch platform functools uuid json hashlib decimal traceback keyword difflib weakref pprint "
-    "datetime unicodedata graphlib threading queue".split()
-)
-STANDARD = frozenset(sys.stdlib_module_names)
-UNUSABLE = ("torch.utils.tensorboard", "torch.utils.cpp_extension")  # they want more than torch
-# Modules that are also attributes: one spelling, so that `from torch import nn` and `import torch.nn as nn` agree.
-SUBMODULES = frozenset(
-    ["torch.nn", "torch.nn.functional", "torch.nn.init", "torch.utils.checkpoint", "torch.nn.utils", "torch.fft",
-     "torch.linalg", "torch.special", "torch.distributions", "torch.autograd", "collections.abc", "torch.jit",
-     "torch.fx", "torch.cuda", "torch.utils", "torch.nn.parameter"]
-)  # fmt: skip
-# Third-party modules that our replacement of another serves, with all that is in them.
-ALIASES = {
-    "lightning": "pytorch_lightning", "timm.data": "timm.layers", "timm.loss": "timm.layers",
-    "timm.models": "timm.layers", "mmengine": "mmcv", "pytorch_transformers": "transformers",
-    "pytorch_pretrained_bert": "transformers", "torchinfo": "torchsummary", "thop": "torchsummary",
-    "ptflops": "torchsummary", "fvcore.common.config": "yacs", "easydict": "yacs",
-    "gym": "gymnasium", "ml_collections": "yacs", "addict": "yacs", "munch": "yacs", "attrdict": "yacs",
-}  # fmt: skip
-# Modules below a third-party one that our replacement of it serves: ``from gymnasium import spaces``.
-SERVED = frozenset(["spaces", "cnn", "nn", "layers", "models", "ops", "utils"])
-FALLBACKS = frozenset(["apex"])  # what is imported of these in a try is said in plain torch where it fails
 MAX_HOPS = 16  # of re-exports: more is a circle
 
 
@@ -326,7 +300,7 @@ class Package:
                 found = self.lookup(inner, name, hops + 1)
                 if not isinstance(found, Missing):
                     return found
-            elif inner is None and _exports(star.module, name):
+            elif inner is None and exports(star.module, name):
                 return canonical(External(star.module, name))
         return Missing(name)
 
@@ -381,19 +355,6 @@ def _external(how: Imported) -> Target:
     if module.split(".")[0] not in ALLOWED or how.level or module.startswith(UNUSABLE):
         return Missing(f"{module}.{name}" if name else module)
     return canonical(External(module, name)) if name else External(module)
-
-
-def _exports(module: str, name: str) -> bool:
-    """Whether ``from module import *`` of an allowed module binds ``name``."""
-    import importlib
-
-    if module.split(".")[0] not in ALLOWED:
-        return False
-    try:
-        loaded = importlib.import_module(module)
-    except ImportError:
-        return False
-    return name in getattr(loaded, "__all__", [n for n in dir(loaded) if not n.startswith("_")])
 
 
 def _parents(path: str) -> Iterator[str]:

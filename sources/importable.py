@@ -1,0 +1,43 @@
+"""Which modules a task may import, and which of ours stand in for others."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+ALLOWED = frozenset(
+    "torch numpy math cmath typing functools collections dataclasses abc copy itertools enum warnings types operator "
+    "contextlib numbers logging re string random inspect bisect heapq statistics fractions time textwrap os sys "
+    "pathlib struct fnmatch platform uuid json hashlib decimal traceback keyword difflib weakref pprint "
+    "datetime unicodedata graphlib threading queue".split()
+)
+STANDARD = frozenset(sys.stdlib_module_names)
+UNUSABLE = ("torch.utils.tensorboard", "torch.utils.cpp_extension")  # they want more than torch
+# Modules that are also attributes: one spelling, so that `from torch import nn` and `import torch.nn as nn` agree.
+SUBMODULES = frozenset(
+    ["torch.nn", "torch.nn.functional", "torch.nn.init", "torch.utils.checkpoint", "torch.nn.utils", "torch.fft",
+     "torch.linalg", "torch.special", "torch.distributions", "torch.autograd", "collections.abc", "torch.jit",
+     "torch.fx", "torch.cuda", "torch.utils", "torch.nn.parameter"]
+)  # fmt: skip
+# Third-party modules that our replacement of another serves, with all that is in them.
+ALIASES = {
+    "lightning": "pytorch_lightning", "timm.data": "timm.layers", "timm.loss": "timm.layers",
+    "timm.models": "timm.layers", "mmengine": "mmcv", "pytorch_transformers": "transformers",
+    "pytorch_pretrained_bert": "transformers", "torchinfo": "torchsummary", "thop": "torchsummary",
+    "ptflops": "torchsummary", "fvcore.common.config": "yacs", "easydict": "yacs",
+    "gym": "gymnasium", "ml_collections": "yacs", "addict": "yacs", "munch": "yacs", "attrdict": "yacs",
+}  # fmt: skip
+# Modules below a third-party one that our replacement of it serves: ``from gymnasium import spaces``.
+SERVED = frozenset(["spaces", "cnn", "nn", "layers", "models", "ops", "utils"])
+FALLBACKS = frozenset(["apex"])  # what is imported of these in a try is said in plain torch where it fails
+
+
+def exports(module: str, name: str) -> bool:
+    """Whether ``from module import *`` of an allowed module binds ``name``."""
+    if module.split(".")[0] not in ALLOWED:
+        return False
+    try:
+        loaded = importlib.import_module(module)
+    except ImportError:
+        return False
+    return name in getattr(loaded, "__all__", [n for n in dir(loaded) if not n.startswith("_")])
