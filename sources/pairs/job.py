@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import ast
-import gc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sources.cutting import RARELY
 from sources.pairs import flag_gems, registry
 from sources.pairs.package import KernelPackage, KernelSlicer, kernels
 from sources.pairs.recipe import SYMBOL, Recipe
 from sources.pairs.reduce import reduced
 from sources.slicer import SliceError
+from sources.survey import quick_parsing
 from sources.symbols import Here
 from sources.writer import Cut
 from sources.writer import cut as write_cut
@@ -28,8 +27,7 @@ def cut(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     ``payload``: files, library, recipes (fields of ``Recipe``), folders (of kernels).  Returns ``pairs`` (name, task,
     candidate, path, symbol), ``kernels`` (path, symbol, source) and ``refused`` (name, path, reason, detail).
     """
-    gc.freeze()
-    gc.set_threshold(RARELY, 20, 1000)
+    quick_parsing()
     texts: dict[str, str] = payload["files"]
     recipes = [Recipe(**r) for r in payload["recipes"]]
     python = {p: reduced(t) if _holds_kernels(t) else t for p, t in texts.items() if p.endswith(".py")}
