@@ -17,10 +17,11 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
-from kdata.task import INIT_INPUTS, Program, TaskError, resize
+from kdata.task import INIT_INPUTS, Program, resize
 from kdata.verify import reasons
 from kdata.verify.compare import FEW
 from kdata.verify.draws import draw, jogged, thinned
+from kdata.verify.faults import TaskFaultError, answered, demand_runnable, one_line
 from kdata.verify.probe import Meter, Prober
 from kdata.verify.styles import CONDITIONED, DETAILS, schedule
 from kdata.verify.unfilled import outlined
@@ -39,7 +40,7 @@ from kdata.verify.values import (
     span,
     upcast,
 )
-from kdata.verify.variants import TooLargeError, Variant, plan
+from kdata.verify.variants import TooLargeError, Variant, grown, plan
 from kdata.verify.weights import redraw
 from kdata.verify.wire import NotPlainError, Writer
 
@@ -48,17 +49,8 @@ CONDITION = 1e-4  # relative change by an ulp beyond which inputs out of the ord
 NOTHING = 1e-6  # relative change of an answer that counts as none
 TRIED = 32  # parameters and inputs of which it is asked whether they matter
 WHOLE = 1 << 21  # elements up to which a task is run at its own sizes on real memory without being asked to
-GROWN = 1 << 18  # elements up to which the sizes of a small one are raised
 NOISES = 2  # runs with inputs and weights moved by an ulp: how much error is the task's own
 NOISES_OF_FEW = 8  # the same where the answer has few elements, whose errors say little: see kdata.verify.compare
-
-
-class TaskFaultError(Exception):
-    """The task is at fault: a reason and a detail."""
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(reason, detail)
-        self.reason, self.detail = reason, detail
 
 
 def warm() -> None:
@@ -76,12 +68,7 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     or mode, variants, trials and the manifests of the two files.
     """
     torch.set_num_threads(1)
-    try:
-        return Reference(payload).run(scratch)
-    except TaskFaultError as fault:
-        return {"fault": [fault.reason, fault.detail]}
-    except TaskError as error:
-        return {"fault": [reasons.BAD_TASK, str(error)]}
+    return answered(lambda: Reference(payload).run(scratch))
 
 
 class Reference:
@@ -103,7 +90,7 @@ class Reference:
 
     def run(self, scratch: Path) -> dict[str, Any]:
         """Everything."""
-        self._admit()
+        demand_runnable(self.prober, self.entry_point)
         try:
             variants = plan(self.prober, self.count, self.thorough)
         except TooLargeError as error:
@@ -131,7 +118,7 @@ class Reference:
 
     def _whole(self, variants: list[Variant]) -> list[dict[str, Any]]:
         """One trial at the task's own sizes, or beyond them where these are small: see ``kdata.verify.whole``."""
-        values: dict[str, int] | None = {} if variants[0].values else self._grown(variants[-1])
+        values: dict[str, int] | None = {} if variants[0].values else grown(self.prober, variants[-1])
         large = self._most > WHOLE and not values  # larger than what sizes are tried with
         run = self.prober.forward(values, real=not large) if values is not None else None
         most = self._most if large else WHOLE
@@ -149,41 +136,9 @@ class Reference:
         variants.pop()
         return []
 
-    def _grown(self, last: Variant) -> dict[str, int] | None:
-        """The axes at powers of two, as many times their size as costs little."""
-        if last.kind not in ("double", "large"):
-            return None
-        for factor in (16, 8, 4):
-            values = {name: factor << (size // 2 - 1).bit_length() for name, size in last.values.items()}
-            run = self.prober.forward(values, real=False)
-            if run is not None and max(run.elements, run.cost.largest, run.cost.work // 4) <= GROWN:
-                return values
-        return None
-
     def _draws(self, kind: str) -> list[tuple[int, str]]:
-        """Seeds, each with the distribution of the inputs, see ``kdata.verify.draws``."""
+        """Seeds, each with the distribution of the inputs, see ``kdata.verify.styles``."""
         return schedule(kind, self.seeds, self.thorough)
-
-    def _admit(self) -> None:
-        """Say clearly what keeps the task from running at all, where it is not its size."""
-        try:
-            program = self.prober.program({})
-        except TaskError:
-            raise
-        except Exception as error:
-            raise TaskFaultError(reasons.BAD_TASK, f"its text raises {_line(error)}") from error
-        if not (
-            isinstance(program.namespace[self.entry_point], type)
-            and issubclass(program.namespace[self.entry_point], nn.Module)
-        ):
-            raise TaskFaultError(reasons.BAD_TASK, f"{self.entry_point} is no nn.Module class")
-        shapes = self.prober.shapes({})
-        if (shapes is None or shapes.elements < 1 << 20) and self.prober.forward({}) is None:
-            with torch.no_grad():
-                try:
-                    program.build()(*program.inputs())
-                except Exception as error:
-                    raise TaskFaultError(reasons.BAD_TASK, f"the reference raises {_line(error)}") from error
 
     def _decide_mode(self, base: Variant) -> str:
         """As constructed ("train"), or "eval" where the reference is random in that mode."""
@@ -356,7 +311,7 @@ class Reference:
                 "golden_state": self.kept.write(dict(exact.state_dict())),
             }
         except Exception as error:  # noqa: BLE001 - no fp64 form: eager itself is the measure
-            kept["note"] = f"golden in the task's own dtype ({_line(error)[:120]})"
+            kept["note"] = f"golden in the task's own dtype ({one_line(error)[:120]})"
         with contextlib.suppress(Exception):  # outside its domain: one mutant less
             dropped, _, _ = self._answer(program, state, tree_map(lambda t: thinned(t, generator), inputs))
             kept["dropped"] = self._plain(self.kept, dropped)
@@ -407,8 +362,3 @@ class Reference:
 def _forward(module: nn.Module, inputs: list[Any]) -> Any:
     with torch.no_grad():
         return module(*inputs)
-
-
-def _line(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text}"[:300]

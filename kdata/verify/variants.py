@@ -18,6 +18,7 @@ from kdata.verify.probe import Prober, Run
 WORK = 120_000  # element operations of one forward that the interpreter does in about a tenth of a second
 VARIED = 50_000  # the same for variants other than the base one, whose sizes fill blocks badly
 LARGEST = 20_000  # elements of one tensor
+GROWN = 1 << 18  # elements up to which the sizes of a small task are raised
 MOST = 800  # times WORK: beyond it a task is too large to be interpreted at all
 ROWS = 16
 KEPT = 64  # integers up to this one that decide parameters only are never scaled down
@@ -111,6 +112,18 @@ def plan(prober: Prober, count: int, thorough: bool = False) -> list[Variant]:
     if len(chosen) > count and (thorough or chosen[-1].run.cost.work <= VARIED):
         chosen[-1] = replace(chosen[-1], kind="large")
     return chosen
+
+
+def grown(prober: Prober, last: Variant) -> Values | None:
+    """The axes of the variant that doubles them at powers of two, as many times their size as costs little; or None."""
+    if last.kind not in ("double", "large"):
+        return None
+    for factor in (16, 8, 4):
+        values = {name: factor << (size // 2 - 1).bit_length() for name, size in last.values.items()}
+        run = prober.forward(values, real=False)
+        if run is not None and max(run.elements, run.cost.largest, run.cost.work // 4) <= GROWN:
+            return values
+    return None
 
 
 def _wishes(axes: list[Axis]) -> list[tuple[str, list[tuple[int, ...]]]]:

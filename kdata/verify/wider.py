@@ -13,11 +13,11 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
-from kdata.task import Program, TaskError
-from kdata.verify import reasons
+from kdata.task import Program
 from kdata.verify.draws import DTYPES, holding, jogged
+from kdata.verify.faults import answered
 from kdata.verify.gradients import gradients, names
-from kdata.verify.reference import CONDITION, Reference, TaskFaultError
+from kdata.verify.reference import CONDITION, Reference
 from kdata.verify.variants import Variant
 
 GRID = 0.05  # share of its size that an answer in half precision may be off before it is taken to mean nothing
@@ -32,12 +32,7 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     ``named``.
     """
     torch.set_num_threads(1)
-    try:
-        return Wider(payload).run(scratch)
-    except TaskFaultError as fault:
-        return {"fault": [fault.reason, fault.detail]}
-    except TaskError as error:
-        return {"fault": [reasons.BAD_TASK, str(error)]}
+    return answered(lambda: Wider(payload).run(scratch))
 
 
 class Wider(Reference):
