@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
 INPUTS, INIT_INPUTS = "get_inputs", "get_init_inputs"
+LAYERS = ("nn.", "torch.nn.")  # where classes of layers come from, whatever their names
 ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], int]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
     ast.LShift: operator.lshift, ast.Pow: operator.pow,
@@ -80,18 +81,31 @@ def parse(source: str) -> ast.Module:
 
 
 def find_entry_point(source: str) -> str:
-    """The class to build: ``Model`` where there is one, else the last nn.Module class of the text.
+    """The class to build: ``Model`` where there is one, else the last nn.Module class that nothing else names.
 
     Raises:
         TaskError: the text defines no class, or is no task.
     """
-    classes = [s for s in parse(source).body if isinstance(s, ast.ClassDef)]
+    tree = parse(source)
+    classes = [s for s in tree.body if isinstance(s, ast.ClassDef)]
     if not classes:
         raise TaskError("the task defines no class")
     if any(c.name == "Model" for c in classes):
         return "Model"
-    modules = [c for c in classes if any("Module" in ast.unparse(b) for b in c.bases)]
-    return (modules or classes)[-1].name
+    modules = _modules(classes)
+    used = {name for s in tree.body for name in _names(s) if name != getattr(s, "name", "")}
+    # a part may stand after the class that it is a part of: one of a table of layers, or what forward makes
+    return ([m for m in modules if m not in used] or modules or [c.name for c in classes])[-1]
+
+
+def _modules(classes: Sequence[ast.ClassDef]) -> list[str]:
+    """The names of the nn.Module classes among those of a text, of which some are made of others."""
+    found: list[str] = []
+    for c in classes:
+        bases = [ast.unparse(b) for b in c.bases]
+        if any("Module" in b or b in found or b.startswith(LAYERS) for b in bases):
+            found.append(c.name)
+    return found
 
 
 def sizes(source: str) -> tuple[Size, ...]:
