@@ -29,6 +29,9 @@ VIEWS = frozenset({
     "unsafe_chunk", "unsafe_split", "_conj", "squeeze_", "unsqueeze_", "transpose_", "t_", "as_strided_",
     "is_same_size", "sym_size", "sym_stride", "sym_numel", "sym_storage_offset", "promote_types",
     "result_type", "can_cast", "data", "requires_grad_", "resolve_conj", "resolve_neg",
+    # in inference mode an operator that is made of views is not taken apart before it is seen
+    "broadcast_tensors", "meshgrid", "atleast_1d", "atleast_2d", "atleast_3d", "linalg_diagonal", "matrix_H", "conj",
+    "real", "imag",
 })  # fmt: skip
 READS = frozenset({"_local_scalar_dense", "item", "is_nonzero"})
 COPIES = READS | {"clone", "contiguous", "copy_", "copy", "_to_copy", "to", "type_as"}
