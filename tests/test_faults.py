@@ -6,7 +6,8 @@ import pytest
 
 from kdata.task import TaskError
 from kdata.verify import reasons
-from kdata.verify.faults import TaskFaultError, answered, demand_runnable, one_line
+from kdata.verify.faults import TaskFaultError, answered, demand_runnable
+from kdata.verify.loading import line
 from kdata.verify.probe import Prober
 
 TASK = """import torch
@@ -66,5 +67,5 @@ def test_faults_become_answers_and_other_errors_stay() -> None:
 
 
 def test_lines_are_short() -> None:
-    assert one_line(ValueError("a\n  b")) == "ValueError: a b"
-    assert len(one_line(ValueError("a" * 1000))) == 300
+    assert line(ValueError("a\n  b")) == "ValueError: a b"
+    assert len(line(ValueError("a" * 1000))) == 300

@@ -10,6 +10,7 @@ from torch import nn
 
 from kdata.task import TaskError
 from kdata.verify import reasons
+from kdata.verify.loading import line
 from kdata.verify.probe import Prober
 
 LIGHT = 1 << 20  # elements from which on a reference that fails may lack the memory only
@@ -45,7 +46,7 @@ def demand_runnable(prober: Prober, entry_point: str) -> None:
     except TaskError:
         raise
     except Exception as error:
-        raise TaskFaultError(reasons.BAD_TASK, f"its text raises {one_line(error)}") from error
+        raise TaskFaultError(reasons.BAD_TASK, f"its text raises {line(error)}") from error
     made = program.namespace[entry_point]
     if not (isinstance(made, type) and issubclass(made, nn.Module)):
         raise TaskFaultError(reasons.BAD_TASK, f"{entry_point} is no nn.Module class")
@@ -55,10 +56,4 @@ def demand_runnable(prober: Prober, entry_point: str) -> None:
             try:
                 program.build()(*program.inputs())
             except Exception as error:
-                raise TaskFaultError(reasons.BAD_TASK, f"the reference raises {one_line(error)}") from error
-
-
-def one_line(error: Exception) -> str:
-    """Its type and message in at most 300 characters."""
-    text = " ".join(str(error).split())
-    return f"{type(error).__name__}: {text}"[:300]
+                raise TaskFaultError(reasons.BAD_TASK, f"the reference raises {line(error)}") from error

@@ -21,7 +21,8 @@ from kdata.task import INIT_INPUTS, Program, resize
 from kdata.verify import reasons
 from kdata.verify.compare import FEW
 from kdata.verify.draws import draw, jogged, thinned
-from kdata.verify.faults import TaskFaultError, answered, demand_runnable, one_line
+from kdata.verify.faults import TaskFaultError, answered, demand_runnable
+from kdata.verify.loading import line
 from kdata.verify.probe import Meter, Prober
 from kdata.verify.styles import CONDITIONED, DETAILS, schedule
 from kdata.verify.unfilled import outlined
@@ -311,7 +312,7 @@ class Reference:
                 "golden_state": self.kept.write(dict(exact.state_dict())),
             }
         except Exception as error:  # noqa: BLE001 - no fp64 form: eager itself is the measure
-            kept["note"] = f"golden in the task's own dtype ({one_line(error)[:120]})"
+            kept["note"] = f"golden in the task's own dtype ({line(error)[:120]})"
         with contextlib.suppress(Exception):  # outside its domain: one mutant less
             dropped, _, _ = self._answer(program, state, tree_map(lambda t: thinned(t, generator), inputs))
             kept["dropped"] = self._plain(self.kept, dropped)
