@@ -56,7 +56,7 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._hangs:
+        if self._hangs:  # it would not read that it shall end, and be waited for until its limit
             self._worker.kill()
         elif self._pipes and self._thread.is_alive():
             os.write(self._pipes[0], b"null\n")

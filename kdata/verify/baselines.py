@@ -13,6 +13,7 @@ import itertools
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -290,16 +291,7 @@ def _at(measure: Measure, where: Tensor | None) -> Measure:
     if where is None:
         return measure
     golden = None if measure.golden is None else pick(measure.golden, where)
-    return Measure(
-        pick(measure.eager, where),
-        golden,
-        None,
-        measure.terms,
-        measure.sums,
-        measure.tf32,
-        measure.limits,
-        measure.honest,
-    )
+    return replace(measure, eager=pick(measure.eager, where), golden=golden, noisy=None)
 
 
 def _errors(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from contextlib import nullcontext
 from typing import Any
 
 from triton.runtime import JITFunction
@@ -45,7 +44,8 @@ class DeviceLedger(Ledger):
                 return None
             if ledger.behaviour == "fail":
                 raise InjectedError("injected: this launch failed")
-            with ledger.made.around(tensors_among([*args, *kwargs.values()])) if ledger.made else nullcontext():
+            values = [*args, *kwargs.values()]
+            with ledger.made.around(tensors_among(values)) if ledger.made else contextlib.nullcontext():
                 return run(function, *args, grid=grid, warmup=warmup, **kwargs)
 
         JITFunction.run = watched

@@ -163,7 +163,11 @@ def _call(
         return seat.trials(payload, expected.given_bytes)
     if options.device == "cuda":
         return gpu_judge.call(candidate, payload, expected.given_bytes, options)
-    files = {"given.bin": expected.given_bytes, "candidate.py": candidate.source.encode()}
+    return _interpreted(candidate, payload, expected.given_bytes, options)
+
+
+def _interpreted(candidate: Candidate, payload: dict[str, Any], given: bytes, options: Options) -> Answer:
+    files = {"given.bin": given, "candidate.py": candidate.source.encode()}
     with lease("torch", "kdata.verify.host:warm", **INTERPRETED) as worker:
         return worker.call("kdata.verify.host:answer", payload, options.limits(), files, fetch=("returned.bin",))
 
@@ -228,9 +232,7 @@ def _at_own_sizes(
 
 def _outlined(candidate: Candidate, expected: Expected, options: Options) -> Answer:
     payload = {"manifest": [], "mode": expected.mode, "ablate": None, "trials": [{"outline": expected.own}]}
-    files = {"given.bin": b"", "candidate.py": candidate.source.encode()}
-    with lease("torch", "kdata.verify.host:warm", **INTERPRETED) as worker:
-        return worker.call("kdata.verify.host:answer", payload, options.limits(), files, fetch=("returned.bin",))
+    return _interpreted(candidate, payload, b"", options)
 
 
 def _own_sizes(candidate: Candidate) -> tuple[int, ...]:

@@ -27,7 +27,7 @@ Function = Callable[..., Array]
 MODULES = ("libdevice", "cuda.libdevice", "hip.libdevice")
 NUMPY = ("abs floor ceil trunc exp2 sqrt rint signbit isnan isinf copysign sin cos tan log2 exp cosh sinh tanh log "
          "log10 log1p expm1 hypot cbrt fmod nextafter ldexp").split()  # fmt: skip
-INVERSE = {"asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
+RENAMED = {"asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
            "atanh": np.arctanh, "atan2": np.arctan2, "pow": np.power, "nearbyint": np.rint, "llrint": np.rint,
            "scalbn": np.ldexp, "finitef": np.isfinite, "isfinited": np.isfinite}  # fmt: skip
 SPECIAL = {"erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "erfcx": "erfcx", "normcdf": "ndtr", "normcdfinv": "ndtri",
@@ -40,8 +40,10 @@ WHOLE = {"llrint": tl.int64, "llround": tl.int64, "ilogb": tl.int32, "float_as_i
 REAL = {"int_as_float": tl.float32, "uint_as_float": tl.float32, "longlong_as_double": tl.float64}
 NAMED = {"int": tl.int32, "uint": tl.uint32, "ll": tl.int64, "ull": tl.uint64, "float": tl.float32,
          "double": tl.float64}  # fmt: skip
-ROUNDED: dict[str, Function] = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "sqrt": np.sqrt,
-           "rcp": np.reciprocal, "fma": lambda a, b, c: a * b + c, "rsqrt": lambda a: 1.0 / np.sqrt(a)}  # fmt: skip
+ROUNDED: dict[str, Function] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "sqrt": np.sqrt, "rcp": np.reciprocal,
+    "fma": lambda a, b, c: a * b + c, "rsqrt": lambda a: 1.0 / np.sqrt(a),
+}  # fmt: skip
 TOWARDS = {"n": np.rint, "z": np.trunc, "d": np.floor, "u": np.ceil}
 BITS = re.compile(r"popc|clz|ffs|\w+_as_\w+")
 
@@ -58,7 +60,7 @@ def teach() -> None:
 
 
 def _functions() -> dict[str, Function]:
-    known: dict[str, Function] = {name: getattr(np, name) for name in NUMPY} | INVERSE | _arithmetic() | _bits()
+    known: dict[str, Function] = {name: getattr(np, name) for name in NUMPY} | RENAMED | _arithmetic() | _bits()
     known |= {name: _special(getattr(torch.special, of)) for name, of in SPECIAL.items()}
     known |= {f"{name}_r{way}": _directed(function, way) for name, function in ROUNDED.items() for way in TOWARDS}
     known |= {fast: known[name] for fast, name in FAST.items()}
@@ -70,10 +72,10 @@ def _functions() -> dict[str, Function]:
 
 def _arithmetic() -> dict[str, Function]:
     return {
-        "rsqrt": lambda a: 1.0 / np.sqrt(a),
+        "rsqrt": ROUNDED["rsqrt"],
+        "fma": ROUNDED["fma"],
         "rcbrt": lambda a: 1.0 / np.cbrt(a),
         "exp10": lambda a: np.power(10.0, a),
-        "fma": lambda a, b, c: a * b + c,
         "fast_dividef": np.divide,
         "rhypot": lambda a, b: 1.0 / np.hypot(a, b),
         "norm3d": lambda a, b, c: np.sqrt(a * a + b * b + c * c),

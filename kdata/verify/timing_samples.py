@@ -80,7 +80,10 @@ class Sampler:
         return _outline(outputs)
 
     def _warm(self, what: str, seed: int, seconds: float) -> dict[str, Any]:
-        """Call for so long that the device is warm, and learn how long the host takes to start a call."""
+        """Call for so long that the device is warm, and learn how long the host takes to start a call.
+
+        ``seconds``: 0 for one call, from which nothing is learnt: it compiles.
+        """
         begun = _clock()
         host: list[float] = []
         while _clock() - begun < seconds or len(host) < (4 if seconds else 1):

@@ -36,7 +36,7 @@ class _Unseen:
             return self.function(*args, **kwargs)
 
 
-class Unfilled(Watch):  # type: ignore[no-untyped-call]
+class Unfilled(Watch):
     """A watch over tensors without memory: a number that is read from one is 1."""
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from kdata.sandbox.worker import Answer, JobError
@@ -66,7 +66,7 @@ def unseen(judged: Iterable[Launch], launches: Iterable[Launch]) -> str:
     return ""
 
 
-def _choices(launches: Iterable[Launch]) -> Iterable[tuple[str, str, str]]:
+def _choices(launches: Iterable[Launch]) -> Iterator[tuple[str, str, str]]:
     """Kernels, their parameters, and what numbers and constants these were given."""
     for launch in launches:
         yield launch["kernel"], "", ""
@@ -77,7 +77,7 @@ def _choices(launches: Iterable[Launch]) -> Iterable[tuple[str, str, str]]:
 
 def _counts(choice: str) -> bool:
     """Whether it is a number, which follows from sizes as often as not."""
-    return isinstance(json.loads(choice), int | float) and not isinstance(json.loads(choice), bool)
+    return type(json.loads(choice)) in (int, float)
 
 
 def _flag(choice: str) -> bool:

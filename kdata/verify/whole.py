@@ -96,8 +96,7 @@ def _right(expected: Expected, number: int, run: Run) -> bool:
     if "failed" in answer.value:
         return False
     report = answer.value["trials"][0]
-    fine = report["outcome"] == "ok" and not report["aten"]
-    return fine and not _wrong(expected, number, report, _returned(answer), entire=True)
+    return _ran(report) and not _wrong(expected, number, report, _returned(answer), entire=True)
 
 
 def _programs(report: dict[str, Any]) -> int:
@@ -109,8 +108,7 @@ def _untold(report: dict[str, Any], found: Findings, thorough: bool) -> bool:
     kernels = [launch["kernel"] for launch in report["launches"]]
     others = kernels != [s["kernel"] for s in found.signatures]
     programs = _programs(report)
-    fine = report["outcome"] == "ok" and not report["aten"]
-    return fine and (thorough or (others and len(kernels) > 1)) and PROGRAMS < programs <= ENTIRE
+    return _ran(report) and (thorough or (others and len(kernels) > 1)) and PROGRAMS < programs <= ENTIRE
 
 
 def _entirely(expected: Expected, number: int, run: Run) -> str | None:
@@ -139,18 +137,19 @@ def _genuine(report: dict[str, Any]) -> None:
         raise RejectedError(reasons.NOT_LAUNCHED, "at the task's own sizes")
 
 
+def _ran(report: dict[str, Any]) -> bool:
+    return report["outcome"] == "ok" and not report["aten"]
+
+
 def _partly(report: dict[str, Any]) -> bool:
     """Whether what some of its programs wrote is what all of them leave there."""
-    fine = report["outcome"] == "ok" and not report["aten"]
-    return fine and len(report["launches"]) == 1 and "written" in report
+    return _ran(report) and len(report["launches"]) == 1 and "written" in report
 
 
 def _wrong(
     expected: Expected, number: int, report: dict[str, Any], returned: Tensors, entire: bool = False
 ) -> str:  # fmt: skip
-    if report["outcome"] != "ok" or report["aten"]:
-        return ""
-    if not entire and not _partly(report):
+    if not (_ran(report) if entire else _partly(report)):
         return ""
     trial, ours = expected.trials[number], expected.kept
     kept = trial["kept"]
