@@ -164,6 +164,46 @@ def test_a_package_that_sleeps_at_import_is_left_and_says_so(tmp_path: Path, mon
     assert observed.failure.startswith("timeout of 3 files in a row")
 
 
+INSTALLER = """
+import subprocess
+import sys
+import time
+
+PIP = [sys.executable, "-m", "pip"]
+begun = time.monotonic()
+done = subprocess.run([*PIP, "install", "x"], capture_output=True)
+told = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True).stdout
+WIDTH = 24 if done.returncode and "no-index" in told and time.monotonic() - begun < 30 else 40
+"""
+INSTALLED = """
+from torch import nn
+
+from . import WIDTH
+
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.up = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.up(x).relu()
+
+
+def net():
+    return Net(WIDTH)
+"""
+
+
+def test_a_package_that_installs_others_at_import_installs_nothing_and_waits_for_no_network() -> None:
+    pytest.importorskip("pip")
+    texts = {"lib/__init__.py": INSTALLER, "lib/nets.py": INSTALLED}
+    files = [SourceFile(Origin("local", "lib", "1", path, ("MIT",)), text) for path, text in texts.items()]
+    (found,) = mine.cut_step().function(files)
+    assert isinstance(found, Definition)
+    assert json.loads(found.told)["seen"]["arguments"] == {"width": "24"}
+
+
 def test_a_package_that_cannot_be_laid_out_is_cut_and_counted() -> None:
     texts = FILES | {"toy/model.py/more.py": "x = 1\n"}  # a file in the place of a folder
     files = [source_file(Origin("local", "toy", "1", path), text.encode()) for path, text in texts.items()]

@@ -24,6 +24,8 @@ from kdata.sandbox.zygote import ANSWER
 ROOT = Path(__file__).resolve().parents[2]
 # What a child's environment keeps: where programs and libraries are. No token, no home, no proxy.
 KEPT = ("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "VIRTUAL_ENV")
+# Packages that install others when they are imported: told at once that there is no network, they do not try again.
+OFFLINE = {"PIP_NO_INDEX": "1", "PIP_RETRIES": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "UV_OFFLINE": "1"}
 START_SECONDS = 300.0
 
 
@@ -149,7 +151,7 @@ class Worker:
         command = [sys.executable, "-P", "-m", "kdata.sandbox.zygote", *self.preload]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, cwd=self._scratch,
-            env=environment | self.environment, start_new_session=True,  # so that a Ctrl-C fails no job
+            env=environment | OFFLINE | self.environment, start_new_session=True,  # so that a Ctrl-C fails no job
         )  # fmt: skip
         try:
             self._line(self._process, START_SECONDS)
