@@ -5,6 +5,7 @@ A task's inputs are tensors, numbers, and lists, tuples and dictionaries of them
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterator
 from typing import Any
 
@@ -41,6 +42,8 @@ def _has_record(spec: Spec) -> bool:
 def _made(spec: Spec, name: str, flat: dict[str, Spec]) -> str:
     """The expression of an input, from parameters that are added to ``flat``."""
     if not isinstance(spec, Many) or not _has_record(spec):
+        while name in flat:  # data.x beside an input that is called x
+            name = f"{name}_"
         flat[name] = spec
         return name
     parts = list(_parts(spec, name, flat))
@@ -55,4 +58,5 @@ def _parts(spec: Many, name: str, flat: dict[str, Spec]) -> Iterator[str]:
     for i, item in enumerate(spec.items):
         key = spec.keys[i] if spec.keys else str(i)
         inner = key if key.isidentifier() and key not in flat else f"{name}_{key}"
-        yield _made(item, inner, flat)
+        plain = inner.isidentifier() and inner != "self" and not keyword.iskeyword(inner)
+        yield _made(item, inner if plain else f"{name}_{i}", flat)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import torch
+from torch import nn
 
 from kdata.align import step as align
 from kdata.record import Candidate, Definition, Origin, SourceFile, Task
@@ -12,7 +16,10 @@ from kdata.task import find_entry_point
 from kdata.verbs import read_all
 from kdata.verify.judge import judge
 from kdata.verify.options import Options
+from sources.adapters import adapted
+from sources.inputs import Many, Tensor
 from sources.mine import cut_step, step, write_tasks
+from sources.search import Solution
 
 MASKED = """
 import torch.nn as nn
@@ -43,6 +50,25 @@ def test_a_module_that_takes_a_record_becomes_a_verified_pair(tmp_path: Path) ->
     assert isinstance(candidate, Candidate), candidate
     receipt = judge(read, candidate, Options(targets=()))
     assert receipt.verdict == "verified", receipt.detail
+
+
+class Named(nn.Module):
+    """It takes records whose parts have names that parameters cannot have, or that other inputs have."""
+
+    def forward(self, data: SimpleNamespace, x: torch.Tensor, parts: dict[str, Any]) -> torch.Tensor:
+        made: torch.Tensor = data.x + 2 * x + 3 * parts["a-b"] + 4 * parts["in"] + 5 * parts["of"].x
+        return made
+
+
+def test_parts_of_records_keep_apart_whatever_they_are_called() -> None:
+    ones = [Tensor((n,)) for n in range(1, 6)]
+    record, inner = Many((ones[0],), "record", ("x",)), Many((ones[4],), "record", ("x",))
+    parts = Many((ones[2], ones[3], inner), "dict", ("a-b", "in", "of"))
+    namespace: dict[str, Any] = {"Named": Named}
+    cut, solution = adapted({"name": "Named", "source": ""}, namespace, Solution({}, (record, ones[1], parts)))
+    assert sorted(map(str, solution.specs)) == sorted(map(str, ones))
+    values = [torch.tensor(10.0 ** (t.shape[0] - 1)) for t in solution.specs if isinstance(t, Tensor)]
+    assert namespace[cut["name"]]()(*values) == 54321
 
 
 @pytest.mark.parametrize(
