@@ -82,11 +82,12 @@ def _names(node: ast.stmt, decorator: ast.expr) -> frozenset[str]:
 
 def words(trees: Iterable[ast.AST]) -> set[str]:
     """What trees say that may be an entry's name: strings, and attributes such as ``Norm.BATCH``; in lower case."""
-    return set().union(*map(_words, trees))
+    return set().union(*map(words_in, trees))
 
 
 @functools.lru_cache(maxsize=1 << 13)
-def _words(tree: ast.AST) -> frozenset[str]:
+def words_in(tree: ast.AST) -> frozenset[str]:
+    """The same of one tree, remembered: a registry's function is part of each of its entries."""
     found = set()
     for node in nodes(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 80:

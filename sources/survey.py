@@ -17,13 +17,16 @@ from typing import Any
 
 from sources import documents
 from sources.cutpoints import Framework, framework
+from sources.danger import branches, harmful
 from sources.hints import MAX_CALLS, Hints, Place
 from sources.modules import Candidate, candidates
+from sources.registries import words_in
 from sources.scope import nodes
 from sources.symbols import Package
 
 MAX_AT_ONCE = 4 << 20  # characters of a framework that are parsed at once
 RARELY = 500_000  # new objects between two looks for garbage
+REMEMBERED = (nodes, branches, harmful, words_in)  # each keeps the trees that it was asked about
 Look = tuple[Package, Hints]
 
 
@@ -53,7 +56,8 @@ class Whole:
                 package = Package(self.code, self.replacements, self.examples)
                 self._only = package, Hints(package, self.settings.values())
             return self._only
-        nodes.cache_clear()  # it keeps the trees that were looked at before
+        for remembered in REMEMBERED:
+            remembered.cache_clear()
         point = self._cut_points[self.framework]
         package = Framework(self.framework, point, self.code, self.replacements, self.examples, paths)
         return package, Hints(package)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import gc
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,18 @@ def test_a_framework_cut_folder_by_folder_is_cut_as_at_once(tmp_path: Path, monk
     assert {c["symbol"] for c in at_once["cuts"]} == {"Gate", "Net"}
     assert [(r["symbol"], r["reason"]) for r in at_once["refused"]] == [("Twin", "duplicate")]
     assert list(at_once["broken"]) == ["frame/broken.py"]
+
+
+def test_trees_that_were_looked_at_are_forgotten() -> None:
+    whole = survey.Whole.of(package())
+    tree = ast.parse(FILES["frame/layers/gate.py"])
+    for remembered in survey.REMEMBERED:
+        remembered(tree)
+    kept = weakref.ref(tree)
+    del tree
+    whole.look([])
+    gc.collect()
+    assert kept() is None
 
 
 def test_calls_in_other_folders_are_told(tmp_path: Path, folder_by_folder: None) -> None:
