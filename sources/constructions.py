@@ -139,12 +139,8 @@ class Constructions:
 
     def _may_be(self, option: str) -> bool:
         """Whether the names that a wished value is spelled with are known."""
-        names = (
-            (n.id for n in ast.walk(ast.parse(option, mode="eval")) if isinstance(n, ast.Name))
-            if option != CONFIG
-            else iter(())
-        )
-        return all(n in self.namespace for n in names)
+        tree = ast.parse("" if option == CONFIG else option)
+        return all(n.id in self.namespace for n in ast.walk(tree) if isinstance(n, ast.Name))
 
     def again(self, arguments: Arguments) -> bool:
         """Whether these arguments are new; they are the next to be tried."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import operator
 import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ _BUILT_IN = {"int": "2", "float": "0.5", "bool": "True", "str": "'relu'", "list"
              "dict": "{}"}  # fmt: skip
 _TURNED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
            ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is}  # fmt: skip
+_COMPUTED = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 _MISSING = object()
 
 
@@ -127,7 +129,7 @@ def _wishes(test: ast.expr, truth: bool, values: Mapping[str, Any]) -> Iterator[
         if test.func.id == "isinstance" and truth:
             yield _demand(test.args[0], _instances(test.args[1], values), values)
         elif test.func.id == "hasattr" and truth:
-            yield _demand(test.args[0], ["<config>", "nn.Identity()"], values)
+            yield _demand(test.args[0], [CONFIG, "nn.Identity()"], values)
     elif isinstance(test, ast.Name | ast.Attribute):
         yield _demand(test, ["True", "2"] if truth else ["False", "None"], values)
 
@@ -224,12 +226,10 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
     if _is_length(node) and isinstance(node, ast.Call):
         inner = _value(node.args[0], values)
         return len(inner) if isinstance(inner, list | tuple | dict | str) else _MISSING
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub | ast.Mult):
+    if isinstance(node, ast.BinOp) and type(node.op) in _COMPUTED:
         sides = _value(node.left, values), _value(node.right, values)
         if all(type(s) in (int, float) for s in sides):
-            left, right = sides
-            added = left + right if isinstance(node.op, ast.Add) else left - right
-            return left * right if isinstance(node.op, ast.Mult) else added
+            return _COMPUTED[type(node.op)](*sides)
     return _MISSING
 
 

@@ -25,7 +25,6 @@ STANDS_FOR = {
     ),
     f"{ROOT}/utils/triton_lang_helper.py": "import kdata_libdevice as tl_extra_shim\n",
 }
-EXTENSION = f"{ROOT}/utils/triton_lang_extension.py"
 DROPPED = ("libentry(", "use_tl_extra")
 # The output's element type for each promotion method, of the tensors' common one.
 DTYPES = {
