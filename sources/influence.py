@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from sources.inputs import Specs, Tensor, all_tensors, edited
 
 Place = tuple[tuple[int, ...], tuple[int, ...]]  # a tensor's path, and those of its dimensions that change as one
-MAX_SIZE = 4096
+MAX_SIZE = 4096  # a secant between failures of two kinds leads anywhere
 # Messages that tell two sizes that have to be equal.
 _PAIRS = [re.compile(pattern) for pattern in (
     r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)",

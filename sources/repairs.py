@@ -20,7 +20,7 @@ from sources.kinds import KINDS
 
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
 SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
-MAX_ELEMENTS = 1 << 22
+MAX_ELEMENTS = 1 << 22  # of one input that is proposed
 MAX_SIDE, MAX_DIMENSION = 256, 4096
 
 

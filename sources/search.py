@@ -80,7 +80,7 @@ def call(
     """One call of forward on drawn inputs: how far it came, the result or the error; see ``Progress``."""
     torch.manual_seed(0)
     progress = Progress(budget, operators, light)
-    if (drawn := sum(math.prod(t.shape) for _, t in all_tensors(specs))) > MAX_ELEMENTS:
+    if (drawn := _elements(specs)) > MAX_ELEMENTS:
         return progress, None, TooMuchError(f"inputs of {drawn} elements")
     arguments = [draw(spec) for spec in specs]
     try:
@@ -256,7 +256,7 @@ class _InputSearch:
         for i, other in enumerate(solved):
             self._push(0.1 * i - reached, other)
         for cost, other in repairs(Failure(specs, message, self.module, *progress.last)):
-            grown = GROWN * max(0.0, math.log2(_elements(other) / LIGHT))
+            grown = GROWN * math.log2(max(LIGHT, _elements(other)) / LIGHT)
             idle = IDLE * self.influence.idle(failure, specs, other)
             self._push(cost + 0.4 + dearer + idle + grown, other)
         if progress.work - progress.count > HEAVY and (smaller := halved(of_one(specs))) != specs:
@@ -265,7 +265,7 @@ class _InputSearch:
 
 
 def _elements(specs: Specs) -> int:
-    return 1 + sum(math.prod(t.shape) for _, t in all_tensors(specs))
+    return sum(math.prod(t.shape) for _, t in all_tensors(specs))
 
 
 def _file(module: nn.Module) -> str:
