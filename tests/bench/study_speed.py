@@ -11,6 +11,7 @@ import importlib.util
 import json
 import random
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +22,8 @@ import study
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import JobError
 from kdata.verify import gpu
+from kdata.verify.baselines import private_caches
+from kdata.verify.loading import line
 
 BATCH = 16  # rows a child: starting CUDA takes it seconds
 SECONDS, MEMORY = 20.0, 32 << 30  # a row's
@@ -28,12 +31,13 @@ SECONDS, MEMORY = 20.0, 32 << 30  # a row's
 Row = dict[str, Any]
 
 
-def time_job(payload: list[dict[str, str]], scratch: Path) -> list[list[float]]:
-    """Milliseconds of task and kernel, for each row; nothing for one that fails. In a sandbox worker, on a GPU."""
+def time_job(payload: list[dict[str, str]], scratch: Path) -> list[list[float] | str]:
+    """Milliseconds of task and kernel, for each row; of one that fails, why. In a sandbox worker, on a GPU."""
+    private_caches(scratch)  # no other place can be written to
     return [_times(row, scratch, f"kernels{number}") for number, row in enumerate(payload)]
 
 
-def _times(row: dict[str, str], scratch: Path, name: str) -> list[float]:
+def _times(row: dict[str, str], scratch: Path, name: str) -> list[float] | str:
     import torch
     from triton.testing import do_bench
 
@@ -50,8 +54,7 @@ def _times(row: dict[str, str], scratch: Path, name: str) -> list[float]:
                 found.append(float(do_bench(lambda call=model: call(*inputs), warmup=5, rep=25, return_mode="median")))
         return found
     except Exception as error:  # whatever a mined program raises: the row is left out of both halves
-        print(f"{row['entry_point']}: {type(error).__name__}: {error}", file=sys.stderr)
-        return []
+        return line(error)
 
 
 def _module(text: str, file: Path) -> ModuleType:
@@ -64,16 +67,17 @@ def _module(text: str, file: Path) -> ModuleType:
     return module
 
 
-def timed(rows: list[Row]) -> list[list[float]]:
+def timed(rows: list[Row]) -> list[list[float] | str]:
     """Of a batch; where its child is lost, of each row by itself."""
     given = [{key: row[key] for key in ("python_code", "triton_code", "entry_point")} for row in rows]
     with gpu.borrow() as card, lease("torch", PYTHONPATH=study.PATH, **card.environment()) as worker:
         try:
             limits = card.limits(SECONDS * len(rows), MEMORY)
-            return [[float(v) for v in times] for times in worker.call("study_speed:time_job", given, limits).value]
+            found: list[list[float] | str] = worker.call("study_speed:time_job", given, limits).value
+            return found
         except JobError as error:
-            print(f"{len(rows)} rows: {error}", file=sys.stderr)
-    return [[]] if len(rows) == 1 else [times for row in rows for times in timed([row])]
+            lost = str(error)
+    return [lost] if len(rows) == 1 else [times for row in rows for times in timed([row])]
 
 
 def main(dataset: Path, out: Path, workers: int = 4) -> None:
@@ -82,9 +86,9 @@ def main(dataset: Path, out: Path, workers: int = 4) -> None:
     batches = [rows[at : at + BATCH] for at in range(0, len(rows), BATCH)]
     with ThreadPoolExecutor(workers) as threads:
         times = [t for batch in threads.map(timed, batches) for t in batch]
-    known = [
-        (reference / mine, row) for row, (reference, mine) in ((r, t) for r, t in zip(rows, times, strict=True) if t)
-    ]
+    known = [(t[0] / t[1], row) for row, t in zip(rows, times, strict=True) if not isinstance(t, str)]
+    for why, count in Counter(t for t in times if isinstance(t, str)).most_common(5):
+        print(f"{count} rows not timed: {why}", file=sys.stderr)
     fast = sorted(known, key=lambda item: -item[0])[: len(known) // 2]
     control = random.Random(0).sample(known, len(fast))
     for name, chosen in (("fast", fast), ("control", control)):
