@@ -24,7 +24,7 @@ from kdata.verify.findings import Findings, Judgement, RejectedError
 from kdata.verify.gpu import LostError
 from kdata.verify.gpu_judge import Seat
 from kdata.verify.options import INTERPRETED, WHOLE, Options
-from kdata.verify.source import defines_kernel, integers, landmarks, object_to, task_part, values_named
+from kdata.verify.source import asks_how, defines_kernel, integers, landmarks, object_to, task_part, values_named
 from kdata.verify.tolerances import VERSION
 from kdata.verify.trial import Expected, compare
 
@@ -57,6 +57,8 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
         asked = task.source, task.entry_point, replace(options, targets=()), salt, gradient, named
         expected = expect(*asked)
         found.mode = expected.mode
+        if not (salt or asks_how(candidate.source)):
+            expected = expected.called_one_way()
         with gpu_judge.seated(candidate, expected.mode, options, found) as seat:
             _run(candidate, expected, options, found, seat)
             breadth.look(expected, lambda wider, chosen: _call(candidate, wider, chosen, options, ablate=None), found)

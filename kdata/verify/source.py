@@ -26,6 +26,9 @@ NEVER_IMPORTED = re.compile(r"(torch|triton)\.testing")
 FOLDED: dict[type[ast.operator], Callable[[int, int], int]] = {ast.Add: add, ast.Sub: sub, ast.Mult: mul}
 BLOCK_SIZES = (32, 64, 128, 256, 512, 1024, 2048, 4096)
 MOST_NAMED = 8
+ASKS_HOW = re.compile(
+    r"train|eval|grad|infer|leaf|\bmode|hook|attr|(?<!init)__(?!init__)|\bvars\b|\btry\b|version|output_nr|_base\b|_is_view"
+)
 ONE = 0x3F800000  # the bits of 1.0 in float32
 COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")  # as PEP 263 has it
 UTF8 = frozenset({"utf-8", "utf8", "u8", "utf", "utf-8-sig", "ascii", "us-ascii"})
@@ -109,6 +112,11 @@ def values_named(text: str) -> tuple[float, ...]:
     bits = sorted(v for v in said if type(v) is int and 2 < v < 1 << 23) if "bitcast" in text else []
     ending = [struct.unpack("<f", struct.pack("<I", ONE | v))[0] for v in bits]
     return (*numbers[:MOST_NAMED], *midway[:MOST_NAMED], *ending[:MOST_NAMED])
+
+
+def asks_how(text: str) -> bool:
+    """Whether a text has words by which it could find out in which mode, or with which gradients, it is called."""
+    return bool(ASKS_HOW.search(text))
 
 
 def _whole(node: ast.AST) -> int | None:

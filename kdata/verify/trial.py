@@ -55,6 +55,12 @@ class Expected:
         other.trials = trials
         return other
 
+    def called_one_way(self) -> Expected:
+        """The same without calls in other modes and with gradients: for what cannot tell them apart."""
+        other = copy.copy(self)
+        other.otherwise = []
+        return other
+
     def numbers(self, *kinds: str) -> list[int]:
         """The trials whose variants are of these kinds."""
         return [i for i, t in enumerate(self.trials) if self.variants[t["variant"]]["kind"] in kinds]
