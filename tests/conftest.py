@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+import setuptools  # noqa: F401 - PyTorch's operator database asks for it, and it must come before any distutils
 
 ROOT = Path(__file__).resolve().parents[1]
 _home = tempfile.TemporaryDirectory(prefix="kdata-tests-")
