@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,6 +40,29 @@ def test_early_ends_have_reasons(worker: Worker, job: str, words: str) -> None:
             session.ask({"number": 1}, 1.0)
     with Session(worker, "session_jobs:double", None, LIMITS) as session:
         assert session.ask({"number": 4}, 5) == {"double": 8}
+
+
+def test_a_hanging_job_is_not_waited_for(worker: Worker) -> None:
+    started = time.monotonic()
+    with Session(worker, "session_jobs:hang", None, Limits(wall=50, cpu=50)) as session:
+        with pytest.raises(JobError, match="no answer in time"):
+            session.ask({"number": 1}, 0.5)
+    assert time.monotonic() - started < 20
+    with Session(worker, "session_jobs:double", None, LIMITS) as session:
+        assert session.ask({"number": 4}, 5) == {"double": 8}
+
+
+def test_files_are_read_where_they_lie(worker: Worker) -> None:
+    with Session(worker, "session_jobs:write", None, LIMITS) as session:
+        session.ask({"name": "plain"}, 5)
+        assert session.read("plain", 7) == b"content"
+        with pytest.raises(JobError, match="more than 6 bytes"):
+            session.read("plain", 6)
+        session.ask({"name": "link", "to": "/etc/passwd"}, 5)
+        with pytest.raises(JobError, match="left no"):
+            session.read("link", 1 << 20)
+        with pytest.raises(JobError, match="left no"):
+            session.read("absent", 7)
 
 
 def test_files_are_taken_out_of_the_jobs_reach(worker: Worker, tmp_path: Path) -> None:

@@ -91,7 +91,8 @@ class Full:
         for seed in [*seeds, *(secrets.randbits(BITS) for _ in range(draws))]:  # natural ones last: for the timed calls
             answer = self.ask({"do": "watch", "seed": seed})
             if called := answer.get("aten"):
-                raise RejectedError(reasons.ATEN, f"at its own sizes: {', '.join(map(str, called))[:300]}")
+                named = ", ".join(map(str, called)) if isinstance(called, list) else str(called)
+                raise RejectedError(reasons.ATEN, f"at its own sizes: {named[:300]}")
             if not answer.get("launches"):
                 raise RejectedError(reasons.NOT_LAUNCHED, "at its own sizes")
             self.compare_structure(answer)
