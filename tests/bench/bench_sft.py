@@ -1,6 +1,6 @@
 """Tokens a second and held-out loss of ``kdata sft`` beside TRL's trainer as it comes, without packing: one epoch each.
 
-Both learn the answers only, from the same rows, with the same learning rate; each step sees about as many tokens.
+Both learn the answers only, from the same rows, with the same learning rate, in about as many steps.
 By default a tiny model made up here, for a CPU. For a real one: BASE=folder DATA=dataset python tests/bench/bench_sft.py
 """
 
@@ -29,7 +29,6 @@ from sft.options import SftOptions
 
 LENGTH = 8192 if "BASE" in os.environ else 2048  # tokens of a packed row
 ROWS, RATE = 2, 2e-5  # rows of a step, peak learning rate
-EXAMPLES = 8  # of a step of TRL's
 CUDA = torch.cuda.is_available()
 
 
@@ -77,17 +76,17 @@ def ours(options: SftOptions, tokens: int) -> tuple[float, float, float]:
     return timer.rate(tokens), held_out[0], held_out[-1]
 
 
-def plain(options: SftOptions, found: data.Corpus, tokens: int) -> tuple[float, float, float]:
-    """The same of TRL's own trainer."""
+def plain(options: SftOptions, found: data.Corpus, tokens: int, examples: int) -> tuple[float, float, float]:
+    """The same of TRL's own trainer, which is given so many examples a step."""
     from datasets import Dataset
     from trl import SFTConfig, SFTTrainer
 
-    def rows(examples: Any) -> Any:
-        told = [{"prompt": e.messages, "completion": [{"role": "assistant", "content": e.answer}]} for e in examples]
+    def rows(given: Any) -> Any:
+        told = [{"prompt": e.messages, "completion": [{"role": "assistant", "content": e.answer}]} for e in given]
         return Dataset.from_list(told)
 
     settings = SFTConfig(
-        output_dir=f"{options.out}-plain", num_train_epochs=1, per_device_train_batch_size=EXAMPLES,
+        output_dir=f"{options.out}-plain", num_train_epochs=1, per_device_train_batch_size=examples,
         per_device_eval_batch_size=4, learning_rate=RATE, lr_scheduler_type="cosine", bf16=CUDA, use_cpu=not CUDA,
         max_length=LENGTH, save_strategy="no", eval_strategy="no", report_to="none", disable_tqdm=True, seed=0,
         model_init_kwargs={"dtype": "float32"},
@@ -113,7 +112,8 @@ def main() -> None:
         found = data.load(options)
         kept, _ = encode.encode(found.train, encode.Encoder(AutoTokenizer.from_pretrained(base)), LENGTH)
         tokens = sum(len(e.ids) for e in kept)
-        packed, alone = ours(options, tokens), plain(options, found, tokens)
+        steps = -(-tokens // (LENGTH * ROWS))
+        packed, alone = ours(options, tokens), plain(options, found, tokens, -(-len(kept) // steps))
     print(f"{len(kept)} examples, {tokens} tokens, {torch.cuda.get_device_name() if CUDA else 'CPU'}")
     for title, (rate, before, after) in (("kdata sft", packed), ("plain TRL", alone)):
         print(f"{title:10} {rate:10,.0f} tokens/s   held-out loss {before:.4f} -> {after:.4f}")

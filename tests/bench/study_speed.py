@@ -1,8 +1,11 @@
-"""Rows whose kernels are fast, and as many chosen at random: does a filter by speed help a model? Needs a GPU.
+"""Rows whose kernels are fast, and as many of the same families at random: does a filter by speed help a model?
+
+Needs a GPU.
 
 ``python tests/bench/study_speed.py DATASET OUT [WORKERS]`` times each row's task and kernel with Triton's ``do_bench``
 on the task's own inputs (quick and shared with other work: good enough to choose by, no claim about any one kernel),
-and writes ``OUT/fast``, the faster half over eager PyTorch, and ``OUT/control``, as many of the timed rows at random.
+and writes ``OUT/fast``, of each operator family the half that gains most over eager PyTorch, and ``OUT/control``, as many
+of each family at random.  Without regard to families the fast half has half the products and convolutions of the rest.
 """
 
 from __future__ import annotations
@@ -80,6 +83,18 @@ def timed(rows: list[Row]) -> list[list[float] | str]:
     return [lost] if len(rows) == 1 else [times for row in rows for times in timed([row])]
 
 
+def halves(known: list[tuple[float, Row]]) -> tuple[list[Row], list[Row]]:
+    """Of rows and their gains: the faster half of each family, and as many of it at random."""
+    fast: list[Row] = []
+    control: list[Row] = []
+    for family in sorted({row["family"] for _, row in known}):
+        of_it = sorted(((gain, row) for gain, row in known if row["family"] == family), key=lambda item: -item[0])
+        half = (len(of_it) + 1) // 2
+        fast += [row for _, row in of_it[:half]]
+        control += [row for _, row in random.Random(0).sample(of_it, half)]
+    return fast, control
+
+
 def main(dataset: Path, out: Path, workers: int = 4) -> None:
     """Write both folders, and all times beside them."""
     rows, schema = study.read(dataset)
@@ -89,13 +104,10 @@ def main(dataset: Path, out: Path, workers: int = 4) -> None:
     known = [(t[0] / t[1], row) for row, t in zip(rows, times, strict=True) if not isinstance(t, str)]
     for why, count in Counter(t for t in times if isinstance(t, str)).most_common(5):
         print(f"{count} rows not timed: {why}", file=sys.stderr)
-    fast = sorted(known, key=lambda item: -item[0])[: len(known) // 2]
-    control = random.Random(0).sample(known, len(fast))
-    for name, chosen in (("fast", fast), ("control", control)):
-        study.write([row for _, row in chosen], schema, dataset, out / name)
+    for name, chosen in zip(("fast", "control"), halves(known), strict=True):
+        study.write(chosen, schema, dataset, out / name)
     (out / "times.json").write_text(json.dumps({row["id"]: ratio for ratio, row in known}))
-    least = fast[-1][0] if fast else 0.0
-    print(f"{len(known)} of {len(rows)} rows timed, {len(fast)} at least {least:.2f} times as fast as eager")
+    print(f"{len(known)} of {len(rows)} rows timed")
 
 
 if __name__ == "__main__":
