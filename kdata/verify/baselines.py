@@ -31,13 +31,13 @@ from kdata.verify.gpu_errors import Measure, Span, near, unequal
 from kdata.verify.loading import line
 from kdata.verify.probe import Meter
 from kdata.verify.reference import CONDITION
+from kdata.verify.scratch import OWN
 from kdata.verify.timing_samples import Sampler
 from kdata.verify.values import finite, shifts, span
 from kdata.verify.values import near as near_to
 from kdata.verify.warmup import Double
 from kdata.verify.wire import NotPlainError, Outline, Writer
 
-OWN = "own.bin"
 _driver: dict[str, bytes] = {}  # Triton's part of the driver, by its place in a cache
 COMPILED = {"compile": "default", "max-autotune": "max-autotune-no-cudagraphs"}  # torch.compile's modes
 

@@ -15,6 +15,7 @@ from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.compare import Tensors
 from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import Expected, compare, failure
 
 CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strided": "holds for transposed views",
@@ -70,5 +71,5 @@ def _judged(wider: Expected, numbers: Sequence[int], run: Run) -> list[tuple[Tri
     if "failed" in value:
         outcome, detail = value["failed"]
         return [(failure(wider, n, str(detail)), str(outcome)) for n in numbers]
-    returned = Tensors(value["manifest"], answer.files.get("returned.bin", b""))
+    returned = Tensors(value["manifest"], answer.files.get(RETURNED, b""))
     return [compare(wider, n, report, returned) for n, report in zip(numbers, value["trials"], strict=True)]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,42 @@ def _same_kind(path: str, one: dict[str, Any], other: dict[str, Any]) -> None:
             raise UnequalError(reasons.STRUCTURE, f"{path} has {name} {other[name]}, the reference {one[name]}")
     if _overlaps(other) and not _overlaps(one):
         raise UnequalError(reasons.STRUCTURE, f"{path} repeats one element (stride 0)")
+
+
+def demand_apart(expected: Node, ours: Tensors, got: Node, theirs: Tensors) -> None:
+    """Two outputs lie in one memory only where the reference's do; both have the same structure.
+
+    Raises:
+        UnequalError: elsewhere, too.
+    """
+    found = dict(leaves(got))
+    pairs = [(path, node["tensor"], found[path]["tensor"]) for path, node in leaves(expected) if "tensor" in node]
+    for (path, a, one), (other_path, b, other) in combinations(pairs, 2):
+        if _meet(theirs.entry(one), theirs.entry(other)) and not _meet(ours.entry(a), ours.entry(b)):
+            raise UnequalError(reasons.STRUCTURE, f"{path} and {other_path} lie in the same memory")
+
+
+def _meet(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two tensors share an element's memory."""
+    if one.get("storage") is None or one.get("storage") != other.get("storage"):
+        return False
+    (first, end), (other_first, other_end) = _reach(one), _reach(other)
+    if first >= other_end or other_first >= end:
+        return False
+    return one["item"] != other["item"] or bool(np.intersect1d(_places(one), _places(other)).size)
+
+
+def _reach(entry: dict[str, Any]) -> tuple[int, int]:
+    """The first byte of a tensor in its storage, and what follows the last one."""
+    steps = [(n - 1) * s for n, s in zip(entry["shape"], entry["strides"], strict=True)]
+    count = 0 if 0 in entry["shape"] else 1 + sum(steps)
+    return entry["start"] * entry["item"], (entry["start"] + count) * entry["item"]
+
+
+def _places(entry: dict[str, Any]) -> Array:
+    """Where the elements of a tensor are in its storage."""
+    steps = [np.arange(n) * s for n, s in zip(entry["shape"], entry["strides"], strict=True)]
+    return np.asarray(entry["start"] + sum(np.ix_(*steps))).reshape(-1) if steps else np.array([entry["start"]])
 
 
 def _overlaps(entry: dict[str, Any]) -> bool:

@@ -19,13 +19,13 @@ from kdata.sandbox.pool import lease
 from kdata.sandbox.session import Session
 from kdata.sandbox.worker import JobError
 from kdata.verify import reasons
-from kdata.verify.compare import Tensors, UnequalError, structure
+from kdata.verify.compare import Tensors, UnequalError, demand_apart, structure
 from kdata.verify.findings import RejectedError
 from kdata.verify.gpu import Card, healthy
+from kdata.verify.scratch import OUTPUT, OWN, TAKEN
 from kdata.verify.styles import BITS, ON_DEVICE, styled
 from kdata.verify.trial import OUTCOMES
 
-OWN = "own.bin"  # what the reference's process leaves for the candidate's
 COMPILING = 300.0  # seconds that building, compiling and autotuning may take
 CALL = 60.0  # seconds that anything else may take
 DRAWS = 2  # of inputs whose outputs are compared whole
@@ -108,7 +108,9 @@ class Full:
             if "odd" in answer:
                 raise UnequalError(reasons.STRUCTURE, f"it returns {str(answer['odd'])[:200]}")
             theirs = Tensors(answer["manifest"], b"")
-            structure(self.admitted["outputs"], Tensors(self.admitted["outline"], b""), answer["node"], theirs)
+            ours = Tensors(self.admitted["outline"], b"")
+            structure(self.admitted["outputs"], ours, answer["node"], theirs)
+            demand_apart(self.admitted["outputs"], ours, answer["node"], theirs)
             if any(entry["device"] != "cuda" for entry in theirs.manifest):
                 raise UnequalError(reasons.STRUCTURE, "an output is not on the GPU")
         except UnequalError as unequal:
@@ -126,10 +128,10 @@ class Full:
         at = {"count": EVERYTHING if whole else RUNS, "run": 1 if whole else RUN, "seed": secrets.randbits(48)}
         self.ask({"do": "write", **at})
         try:
-            self.host.take("output.bin", self.bench.folder / "candidate.bin")
+            self.host.take(OUTPUT, self.bench.folder / TAKEN)
         except JobError as error:
             raise RejectedError(reasons.CRASH, str(error)) from error
-        question = {"do": "judge", "file": "candidate.bin", "at": at["seed"], "count": at["count"], "run": at["run"]}
+        question = {"do": "judge", "file": TAKEN, "at": at["seed"], "count": at["count"], "run": at["run"]}
         tolerances = {name: self.admitted[name] for name in ("terms", "sums")}
         outputs = self.trust({**question, "seed": seed, **tolerances}, COMPILING)["outputs"]
         trial = self._trial(seed, outputs, whole)

@@ -17,15 +17,15 @@ from torch.profiler import ProfilerActivity, profile
 from kdata.sandbox.session import Peer
 from kdata.verify import enclosure, host, reasons, wire
 from kdata.verify.allowed import Watch
-from kdata.verify.baselines import OWN, prepare, private_caches
+from kdata.verify.baselines import prepare, private_caches
 from kdata.verify.gpu_draws import Draws
 from kdata.verify.gpu_launches import DeviceLedger
 from kdata.verify.guards import start_bools_as
 from kdata.verify.loading import line, load
+from kdata.verify.scratch import OWN, SOURCE, VALUE
 from kdata.verify.timing_samples import Sampler
 
 PROFILED = 3  # calls
-VALUE = "value.json"  # what trials gave
 _ledger = DeviceLedger()
 _profile, _sync = profile, torch.cuda.synchronize
 
@@ -93,7 +93,7 @@ class Full:
         reader = wire.Reader(handed["manifest"], (scratch / OWN).read_bytes(), "cuda")
         self._draws = Draws.read(handed["given"]["draws"], reader)
         state = reader.read(handed["given"]["state"])
-        module = load(scratch / host.SOURCE)
+        module = load(scratch / SOURCE)
         model = host.build(module, reader, handed["given"])
         try:
             model.load_state_dict(state, strict=True)

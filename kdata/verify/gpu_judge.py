@@ -18,6 +18,7 @@ from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.gpu import Card, LostError, borrow, cards, healthy, held
 from kdata.verify.gpu_full import COMPILING, UnmeasuredError, opened
 from kdata.verify.options import Options
+from kdata.verify.scratch import GIVEN, RETURNED, SOURCE, VALUE
 from kdata.verify.timing import Plan, Timer, kernel_names
 
 MOST_JSON, MOST_BYTES = Limits().answer, 8 << 30  # of what trials leave
@@ -50,7 +51,7 @@ def call(candidate: Candidate, payload: Mapping[str, Any], given: bytes, options
         JobError: the candidate's process gave no answer.
         LostError: the GPU does not compute any more.
     """
-    files = {"given.bin": given, "candidate.py": candidate.source.encode()}
+    files = {GIVEN: given, SOURCE: candidate.source.encode()}
     with borrow() as card, held(card, alone=False), _watched(card):
         limits = card.limits(options.gpu_timeout, options.gpu_memory)
         with lease("torch", "kdata.verify.gpu_host:warm", **card.environment(options.tf32)) as worker:
@@ -59,7 +60,7 @@ def call(candidate: Candidate, payload: Mapping[str, Any], given: bytes, options
                 {**payload, "tf32": options.tf32},
                 limits,
                 files,
-                fetch=("returned.bin",),
+                fetch=(RETURNED,),
             )
 
 
@@ -99,7 +100,7 @@ class Seat:
         """The process; a new one where there is none."""
         if self._session is None:
             limits = self.card.limits(self.options.gpu_timeout + 4 * COMPILING, self.options.gpu_memory)
-            files = {"candidate.py": self.candidate.source.encode(), "given.bin": given}
+            files = {SOURCE: self.candidate.source.encode(), GIVEN: given}
             payload = {"mode": self.mode, "tf32": self.options.tf32, "trials": trials}
             environment = self.card.environment(self.options.tf32)
             worker = self._stack.enter_context(lease("torch", "kdata.verify.gpu_host:warm", **environment))
@@ -124,12 +125,12 @@ def _answer(said: Mapping[str, Any], session: Session) -> Answer:
     if "failed" in said:
         raise JobError("exception", str(said["failed"])[:300])
     try:
-        value = json.loads(session.read("value.json", MOST_JSON))
+        value = json.loads(session.read(VALUE, MOST_JSON))
     except (ValueError, RecursionError) as error:
         raise JobError("no answer", "it said what is no JSON") from error
     if not isinstance(value, dict):
         raise JobError("no answer", "it said what is no JSON object")
-    names = () if "failed" in value else ("returned.bin",)
+    names = () if "failed" in value else (RETURNED,)
     return Answer(value, (), 0.0, {name: session.read(name, MOST_BYTES) for name in names})
 
 

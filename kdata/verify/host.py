@@ -23,11 +23,11 @@ from kdata.verify.gradients import gradients
 from kdata.verify.guards import guarded, intact, start_bools_as
 from kdata.verify.launches import InjectedError, Ledger, Made
 from kdata.verify.loading import ImportingError, line, load
+from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
 from kdata.verify.state import fingerprint
 from kdata.verify.unfilled import Blank, Unfilled
 from kdata.verify.values import CALLING
 
-GIVEN, RETURNED, SOURCE = "given.bin", "returned.bin", "candidate.py"
 PROGRAMS = 2  # of each launch, to see whether a call in another way does the same
 WAY = ("mode", "gradients")  # in which a trial is called, where not in the usual way
 MOST_CHOICES = 48  # configurations of an autotuner that are run beyond one a trial

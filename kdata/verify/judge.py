@@ -24,6 +24,7 @@ from kdata.verify.findings import Findings, Judgement, RejectedError
 from kdata.verify.gpu import LostError
 from kdata.verify.gpu_judge import Seat
 from kdata.verify.options import INTERPRETED, WHOLE, Options
+from kdata.verify.scratch import GIVEN, KEPT, RETURNED, SOURCE
 from kdata.verify.source import asks_how, defines_kernel, integers, landmarks, object_to, task_part, values_named
 from kdata.verify.tolerances import VERSION
 from kdata.verify.trial import Expected, compare
@@ -120,16 +121,14 @@ def expect(
     side = "wider" if grid or gradient else "reference"
     try:
         with lease("torch", "kdata.verify.reference:warm") as worker:
-            answer = worker.call(
-                f"kdata.verify.{side}:answer", payload, options.limits(), fetch=("given.bin", "kept.bin")
-            )
+            answer = worker.call(f"kdata.verify.{side}:answer", payload, options.limits(), fetch=(GIVEN, KEPT))
     except JobError as error:
         raise UndecidedError(reasons.BAD_TASK, f"the reference's process ended with {error}") from error
     if "fault" in answer.value:
         raise UndecidedError(*answer.value["fault"])
-    if answer.files.keys() != {"given.bin", "kept.bin"}:
+    if answer.files.keys() != {GIVEN, KEPT}:
         raise UndecidedError(reasons.BAD_TASK, "the reference's process left no tensors")
-    expected = Expected(answer.value, answer.files["given.bin"], answer.files["kept.bin"])
+    expected = Expected(answer.value, answer.files[GIVEN], answer.files[KEPT])
     if weakness := admission.weakness(expected):
         raise UndecidedError(reasons.WEAK_TASK, weakness)
     return expected
@@ -169,9 +168,9 @@ def _call(
 
 
 def _interpreted(candidate: Candidate, payload: dict[str, Any], given: bytes, options: Options) -> Answer:
-    files = {"given.bin": given, "candidate.py": candidate.source.encode()}
+    files = {GIVEN: given, SOURCE: candidate.source.encode()}
     with lease("torch", "kdata.verify.host:warm", **INTERPRETED) as worker:
-        return worker.call("kdata.verify.host:answer", payload, options.limits(), files, fetch=("returned.bin",))
+        return worker.call("kdata.verify.host:answer", payload, options.limits(), files, fetch=(RETURNED,))
 
 
 def _sequence(expected: Expected, numbers: Sequence[int], backwards: bool) -> list[dict[str, Any]]:
@@ -201,7 +200,7 @@ def _run(
     value: dict[str, Any] = answer.value
     if "failed" in value:
         raise RejectedError(*value["failed"])
-    returned = Tensors(value["manifest"], answer.files.get("returned.bin", b""))
+    returned = Tensors(value["manifest"], answer.files.get(RETURNED, b""))
     own = _own_sizes(candidate) if expected.variants[0]["sizes"] else ()
     judgement = Judgement(expected, numbers, value, returned, defines_kernel(candidate.source), own)
     for name in expected.unused:
@@ -259,7 +258,7 @@ def _works_alone(
         return False
     if "failed" in answer.value:
         return False
-    returned = Tensors(answer.value["manifest"], answer.files.get("returned.bin", b""))
+    returned = Tensors(answer.value["manifest"], answer.files.get(RETURNED, b""))
     return compare(expected, number, answer.value["trials"][0], returned)[1] == ""
 
 

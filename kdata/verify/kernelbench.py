@@ -19,6 +19,7 @@ from kdata.verify import reasons
 from kdata.verify.gpu import borrow, held
 from kdata.verify.judge import UndecidedError, expect, versions
 from kdata.verify.options import INTERPRETED, Options
+from kdata.verify.scratch import SOURCE
 
 BASELINES = ("eager", "compile")
 
@@ -128,7 +129,7 @@ def _call(job: str, payload: Mapping[str, Any], source: str, options: Options) -
     Raises:
         JobError: it gave no answer.
     """
-    function, files = f"kdata.verify.kernelbench_job:{job}", {"candidate.py": source.encode()}
+    function, files = f"kdata.verify.kernelbench_job:{job}", {SOURCE: source.encode()}
     if options.device == "cpu":
         with lease("torch", "kdata.verify.host:warm", **INTERPRETED) as worker:
             return worker.call(function, payload, options.limits(), files)

@@ -21,6 +21,7 @@ from torch.utils._pytree import tree_flatten, tree_map
 from kdata.task import Program, execute, resize
 from kdata.verify.baselines import private_caches
 from kdata.verify.loading import line
+from kdata.verify.scratch import SOURCE
 
 SEED, TRIALS = 42, 5
 TOLERANCES = {"now": 1e-4, "v0.1": 1e-2}  # absolute and relative, for fp32: today's, and that of the papers
@@ -42,7 +43,7 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
         arguments = _arguments(program, device)
         reference = _build(program.namespace[payload["entry_point"]], arguments)
         try:
-            candidate, problem = _construct(_load(scratch / "candidate.py"), arguments, device)
+            candidate, problem = _construct(_load(scratch / SOURCE), arguments, device)
             result["compiled"] = True
             if problem:
                 return result | {"error": problem}
@@ -126,7 +127,7 @@ def times(payload: dict[str, Any], scratch: Path) -> dict[str, float]:
     with torch.no_grad():
         arguments = _arguments(program, "cuda")
         for name in payload["programs"]:
-            kind = _load(scratch / "candidate.py") if name == "candidate" else program.namespace[payload["entry_point"]]
+            kind = _load(scratch / SOURCE) if name == "candidate" else program.namespace[payload["entry_point"]]
             module = _build(kind, arguments).to("cuda", torch.float32)
             with contextlib.suppress(Exception):  # torch.compile fails in many ways: no such baseline then
                 found[name] = _mean(

@@ -24,6 +24,7 @@ from kdata.verify.draws import draw, jogged, thinned
 from kdata.verify.faults import TaskFaultError, answered, demand_runnable
 from kdata.verify.loading import line
 from kdata.verify.probe import Meter, Prober
+from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.styles import CONDITIONED, DETAILS, schedule
 from kdata.verify.unfilled import outlined
 from kdata.verify.values import (
@@ -45,7 +46,6 @@ from kdata.verify.variants import TooLargeError, Variant, grown, plan
 from kdata.verify.weights import redraw
 from kdata.verify.wire import NotPlainError, Writer
 
-GIVEN, KEPT = "given.bin", "kept.bin"
 CONDITION = 1e-4  # relative change by an ulp beyond which inputs out of the ordinary say nothing about a kernel
 NOTHING = 1e-6  # relative change of an answer that counts as none
 TRIED = 32  # parameters and inputs of which it is asked whether they matter

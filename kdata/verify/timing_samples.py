@@ -21,6 +21,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from kdata.verify.gpu_draws import Draws, pick, places
+from kdata.verify.scratch import OUTPUT
 from kdata.verify.wire import NotPlainError, Outline, raw
 
 LAUNCH = "launch"
@@ -65,7 +66,7 @@ class Sampler:
                 values = self._look(question)
                 return {"values": [base64.b64encode(raw(v)).decode() for v in values]}
             case "write":
-                (scratch / "output.bin").write_bytes(b"".join(raw(v) for v in self._look(question)))
+                (scratch / OUTPUT).write_bytes(b"".join(raw(v) for v in self._look(question)))
                 return {}
         raise ValueError(f"unknown question {question['do']!r}")
 

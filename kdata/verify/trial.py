@@ -19,6 +19,7 @@ from kdata.verify.compare import (
     Span,
     Tensors,
     UnequalError,
+    demand_apart,
     errors,
     exactly,
     leaves,
@@ -135,6 +136,7 @@ def _outputs(expected: Expected, trial: dict[str, Any], report: dict[str, Any], 
     kept, ours = trial["kept"], expected.kept
     pairs = structure(kept["eager"], ours, report["outputs"], returned)
     _no_alias(kept, ours, report, returned)
+    demand_apart(kept["eager"], ours, report["outputs"], returned)
     golden = dict(leaves(kept["golden"])) if kept["golden"] else {}
     noisy = [dict(leaves(node)) for node, _ in kept["noisy"]]
     measured = []

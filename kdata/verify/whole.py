@@ -17,6 +17,7 @@ from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.compare import EXACT, Tensors, UnequalError, errors, exactly, leaves, structure
 from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import Expected, nature, span_of
 
 GROSS = 30.0  # times what is allowed: the measure is eager's own answer, and nothing says how well-conditioned that is
@@ -123,7 +124,7 @@ def _entirely(expected: Expected, number: int, run: Run) -> str | None:
 
 
 def _returned(answer: Answer) -> Tensors:
-    return Tensors(answer.value["manifest"], answer.files["returned.bin"])
+    return Tensors(answer.value["manifest"], answer.files[RETURNED])
 
 
 def _genuine(report: dict[str, Any]) -> None:

@@ -89,7 +89,8 @@ class Writer:
         storage = tensor.untyped_storage().data_ptr()
         self._keep.append(tensor)
         entry |= {"strides": list(tensor.stride()), "storage": self._storages.setdefault(storage, len(self._storages)),
-                  "attributes": extra, "offset": len(self.blob), "wide": tensor.is_contiguous()}  # fmt: skip
+                  "start": tensor.storage_offset(), "item": tensor.element_size(), "attributes": extra,
+                  "offset": len(self.blob), "wide": tensor.is_contiguous()}  # fmt: skip
         self._store(tensor)
         entry["bytes"] = len(self.blob) - entry["offset"]
         return len(self.manifest) - 1
