@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ import torch
 from kdata.record import Definition, Dropped, Origin, SourceFile, Task
 from kdata.task import execute, find_entry_point, sizes
 from sources import operators, repositories
-from sources.aten import chains, elementwise, reductions, running, samples, words
+from sources.aten import chains, elementwise, layers, reductions, running, samples, words
 from sources.aten.form import Drawn, Form
 from sources.collect import SourceError, collect, is_remote
 
@@ -159,6 +160,27 @@ def test_equal_computations_are_kept_once() -> None:
     assert [reason for _, reason in running.distinct((f, ()) for f in (one, same, other))] == [
         "", "same computation as another", ""
     ]  # fmt: skip
+
+
+def test_layers_have_their_own_parameters_with_defaults() -> None:
+    """What is called leaves out what has a default, and gives by position what comes before what it must say."""
+    every = {form.text(""): form for form, _ in layers.layers()}
+    spelled = {text: form for text, form in every.items() if form.defaults}
+    assert len(every) / 4 < len(spelled) < len(every)
+    left_out = 0
+    for text, form in spelled.items():
+        namespace: dict[str, Any] = {}
+        exec(compile(text, "<form>", "exec", dont_inherit=True), namespace)
+        given = inspect.signature(namespace[form.name]).bind(*namespace["get_init_inputs"]())
+        left_out += len(given.arguments) < len(form.arguments | form.defaults)
+    assert left_out > len(spelled) / 2
+
+
+def test_long_signatures_have_a_line_for_each_parameter() -> None:
+    names = {f"parameter_{n}": str(n) for n in range(10)}
+    form = Form("x", "X", "layer", (Drawn("x", ("a",)),), ("return x",), {"a": 64}, ("pass",), {}, names)
+    assert max(map(len, form.text("").splitlines())) <= 110
+    assert "\n        parameter_9=9,\n    ):\n" in form.text("")
 
 
 def test_sizes_are_realistic_and_named() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kdata.record import digest
@@ -25,6 +26,7 @@ DRAWS: dict[str, str] = {
 INDEX = "below "  # followed by the name of the size that bounds it, or a number
 WORKS = "import torch\nimport torch.nn as nn\n"
 FUNCTIONAL = "import torch.nn.functional as F\n"
+LONGEST = 110  # characters of a line that is written as one
 GROUP = "input_shape"  # what several sizes are called together
 
 
@@ -70,6 +72,7 @@ class Form:
     sizes: Mapping[str, int]  # named constants, those that nothing uses included
     layers: tuple[str, ...] = ()  # lines of the constructor
     arguments: Mapping[str, str] = field(default_factory=dict)  # the constructor's parameters: name -> what is given
+    defaults: Mapping[str, str] = field(default_factory=dict)  # the last parameters' defaults: name -> what it is
     style: Style = Style()
 
     def text(self, header: str) -> str:
@@ -81,7 +84,8 @@ class Form:
         head = f"    def forward({names}){result}:\n{self._description() if self.style.described else ''}"
         code = f"class {self.name}(nn.Module):\n{said}{self._constructor()}{head}{body}\n"
         drawn = ", ".join(i.expression(self.style.group) for i in self.inputs)
-        named = {n: v for n, v in self.arguments.items() if self.style.constants and v != n and v[0] != "("}
+        literal = {n: v for n, v in self.arguments.items() if v not in self.sizes and v[0] != "("}
+        named = literal if self.style.constants else {}
         given = ", ".join(n if n in named else v for n, v in self.arguments.items())
         constants = self._constants(f"{drawn} {given}") + "".join(f"{n} = {v}\n" for n, v in named.items())
         imports = WORKS + (FUNCTIONAL if re.search(r"\bF\.", code) else "")
@@ -107,16 +111,39 @@ class Form:
     def _constructor(self) -> str:
         if not self.layers and not self.style.constructor:
             return ""
-        head = "".join(f", {name}" for name in self.arguments)
+        head = ["self", *map(self._parameter, {**self.arguments, **self.defaults})]
         above = f"super({self.name}, self)" if self.style.named_super else "super()"
         lines = "".join(f"        {line}\n" for line in self.layers)
-        return f"    def __init__(self{head}):\n        {above}.__init__()\n{lines}\n"
+        return f"{wrapped('    def __init__(', head, '):')}        {above}.__init__()\n{lines}\n"
+
+    def _parameter(self, name: str) -> str:
+        """One of the constructor's, with its type where forward says its own."""
+        default = self.defaults.get(name)
+        kind = _type(default or self.arguments[name]) if self.style.annotated and self.defaults else ""
+        if default is None:
+            return f"{name}: {kind}" if kind else name
+        return f"{name}: {kind} = {default}" if kind else f"{name}={default}"
 
 
 def _grouped(shape: tuple[str, ...], group: tuple[str, ...]) -> tuple[str, ...]:
     """The shape with the first run of the group's sizes as one starred name."""
     runs = [n for n in range(len(shape)) if group and shape[n : n + len(group)] == group]
     return (*shape[: runs[0]], f"*{GROUP}", *shape[runs[0] + len(group) :]) if runs else shape
+
+
+def _type(text: str) -> str:
+    """What a name of a size or a literal is, where one word says it."""
+    node = ast.parse(text, mode="eval").body
+    return type(node.value).__name__ if isinstance(node, ast.Constant) else "int" if isinstance(node, ast.Name) else ""
+
+
+def wrapped(before: str, parts: Sequence[str], after: str) -> str:
+    """A line, or where it is too long one for each of the parts."""
+    line = f"{before}{', '.join(parts)}{after}\n"
+    if len(line) <= LONGEST:
+        return line
+    margin = " " * (len(before) - len(before.lstrip()))
+    return "\n".join([before, *(f"{margin}    {part}," for part in parts), f"{margin}{after}\n"])
 
 
 def camel(*words: str) -> str:

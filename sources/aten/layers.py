@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sources.aten import tables, words
+from sources.aten import signatures, tables, words
 from sources.aten.form import Drawn, Form, camel, pick
 
 Found = Iterator[tuple[Form, tuple[str, ...]]]
@@ -36,8 +36,11 @@ POOLS = ("2", "3, stride=2, padding=1", "3, stride=1", "2, stride=2, ceil_mode=T
 def layers() -> Found:
     """All of them."""
     rows = [*tables.rows("layers"), *_convolutions(), *_pools()]
-    for number, (made, inputs) in enumerate(rows):
-        yield _form(made, inputs, number), ()
+    for made, inputs in rows:
+        form = _form(made, inputs)
+        if pick(("numbers", "parameters", "parameters"), "signature", made, inputs) == "parameters":
+            form = signatures.spelled(form, made) or form
+        yield form, ()
 
 
 def _convolutions() -> Iterator[tuple[str, str]]:
@@ -65,7 +68,7 @@ def _pools() -> Iterator[tuple[str, str]]:
             yield f"nn.LPPool{rank}d(2, 3, stride=2)", place
 
 
-def _form(made: str, inputs: str, number: int) -> Form:
+def _form(made: str, inputs: str) -> Form:
     given = [part.split() for part in inputs.split(",")]
     key = (made, inputs)
     drawn = []
