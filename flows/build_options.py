@@ -37,6 +37,11 @@ class BuildOptions(BaseModel):
     )
     seeds: int = Field(2, ge=1, le=16, description="Draws of weights and inputs for each shape.")
     seed: int = Field(0, description="Decides which definitions are taken when there are more than the limit.")
+    inline: bool = Field(
+        True,
+        description="Fetch packages that definitions need and that are absent, as source, and inline what is "
+        "needed of them; nothing of them is installed or run. Only where a source gives less than the limit.",
+    )
     problems: str | None = Field(
         None, description="Folder or parquet file of KernelBench problems: pairs that leak them are dropped."
     )

@@ -38,15 +38,15 @@ class Mined:
         return len(self.tasks) + self.reasons.total()
 
 
-def mined(source: str, out: str, limit: int | None, seed: int, workers: int, size: int) -> Mined:
-    """Mine one source in shards of about ``size``.
+def mined(source: str, out: str, limit: int | None, seed: int, workers: int, size: int, inline: bool = False) -> Mined:
+    """Mine one source in shards of about ``size``; ``inline`` is as in ``sources.mine``.
 
     Raises:
         sources.texts.SourceError: the source cannot be had.
     """
     store, meter = Store(out), Meter()
     files = [f for f in collect(source) if isinstance(f, SourceFile)]
-    cut = repositories.cut_step(limit, seed, meter).run_on(store, files)
+    cut = repositories.cut_step(limit, seed, meter, inline).run_on(store, files)
     found = store.read(cut.name, Definition)
     limits = [None] * max(1, len(found) // size) if limit is None else shares(limit, size)
     steps = [repositories.step(share, part, len(limits), LARGE, meter) for part, share in enumerate(limits)]

@@ -138,7 +138,7 @@ def problems(options: BuildOptions) -> leakage.Problems:
 def _step(options: BuildOptions, job: Job) -> Step[Any, Any]:
     """A stage with the parameters of this build."""
     if job.stage == CUT:
-        return repositories.cut_step(options.limit_of(job.source), options.seed)
+        return repositories.cut_step(options.limit_of(job.source), options.seed, inline=options.inline)
     if job.stage == MINE:
         limits = options.part_limits(job.source)
         return repositories.step(limits[job.part], job.part, len(limits))

@@ -67,6 +67,9 @@ def mine(
     limit: Annotated[int | None, typer.Option(help="At most this many tasks of one source.")] = None,
     seed: Annotated[int, typer.Option(help="Decides which are taken when there are more than the limit.")] = 0,
     explain: Annotated[str, typer.Option(help="Only tell of this class or function where and why it is lost.")] = "",
+    inline: Annotated[
+        bool, typer.Option(help="Fetch absent packages as source, and inline what definitions need of them.")
+    ] = True,
     workers: Workers = None,
 ) -> None:
     """Cut self-contained tasks out of source code and prove that each runs.
@@ -82,12 +85,12 @@ def mine(
     from sources.explain import explain_source
 
     if explain:
-        for line in (line for source in sources for line in explain_source(source, explain)):
+        for line in (line for source in sources for line in explain_source(source, explain, inline)):
             print(line)
         return
     if not out:
         raise ValueError("name the folder for the tasks with --out")
-    rows = [mined(source, out, limit, seed, _cores(workers), SHARD_SIZE) for source in sources]
+    rows = [mined(source, out, limit, seed, _cores(workers), SHARD_SIZE, inline) for source in sources]
     tasks = [t for row in rows for t in row.tasks]
     mining.write_tasks(tasks, out)
     Console().print(table(rows))

@@ -91,15 +91,26 @@ def write_dataset(
 
 
 def license_manifest(pairs: Sequence[Pair]) -> tuple[dict[str, Any], ...]:
-    """One line a repository, revision and licence: where the code came from, and how many pairs are from there."""
+    """One line a repository, revision and licence: where the code came from, and how many pairs are from there.
+
+    Packages of which definitions were inlined have lines of their own; their licences are among the repository's, too,
+    for all of them hold for its rows.
+    """
     counts: dict[tuple[str, ...], int] = {}
     for pair in pairs:
         origin = pair.task.origin
-        for license_ in origin.licenses or ("unknown",):
-            key = (origin.repository, origin.revision, license_, origin.source, origin.url)
+        keys = [(origin.repository, origin.revision, x, origin.source, origin.url) for x in _known(origin.licenses)]
+        for part in origin.inlined:
+            name = part.package.partition("==")[0]
+            keys += [(name, part.revision, x, "pypi", part.url) for x in _known(part.licenses)]
+        for key in keys:
             counts[key] = counts.get(key, 0) + 1
     names = ("repository", "revision", "license", "source", "url")
     return tuple({**dict(zip(names, key, strict=True)), "pairs": count} for key, count in sorted(counts.items()))
+
+
+def _known(licenses: tuple[str, ...]) -> tuple[str, ...]:
+    return licenses or ("unknown",)
 
 
 def read_dataset(path: str) -> list[Pair]:
@@ -191,7 +202,7 @@ def _read(fs: fsspec.AbstractFileSystem, path: str) -> Iterator[Pair]:
             found = pq.read_table(file)
         except pa.ArrowInvalid as error:
             raise ValueError(f"{path} is not a parquet file") from error
-    if missing := set(rows.columns().names) - set(found.column_names):
+    if missing := set(rows.columns().names) - rows.LATER - set(found.column_names):
         raise ValueError(f"{path} is no set published by kdata: it lacks the columns {', '.join(sorted(missing))}")
     yield from map(rows.pair, found.to_pylist())
 

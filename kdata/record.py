@@ -24,6 +24,16 @@ Record = TypeVar("Record")
 
 
 @dataclass(frozen=True, slots=True)
+class Inlined:
+    """A package beside the origin itself that definitions of a text were taken from."""
+
+    package: str  # name==version
+    revision: str  # version and hash of the archive
+    licenses: tuple[str, ...]  # SPDX identifiers of the files that they stood in
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Where a text comes from, precisely enough to fetch the same bytes again and to honour their licence."""
 
@@ -31,9 +41,10 @@ class Origin:
     repository: str  # package or repository name: the unit of splits and of licences
     revision: str  # version and archive hash, or commit
     path: str  # inside the repository
-    licenses: tuple[str, ...] = ()  # SPDX identifiers
+    licenses: tuple[str, ...] = ()  # SPDX identifiers: all of them hold, those of what is inlined among them
     url: str = ""
     stars: int | None = None
+    inlined: tuple[Inlined, ...] = ()  # packages that definitions were taken from
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from kdata.record import Candidate, Input, Origin, Pair, Receipt, Task, records, schema
+from kdata.record import Candidate, Inlined, Input, Origin, Pair, Receipt, Task, records, schema
 from kdata.statistics import lines, max_error
 
 KERNELBOOK = (
     "uuid", "entry_point", "python_code", "triton_code", "original_triton_code", "repo_name", "module_name",
     "synthetic", "licenses", "stars", "sha", "repo_link",
 )  # fmt: skip
+
+LATER = frozenset({"inlined"})  # columns that older sets have not
 
 # The text of a dropped record stays at home: its licence may be why it was dropped.
 DROPPED = ["stage", "id", "name", "reason", "detail"]
@@ -35,6 +37,7 @@ def columns() -> pa.Schema:
         "sha": text, "repo_link": text,
         "id": text, "task_id": text, "family": text, "ops": texts, "language": text, "made_by": text,
         "left_to_aten": texts, "reasoning": text, "transcript": text, "source": text, "path": text, "symbol": text,
+        "inlined": schema(Origin).field("inlined").type,
         "benchmark_overlap": text, "kernel_lines": integer, "max_abs_error": pa.float64(),
         "inputs": schema(Task).field("inputs").type, "receipt": schema(Pair).field("receipt").type,
     }  # fmt: skip
@@ -55,7 +58,8 @@ def row(pair: Pair, benchmark_overlap: str = "") -> dict[str, Any]:
         "id": pair.id, "task_id": task.id, "family": candidate.family, "ops": list(candidate.ops),
         "language": candidate.language, "made_by": candidate.made_by, "left_to_aten": list(candidate.left_to_aten),
         "reasoning": candidate.reasoning, "transcript": candidate.transcript, "source": origin.source,
-        "path": origin.path, "symbol": task.symbol, "benchmark_overlap": benchmark_overlap,
+        "path": origin.path, "symbol": task.symbol, "inlined": [asdict(i) for i in origin.inlined],
+        "benchmark_overlap": benchmark_overlap,
         "kernel_lines": lines(candidate.source), "max_abs_error": _or_none(max_error(pair)),
         "inputs": [asdict(i) for i in task.inputs], "receipt": asdict(pair.receipt),
     }  # fmt: skip
@@ -74,7 +78,7 @@ def pair(values: Mapping[str, Any]) -> Pair:
     """The pair that a published row was made of."""
     origin = Origin(
         values["source"], values["repo_name"], values["sha"], values["path"], tuple(values["licenses"]),
-        values["repo_link"], values["stars"],
+        values["repo_link"], values["stars"], tuple(records(values.get("inlined") or [], Inlined)),
     )  # fmt: skip
     task = Task(
         values["task_id"], values["python_code"], values["entry_point"], origin, values["symbol"],

@@ -6,14 +6,16 @@ import io
 import posixpath
 import tarfile
 import zipfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sources.licences import LICENCE_NAMES
 from sources.texts import MAX_FILE, MAX_FILES, MAX_TOTAL, SourceError, wanted
 
 MAX_MEMBERS = 500_000
-MAX_UNPACKED = 4 << 30  # bytes that a tarball may decompress to while it is read through
+MAX_UNPACKED = 1 << 30  # bytes that a tarball may decompress to while it is read through
+_TARS = (".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +27,23 @@ class Member:
     problem: str = ""
 
 
-def members(archive: bytes, name: str) -> list[Member]:
-    """The Python files, licence texts and metadata of an archive.
+def members(archive: bytes, name: str, chosen: Callable[[str], bool] = wanted) -> list[Member]:
+    """The ``chosen`` files of an archive, Python ones unless told otherwise, with licence texts and metadata.
 
     Raises:
         SourceError: it is no archive, damaged, or larger than the limits.
     """
-    reader = _tar if name.endswith((".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar")) else _zip
+    reader = _tar if name.endswith(_TARS) else _zip
     found, total = [], 0
     try:
-        for member in reader(archive):
+        for member in reader(archive, chosen):
             total += len(member.data)
             found.append(member)
             if total > MAX_TOTAL or len(found) > MAX_FILES:
                 raise SourceError(f"{name} holds more than {MAX_FILES} files or {MAX_TOTAL >> 20} MB of source")
     except (
         zipfile.BadZipFile,
+        zlib.error,
         tarfile.TarError,
         EOFError,
         OSError,
@@ -52,12 +55,48 @@ def members(archive: bytes, name: str) -> list[Member]:
     return found
 
 
-def _zip(archive: bytes) -> Iterator[Member]:
+class Archive:
+    """The Python files of an archive, of which a wheel's are unpacked one at a time."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        """Look at what there is.
+
+        Raises:
+            SourceError: it is no archive, damaged, or larger than the limits.
+        """
+        self._zip: zipfile.ZipFile | None = None
+        self._data: dict[str, bytes] = {}
+        if name.endswith(_TARS):
+            self._data = {m.path: m.data for m in members(data, name) if not m.problem}
+            self.paths = [path for path in self._data if path.endswith(".py")]
+            return
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(data))
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            raise SourceError(f"{name} is not a readable archive: {error}") from error
+        names = self._zip.namelist()
+        if len(names) > MAX_MEMBERS:
+            raise SourceError(f"an archive of {len(names)} members")
+        self.paths = [n for n in names if n.endswith(".py") and wanted(n) and not _problem(n, 0, False)]
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one of its paths; none where they are damaged, or more than a file may have."""
+        if self._zip is None:
+            return self._data[path]
+        try:
+            with self._zip.open(path) as stream:
+                data = stream.read(MAX_FILE + 1)  # the header's size may lie
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError):
+            return b""
+        return data if len(data) <= MAX_FILE else b""
+
+
+def _zip(archive: bytes, chosen: Callable[[str], bool]) -> Iterator[Member]:
     with zipfile.ZipFile(io.BytesIO(archive)) as file:
         if len(file.infolist()) > MAX_MEMBERS:
             raise SourceError(f"an archive of {len(file.infolist())} members")
         for info in file.infolist():
-            if info.is_dir() or not _needed(info.filename):
+            if info.is_dir() or not _needed(info.filename, chosen):
                 continue
             link = (info.external_attr >> 16) & 0o170000 == 0o120000
             if problem := _problem(info.filename, info.file_size, link):
@@ -72,7 +111,7 @@ def _zip(archive: bytes) -> Iterator[Member]:
             )
 
 
-def _tar(archive: bytes) -> Iterator[Member]:
+def _tar(archive: bytes, chosen: Callable[[str], bool]) -> Iterator[Member]:
     with tarfile.open(fileobj=io.BytesIO(archive)) as file:
         unpacked = 0
         for count, info in enumerate(file):
@@ -80,7 +119,7 @@ def _tar(archive: bytes) -> Iterator[Member]:
             if count > MAX_MEMBERS or unpacked > MAX_UNPACKED:
                 raise SourceError("an archive that unpacks to more than the limit")
             path = info.name.partition("/")[2]  # a source distribution has one folder around all
-            if info.isdir() or not _needed(path):
+            if info.isdir() or not _needed(path, chosen):
                 continue
             if problem := _problem(path, info.size, not info.isfile()):
                 yield Member(path, problem=problem)
@@ -88,9 +127,9 @@ def _tar(archive: bytes) -> Iterator[Member]:
                 yield Member(path, stream.read(MAX_FILE + 1))
 
 
-def _needed(path: str) -> bool:
+def _needed(path: str, chosen: Callable[[str], bool]) -> bool:
     base = posixpath.basename(path)
-    return wanted(path) or bool(LICENCE_NAMES.match(base)) or base in ("METADATA", "PKG-INFO")
+    return chosen(path) or bool(LICENCE_NAMES.match(base)) or base in ("METADATA", "PKG-INFO")
 
 
 def _problem(path: str, size: int, link: bool) -> str:

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from sources.symbols import Here, Imported, Package, Target
+from sources.bindings import Imported
+from sources.symbols import Here, Package, Target
 
 FOLDER = "_cut_points/"  # in which they lie in a package
 _MODELS = "MODELS"  # names what parts of a path mark files that are taken as they are

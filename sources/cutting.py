@@ -18,8 +18,10 @@ from sources.capture import HERE
 from sources.capture_package import Observed, observe
 from sources.danger import touches_system
 from sources.hints import Hints
+from sources.lacking import asks
 from sources.modules import Candidate
 from sources.rewrite import without_docstrings
+from sources.roots import Roots
 from sources.slicer import SliceError, Slicer
 from sources.survey import Survey, Whole, quick_parsing
 from sources.symbols import Here
@@ -38,9 +40,15 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     after which the rest is left alone; with ``only``, just the definitions of these names count.  Returns cuts in the
     order in which they are to be tried, the refused with reasons, files that do not parse, and what went wrong when the
     package was run: its ``failure``, and how many files were ``lost`` and how.
+
+    ``roots`` are archives in ``scratch`` of packages that definitions are also cut out of.  With ``asked``, the modules
+    that were looked for already, the answer may be nothing but ``asks``: others to look for before it is asked again.
     """
     quick_parsing()
-    whole, known = Whole.of(payload), payload.get("survey")
+    whole, known = Whole.of(payload, Roots.laid(payload.get("roots", ()), scratch)), payload.get("survey")
+    first_slicer = Slicer(whole.symbols())
+    if "asked" in payload and (wishes := asks(whole, first_slicer, payload)):
+        return {"asks": wishes}
     survey = Survey.decoded(known) if known else Survey.of(whole)
     wanted, enough = payload.get("only"), payload["enough"]
     every = [c for c in survey.candidates if wanted is None or c.symbol in wanted]
@@ -61,7 +69,7 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
         package, hints = whole.look(paths)
         if whole.framework:
             survey.tell(hints)
-        slicer = Slicer(package)
+        slicer = first_slicer if package is first_slicer.package else Slicer(package)
         for candidate in (c for c in mixed if c.path in about):
             original = first[candidate.shape]
             if candidate.refused:
@@ -79,7 +87,7 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
                 except SyntaxError as error:  # one cut gone wrong is not the package's end
                     refused.append(_refused(candidate, "not sliceable", f"the cut does not parse: {error}"))
     return {"cuts": cuts, "refused": refused, "broken": survey.broken, "failure": observed.failure,
-            "lost": observed.lost}  # fmt: skip
+            "lost": observed.lost, "asks": []}  # fmt: skip
 
 
 def _mixed(every: list[Candidate], seed: int, by_file: bool) -> list[Candidate]:
@@ -143,8 +151,9 @@ def _cut(
     told = {"users": users, "sites": [site.spelled(cut.names.get) for site in sites],
             "seen": _spelled(seen, {p: cut.names.get(h, "") for p, h in named.items()}) if seen else None,
             "defaults": hints.defaults(re.findall(r"[^\W\d]\w*", cut.source))}  # fmt: skip
+    roots = slicer.package.roots
     return {"source": cut.source, "name": cut.name, "path": cut.path, "symbol": cut.symbol, "lacks": list(cut.lacks),
-            "told": told}  # fmt: skip
+            "told": told, "inlined": [roots.inner(f) for f in cut.files if f in roots]}  # fmt: skip
 
 
 def _spelled(seen: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:

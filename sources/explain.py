@@ -6,22 +6,22 @@ from collections.abc import Iterator, Sequence
 
 from kdata.record import SourceFile
 from kdata.sandbox import pool
-from sources import cutpoints, mine
+from sources import cutpoints, foreign, mine
 from sources.collect import collect
 
 
-def explain_source(source: str, symbol: str) -> Iterator[str]:
+def explain_source(source: str, symbol: str, inline: bool = False) -> Iterator[str]:
     """As ``explain``, for all that is found in a source as ``kdata mine`` names it.
 
     Raises:
         ValueError: no file defines one that could be a task.
         sources.texts.SourceError: nothing can be had from there.
     """
-    return explain([file for file in collect(source) if isinstance(file, SourceFile)], symbol)
+    return explain([file for file in collect(source) if isinstance(file, SourceFile)], symbol, inline)
 
 
-def explain(files: Sequence[SourceFile], symbol: str) -> Iterator[str]:
-    """Lines about every class or function of this name in one repository's files.
+def explain(files: Sequence[SourceFile], symbol: str, inline: bool = False) -> Iterator[str]:
+    """Lines about every class or function of this name in one repository's files; ``inline`` as in ``sources.mine``.
 
     Raises:
         ValueError: none of the files defines one that could be a task.
@@ -30,7 +30,8 @@ def explain(files: Sequence[SourceFile], symbol: str) -> Iterator[str]:
                "cut_points": cutpoints.texts(), "part": 0, "parts": 1, "seed": 0, "enough": 1 << 30,
                "only": [symbol]}  # fmt: skip
     with pool.lease(*mine.PRELOAD, **mine.ALLOCATOR) as worker:
-        package = worker.call("sources.cutting:cut_package", payload, mine.CUT_LIMITS).value
+        fetched = foreign.Fetched(foreign.Index()) if inline else None
+        package = mine.cut_package(worker, payload, fetched, mine.Meter())
         if not package["cuts"] and not package["refused"]:
             raise ValueError(f"no module class and no function over tensors is called {symbol!r}")
         lost = [f"{count} files: {ended}" for ended, count in sorted(package["lost"].items())]
@@ -42,6 +43,7 @@ def explain(files: Sequence[SourceFile], symbol: str) -> Iterator[str]:
             told = cut["told"]
             yield f"{cut['path']}:{symbol}: cut to {cut['source'].count(chr(10))} lines"
             yield f"  stand-ins for: {', '.join(cut['lacks']) or 'nothing'}"
+            yield f"  with parts of: {', '.join(sorted({p for p, _ in cut['inlined']})) or 'no other package'}"
             yield f"  calls found: {len(told['sites'])}; users: {', '.join(u['name'] for u in told['users']) or 'none'}"
             work = {"cuts": [cut | {"header": []}], "operators": mine.LARGE, "enough": 1}
             outcome = worker.call("sources.probe:attempt", work, mine.ATTEMPT_LIMITS).value[0]

@@ -6,7 +6,7 @@ import json
 import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,12 @@ from kdata.sandbox import pool
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.worker import Answer, JobError, Worker
 from kdata.step import Step
-from sources import cutpoints
+from sources import cutpoints, foreign
 
 CUT, MINE = "cut", "mine"
 NOT_CAPTURED = "package not captured"
+NOT_FETCHED = "package index not reached"
+MAX_ASKING = 2  # rounds in which a package is asked what it lacks: what is fetched may lack something, too
 # Like alignment's: another line here, or another torch, gives other shards.
 VERSION = digest(*(p.read_text() for p in sorted(Path(__file__).parent.rglob("*.py"))), version("torch"))
 CUTS_PER_TASK = 3  # definitions cut for every task that is wanted: most of them become one
@@ -47,20 +49,25 @@ class Meter:
         return answer.value
 
 
-def cut_step(limit: int | None = None, seed: int = 0, meter: Meter | None = None) -> Step[SourceFile, Definition]:
+def cut_step(
+    limit: int | None = None, seed: int = 0, meter: Meter | None = None, inline: bool = False
+) -> Step[SourceFile, Definition]:
     """The stage ``cut`` over all files of one repository: its definitions, each with what it needs in one text.
 
     They come in an order that depends on ``seed`` only, and end when there are enough for ``limit`` tasks.  ``meter``
-    counts what it costs.
+    counts what it costs.  With ``inline``, packages that definitions need and that are absent are fetched from the
+    package index as source, and what is needed of them becomes part of the text.
 
     Raises:
         ValueError: ``limit`` is negative.
     """
     _check(limit)
     enough = 1 << 30 if limit is None else CUTS_PER_TASK * limit
-    parameters = {"enough": enough, "seed": seed}
-    counted = meter or Meter()
-    return Step(CUT, VERSION, SourceFile, Definition, lambda files: _cut(files, enough, seed, counted), parameters)
+    parameters = {"enough": enough, "seed": seed, "inline": inline}
+    counted, index = meter or Meter(), foreign.Index() if inline else None
+    return Step(
+        CUT, VERSION, SourceFile, Definition, lambda files: _cut(files, enough, seed, counted, index), parameters
+    )
 
 
 def step(
@@ -90,15 +97,18 @@ def _check(limit: int | None) -> None:
         raise ValueError(f"limit {limit} is negative")
 
 
-def _cut(files: Sequence[SourceFile], enough: int, seed: int, meter: Meter) -> Iterator[Definition | Dropped]:
+def _cut(
+    files: Sequence[SourceFile], enough: int, seed: int, meter: Meter, index: foreign.Index | None
+) -> Iterator[Definition | Dropped]:
     if not files:
         return
     origins = {file.origin.path: file.origin for file in files}
     payload = {"files": {file.origin.path: file.text for file in files}, "replacements": replacements(),
                "cut_points": cutpoints.texts(), "part": 0, "parts": 1, "seed": seed, "enough": enough}  # fmt: skip
+    fetched = foreign.Fetched(index) if index else None
     try:
         with pool.lease(*PRELOAD, **ALLOCATOR) as worker:
-            package = meter.read(worker.call("sources.cutting:cut_package", payload, CUT_LIMITS))
+            package = cut_package(worker, payload, fetched, meter)
     except JobError as error:
         yield _dropped(CUT, files[0].origin, "", "package not readable", str(error))
         return
@@ -106,9 +116,30 @@ def _cut(files: Sequence[SourceFile], enough: int, seed: int, meter: Meter) -> I
         yield _dropped(CUT, replace(files[0].origin, path=""), "", NOT_CAPTURED, package["failure"])
     yield from (_dropped(CUT, origins[p], "", "does not parse", d) for p, d in sorted(package["broken"].items()))
     yield from (_dropped(CUT, origins[r["path"]], r["symbol"], r["reason"], r["detail"]) for r in package["refused"])
+    if index and index.trouble:
+        yield _dropped(CUT, replace(files[0].origin, path=""), "", NOT_FETCHED, index.trouble)
     for c in package["cuts"]:
-        yield Definition(origins[c["path"]], c["symbol"], c["name"], c["source"], json.dumps(c["told"], sort_keys=True),
-                         tuple(c["lacks"]))  # fmt: skip
+        origin = origins[c["path"]]
+        yield Definition(fetched.origin(origin, c["inlined"]) if fetched else origin, c["symbol"], c["name"],
+                         c["source"], json.dumps(c["told"], sort_keys=True), tuple(c["lacks"]))  # fmt: skip
+
+
+def cut_package(
+    worker: Worker, payload: dict[str, Any], fetched: foreign.Fetched | None, meter: Meter
+) -> dict[str, Any]:
+    """The answer of ``sources.cutting:cut_package``; what it asks for is ``fetched`` before it is asked again."""
+    if fetched is None:
+        return dict(meter.read(worker.call("sources.cutting:cut_package", payload, CUT_LIMITS)))
+    for left in reversed(range(MAX_ASKING + 1)):
+        told, files = fetched.job()
+        if not left:  # what it lacks now stays absent
+            del told["asked"]
+        package = dict(meter.read(worker.call("sources.cutting:cut_package", payload | told, CUT_LIMITS, files)))
+        if not package["asks"]:
+            break
+        fetched.add(package["asks"])
+    fetched.look_up(f for c in package["cuts"] for f in c["inlined"])
+    return package
 
 
 def _mine(
@@ -173,7 +204,9 @@ def _task(definition: Definition, outcome: dict[str, Any]) -> Task:
 
 def _header(origin: Origin, symbol: str) -> str:
     licence = f" ({', '.join(origin.licenses)})" if origin.licenses else ""
-    return f"{symbol} from {origin.path} of {origin.repository}{licence}"
+    taken = [f"{i.package} ({', '.join(i.licenses)})" for i in origin.inlined]
+    parts = f", with parts of {', '.join(taken)}" if taken else ""
+    return f"{symbol} from {origin.path} of {origin.repository}{licence}{parts}"
 
 
 def _dropped(stage: str, origin: Origin, symbol: str, reason: str, detail: str = "", text: str = "") -> Dropped:
@@ -206,4 +239,4 @@ def _entry(file: str, task: Task) -> dict[str, Any]:
     origin = task.origin
     return {"file": file, "id": task.id, "entry_point": task.entry_point, "symbol": task.symbol,
             "repository": origin.repository, "revision": origin.revision, "path": origin.path,
-            "licenses": list(origin.licenses)}  # fmt: skip
+            "licenses": list(origin.licenses), "inlined": [asdict(i) for i in origin.inlined]}  # fmt: skip

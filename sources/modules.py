@@ -68,7 +68,10 @@ class _Finder:
             if isinstance(node, ast.ClassDef):
                 own = any(isinstance(s, ast.FunctionDef) and s.name == "forward" for s in node.body)
                 own |= any(isinstance(s, ast.Assign) and ast.unparse(s.targets[0]) == "forward" for s in node.body)
-                bases = [self._base(self._resolve(key.file, b)) for b in node.bases]
+                targets = [self._resolve(key.file, b) for b in node.bases]
+                for target in targets if own else []:
+                    self.package.ask(target)
+                bases = [self._base(t) for t in targets]
                 self._classes[key] = any(m for m, _ in bases), own or any(f for _, f in bases)
         return self._classes[key]
 

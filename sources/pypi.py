@@ -8,17 +8,19 @@ indexes that pip is configured for.
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import logging
 import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from email.message import Message
 from email.parser import HeaderParser
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import (
@@ -62,10 +64,14 @@ def collect(name: str) -> list[SourceFile | Dropped]:
         return read(archive.read_bytes(), archive.name)
 
 
-def read(data: bytes, filename: str) -> list[SourceFile | Dropped]:
-    """The Python files of a wheel or source distribution, with version, hash and licences in their origins."""
-    package, version = _identity(filename)
-    found = members(data, filename)
+def read(data: bytes, filename: str, chosen: Callable[[str], bool] = wanted) -> list[SourceFile | Dropped]:
+    """The ``chosen`` files of a wheel or source distribution, with version, hash and licences in their origins.
+
+    Raises:
+        SourceError: the name is none of an archive, or it cannot be read.
+    """
+    package, version = identity(filename)
+    found = members(data, filename, chosen)
     metadata = _metadata(found)
     description = metadata.get_payload()
     if isinstance(description, str) and description.strip() and not any(m.path == README for m in found):
@@ -77,7 +83,7 @@ def read(data: bytes, filename: str) -> list[SourceFile | Dropped]:
     url = f"https://pypi.org/project/{package}/{version}/"
     out: list[SourceFile | Dropped] = []
     for member in sorted(found, key=lambda m: m.path):
-        if not wanted(member.path):
+        if not chosen(member.path):
             continue
         text = member.data.decode("utf-8", "replace")
         origin = Origin("pypi", package, revision, member.path, licences.of(member.path, text), url)
@@ -85,7 +91,12 @@ def read(data: bytes, filename: str) -> list[SourceFile | Dropped]:
     return out
 
 
-def _identity(filename: str) -> tuple[str, str]:
+def identity(filename: str) -> tuple[str, str]:
+    """Name and version of the package that an archive is of.
+
+    Raises:
+        SourceError: the name is none of an archive.
+    """
     try:
         if filename.endswith(".whl"):
             name, version, _, _ = parse_wheel_filename(filename)
@@ -120,30 +131,67 @@ def _wheel(requirement: Requirement, folder: Path) -> Path | None:
 
 
 def _sdist(requirement: Requirement, folder: Path) -> Path:
-    from unearth import PackageFinder
-
-    logging.getLogger("unearth").setLevel(logging.ERROR)  # its warnings are what our errors say
-    settings = _pip_settings()
-    finder = PackageFinder(
-        index_urls=[settings.get("index-url", [DEFAULT_INDEX])[0], *settings.get("extra-index-url", [])],
-        find_links=settings.get("find-links", []),
-        trusted_hosts=settings.get("trusted-host", []),
-        no_binary=[requirement.name],
-    )
-    try:
+    finder = _finder(no_binary=[requirement.name])
+    with _told(requirement):
         match = finder.find_best_match(requirement).best
         if match is None or match.link.is_wheel:
             raise _absent(finder, requirement)
         response = finder.session.get(match.link.normalized)
         response.raise_for_status()
+    path = folder / match.link.filename
+    path.write_bytes(response.content)
+    return path
+
+
+def archive(requirement: Requirement, most: int) -> tuple[str, bytes]:
+    """Name and bytes of a package's archive of at most so many bytes, whatever Python and system it is for.
+
+    Of the best version that is a pure wheel, else a source distribution, else some wheel: its Python files are read.
+
+    Raises:
+        SourceError: no such package or version, no network, or a larger archive.
+    """
+    finder = _finder(ignore_compatibility=True)
+    with _told(requirement):
+        found = list(finder.find_matches(requirement))
+        if not found:
+            raise _absent(finder, requirement)
+        links = [p.link for p in found if p.version == found[0].version]
+        link = min(links, key=lambda x: (x.is_wheel and not x.filename.endswith("-none-any.whl"), not x.is_wheel,
+                                         x.filename))  # fmt: skip
+        data = bytearray()
+        with finder.session.get_stream(link.normalized) as response:
+            response.raise_for_status()
+            for chunk in response.iter_bytes():
+                data += chunk
+                if len(data) > most:
+                    raise SourceError(f"{link.filename} is larger than {most >> 20} MB")
+    return link.filename, bytes(data)
+
+
+def _finder(**options: Any) -> PackageFinder:
+    from unearth import PackageFinder
+
+    logging.getLogger("unearth").setLevel(logging.ERROR)  # its warnings are what our errors say
+    settings = _pip_settings()
+    return PackageFinder(
+        index_urls=[settings.get("index-url", [DEFAULT_INDEX])[0], *settings.get("extra-index-url", [])],
+        find_links=settings.get("find-links", []),
+        trusted_hosts=settings.get("trusted-host", []),
+        **options,
+    )
+
+
+@contextlib.contextmanager
+def _told(requirement: Requirement) -> Iterator[None]:
+    """What goes wrong while a package is fetched, as a ``SourceError``."""
+    try:
+        yield
     except SourceError:
         raise
     except Exception as error:  # the HTTP library's own errors share no base with the built-in ones
         said = f"pypi:{requirement} could not be fetched: {type(error).__name__}"  # its text may hold a password
         raise SourceError(said, lasting=isinstance(error, ValueError)) from error
-    path = folder / match.link.filename
-    path.write_bytes(response.content)
-    return path
 
 
 def _absent(finder: PackageFinder, requirement: Requirement) -> SourceError:

@@ -17,15 +17,18 @@ FULL = "limit reached"
 READY = '{"ready": true}'  # told of a definition that has its inputs
 
 
-def cut_step(limit: int | None = None, seed: int = 0, meter: mine.Meter | None = None) -> Step[SourceFile, Definition]:
+def cut_step(
+    limit: int | None = None, seed: int = 0, meter: mine.Meter | None = None, inline: bool = False
+) -> Step[SourceFile, Definition]:
     """The stage ``cut`` over the files of any number of repositories, in an order that depends on ``seed`` only.
 
-    It ends when there are enough definitions for ``limit`` tasks.  ``meter`` counts what it costs.
+    It ends when there are enough definitions for ``limit`` tasks.  ``meter`` counts what it costs; ``inline`` is as in
+    ``sources.mine``.
 
     Raises:
         ValueError: ``limit`` is negative.
     """
-    single = mine.cut_step(limit, seed, meter)
+    single = mine.cut_step(limit, seed, meter, inline)
 
     def function(files: Sequence[SourceFile]) -> Iterable[Definition | Dropped]:
         if any(map(own.is_one, files)):

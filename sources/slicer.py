@@ -12,13 +12,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from sources.bindings import Imported, imports
 from sources.cutpoints import Framework
 from sources.danger import branches, harmful
 from sources.desugar import MAIN
 from sources.registries import Registries, words
 from sources.rewrite import Text
 from sources.scope import BUILTINS, Reads, nodes, reads
-from sources.symbols import Here, Imported, Inner, Missing, Package, Target, imports
+from sources.symbols import Here, Inner, Missing, Package, Target
 
 # Decorators without which a task computes the same.
 _NOISE = re.compile(
@@ -73,7 +74,8 @@ class Slicer:
     def text(self, path: str) -> Text:
         if path not in self._texts:
             file = self.package.file(path)
-            self._texts[path] = Text.of(file.text if file else self.package.texts[path])
+            assert file is not None  # what does not parse defines nothing
+            self._texts[path] = Text.of(file.text)
         return self._texts[path]
 
     def target(self, piece: Piece, name: str) -> Target:
@@ -227,6 +229,7 @@ class Slicer:
         modules = set()
         for name in dict.fromkeys(n.id for n in piece.reads.names):
             target = self.target(piece, name)
+            self.package.ask(target)
             if isinstance(target, Missing) and name in BUILTINS:
                 continue
             if target == piece.key and isinstance(piece.node, ast.Assign) and name in _copied(piece.node):
@@ -287,6 +290,7 @@ class Slicer:
                 return None
             target = self.package.member(target.file, name)
             if isinstance(target, Missing):
+                self.package.ask(target)
                 return None
         return None if isinstance(target, Inner) else target
 

@@ -21,6 +21,7 @@ from sources.danger import branches, harmful
 from sources.hints import MAX_CALLS, Hints, Place
 from sources.modules import Candidate, candidates
 from sources.registries import words_in
+from sources.roots import Roots
 from sources.scope import nodes
 from sources.symbols import Package
 
@@ -39,22 +40,30 @@ class Whole:
     settings: dict[str, str]
     replacements: dict[str, str]
     framework: str  # its name, "" for others
+    roots: Roots
     _cut_points: Mapping[str, str]
     _only: Look | None = None  # of a package that is looked through at once
+    _package: Package | None = None
 
     @staticmethod
-    def of(payload: Mapping[str, Any]) -> Whole:
-        """The package of a job: ``files``, ``replacements`` and ``cut_points``."""
+    def of(payload: Mapping[str, Any], roots: Roots | None = None) -> Whole:
+        """The package of a job: ``files``, ``replacements`` and ``cut_points``; beside it are ``roots``."""
         code, examples, settings = documents.split(payload["files"])
         points: dict[str, str] = payload["cut_points"]
-        return Whole(code, examples, settings, payload["replacements"], framework(code, points), points)
+        name = framework(code, points)
+        return Whole(code, examples, settings, payload["replacements"], name, roots or Roots(), points)
+
+    def symbols(self) -> Package:
+        """The symbols of a package that is looked through at once."""
+        if self._package is None:
+            self._package = Package(self.code, self.replacements, self.examples, roots=self.roots)
+        return self._package
 
     def look(self, paths: list[str]) -> Look:
         """The symbols of the package, and what these files of it tell; for all files, what was looked at before."""
         if not self.framework:
             if self._only is None:
-                package = Package(self.code, self.replacements, self.examples)
-                self._only = package, Hints(package, self.settings.values())
+                self._only = self.symbols(), Hints(self.symbols(), self.settings.values())
             return self._only
         for remembered in REMEMBERED:
             remembered.cache_clear()

@@ -1,19 +1,17 @@
-"""Where a name of one file of a package is defined: symbol tables of all its files, and resolution across them.
-
-Nothing is executed or imported; text that does not parse has no symbols.
-"""
+"""Where a name of one file of a package is defined: resolution across all its files, and into packages beside it."""
 
 from __future__ import annotations
 
 import ast
 import posixpath
-import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from sources.desugar import main_as_function, with_plain_imports, without_arguments
-from sources.importable import ALIASES, ALLOWED, FALLBACKS, SERVED, STANDARD, SUBMODULES, UNUSABLE, exports
+from sources.bindings import File, Imported, parse
+from sources.importable import ALIASES, ALLOWED, SERVED, STANDARD, SUBMODULES, UNUSABLE, exports
+from sources.roots import Roots
 
 MAX_HOPS = 16  # of re-exports: more is a circle
 
@@ -46,136 +44,10 @@ class Missing:
     """Something that is neither here nor importable."""
 
     name: str
+    package: str = ""  # the top-level module that it is imported from, if that is a third party's
 
 
 Target = Here | Inner | External | Missing
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """The binding of an import statement: ``from module import name``, or ``import module``."""
-
-    module: str
-    level: int = 0
-    name: str = ""
-
-
-@dataclass(slots=True)
-class File:
-    """One parsed file: what its top level binds."""
-
-    path: str
-    text: str
-    tree: ast.Module
-    own: frozenset[str]
-    bindings: dict[str, list[ast.stmt | Imported]] = field(default_factory=dict)
-    stars: list[Imported] = field(default_factory=list)
-    extras: dict[str, list[ast.stmt]] = field(default_factory=dict)  # later statements that change a name's value
-
-    def bind(self, name: str, how: ast.stmt | Imported) -> None:
-        self.bindings.setdefault(name, []).append(how)
-
-
-def parse(path: str, text: str, own: frozenset[str] = frozenset()) -> File:
-    """Parse a file and fill its symbol table. ``own`` are the top-level modules of its package.
-
-    Raises:
-        ValueError: it is not Python 3; the message is one line.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            text = main_as_function(text)
-            tree = ast.parse(text)
-            for rewrite in (with_plain_imports, without_arguments):
-                if (plain := rewrite(text, tree)) is not text:
-                    text, tree = plain, ast.parse(plain)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"{type(error).__name__}: {error}".splitlines()[0]) from error
-    file = File(path, text, tree, own)
-    _bind(file, tree.body)
-    return file
-
-
-def _bind(file: File, body: Iterable[ast.stmt]) -> None:
-    for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            file.bind(node.name, node)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            for name, how in imports(node):
-                if name == "*":
-                    file.stars.append(how)
-                else:
-                    file.bind(name, how)
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            _assignment(file, node)
-        elif isinstance(node, ast.AugAssign):
-            file.extras.setdefault(_root(node.target), []).append(node)
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            if isinstance(node.value.func, ast.Attribute):  # what it may add to its root is for ``sources.slicer``
-                file.extras.setdefault(_root(node.value.func), []).append(node)
-        elif isinstance(node, ast.If):
-            _conditional(file, node)
-        elif isinstance(node, ast.Try):
-            handlers = [s for h in node.handlers for s in h.body]
-            fails = any(_foreign(file, s) for s in node.body)
-            _bind(file, [*handlers, *node.body] if fails else [*node.body, *node.orelse, *handlers])
-        elif isinstance(node, ast.With):
-            _bind(file, node.body)
-
-
-def _foreign(file: File, node: ast.stmt) -> bool:
-    """Whether a statement imports a package that a task cannot have: what handles its absence counts then."""
-    if isinstance(node, ast.Import):
-        names = [a.name for a in node.names]
-    elif isinstance(node, ast.ImportFrom) and not node.level:
-        names = [node.module or ""]
-    else:
-        return False
-    known = (ALLOWED | STANDARD | file.own) - FALLBACKS
-    return any(name.split(".")[0] not in known for name in names)
-
-
-def _assignment(file: File, node: ast.Assign | ast.AnnAssign) -> None:
-    if node.value is None:
-        return
-    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-        if isinstance(target, ast.Attribute | ast.Subscript):
-            file.extras.setdefault(_root(target), []).append(node)
-        else:
-            for name in ast.walk(target):
-                if isinstance(name, ast.Name):
-                    file.bind(name.id, node)
-
-
-def _conditional(file: File, node: ast.If) -> None:
-    """An if-else of assignments is one statement that binds its names; other branches are read one after the other."""
-    test = ast.unparse(node.test)
-    if "__name__" in test and "__main__" in test:
-        return
-    if node.orelse and all(isinstance(s, ast.Assign | ast.Pass) for s in [*node.body, *node.orelse]):
-        for name in ast.walk(node):
-            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
-                file.bind(name.id, node)
-    elif "TYPE_CHECKING" not in test:
-        _bind(file, [*node.body, *node.orelse])
-
-
-def imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Imported]]:
-    """The names that an import statement binds."""
-    for alias in node.names:
-        if isinstance(node, ast.ImportFrom):
-            yield alias.asname or alias.name, Imported(node.module or "", node.level, alias.name)
-        elif alias.asname:
-            yield alias.asname, Imported(alias.name)
-        else:
-            yield alias.name.split(".")[0], Imported(alias.name.split(".")[0])
-
-
-def _root(node: ast.expr) -> str:
-    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 class Package:
@@ -187,9 +59,11 @@ class Package:
         replacements: Mapping[str, str] | None = None,
         examples: Mapping[str, str] = MappingProxyType({}),
         about: Iterable[str] | None = None,
+        roots: Roots | None = None,
     ) -> None:
         """``replacements`` are our own stand-ins for third-party modules: dotted name -> text.
 
+        What they lack, and what they do not serve, is taken from ``roots``, which see nothing of this package.
         ``examples`` use the package and are no part of it.  ``about`` are the files of ``texts`` that are looked
         through for what they define and tell (None: all): of the others, only what these need is parsed.
         """
@@ -199,11 +73,14 @@ class Package:
         own = {part.removesuffix(".py") for path in texts for part in path.split("/")[:3]}
         ours = {f"{n.replace('.', '/')}.py": t for n, t in (replacements or {}).items() if n.split(".")[0] not in own}
         self.replacements = set(ours)
+        self._replaced = {folder for path in ours for folder in _parents(path)}
         self.texts |= ours
+        self.roots = roots or Roots()
+        self.asked: Counter[str] = Counter()  # packages that definitions need, and are absent
         self.broken: dict[str, str] = {}
         self._files: dict[str, File | None] = {}
         self._known: dict[tuple[str, str], Target] = {}
-        self._folders = {d for path in self.texts for d in _parents(path)}
+        self._folders = {d for path in self.texts for d in _parents(path)} | self.roots.folders()
         self.own = frozenset(part.removesuffix(".py") for path in self.texts for part in path.split("/"))
         self._by_name: dict[str, list[str]] = {}
         for path in sorted(self.texts):
@@ -217,10 +94,21 @@ class Package:
         """The parsed file, or None if it does not parse (the reason is kept in ``broken``)."""
         if path not in self._files:
             try:
-                self._files[path] = parse(path, self.texts[path], self.own)
+                self._files[path] = parse(path, self._text(path), self._own(path))
             except ValueError as error:
                 self._files[path], self.broken[path] = None, str(error)
         return self._files[path]
+
+    def _text(self, path: str) -> str:
+        return self.roots[path] if path in self.roots else self.texts[path]
+
+    def _own(self, path: str) -> frozenset[str]:
+        return self.roots.modules(path) if path in self.roots else self.own
+
+    def ask(self, target: Target) -> None:
+        """Note that a definition needs what a target means, if that is of a package that is absent."""
+        if isinstance(target, Missing) and target.package:
+            self.asked[target.package] += 1
 
     def lookup(self, path: str, name: str, hops: int = 0) -> Target:
         """What ``name`` means at the top level of the file ``path``."""
@@ -232,17 +120,29 @@ class Package:
 
     def resolve(self, path: str, how: Imported, hops: int = 0) -> Target:
         """What an import statement in the file ``path`` binds."""
+        found = self._resolve(path, how, hops)
+        rooted = self._rooted(path, how.module) if isinstance(found, Missing) and not how.level else None
+        if rooted is None:
+            return found
+        other = self.member(rooted, how.name, hops + 1) if how.name else Inner(rooted)
+        return found if isinstance(other, Missing) else other
+
+    def _resolve(self, path: str, how: Imported, hops: int) -> Target:
         inner = self._module(path, how.module, how.level)
         if inner is None:
             return _external(how)
         if not how.name:
             return Inner(inner)
         found = self.member(inner, how.name, hops + 1)
-        return Missing(f"{how.module}.{how.name}") if isinstance(found, Missing) else found
+        if not isinstance(found, Missing):
+            return found
+        served = not how.level and self._is_ours(inner)
+        return Missing(f"{how.module}.{how.name}", how.module.split(".")[0] if served else found.package)
 
     def member(self, module: str, name: str, hops: int = 0) -> Target:
         """An attribute of a module of the package: what it defines, or a submodule."""
-        if module in self.texts:
+        found: Target = Missing(name)
+        if self._has(module):
             found = self.lookup(module, name, hops)
             if not isinstance(found, Missing):
                 return found
@@ -250,7 +150,11 @@ class Package:
         below = self._path(folder, [name]) if not folder.endswith(".py") else None
         if below is None and module in self.replacements and name in SERVED:
             return Inner(module)
-        return Inner(below) if below else Missing(name)
+        if below is None and self._is_ours(module):
+            dotted = module.removesuffix(".py").replace("/", ".")
+            rooted = self._rooted(module, dotted)
+            return self.member(rooted, name, hops + 1) if rooted else Missing(f"{dotted}.{name}", dotted.split(".")[0])
+        return Inner(below) if below else found
 
     def chain(self, path: str, node: ast.Attribute | ast.Name) -> tuple[Target, int]:
         """Follow ``a.b.c`` as far as modules go: what it means, and how many attributes were used up."""
@@ -279,6 +183,8 @@ class Package:
         return ...
 
     def _lookup(self, path: str, name: str, hops: int) -> Target:
+        if path in self.roots and name not in self.roots[path] and " import *" not in self.roots[path]:
+            return Missing(name)  # without a look: packages import all of their files
         file = self.file(path)
         if file is None or hops > MAX_HOPS:
             return Missing(name)
@@ -296,7 +202,8 @@ class Package:
     def _starred(self, file: File, name: str, hops: int) -> Target:
         for star in file.stars:
             inner = self._module(file.path, star.module, star.level)
-            if inner is not None and inner in self.texts:
+            inner = inner or self._rooted(file.path, star.module)
+            if inner is not None and self._has(inner):
                 found = self.lookup(inner, name, hops + 1)
                 if not isinstance(found, Missing):
                     return found
@@ -315,6 +222,8 @@ class Package:
             return self._path(folder, parts) or ("?" if parts else None)
         if parts[0] in ("torch", "numpy") or parts[0] in STANDARD:
             return None
+        if path in self.roots:
+            return self._path("", parts) if self._is_ours(self._path("", parts)) else None
         while True:
             if found := self._path(folder, parts):
                 return found
@@ -323,6 +232,21 @@ class Package:
             folder = posixpath.dirname(folder)
         endings = tuple(f"/{'/'.join(parts)}{tail}" for tail in (".py", "/__init__.py"))
         return next((p for p in self._by_name.get(parts[-1], []) if p.endswith(endings)), None)
+
+    def _rooted(self, path: str, module: str) -> str | None:
+        """The file or folder that a module name means in the roots, in its own first for a file of them."""
+        own = self.roots.base(path)
+        for base in sorted(self.roots.bases, key=lambda b: b != own):
+            if found := self._path(base, module.split(".")):
+                return found
+        return None
+
+    def _is_ours(self, module: str | None) -> bool:
+        """Whether a module is a replacement of ours, or a folder of them."""
+        return module in self.replacements or module in self._replaced
+
+    def _has(self, path: str) -> bool:
+        return path in self.texts or path in self.roots
 
     def _served(self, module: str) -> str:
         """The replacement of ours that serves a third-party module, or one that it is in; else the module itself."""
@@ -337,7 +261,7 @@ class Package:
     def _path(self, folder: str, parts: list[str]) -> str | None:
         base = posixpath.join(folder, *parts)
         for candidate in (f"{base}.py", posixpath.join(base, "__init__.py")):
-            if candidate in self.texts:
+            if self._has(candidate):
                 return candidate
         return base if base in self._folders and parts else None
 
@@ -353,7 +277,8 @@ def _external(how: Imported) -> Target:
     if module == "typing_extensions":
         module = "typing"
     if module.split(".")[0] not in ALLOWED or how.level or module.startswith(UNUSABLE):
-        return Missing(f"{module}.{name}" if name else module)
+        package = "" if how.level or module.split(".")[0] in ALLOWED | STANDARD else module.split(".")[0]
+        return Missing(f"{module}.{name}" if name else module, package)
     return canonical(External(module, name)) if name else External(module)
 
 

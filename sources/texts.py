@@ -14,7 +14,10 @@ STAGE = "collect"
 MAX_FILE = 1 << 20  # bytes of one source file: larger ones are data or generated
 MAX_FILES = 20_000  # source files of one repository
 MAX_TOTAL = 256 << 20  # bytes of source of one repository
-TELLING = re.compile(r"(^|/)readme[^/]*\.md$|conf[^/]*(/.*)?\.(json|ya?ml)$|(^|/)hparams[^/]*\.(json|ya?ml)$")
+TELLING = re.compile(
+    r"(^|/)readme[^/]*\.md$|conf[^/]*(/.*)?\.(json|ya?ml)$|(^|/)hparams[^/]*\.(json|ya?ml)$|"
+    r"(^|/)(requirements[^/]*\.txt|pyproject\.toml|setup\.cfg)$"
+)
 SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages", "build", "dist"}
 
 
@@ -32,7 +35,8 @@ class SourceError(Exception):
 def wanted(path: str) -> bool:
     """Whether a path inside a repository is a file that we read, in no hidden or generated folder.
 
-    These are Python, and what tells how it is used: READMEs, and configurations in folders or files called so.
+    These are Python, and what tells how it is used: READMEs, configurations in folders or files called so, and
+    requirements.
     """
     parts = PurePosixPath(path).parts
     if any(p.startswith(".") or p in SKIPPED_FOLDERS for p in parts):

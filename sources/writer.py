@@ -35,6 +35,7 @@ class Cut:
     pieces: int
     names: Mapping[Here, str] = field(default_factory=dict)  # of all definitions in it
     lacks: tuple[str, ...] = ()  # what stands in it as None, because it is of a package that is absent
+    files: tuple[str, ...] = ()  # that its definitions are from
 
 
 def cut(slicer: Slicer, path: str, symbol: str, more: Iterable[Here] = (), said: Iterable[str] = ()) -> Cut:
@@ -86,7 +87,8 @@ class _Writer:
         source = header + "\n\n\n" + _join([*absent, *body]) + "\n"
         lacks = tuple(sorted({*self.lacks.values(), *(p.lacks for k in order for p in self.pieces[k] if p.lacks)}))
         names = {k: n for k, n in self.names.items() if isinstance(k, Here)}
-        return Cut(source, self.names[root], root.file, root.name, len(order), names, lacks)
+        files = tuple(sorted({k.file for k in order if not all(p.lacks for p in self.pieces[k])}))
+        return Cut(source, self.names[root], root.file, root.name, len(order), names, lacks, files)
 
     def _claim(self, name: str, target: Target) -> str:
         """A name for the target: its own, or with a number where that is taken."""

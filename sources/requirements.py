@@ -1,0 +1,113 @@
+"""Which distribution has an absent package, and in which version: what a repository's own files state of it.
+
+Runs inside the sandbox: no hostile text is parsed outside.
+"""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import posixpath
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+MAX_TEXT = 64 << 10  # characters of a file that states requirements
+MAX_LINE = 300  # and of one of them
+# Distributions that have a module by another name than theirs, most usual first: one that is required goes before.
+DISTRIBUTIONS = {
+    "clip": ("openai-clip", "clip-anytorch"), "espnet2": ("espnet",), "fla": ("fla-core",),
+    "mmcv": ("mmcv", "mmcv-full", "mmcv-lite"), "mmseg": ("mmsegmentation",), "open_clip": ("open-clip-torch",),
+    "ot": ("POT",), "pl_bolts": ("lightning-bolts",), "pywt": ("PyWavelets",), "taming": ("taming-transformers",),
+}  # fmt: skip
+# Modules without Python source that a task could hold, and names by which the index knows something else.
+USELESS = frozenset(
+    "IPython PIL albumentations apex av boto3 bs4 clearml cupy cv2 cython dask decord detectron2 dgl docopt faiss fire "
+    "flask google h5py horovod hydra imageio imgaug jax jaxlib jinja2 joblib keras librosa lmdb matplotlib mpi4py "
+    "mxnet nibabel nltk numba onnx onnxruntime open3d paddle pandas pkg_resources plotly psutil pycocotools pytest "
+    "rdkit regex requests scipy seaborn sentencepiece setuptools shapely skimage sklearn soundfile spacy tensorboard "
+    "tensorboardX tensorflow tensorrt tiktoken tokenizers torch_xla trimesh triton visdom wandb yaml".split()
+)
+# What repositories call modules of their own, which may be away: the index has something else by these names.
+COMMON = frozenset(
+    "args base blocks build common config configs const core data data_loader dataset datasets dist engine evaluate "
+    "helper helpers layer layers lib libs logger loss losses main metric metrics misc model models module modules "
+    "nets network networks ops opt option options params src test tests tools train trainer training transforms util "
+    "utils utility vision".split()
+)
+
+
+def wanted(module: str, known: Mapping[str, str]) -> str:
+    """The requirement by which a module is fetched, "" for one that is not worth it.
+
+    ``known`` is what the repository requires, see ``stated``.
+    """
+    named = DISTRIBUTIONS.get(module, (module,))
+    name = next((n for n in named if canonicalize_name(n) in known), named[0])
+    required = canonicalize_name(name) in known
+    if module in USELESS or module.startswith("_") or module in COMMON and not required:
+        return ""
+    return name + known.get(canonicalize_name(name), "")
+
+
+def stated(files: Mapping[str, str]) -> dict[str, str]:
+    """Versions that a repository's files ask for, by the distribution's canonical name: pinned ones go before.
+
+    Of several files the one nearest to the top counts.
+    """
+    found: dict[str, str] = {}
+    for pinned in (True, False):
+        for path in sorted(files, key=lambda p: (p.count("/"), p)):
+            for line in _lines(path, files[path]) if len(files[path]) <= MAX_TEXT else ():
+                known = _parsed(line)
+                if known and (not pinned or "==" in str(known.specifier)):
+                    found.setdefault(canonicalize_name(known.name), str(known.specifier))
+    return found
+
+
+def _parsed(line: str) -> Requirement | None:
+    line = re.sub(r"\s+(#|--).*", "", line.strip())
+    if not line or len(line) > MAX_LINE or line.startswith(("#", "-")):
+        return None
+    try:
+        found = Requirement(line)
+    except InvalidRequirement:
+        return None
+    return None if found.url else found
+
+
+def _lines(path: str, text: str) -> list[str]:
+    """The requirements that a file lists, as they stand; none where it cannot be read."""
+    name = posixpath.basename(path).lower()
+    try:
+        if name.startswith("requirements") and name.endswith(".txt"):
+            return text.splitlines()
+        if name == "pyproject.toml":
+            return list(_of_project(tomllib.loads(text)))
+        if name == "setup.cfg":
+            parser = configparser.RawConfigParser()
+            parser.read_string(text)
+            return parser.get("options", "install_requires", fallback="").splitlines()
+        return list(_of_setup(ast.parse(text))) if name == "setup.py" else []
+    except (ValueError, SyntaxError, RecursionError, MemoryError, configparser.Error):
+        return []
+
+
+def _of_project(whole: dict[str, Any]) -> Iterator[str]:
+    project = whole.get("project")
+    lists = [project.get("dependencies")] if isinstance(project, dict) else []
+    optional = project.get("optional-dependencies") if isinstance(project, dict) else None
+    lists += optional.values() if isinstance(optional, dict) else []
+    for lines in lists:
+        yield from (line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ()
+
+
+def _of_setup(tree: ast.Module) -> Iterator[str]:
+    """Strings in lists: of them only those count that are requirements."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.List):
+            yield from (e.value for e in node.elts if isinstance(e, ast.Constant) and isinstance(e.value, str))
