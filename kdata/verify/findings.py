@@ -13,6 +13,7 @@ from kdata.verify.compare import Tensors
 from kdata.verify.styles import CONDITIONED
 from kdata.verify.trial import ROUGH, Expected, compare, copied, overwrites, untouched
 
+Launch = dict[str, Any]
 MOST_UNTOUCHED = 0.5  # share of an answer that may be there without the candidate's kernels
 
 # Reasons that may come of sizes: where they appear only at other sizes than the base ones, the sizes are the reason.

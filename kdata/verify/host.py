@@ -113,10 +113,10 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
 
 def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tuple[dict[str, Any], wire.Writer]:
     calls = Calls(module, reader, payload["mode"])
-    sampling.sample(payload.get("programs", 0), payload.get("named", ()))
     reports: list[dict[str, Any]] = []
     value: dict[str, Any] = {}
     for number, given in enumerate(payload["trials"]):
+        sampling.sample(payload.get("programs", 0), payload.get("named", ()))
         _engine.take_turn(number)
         _engine.turn_round(given.get("backwards", False))
         looked_at = {"made": True} if number == payload["ablate"] else {}

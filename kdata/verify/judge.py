@@ -18,7 +18,7 @@ from kdata.record import Build, Candidate, Check, Origin, Receipt, Task, Trial, 
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
-from kdata.verify import admission, breadth, gpu_judge, reasons, targets, unseen, whole
+from kdata.verify import admission, beyond, breadth, gpu_judge, reasons, targets, unseen, whole
 from kdata.verify.compare import Tensors
 from kdata.verify.findings import Findings, Judgement, RejectedError
 from kdata.verify.gpu import LostError
@@ -65,6 +65,7 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
             breadth.look(expected, lambda wider, chosen: _call(candidate, wider, chosen, options, ablate=None), found)
             if seat is None:
                 _at_own_sizes(candidate, expected, options, found, lambda most: expect(*asked, most))
+            _beyond(candidate, expected, options, found)
             _build(candidate, options, found)
             if seat is not None:
                 gpu_judge.measure(seat, found)
@@ -226,13 +227,37 @@ def _at_own_sizes(
         return _call(candidate, every, chosen, options, ablate=None, few=few)
 
     whole.look(expected, run, found, options.level == "trust")
-    other = unseen.look(expected, lambda: _outlined(candidate, expected, options), found) if expected.own else ""
+    other = (
+        unseen.look(expected, lambda: _outlined(candidate, expected, [expected.own], options), found)
+        if expected.own
+        else ""
+    )
     if other and not whole.look(larger(WHOLE["trust"]), run, found, thorough=True):
         raise UndecidedError(reasons.UNSEEN, other)
 
 
-def _outlined(candidate: Candidate, expected: Expected, options: Options) -> Answer:
-    payload = {"manifest": [], "mode": expected.mode, "ablate": None, "trials": [{"outline": expected.own}]}
+def _beyond(candidate: Candidate, expected: Expected, options: Options, found: Findings) -> None:
+    """Look at sizes beyond those of the trials, in the interpreter whatever runs kernels else.
+
+    Raises:
+        RejectedError: it is wrong there.
+        UndecidedError: it does something there that cannot be judged.
+    """
+    here = replace(options, device="cpu", precision="ieee")
+
+    def run(every: Expected, chosen: Sequence[int], few: int) -> Answer:
+        return _call(candidate, every, chosen, here, ablate=None, few=few)
+
+    other = beyond.look(
+        candidate, expected, here, lambda outlines: _outlined(candidate, expected, outlines, here), run, found
+    )
+    if other:
+        raise UndecidedError(reasons.UNSEEN_BEYOND, other)
+
+
+def _outlined(candidate: Candidate, expected: Expected, outlines: list[Any], options: Options) -> Answer:
+    trials = [{"outline": outline} for outline in outlines]
+    payload = {"manifest": [], "mode": expected.mode, "ablate": None, "trials": trials}
     return _interpreted(candidate, payload, b"", options)
 
 

@@ -49,6 +49,7 @@ NO_COMPILE = "does not compile for"  # followed by the target
 BAD_TASK = "the task cannot be run"
 RANDOM_REFERENCE = "reference is nondeterministic"
 UNSEEN = "does something else at its own sizes"  # which are too large to be judged here
+UNSEEN_BEYOND = "does something else at larger sizes"  # likewise
 WEAK_TASK = "the task tells right from wrong too poorly"
 NO_GPU = "needs a GPU"
 GPU_LOST = "the GPU is lost"

@@ -42,7 +42,7 @@ from kdata.verify.values import (
     span,
     upcast,
 )
-from kdata.verify.variants import TooLargeError, Variant, grown, plan
+from kdata.verify.variants import TooLargeError, Variant, grown, plan, varying
 from kdata.verify.weights import redraw
 from kdata.verify.wire import NotPlainError, Writer
 
@@ -99,11 +99,13 @@ class Reference:
         self.mode = self._decide_mode(variants[0])
         self._simplest = min(range(len(variants)), key=lambda i: variants[i].run.cost.work)
         trials = [trial for i, v in enumerate(variants) for trial in self._trials(i, v)]
+        grows = varying(self.source, variants)
         trials += self._whole(variants)
         (scratch / GIVEN).write_bytes(bytes(self.given.blob))
         (scratch / KEPT).write_bytes(bytes(self.kept.blob))
         return {"mode": self.mode, "variants": [{"kind": v.kind, "sizes": v.label} for v in variants],
                 "trials": trials, "otherwise": self._otherwise, "own": self._own, "unused": self.unused,
+                "base": variants[0].values, "grows": grows,
                 "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
 
     def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:

@@ -45,6 +45,9 @@ class Expected:
         self.extra: list[dict[str, Any]] = value.get("extra", [])  # trials of kdata.verify.breadth
         self.otherwise: list[dict[str, Any]] = value["otherwise"]  # one of them, called in other ways
         self.own: dict[str, Any] = value["own"] or {}  # its own sizes, where these were not computed
+        self.outlines: list[dict[str, Any]] = value.get("outlines", [])  # larger sizes, see kdata.verify.larger
+        self.base: dict[str, int] = value["base"]  # sizes of the base variant; empty where these are the task's own
+        self.grows: dict[str, int] = value["grows"]  # the sizes that may vary, with the task's own values
         self.manifest: list[dict[str, Any]] = value["given"]
         self.given_bytes = given
         self.unused: list[str] = value["unused"]  # inputs and parameters that the answer does not depend on

@@ -126,6 +126,14 @@ def grown(prober: Prober, last: Variant) -> Values | None:
     return None
 
 
+def varying(source: str, variants: list[Variant]) -> Values:
+    """The axes of the variant that doubles them, with the task's own sizes."""
+    base, last = variants[0].values, variants[-1]
+    own = {size.name: size.value for size in sizes(source)}
+    doubled = last.values.items() if last.kind in ("double", "large") else ()
+    return {name: own[name] for name, value in doubled if value != base.get(name, own[name])}
+
+
 def _wishes(axes: list[Axis]) -> list[tuple[str, list[tuple[int, ...]]]]:
     """For each kind of variant and each axis, the values to try, best first."""
     last = len(axes) - 1

@@ -10,17 +10,19 @@ and at trust level, all programs are run if they are not too many.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.compare import EXACT, Tensors, UnequalError, errors, exactly, leaves, structure
-from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.findings import Findings, Launch, RejectedError
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import Expected, nature, span_of
 
 GROSS = 30.0  # times what is allowed: the measure is eager's own answer, and nothing says how well-conditioned that is
+OWN = "the task's own sizes"
 CHECK, BEYOND = "holds at its own sizes", "holds beyond its own sizes"
 MANY, LEAST = 200, 0.7  # programs of a larger sample, and the share of an answer that all of them must write
 ENTIRE = 2048  # programs of all launches up to which they are all run
@@ -28,39 +30,66 @@ PROGRAMS, FEW = 12, 2  # of a launch that gives the answer alone, and of one who
 Run = Callable[[Expected, Sequence[int], int], Answer]
 
 
-def look(expected: Expected, run: Run, found: Findings, thorough: bool = False) -> bool:
-    """Note whether it holds; return whether that can be said.
+def look(expected: Expected, run: Run, found: Findings, thorough: bool = False) -> list[Launch]:
+    """Note whether it holds; return the launches of which that can be said.
 
     Raises:
         RejectedError: it does not.
     """
-    told = False
+    known: list[Launch] = []
     programs = PROGRAMS if len(found.signatures) == 1 else FEW
-    for number in expected.numbers("whole", "grown"):
-        try:
-            answer = run(expected, [number], programs)
-        except JobError as error:
+    for number, answer in _answers(expected, expected.numbers("whole", "grown", "beyond"), run, programs, found):
+        if _holds(expected, number, answer, run, found, thorough):
+            known += answer.value["trials"][0]["launches"]
+    return known
+
+
+def _answers(
+    expected: Expected, numbers: Sequence[int], run: Run, programs: int, found: Findings
+) -> Iterator[tuple[int, Answer]]:  # fmt: skip
+    """What trials gave of which some programs ran; all in one process, or where that ends early each in its own."""
+    try:
+        answer = run(expected, numbers, programs) if numbers else None
+    except JobError as error:
+        if len(numbers) > 1:
+            for number in numbers:
+                yield from _answers(expected, [number], run, programs, found)
+        else:
             found.check(CHECK, False, str(error)[:300])
-            continue
-        if "failed" in answer.value:
-            raise RejectedError(*answer.value["failed"])
-        report = answer.value["trials"][0]
-        own = bool(expected.numbers("whole"))
-        if report["outcome"] == "out of bounds":
-            raise RejectedError(reasons.OUT_OF_BOUNDS, report["detail"])
-        if own:  # beyond its own sizes a wrapper may refuse, or leave the work to torch
-            _genuine(report)
-        detail = _wrong(expected, number, report, _returned(answer))
-        if not detail and own and _covered(report, _returned(answer)) < LEAST:
-            detail = _missing(expected, number, run)
-        told = _partly(report)
-        if not detail and _untold(report, found, thorough):
-            wrong = _entirely(expected, number, run)
-            told, detail = told or wrong is not None, wrong or ""
-        found.check(CHECK if own else BEYOND, not detail, detail)
-        if detail:
-            sizes = expected.variants[expected.trials[number]["variant"]]["sizes"] or "the task's own sizes"
-            raise RejectedError(reasons.WRONG_LARGE, f"at {sizes}: {detail}")
+        return
+    if answer is None:
+        return
+    if "failed" in answer.value:
+        raise RejectedError(*answer.value["failed"])
+    for number, report in zip(numbers, answer.value["trials"], strict=True):
+        yield number, replace(answer, value=answer.value | {"trials": [report]})
+
+
+def _holds(
+    expected: Expected, number: int, answer: Answer, run: Run, found: Findings, thorough: bool
+) -> bool:  # fmt: skip
+    """Note whether one trial holds; return whether that can be said.
+
+    Raises:
+        RejectedError: it does not.
+    """
+    report = answer.value["trials"][0]
+    variant = expected.variants[expected.trials[number]["variant"]]
+    own = variant["kind"] == "whole"
+    if report["outcome"] == "out of bounds":
+        raise RejectedError(reasons.OUT_OF_BOUNDS, report["detail"])
+    if own:  # beyond its own sizes a wrapper may refuse
+        _genuine(report)
+    detail = _wrong(expected, number, report, _returned(answer))
+    if not detail and variant["kind"] != "grown" and _covered(report, _returned(answer)) < LEAST:
+        detail = _missing(expected, number, run)
+    told = _partly(report)
+    if not detail and _untold(report, found, thorough):
+        wrong = _entirely(expected, number, run)
+        told, detail = told or wrong is not None, wrong or ""
+    found.check(CHECK if own else BEYOND, not detail, detail)
+    if detail:
+        raise RejectedError(reasons.WRONG_LARGE, f"at {variant['sizes'] or OWN}: {detail}")
     return told
 
 

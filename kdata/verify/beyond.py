@@ -1,0 +1,106 @@
+"""A candidate at sizes beyond those at which it was judged: does it there what it did, and is it right?
+
+The trusted side. What calls the kernels runs on tensors without memory (``kdata.verify.unfilled``), however many
+elements there are; some programs run where that is not too dear (``kdata.verify.whole``). The sizes are those beyond
+numbers that the text names, and a task's own in one dimension each where these were scaled down.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from kdata.record import Candidate
+from kdata.sandbox.pool import lease
+from kdata.sandbox.worker import Answer, JobError
+from kdata.verify import unseen, whole
+from kdata.verify.findings import Findings, Launch, RejectedError
+from kdata.verify.options import Options
+from kdata.verify.scratch import GIVEN, KEPT
+from kdata.verify.thresholds import branches, reduces_at_once, thresholds
+from kdata.verify.trial import Expected
+from kdata.verify.whole import Run
+
+CHECK = "does beyond the sizes at which it was judged what it did there"
+FAR = (1 << 22, 1 << 30)  # elements at which what calls the kernels is looked at, whatever numbers the text names
+MOST = 1 << 21  # elements up to which sizes are computed
+BLOCK = 64  # elements: a block of which nobody takes for a constant
+Sizes = tuple[tuple[str, int], ...]
+
+
+def look(
+    candidate: Candidate, expected: Expected, options: Options, outlined: Callable[[list[Any]], Answer], run: Run,
+    found: Findings,
+) -> str:  # fmt: skip
+    """What it does there that it did nowhere where it was judged and that cannot be judged; "" for nothing.
+
+    Raises:
+        RejectedError: torch does the work there, or what it returns is wrong.
+    """
+    named = thresholds(candidate.source)
+    far = FAR if not expected.base and branches(candidate.source) else ()
+    apart = bool(expected.base) and (options.level == "trust" or _fills_a_block(candidate.source, expected, found))
+    if not expected.grows or not (named or far or apart):
+        return ""
+    numbers = named + far
+    larger = expect(candidate.task.source, candidate.task.entry_point, options, expected.mode,
+                    tuple(expected.base.items()), tuple(expected.grows.items()), numbers)  # fmt: skip
+    if larger is None or not larger.outlines:
+        return ""
+    told = whole.look(larger, run, found, thorough=True)
+    return _outlines(larger, outlined, [*found.launched, *told], found, bool(named))
+
+
+def _fills_a_block(text: str, expected: Expected, found: Findings) -> bool:
+    """Whether a kernel that reduces at once what a block holds has been given blocks of one size, less than a size."""
+    once = reduces_at_once(text)
+    given: dict[tuple[str, str], set[Any]] = defaultdict(set)
+    for launch in found.launched:
+        if launch["kernel"] in once:
+            for name, argument in launch["arguments"].items():
+                given[launch["kernel"], name].add(json.dumps(argument.get("constant")))
+    blocks = [json.loads(next(iter(seen))) for seen in given.values() if len(seen) == 1]
+    return any(type(b) is int and BLOCK <= b < max(expected.grows.values()) for b in blocks)
+
+
+def _outlines(
+    larger: Expected, outlined: Callable[[list[Any]], Answer], known: Sequence[Launch], found: Findings, told: bool
+) -> str:  # fmt: skip
+    """What the outlines show; ``told``: whether another kernel at these sizes must be one that was judged."""
+    try:
+        answer = outlined(larger.outlines)
+    except JobError as error:
+        found.check(CHECK, False, f"not seen: {error}"[:300])
+        return ""
+    if "failed" in answer.value:
+        raise RejectedError(*answer.value["failed"])
+    other = ""
+    for outline, report in zip(larger.outlines, answer.value["trials"], strict=True):
+        if unseen.demand_same(outline, report, f"at {outline['sizes']}"):
+            continue
+        other = other or unseen.unseen(known, report["launches"], floats=True)
+    found.check(CHECK, not other, other)
+    return other if told else ""
+
+
+@lru_cache(maxsize=8)
+def expect(
+    source: str, entry_point: str, options: Options, mode: str, base: Sizes, grows: Sizes, numbers: Sequence[int]
+) -> Expected | None:
+    """Run a task's reference at larger sizes; None where that cannot be done."""
+    payload: Mapping[str, Any] = {
+        "source": source, "entry_point": entry_point, "variants": 1, "seeds": [options.seed + 1], "level": "screen",
+        "whole": 0, "precision": options.precision, "mode": mode, "base": dict(base), "grows": dict(grows),
+        "numbers": list(numbers), "most": MOST,
+    }  # fmt: skip
+    try:
+        with lease("torch", "kdata.verify.reference:warm") as worker:
+            answer = worker.call("kdata.verify.larger:answer", payload, options.limits(), fetch=(GIVEN, KEPT))
+    except JobError:
+        return None
+    if "fault" in answer.value or answer.files.keys() != {GIVEN, KEPT}:
+        return None
+    return Expected(answer.value, answer.files[GIVEN], answer.files[KEPT])

@@ -1,0 +1,115 @@
+"""The reference at sizes beyond those at which candidates were judged. In the reference's child.
+
+Of each there is an outline (``kdata.verify.unfilled``), and a trial where there are few enough elements to compute.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from kdata.verify.faults import answered
+from kdata.verify.reference import Reference
+from kdata.verify.scratch import GIVEN, KEPT
+from kdata.verify.unfilled import outlined
+from kdata.verify.variants import Values, Variant
+
+MOST = 24  # sizes
+SEVERAL = 4  # times the elements of the largest one that is computed, in all
+
+
+def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    """Run the reference at sizes that exceed ``numbers``, or that are its own in one dimension.
+
+    ``payload``: as ``kdata.verify.reference.answer`` takes it, and mode, base (sizes of what is judged first, empty
+    where these are the task's own), grows (the sizes that may vary, with the task's own values), numbers, most
+    (elements up to which it is computed).
+    """
+    torch.set_num_threads(1)
+    return answered(lambda: Larger(payload).run(scratch))
+
+
+class Larger(Reference):
+    """One task's reference at larger sizes."""
+
+    def __init__(self, payload: dict[str, Any]) -> None:
+        super().__init__(payload)
+        self.mode, self._slim = payload["mode"], True
+        self._base: Values = payload["base"]
+        self._grows: Values = payload["grows"]
+        self._numbers, self._limit = payload["numbers"], payload["most"]
+
+    def run(self, scratch: Path) -> dict[str, Any]:
+        """Everything."""
+        outlines: list[dict[str, Any]] = []
+        variants: list[Variant] = []
+        trials: list[dict[str, Any]] = []
+        left = SEVERAL * self._limit
+        for values in islice(self._sizes(), MOST):
+            run = self.prober.forward(values, real=False)
+            if run is None:
+                continue
+            elements = max(run.elements, run.cost.largest, run.cost.work // 4)
+            variant = Variant("beyond", values, run)
+            with contextlib.suppress(Exception):  # it does not run on tensors without memory: nothing is known
+                outline = outlined(self.prober.program(values), self.entry_point, self.mode == "train")
+                outlines.append(outline | {"sizes": variant.label})
+            if elements <= min(left, self._limit):
+                left -= elements
+                with contextlib.suppress(IndexError, RuntimeError, ValueError):  # its own draws may not fit such sizes
+                    trial = self._trial(len(variants), variant, self.seeds[0], "natural")
+                    trials += [trial] if trial is not None else []
+                    variants.append(variant)
+        (scratch / GIVEN).write_bytes(bytes(self.given.blob))
+        (scratch / KEPT).write_bytes(bytes(self.kept.blob))
+        return {"mode": self.mode, "variants": [{"kind": v.kind, "sizes": v.label} for v in variants],
+                "trials": trials, "outlines": outlines, "otherwise": [], "own": None, "unused": [],
+                "base": self._base, "grows": self._grows,
+                "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
+
+    def _sizes(self) -> Iterator[Values]:
+        """Sizes at which the reference runs, each once."""
+        seen: list[Values] = []
+        for axis in self._axes():
+            for wish in self._wishes(axis):
+                values = next((v for v in self._near(axis, wish) if self.prober.forward(v, real=False)), None)
+                if values is not None and values not in seen:
+                    seen.append(values)
+                    yield values
+
+    def _axes(self) -> list[list[str]]:
+        """Names that take one value, the first axis and the last one first."""
+        axes: dict[tuple[int, int], list[str]] = {}
+        for name, own in self._grows.items():
+            axes.setdefault((own, self._base.get(name, own)), []).append(name)
+        ordered = list(axes.values())
+        return ordered[:1] + ordered[1:][::-1]
+
+    def _wishes(self, axis: list[str]) -> list[int]:
+        """Values of an axis: its own; such that it exceeds a number, or that the largest input's elements do."""
+        own, base = self._grows[axis[0]], self._base.get(axis[0], self._grows[axis[0]])
+        most = own if self._base else math.inf
+        wishes = [own] if own != base else []
+        for number in self._numbers:
+            wishes += [number + 1, *self._holding(axis, base, number)]
+        return [wish for wish in dict.fromkeys(wishes) if 2 * base < wish <= most]
+
+    def _holding(self, axis: list[str], value: int, number: int) -> list[int]:
+        """The least value of an axis with which an input has more elements than ``number``."""
+        runs = [self.prober.shapes(self._base | dict.fromkeys(axis, value * n)) for n in (1, 2)]
+        one, two = (max((math.prod(s) for s in run.shapes), default=0) if run else 0 for run in runs)
+        if not 0 < one < two:
+            return []
+        return [math.ceil(value * (number / one) ** (1 / math.log2(two / one))) + 1]
+
+    def _near(self, axis: list[str], wish: int) -> Iterator[Values]:
+        """The wish and, for a task that asks for multiples, what is a little larger."""
+        base = self._base.get(axis[0], self._grows[axis[0]])
+        for value in dict.fromkeys((wish, -(-wish // 2) * 2, -(-wish // base) * base)):
+            yield self._base | dict.fromkeys(axis, value)

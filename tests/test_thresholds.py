@@ -1,0 +1,56 @@
+"""Numbers from which on a candidate may do something else, and sizes beyond them."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from kdata.verify.thresholds import branches, reduces_at_once, thresholds, whole
+
+KERNEL = """
+@triton.jit
+def f(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("if x.numel() > 1 << 20: pass", (1 << 20,)),
+        ("if x.numel() > 10**6 + 5: pass", (10**6, 10**6 + 5)),
+        ("y = x if x.shape[0] < 5e3 else None", (5000,)),
+        ("most = 3000\n    if x.numel() > most: pass", (3000,)),
+        ("f[(1,)](x, y, n, BLOCK=1024)", ()),  # a block
+        ("y = x.numel() // 1000000", (1000000,)),
+        ("if x.numel() > 1 << 40: pass", ()),  # no task is as large
+        ("if x.numel() > 9 ** 9 ** 9: pass", (9**9,)),
+    ],
+)
+def test_numbers_of_tests_and_large_ones_are_found(said: str, found: tuple[int, ...]) -> None:
+    assert thresholds(f"{KERNEL}\ndef run(x, y, n):\n    {said}\n") == found
+
+
+def test_a_name_that_is_given_a_number_elsewhere_is_followed() -> None:
+    assert thresholds("MOST: int = 700\ndef run(x):\n    return f(x, limit=900) if x.numel() < MOST else x\n") == (700,)
+    assert thresholds("def run(self, x):\n    if x.numel() < self.most: g(most=800)\n") == (800,)
+
+
+def test_what_calls_kernels_branches() -> None:
+    assert not branches(f"{KERNEL}\ndef run(x):\n    f[(1,)](x, x, 1, BLOCK=16)\n")
+    assert branches(f"{KERNEL}\ndef run(x):\n    return x if x.numel() else None\n")
+    assert branches(f"{KERNEL}\ndef run(x):\n    return [x, x][x.numel() >> 20]\n")
+
+
+def test_kernels_that_reduce_without_a_loop() -> None:
+    once = KERNEL.replace("tl.load(x_ptr + i, mask=i < n)", "tl.sum(tl.load(x_ptr + i, mask=i < n))")
+    assert reduces_at_once(once) == {"f"}
+    assert not reduces_at_once(KERNEL)
+    assert not reduces_at_once(once.replace("    tl.store", "    for _ in range(2):\n        pass\n    tl.store"))
+
+
+def test_expressions_that_are_no_whole_number_come_to_nothing() -> None:
+    for text in ("x", "1 // 0", "0.5", "1 / 2", "1 << -1", "'a'", "2 ** -1"):
+        assert whole(ast.parse(text, mode="eval").body) is None, text
