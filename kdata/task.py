@@ -15,7 +15,8 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
+from types import CodeType
 from typing import Any
 
 INPUTS, INIT_INPUTS = "get_inputs", "get_init_inputs"
@@ -131,35 +132,97 @@ def substitute(source: str, replace: Callable[[Size], ast.expr | None]) -> ast.M
 
 def resize(source: str, values: Mapping[str, int]) -> str:
     """The task's text with other sizes."""
-    data, done, parts = source.encode(), 0, []
-    for size, start, end in sorted(_places(source), key=operator.itemgetter(1)):
-        if size.name in values:
-            parts += [data[done:start], str(values[size.name]).encode()]
-            done = end
-    return b"".join([*parts, data[done:]]).decode()
+    return "".join(_pieces(source, values))
+
+
+def _pieces(source: str, values: Mapping[str, int]) -> Iterator[str]:
+    """The text with other sizes, cut so that most pieces are the same for all sizes."""
+    data = source.encode()
+    places = [p for p in sorted(_places(source), key=operator.itemgetter(1)) if p[0].name in values]
+    for done, stop in pairwise((0, *_cuts(source), len(data))):
+        parts = []
+        for size, start, end in places:
+            if done <= start < stop:
+                parts += [data[done:start], str(values[size.name]).encode()]
+                done = end
+        yield b"".join([*parts, data[done:stop]]).decode()
+
+
+@lru_cache(maxsize=32)
+def _cuts(source: str) -> tuple[int, ...]:
+    """Where the text is cut, in bytes: before and after statements at its top level that say sizes.
+
+    Not inside a line, nor before a string, which a piece that began with it would take for the module's own.
+    """
+    tree, starts = parse(source), _line_starts(source)
+    said = {size.line for size, _, _ in _places(source)}
+    cuts = []
+    for one, other in pairwise(tree.body):
+        first = min([other.lineno, *(d.lineno for d in getattr(other, "decorator_list", ()))])
+        alike = not any(said & {*range(s.lineno, (s.end_lineno or s.lineno) + 1)} for s in (one, other))
+        if not alike and (one.end_lineno or 0) < first and not _is_text(other):
+            cuts.append(starts[first - 1])
+    return tuple(cuts) if not any(map(_is_future, tree.body)) else ()
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _is_future(statement: ast.stmt) -> bool:
+    """Whether it decides how all the text is compiled."""
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+
+
+def _line_starts(source: str) -> list[int]:
+    return [0, *accumulate(len(line) for line in source.encode().splitlines(keepends=True))]
 
 
 @lru_cache(maxsize=32)
 def _places(source: str) -> tuple[tuple[Size, int, int], ...]:
     """Each size with the bytes of the text that say it."""
-    lines = [0, *accumulate(len(line) for line in source.encode().splitlines(keepends=True))]
+    lines = _line_starts(source)
     return tuple(
         (size, lines[node.lineno - 1] + node.col_offset, lines[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0))
         for size, node in _sizes(parse(source))
     )
 
 
-def execute(source: str | ast.Module, entry_point: str, given: Mapping[str, Any] | None = None) -> Program:
-    """Run a task's text and return its program. Hostile code runs here: call it in the sandbox only.
+def execute(
+    source: str | ast.Module, entry_point: str, given: Mapping[str, Any] | None = None,
+    values: Mapping[str, int] | None = None,
+) -> Program:  # fmt: skip
+    """Run a task's text, at other sizes if ``values`` says so. Hostile code runs here: call it in the sandbox only.
 
     Raises:
         TaskError: the entry point or ``get_inputs`` is missing afterwards.
     """
     namespace: dict[str, Any] = {"__name__": "task", **(given or {})}
-    exec(compile(source, "<task>", "exec", dont_inherit=True), namespace)  # noqa: S102 - the purpose of this function
+    if isinstance(source, str) and values is not None:
+        codes = _resized(source, values)
+    else:
+        codes = [compile(source, "<task>", "exec", dont_inherit=True)]
+    for code in codes:
+        exec(code, namespace)  # noqa: S102 - the purpose of this function
     if entry_point not in namespace:
         raise TaskError(f"the task defines no {entry_point}")
     return Program(namespace, entry_point)
+
+
+def _resized(source: str, values: Mapping[str, int]) -> list[CodeType]:
+    """The code of the text with other sizes: classes, which are most of it, are compiled once for all sizes."""
+    before, codes = 0, []
+    for piece in _pieces(source, values):
+        codes.append(_compiled(piece, before))
+        before += piece.count("\n")
+    return codes
+
+
+@lru_cache(maxsize=128)
+def _compiled(piece: str, before: int) -> CodeType:
+    """A piece of a text's code, so many lines from the text's beginning."""
+    code: CodeType = compile("\n" * before + piece, "<task>", "exec", dont_inherit=True)
+    return code
 
 
 def _sizes(tree: ast.Module) -> Iterator[tuple[Size, ast.expr]]:

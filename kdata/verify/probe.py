@@ -15,7 +15,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from kdata.task import Program, execute, resize
+from kdata.task import Program, execute
 from kdata.verify.values import seed_torch
 
 REAL = 4 << 20  # elements of one tensor, or of inputs and parameters, beyond which nothing runs on real memory
@@ -188,7 +188,7 @@ class Prober:
 
     def program(self, values: Mapping[str, int]) -> Program:
         """The task at these sizes."""
-        return execute(resize(self.source, values), self.entry_point)
+        return execute(self.source, self.entry_point, values=values)
 
     def shapes(self, values: Mapping[str, int]) -> Run | None:
         """Inputs and constructor (on fake tensors where sizes may be large); None where they fail."""

@@ -1,0 +1,65 @@
+"""Tasks at other sizes: what is executed is the text with other sizes, with its lines where they were."""
+
+from __future__ import annotations
+
+import pytest
+from torch import nn
+
+from kdata import task
+
+SOURCE = '''"""A task of two sizes."""
+import torch
+from torch import nn
+
+rows = 4 * 2; columns = 3
+
+
+def decorated(function):
+    return function
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        raise ValueError("a line")
+
+
+@decorated
+def get_inputs():
+    return [torch.zeros(rows, columns)]
+
+
+"no docstring of anything"
+
+
+def get_init_inputs():
+    return []
+'''
+
+
+def test_a_text_at_other_sizes_is_executed_as_it_is_written() -> None:
+    program = task.execute(SOURCE, "Model", values={"rows": 5, "columns": 7})
+    assert program.inputs()[0].shape == (5, 7)
+    assert program.namespace["__doc__"] == "A task of two sizes."
+    whole = task.execute(task.resize(SOURCE, {"rows": 5, "columns": 7}), "Model")
+    for name in ("Model", "get_inputs", "get_init_inputs"):
+        assert lines(program.namespace[name]) == lines(whole.namespace[name])
+
+
+def lines(definition: object) -> int:
+    """Where a function, or a module's forward, begins."""
+    function = definition.forward if isinstance(definition, type) and issubclass(definition, nn.Module) else definition
+    return int(function.__code__.co_firstlineno)  # type: ignore[attr-defined]
+
+
+def test_classes_are_compiled_once_for_all_sizes() -> None:
+    one, other = (task.execute(SOURCE, "Model", values={"rows": n}).namespace["Model"] for n in (5, 6))
+    assert one is not other
+    assert one.forward.__code__ is other.forward.__code__
+
+
+@pytest.mark.parametrize("values", [{}, {"rows": 5}])
+def test_what_decides_how_a_text_is_compiled_decides_for_all_of_it(values: dict[str, int]) -> None:
+    source = "from __future__ import annotations\n" + SOURCE.split("\n", 1)[1].replace(
+        "(self, x)", "(self, x: Unknown)"
+    )
+    assert task.execute(source, "Model", values=values).namespace["Model"].forward.__annotations__ == {"x": "Unknown"}
