@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 import warnings
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ def get_init_inputs():
 def warm() -> None:
     """Load the compiler's tables once, before the worker forks."""
     warnings.simplefilter("ignore")
+    import_module("sympy.physics.units")  # what sympy.simplify loads when it is first called
     torch.set_num_threads(1)
     device.install()
     align({"source": WARM_UP, "entry_point": "Model"}, Path())
