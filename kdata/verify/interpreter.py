@@ -17,6 +17,7 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
   turned round, and ``kdata.verify.races`` sees one program load what another stored.
 - the masks of block pointers and of tensor descriptors are no values of the language: they are here.
 - a kernel's ``"tl.constexpr"`` in quotes is none there: it is here.
+- ``and``, ``or``, ``not``, ``min`` and ``max`` are read as Python reads them: see ``kdata.verify.rewriting``.
 - ``libdevice`` is not there: see ``kdata.verify.libdevice``.
 - ``tl.dot`` is exact whatever its ``input_precision``: asked for tf32, its factors are rounded to tf32 here; where
   nothing is asked for it is fp32's, as the track is that is judged.
@@ -33,7 +34,7 @@ import triton.language as tl
 from triton._C.libtriton import ir
 from triton.runtime import autotuner, interpreter
 
-from kdata.verify import haste, libdevice, races
+from kdata.verify import haste, libdevice, races, rewriting
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _turn = 0
@@ -50,6 +51,7 @@ def mend() -> None:
         raise RuntimeError("TRITON_INTERPRET=1 must be set before triton is imported")
     np.seterr(all="ignore")
     haste.hasten()
+    rewriting.install()
     _mend_bfloat16()
     _mend_arguments()
     _mend_masks()
@@ -87,13 +89,13 @@ def violations() -> list[str]:
 def _check_bounds(builder: Any, name: str, pointer: int, mask: int) -> None:
     original = getattr(builder, name)
 
-    def method(self: Any, *arguments: Any) -> Any:
+    def method(self: Any, *arguments: Any, **named: Any) -> Any:
         addresses, wanted = arguments[pointer].data, arguments[mask].data
         size = max(1, arguments[pointer].get_element_ty().primitive_bitwidth // 8)
         if wanted.any() and not _inside(addresses if wanted.all() else addresses[wanted], size):
             _violations.append(f"program {self.grid_idx} {name.split('_')[-1]}s outside the tensors it was given")
             raise IndexError(_violations[-1])
-        return original(self, *arguments)
+        return original(self, *arguments, **named)
 
     setattr(builder, name, method)
 
@@ -138,10 +140,10 @@ def _choose_order(builder: Any) -> None:
         _waiting = True
         return cas(self, *arguments)
 
-    def create_masked_load(self: Any, *arguments: Any) -> Any:
+    def create_masked_load(self: Any, *arguments: Any, **named: Any) -> Any:
         global _waiting
         _waiting = _waiting or arguments[-1] is True  # volatile: it waits for another program's flag
-        return load(self, *arguments)
+        return load(self, *arguments, **named)
 
     builder.set_grid_idx, builder.create_atomic_cas = set_grid_idx, create_atomic_cas
     builder.create_masked_load = create_masked_load

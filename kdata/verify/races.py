@@ -123,15 +123,15 @@ def watch(ranges: list[tuple[int, int]]) -> None:
         _record.barrier()
         return barrier(self)
 
-    def create_masked_load(self: Any, pointers: Any, mask: Any, *more: Any) -> Any:
+    def create_masked_load(self: Any, pointers: Any, mask: Any, *more: Any, **named: Any) -> Any:
         _record.waited = _record.waited or more[-1] is True  # volatile: it waits for a flag
         _record.loads(pointers.data, mask.data)
-        return load(self, pointers, mask, *more)
+        return load(self, pointers, mask, *more, **named)
 
-    def create_masked_store(self: Any, pointers: Any, value: Any, mask: Any, *more: Any) -> Any:
+    def create_masked_store(self: Any, pointers: Any, value: Any, mask: Any, *more: Any, **named: Any) -> Any:
         size = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
         _record.stores(pointers.data, mask.data, size, ranges)
-        return store(self, pointers, value, mask, *more)
+        return store(self, pointers, value, mask, *more, **named)
 
     builder.set_grid_dim, builder.set_grid_idx, builder.create_barrier = set_grid_dim, set_grid_idx, create_barrier
     builder.create_masked_load, builder.create_masked_store = create_masked_load, create_masked_store
