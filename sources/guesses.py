@@ -22,6 +22,9 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"^(use|is|with|has|if|do|no|enable|return|need|requires|learn|learnable|shared?|causal|bidirectional|inplace"
          r"|pretrained|bias|affine|residual|shortcut|training|verbose|pre_norm|qkv_bias|qk_norm|batch_first|bn)(_|$)"
          r"|_bias$|_flag$|_only$|_first$", ["False", "True"]),
+        (r"(emb|embed|embedding|word|token|vocab|glove|w2v)s?_?(matrix|mat|weights?|vectors?|vecs?|table|tensor)$"
+         r"|^weights?_matrix$|^pretrained_(emb\w*|weights?|vectors?)$",
+         ["torch.randn(1024, 64)", "torch.randn(1024, 64).numpy()", "1024"]),
         (r"(^|_)min(_val|_value)?$|_min_", ["-1.0", "0.0"]),
         (r"(^|_)max(_val|_value)?$|_max_", ["1.0", "6.0"]),
         (r"^(add|subtract|scale|scaling|multiply|multiplier|constant|divide|sub|mul)\d?_?(value|factor|by)?(_?\d)?$|divisor",

@@ -229,7 +229,25 @@ class Hints:
         for keyword in node.keywords:
             if keyword.arg and (taken := self._taken(path, keyword.value, free, site, held)) is not None:
                 site.named[keyword.arg] = taken
+        if site.made:
+            self._agree(path, node, site)
         return site
+
+    def _agree(self, path: str, node: ast.Call, site: Site) -> None:
+        """Give variables that are arguments the values that were guessed for them inside of other arguments."""
+        plain = ast.Name | ast.Attribute
+        calls = [a for a in [*node.args, *(k.value for k in node.keywords)] if not isinstance(a, plain)]
+        inside = {ast.unparse(n) for a in calls for n in ast.walk(a) if isinstance(n, plain)}
+        spelling = Spelling(self.package, path, self._usual)
+        for i, argument in enumerate(node.args[: len(site.positional)]):
+            if site.positional[i] is None and ast.unparse(argument) in inside:
+                site.positional[i] = spelling.guessed(argument)
+        for k in node.keywords:
+            guess = spelling.guessed(k.value) if ast.unparse(k.value) in inside else None
+            if guess is not None and k.arg:
+                site.named.setdefault(k.arg, guess)
+        site.targets |= spelling.targets
+        site.made += [a for a in [*site.positional, *site.named.values()] if a is not None]
 
     def _taken(
         self, path: str, node: ast.expr, free: set[int], site: Site, held: Mapping[str, ast.expr]

@@ -43,7 +43,8 @@ def dtypes(f: Failure) -> Iterator[Change]:
         if re.search(r"[Ff]loat|Half|Double", message) and t.kind != "float":
             yield f.with_tensor(path, Tensor(t.shape), 0.9)
         if re.search(r"out of range|out of bounds", message) and t.kind == "int":
-            yield f.with_tensor(path, replace(t, high=2), 0.5)
+            fewer = dict.fromkeys(n for n in (t.high // 2, t.high // 4, 2) if 2 <= n < t.high)
+            yield from (f.with_tensor(path, replace(t, high=n), 0.3 + 0.1 * j) for j, n in enumerate(fewer))
         if "between 0 and 1" in message and t.kind == "float":
             yield f.with_tensor(path, replace(t, kind="unit"), 0.0)
 

@@ -24,6 +24,7 @@ from sources.check import UnfitError, Work, check
 from sources.configs import noting, without_unread
 from sources.constructions import Told, build
 from sources.danger import touches_system
+from sources.drawn import NOTE, drawn
 from sources.emit import emit
 from sources.ignored import without_ignored
 from sources.initial import cheapen
@@ -40,6 +41,7 @@ from sources.writer import pruned
 
 MODULE = "task"  # that a cut is executed as
 SEEN_BUDGET = 4_000  # of the search for a class that was seen with arguments and inputs that do not do
+TELLS_NOTHING = ("not finite", "output constant", "output ignores an input", "nondeterministic")
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
 
 
@@ -66,7 +68,19 @@ def attempt(payload: dict[str, Any], scratch: Path) -> list[dict[str, Any]]:
 
 
 def _attempt(cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The outcome of one cut; ``seen`` keeps what users of classes showed, by their text."""
+    """The outcome of one cut; ``seen`` keeps what users of classes showed, by their text.
+
+    Where its answer tells nothing, its weights may be what does not: they are drawn then, which the task says.
+    """
+    outcome = _tried(cut, operators, scratch, seen)
+    source = drawn(cut["source"]) if outcome["reason"] in TELLS_NOTHING else cut["source"]
+    if source == cut["source"]:
+        return outcome
+    again = _tried(cut | {"source": source, "header": [*cut.get("header", []), NOTE]}, operators, scratch, seen)
+    return outcome if again["reason"] else again
+
+
+def _tried(cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str, Any] | None) -> dict[str, Any]:
     inferred = isolated(lambda: infer(cut, operators, scratch), INFER_SECONDS)
     known = {} if seen is None else seen
     for user in cut["told"].get("users", []) if inferred["reason"] not in ("", TOO_LONG) else []:
@@ -113,7 +127,8 @@ def infer(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
             return _written(cut, namespace, known, operators)
         sites.insert(0, {"positional": [], "named": seen["arguments"]})
     told = Told(tuple(sites), cut["told"]["defaults"])
-    outcome = solve(kind, namespace, cut["source"], told, operators, SEEN_BUDGET if seen else BUDGET)
+    budget = SEEN_BUDGET if seen and seen["specs"] is not None else BUDGET
+    outcome = solve(kind, namespace, cut["source"], told, operators, budget)
     if isinstance(outcome, Unsolved):
         return {"reason": outcome.reason, "detail": outcome.detail[:500]}
     return _written(cut, namespace, outcome, operators)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,6 +75,8 @@ class Progress(TorchFunctionMode):
         self.last = (name, args)
         if name in _RECURRENT and self.flops + _flops(name, args, args[0]) > self._flops:
             raise TooMuchError(f"{name} on {args[0].numel()} elements")  # one call of these may take minutes
+        if (ahead := _ahead(name, args, kwargs or {})) > MAX_FLOPS:
+            raise TooMuchError(f"{name} of {ahead:.1e} FLOPs")
         result = function(*args, **(kwargs or {}))
         self.budget.left -= 1
         if type(result) is torch.Tensor:
@@ -88,6 +91,40 @@ class Progress(TorchFunctionMode):
         self.elements += elements
         self.flops += flops
         self.budget.left -= elements / ELEMENTS_OF_ONE + flops / FLOPS_OF_ONE
+
+
+def _ahead(name: str, args: Any, kwargs: Mapping[str, Any]) -> float:
+    """What a function will take, from its arguments: one of these may take seconds."""
+    if name == "einsum":
+        return _einsum(args)
+    if len(args) < 2 or not isinstance(args[0], torch.Tensor) or not isinstance(args[1], torch.Tensor):
+        return 0.0
+    x, weight = args[:2]
+    if name.startswith("conv") and x.dim() > 2 and weight.dim() == x.dim():
+        each = 2.0 * float(x.numel()) * float(math.prod(weight.shape[2:]))
+        if "transpose" in name:
+            return each * float(weight.shape[1])
+        stride = kwargs.get("stride", args[3] if len(args) > 3 else 1)
+        steps = math.prod(stride) if isinstance(stride, tuple | list) else stride ** (x.dim() - 2)
+        share = float(weight.shape[1]) / float(max(1, x.shape[1]))  # of the channels, for each output of a group
+        return each * float(weight.shape[0]) * share / max(1, steps)
+    if name == "linear" and weight.dim():
+        return 2.0 * float(x.numel()) * float(weight.shape[0])
+    if name in ("matmul", "__matmul__", "bmm", "mm"):
+        return 2.0 * float(x.numel()) * float(weight.shape[-1] if weight.dim() > 1 else 1)
+    return 0.0
+
+
+def _einsum(args: Any) -> float:
+    """Each distinct subscript is a loop."""
+    tensors = args[1] if len(args) == 2 and isinstance(args[1], list | tuple) else args[1:]
+    if not args or not isinstance(args[0], str) or not all(isinstance(t, torch.Tensor) for t in tensors):
+        return 0.0
+    sizes: dict[str, int] = {}
+    for term, tensor in zip(args[0].split("->")[0].replace(" ", "").split(","), tensors, strict=False):
+        if len(term) == tensor.dim():
+            sizes |= dict(zip(term, tensor.shape, strict=True))
+    return 2.0 * float(math.prod(sizes.values()))
 
 
 def _flops(name: str, args: Any, result: torch.Tensor) -> float:

@@ -28,9 +28,10 @@ from sources.influence import Influence
 from sources.input_guesses import guesses
 from sources.inputs import Specs, all_tensors, draw
 from sources.progress import BUDGET, DRAWN_OF_ONE, MAX_ELEMENTS, Budget, Progress, TooLongError, TooMuchError
+from sources.rehearsal import Rehearsal
 from sources.repairs import repairs
 from sources.trouble import Trouble
-from sources.variants import Arguments, defaults_of, halved, lengthened, narrower, of_one, rescaled, shallower
+from sources.variants import Arguments, defaults_of, halved, lengthened, narrower, of_one, refitted, rescaled, shallower
 from sources.worth import flaw
 
 TOO_LONG, TOO_LARGE = "too many operators", "too large"
@@ -143,6 +144,8 @@ def solve(
                 constructions.again(smaller(arguments, defaults))
         if outcome.reason == TOO_LONG and not constructions.again(shallower(arguments, defaults)):
             return Unsolved(outcome.reason, outcome.trouble.message)
+        for other in refitted(arguments, defaults, message) if outcome.specs is None else ():
+            constructions.again(other)
         if outcome.specs is None and outcome.reached >= reached:
             constructions.blame(arguments, outcome.trouble)
         reached, left = max(reached, outcome.reached), budget.left
@@ -167,6 +170,7 @@ class _InputSearch:
     order: Iterator[int] = field(default_factory=itertools.count)
     failures: Counter[tuple[int, str, str]] = field(default_factory=Counter)  # by how far, at what, and message
     influence: Influence = field(default_factory=Influence)
+    rehearsal: Rehearsal | None = None  # once calls are dear
     stale: int = 0
     patience: int = MAX_STALE
     best: _Tried = field(default_factory=_Tried)
@@ -215,8 +219,7 @@ class _InputSearch:
     def _try(self, specs: Specs) -> bool:
         """One call; whether the search is at its end."""
         smaller = [s for s in (of_one(specs), halved(specs)) if s not in self.seen]
-        self.budget.left -= drawn / DRAWN_OF_ONE if (drawn := _elements(specs)) <= MAX_ELEMENTS else 0
-        progress, result, error = call(self.module, specs, self.budget, self.operators, bool(smaller))
+        progress, result, error = self._call(specs, light=bool(smaller))
         if isinstance(error, TooLongError):
             self.best = _Tried(reason=TOO_LONG, trouble=Trouble(str(error)))
             return True
@@ -230,6 +233,17 @@ class _InputSearch:
             return self._ran(specs, result, progress)
         self._failed(specs, error, progress)
         return False
+
+    def _call(self, specs: Specs, light: bool) -> tuple[Progress, Any, Exception | None]:
+        """One call of forward, unless it is known before to fail: once calls are dear, that is tried without data."""
+        if self.rehearsal and (foreseen := self.rehearsal.call(specs, self.operators, light)):
+            self.budget.left -= foreseen[0].count
+            return foreseen[0], None, foreseen[1]
+        self.budget.left -= drawn / DRAWN_OF_ONE if (drawn := _elements(specs)) <= MAX_ELEMENTS else 0
+        progress, result, error = call(self.module, specs, self.budget, self.operators, light)
+        if error is not None and progress.work > HEAVY and self.rehearsal is None:
+            self.rehearsal = Rehearsal(self.module)
+        return progress, result, error
 
     def _ran(self, specs: Specs, result: Any, progress: Progress) -> bool:
         found = flaw(self.module, specs, result, self.budget) if progress.work < MAX_LOOKED_AT else ""

@@ -40,7 +40,7 @@ class Spelling:
                 return meant
             value = self.assigned.get(ast.unparse(node))
             made = inner(value) if value is not None and value is not node else None
-            return self._guessed(node) if made is None else made
+            return self.guessed(node) if made is None else made
         if isinstance(node, ast.IfExp):
             return inner(node.body)
         if isinstance(node, ast.ListComp):
@@ -124,7 +124,10 @@ class Spelling:
             return None
         return self._name(target) if isinstance(target, Here | External) else None
 
-    def _guessed(self, node: ast.Name | ast.Attribute) -> ast.expr | None:
+    def guessed(self, node: ast.expr) -> ast.expr | None:
+        """A guess for a variable from its name, None for other expressions and where nothing plain is likely."""
+        if not isinstance(node, ast.Name | ast.Attribute):
+            return None
         name = node.attr if isinstance(node, ast.Attribute) else node.id
         if name[:1].isupper() or CONFIG.match(name):
             return None

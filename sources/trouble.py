@@ -95,6 +95,8 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"object is not callable|should be called with|should be callable",
          [*_INSTANCES, *_CLASSES] if running else [*_CLASSES, *_INSTANCES]),
         (_OF_STRINGS, ["'relu'", "'gelu'", "'mean'"]),
+        (r"Embeddings parameter is expected", ["torch.randn(1024, 64)"]),
+        (r"expected np.ndarray|numpy.ndarray", ["torch.randn(1024, 64).numpy()", "torch.ones(64).numpy()"]),
         (_OF_TENSORS, ["torch.ones(64, 64)", "torch.ones(64)"]),
         (_OF_MODULES, ["nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)", "nn.Identity()"]),
         (r"has no attribute", [CONFIG, "nn.Identity()", "nn.Identity"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -58,6 +58,51 @@ def rescaled(arguments: Arguments, message: str) -> list[Arguments]:
         for name, text in arguments.items()
         if text == str(old)
     ]
+
+
+# How messages say of two sizes that they differ.
+_DIFFER = re.compile(
+    r"\(\d+x(\d+) and (\d+)x\d+\)|tensor a \((\d+)\) must match the size of tensor b \((\d+)\)"
+    r"|normalized_shape=\[(\d+)\].*[\[ ](\d+)\]$|to have (\d+) channels, but got (\d+) channels"
+    r"|should contain (\d+) elements not (\d+)|[Ee]xpected (?:size )?(\d+),? (?:but )?got (?:size )?(\d+)"
+    r"|expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
+)
+MAX_TIMES = 4  # parts that one size may be made of
+MAX_REFITTED = 6
+
+
+def refitted(arguments: Arguments, defaults: Mapping[str, str], message: str) -> list[Arguments]:
+    """Arguments in which a number that one of two sizes that differ comes from is changed so that they are the same.
+
+    Two arguments may say the same width, and were guessed apart.
+    """
+    match = _DIFFER.search(message)
+    one, other = [int(n) for n in match.groups() if n is not None] if match else (1, 1)
+    if one == other or min(one, other) < 2 or max(one, other) > MAX_WIDTH:
+        return []
+    for times in range(1, MAX_TIMES + 1):
+        found = [
+            {**arguments, name: text}
+            for old, new in ((one, other), (other, one))
+            if old % times == 0 and new % times == 0
+            for name, text in _with_number({**defaults, **arguments}, old // times, new // times)
+        ]
+        if found:
+            return found[:MAX_REFITTED]
+    return []
+
+
+def _with_number(arguments: Arguments, old: int, new: int) -> Iterator[tuple[str, str]]:
+    """Arguments in whose expressions a number is replaced, one at a time; the number 1 tells nothing."""
+    for name, text in arguments.items() if min(old, new) > 1 else ():
+        if text.startswith("<") or str(old) not in text:
+            continue
+        tree = ast.parse(text, mode="eval")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and type(node.value) is int and node.value == old:
+                node.value = new
+                yield name, ast.unparse(tree)
+                node.value = old
 
 
 def lengthened(arguments: Arguments, message: str) -> list[Arguments]:

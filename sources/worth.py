@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -14,10 +15,11 @@ from torch import nn
 
 from sources.check import leaves
 from sources.initial import known
-from sources.inputs import Specs, all_tensors, draw
+from sources.inputs import Specs, all_tensors, draw, edited
 from sources.progress import Budget, Progress
 
 NOT_FINITE, CONSTANT, IGNORES, RANDOM = "not finite", "output constant", "output ignores its input", "nondeterministic"
+OUT_OF_RANGE = "index out of range"
 Outputs = list[torch.Tensor]
 
 
@@ -35,6 +37,8 @@ def flaw(module: nn.Module, specs: Specs, result: Any, budget: Budget) -> str:
     before, other = run(seed=1), run(seed=2)
     if before is None or other is None:
         return ""
+    if _overruns(module, specs, budget):
+        return OUT_OF_RANGE
     if not same(before, other):
         training = module.training
         try:
@@ -50,6 +54,25 @@ def _ignored(specs: Specs, run: Callable[..., Outputs | None]) -> str:
     first = next((t for _, t in all_tensors(specs)), None)
     ignores = first is not None and first.kind != "full" and same(run(seed=1), run(seed=1, other=0))
     return IGNORES if ignores else ""
+
+
+def _overruns(module: nn.Module, specs: Specs, budget: Budget) -> bool:
+    """Whether the largest numbers that may be drawn as indices are too large: those drawn so far were lucky."""
+    if not any(t.kind == "int" for _, t in all_tensors(specs)):
+        return False
+    largest = specs
+    for path, t in all_tensors(specs):
+        if t.kind == "int":
+            largest = edited(largest, path, replace(t, kind="full", high=max(0, t.high - 1)))
+    torch.manual_seed(0)
+    try:
+        with torch.no_grad(), Progress(budget):
+            module(*(draw(spec) for spec in largest))
+    except IndexError:
+        return True
+    except Exception:  # noqa: BLE001 - numbers that are all the same may well be wrong for another reason
+        return False
+    return False
 
 
 def _run(module: nn.Module, specs: Specs, budget: Budget, seed: int, other: int | None = None) -> Outputs | None:

@@ -112,7 +112,7 @@ def test_calls_and_hints_tell_what_modules_are_made_of() -> None:
     hints = Hints(Package({"p.py": PROTOCOLS}))
     names = {Here("p.py", n): n for n in ("Shape", "Layer", "Attention", "Head")}
     sites = [site.spelled(names.get) for site in hints.sites(Here("p.py", "Layer"))]
-    assert {"positional": ["Attention(64)", None], "named": {}} in sites
+    assert {"positional": ["Attention(64)", "64"], "named": {}} in sites  # the same size outside as inside
     assert all("make" not in str(site) for site in sites)
     (typed,) = hints.sites(Here("p.py", "Head"))
     assert typed.needs == {Here("p.py", "Shape"), Here("p.py", "Layer")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import pytest
@@ -12,11 +13,13 @@ from sources.constructions import Constructions
 from sources.failure import Failure
 from sources.inputs import Many, Plain, Tensor
 from sources.layouts import Sizes, told
-from sources.progress import Budget
+from sources.progress import Budget, Progress, TooMuchError
+from sources.rehearsal import Rehearsal
 from sources.repairs import repairs
 from sources.search import Solution, solve
 from sources.trouble import Trouble
-from sources.worth import CONSTANT, IGNORES, NOT_FINITE, flaw
+from sources.variants import refitted
+from sources.worth import CONSTANT, IGNORES, NOT_FINITE, OUT_OF_RANGE, flaw
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 
@@ -144,6 +147,97 @@ def test_what_is_worth_nothing_is_seen() -> None:
     assert found(torch.log) == NOT_FINITE
     assert found(torch.zeros_like) == CONSTANT
     assert found(lambda x: torch.arange(8.0) + len(x)) == IGNORES
+
+
+def test_indices_that_were_lucky_are_no_solution() -> None:
+    class Fields(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table = nn.Embedding(96, 4)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            found: torch.Tensor = self.table(x + torch.tensor([0, 32]))
+            return found
+
+    # drawn with the search's seed these lie in the table, the largest that may be drawn do not
+    assert flaw(Fields(), (Tensor((4, 2), "int", 96),), torch.rand(4, 2, 4), Budget()) == OUT_OF_RANGE
+    assert flaw(Fields(), (Tensor((4, 2), "int", 48),), torch.rand(4, 2, 4), Budget()) == ""
+    solved = _solved(
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.table = nn.Embedding(96, 4)\n\n    def forward(self, tokens):\n"
+        "        b, n = tokens.shape\n        return self.table(tokens + torch.tensor([0, 32]))\n"
+    )
+    assert [t.high <= 64 for t in solved.specs if isinstance(t, Tensor)] == [True]
+
+
+def test_a_matrix_of_embeddings_is_given_and_as_wide_as_what_follows() -> None:
+    solved = _solved(
+        "class Net(nn.Module):\n    def __init__(self, embedding_matrix, hidden=300):\n        super().__init__()\n"
+        "        self.embed = nn.Embedding.from_pretrained(torch.tensor(embedding_matrix, dtype=torch.float))\n"
+        "        self.last = nn.Linear(hidden, 4)\n\n    def forward(self, words):\n"
+        "        return self.last(self.embed(words))\n"
+    )
+    assert solved.arguments == {"embedding_matrix": "torch.randn(1024, 300)"}
+
+
+@pytest.mark.parametrize(
+    ("message", "changed"),
+    [
+        ("mat1 and mat2 shapes cannot be multiplied (256x64 and 300x8)", ["300", "64"]),
+        (
+            "Given normalized_shape=[300], expected input with shape [*, 300], but got input of size[4, 9, 64]",
+            ["300", "64"],
+        ),
+        ("mat1 and mat2 shapes cannot be multiplied (256x128 and 600x8)", ["300", "64"]),  # both in two directions
+        ("mat1 and mat2 shapes cannot be multiplied (256x1 and 300x8)", []),
+        ("something else", []),
+    ],
+)
+def test_arguments_that_say_the_same_size_are_made_to_agree(message: str, changed: list[str]) -> None:
+    found = refitted({"width": "64", "name": "'a64'"}, {"other": "300"}, message)
+    assert sorted(next(v for n, v in f.items() if n != "name" and v != "64" or n == "other") for f in found) == changed
+
+
+def test_large_modules_are_rehearsed_without_data() -> None:
+    heavy = nn.Sequential(nn.Conv2d(3, 64, 3), nn.Conv2d(64, 64, 3), nn.Linear(50, 2))
+    rehearsal = Rehearsal(heavy)
+    failed = rehearsal.call((Tensor((1, 3, 512, 512)),), None, False)
+    assert failed is not None
+    assert "cannot be multiplied" in str(failed[1])
+    assert failed[0].last[0] == "linear"
+    assert rehearsal.call((Tensor((1, 3, 54, 54)),), None, False) is None  # it fits
+    assert all(p.device.type == "cpu" for p in heavy.parameters())
+
+
+def test_what_looks_at_values_is_not_rehearsed() -> None:
+    class Looks(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x if float(x.sum()) > 0 else x.view(7, 7)
+
+    rehearsal = Rehearsal(Looks())
+    assert rehearsal.call((Tensor((4, 4)),), None, False) is None
+    assert rehearsal.call((Tensor((4, 4)),), None, False) is None
+
+
+@pytest.mark.parametrize(
+    ("run", "fits"),
+    [
+        (lambda: nn.functional.conv2d(torch.rand(8, 256, 128, 128), torch.rand(256, 256, 3, 3), padding=1), False),
+        (lambda: nn.functional.conv2d(torch.rand(8, 256, 16, 16), torch.rand(256, 1, 3, 3), groups=256), True),
+        (lambda: nn.functional.conv2d(torch.rand(1, 64, 64, 64), torch.rand(64, 64, 3, 3), stride=2), True),
+        (
+            lambda: torch.einsum(
+                "bhd,bmd,khm->bkd", torch.rand(4, 900, 64), torch.rand(4, 900, 64), torch.rand(64, 900, 900)
+            ),
+            False,
+        ),
+        (lambda: torch.rand(8192, 8192) @ torch.rand(8192, 8192), False),
+        (lambda: torch.rand(256, 256) @ torch.rand(256, 256), True),
+    ],
+)
+def test_one_function_that_takes_seconds_is_not_begun(run: Any, fits: bool) -> None:
+    with contextlib.nullcontext() if fits else pytest.raises(TooMuchError), Progress(Budget()):
+        run()
 
 
 def test_trouble_keeps_the_lines_of_one_file() -> None:

@@ -1,0 +1,73 @@
+"""Weights that start as zeros, or as what happened to be in memory, drawn at random instead.
+
+Layers that start as nothing (the last of a residual branch, a gate) make a good module's answer constant until it was
+trained; parameters that the program leaves to its training script to fill make it nothing at all.  A task tells
+nothing then.  What is changed is how weights start, not what is computed with them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from sources.rewrite import Edits, RewriteError, Text, remove_statements
+from sources.scope import nodes
+
+NOTE = "weights that started as zeros, or unset, are drawn at random"
+_SCALE = 0.1  # of drawn weights: products of them neither vanish nor grow much
+_STARTS = re.compile(r"__init__|init|reset|zero|build|weight")  # names of functions that give weights their start
+_ZERO_CALLS = ("zeros_", "zero_", "constant_", "fill_")
+_MADE = re.compile(r"(torch\.)?(zeros|empty|Tensor|FloatTensor)")
+_PARAMETERS = ("Parameter", "register_parameter")
+
+
+def drawn(source: str) -> str:
+    """The text with such weights drawn; the same text where it has none."""
+    tree = ast.parse(source)
+    edits = Edits(Text.of(source))
+    for node in nodes(tree):
+        if isinstance(node, ast.FunctionDef) and _STARTS.search(node.name):
+            remove_statements(edits, node, _zeroes)
+        elif isinstance(node, ast.Call) and _called(node) in _PARAMETERS:
+            _draw(edits, node)
+    try:
+        changed = edits.whole()
+        ast.parse(changed)
+    except (RewriteError, SyntaxError):
+        return source
+    return changed
+
+
+def _zeroes(statement: ast.stmt) -> bool:
+    """Whether a statement sets weights to zero, ``nn.init.zeros_(layer.weight)`` or ``p.data.zero_()``; no biases."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or (name := _called(call)) not in _ZERO_CALLS:
+        return False
+    of_tensor = isinstance(call.func, ast.Attribute) and not re.search(r"(^|\.)init$", ast.unparse(call.func.value))
+    given = [*call.args, *(k.value for k in call.keywords)]
+    values = given if of_tensor else given[1:]
+    target = ast.unparse(call.func.value if of_tensor and isinstance(call.func, ast.Attribute) else given[0])
+    is_zero = name.startswith("zero") or bool(values) and isinstance(values[0], ast.Constant) and values[0].value == 0
+    return is_zero and not re.search(r"bias|grad|mean|\bb\b", target)
+
+
+def _draw(edits: Edits, call: ast.Call) -> None:
+    """Draw what a parameter is made of, where that is zeros or unset memory of sizes."""
+    for node in (n for a in [*call.args, *(k.value for k in call.keywords)] for n in ast.walk(a)):
+        if isinstance(node, ast.Call) and _MADE.fullmatch(ast.unparse(node.func)) and _sizes(node):
+            start, end = edits.text.start(node), edits.text.end(node)
+            function = edits.text.end(node.func)
+            inner = edits.text.data[function:end].decode()
+            made = f"{_SCALE} * torch.randn{inner}"
+            edits.replace(start, end, made if node in call.args else f"({made})")
+
+
+def _sizes(node: ast.Call) -> bool:
+    """Whether a tensor is made of sizes, not of values: ``torch.Tensor([0.5])`` is one of values."""
+    if ast.unparse(node.func).endswith("Tensor"):
+        return bool(node.args) and not isinstance(node.args[0], ast.List | ast.ListComp | ast.GeneratorExp)
+    return bool(node.args or node.keywords)
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else str(getattr(call.func, "id", ""))

@@ -1,0 +1,64 @@
+"""A call without data: what fails for its shapes fails on torch's ``meta`` device, too, at hardly any cost.
+
+Searches of large modules have so few calls that these are not to be spent on shapes that do not fit.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+
+import torch
+from torch import nn
+
+from sources.inputs import Specs, draw
+from sources.on_cpu import OnOne
+from sources.progress import Budget, Progress
+
+_META = torch.device("meta")
+# Errors of programs that look at values, or mix devices: they tell nothing about shapes.
+_OF_META = re.compile(r"(?i)\bmeta\b|device|fake|data.?dependent|numpy|item\(\)|storage|NotImplemented")
+_REDUCTION = re.compile(r"same reduction dim, but got \[(\d+), (\d+)\] X \[(\d+), (\d+)\]")
+
+
+class Rehearsal:
+    """A module's shadow: its shapes without its values."""
+
+    def __init__(self, module: nn.Module) -> None:
+        self._module = module
+        self._shadow: nn.Module | None = None
+        self._fails = False
+
+    def call(self, specs: Specs, operators: int | None, light: bool) -> tuple[Progress, Exception] | None:
+        """How a call fails, and how far it came; None where it does not, or where this cannot be told."""
+        progress = Progress(Budget(), operators, light)
+        if self._fails:
+            return None
+        try:
+            self._shadow = self._shadow or _shadow(self._module)
+            with _META, OnOne(_META), torch.no_grad():
+                inputs = [draw(spec) for spec in specs]
+                with progress:
+                    self._shadow(*inputs)
+        except Exception as error:  # noqa: BLE001 - any error of the module is what the search learns from
+            self._fails = isinstance(error, NotImplementedError) or bool(_OF_META.search(str(error)))
+            return None if self._fails else (progress, _as_usual(error))
+        return None
+
+
+def _as_usual(error: Exception) -> Exception:
+    """The error as other devices word it."""
+    if match := _REDUCTION.search(str(error)):
+        rows, inner, other, columns = match.groups()
+        return RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{inner} and {other}x{columns})")
+    return error
+
+
+def _shadow(module: nn.Module) -> nn.Module:
+    """A copy of a module whose parameters and buffers have no values."""
+    known: dict[int, torch.Tensor] = {}
+    for p in module.parameters():
+        known[id(p)] = nn.Parameter(p.detach().to(_META), requires_grad=False)
+    for b in module.buffers():
+        known[id(b)] = b.detach().to(_META)
+    return copy.deepcopy(module, known)

@@ -1,0 +1,85 @@
+"""Weights that start as nothing are drawn: what is changed, what is not, and that tasks come of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kdata.task import execute
+from sources import probe
+from sources.drawn import NOTE, drawn
+
+HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
+LAST = """
+def zero_module(module):
+    for p in module.parameters():
+        p.detach().zero_()
+    return module
+
+
+class Net(nn.Module):
+    def __init__(self, channels=8):
+        super().__init__()
+        self.first = nn.Conv2d(channels, channels, 3, padding=1)
+        self.last = zero_module(nn.Conv2d(channels, channels, 1))
+
+    def forward(self, x):
+        return self.last(F.relu(self.first(x)))
+"""
+GATE = """
+class Net(nn.Module):
+    def __init__(self, n, m):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(n, m))
+
+    def forward(self, x):
+        return torch.matmul(x, self.weight)
+"""
+
+
+def _task(text: str, scratch: Path) -> dict[str, str]:
+    cut = {"source": HEAD + text, "name": "Net", "lacks": [], "told": {"sites": [], "defaults": {}}}
+    return probe._attempt(cut, 2000, scratch)
+
+
+def test_zeros_and_unset_memory_are_drawn_and_the_rest_stays() -> None:
+    text = drawn(
+        "class Net(nn.Module):\n"
+        "    def __init__(self, n):\n"
+        "        self.gamma = nn.Parameter(torch.zeros(1))\n"
+        "        self.w = nn.Parameter(2 * torch.empty(n, n).float())\n"
+        "        self.known = nn.Parameter(torch.Tensor([0.5]))\n"
+        "        nn.init.zeros_(self.c.bias)\n"
+        "        nn.init.constant_(self.c.weight, 0)\n"
+        "        nn.init.constant_(self.d.weight, 0.5)\n"
+        "        self.e.weight.data.fill_(0)\n\n"
+        "    def forward(self, x):\n"
+        "        x.zero_()\n"
+        "        return x + torch.zeros(1)\n"
+    )
+    lines = [line.strip() for line in text.splitlines()]
+    assert "self.gamma = nn.Parameter(0.1 * torch.randn(1))" in lines
+    assert "self.w = nn.Parameter(2 * (0.1 * torch.randn(n, n)).float())" in lines
+    assert {"self.known = nn.Parameter(torch.Tensor([0.5]))", "nn.init.zeros_(self.c.bias)", "x.zero_()",
+            "nn.init.constant_(self.d.weight, 0.5)", "return x + torch.zeros(1)"} <= set(lines)  # fmt: skip
+    assert "self.c.weight" not in text
+    assert "self.e.weight" not in text
+
+
+def test_a_last_layer_of_zeros_makes_a_task_that_says_so(tmp_path: Path) -> None:
+    task = _task(LAST, tmp_path)
+    assert task["reason"] == ""
+    assert NOTE in task["source"].splitlines()[0]
+    program = execute(task["source"], "Net")
+    assert float(program.build()(*program.inputs()).detach().std()) > 0
+
+
+def test_a_parameter_of_zeros_makes_a_task(tmp_path: Path) -> None:
+    task = _task(GATE, tmp_path)
+    assert task["reason"] == ""
+    assert "torch.randn(n, m)" in task["source"]
+
+
+def test_what_runs_as_it_is_is_left_as_it_is(tmp_path: Path) -> None:
+    task = _task(LAST.replace("self.last(F.relu(self.first(x)))", "x + self.first(x)"), tmp_path)
+    assert task["reason"] == ""
+    assert NOTE not in task["source"]
