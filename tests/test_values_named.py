@@ -20,20 +20,38 @@ def plain(x):
 """
 
 
-def test_numbers_compared_with_and_between_and_bits() -> None:
-    """Those of kernels only, and of comparisons only."""
+def test_numbers_compared_with_and_between_and_bits_and_all_others() -> None:
+    """The first of kernels' comparisons, the last of anywhere."""
     found = values_named(KERNEL)
     assert found[:3] == (0.25, 0.75, 0.5)
-    ends = torch.tensor(found[3:]).view(torch.int32) & 0xFF
+    ends = torch.tensor(found[3:5]).view(torch.int32) & 0xFF
     assert ends.tolist() == [17, 255]
+    assert found[5:] == (17.0, 255.0, 3.5, 9.5)
     assert values_named("import triton\n") == ()
 
 
+def test_bits_of_a_whole_number_are_a_float() -> None:
+    """Where the text looks at bits, and only there."""
+    kernel = "import triton\n@triton.jit\ndef f(b):\n    return b == 0x3FC00000\n"
+    assert values_named(kernel) == ()
+    assert values_named(kernel + "def g(x):\n    return f(x.view(torch.int32))\n") == (1.5,)
+
+
 def test_inputs_hold_the_values_with_the_signs_they_may_have() -> None:
-    """Of either sign where there are both; of one where there is one; integers stay."""
+    """Of either sign where there are both; of one where there is one; integers stay, and both ends."""
     generator = torch.Generator().manual_seed(0)
-    signed, unsigned, whole = holding([torch.randn(20), torch.rand(3, 7), torch.arange(4)], [0.125], generator)
+    given = [torch.randn(20), torch.rand(4, 7), torch.arange(4)]
+    signed, unsigned, whole = holding(given, [0.125], generator)
     assert {0.125, -0.125} <= set(signed.tolist())
     assert 0.125 in unsigned.flatten().tolist()
     assert -0.125 not in unsigned.flatten().tolist()
     assert whole.tolist() == [0, 1, 2, 3]
+    assert signed[[0, -1]].tolist() == given[0][[0, -1]].tolist()
+
+
+def test_some_rows_hold_one_value_and_zeros() -> None:
+    """What a kernel computes of such a row may be the value."""
+    (held,) = holding([torch.rand(12, 7) + 1], [0.25, 0.5, 0.75], torch.Generator().manual_seed(0))
+    alone = [row for row in held[1:-1] if int((row != 0).sum()) == 1]
+    assert alone
+    assert {float(row.sum()) for row in alone} <= {0.25, 0.5, 0.75}

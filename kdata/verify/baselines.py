@@ -36,6 +36,7 @@ from kdata.verify.timing_samples import Sampler
 from kdata.verify.values import finite, shifts, span
 from kdata.verify.values import near as near_to
 from kdata.verify.warmup import Double
+from kdata.verify.weights import SMALL
 from kdata.verify.wire import NotPlainError, Outline, Writer
 
 _driver: dict[str, bytes] = {}  # Triton's part of the driver, by its place in a cache
@@ -282,8 +283,9 @@ def _freshen(module: nn.Module, generator: torch.Generator) -> None:
         for parameter in module.parameters():
             if parameter.requires_grad and parameter.is_floating_point() and parameter.numel():
                 noise = torch.rand(parameter.shape, generator=generator, device=parameter.device)
-                zero = bool((parameter == 0).all())
-                parameter.copy_((noise - 0.5) / 4 if zero else parameter * (0.8 + 0.4 * noise))
+                first = parameter.reshape(-1)[0]
+                small = bool((parameter == first).all()) and abs(float(first)) < SMALL
+                parameter.copy_((noise - 0.5) / 4 if small else parameter * (0.8 + 0.4 * noise))
 
 
 def _at(measure: Measure, where: Tensor | None) -> Measure:

@@ -27,7 +27,7 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
 
     - centred: normal in place of what is never negative, on which a relu is the identity;
     - nearly: the same but for a tenth of the elements, neither the first nor the last ones, by which caches know
-      inputs again;
+      inputs again; zero there, where they are all of one value;
     - wide: magnitudes over four decades, where exponentials without a maximum taken off overflow;
     - offset: far from zero, where sums of squares less squares of sums cancel;
     - ties: rounded to multiples of half their rms, where maxima tie and what is divided by may be zero;
@@ -54,13 +54,22 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
 
 
 def holding(inputs: list[Any], values: Sequence[float], generator: torch.Generator) -> list[Any]:
-    """The inputs with these values, and less these where there are negative ones, at some places of each."""
+    """The inputs with these values, and less these where there are negative ones, at some places of each.
+
+    Some rows hold one of them and zeros, so that what is computed of these rows takes these values. The first and the
+    last element of an input stay.
+    """
 
     def held(tensor: torch.Tensor) -> torch.Tensor:
         signs = (1.0, -1.0) if float(tensor.min()) < 0 else (1.0,)
         wanted = torch.tensor([sign * v for v in values for sign in signs], dtype=tensor.dtype)[: tensor.numel() // 2]
         changed = tensor.clone(memory_format=torch.contiguous_format)
         changed.view(-1)[torch.randperm(tensor.numel(), generator=generator)[: len(wanted)]] = wanted
+        rows = changed.view(-1, tensor.shape[-1]) if tensor.ndim > 1 else changed.new_empty(0, 1)
+        chosen = torch.randperm(len(rows), generator=generator)[: min(len(rows) // 2, len(wanted))]
+        rows[chosen] = 0.0
+        rows[chosen, chosen % rows.shape[1]] = wanted[: len(chosen)]
+        changed.view(-1)[[0, -1]] = tensor.reshape(-1)[[0, -1]]  # by which caches know inputs again
         return changed
 
     return _map(inputs, held)
@@ -101,6 +110,8 @@ def _changed(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     if count > 2:
         chosen[0] = chosen[-1] = False
     factor = torch.where(chosen, 0.25 + 0.5 * torch.rand(count, generator=generator), torch.ones(count))
+    if count > 2 and float(tensor.min()) == float(tensor.max()):  # a mask of ones, as likely as not
+        factor = factor.masked_fill(chosen, 0.0)
     return tensor * factor.reshape(tensor.shape)
 
 

@@ -54,7 +54,7 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
         found.device = gpu_judge.device(options)
         salt = candidate.id if options.level == "trust" else ""  # no candidate can hold answers to draws of its own id
         gradient = breadth.offers_gradients(candidate.source)
-        named = values_named(candidate.source) if salt else ()
+        named = values_named(candidate.source)
         asked = task.source, task.entry_point, replace(options, targets=()), salt, gradient, named
         expected = expect(*asked)
         found.mode = expected.mode
@@ -119,7 +119,7 @@ def expect(
     payload = {"source": source, "entry_point": entry_point, "variants": options.sizes, "seeds": seeds,
                "level": options.level, "grid": grid, "gradient": gradient, "named": list(named),
                "whole": most or WHOLE[options.level], "precision": options.precision}  # fmt: skip
-    side = "wider" if grid or gradient else "reference"
+    side = "wider" if grid or gradient or named else "reference"
     try:
         with lease("torch", "kdata.verify.reference:warm") as worker:
             answer = worker.call(f"kdata.verify.{side}:answer", payload, options.limits(), fetch=(GIVEN, KEPT))

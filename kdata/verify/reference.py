@@ -198,7 +198,7 @@ class Reference:
             "shapes": described(inputs),
             "detail": DETAILS[style],
             "style": style,
-            "backwards": style == "nearly" or (index == 1 and seed == self.seeds[-1] != self.seeds[0]),
+            "backwards": style in ("nearly", "named") or (index == 1 and seed == self.seeds[-1] != self.seeds[0]),
             "given": given,
             "kept": kept,
         }

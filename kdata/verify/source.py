@@ -25,7 +25,9 @@ ENGINES = frozenset({"torch", "triton"})
 NEVER_IMPORTED = re.compile(r"(torch|triton)\.testing")
 FOLDED: dict[type[ast.operator], Callable[[int, int], int]] = {ast.Add: add, ast.Sub: sub, ast.Mult: mul}
 BLOCK_SIZES = (32, 64, 128, 256, 512, 1024, 2048, 4096)
-MOST_NAMED = 8
+MOST_NAMED, MOST_VALUES = 8, 48
+MOST_WHOLE = 1 << 10  # larger whole numbers are sizes
+READS_BITS = re.compile(r"bitcast|view\(.*int")
 ASKS_HOW = re.compile(
     r"train|eval|grad|infer|leaf|\bmode|hook|attr|(?<!init)__(?!init__)|\bvars\b|\btry\b|version|output_nr|_base\b|_is_view"
 )
@@ -101,17 +103,29 @@ def landmarks(text: str) -> list[int]:
 
 
 def values_named(text: str) -> tuple[float, ...]:
-    """Numbers that kernels compare with, what lies midway between two of them, and floats that end in bits they name.
+    """Numbers with a fraction, numbers that kernels compare with, what lies midway between two of these, and bits.
 
-    Inputs at which a kernel may do other than it does elsewhere.
+    Inputs at which a kernel may do other than it does elsewhere. A kernel may be given them, so they may stand anywhere
+    in the text. Of bits that it names there are the float that has them, and one that ends in them.
     """
-    compared = [c for kernel in jitted(ast.parse(text)) for c in ast.walk(kernel) if isinstance(c, ast.Compare)]
+    tree = ast.parse(text)
+    compared = [c for kernel in jitted(tree) for c in ast.walk(kernel) if isinstance(c, ast.Compare)]
     said = {n.value for c in compared for n in ast.walk(c) if isinstance(n, ast.Constant)}
     numbers = sorted(abs(v) for v in said if type(v) is float and 0 < abs(v) < math.inf)
     midway = [(a + b) / 2 for a, b in itertools.pairwise(numbers)]
-    bits = sorted(v for v in said if type(v) is int and 2 < v < 1 << 23) if "bitcast" in text else []
-    ending = [struct.unpack("<f", struct.pack("<I", ONE | v))[0] for v in bits]
-    return (*numbers[:MOST_NAMED], *midway[:MOST_NAMED], *ending[:MOST_NAMED])
+    whole = sorted(float(v) for v in said if type(v) is int and 2 < v < MOST_WHOLE)
+    anywhere = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and type(n.value) is float}
+    others = sorted({abs(v) for v in anywhere if 0 < abs(v) < math.inf} - {*numbers})
+    named = dict.fromkeys((*numbers[:MOST_NAMED], *midway[:MOST_NAMED], *_bits(text, said), *whole[:MOST_NAMED]))
+    return (*named, *(v for v in others[:MOST_VALUES] if v not in named))
+
+
+def _bits(text: str, said: set[object]) -> Iterator[float]:
+    """Floats of which a text that looks at bits names the bits: all of them, or the last ones."""
+    if READS_BITS.search(text):
+        bits = sorted(v for v in said if type(v) is int and 2 < v < 1 << 31)[:MOST_NAMED]
+        found = [struct.unpack("<f", struct.pack("<I", v if v >= 1 << 23 else ONE | v))[0] for v in bits]
+        yield from (v for v in found if math.isfinite(v))
 
 
 def asks_how(text: str) -> bool:

@@ -6,13 +6,15 @@ import torch
 from torch import Tensor, nn
 
 RUNNING = ("running_mean", "running_var")
+SMALL, TENTH = 1e-2, 0.1
 
 
 def redraw(module: nn.Module, generator: torch.Generator) -> None:
     """Draw the trainable parameters and the running statistics anew, keeping each one's range and sign.
 
-    Values that differ are shuffled and scaled by 0.8 to 1.2; constant ones are scaled by 0.5 to 1.5; zeros become
-    normal with deviation 0.1.  Other buffers and frozen parameters are structure (masks, windows, tables): they stay.
+    Values that differ are shuffled and scaled by 0.8 to 1.2; constant ones are scaled by 0.5 to 1.5, small
+    ones (of a branch that is to count for little at first) after they have been made a tenth; zeros become normal with
+    deviation 0.1.  Other buffers and frozen parameters are structure (masks, windows, tables): they stay.
     """
     with torch.no_grad():
         for parameter in module.parameters():
@@ -32,7 +34,8 @@ def _like(tensor: Tensor, generator: torch.Generator) -> Tensor:
         if float(flat[0]) == 0.0:
             drawn = 0.1 * torch.randn(flat.shape, generator=generator, dtype=torch.float32)
         else:
-            drawn = flat * (0.5 + noise)
+            small = abs(float(flat[0])) < SMALL
+            drawn = (torch.sign(flat) * TENTH if small else flat) * (0.5 + noise)
     else:
         drawn = flat[torch.randperm(flat.numel(), generator=generator)] * (0.8 + 0.4 * noise)
     return drawn.to(tensor.dtype).reshape(tensor.shape)

@@ -6,6 +6,7 @@ of inputs, and beside them stand ``extra`` ones, see ``kdata.verify.breadth``.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.task import Program
-from kdata.verify.draws import DTYPES, holding, jogged
+from kdata.verify.draws import DTYPES, draw, holding, jogged
 from kdata.verify.faults import answered
 from kdata.verify.gradients import gradients, names
 from kdata.verify.reference import CONDITION, Reference
@@ -23,6 +24,7 @@ from kdata.verify.variants import Variant
 GRID = 0.05  # share of its size that an answer in half precision may be off before it is taken to mean nothing
 FINITE = 0.5  # share of an answer that must stay finite when three elements of the inputs are not
 GRADIENT = "gradient"
+USUAL = 100.0  # larger numbers of a text are limits more often than inputs
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
@@ -52,16 +54,22 @@ class Wider(Reference):
 
     def _draws(self, kind: str) -> list[tuple[int, str]]:
         more = [(self.seeds[0] + 3, "ties"), (self.seeds[0] + 4, "small")]
-        named = [(self.seeds[0] + 5, "named")] if self._named and kind == "base" else []
-        return super()._draws(kind) + (more if self._grid and kind in ("base", "odd") else []) + named
+        draws = super()._draws(kind)
+        if self._named and kind == "base":  # in place of a draw where there are to be few
+            draws = [(seed, "named nearly" if style == "nearly" else style) for seed, style in draws]
+        return draws + (more if self._grid and kind in ("base", "odd") else [])
 
     def _draw(
         self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> tuple[str, list[Any] | None]:
-        if styles != ["named"]:
+        if styles[0] != "named":
             return super()._draw(styles, program, state, natural, generator)
-        inputs = holding(natural, self._named, generator)
-        return "named", inputs if self._bears(program, state, inputs, "ties", generator) else None
+        nearly = draw(styles[1], natural, generator)
+        for most in (math.inf, USUAL, 1.0):
+            inputs = holding(nearly or natural, [v for v in self._named if v <= most], generator)
+            if self._bears(program, state, inputs, "ties", generator):
+                return "named", inputs
+        return styles[1], nearly
 
     def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
         trials = super()._trials(index, variant)

@@ -1,4 +1,4 @@
-# rejected: wrong result at trust [C11]
+# rejected: wrong result [C11]
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
