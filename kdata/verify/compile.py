@@ -24,7 +24,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.runtime.jit import JITFunction
 
-from kdata.verify import warmup
+from kdata.verify import pretence, warmup
 from kdata.verify.enclosure import ForbiddenError
 from kdata.verify.loading import ImportingError, line, load
 
@@ -44,7 +44,8 @@ def answer(payload: list[dict[str, Any]], scratch: Path) -> list[dict[str, Any]]
 def _load(path: Path) -> ModuleType | str:
     """The module, or why there is none."""
     try:
-        return load(path)
+        with pretence.presented():
+            return load(path)
     except (ImportingError, ForbiddenError) as error:
         return f"on import: {line(error)}"
 
@@ -53,6 +54,7 @@ def warm() -> None:
     """Load the compilers by using them, and what a candidate's import may load late."""
     import_module("triton.tools.tensor_descriptor")
     torch.set_num_threads(1)
+    pretence.install(lambda: False)
     triton.knobs.compilation.disable_line_info = True  # a seventh of the time, and no other code
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TRITON_CACHE_DIR"] = folder
@@ -87,7 +89,9 @@ def _compile(module: ModuleType, launch: dict[str, Any]) -> Any:
         argument = launch["arguments"].get(name) or {"constant": _default(kernel, name)}
         signature[name] = _type(module, name, argument, (position,), found)
     source = ASTSource(kernel, signature, constexprs=found.constants, attrs=found.attributes)
-    return triton.compile(source, target=GPUTarget(*launch["target"]), options=launch["options"])
+    target = GPUTarget(*launch["target"])
+    with pretence.compiling_for(target):
+        return triton.compile(source, target=target, options=launch["options"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +124,18 @@ def _type(module: ModuleType, name: str, argument: dict[str, Any], place: tuple[
 
 
 def _find(module: ModuleType, name: str) -> Any:
-    for value in vars(module).values():
+    """The kernel of this name, or that of a class: ``Kernels.forward``.
+
+    Raises:
+        NameError: there is none.
+    """
+    outer, _, inner = name.rpartition(".")
+    space = vars(module).get(outer) if outer else module
+    for value in vars(space).values() if isinstance(space, type | ModuleType) else ():
+        value = getattr(value, "__func__", value)  # of a static method
         while value is not None and not isinstance(value, JITFunction) and hasattr(value, "fn"):
             value = value.fn
-        if isinstance(value, JITFunction) and value.fn.__name__ == name:
+        if isinstance(value, JITFunction) and value.fn.__name__ == inner:
             return value
     raise NameError(f"no kernel {name} at the top level of the file")
 

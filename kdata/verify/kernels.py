@@ -18,7 +18,7 @@ def text_of(source: str, launch: Mapping[str, Any]) -> str:
     A child that compiles this text cannot have been influenced by the rest of the candidate.
     """
     functions = {v["constant"]["function"] for v in launch["arguments"].values() if _is_function(v)}
-    return _text(source, frozenset({launch["kernel"], *functions}))
+    return _text(source, frozenset(name.partition(".")[0] for name in (launch["kernel"], *functions)))
 
 
 @lru_cache(maxsize=64)

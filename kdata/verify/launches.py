@@ -196,7 +196,13 @@ def signature(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], grid
     annotations = function.fn.__annotations__
     fixed = {n for n in names if "constexpr" in str(annotations.get(n, ""))}
     given = {n: _argument(v, n in fixed) for n, v in bound.items()}
-    return {"kernel": function.fn.__name__, "arguments": given, "options": meta, "grid": extent}
+    return {"kernel": _name(function), "arguments": given, "options": meta, "grid": extent}
+
+
+def _name(function: Any) -> str:
+    """A kernel's name, with that of the class it stands in."""
+    full: str = function.fn.__qualname__
+    return full.rpartition("<locals>.")[2]
 
 
 def _defaults(function: Any) -> dict[str, Any]:
@@ -219,7 +225,7 @@ def _argument(value: Any, fixed: bool) -> dict[str, Any]:
     if isinstance(value, tl.dtype):
         return {"constant": {"dtype": value.name}}
     if isinstance(value, interpreter.InterpretedFunction | JITFunction):
-        return {"constant": {"function": value.fn.__name__}}
+        return {"constant": {"function": _name(value)}}
     if fixed or value is None or isinstance(value, str):
         plain = value is None or isinstance(value, bool | int | float | str)
         return {"constant": value} if plain else {"unknown": type(value).__name__}

@@ -1,7 +1,8 @@
 """A GPU that is not here, as a candidate's wrapper sees it: tensors say they are on it, and questions are answered.
 
 Honest wrappers insist on a GPU or size their grids by it; others would be right only where there is none, which is
-where they are judged.  Kernels run in the interpreter on the CPU's memory all the same.  In the host's child only.
+where they are judged.  Kernels run in the interpreter on the CPU's memory all the same.  In the host's child, and where
+kernels are compiled: text may ask on import.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from torch.overrides import TorchFunctionMode
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 from triton.runtime import JITFunction, driver, interpreter
+
+from kdata.verify.enclosure import refuse
 
 GPU = torch.device("cuda", 0)
 HERE, NOWHERE = torch.device("cpu"), torch.device("meta")
@@ -69,13 +72,28 @@ class Stream:
         pass
 
 
+class AbsentLibrary(SimpleNamespace):
+    """The part of the driver that is compiled code."""
+
+    __module__ = "triton.backends.nvidia.driver"
+
+    def __getattr__(self, name: str) -> Any:
+        """All else would show that nothing runs there.
+
+        Raises:
+            ForbiddenError: always.
+        """
+        return refuse(f"what Triton's driver can: {name}")
+
+
 class AbsentDriver(DriverBase):  # type: ignore[misc]
     """What Triton's driver says of the GPU."""
 
     def __init__(self) -> None:
         """Unlike a real driver, loads no library."""
-        self.utils = SimpleNamespace(get_device_properties=lambda _device: dict(PROPERTIES))
+        self.utils = AbsentLibrary(get_device_properties=lambda _device: dict(PROPERTIES))
         self.get_device_capability = lambda *_device: (9, 0)
+        self.target = GPUTarget("cuda", 90, 32)
 
     @classmethod
     def is_active(cls) -> bool:
@@ -85,7 +103,7 @@ class AbsentDriver(DriverBase):  # type: ignore[misc]
         return ty
 
     def get_current_target(self) -> GPUTarget:
-        return GPUTarget("cuda", 90, 32)
+        return self.target
 
     def get_active_torch_device(self) -> torch.device:
         return GPU
@@ -103,12 +121,28 @@ class AbsentDriver(DriverBase):  # type: ignore[misc]
         return 0
 
 
+AbsentLibrary.__name__ = AbsentLibrary.__qualname__ = "CudaUtils"  # what a text may ask
+AbsentDriver.__name__ = AbsentDriver.__qualname__ = "CudaDriver"
+AbsentDriver.__module__ = AbsentLibrary.__module__
+_driver = AbsentDriver()
+
+
+@contextlib.contextmanager
+def compiling_for(target: GPUTarget) -> Iterator[None]:
+    """Where kernels that ask which GPU they are compiled for are told this one."""
+    before, _driver.target = _driver.target, target
+    try:
+        yield
+    finally:
+        _driver.target = before
+
+
 def install(moving: Callable[[], bool]) -> None:
     """Answer as a machine with a GPU would, where ``presented``; once a process.
 
     ``moving``: whether it is the harness that asks.
     """
-    driver.set_active(AbsentDriver())
+    driver.set_active(_driver)
     _describe_tensors(moving)
     _answer_for_cuda()
     torch.initial_seed = lambda: SEED
