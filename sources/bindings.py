@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from sources.desugar import main_as_function, with_plain_imports, without_arguments
@@ -30,7 +30,7 @@ class File:
     path: str
     text: str
     tree: ast.Module
-    own: frozenset[str]
+    own: Callable[[str], bool]  # whether a module is of its package
     bindings: dict[str, list[ast.stmt | Imported]] = field(default_factory=dict)
     stars: list[Imported] = field(default_factory=list)
     extras: dict[str, list[ast.stmt]] = field(default_factory=dict)  # later statements that change a name's value
@@ -39,8 +39,8 @@ class File:
         self.bindings.setdefault(name, []).append(how)
 
 
-def parse(path: str, text: str, own: frozenset[str] = frozenset()) -> File:
-    """Parse a file and fill its symbol table. ``own`` are the top-level modules of its package.
+def parse(path: str, text: str, own: Callable[[str], bool]) -> File:
+    """Parse a file and fill its symbol table. ``own`` tells whether a module is of its package.
 
     Raises:
         ValueError: it is not Python 3; the message is one line.
@@ -95,8 +95,8 @@ def _foreign(file: File, node: ast.stmt) -> bool:
         names = [node.module or ""]
     else:
         return False
-    known = (ALLOWED | STANDARD | file.own) - FALLBACKS
-    return any(name.split(".")[0] not in known for name in names)
+    known = (ALLOWED | STANDARD) - FALLBACKS
+    return any(name.split(".")[0] not in known and not file.own(name) for name in names)
 
 
 def _assignment(file: File, node: ast.Assign | ast.AnnAssign) -> None:
@@ -120,7 +120,9 @@ def _conditional(file: File, node: ast.If) -> None:
         for name in ast.walk(node):
             if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
                 file.bind(name.id, node)
-    elif "TYPE_CHECKING" not in test:
+    elif "TYPE_CHECKING" in test:  # what is imported for hints may be what a package imports late
+        _bind(file, [*node.orelse, *node.body])
+    else:
         _bind(file, [*node.body, *node.orelse])
 
 

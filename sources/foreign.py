@@ -6,6 +6,7 @@ nothing pins stays the same from run to run until its folder there is removed.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import tempfile
@@ -93,8 +94,9 @@ class Fetched:
         for filename, data, _ in self._archives:
             package = "==".join(pypi.identity(filename))
             if paths := inside.pop(package, None):
-                found = pypi.read(data, filename, paths.__contains__)
-                self._known |= {(package, f.origin.path): f for f in found if isinstance(f, SourceFile)}
+                with contextlib.suppress(SourceError):  # what cannot be read has no licence that is known
+                    found = pypi.read(data, filename, paths.__contains__)
+                    self._known |= {(package, f.origin.path): f for f in found if isinstance(f, SourceFile)}
 
     def origin(self, origin: Origin, files: Sequence[Sequence[str]]) -> Origin:
         """The origin of a text that took definitions from files that were looked up. All their licences hold."""

@@ -28,7 +28,7 @@ ALIASES = {
     "gym": "gymnasium", "ml_collections": "yacs", "addict": "yacs", "munch": "yacs", "attrdict": "yacs",
 }  # fmt: skip
 # Modules below a third-party one that our replacement of it serves: ``from gymnasium import spaces``.
-SERVED = frozenset(["spaces", "cnn", "nn", "layers", "models", "ops", "utils"])
+SERVED = frozenset(["spaces", "cnn", "nn", "layers", "models", "ops", "utils", "filters", "util"])
 FALLBACKS = frozenset(["apex"])  # what is imported of these in a try is said in plain torch where it fails
 
 

@@ -26,12 +26,15 @@ DISTRIBUTIONS = {
 }  # fmt: skip
 # Modules without Python source that a task could hold, and names by which the index knows something else.
 USELESS = frozenset(
-    "IPython PIL albumentations apex av boto3 bs4 clearml cupy cv2 cython dask decord detectron2 dgl docopt faiss fire "
-    "flask google h5py horovod hydra imageio imgaug jax jaxlib jinja2 joblib keras librosa lmdb matplotlib mpi4py "
-    "mxnet nibabel nltk numba onnx onnxruntime open3d paddle pandas pkg_resources plotly psutil pycocotools pytest "
-    "rdkit regex requests scipy seaborn sentencepiece setuptools shapely skimage sklearn soundfile spacy tensorboard "
-    "tensorboardX tensorflow tensorrt tiktoken tokenizers torch_xla trimesh triton visdom wandb yaml".split()
+    "accelerate albumentations apex av boto3 bs4 clearml colorama cupy cv2 cython dask decord deepspeed detectron2 "
+    "dgl docopt einx fairscale faiss fire flash_attn flask google h5py horovod hydra imageio imgaug ipykernel IPython "
+    "jax jax2torch jaxlib jinja2 joblib keras librosa lmdb loguru matplotlib mpi4py mxnet nibabel nltk numba onnx "
+    "onnxruntime open3d paddle pandas PIL pkg_resources plotly psutil pycocotools pytest rdkit regex requests scipy "
+    "seaborn sentencepiece setuptools shapely skimage sklearn soundfile spacy tensorboard tensorboardX tensorflow "
+    "tensorrt tiktoken tokenizers torch_xla torchcodec trimesh triton tutel visdom wandb xformers yaml".split()
 )
+# What only some versions of a distribution have.
+FORMER = {"mmcv": ("mmcv.runner", "<2"), "torchtext": ("torchtext.legacy", "<0.12")}
 # What repositories call modules of their own, which may be away: the index has something else by these names.
 COMMON = frozenset(
     "args base blocks build common config configs const core data data_loader dataset datasets dist engine evaluate "
@@ -57,7 +60,8 @@ def wanted(module: str, known: Mapping[str, str]) -> str:
 def stated(files: Mapping[str, str]) -> dict[str, str]:
     """Versions that a repository's files ask for, by the distribution's canonical name: pinned ones go before.
 
-    Of several files the one nearest to the top counts.
+    Of several files the one nearest to the top counts.  Where none states it, code that names what only older versions
+    have does.
     """
     found: dict[str, str] = {}
     for pinned in (True, False):
@@ -66,6 +70,9 @@ def stated(files: Mapping[str, str]) -> dict[str, str]:
                 known = _parsed(line)
                 if known and (not pinned or "==" in str(known.specifier)):
                     found.setdefault(canonicalize_name(known.name), str(known.specifier))
+    for name, (word, versions) in FORMER.items():
+        if name not in found and any(word in text for text in files.values()):
+            found[name] = versions
     return found
 
 

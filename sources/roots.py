@@ -26,7 +26,6 @@ class Roots(Mapping[str, str]):
         self.bases: list[str] = []  # the folders that imports start from
         self._places: dict[str, tuple[Archive, str]] = {}
         self._texts: dict[str, str] = {}
-        self._modules: dict[str, frozenset[str]] = {}
         for filename, data, module in archives:
             try:
                 label, archive = "==".join(identity(filename)), Archive(data, filename)
@@ -52,14 +51,6 @@ class Roots(Mapping[str, str]):
     def base(self, path: str) -> str:
         """The folder that the imports of one of the files start from, "" for a file that is none of them."""
         return "/".join(path.split("/")[:2]) if path in self._places else ""
-
-    def modules(self, path: str) -> frozenset[str]:
-        """The top-level modules of the package that a file is of."""
-        base = self.base(path)
-        if base not in self._modules:
-            inner = (p[len(base) + 1 :] for p in self._places if p.startswith(f"{base}/"))
-            self._modules[base] = frozenset(p.split("/")[0].removesuffix(".py") for p in inner)
-        return self._modules[base]
 
     def inner(self, path: str) -> tuple[str, str]:
         """The ``NAME==VERSION`` that a file is of, and its path in the archive."""

@@ -29,6 +29,7 @@ _NOISE = re.compile(
 ABSENT = "needs a package that is absent"
 EMPTY_CLASS = "class {}:\n    pass"
 MAX_PIECES = 300  # definitions of one task
+MAX_FOREIGN = 80  # that it takes of another package for one name
 MAX_ROUNDS = 8  # of the fixpoint over method names, and of the one over registries; both grow, so they end
 # Names by which the search asks for layers, and registries often know them.
 _USUAL = frozenset(["batch", "instance", "relu", "prelu", "leakyrelu", "conv", "avg", "max"])
@@ -70,6 +71,7 @@ class Slicer:
         self.entries: dict[Here, list[Here]] = {}  # definitions that these put into a registry
         self._locals: dict[int, dict[str, Target]] = {}
         self._dead: dict[int, dict[int, ast.stmt]] = {}
+        self._heavy: dict[Here, bool] = {}  # definitions of other packages that need too much there
 
     def text(self, path: str) -> Text:
         if path not in self._texts:
@@ -80,7 +82,25 @@ class Slicer:
 
     def target(self, piece: Piece, name: str) -> Target:
         """What a global name means inside a piece."""
-        return piece.local.get(name) or self.package.lookup(piece.key.file, name)
+        return self._light(piece, piece.local.get(name) or self.package.lookup(piece.key.file, name))
+
+    def _light(self, piece: Piece, target: Target) -> Target:
+        """The target; of another package only if a task can take over all that it needs there."""
+        roots = self.package.roots
+        if not isinstance(target, Here) or target.file not in roots or piece.key.file in roots:
+            return target
+        if target not in self._heavy:
+            self._heavy[target] = self._needs_much(target)
+        return Missing(f"{roots.inner(target.file)[0]}.{target.name}") if self._heavy[target] else target
+
+    def _needs_much(self, root: Here) -> bool:
+        seen, stack = {root}, [root]
+        while stack and len(seen) <= MAX_FOREIGN:
+            found = self._pieces_or_none(stack.pop(), {"forward"})
+            new = {t for piece in found for _, t in piece.needs if isinstance(t, Here)} - seen
+            seen |= new
+            stack += new
+        return len(seen) > MAX_FOREIGN
 
     def closure(self, root: Here, more: Iterable[Here] = (), said: Iterable[str] = ()) -> dict[Here, list[Piece]]:
         """All statements that a definition needs, and those that ``more`` definitions need.
@@ -292,7 +312,8 @@ class Slicer:
             if isinstance(target, Missing):
                 self.package.ask(target)
                 return None
-        return None if isinstance(target, Inner) else target
+        target = self._light(piece, target)
+        return None if isinstance(target, Inner | Missing) else target
 
 
 def _absent(key: Here, lacks: str, stand_in: str = "{} = None") -> Piece:

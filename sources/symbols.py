@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from sources.bindings import File, Imported, parse
-from sources.importable import ALIASES, ALLOWED, SERVED, STANDARD, SUBMODULES, UNUSABLE, exports
+from sources.importable import ALIASES, ALLOWED, FALLBACKS, SERVED, STANDARD, SUBMODULES, UNUSABLE, exports
 from sources.roots import Roots
 
 MAX_HOPS = 16  # of re-exports: more is a circle
@@ -81,7 +82,6 @@ class Package:
         self._files: dict[str, File | None] = {}
         self._known: dict[tuple[str, str], Target] = {}
         self._folders = {d for path in self.texts for d in _parents(path)} | self.roots.folders()
-        self.own = frozenset(part.removesuffix(".py") for path in self.texts for part in path.split("/"))
         self._by_name: dict[str, list[str]] = {}
         for path in sorted(self.texts):
             self._by_name.setdefault(_module_name(path), []).append(path)
@@ -94,7 +94,7 @@ class Package:
         """The parsed file, or None if it does not parse (the reason is kept in ``broken``)."""
         if path not in self._files:
             try:
-                self._files[path] = parse(path, self._text(path), self._own(path))
+                self._files[path] = parse(path, self._text(path), functools.partial(self.owns, path))
             except ValueError as error:
                 self._files[path], self.broken[path] = None, str(error)
         return self._files[path]
@@ -102,8 +102,11 @@ class Package:
     def _text(self, path: str) -> str:
         return self.roots[path] if path in self.roots else self.texts[path]
 
-    def _own(self, path: str) -> frozenset[str]:
-        return self.roots.modules(path) if path in self.roots else self.own
+    def owns(self, path: str, module: str) -> bool:
+        """Whether a module is of the package that a file is of, or one of our replacements."""
+        if path in self.roots and self._path(self.roots.base(path), module.split(".")):
+            return True
+        return module.split(".")[0] not in FALLBACKS and self._module(path, module, 0) is not None
 
     def ask(self, target: Target) -> None:
         """Note that a definition needs what a target means, if that is of a package that is absent."""
@@ -144,6 +147,8 @@ class Package:
         found: Target = Missing(name)
         if self._has(module):
             found = self.lookup(module, name, hops)
+            if module in self.replacements and name in SERVED and isinstance(found, External):
+                return Inner(module)  # not what our own text imports by that name
             if not isinstance(found, Missing):
                 return found
         folder = posixpath.dirname(module) if module.endswith("__init__.py") else module
@@ -189,10 +194,14 @@ class Package:
         if file is None or hops > MAX_HOPS:
             return Missing(name)
         found: Target = Missing(name)
-        for how in file.bindings.get(name, []):
+        ways = file.bindings.get(name, [])
+        for how in ways:
             if not isinstance(how, Imported):
                 return Here(path, name)
             found = self.resolve(path, how, hops)
+            foreign = isinstance(found, Here) and path not in self.roots and found.file in self.roots
+            if foreign and any(not isinstance(w, Imported) for w in ways):
+                return Here(path, name)  # it does without the package
             if not isinstance(found, Missing):
                 return found
         if name not in file.bindings:
@@ -220,6 +229,8 @@ class Package:
             for _ in range(level - 1):
                 folder = posixpath.dirname(folder)
             return self._path(folder, parts) or ("?" if parts else None)
+        if f"{'/'.join(parts)}.py" in self.replacements:
+            return f"{'/'.join(parts)}.py"
         if parts[0] in ("torch", "numpy") or parts[0] in STANDARD:
             return None
         if path in self.roots:

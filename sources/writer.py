@@ -73,11 +73,10 @@ class _Writer:
                 self.names[key] = self._claim(key.name, key)
         written: set[int] = set()
         body = []
-        for key in order:
-            for piece in self.pieces[key]:
-                if id(piece.node) not in written:
-                    written.add(id(piece.node))
-                    body.append(self._statement(piece))
+        for piece in self._placed(order):
+            if id(piece.node) not in written:
+                written.add(id(piece.node))
+                body.append(self._statement(piece))
         header = self._imports()
         empty = self.mixins | self.kinds - self.used
         absent = [
@@ -89,6 +88,22 @@ class _Writer:
         names = {k: n for k, n in self.names.items() if isinstance(k, Here)}
         files = tuple(sorted({k.file for k in order if not all(p.lacks for p in self.pieces[k])}))
         return Cut(source, self.names[root], root.file, root.name, len(order), names, lacks, files)
+
+    def _placed(self, order: list[Here]) -> Iterator[Piece]:
+        """All pieces in order; in a circle, what changes a definition afterwards waits for what it needs."""
+        placed: set[Here] = set()
+        waiting: list[Piece] = []
+        for key in order:
+            placed.add(key)
+            yield self.pieces[key][0]
+            left = []
+            for piece in [*waiting, *self.pieces[key][1:]]:
+                if {t for _, t in piece.needs if isinstance(t, Here) and t in self.pieces} <= placed:
+                    yield piece
+                else:
+                    left.append(piece)
+            waiting = left
+        yield from waiting
 
     def _claim(self, name: str, target: Target) -> str:
         """A name for the target: its own, or with a number where that is taken."""

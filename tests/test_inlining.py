@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import tarfile
 import zipfile
@@ -19,8 +20,10 @@ from sources.explain import explain
 from sources.lacking import MAX_ASKED
 from sources.requirements import stated, wanted
 from sources.roots import Roots
+from sources.slicer import MAX_FOREIGN, Slicer
 from sources.symbols import Here, Missing, Package
 from sources.texts import MAX_FILE, SourceError
+from sources.writer import cut as write_cut
 from tests import factories
 
 HEAD = "import torch\nimport torch.nn as nn\n"
@@ -315,3 +318,50 @@ def test_of_one_version_the_pure_wheel_is_taken(shop: Shop) -> None:
     shop.sdist("gates", "1.2", {"gates/__init__.py": ""})
     fetch: Archive = pypi.archive
     assert fetch(foreign._checked("gates"), 1 << 20)[0] == "gates-1.2-py3-none-any.whl"
+
+
+def test_imports_that_may_fail_leave_their_own_definitions(shop: Shop) -> None:
+    shop.wheel("gates", "1.2", GATES)
+    text = HEAD + "try:\n    from gates.soft import Gate\nexcept ImportError:\n    pass\n\n\nclass Gate(nn.Module):\n" \
+        "    mine = True\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n" \
+        "        self.gate = Gate()\n\n    def forward(self, x):\n        return self.gate(x)\n"  # fmt: skip
+    assert "mine = True" in definition(shop.cut({"net.py": text, "docs/gates/readme.py": ""})["Net"]).source
+
+
+def test_what_needs_too_much_of_its_package_stays_absent(shop: Shop) -> None:
+    deep = "".join(f"def f{i}(x):\n    return f{i + 1}(x)\n\n\n" for i in range(MAX_FOREIGN + 1)) + "f0 = f0\n"
+    shop.wheel(
+        "gates",
+        "1.2",
+        {**GATES, "gates/base.py": f"{deep}\ndef f{MAX_FOREIGN + 1}(x):\n    return x\n\n\nscale = f0\n"},
+    )
+    net = definition(shop.cut({"net.py": NET})["Net"])
+    assert net.lacks == ("gates==1.2.Gate",)
+    assert net.origin.inlined == ()
+
+
+def test_a_circle_of_changes_runs() -> None:
+    text = HEAD + "class Made:\n    pass\n\n\ndef make():\n    return Made()\n\n\nMade.make = staticmethod(make)\n\n\n" \
+        "class Net(nn.Module):\n    def forward(self, x):\n        return Made.make() and x\n"  # fmt: skip
+    source = write_cut(Slicer(Package({"net.py": text})), "net.py", "Net").source
+    namespace: dict[str, Any] = {}
+    exec(compile(source, "cut", "exec"), namespace)
+    assert isinstance(namespace["Made"].make(), namespace["Made"])
+
+
+def test_what_is_imported_for_hints_may_be_what_a_package_imports_late() -> None:
+    init = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .soft import Gate\nelse:\n    import sys\n"
+    data = bomb({"gates/__init__.py": init.encode(), "gates/soft.py": GATE.encode()})
+    package = Package(
+        {"n.py": "from gates import Gate\n"}, roots=Roots([("gates-1.0-py3-none-any.whl", data, "gates")])
+    )
+    assert package.lookup("n.py", "Gate") == Here("_roots/gates==1.0/gates/soft.py", "Gate")
+
+
+def test_own_replacements_serve_modules_of_the_standard_library_and_what_they_import_themselves() -> None:
+    package = Package({"n.py": "from distutils.version import LooseVersion\nimport torch_geometric as tg\n"
+                               "import librosa\nedge = tg.nn.EdgeConv\nbank = librosa.filters.mel\n"}, mine.replacements())  # fmt: skip
+    assert package.lookup("n.py", "LooseVersion") == Here("distutils/version.py", "LooseVersion")
+    trees = [ast.parse(x, mode="eval").body for x in ("tg.nn.EdgeConv", "librosa.filters.mel")]
+    assert [package.chain("n.py", t)[0] for t in trees if isinstance(t, ast.Attribute)] == [
+        Here("torch_geometric.py", "EdgeConv"), Here("librosa.py", "mel")]  # fmt: skip

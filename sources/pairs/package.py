@@ -66,7 +66,10 @@ class KernelPackage(Package):
 
     def __init__(self, texts: Mapping[str, str], replacements: Mapping[str, str] | None = None) -> None:
         super().__init__({**texts, STAND_IN: libdevice()}, replacements)
-        self.own |= {"triton"}
+
+    def owns(self, path: str, module: str) -> bool:
+        """Whether a module is of the library, or what its kernels are written in."""
+        return module.split(".")[0] == "triton" or super().owns(path, module)
 
     def resolve(self, path: str, how: Imported, hops: int = 0) -> Target:
         """What an import statement in the file ``path`` binds."""

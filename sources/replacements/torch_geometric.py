@@ -196,6 +196,18 @@ class GINConv(MessagePassing):
         return self.nn(self.propagate(edge_index, x=x) + (1 + self.eps) * x)
 
 
+class EdgeConv(MessagePassing):
+    def __init__(self, nn, aggr="max", **kwargs):
+        super().__init__(aggr=aggr)
+        self.nn = nn
+
+    def forward(self, x, edge_index):
+        return self.propagate(edge_index, x=x)
+
+    def message(self, x_i, x_j):
+        return self.nn(torch.cat([x_i, x_j - x_i], dim=-1))
+
+
 class GATConv(MessagePassing):
     def __init__(
         self,
