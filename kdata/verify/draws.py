@@ -33,8 +33,8 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     - ties: rounded to multiples of half their rms, where maxima tie and what is divided by may be zero;
     - small: where the epsilon of a norm decides, and where it stands;
     - corners: a quarter each rounded to halves, without sign, of one value, and tiny;
-    - huge: beyond what any input is usually; below, above: far from zero on one
-      side throughout, where maxima and minima that start at a number are wrong;
+    - huge: beyond what any input is usually; below, above: far from zero on one side throughout, where maxima and
+      minima that start at a number are wrong; all three see ``spared``;
     - strided: the same values in memory whose last two dimensions are swapped;
     - nonfinite: NaN and both infinities in three places of the first input that holds enough;
     - float16, bfloat16: in that dtype.
@@ -140,16 +140,32 @@ def _corners(inputs: list[Any], _: torch.Generator) -> list[Any]:
 
 
 def _huge(inputs: list[Any], _: torch.Generator) -> list[Any]:
-    return _map(inputs, lambda t: t * HUGE)
+    return _far(inputs, lambda t: t * HUGE)
+
+
+def _far(inputs: list[Any], change: Callable[[torch.Tensor], torch.Tensor]) -> list[Any]:
+    leaves = tree_leaves(inputs)
+    still = {id(leaves[n]) for n in spared(leaves)}
+    return _map(inputs, lambda t: t if id(t) in still else change(t))
+
+
+def spared(leaves: Sequence[Any]) -> set[int]:
+    """Which inputs stay as they are while others are far from what is usual.
+
+    Of queries, keys and values (three blocks of matrices and more) every other one: a huge query times a huge key is
+    beyond the -1e6 that published kernels add where a mask is.
+    """
+    blocks = [n for n, leaf in enumerate(leaves) if _floating(leaf) and leaf.ndim > 2]
+    return set(blocks[1::2]) if len(blocks) > 2 else set()
 
 
 def _below(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
     signed = any(float(t.min()) < 0 for t in tree_leaves(inputs) if _floating(t))
-    return _map(inputs, lambda t: -_beyond(t) if float(t.min()) < 0 else t) if signed else None
+    return _far(inputs, lambda t: -_beyond(t) if float(t.min()) < 0 else t) if signed else None
 
 
 def _above(inputs: list[Any], _: torch.Generator) -> list[Any]:
-    return _map(inputs, _beyond)
+    return _far(inputs, _beyond)
 
 
 def _beyond(tensor: torch.Tensor) -> torch.Tensor:

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
-from kdata.verify.draws import HIGH, HUGE, LOW, TINY
+from kdata.verify.draws import HIGH, HUGE, LOW, TINY, spared
 from kdata.verify.styles import BITS, ON_DEVICE
 from kdata.verify.wire import NotPlainError, Reader, Writer
 
@@ -69,12 +69,21 @@ class Draws:
 
     def make(self, seed: int) -> list[Any]:
         """New inputs in new memory, in the style that the seed names."""
-        style, seed = STYLES[ON_DEVICE[seed >> BITS]], seed & ((1 << BITS) - 1)
+        name, seed = ON_DEVICE[seed >> BITS], seed & ((1 << BITS) - 1)
+        still = spared(self._outlines()) if name == "huge" else set()
+        styles = [STYLES["natural" if n in still else name] for n in range(len(self.leaves))]
+        every = zip(styles, self.leaves, self.layouts, strict=True)
         with _quiet():
             made = [style(self._new(leaf, layout, seed + n)) if layout else leaf
-                    for n, (leaf, layout) in enumerate(zip(self.leaves, self.layouts, strict=True))]  # fmt: skip
+                    for n, (style, leaf, layout) in enumerate(every)]  # fmt: skip
         inputs: list[Any] = tree_unflatten(made, self.spec)
         return inputs
+
+    def _outlines(self) -> list[Any]:
+        """The inputs without memory: leaves may hold a part of one."""
+        with _quiet():
+            return [_empty(*layout, dtype=leaf.dtype, device="meta") if layout else leaf
+                    for leaf, layout in zip(self.leaves, self.layouts, strict=True)]  # fmt: skip
 
     def _new(self, leaf: torch.Tensor, layout: tuple[list[int], list[int]], seed: int) -> torch.Tensor:
         shape, strides = layout

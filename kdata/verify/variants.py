@@ -25,6 +25,8 @@ KEPT = 64  # integers up to this one that decide parameters only are never scale
 STRUCTURE = 3  # times WORK: what keeping the integers that decide parameters only may cost
 TIED = 6  # equal integers from this one on are taken to be equal on purpose
 CAPS = (128, 64, 32, 16, 8, 4, 2)
+ALIKE = 3  # inputs of one shape from which on they are taken to have it on purpose
+LITERAL = "get_inputs["  # in the name of a size that has none of its own
 DEPTH = re.compile(r"(num_|n_)?(layers|depth|blocks|stages|stacks)")  # how often, not how large; so is a literal one
 PROBES = 120  # runs spent on finding the axes
 STEPS = ((1, 1), (2, 0), (3, 0), (1, 2), (1, 4))  # value * first + second
@@ -252,10 +254,11 @@ def _axes(prober: Prober, base: Values, found: tuple[Size, ...]) -> list[Axis]:
     run = prober.forward(base)
     parameters = {s.name for s in found if not _moves(prober, base, s)}
     budget = PROBES
+    alike = _alike(prober, base, found)
     for size in found:
         if any(size.name in axis for axis in axes) or size.name in parameters:
             continue
-        for axis in _ties(size, found, base, parameters):
+        for axis in _ties(size, found, base, parameters, alike.get(size.name, ())):
             budget -= 1
             if budget < 0:
                 return axes
@@ -270,8 +273,30 @@ def _works(prober: Prober, run: Run | None, base: Values, axis: Axis, value: int
     return other is not None and run is not None and other.shapes != run.shapes
 
 
-def _ties(size: Size, found: tuple[Size, ...], base: Values, parameters: set[str]) -> Iterator[Axis]:
-    """The size alone, with one or two others of equal value, with all of them.
+def _alike(prober: Prober, base: Values, found: tuple[Size, ...]) -> dict[str, Axis]:
+    """For each literal that is one dimension of one input: the same dimension's of the other inputs of its shape.
+
+    Only of ``ALIKE`` inputs and more that are blocks of matrices: queries, keys and values of self-attention, which
+    need not have one length, and whose kernels rely on it.  Two inputs of one shape may have it by chance.
+    """
+    run = prober.shapes(base)
+    if run is None:
+        return {}
+    places: dict[tuple[tuple[int, ...], int], list[str]] = {}
+    for size in found:
+        moved = prober.shapes(base | {size.name: _value(size.name, base, found) + 1}) if LITERAL in size.name else None
+        if moved is None or len(moved.shapes) != len(run.shapes):
+            continue
+        pairs = zip(run.shapes, moved.shapes, strict=True)
+        where = [(one, dim) for one, other in pairs if len(one) == len(other) > 2
+                 for dim in range(len(one)) if one[dim] != other[dim]]  # fmt: skip
+        if len(where) == 1:
+            places.setdefault(where[0], []).append(size.name)
+    return {name: tuple(names) for names in places.values() if len(names) >= ALIKE for name in names}
+
+
+def _ties(size: Size, found: tuple[Size, ...], base: Values, parameters: set[str], alike: Axis) -> Iterator[Axis]:
+    """The size alone, with one or two others of equal value, with all of them; before these with those ``alike`` it.
 
     Large equal values first vary together where that can be told from chance: ``in_channels = out_channels = 128`` may
     be what makes a convolution depthwise.
@@ -279,6 +304,10 @@ def _ties(size: Size, found: tuple[Size, ...], base: Values, parameters: set[str
     value = _value(size.name, base, found)
     equal = [s.name for s in found if s.name != size.name and s.value == size.value
              and _value(s.name, base, found) == value]  # fmt: skip
+    if alike:
+        others = [n for n in equal if n not in alike]
+        yield alike
+        yield from ((*alike, *more) for count in (1, 2) for more in _some(combinations(others, count), 28))
     if size.value >= TIED and (silent := [n for n in equal if n in parameters]):
         yield (size.name, *silent)
     yield (size.name,)
@@ -289,7 +318,7 @@ def _ties(size: Size, found: tuple[Size, ...], base: Values, parameters: set[str
         yield (size.name, *equal)
 
 
-def _some(items: Iterable[tuple[str, str]], most: int) -> Iterator[tuple[str, str]]:
+def _some(items: Iterable[Axis], most: int) -> Iterator[Axis]:
     for count, item in enumerate(items):
         if count >= most:
             return
