@@ -25,6 +25,7 @@ from sources.texts import SourceError
 MAX_ARCHIVE = 64 << 20  # bytes of one package
 MAX_TOTAL = 192 << 20  # and of all that one repository may ask for
 MAX_PACKAGES = 16
+MAX_LOOKUPS = 500  # packages that one run asks the index for, however many repositories it reads
 UNKNOWN = "LicenseRef-unknown"  # of a file that nothing tells the licence of
 _LOG = logging.getLogger(__name__)
 
@@ -37,11 +38,12 @@ def default_cache() -> Path:
 
 @dataclass
 class Index:
-    """The package index with its cache. Once it does not answer it is left alone."""
+    """The package index with its cache. Once it does not answer, or was asked enough, it is left alone."""
 
     cache: Path = field(default_factory=default_cache)
     trouble: str = ""  # why it was left alone
     _nowhere: set[str] = field(default_factory=set)
+    _lookups: int = 0
 
     def get(self, requirement: str) -> tuple[str, bytes] | None:
         """Name and bytes of the archive of a package, None where there is none or it is too large."""
@@ -50,16 +52,23 @@ class Index:
             return file.name, file.read_bytes()
         if self.trouble or requirement in self._nowhere:
             return None
+        if self._lookups >= MAX_LOOKUPS:
+            self._leave(f"{MAX_LOOKUPS} were looked up in this run")
+            return None
+        self._lookups += 1
         try:
             filename, data = pypi.archive(_checked(requirement), MAX_ARCHIVE)
         except SourceError as error:
             self._nowhere.add(requirement)
             if not error.lasting:
-                self.trouble = str(error)
-                _LOG.warning("kdata: absent packages are not fetched: %s", error)
+                self._leave(str(error))
             return None
         _put(folder / filename, data)
         return filename, data
+
+    def _leave(self, why: str) -> None:
+        self.trouble = why
+        _LOG.warning("kdata: absent packages are not fetched: %s", why)
 
 
 @dataclass

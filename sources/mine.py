@@ -20,7 +20,7 @@ from sources import cutpoints, foreign
 
 CUT, MINE = "cut", "mine"
 NOT_CAPTURED = "package not captured"
-NOT_FETCHED = "package index not reached"
+NOT_FETCHED = "absent packages not fetched"
 MAX_ASKING = 2  # rounds in which a package is asked what it lacks: what is fetched may lack something, too
 # Like alignment's: another line here, or another torch, gives other shards.
 VERSION = digest(*(p.read_text() for p in sorted(Path(__file__).parent.rglob("*.py"))), version("torch"))

@@ -365,3 +365,12 @@ def test_own_replacements_serve_modules_of_the_standard_library_and_what_they_im
     trees = [ast.parse(x, mode="eval").body for x in ("tg.nn.EdgeConv", "librosa.filters.mel")]
     assert [package.chain("n.py", t)[0] for t in trees if isinstance(t, ast.Attribute)] == [
         Here("torch_geometric.py", "EdgeConv"), Here("librosa.py", "mel")]  # fmt: skip
+
+
+def test_a_run_asks_the_index_so_often_and_no_more(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreign, "MAX_LOOKUPS", 1)
+    shop.wheel("gates", "1.2", GATES)
+    assert shop.index.get("gates") is not None
+    assert shop.index.get("gates==1.2") is None
+    assert "1 were looked up" in shop.index.trouble
+    assert shop.index.get("gates") is not None
