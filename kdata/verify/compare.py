@@ -210,7 +210,7 @@ def errors(
     typical = max if wanted.size < FEW else _median
     rmses, largests = ([h[n] for h in honest] for n in (0, 1))
     usual = partial(tolerance, dtype, _rms(wanted), nature.terms, nature.sums, typical(rmses), typical(largests),
-                    tf32=nature.tf32)  # fmt: skip
+                    tf32=nature.tf32, few=wanted.size < FEW)  # fmt: skip
     limits = usual(ones=nature.ones)
     error = np.abs(answer[finite] - wanted)
     size = np.abs(wanted)

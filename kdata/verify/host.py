@@ -237,6 +237,7 @@ class Calls:
             with watch:
                 if self.mode == "eval":
                     model.eval()
+                watch.let_count(model)
             outputs = forward(model, reader.read(given["inputs"]), watch, "off")
         with _engine.ledger.move():
             return {"outputs": writer.write(outputs), "outline": writer.manifest}
@@ -257,12 +258,15 @@ class Calls:
                 if given.get("mode", self.mode) == "eval":
                     model.eval()
             own = [*model.parameters(), *model.buffers()]
+            watch.let_count(model)
         if last is None:
             _rehome(own)
         inputs = self.reader.read(given["inputs"])
         if last:
             inputs = _refill(last.inputs, inputs)
         ledger = _engine.ledger
+        if given.get("gradients") == "on":
+            _want_gradients(inputs)
         held = torch.utils._pytree.tree_leaves([inputs, own])
         held = [t for t in held if isinstance(t, torch.Tensor)]
         ledger.made = Made(held, ledger.move) if given.get("made") else None
@@ -290,6 +294,13 @@ class Calls:
             held |= {"racing": _engine.racing()}
         self._last = Last(model, inputs, outputs)
         return held
+
+
+def _want_gradients(inputs: Any) -> None:
+    """Mark inputs as training does."""
+    for tensor in torch.utils._pytree.tree_leaves(inputs):
+        if isinstance(tensor, torch.Tensor) and (tensor.is_floating_point() or tensor.is_complex()):
+            tensor.requires_grad_()
 
 
 def _refill(old: Any, new: Any) -> Any:

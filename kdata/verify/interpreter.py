@@ -19,13 +19,15 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 - a kernel's ``"tl.constexpr"`` in quotes is none there: it is here.
 - ``and``, ``or``, ``not``, ``min`` and ``max`` are read as Python reads them: see ``kdata.verify.rewriting``.
 - ``libdevice`` is not there: see ``kdata.verify.libdevice``.
-- ``tl.dot`` is exact whatever its ``input_precision``: asked for tf32, its factors are rounded to tf32 here; where
-  nothing is asked for it is fp32's, as the track is that is judged.
+- ``tl.dot`` is exact whatever its ``input_precision``: asked for tf32, its factors are rounded to tf32 here (its older
+  ``allow_tf32``, which the default overrules, asks for it, too); where nothing is asked for it is fp32's, as the track
+  is that is judged.
 """
 
 from __future__ import annotations
 
 import itertools
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -55,6 +57,7 @@ def mend() -> None:
     _mend_bfloat16()
     _mend_arguments()
     _mend_masks()
+    _mend_precision()
     libdevice.teach()
     builder: Any = interpreter.InterpreterBuilder
     builder.create_maxnumf = lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmax)
@@ -203,9 +206,12 @@ def _mend_bfloat16() -> None:
         original = getattr(builder, name)
 
         def method(self: Any, *values: Any) -> Any:
-            widened = [wide(v) for v in values]
-            if all(a is b for a, b in zip(widened, values, strict=True)):
+            for value in values:
+                if isinstance(value, handle) and value.dtype.name == "bf16":
+                    break
+            else:
                 return original(self, *values)
+            widened = [wide(v) for v in values]
             result = original(self, *widened)
             if result.data.dtype != np.float32:
                 return result
@@ -280,6 +286,24 @@ def _mend_arguments() -> None:
         return splat(self, kind, value)
 
     builder.create_splat = create_splat
+
+
+def _mend_precision() -> None:
+    language: Any = tl.core
+    original = language.dot
+
+    @language.builtin  # type: ignore[untyped-decorator]  # triton says no types
+    @wraps(original)
+    def dot(*given: Any, **more: Any) -> Any:
+        asked = more.pop("allow_tf32", given[4] if len(given) > 4 else None)
+        asked = getattr(asked, "value", asked)
+        if asked is None:
+            return original(*given, **more)
+        names = ("max_num_imprecise_acc", "out_dtype")
+        more |= {"input_precision": "tf32" if asked else "ieee"} | dict(zip(names, given[5:], strict=False))
+        return original(*given[:3], **more)
+
+    tl.dot = language.dot = dot
 
 
 def _mend_masks() -> None:

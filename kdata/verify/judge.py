@@ -304,9 +304,12 @@ def _build(candidate: Candidate, options: Options, found: Findings) -> None:
         return
     found.builds = tuple(targets.compile_kernels(candidate.source, found.signatures, options.targets))
     failed = [b for b in found.builds if b.error]
-    found.check("compiles", not failed, ", ".join(options.targets))
+    built = ", ".join(target for target in options.targets if target not in {b.target for b in failed})
+    found.check("compiles", not failed, built)
     if failed:
-        raise RejectedError(f"{reasons.NO_COMPILE} {failed[0].target}", f"{failed[0].kernel}: {failed[0].error}")
+        others = f"compiles for {built} only; " if built else ""
+        error = f"{others}{failed[0].kernel}: {failed[0].error}"
+        raise RejectedError(f"{reasons.NO_COMPILE} {failed[0].target}", error)
 
 
 def _receipt(

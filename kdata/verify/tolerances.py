@@ -6,7 +6,8 @@ Two gates, both of which must hold (after PyTorch's ``torch._dynamo.utils.same``
    with the root of the longest sum, ``sqrt(K / 128)``;
 2. against the honest error: rmse and largest error are at most a multiple of the reference's own (the median of eager
    and of two runs with inputs moved by an ulp, which measure how ill-conditioned the task is; of few elements, the
-   largest of nine), plus a floor.
+   largest of nine), plus a floor. Of few elements only the largest error counts: a row that is divided by one standard
+   deviation has that one's error in all its elements.
 
 Where the task is so ill-conditioned that its own error exceeds gate 1, gate 1 widens to four times that error, up to
 ``cap``.
@@ -35,7 +36,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "4"
+VERSION = "5"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 
@@ -80,7 +81,7 @@ class Tolerance:
 
 def tolerance(
     dtype: str, scale: float, terms: int, sums: bool, honest_rmse: float, honest_largest: float, ones: bool = False,
-    tf32: bool = False,
+    tf32: bool = False, few: bool = False,
 ) -> Tolerance:  # fmt: skip
     """Limits for an output.
 
@@ -93,6 +94,7 @@ def tolerance(
         honest_largest: the reference's own largest error.
         ones: whether intermediate results may be near one though the golden is small.
         tf32: whether there are products that may be computed in tf32.
+        few: whether it has so few elements that their errors may well have one cause, a row's deviation say.
     """
     name = ALIASES.get(dtype, dtype)
     row = TABLE["tf32" if tf32 and name == "float32" else name]
@@ -103,11 +105,13 @@ def tolerance(
     widened = min(LARGEST * honest_largest, cap)
     floor = row.floor_rms * scale * growth
     one = ones * (2.0**-52 if dtype in ("float64", "complex128") else 2.0**-23)
+    rmse = row.honest * min(honest_rmse, cap) + floor + ONES_RMSE * one
+    largest = LARGEST * min(honest_largest, cap) + 10 * floor + ONES * one
     return Tolerance(
         atol=max(atol, widened, ONES * one),
         rtol=row.rtol_sums if sums else row.rtol,
-        rmse=row.honest * min(honest_rmse, cap) + floor + ONES_RMSE * one,
-        largest=LARGEST * min(honest_largest, cap) + 10 * floor + ONES * one,
+        rmse=max(rmse, largest) if few else rmse,
+        largest=largest,
     )
 
 
