@@ -6,7 +6,9 @@ Each part names what is slow in triton 3.7.1:
 - integer arithmetic is done twice, for an overflow check that nothing looks at, and a table of dtypes is built at each
   look-up.
 - the type of a block, and the shape of a tensor as a tuple of constants, are made anew for every value: kept here.
-- operands of equal shape are compared element by element in Python before each operation.
+- operands are made alike in a dozen steps at each operation, and shapes compared element by element in Python: one step
+  here where they are of one type, and none where they are of one shape.
+- each function of the language is called through two others, and each value's size is looked at twice.
 """
 
 from __future__ import annotations
@@ -22,6 +24,15 @@ from triton.language import core, semantic
 from triton.runtime import interpreter
 
 KEPT = 1 << 12  # shapes
+COPIED = 1 << 14  # elements up to which a block that is spread is a copy: numpy takes longer to make it a view
+HALVES = frozenset({"fp16", "bf16"})
+FLOATS = HALVES | {"fp32", "fp64"}
+LIMITS = {f"int{n}": (-(1 << n - 1), (1 << n - 1) - 1) for n in (8, 16, 32, 64)} | {
+    f"uint{n}": (0, (1 << n) - 1) for n in (8, 16, 32, 64)
+}
+LONG, EMPTY = LIMITS["int64"], (0, -1)
+PLAIN = FLOATS | LIMITS.keys() | {"int1"}  # beside its like such a type stays what it is
+EXACT = PLAIN - HALVES  # and where it is divided
 
 
 def hasten() -> None:
@@ -32,6 +43,10 @@ def hasten() -> None:
     _keep_block_types()
     _keep_shapes()
     _broadcast_where_needed()
+    _check_types_where_needed()
+    _fill_at_once()
+    _call_at_once()
+    _look_once()
 
 
 def _patch_language_once() -> None:
@@ -86,6 +101,7 @@ def _keep_block_types() -> None:
 
     def init(self: Any, element_ty: Any, shape: Any) -> None:
         key = tuple(s.value if type(s) is core.constexpr else s for s in shape)
+        self.extent = key
         if key not in known:
             original(self, element_ty, shape)
             if len(known) < KEPT:
@@ -95,7 +111,18 @@ def _keep_block_types() -> None:
         self.shape, self.numel, name = known[key]
         self.name = f"<{name}, {element_ty}>"
 
+    core.dtype.extent = ()  # of a scalar
     block_type.__init__ = init
+    block_type.with_element_ty = lambda self, element_ty: _block(element_ty, self.extent)
+
+
+def _block(element_ty: Any, extent: tuple[int, ...]) -> Any:
+    """The type of a block, made once for each type of its elements."""
+    known: dict[tuple[int, ...], Any] = element_ty.__dict__.setdefault("blocks", {})
+    found = known.get(extent)
+    if found is None:
+        found = known[extent] = core.block_type(element_ty, list(extent))
+    return found
 
 
 @lru_cache(maxsize=KEPT)
@@ -105,10 +132,17 @@ def _described(shape: tuple[int, ...]) -> tuple[Any, Any]:
 
 def _keep_shapes() -> None:
     def init(self: Any, handle: Any, type: Any) -> None:  # noqa: A002 - triton's name for it
-        self.handle, self.type, self.dtype = handle, type, type.scalar
-        self.shape, self.numel = _described(tuple(type.shape) if type.is_block() else ())
+        self.handle, self.type, self.dtype = handle, type, type.element_ty if type.extent else type
+        self.shape, self.numel = _described(type.extent)
 
     core.tensor.__init__ = init
+
+
+@lru_cache(maxsize=KEPT)
+def _joined(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The shape that two shapes of equal rank broadcast to; None where they do not."""
+    pairs = list(zip(one, other, strict=True))
+    return tuple(b if a == 1 else a for a, b in pairs) if all(a == b or 1 in (a, b) for a, b in pairs) else None
 
 
 def _broadcast_where_needed() -> None:
@@ -116,9 +150,121 @@ def _broadcast_where_needed() -> None:
     original = space.broadcast_impl_value
 
     def broadcast(self: Any, lhs: Any, rhs: Any) -> Any:
-        one, other = lhs.type, rhs.type
-        if one.is_block() and other.is_block() and list(one.shape) == list(other.shape):
+        one, other = lhs.type.extent, rhs.type.extent
+        if one == other:
             return lhs, rhs
-        return original(self, lhs, rhs)
+        if not other:
+            return lhs, filled(self, rhs, one)
+        if not one:
+            return filled(self, lhs, other), rhs
+        shape = _joined(one, other) if len(one) == len(other) else None
+        if shape is None:
+            return original(self, lhs, rhs)
+        return lhs if one == shape else spread(self, lhs, shape), rhs if other == shape else spread(self, rhs, shape)
+
+    def filled(self: Any, value: Any, shape: tuple[int, ...]) -> Any:
+        kind = _block(value.dtype, shape)
+        return core.tensor(self.builder.create_splat(kind, value.handle), kind)
+
+    def spread(self: Any, value: Any, shape: tuple[int, ...]) -> Any:
+        return core.tensor(self.builder.create_broadcast(value.handle, shape), _block(value.dtype, shape))
 
     space.broadcast_impl_value = broadcast
+
+
+def _check_types_where_needed() -> None:
+    space: Any = semantic.TritonSemantic
+    original = space.binary_op_type_checking_impl
+    tensor, pointer = core.tensor, core.pointer_type
+
+    def checked(
+        self: Any, lhs: Any, rhs: Any, allow_lhs_ptr: bool = False, allow_rhs_ptr: bool = False,
+        arithmetic_check: bool = True, div_or_mod: bool = False,
+    ) -> Any:  # fmt: skip
+        one, other = type(lhs), type(rhs)
+        if one is tensor and other is tensor:
+            left, right = lhs.dtype, rhs.dtype
+            alike = left is right and left.name in (EXACT if div_or_mod else PLAIN)
+            if alike or (allow_lhs_ptr and type(left) is pointer and right.name in LIMITS):
+                return self.broadcast_impl_value(lhs, rhs)
+        elif arithmetic_check and one is tensor and _stays(lhs.dtype.name, rhs, div_or_mod):
+            return self.broadcast_impl_value(lhs, self.scalar_constant(rhs, lhs.dtype))
+        elif arithmetic_check and other is tensor and _stays(rhs.dtype.name, lhs, div_or_mod):
+            return self.broadcast_impl_value(self.scalar_constant(lhs, rhs.dtype), rhs)
+        return original(self, lhs, rhs, allow_lhs_ptr, allow_rhs_ptr, arithmetic_check, div_or_mod)
+
+    space.binary_op_type_checking_impl = checked
+
+
+def _stays(name: str, number: Any, div_or_mod: bool) -> bool:
+    """Whether a tensor beside this number keeps its type, which the number takes on."""
+    kind = type(number)
+    if kind is int:
+        low, high = LIMITS.get(name) or (LONG if name in FLOATS else EMPTY)
+        return low <= number <= high and not (div_or_mod and name in HALVES)
+    return kind is float and name in FLOATS and not (div_or_mod and name in HALVES)
+
+
+def _fill_at_once() -> None:
+    builder: Any = interpreter.InterpreterBuilder
+    handle, numpy_dtype = interpreter.TensorHandle, vars(interpreter)["_get_np_dtype"]
+    splat, broadcast = builder.create_splat, builder.create_broadcast
+
+    def create_splat(self: Any, kind: Any, value: Any) -> Any:
+        if isinstance(value.dtype, core.block_type):
+            return splat(self, kind, value)
+        data = np.empty(kind.extent, numpy_dtype(value.dtype))
+        data[...] = value.data
+        return handle(data, value.dtype.scalar)
+
+    def create_broadcast(self: Any, value: Any, shape: Any) -> Any:
+        if math.prod(shape) > COPIED:
+            return broadcast(self, value, shape)
+        data = np.empty(shape, value.data.dtype)
+        data[...] = value.data
+        return handle(data, value.dtype.scalar)
+
+    builder.create_splat, builder.create_broadcast = create_splat, create_broadcast
+
+
+def _call_at_once() -> None:
+    """A function of the language without the one around it that asks for ``_semantic``; numbers as they are."""
+    between = core.builtin(lambda: None).__code__
+    unwrap, equal = vars(core)["_unwrap_if_constexpr"], core.dtype.__eq__
+
+    def patch(space: Any, name: str, member: Any, _builder: Any, scope: Any) -> None:
+        function, meaning = member, vars(interpreter)["interpreter_semantic"]
+        if getattr(member, "__code__", None) is between:
+            function = member.__wrapped__
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            named["_semantic"] = meaning
+            return function(*arguments, **named)
+
+        scope.set_attr(space, name, call)
+
+    def unwrap_number(value: Any) -> Any:
+        kind = type(value)
+        if kind is core.tensor or kind is int or kind is float:
+            return value
+        return value.value if kind is core.constexpr else unwrap(value)
+
+    vars(interpreter)["_patch_attr"] = patch
+    vars(core)["_unwrap_if_constexpr"] = unwrap_number
+    core.dtype.__eq__ = lambda self, other: self is other or equal(self, other)
+
+
+def _look_once() -> None:
+    handle: Any = interpreter.TensorHandle
+    refuse = handle.__post_init__
+
+    def fits(data: Any, dtype: Any) -> bool:
+        return type(dtype) is core.pointer_type or data.itemsize * 8 <= max(8, dtype.primitive_bitwidth)
+
+    def init(self: Any, data: Any, dtype: Any, attr: Any = None) -> None:
+        self.data, self.dtype, self.attr = data, dtype, {} if attr is None else attr
+        if not fits(data, dtype):
+            refuse(self)
+
+    vars(interpreter)["_validate_np_data_size"] = fits
+    handle.__init__ = init
