@@ -58,12 +58,14 @@ class Index:
         self._lookups += 1
         try:
             filename, data = pypi.archive(_checked(requirement), MAX_ARCHIVE)
+            pypi.identity(filename)
         except SourceError as error:
             self._nowhere.add(requirement)
             if not error.lasting:
                 self._leave(str(error))
             return None
-        _put(folder / filename, data)
+        with contextlib.suppress(OSError):  # where nothing can be kept it is fetched anew
+            _put(folder / filename, data)
         return filename, data
 
     def _leave(self, why: str) -> None:

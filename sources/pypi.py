@@ -166,6 +166,9 @@ def archive(requirement: Requirement, most: int) -> tuple[str, bytes]:
                 data += chunk
                 if len(data) > most:
                     raise SourceError(f"{link.filename} is larger than {most >> 20} MB")
+    stated = (link.hash_option or {}).get("sha256", ())
+    if stated and hashlib.sha256(data).hexdigest() not in stated:
+        raise SourceError(f"{link.filename} is not what the package index says it is")
     return link.filename, bytes(data)
 
 

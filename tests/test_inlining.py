@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import io
 import tarfile
 import zipfile
@@ -374,3 +375,14 @@ def test_a_run_asks_the_index_so_often_and_no_more(shop: Shop, monkeypatch: pyte
     assert shop.index.get("gates==1.2") is None
     assert "1 were looked up" in shop.index.trouble
     assert shop.index.get("gates") is not None
+
+
+def test_an_archive_that_is_not_what_the_index_says_is_refused(shop: Shop) -> None:
+    shop.wheel("gates", "1.2", GATES)
+    (wheel,) = shop.folder.iterdir()
+    page = shop.folder / "index.html"
+    for digest, fits in ((hashlib.sha256(wheel.read_bytes()).hexdigest(), True), ("0" * 64, False)):
+        page.write_text(f'<a href="../{wheel.name}#sha256={digest}">{wheel.name}</a>')
+        if wheel.parent == shop.folder:
+            wheel = wheel.rename(shop.folder.parent / wheel.name)
+        assert (foreign.Index(shop.folder.parent / digest).get("gates") is not None) is fits
