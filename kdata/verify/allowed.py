@@ -6,6 +6,7 @@ Copies (``clone``, ``contiguous``, ``copy_``, ``to``) are allowed because kernel
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -36,6 +37,7 @@ VIEWS = frozenset({
 READS = frozenset({"_local_scalar_dense", "item", "is_nonzero"})
 COPIES = READS | {"clone", "contiguous", "copy_", "copy", "_to_copy", "to", "type_as"}
 SCALARS = 8  # reads of single numbers (``item``) in one forward: more would be arithmetic in Python
+WHOLE = (torch.int64, torch.int32)
 ALLOWED = ALLOCATION | VIEWS | COPIES
 HIDDEN = ("numpy", "tolist", "__array__", "__dlpack__", "untyped_storage", "storage", "apply_", "map_")
 
@@ -49,6 +51,17 @@ class Watch(TorchDispatchMode):
         self.called: dict[str, None] = {}  # compute, in order of first call
         self.scalars = 0
         self.made: list[torch.Tensor] = []
+        self._counters: list[torch.Tensor] = []
+
+    def let_count(self, model: torch.nn.Module) -> None:
+        """Let a module count its calls in buffers of one integer, as normalisation layers count batches.
+
+        In those only that its state holds, for that is compared with the reference's.
+        """
+        self._counters = [t for t in _kept_buffers(model) if t.ndim == 0 and t.dtype in WHOLE]
+
+    def _counts(self, name: str, args: Any) -> bool:
+        return name in ("add", "add_") and type(args[1]) is int and any(args[0] is t for t in self._counters)
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -58,7 +71,8 @@ class Watch(TorchDispatchMode):
         name = name.partition(".")[0]
         if namespace == "aten" and name in READS:
             self.scalars += 1
-        if namespace != "aten" or name not in ALLOWED or self.scalars > SCALARS:
+        allowed = name in ALLOWED or self._counts(name, args)
+        if namespace != "aten" or not allowed or self.scalars > SCALARS:
             self.called[f"{namespace}.{name}"] = None
         if name == "resize_":
             self.called["aten.resize_"] = None
@@ -89,6 +103,16 @@ class Watch(TorchDispatchMode):
             made = guarded(tensor.shape, tensor.stride(), tensor.dtype, tensor.device)
         self.made.append(made)
         return made
+
+
+def _kept_buffers(module: torch.nn.Module) -> Iterator[torch.Tensor]:
+    """The buffers that a module's state holds, found without calling it: what a text overrides does not run."""
+    parts = vars(module)
+    left_out = parts["_non_persistent_buffers_set"]
+    yield from (t for n, t in parts["_buffers"].items() if n not in left_out and isinstance(t, torch.Tensor))
+    for child in parts["_modules"].values():
+        if isinstance(child, torch.nn.Module):
+            yield from _kept_buffers(child)
 
 
 def hide_values(watch: list[Watch], ledger: Ledger) -> None:

@@ -20,6 +20,7 @@ from operator import is_
 from types import FunctionType, ModuleType
 from typing import Any
 
+import packaging.version  # noqa: F401 - candidates may import it: what it holds must be known before
 import torch
 
 from kdata.verify.source import PURE, object_to_import
@@ -37,7 +38,7 @@ LISTING = ("os.listdir", "os.scandir", "os.walk", "os.fwalk")  # Python's own im
 READ = (".py", ".pyc", ".so")  # files that Python reads for itself
 WRITING = 0o3 | 0o100 | 0o1000 | 0o2000  # access mode, O_CREAT, O_TRUNC, O_APPEND
 MISSING = object()
-WATCHED = ("torch", "triton", "numpy", "kdata", "builtins", *PURE)
+WATCHED = ("torch", "triton", "numpy", "kdata", "builtins", "packaging", *PURE)
 Namespace = dict[str, Any]
 
 

@@ -115,6 +115,7 @@ class Full:
     def _watch(self, seed: int) -> dict[str, Any]:
         """One call: what was returned, which operators torch computed for it, and how many kernels were launched."""
         inputs, watch = self._draws.make(seed), Watch(_ledger)
+        watch.let_count(self._model)
         with _ledger.watched():
             outputs = host.forward(self._model, inputs, watch, "off")
         if watch.out_of_bounds():

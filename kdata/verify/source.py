@@ -21,7 +21,7 @@ PURE = frozenset({
     "__future__", "abc", "collections", "contextlib", "copy", "dataclasses", "enum", "fractions", "functools",
     "itertools", "math", "numbers", "operator", "types", "typing", "typing_extensions", "warnings",
 })  # fmt: skip
-ENGINES = frozenset({"torch", "triton"})
+ENGINES = frozenset({"torch", "triton", "packaging"})  # of which ``subset.CLOSED`` says what is not for candidates
 NEVER_IMPORTED = re.compile(r"(torch|triton)\.testing")
 FOLDED: dict[type[ast.operator], Callable[[int, int], int]] = {ast.Add: add, ast.Sub: sub, ast.Mult: mul}
 BLOCK_SIZES = (32, 64, 128, 256, 512, 1024, 2048, 4096)

@@ -28,6 +28,8 @@ CLOSED = re.compile(
     # what runs text, or makes classes and names that text does not show
     r"|typing(_extensions)?\.(get_type_hints|ForwardRef|get_annotations|evaluate_forward_ref)"
     r"|functools\.singledispatch|types\.(new_class|prepare_class|resolve_bases|DynamicClassAttribute)"
+    # versions are compared, nothing else
+    r"|packaging\.(?!version(\.(Version|parse|InvalidVersion)\b|$))"
     r"|enum\.global_enum|abc\.update_abstract|dataclasses\.make_dataclass"
 )
 ALIASES = frozenset({  # modules under the names by which torch, triton and the pure modules hold them
@@ -52,6 +54,7 @@ MODULES = frozenset({
     "torch", "torch.nn", "torch.nn.functional", "torch.cuda", "torch.backends", "torch.utils", "torch.autograd",
     "triton", "triton.language", "triton.runtime", "math", "functools", "itertools", "operator", "types", "typing",
     "collections", "contextlib", "copy", "dataclasses", "enum", "abc", "warnings", "numbers", "fractions",
+    "packaging", "packaging.version",
 })  # fmt: skip
 DUNDERS = frozenset({"__init__", "__name__", "__doc__", "__len__", "__post_init__", "__version__", "__qualname__"})
 BUILTINS = frozenset({
