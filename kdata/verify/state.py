@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import warnings
 from collections import deque
 from collections.abc import Callable
 from types import (
@@ -31,6 +32,7 @@ PLAIN = (int, float, complex, str, bytes, bytearray, type(None), torch.dtype, to
 LAUNCHING = frozenset({"cache", "nargs", "bench_time", "configs_timings", "_turn", "rewritten_fn", "_do_bench"})
 LONGEST = 1 << 22  # bytes of a tensor that are looked at
 DEEPEST = 40
+OF_PYTHON = 1 << 9  # of a class: made while the program runs (Py_TPFLAGS_HEAPTYPE in CPython's Include/object.h)
 
 
 def fingerprint(
@@ -44,6 +46,7 @@ def fingerprint(
     walk.visit(vars(module), 0)
     walk.visit(model, 0)
     walk.visit(left, 0)
+    walk.visit([repr(entry) for entry in warnings.filters], 0)
     return walk.hash.hexdigest()
 
 
@@ -117,9 +120,14 @@ def _of_function(function: FunctionType) -> list[Any]:
 
 
 def _of_object(thing: Any) -> list[Any]:
-    if isinstance(thing, ModuleType | BuiltinFunctionType) or (isinstance(thing, type) and of_library(thing)):
+    if isinstance(thing, ModuleType) or (isinstance(thing, type) and of_library(thing)):
         return []
+    if isinstance(thing, BuiltinFunctionType):
+        return [thing.__self__]  # of a list's method, the list
     kind = thing if isinstance(thing, type) else type(thing)
+    native = not kind.__flags__ & OF_PYTHON  # iterators are found in no module
+    if native and not of_library(kind) and (stands := _reduced(thing)):
+        return stands
     if isinstance(thing, torch.nn.Module) or not of_library(kind):
         slots = [getattr(thing, name, None) for name in getattr(kind, "__slots__", ())]
         return [vars(thing) if hasattr(thing, "__dict__") else None, *slots]
