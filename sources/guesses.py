@@ -166,7 +166,8 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
         number = next((v for v in by_name if v.isdecimal()), "2")
         found.append(f"({', '.join([number] * (counted[1].count(',') + 1))})")
     if use.listed or re.search(r"list|tuple|sequence|iterable", annotation, re.I):
-        found += small or [*(v for v in by_name if v[0] in "(["), *LISTS]
+        shares = [f"[{v}, {v}]" for v in by_name[:1] if re.fullmatch(r"\d+\.\d+", v)]  # no sizes
+        found += small or [*shares, *(v for v in by_name if v[0] in "(["), *LISTS]
     if use.axis:
         found += ["1", "-1"]
     if use.called and not any(v.startswith(("nn", "F.")) for v in by_name):

@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import types
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ from sources.writer import pruned
 MODULE = "task"  # that a cut is executed as
 SEEN_BUDGET = 4_000  # of the search for a class that was seen with arguments and inputs that do not do
 TELLS_NOTHING = ("not finite", "output constant", "output ignores an input", "nondeterministic")
+MAX_OTHER_SITES = 2  # calls of a class that are taken in place of the first
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
 
 
@@ -70,14 +72,24 @@ def attempt(payload: dict[str, Any], scratch: Path) -> list[dict[str, Any]]:
 def _attempt(cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str, Any] | None = None) -> dict[str, Any]:
     """The outcome of one cut; ``seen`` keeps what users of classes showed, by their text.
 
-    Where its answer tells nothing, its weights may be what does not: they are drawn then, which the task says.
+    Where its answer tells nothing, that may be for its weights, which are then drawn, as the task says; or for what it
+    was given: a part that draws at random, one that does nothing.
     """
     outcome = _tried(cut, operators, scratch, seen)
-    source = drawn(cut["source"]) if outcome["reason"] in TELLS_NOTHING else cut["source"]
-    if source == cut["source"]:
-        return outcome
-    again = _tried(cut | {"source": source, "header": [*cut.get("header", []), NOTE]}, operators, scratch, seen)
-    return outcome if again["reason"] else again
+    for other in _otherwise(cut) if outcome["reason"] in TELLS_NOTHING else ():
+        again = _tried(other, operators, scratch, seen)
+        if not again["reason"]:
+            return again
+    return outcome
+
+
+def _otherwise(cut: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The cut with drawn weights, and with what others of the package's calls give."""
+    told, source = cut["told"], drawn(cut["source"])
+    if source != cut["source"]:
+        yield cut | {"source": source, "header": [*cut.get("header", []), NOTE]}
+    for i in range(1, min(len(told["sites"]), MAX_OTHER_SITES + 1)):
+        yield cut | {"told": {**told, "sites": told["sites"][i:], "seen": None, "users": []}}
 
 
 def _tried(cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str, Any] | None) -> dict[str, Any]:

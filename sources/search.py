@@ -22,6 +22,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from sources.asserted import wishes
 from sources.constructions import NOTHING, Constructions, Told
 from sources.failure import Failure
 from sources.influence import Influence
@@ -100,6 +101,7 @@ class _Tried:
     reason: str = "inputs not inferred"
     trouble: Trouble = field(default_factory=lambda: Trouble(""))
     reached: int = -1
+    furthest: Specs | None = None  # inputs of the best failure
 
 
 def solve(
@@ -118,7 +120,7 @@ def solve(
     constructions = Constructions(kind, namespace, text, budget, told)
     first: Unsolved | None = None
     flawed: list[Solution] = []
-    reached = -1
+    reached, carried = -1, None
     left = budget.left
     for tried, (arguments, module) in enumerate(constructions):
         costly = left - budget.left > work / 4
@@ -128,7 +130,7 @@ def solve(
                 constructions.again(smaller(arguments, defaults))
             continue
         search = _InputSearch(
-            module, arguments, budget, operators, MAX_CALLS if tried == 0 else MAX_CALLS // 3, reached
+            module, arguments, budget, operators, MAX_CALLS if tried == 0 else MAX_CALLS // 3, reached, carried
         )
         outcome = search.run()
         if outcome.specs is not None:
@@ -148,6 +150,7 @@ def solve(
             constructions.again(other)
         if outcome.specs is None and outcome.reached >= reached:
             constructions.blame(arguments, outcome.trouble)
+        carried = outcome.furthest if outcome.reached > reached else carried
         reached, left = max(reached, outcome.reached), budget.left
         if tried + 1 >= MAX_MODULES or budget.left < 0 or len(flawed) >= MAX_FLAWED_MODULES:
             break
@@ -164,6 +167,7 @@ class _InputSearch:
     operators: int | None
     calls: int
     reached_before: int  # by modules of other arguments
+    carried: Specs | None = None  # inputs with which one of these came furthest
     heap: list[tuple[float, int, Specs]] = field(default_factory=list)
     seen: set[Specs] = field(default_factory=set)
     tried: set[Specs] = field(default_factory=set)
@@ -180,6 +184,8 @@ class _InputSearch:
         starts = list(_starts(self.module, _given_sizes(self.module, self.arguments)))
         for cost, specs in starts:
             self._push(cost, specs)
+        if self.carried is not None:
+            self._push(0.1, self.carried)
         fresh = iter(sorted((s for s in starts), key=lambda s: s[0]))
         floor = self.budget.left / 2  # other arguments are to have their turn
         left = self.calls
@@ -257,9 +263,11 @@ class _InputSearch:
         trouble = Trouble.of(error, _file(self.module)) if error else Trouble("no tensor among the outputs")
         self.stale = 0 if progress.count > self.best.reached else self.stale + 1
         if progress.count > self.best.reached and self.best.specs is None:
-            self.best = _Tried(trouble=trouble, reached=progress.count)
+            self.best = _Tried(trouble=trouble, reached=progress.count, furthest=specs)
             hopeless = rescaled(self.arguments, trouble.message) or _OF_ARGUMENTS.search(trouble.message)
             self.patience = SHORT_STALE if hopeless or 0 <= progress.count <= self.reached_before else MAX_STALE
+        for other in wishes(error, _file(self.module), specs, self.module) if error else ():
+            self._push(-math.log2(1 + progress.count), other)
         self._repair(specs, trouble.message, progress)
 
     def _repair(self, specs: Specs, message: str, progress: Progress) -> None:
@@ -268,7 +276,7 @@ class _InputSearch:
         solved = self.influence.learn(failure, specs, message)
         dearer = AGAIN * self.failures[failure] - reached
         for i, other in enumerate(solved):
-            self._push(0.1 * i - reached, other)
+            self._push(0.1 * i + dearer, other)
         for cost, other in repairs(Failure(specs, message, self.module, *progress.last)):
             grown = GROWN * math.log2(max(LIGHT, _elements(other)) / LIGHT)
             idle = IDLE * self.influence.idle(failure, specs, other)

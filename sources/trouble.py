@@ -95,6 +95,7 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"object is not callable|should be called with|should be callable",
          [*_INSTANCES, *_CLASSES] if running else [*_CLASSES, *_INSTANCES]),
         (_OF_STRINGS, ["'relu'", "'gelu'", "'mean'"]),
+        (r"between 0 and 1", ["0.0", "[0.0, 0.0]", "0.5"]),
         (r"Embeddings parameter is expected", ["torch.randn(1024, 64)"]),
         (r"expected np.ndarray|numpy.ndarray", ["torch.randn(1024, 64).numpy()", "torch.ones(64).numpy()"]),
         (_OF_TENSORS, ["torch.ones(64, 64)", "torch.ones(64)"]),

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from sources.influence import differing
 from sources.inputs import Specs, all_tensors, edited
 
 Arguments = dict[str, str]  # parameter, or "config.attribute" -> expression
@@ -60,13 +61,6 @@ def rescaled(arguments: Arguments, message: str) -> list[Arguments]:
     ]
 
 
-# How messages say of two sizes that they differ.
-_DIFFER = re.compile(
-    r"\(\d+x(\d+) and (\d+)x\d+\)|tensor a \((\d+)\) must match the size of tensor b \((\d+)\)"
-    r"|normalized_shape=\[(\d+)\].*[\[ ](\d+)\]$|to have (\d+) channels, but got (\d+) channels"
-    r"|should contain (\d+) elements not (\d+)|[Ee]xpected (?:size )?(\d+),? (?:but )?got (?:size )?(\d+)"
-    r"|expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
-)
 MAX_TIMES = 4  # parts that one size may be made of
 MAX_REFITTED = 6
 
@@ -76,8 +70,7 @@ def refitted(arguments: Arguments, defaults: Mapping[str, str], message: str) ->
 
     Two arguments may say the same width, and were guessed apart.
     """
-    match = _DIFFER.search(message)
-    one, other = [int(n) for n in match.groups() if n is not None] if match else (1, 1)
+    one, other = differing(message) or (1, 1)
     if one == other or min(one, other) < 2 or max(one, other) > MAX_WIDTH:
         return []
     for times in range(1, MAX_TIMES + 1):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from kdata.task import execute
 from sources import probe
@@ -36,8 +38,9 @@ class Net(nn.Module):
 """
 
 
-def _task(text: str, scratch: Path) -> dict[str, str]:
-    cut = {"source": HEAD + text, "name": "Net", "lacks": [], "told": {"sites": [], "defaults": {}}}
+def _task(text: str, scratch: Path, sites: Sequence[dict[str, Any]] = ()) -> dict[str, str]:
+    cut = {"source": HEAD + text, "name": "Net", "lacks": [], "told": {"sites": list(sites), "defaults": {}}}
+    probe.warm()
     return probe._attempt(cut, 2000, scratch)
 
 
@@ -83,3 +86,16 @@ def test_what_runs_as_it_is_is_left_as_it_is(tmp_path: Path) -> None:
     task = _task(LAST.replace("self.last(F.relu(self.first(x)))", "x + self.first(x)"), tmp_path)
     assert task["reason"] == ""
     assert NOTE not in task["source"]
+
+
+def test_where_a_part_draws_at_random_another_call_of_the_package_is_taken(tmp_path: Path) -> None:
+    text = (
+        "class Noisy(nn.Module):\n    def forward(self, x):\n        return x + torch.randn_like(x)\n\n\n"
+        "class Calm(nn.Module):\n    def forward(self, x):\n        return x.exp()\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self, part):\n        super().__init__()\n        self.part = part\n\n"
+        "    def forward(self, x):\n        return self.part(x).tanh()\n"
+    )
+    sites = [{"positional": [f"{name}()"], "named": {}} for name in ("Noisy", "Calm")]
+    task = _task(text, tmp_path, sites)
+    assert task["reason"] == ""
+    assert "[Calm()]" in task["source"]

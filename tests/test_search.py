@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from sources.constructions import Constructions
 from sources.failure import Failure
 from sources.inputs import Many, Plain, Tensor
 from sources.layouts import Sizes, told
+from sources.probe import load
 from sources.progress import Budget, Progress, TooMuchError
 from sources.rehearsal import Rehearsal
 from sources.repairs import repairs
@@ -196,6 +198,40 @@ def test_a_matrix_of_embeddings_is_given_and_as_wide_as_what_follows() -> None:
 def test_arguments_that_say_the_same_size_are_made_to_agree(message: str, changed: list[str]) -> None:
     found = refitted({"width": "64", "name": "'a64'"}, {"other": "300"}, message)
     assert sorted(next(v for n, v in f.items() if n != "name" and v != "64" or n == "other") for f in found) == changed
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "x.dim() == y.dim() == 5",
+        "len(x.shape) == self.rank and y.ndim == 5",
+        "x.size(1) == self.parts, 'no parts'",
+        "x.shape[-1] == y.shape[1] and x.dim() == 4",
+        "x.shape == y.shape and x.dim() == 5 and (\n            x.size(2) == 7)",
+    ],
+)
+def test_assertions_about_shapes_are_obeyed(claim: str, tmp_path: Path) -> None:
+    text = HEAD + (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.rank = 5\n"
+        f"        self.parts = 37\n\n    def forward(self, x, y):\n        assert {claim}\n"
+        "        return x.sum() * y.sum() * torch.rand_like(x).mul(0).add(x)\n"
+    )
+    namespace = load(text, tmp_path)
+    assert isinstance(solve(namespace["Net"], namespace, text), Solution)
+
+
+def test_inputs_that_came_furthest_are_carried_to_the_next_module(tmp_path: Path) -> None:
+    text = HEAD + (
+        "class Net(nn.Module):\n    def __init__(self, embedding_matrix, width=300):\n        super().__init__()\n"
+        "        self.embed = nn.Embedding.from_pretrained(embedding_matrix)\n        self.last = nn.Linear(width, 4)\n\n"
+        "    def forward(self, inputs):\n        a, b, c = inputs\n        assert a.shape[1] == 41\n"
+        "        assert b.shape[1] == 43\n"
+        "        return self.last(self.embed(torch.cat([a, b], 1)).mean(1)) * c.sum()\n"
+    )
+    namespace = load(text, tmp_path)
+    solved = solve(namespace["Net"], namespace, text)
+    assert isinstance(solved, Solution)
+    assert solved.arguments["embedding_matrix"] == "torch.randn(1024, 300)"
 
 
 def test_large_modules_are_rehearsed_without_data() -> None:
