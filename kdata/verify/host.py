@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from kdata.verify import enclosure, interpreter, pretence, races, reasons, sampling, warmup, wire
+from kdata.verify import addresses, enclosure, interpreter, pretence, races, reasons, sampling, warmup, wire
 from kdata.verify.allowed import Watch, hide_values
 from kdata.verify.gradients import gradients
 from kdata.verify.guards import guarded, intact, start_bools_as
@@ -78,6 +78,7 @@ def warm() -> None:
     """Prepare the interpreter; all candidates inherit it."""
     global _snapshot
     interpreter.mend()
+    addresses.listen()
     sampling.install()
     use(_engine)
     pretence.install(lambda: _engine.ledger.moving)

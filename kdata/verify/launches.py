@@ -16,6 +16,7 @@ from triton import language as tl
 from triton.runtime import JITFunction, interpreter
 
 from kdata.verify import sampling
+from kdata.verify.addresses import pointed_to
 from kdata.verify.enclosure import of_library, refuse
 from kdata.verify.guards import storage_of
 from kdata.verify.interpreter import give
@@ -137,6 +138,8 @@ class Ledger:
                 raise InjectedError("injected: this launch failed")
             if ledger.behaviour == "run":
                 values = [*args, *kwargs.values()]
+                with ledger.move():
+                    values += pointed_to(tensors_among(values))
                 give(_memory(values))
                 with ledger.made.around(tensors_among(values)) if ledger.made else contextlib.nullcontext():
                     run(self, *args, grid=grid, warmup=False, **kwargs)
