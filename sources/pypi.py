@@ -153,7 +153,8 @@ def archive(requirement: Requirement, most: int) -> tuple[str, bytes]:
     """
     finder = _finder(ignore_compatibility=True)
     with _told(requirement):
-        found = list(finder.find_matches(requirement))
+        finals = finder.find_matches(requirement, allow_prereleases=False)
+        found = list(finals) or list(finder.find_matches(requirement))
         if not found:
             raise _absent(finder, requirement)
         links = [p.link for p in found if p.version == found[0].version]

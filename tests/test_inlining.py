@@ -317,8 +317,11 @@ def test_of_one_version_the_pure_wheel_is_taken(shop: Shop) -> None:
     for tag in ("cp311-cp311-manylinux_2_28_x86_64", "py3-none-any"):
         shop.wheel("gates", "1.2", GATES, tag=tag)
     shop.sdist("gates", "1.2", {"gates/__init__.py": ""})
+    shop.wheel("gates", "2.0rc1", GATES)
+    shop.wheel("early", "2.0rc1", GATES)
     fetch: Archive = pypi.archive
     assert fetch(foreign._checked("gates"), 1 << 20)[0] == "gates-1.2-py3-none-any.whl"
+    assert fetch(foreign._checked("early"), 1 << 20)[0] == "early-2.0rc1-py3-none-any.whl"
 
 
 def test_imports_that_may_fail_leave_their_own_definitions(shop: Shop) -> None:
