@@ -8,7 +8,7 @@ import itertools
 import math
 import re
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from operator import add, mul, sub
 
@@ -120,7 +120,7 @@ def values_named(text: str) -> tuple[float, ...]:
     return (*named, *(v for v in others[:MOST_VALUES] if v not in named))
 
 
-def _bits(text: str, said: set[object]) -> Iterator[float]:
+def _bits(text: str, said: Iterable[object]) -> Iterator[float]:
     """Floats of which a text that looks at bits names the bits: all of them, or the last ones."""
     if READS_BITS.search(text):
         bits = sorted(v for v in said if type(v) is int and 2 < v < 1 << 31)[:MOST_NAMED]
