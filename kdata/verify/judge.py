@@ -6,6 +6,7 @@ which is compared here.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -25,13 +26,24 @@ from kdata.verify.gpu import LostError
 from kdata.verify.gpu_judge import Seat
 from kdata.verify.options import INTERPRETED, WHOLE, Options
 from kdata.verify.scratch import GIVEN, KEPT, RETURNED, SOURCE
-from kdata.verify.source import asks_how, defines_kernel, integers, landmarks, object_to, task_part, values_named
+from kdata.verify.source import (
+    asks_how,
+    defines_kernel,
+    describes,
+    integers,
+    landmarks,
+    object_to,
+    task_part,
+    values_named,
+)
 from kdata.verify.tolerances import VERSION
 from kdata.verify.trial import Expected, compare
 
 Rule = Callable[[Task, Candidate, Options], Receipt]
 BLOCKS = 1024  # integers up to this one are block sizes as often as not
 DEVICE = "cpu: triton interpreter"
+DESCRIBED = re.compile(r"raises: .*(16.bytes?\b|align)", re.IGNORECASE)  # what descriptors and their callers say
+DESCRIPTOR_STEP = 8  # elements whose bytes are a multiple of 16, in two bytes and more
 CRASHES = {"timeout": reasons.TIMEOUT, "memory": reasons.MEMORY}
 
 
@@ -46,16 +58,27 @@ class UndecidedError(Exception):
 def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Receipt:  # noqa: B008 - frozen
     """Execute a candidate beside its task's reference and say what was seen.
 
-    Never raises for what a task or a candidate does: that is a verdict.
+    Never raises for what a task or a candidate does: that is a verdict.  A kernel of tensor descriptors that raises at
+    rows of an odd number of bytes, which no descriptor can describe, is judged at others.
     """
+    receipt = _judged(task, candidate, options, 1)
+    if receipt.verdict == "rejected" and DESCRIBED.search(receipt.detail) and describes(candidate.source):
+        return _judged(task, candidate, options, DESCRIPTOR_STEP)
+    return receipt
+
+
+def _judged(task: Task, candidate: Candidate, options: Options, step: int) -> Receipt:
+    """``step``: of which the sizes beside the first are multiples, but for that of the first axis."""
     found = Findings()
+    if step > 1:
+        found.check("takes rows of any number of bytes", False, f"multiples of {step} elements, as descriptors do")
     try:
         _admit(candidate, options)
         found.device = gpu_judge.device(options)
         salt = candidate.id if options.level == "trust" else ""  # no candidate can hold answers to draws of its own id
         gradient = breadth.offers_gradients(candidate.source)
         named = values_named(candidate.source)
-        asked = task.source, task.entry_point, replace(options, targets=()), salt, gradient, named
+        asked = task.source, task.entry_point, replace(options, targets=()), salt, gradient, named, step
         expected = expect(*asked)
         found.mode = expected.mode
         if not (salt or asks_how(candidate.source)):
@@ -102,13 +125,13 @@ def judge_files(
 @lru_cache(maxsize=8)
 def expect(
     source: str, entry_point: str, options: Options, salt: str = "", gradient: bool = False,
-    named: tuple[float, ...] = (), most: int = 0,
+    named: tuple[float, ...] = (), step: int = 1, most: int = 0,
 ) -> Expected:  # fmt: skip
     """Run a task's reference at all its variants. Remembered for the task's other candidates.
 
     ``gradient``: and its backward, for a candidate that offers one. ``named``: values that inputs hold in one more
-    draw. ``most``: elements up to which it is run at its own sizes, too, if these are not those that the level looks
-    at.
+    draw. ``step``: see ``kdata.verify.variants.plan``. ``most``: elements up to which it is run at its own sizes, too,
+    if these are not those that the level looks at.
 
     Raises:
         UndecidedError: the reference cannot be the measure of anything.
@@ -117,7 +140,7 @@ def expect(
              for n in range(options.draws)]  # fmt: skip
     grid = options.level == "trust"
     payload = {"source": source, "entry_point": entry_point, "variants": options.sizes, "seeds": seeds,
-               "level": options.level, "grid": grid, "gradient": gradient, "named": list(named),
+               "level": options.level, "grid": grid, "gradient": gradient, "named": list(named), "step": step,
                "whole": most or WHOLE[options.level], "precision": options.precision}  # fmt: skip
     side = "wider" if grid or gradient or named else "reference"
     try:

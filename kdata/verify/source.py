@@ -21,6 +21,7 @@ PURE = frozenset({
     "__future__", "abc", "collections", "contextlib", "copy", "dataclasses", "enum", "fractions", "functools",
     "itertools", "math", "numbers", "operator", "types", "typing", "typing_extensions", "warnings",
 })  # fmt: skip
+DESCRIPTORS = ("make_tensor_descriptor", "TensorDescriptor", "from_tensor")  # what is called to make one
 ENGINES = frozenset({"torch", "triton", "packaging"})  # of which ``subset.CLOSED`` says what is not for candidates
 NEVER_IMPORTED = re.compile(r"(torch|triton)\.testing")
 FOLDED: dict[type[ast.operator], Callable[[int, int], int]] = {ast.Add: add, ast.Sub: sub, ast.Mult: mul}
@@ -79,6 +80,12 @@ def _is_main(statement: ast.stmt) -> bool:
 def defines_kernel(text: str) -> bool:
     """Whether a function is decorated with triton.jit."""
     return any(jitted(ast.parse(text)))
+
+
+def describes(text: str) -> bool:
+    """Whether a text calls for tensor descriptors."""
+    calls = (n.func for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call))
+    return any(getattr(f, "attr", getattr(f, "id", "")).endswith(DESCRIPTORS) for f in calls)
 
 
 def integers(text: str) -> set[int]:

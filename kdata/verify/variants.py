@@ -89,11 +89,11 @@ class TooLargeError(ValueError):
     """The task cannot be brought down to what an interpreter can do."""
 
 
-def plan(prober: Prober, count: int, thorough: bool = False) -> list[Variant]:
+def plan(prober: Prober, count: int, thorough: bool = False, step: int = 1) -> list[Variant]:
     """The variants, the base one first, twice its size (not counted) last.
 
     That one is "large", a variant like the others, where it is cheap or ``thorough`` asks for it; else "double", run
-    to diagnose failures only.
+    to diagnose failures only.  Other sizes are multiples of ``step``, but for those of the first of several axes.
 
     Raises:
         TooLargeError: no sizes were found at which the reference runs and is small.
@@ -107,7 +107,7 @@ def plan(prober: Prober, count: int, thorough: bool = False) -> list[Variant]:
     prober.near = True
     axes = _axes(prober, base, found)
     limit = max(VARIED, run.cost.work * 3 // 2)
-    for kind, wishes in _wishes(axes)[: max(0, count - 1)]:
+    for kind, wishes in _wishes(axes, step)[: max(0, count - 1)]:
         _add(chosen, prober, kind, base, axes, wishes, limit)
     count = len(chosen)
     _add(chosen, prober, "double", base, axes, [(2 * _value(a[0], base, found),) for a in axes], 16 * limit)
@@ -136,14 +136,16 @@ def varying(source: str, variants: list[Variant]) -> Values:
     return {name: own[name] for name, value in doubled if value != base.get(name, own[name])}
 
 
-def _wishes(axes: list[Axis]) -> list[tuple[str, list[tuple[int, ...]]]]:
+def _wishes(axes: list[Axis], step: int) -> list[tuple[str, list[tuple[int, ...]]]]:
     """For each kind of variant and each axis, the values to try, best first."""
     last = len(axes) - 1
     long = VERY_LONG if last == 0 else LONG
     odd = [long if i == last else tuple(ODD[i % 3 :]) for i in range(len(axes))]
     one = [(1, 2, 3, 5) if i == 0 else tuple(ODD[(i + 1) % 4 :]) for i in range(len(axes))]
     mixed: list[tuple[int, ...]] = [MIXED] * len(axes)
-    return [("odd", odd), ("one", one), ("mixed", mixed)]
+    steps = [step if last == 0 or i else 1 for i in range(len(axes))]
+    kinds = (("odd", odd), ("one", one), ("mixed", mixed))
+    return [(kind, [tuple(v * s for v in w) for w, s in zip(wishes, steps, strict=True)]) for kind, wishes in kinds]
 
 
 def _add(
