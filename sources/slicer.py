@@ -344,13 +344,20 @@ def _copied(node: ast.Assign) -> set[str]:
 
 
 def _at_once(piece: Piece) -> set[str]:
-    """Names that must have a true value as soon as the piece is executed: bases of a class, parts of a constant."""
+    """Names that must have a true value as soon as the piece is executed.
+
+    These are bases of a class, parts of a constant, and what a function's defaults read attributes of.
+    """
     node = piece.view
     if isinstance(node, ast.ClassDef) and len(node.bases) > 1:
         return set()  # a mixin that is absent is an empty class
     if isinstance(node, ast.ClassDef):
         return {n.id for base in node.bases for n in ast.walk(base) if isinstance(n, ast.Name)}
-    return set() if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else piece.reads.eager
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        defaults = [d for d in [*node.args.defaults, *node.args.kw_defaults] if d is not None]
+        parts = (n.value for d in defaults for n in ast.walk(d) if isinstance(n, ast.Attribute))
+        return {n.id for n in parts if isinstance(n, ast.Name)}
+    return piece.reads.eager
 
 
 def _unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:
