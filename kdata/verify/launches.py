@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from triton import language as tl
 from triton.runtime import JITFunction, interpreter
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 from kdata.verify import sampling
 from kdata.verify.addresses import pointed_to
@@ -221,6 +222,9 @@ def _argument(value: Any, fixed: bool) -> dict[str, Any]:
     """
     if isinstance(value, torch.Tensor):
         return {"type": "*" + POINTEES.get(value.dtype, "?")}
+    if isinstance(value, TensorDescriptor):
+        pointee, block = POINTEES.get(value.base.dtype, "?"), ", ".join(map(str, value.block_shape))
+        return {"type": f"tensordesc<{pointee}[{block}]>"}
     if isinstance(value, tl.constexpr):
         value = value.value
     if isinstance(value, tuple):
