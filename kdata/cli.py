@@ -23,7 +23,7 @@ app = typer.Typer(
     help="From PyTorch source code to verified pairs of PyTorch and Triton. Every row carries its receipt.",
 )  # fmt: skip
 Out = Annotated[str, typer.Option("--out", "-o", help="Folder for the shards this verb writes.")]
-Workers = Annotated[int | None, typer.Option(help="Shards in work at once. Default: the number of cores.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Shards in work at once. Default: the number of cores.")]
 Isolation = Annotated[str | None, typer.Option("--require-isolation", help=isolation.HELP)]
 Inputs = Annotated[list[str] | None, typer.Argument(help="Parquet files, or folders of them.")]
 
@@ -211,6 +211,8 @@ def verify(
     from kdata.verify import files, gpu_judge, step
 
     if task is not None or kernel is not None:
+        if candidates:
+            _fail(ValueError("--task and --kernel name one pair; leave out what else is to be judged"), files.UNDECIDED)
         try:
             pool.demand(require_isolation)
             status = files.verdict(task, kernel, targets, seeds, device, as_json, level, precision)

@@ -87,6 +87,8 @@ def test_align_then_verify_one_file(kdata: Run, relu: Path, tmp_path: Path) -> N
     assert wrong.stdout.startswith("rejected: ")
     none = kdata("verify", "--task", relu, "--kernel", "none.py")
     assert none.returncode == 2
+    both = kdata("verify", "folder", "--task", relu, "--kernel", relu)
+    assert both.returncode == 2 and "one pair" in both.stderr and len(both.stderr.splitlines()) == 1
     one_line(none, "none.py")
     unknown = kdata("verify", "--task", relu, "--kernel", "k.py", "--targets", "sm_1")
     assert unknown.returncode == 2
