@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import triton
 from torch.profiler import ProfilerActivity, profile
 
 from kdata.sandbox.session import Peer
@@ -36,10 +37,20 @@ def warm() -> None:
     prepare()
 
 
+def _begin(scratch: Path, tf32: bool) -> None:
+    """What every child does first.
+
+    Triton's driver reads files of its own when it is first asked for, as tutorials' kernels do while they are imported:
+    a candidate may not.
+    """
+    private_caches(scratch)
+    _strict(tf32)
+    triton.runtime.driver.active.get_current_target()
+
+
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """``kdata.verify.host.answer`` on the device."""
-    private_caches(scratch)
-    _strict(payload.get("tf32", False))
+    _begin(scratch, payload.get("tf32", False))
     return host.answer(payload, scratch)
 
 
@@ -58,8 +69,7 @@ def serve(payload: dict[str, Any], scratch: Path) -> None:
     ``payload``: mode, tf32, trials (as ``kdata.verify.host.answer`` takes them).  An answer with ``failed`` is the last
     one.
     """
-    private_caches(scratch)
-    _strict(payload["tf32"])
+    _begin(scratch, payload["tf32"])
     peer = Peer(scratch)
     work: Full | None = None
     while (question := peer.question()) is not None:
