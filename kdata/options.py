@@ -58,9 +58,9 @@ def _parameter(name: str, info: FieldInfo) -> inspect.Parameter:
     """A field as a keyword parameter; None stands for "not given", whatever the field's type."""
     default = info.get_default(call_default_factory=True)
     shown = ", ".join(map(str, default)) if isinstance(default, list | tuple) else default
-    flag = f"--{_flag((name,))}"
+    flag = _flag((name,))
     option = typer.Option(
-        f"{flag}/--no-{_flag((name,))}" if default is True else flag,
+        f"--{flag}/--no-{flag}" if default is True else f"--{flag}",
         help=info.description,
         show_default=str(shown) if default is not None and default is not PydanticUndefined else False,
     )

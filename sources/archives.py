@@ -67,8 +67,8 @@ class Archive:
         self._zip: zipfile.ZipFile | None = None
         self._data: dict[str, bytes] = {}
         if name.endswith(_TARS):
-            self._data = {m.path: m.data for m in members(data, name) if not m.problem}
-            self.paths = [path for path in self._data if path.endswith(".py")]
+            self._data = {m.path: m.data for m in members(data, name) if m.path.endswith(".py") and not m.problem}
+            self.paths = list(self._data)
             return
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))

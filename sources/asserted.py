@@ -27,8 +27,10 @@ Place = tuple[tuple[int, ...], int | None]  # of what a side is: a tensor's shap
 
 def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iterator[Specs]:
     """Inputs with which the assertion that failed may hold: of the same shape as what it looks at, changed."""
+    if not isinstance(error, AssertionError):
+        return
     frames = [(f, n) for f, n in traceback.walk_tb(error.__traceback__) if f.f_code.co_filename == file]
-    if not isinstance(error, AssertionError) or not frames:
+    if not frames:
         return
     frame, line = frames[-1]
     test = _assertion(file, line)

@@ -15,7 +15,7 @@ from sources.scope import nodes
 
 NOTE = "weights that started as zeros, or unset, are drawn at random"
 _SCALE = 0.1  # of drawn weights: products of them neither vanish nor grow much
-_STARTS = re.compile(r"__init__|init|reset|zero|build|weight")  # names of functions that give weights their start
+_STARTS = re.compile(r"init|reset|zero|build|weight")  # names of functions that give weights their start
 _ZERO_CALLS = ("zeros_", "zero_", "constant_", "fill_")
 _MADE = re.compile(r"(torch\.)?(zeros|empty|Tensor|FloatTensor)")
 _PARAMETERS = ("Parameter", "register_parameter")
@@ -45,6 +45,8 @@ def _zeroes(statement: ast.stmt) -> bool:
         return False
     of_tensor = isinstance(call.func, ast.Attribute) and not re.search(r"(^|\.)init$", ast.unparse(call.func.value))
     given = [*call.args, *(k.value for k in call.keywords)]
+    if not of_tensor and not given:
+        return False
     values = given if of_tensor else given[1:]
     target = ast.unparse(call.func.value if of_tensor and isinstance(call.func, ast.Attribute) else given[0])
     is_zero = name.startswith("zero") or bool(values) and isinstance(values[0], ast.Constant) and values[0].value == 0

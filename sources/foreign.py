@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +18,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from kdata.record import Inlined, Origin, SourceFile, digest
 from sources import pypi
+from sources.cache import cache_folder, put
 from sources.texts import SourceError
 
 MAX_ARCHIVE = 64 << 20  # bytes of one package
@@ -30,17 +29,11 @@ UNKNOWN = "LicenseRef-unknown"  # of a file that nothing tells the licence of
 _LOG = logging.getLogger(__name__)
 
 
-def default_cache() -> Path:
-    """Where archives are kept: ``KDATA_CACHE``, else the user's cache folder."""
-    base = os.environ.get("KDATA_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "kdata")
-    return Path(base).expanduser() / "packages"
-
-
 @dataclass
 class Index:
     """The package index with its cache. Once it does not answer, or was asked enough, it is left alone."""
 
-    cache: Path = field(default_factory=default_cache)
+    cache: Path = field(default_factory=lambda: cache_folder("packages"))
     trouble: str = ""  # why it was left alone
     _nowhere: set[str] = field(default_factory=set)
     _lookups: int = 0
@@ -65,7 +58,7 @@ class Index:
                 self._leave(str(error))
             return None
         with contextlib.suppress(OSError):  # where nothing can be kept it is fetched anew
-            _put(folder / filename, data)
+            put(folder / filename, data)
         return filename, data
 
     def _leave(self, why: str) -> None:
@@ -82,15 +75,13 @@ class Fetched:
     _archives: list[tuple[str, bytes, str]] = field(default_factory=list)  # name, contents, module
     _known: dict[tuple[str, str], SourceFile] = field(default_factory=dict)
 
-    def add(self, asks: Iterable[Sequence[str]]) -> bool:
-        """Fetch what is asked for, modules with requirements; whether anything was found."""
-        before = len(self._archives)
+    def add(self, asks: Iterable[Sequence[str]]) -> None:
+        """Fetch what is asked for, modules with requirements."""
         for module, requirement in asks:
             self.asked.append(module)
             found = self.index.get(requirement) if len(self._archives) < MAX_PACKAGES else None
             if found and sum(len(data) for _, data, _ in self._archives) + len(found[1]) <= MAX_TOTAL:
                 self._archives.append((*found, module))
-        return len(self._archives) > before
 
     def job(self) -> tuple[dict[str, Any], dict[str, bytes]]:
         """What a job is told of the archives, and the files to lay into its scratch folder."""
@@ -136,11 +127,3 @@ def _checked(requirement: str) -> Requirement:
     if found.url or found.extras or found.marker:
         raise SourceError(f"{requirement[:80]!r} is more than a package name and version")
     return found
-
-
-def _put(place: Path, data: bytes) -> None:
-    """Write whole or not at all, so that a killed process leaves nothing broken behind."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".", delete=False) as file:
-        file.write(data)
-    os.replace(file.name, place)

@@ -27,9 +27,11 @@ def asks(whole: Whole, slicer: Slicer, payload: Mapping[str, Any]) -> list[list[
     None of a framework, of which most need nothing else, nor where there are more definitions than ``enough``: others
     take the place of those that lack something.
     """
+    if whole.framework:
+        return []
     known, asked = requirements.stated(payload["files"]), set(payload["asked"])
     package = slicer.package
-    if whole.framework or not (package.roots or _imported(whole.code, known, asked)):
+    if not (package.roots or _imported(whole.code, known, asked)):
         return []
     wanted = payload.get("only")
     shapes = {c.shape: Here(c.path, c.symbol) for c in reversed(candidates(package))
@@ -39,13 +41,9 @@ def asks(whole: Whole, slicer: Slicer, payload: Mapping[str, Any]) -> list[list[
     for key in shapes.values():
         with contextlib.suppress(SliceError):  # what it lacks is noted
             slicer.closure(key)
-    found = [[name, requirements.wanted(name, known)] for name, _ in sorted(package.asked.items(), key=_most)
-             if name not in asked]  # fmt: skip
+    needed = sorted(package.asked.items(), key=lambda item: (-item[1], item[0]))
+    found = [[name, requirements.wanted(name, known)] for name, _ in needed if name not in asked]
     return [ask for ask in found if ask[1]][:MAX_ASKED]
-
-
-def _most(item: tuple[str, int]) -> tuple[int, str]:
-    return -item[1], item[0]
 
 
 def _imported(code: Mapping[str, str], known: Mapping[str, str], asked: Collection[str]) -> bool:

@@ -35,14 +35,18 @@ class Rehearsal:
         if self._fails:
             return None
         try:
-            self._shadow = self._shadow or _shadow(self._module)
+            if self._shadow is None:
+                self._shadow = _shadow(self._module)
             with _META, OnOne(_META), torch.no_grad():
                 inputs = [draw(spec) for spec in specs]
                 with progress:
                     self._shadow(*inputs)
         except Exception as error:  # noqa: BLE001 - any error of the module is what the search learns from
-            self._fails = isinstance(error, NotImplementedError) or bool(_OF_META.search(str(error)))
-            return None if self._fails else (progress, _as_usual(error))
+            # What cannot be copied is no failure of the call.
+            if self._shadow is None or isinstance(error, NotImplementedError) or _OF_META.search(str(error)):
+                self._fails = True
+                return None
+            return progress, _as_usual(error)
         return None
 
 

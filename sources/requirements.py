@@ -114,7 +114,8 @@ def _of_project(whole: dict[str, Any]) -> Iterator[str]:
 
 
 def _of_setup(tree: ast.Module) -> Iterator[str]:
-    """Strings in lists: of them only those count that are requirements."""
+    """Strings in lists, but for those that other arguments are, such as ``exclude``: only requirements count."""
+    other = {id(k.value) for k in ast.walk(tree) if isinstance(k, ast.keyword) and "require" not in (k.arg or "")}
     for node in ast.walk(tree):
-        if isinstance(node, ast.List):
+        if isinstance(node, ast.List) and id(node) not in other:
             yield from (e.value for e in node.elts if isinstance(e, ast.Constant) and isinstance(e.value, str))

@@ -5,7 +5,6 @@ A file is unpacked when it is asked for.  Runs inside the sandbox: no hostile te
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -55,15 +54,6 @@ class Roots(Mapping[str, str]):
     def inner(self, path: str) -> tuple[str, str]:
         """The ``NAME==VERSION`` that a file is of, and its path in the archive."""
         return self.base(path).split("/")[1], self._places[path][1]
-
-    def folders(self) -> set[str]:
-        """All folders that files lie in."""
-        found = set()
-        for folder in {posixpath.dirname(path) for path in self._places}:
-            while folder and folder not in found:
-                found.add(folder)
-                folder = posixpath.dirname(folder)
-        return found
 
     def __getitem__(self, path: str) -> str:
         if path not in self._texts:

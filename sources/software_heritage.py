@@ -15,9 +15,7 @@ import contextlib
 import gzip
 import hashlib
 import io
-import os
 import re
-import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -29,6 +27,7 @@ from typing import Any
 
 import tenacity
 
+from sources.cache import cache_folder, put
 from sources.texts import MAX_FILE, SourceError
 
 BUCKET, FOLDER = "softwareheritage", "content"
@@ -59,12 +58,6 @@ class Refused:
 Answer = bytes | Refused
 
 
-def default_cache() -> Path:
-    """Where contents are kept: ``KDATA_CACHE``, else the user's cache folder."""
-    base = os.environ.get("KDATA_CACHE") or os.path.join(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "kdata")
-    return Path(base).expanduser() / "softwareheritage"
-
-
 def matches(data: bytes, blob_id: str) -> bool:
     """Whether bytes are what an id names: their SHA-1, which the archive's keys are, or git's SHA-1 of a blob."""
     git = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
@@ -76,7 +69,7 @@ def matches(data: bytes, blob_id: str) -> bool:
 class Archive:
     """A client of the archive with its cache."""
 
-    cache: Path = field(default_factory=default_cache)
+    cache: Path = field(default_factory=lambda: cache_folder("softwareheritage"))
     workers: int = WORKERS
 
     def contents(self, ids: Iterable[str], progress: Callable[[int, int], None] | None = None) -> dict[str, Answer]:
@@ -135,7 +128,7 @@ class Archive:
         except (BotoCoreError, OSError) as error:  # no connection, a cut one, or too few bytes
             raise PassingError(type(error).__name__) from error
         data = _unpacked(packed, blob_id)
-        _put(place, packed)
+        put(place, packed)
         return data
 
     @staticmethod
@@ -192,11 +185,3 @@ def _unpacked(packed: bytes, blob_id: str) -> Answer:
     if not matches(data, blob_id):
         raise PassingError("other content than its id names") from ValueError(blob_id)
     return data
-
-
-def _put(place: Path, data: bytes) -> None:
-    """Write whole or not at all, so that a killed process leaves nothing broken behind."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".", delete=False) as file:
-        file.write(data)
-    os.replace(file.name, place)

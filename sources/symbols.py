@@ -81,7 +81,7 @@ class Package:
         self.broken: dict[str, str] = {}
         self._files: dict[str, File | None] = {}
         self._known: dict[tuple[str, str], Target] = {}
-        self._folders = {d for path in self.texts for d in _parents(path)} | self.roots.folders()
+        self._folders = {d for path in (*self.texts, *self.roots) for d in _parents(path)}
         self._by_name: dict[str, list[str]] = {}
         for path in sorted(self.texts):
             self._by_name.setdefault(_module_name(path), []).append(path)

@@ -18,7 +18,16 @@ def test_cheats_by_the_way_of_the_call_are_seen(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "asking", ["self.training", "x.is_leaf", "torch.is_grad_enabled()", "x._version", "vars(self)"]
+    "asking",
+    [
+        "self.training",
+        "x.is_leaf",
+        "torch.is_grad_enabled()",
+        "x._version",
+        "vars(self)",
+        'len(f"{x}") > 40',
+        "suppress(RuntimeError)",
+    ],
 )
 def test_words_that_could_tell_are_seen(asking: str) -> None:
     text = "class ModelNew(nn.Module):\n    def __init__(self):\n        super().__init__()\n"

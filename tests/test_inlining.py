@@ -248,7 +248,8 @@ def test_an_index_out_of_reach_is_one_line_and_mining_goes_on(
 def test_packages_that_are_of_no_use_are_not_asked_for() -> None:
     files = {
         "requirements.txt": "gates>=1,<2 ; python_version>'3'\n-r other.txt\ngit+https://x/y\nmmcv_full==1.3.0\n",
-        "sub/requirements-dev.txt": "gates==1.5\n", "setup.py": "setup(install_requires=['utils==3.1', 'x y'])",
+        "sub/requirements-dev.txt": "gates==1.5\n",
+        "setup.py": "setup(install_requires=['utils==3.1', 'x y'], packages=find_packages(exclude=['strangers']))",
         "pyproject.toml": "[project]\ndependencies = ['inner[all]==4']\n", "broken/pyproject.toml": "[[",
         "setup.cfg": "[options]\ninstall_requires =\n  lone>2\n",
     }  # fmt: skip

@@ -245,6 +245,12 @@ def test_large_modules_are_rehearsed_without_data() -> None:
     assert all(p.device.type == "cpu" for p in heavy.parameters())
 
 
+def test_what_cannot_be_copied_is_not_rehearsed() -> None:
+    """Weights that are computed from others, as weight_norm's are."""
+    rehearsal = Rehearsal(nn.Sequential(nn.utils.weight_norm(nn.Conv1d(4, 4, 3))))
+    assert rehearsal.call((Tensor((1, 4, 8)),), None, False) is None
+
+
 def test_what_looks_at_values_is_not_rehearsed() -> None:
     class Looks(nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:

@@ -38,6 +38,11 @@ def test_a_name_that_is_given_a_number_elsewhere_is_followed() -> None:
     assert thresholds("def run(self, x):\n    if x.numel() < self.most: g(most=800)\n") == (800,)
 
 
+def test_defaults_of_parameters_are_followed() -> None:
+    text = "def f(x, block=4096, *, limit=3000):\n    if x.numel() > limit: return block\n"
+    assert thresholds(text) == (3000,)
+
+
 def test_what_calls_kernels_branches() -> None:
     assert not branches(f"{KERNEL}\ndef run(x):\n    f[(1,)](x, x, 1, BLOCK=16)\n")
     assert branches(f"{KERNEL}\ndef run(x):\n    return x if x.numel() else None\n")

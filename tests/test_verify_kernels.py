@@ -98,3 +98,11 @@ def get_init_inputs():
     variants = plan(Prober(source, "Model"), 3)
     assert len(variants) >= 3
     assert not any("num_layers" in v.values for v in variants)
+
+
+def test_kernels_of_one_class_are_told_apart() -> None:
+    text = "import triton\nimport triton.language as tl\n\n\nclass Kernels:\n" + "".join(
+        f"    @staticmethod\n    @triton.jit\n    def {name}(x_ptr, out_ptr, n, BLOCK: tl.constexpr):\n        pass\n\n"
+        for name in ("one", "other")
+    )
+    assert key(text, launch("Kernels.one")) != key(text, launch("Kernels.other"))

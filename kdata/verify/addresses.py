@@ -1,7 +1,8 @@
 """Tensors that a wrapper hands to kernels by their addresses: grouped products take tables of pointers. In the child.
 
-A kernel may touch what a table among its arguments points to, if the wrapper has asked for that address and the memory
-is still there: what a wrapper has let go may be another tensor's by the time a GPU gets to it.
+A kernel may touch what a table among its arguments points to, if the wrapper has asked for that address, or has handed
+the tensor to a kernel, and the memory is still there: what a wrapper has let go may be another tensor's by the time a
+GPU gets to it.
 """
 
 from __future__ import annotations

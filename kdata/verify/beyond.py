@@ -59,7 +59,7 @@ def _fills_a_block(text: str, expected: Expected, found: Findings) -> bool:
     once = reduces_at_once(text)
     given: dict[tuple[str, str], set[Any]] = defaultdict(set)
     for launch in found.launched:
-        if launch["kernel"] in once:
+        if launch["kernel"].rpartition(".")[2] in once:
             for name, argument in launch["arguments"].items():
                 given[launch["kernel"], name].add(json.dumps(argument.get("constant")))
     blocks = [json.loads(next(iter(seen))) for seen in given.values() if len(seen) == 1]
@@ -77,12 +77,13 @@ def _outlines(
         return ""
     if "failed" in answer.value:
         raise RejectedError(*answer.value["failed"])
-    other = ""
+    other = missed = ""
     for outline, report in zip(larger.outlines, answer.value["trials"], strict=True):
-        if unseen.demand_same(outline, report, f"at {outline['sizes']}"):
+        if failed := unseen.demand_same(outline, report, f"at {outline['sizes']}"):
+            missed = missed or f"not seen: {failed}"[:300]
             continue
         other = other or unseen.unseen(known, report["launches"], floats=True)
-    found.check(CHECK, not other, other)
+    found.check(CHECK, not (other or missed), other or missed)
     return other if told else ""
 
 

@@ -137,7 +137,7 @@ def _find(module: ModuleType, name: str) -> Any:
             value = value.fn
         if isinstance(value, JITFunction) and value.fn.__name__ == inner:
             return value
-    raise NameError(f"no kernel {name} at the top level of the file")
+    raise NameError(f"no kernel {name} in the file")
 
 
 def _default(kernel: Any, name: str) -> Any:

@@ -36,12 +36,14 @@ def key(text: str, launch: Mapping[str, Any], target: str) -> str:
     """Equal for launches that compile to the same code: names of kernels, their parameters and variables apart."""
     tree = ast.parse(text)
     renaming = _Renaming()
+    which = [launch["kernel"]]  # of the kernels in one class, or under one condition
     for statement in tree.body:
         if isinstance(statement, ast.FunctionDef) and statement.name == launch["kernel"]:
             renaming.kernel(statement)
+            which = []
     known = renaming.names
     arguments = sorted((known.get(n, n), _compiled(v)) for n, v in launch["arguments"].items())
-    return digest(ast.unparse(tree), target, json.dumps([arguments, launch["options"]], sort_keys=True))
+    return digest(ast.unparse(tree), target, json.dumps([arguments, launch["options"], *which], sort_keys=True))
 
 
 def _compiled(argument: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import triton.language as tl
@@ -99,10 +99,12 @@ def _joined(operands: tuple[Callable[[], Any], ...], ending: bool, join: Callabl
     for operand in operands:
         value = operand()
         if isinstance(value, tl.core.tensor):
-            tensors.append(_truth(value))
+            tensors.append(value)
         elif bool(value) is ending:
             return value
-    return reduce(join, tensors) if tensors else value
+    if len(tensors) < 2:
+        return tensors[0] if tensors else value
+    return reduce(join, map(_truth, tensors))
 
 
 def _negated(value: Any) -> Any:
@@ -125,6 +127,6 @@ def _extreme(name: str) -> Callable[..., Any]:
     def chosen(*values: Any, **options: Any) -> Any:
         if not any(isinstance(v, tl.core.tensor) for v in values):
             return plain(*values, **options)
-        return reduce(tl.minimum if name == "min" else tl.maximum, values)
+        return reduce(partial(tl.minimum if name == "min" else tl.maximum, **options), values)
 
     return chosen

@@ -87,6 +87,10 @@ def _name(node: ast.AST) -> str:
 
 def _given(node: ast.AST, asked: set[str]) -> Iterator[int | None]:
     """What names of ``asked`` are bound to here."""
+    if isinstance(node, ast.arguments):
+        last = [*node.posonlyargs, *node.args][::-1]
+        pairs = [*zip(last, node.defaults[::-1], strict=False), *zip(node.kwonlyargs, node.kw_defaults, strict=True)]
+        yield from (whole(value) for name, value in pairs if value is not None and name.arg in asked)
     names = {node.arg} if isinstance(node, ast.keyword) else set()
     if isinstance(node, ast.Assign | ast.AnnAssign):
         names = {_name(target) for target in (node.targets if isinstance(node, ast.Assign) else [node.target])}

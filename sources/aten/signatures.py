@@ -10,6 +10,8 @@ import ast
 import inspect
 from dataclasses import replace
 
+from torch import nn
+
 from sources.aten.form import Form, Style, pick, wrapped
 
 KINDS = ("Conv", "MaxPool", "AvgPool", "BatchNorm", "InstanceNorm", "GroupNorm", "LayerNorm", "RMSNorm", "Linear")
@@ -41,9 +43,7 @@ def spelled(form: Form, made: str) -> Form | None:
 
 def _bound(kind: str, call: ast.Call) -> tuple[dict[str, str], dict[str, str]]:
     """What a call gives its layer's parameters, and the defaults of those that have one and are shown."""
-    import torch
-
-    parameters = inspect.signature(getattr(torch.nn, kind)).parameters
+    parameters = inspect.signature(getattr(nn, kind)).parameters
     given = dict(zip(parameters, map(ast.unparse, call.args), strict=False))
     given |= {k.arg: ast.unparse(k.value) for k in call.keywords if k.arg}
     plain = {n: p.default for n, p in parameters.items() if isinstance(p.default, bool | int | float | str)}

@@ -26,7 +26,7 @@ from sources.texts import SourceError
 STAGE, KERNELS = "pairs", "kernels"
 VERSION = digest(
     *(p.read_text() for p in sorted(Path(__file__).parent.rglob("*")) if p.suffix in (".py", ".toml")),
-    *((Path(__file__).parents[1] / f"{name}.py").read_text() for name in ("slicer", "writer", "symbols")),
+    *((Path(__file__).parents[1] / f"{name}.py").read_text() for name in ("bindings", "slicer", "writer", "symbols")),
 )
 MADE_BY = "library"
 TRACE_LIMITS = Limits(wall=60, cpu=30)
