@@ -31,7 +31,7 @@ MOST_WHOLE = 1 << 10  # larger whole numbers are sizes
 READS_BITS = re.compile(r"bitcast|view\(.*int")
 ASKS_HOW = re.compile(
     r"train|eval|grad|infer|leaf|\bmode|hook|attr|(?<!init)__(?!init__)|\bvars\b|\btry\b|version|output_nr|_base\b|_is_view|"
-    r"suppress|repr|ascii|format|\bstr\b|\b[rR]?[fF][rR]?[\"']"  # a refused call let pass, and what a tensor prints
+    r"suppress|\b(?:repr|ascii|format|str)\b|\b[rR]?[fF][rR]?[\"']"  # a refused call let pass, and what a tensor prints
 )
 ONE = 0x3F800000  # the bits of 1.0 in float32
 COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")  # as PEP 263 has it
