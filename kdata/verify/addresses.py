@@ -29,7 +29,7 @@ def listen() -> None:
     def data_ptr(self: torch.Tensor) -> int:
         storage = storage_of(self)
         _asked.pop(storage.data_ptr(), None)
-        _asked[storage.data_ptr()] = StorageWeakRef(storage), self.dtype  # type: ignore[no-untyped-call]
+        _asked[storage.data_ptr()] = StorageWeakRef(storage), self.dtype
         if len(_asked) > KEPT:
             del _asked[next(iter(_asked))]
         return int(original(self))
