@@ -6,15 +6,16 @@ that can keep its dimension comes in two programs that differ in nothing else.
 
 from __future__ import annotations
 
+import ast
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from sources.aten import chains, tables, words
 from sources.aten.chains import POINTWISE, UNKNOWN, Chain
-from sources.aten.form import INDEX, Drawn, Form, Style, camel
+from sources.aten.form import INDEX, LONGEST, Drawn, Form, Style, camel, wrapped
 
 Found = Iterator[tuple[Form, tuple[str, ...]]]
 TABLES = ("blocks", "blocks_along")
@@ -28,6 +29,9 @@ DOCSTRINGS = ("{first}.", "Applies {all}.", "A module that computes {all}.", "Mo
 UNWANTED = (chains.gated, chains.compared)  # steps whose kernels are long, or hold for one size
 MOST_INPUTS = 4
 MATRICES = ("a", "b", "c")
+# What a constructor's numbers are where nothing else is said; others have what they are given as their default.
+USUAL = {"stride": "1", "padding": "0", "output_padding": "0", "dilation": "1", "groups": "1", "bias": "True",
+         "keepdim": "False", "alpha": "1.0", "beta": "1.0"}  # fmt: skip
 TRIES = 12  # of a step, until one fits
 
 
@@ -184,11 +188,21 @@ def _core(block: Block, text: str, layers: Sequence[str], keepdim: bool) -> None
         parts = (part.partition(": ") for part in more.split(", "))
         given = {name: _one_of(values, chain.rng) for name, _, values in parts}
         found = re.findall(r"(?<!\w)[a-z_]+(?![\w=])", said.partition(" = ")[2])
-        chain.layers.append(f"self.{said}")
+        chain.layers += _lines(f"self.{said}")
         chain.arguments |= {w: given.get(w, w) for w in found if w in given or w in vocabulary}
     *lines, last = block.expression(text, keepdim).split("; ")
     chain.lines += lines
     chain.say(_word(text, layers, block.family.name), last)
+
+
+def _lines(made: str) -> list[str]:
+    """A layer of the constructor, or where it is too long a line for each of its arguments."""
+    if len(made) + 8 <= LONGEST:
+        return [made]
+    call = ast.parse(made.partition(" = ")[2], mode="eval").body
+    assert isinstance(call, ast.Call)
+    given = [*map(ast.unparse, call.args), *(f"{k.arg}={ast.unparse(k.value)}" for k in call.keywords)]
+    return wrapped(f"{made.partition('(')[0]}(", given, ")").rstrip().split("\n")
 
 
 def _one_of(values: str, rng: random.Random) -> str:
@@ -273,7 +287,19 @@ def _styled(form: Form, rng: random.Random) -> Form:
         docstring if rng.random() < 0.5 else "", rng.random() < 0.3, rng.random() < 0.2, rng.random() < 0.25,
         rng.random() < 0.4, _group(form) if rng.random() < 0.5 else (), rng.random() < 0.3,
     )  # fmt: skip
-    return replace(form, style=style)
+    return _optional(replace(form, style=style), rng) if rng.random() < 0.5 else replace(form, style=style)
+
+
+def _optional(form: Form, rng: random.Random) -> Form:
+    """The same program, some of whose constructor's last numbers have defaults, and are mostly left out where equal."""
+    numbers = list(takewhile(lambda n: form.arguments[n] not in form.sizes, reversed(list(form.arguments))))
+    defaults = {n: USUAL.get(n, form.arguments[n]) for n in reversed(numbers[: rng.randint(1, len(numbers) or 1)])}
+    arguments = dict(form.arguments)
+    while rng.random() < 0.9 and arguments and (last := next(reversed(arguments))) in defaults:
+        if arguments[last] != defaults[last]:
+            break
+        del arguments[last]
+    return replace(form, arguments=arguments, defaults=defaults)
 
 
 def _capitals(form: Form) -> Form:
