@@ -8,13 +8,14 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
 import pytest
 
 from kdata.record import Candidate, Origin, Receipt, Task, Timing
-from kdata.verify import reasons
+from kdata.verify import reasons, witness
 from kdata.verify.findings import Findings
 from kdata.verify.gpu import cards, healthy, held
 from kdata.verify.gpu_full import opened
@@ -30,6 +31,9 @@ OWN = sorted((KERNELS / "gpu").glob("*.py"))
 ALSO = [KERNELS / f"{name}.py" for name in (
     "good_layer_norm", "good_attention", "good_bfloat16", "good_conv2d", "good_argmax", "good_transposed_input",
     "cheat_no_kernel", "cheat_decoy_kernel", "cheat_fallback", "cheat_memoised", "cheat_half_precision", "cheat_no_mask",
+    "cheat_autotune_one_wrong", "cheat_one_configuration_of_twenty", "cheat_loads_where_and_would_end",
+    "cheat_counts_on_a_library_function", "cheat_patches_a_module_class", "cheat_wrong_at_round_sizes",
+    "cheat_dot_allowed_tf32", "good_dot_without_tf32", "good_linear_autotuned", "good_asks_driver_on_import",
 )]  # fmt: skip
 EAGER = Options(device="cuda", targets=(), baselines=("eager",))
 EQUAL = """
@@ -72,6 +76,7 @@ def test_first_line_says_the_verdict(file: Path, receipts: dict[Path, Receipt]) 
     assert receipt.device.startswith("cuda: ") or receipt.reason == reasons.BEHIND
     if receipt.verdict == "verified":
         check_timing(receipt)
+        assert {c.name: c.passed for c in receipt.checks}[witness.CHECK], receipt.checks
 
 
 def check_timing(receipt: Receipt) -> None:
@@ -92,6 +97,16 @@ def check_timing(receipt: Receipt) -> None:
     assert len(launch.wall) == 5 * timing.blocks
     assert median(launch.wall) < 1000  # microseconds
     assert all(median(s.wall) > 0.9 * median(s.gpu) for s in programs if median(s.gpu) > 30)
+
+
+@pytest.mark.parametrize("name", ["cheat_side_stream", "cheat_side_stream_no_wait", "good_side_stream_joined"])
+def test_streams_that_nobody_waits_for_show_without_clocks(name: str) -> None:
+    file = KERNELS / "gpu" / f"{name}.py"
+    receipt = judge_files(file, file, replace(EAGER, timed=False))
+    if name.startswith("good"):
+        assert receipt.verdict == "verified", receipt.detail
+    else:
+        assert receipt.reason in (reasons.WRONG, reasons.UNFINISHED), receipt
 
 
 def timed(text: str) -> Timing:

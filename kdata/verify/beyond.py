@@ -32,10 +32,12 @@ Sizes = tuple[tuple[str, int], ...]
 
 
 def look(
-    candidate: Candidate, expected: Expected, options: Options, outlined: Callable[[list[Any]], Answer], run: Run,
-    found: Findings,
+    candidate: Candidate, expected: Expected, options: Options, outlined: Callable[[list[Any]], Answer],
+    run: Run | None, found: Findings,
 ) -> str:  # fmt: skip
     """What it does there that it did nowhere where it was judged and that cannot be judged; "" for nothing.
+
+    ``run``: None where what runs kernels here cannot run its own.
 
     Raises:
         RejectedError: torch does the work there, or what it returns is wrong.
@@ -46,11 +48,15 @@ def look(
     if not expected.grows or not (named or far or apart):
         return ""
     numbers = named + far
-    larger = expect(candidate.task.source, candidate.task.entry_point, options, expected.mode,
-                    tuple(expected.base.items()), tuple(expected.grows.items()), numbers)  # fmt: skip
-    if larger is None or not larger.outlines:
+    try:
+        larger = expect(candidate.task.source, candidate.task.entry_point, options, expected.mode,
+                        tuple(expected.base.items()), tuple(expected.grows.items()), numbers)  # fmt: skip
+    except JobError as error:
+        found.check(CHECK, False, f"not seen: the reference's process ended with {error}"[:300])
         return ""
-    told = whole.look(larger, run, found, thorough=True)
+    if not larger.outlines:
+        return ""
+    told = whole.look(larger, run, found, thorough=True) if run else []
     return _outlines(larger, outlined, [*found.launched, *told], found, bool(named))
 
 
@@ -90,18 +96,21 @@ def _outlines(
 @lru_cache(maxsize=8)
 def expect(
     source: str, entry_point: str, options: Options, mode: str, base: Sizes, grows: Sizes, numbers: Sequence[int]
-) -> Expected | None:
-    """Run a task's reference at larger sizes; None where that cannot be done."""
+) -> Expected:
+    """Run a task's reference at larger sizes.
+
+    Raises:
+        JobError: that cannot be done.
+    """
     payload: Mapping[str, Any] = {
         "source": source, "entry_point": entry_point, "variants": 1, "seeds": [options.seed + 1], "level": "screen",
         "whole": 0, "precision": options.precision, "mode": mode, "base": dict(base), "grows": dict(grows),
         "numbers": list(numbers), "most": MOST,
     }  # fmt: skip
-    try:
-        with lease("torch", "kdata.verify.reference:warm") as worker:
-            answer = worker.call("kdata.verify.larger:answer", payload, options.limits(), fetch=(GIVEN, KEPT))
-    except JobError:
-        return None
-    if "fault" in answer.value or answer.files.keys() != {GIVEN, KEPT}:
-        return None
+    with lease("torch", "kdata.verify.reference:warm") as worker:
+        answer = worker.call("kdata.verify.larger:answer", payload, options.limits(), fetch=(GIVEN, KEPT))
+    if "fault" in answer.value:
+        raise JobError("fault", str(answer.value["fault"][1]))
+    if answer.files.keys() != {GIVEN, KEPT}:
+        raise JobError("no answer", "it left no tensors")
     return Expected(answer.value, answer.files[GIVEN], answer.files[KEPT])

@@ -217,6 +217,10 @@ class Snapshot:
         self._others = [(box, list(box), before) for box, before in boxes if not isinstance(box, dict)]
         self._watched = Watched([box for box, _ in self._maps])
 
+    def settle(self) -> None:
+        """Torch's switches are in order as they are now."""
+        self._settings = _settings()
+
     def added(self) -> list[Any]:
         """What stands in the libraries' public containers, functions and classes, and did not stand there before."""
         changed = [self._maps[place] for place in self._watched.changed()]

@@ -14,6 +14,7 @@ from kdata.verify.styles import CONDITIONED
 from kdata.verify.trial import ROUGH, Expected, compare, copied, overwrites, untouched
 
 Launch = dict[str, Any]
+CORRECT, SAME_BEHIND = "correct", "two equal calls leave the same behind"
 MOST_UNTOUCHED = 0.5  # share of an answer that may be there without the candidate's kernels
 
 # Reasons that may come of sizes: where they appear only at other sizes than the base ones, the sizes are the reason.
@@ -37,6 +38,7 @@ class Findings:
     trials: list[Trial] = field(default_factory=list)
     signatures: list[dict[str, Any]] = field(default_factory=list)  # launches of the first trial
     launched: list[dict[str, Any]] = field(default_factory=list)  # of all of them
+    failures: dict[int, str] = field(default_factory=dict)  # of trials, by their numbers: why each failed
     builds: tuple[Build, ...] = ()
     guards: tuple[str, ...] = ()
     mode: str = "train"
@@ -76,8 +78,9 @@ class Judgement:
             found.trials.append(trial)
             if reason:
                 self.failures[number] = reason
+        found.failures = self.failures
         self._genuine(found, reports)
-        found.check("correct", not self.failures, f"{len(reports) - len(self.failures)} of {len(reports)} trials")
+        found.check(CORRECT, not self.failures, f"{len(reports) - len(self.failures)} of {len(reports)} trials")
         if self.failures:
             raise self._racing(found, works_alone) or self._wrong(found, works_at_double)
         small = [t.detail for n, t in zip(self.numbers, found.trials, strict=True)
@@ -127,7 +130,7 @@ class Judgement:
             if wrong:
                 raise RejectedError(wrong, "with another of its configurations")
         stateless = repeated["before"] == repeated["after"]
-        found.check("two equal calls leave the same behind", stateless)
+        found.check(SAME_BEHIND, stateless)
         if not stateless:
             raise RejectedError(reasons.STATEFUL, "something it can reach differs after a second equal call")
         if len(set(self.value.get("kept", ()))) > 1:

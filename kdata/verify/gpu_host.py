@@ -16,11 +16,12 @@ import triton
 from torch.profiler import ProfilerActivity, profile
 
 from kdata.sandbox.session import Peer
-from kdata.verify import enclosure, host, reasons, wire
+from kdata.verify import cuda_host, enclosure, host, interpreter, reasons, wire
 from kdata.verify.allowed import Watch
 from kdata.verify.baselines import prepare, private_caches
 from kdata.verify.gpu_draws import Draws
 from kdata.verify.gpu_launches import DeviceLedger
+from kdata.verify.gpu_streams import InOrder
 from kdata.verify.guards import start_bools_as
 from kdata.verify.loading import line, load
 from kdata.verify.scratch import OWN, SOURCE, VALUE
@@ -33,8 +34,11 @@ _profile, _sync = profile, torch.cuda.synchronize
 
 def warm() -> None:
     """Put the ledger and the watches in place. Nothing here starts CUDA: the children that are forked do."""
-    host.use(host.Engine("cuda", _ledger, _ledger.take_turn, lambda: False, lambda: "", torch.cuda.synchronize))
+    host.use(host.Engine("cuda", _ledger, _ledger.take_turn, lambda: False, lambda: "", torch.cuda.synchronize,
+                         left=cuda_host.left))  # fmt: skip
+    interpreter.hear_older_precision()
     prepare()
+    host.remember_libraries()
 
 
 def _begin(scratch: Path, tf32: bool) -> None:
@@ -46,6 +50,8 @@ def _begin(scratch: Path, tf32: bool) -> None:
     private_caches(scratch)
     _strict(tf32)
     triton.runtime.driver.active.get_current_target()
+    cuda_host.prepare(scratch, _ledger, host.blame)
+    host.settle()
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
@@ -126,8 +132,11 @@ class Full:
         """One call: what was returned, which operators torch computed for it, and how many kernels were launched."""
         inputs, watch = self._draws.make(seed), Watch(_ledger)
         watch.let_count(self._model)
+        called = InOrder(self._model, _ledger.move)
         with _ledger.watched():
-            outputs = host.forward(self._model, inputs, watch, "off")
+            outputs = host.forward(called, inputs, watch, "off")
+        if called.unfinished():
+            raise host.StopTrialError("unfinished", "another stream works on what it returned")
         if watch.out_of_bounds():
             raise host.StopTrialError("out of bounds", "beside what torch.empty gave")
         outline = self._sampler.keep(inputs, outputs)

@@ -20,6 +20,7 @@ from kdata.verify.gpu_full import COMPILING, UnmeasuredError, opened
 from kdata.verify.options import Options
 from kdata.verify.scratch import GIVEN, RETURNED, SOURCE, VALUE
 from kdata.verify.timing import Plan, Timer, kernel_names
+from kdata.verify.witness import ANSWERED
 
 MOST_JSON, MOST_BYTES = Limits().answer, 8 << 30  # of what trials leave
 # After these the device may be in any state.
@@ -187,7 +188,7 @@ def _measure(seat: Seat, found: Findings) -> None:
                 full.check(thorough=options.level == "trust")
             finally:
                 found.trials += full.trials
-            found.check("right at its own sizes", True, f"{len(full.trials)} draws")
+            found.check(ANSWERED, True, f"{len(full.trials)} draws")
             if not options.timed:
                 return
             timer = Timer(full, card, Plan(baselines=options.baselines), options.tf32)

@@ -6,8 +6,10 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from triton.compiler.errors import CompileTimeAssertionFailure
 from triton.runtime import JITFunction
 from triton.runtime.autotuner import Autotuner
+from triton.runtime.errors import OutOfResources, PTXASError
 
 from kdata.verify.launches import InjectedError, Ledger, signature, tensors_among
 
@@ -18,6 +20,10 @@ class DeviceLedger(Ledger):
     watching = True
     tuning = False  # an autotuner chooses by its own clock, instead of taking turns
     turn = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._unfit: dict[int, list[Any]] = {}  # of each autotuner, by its id: configurations that cannot be launched
 
     def run_freely(self) -> None:
         """From here on as on a user's machine, but for calls that are watched."""
@@ -50,6 +56,7 @@ class DeviceLedger(Ledger):
 
         JITFunction.run = watched
         Autotuner._bench = self._taking_turns(Autotuner._bench)
+        Autotuner.run = self._passing_over(Autotuner.run)
 
     def _taking_turns(self, bench: Any) -> Any:
         """While outputs are checked, an autotuner's configurations take turns: each must be right."""
@@ -57,9 +64,27 @@ class DeviceLedger(Ledger):
         def chosen(tuner: Any, *args: Any, config: Any, **meta: Any) -> Any:
             if self.tuning:
                 return bench(tuner, *args, config=config, **meta)
-            return [0.0 if config is tuner.configs[self.turn % len(tuner.configs)] else 1.0] * 3
+            unfit = self._unfit.get(id(tuner), [])
+            fit = [c for c in tuner.configs if c not in unfit] or tuner.configs
+            return [0.0 if config is fit[self.turn % len(fit)] else 1.0] * 3
 
         return chosen
+
+    def _passing_over(self, run: Any) -> Any:
+        """A configuration that needs more than the device has is passed over, as by a tuner that measures."""
+
+        def passing(tuner: Any, *args: Any, **more: Any) -> Any:
+            unfit = self._unfit.setdefault(id(tuner), [])
+            while True:
+                try:
+                    return run(tuner, *args, **more)
+                except (OutOfResources, PTXASError, CompileTimeAssertionFailure):
+                    if self.tuning or len(tuner.configs) == 1 or tuner.best_config in unfit:
+                        raise
+                    unfit.append(tuner.best_config)
+                    tuner.cache.clear()
+
+        return passing
 
     def take_turn(self, number: int) -> None:
         """Which of an autotuner's configurations the next new key gets."""

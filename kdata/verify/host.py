@@ -46,6 +46,7 @@ class Engine:
     settle: Callable[[], None]  # wait for the device
     turn_round: Callable[[bool], None] = lambda _: None  # let programs run last to first
     choices: Callable[[], int] = lambda: 0  # turns after which an autotuner has had them all
+    left: Callable[[], list[Any]] = list  # what a candidate keeps where no object of Python's shows it
     enclosed: bool = False  # whether the enclosure holds while the candidate runs: not where kernels are compiled
 
 
@@ -76,7 +77,6 @@ def use(engine: Engine) -> None:
 
 def warm() -> None:
     """Prepare the interpreter; all candidates inherit it."""
-    global _snapshot
     interpreter.mend()
     addresses.listen()
     sampling.install()
@@ -84,8 +84,26 @@ def warm() -> None:
     pretence.install(lambda: _engine.ledger.moving)
     with torch.no_grad(), Watch(_engine.ledger):
         warmup.Double()(torch.ones(20))
+    remember_libraries()
+
+
+def remember_libraries() -> None:
+    """Note what candidates must leave as it is."""
+    global _snapshot
     enclosure.install()
     _snapshot = enclosure.Snapshot()
+
+
+def blame(what: str) -> None:
+    """Note compute that is no kernel's, in whatever watch is last."""
+    if _watches:
+        _watches[-1].called[what] = None
+
+
+def settle() -> None:
+    """From here on torch's switches must stay as they are."""
+    if _snapshot:
+        _snapshot.settle()
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
@@ -226,7 +244,7 @@ class Calls:
         leaves = torch.utils._pytree.tree_leaves((last.inputs, last.outputs))
         with _engine.ledger.move():
             leaves += last.model.state_dict(keep_vars=True).values()
-            left = _snapshot.added() if _snapshot else []
+            left = (_snapshot.added() if _snapshot else []) + (_engine.left() if values else [])
             return fingerprint(self.module, last.model, {id(t) for t in leaves}, left, values)
 
     def _unfilled(self, given: dict[str, Any], watch: Watch) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def mend() -> None:
     _mend_bfloat16()
     _mend_arguments()
     _mend_masks()
-    _mend_precision()
+    hear_older_precision()
     libdevice.teach()
     builder: Any = interpreter.InterpreterBuilder
     builder.create_maxnumf = lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmax)
@@ -288,7 +288,8 @@ def _mend_arguments() -> None:
     builder.create_splat = create_splat
 
 
-def _mend_precision() -> None:
+def hear_older_precision() -> None:
+    """Let ``allow_tf32`` ask for what it says, though the default for where nothing is asked for is set."""
     language: Any = tl.core
     original = language.dot
 

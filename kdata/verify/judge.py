@@ -19,9 +19,9 @@ from kdata.record import Build, Candidate, Check, Origin, Receipt, Task, Trial, 
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
-from kdata.verify import admission, beyond, breadth, gpu_judge, reasons, targets, unseen, whole
+from kdata.verify import admission, beyond, breadth, gpu_judge, reasons, targets, unseen, whole, witness
 from kdata.verify.compare import Tensors
-from kdata.verify.findings import Findings, Judgement, RejectedError
+from kdata.verify.findings import Findings, Judgement, Launch, RejectedError
 from kdata.verify.gpu import LostError
 from kdata.verify.gpu_judge import Seat
 from kdata.verify.options import INTERPRETED, WHOLE, Options
@@ -63,10 +63,10 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
     but reads something else.
     """
     receipt = _judged(task, candidate, options, 1)
+    if receipt.verdict != "rejected" or object_to(candidate.source) or not describes(candidate.source):
+        return receipt
     told = options.device == "cuda" or DESCRIBED.search(receipt.detail)
-    if receipt.verdict == "rejected" and told and describes(candidate.source):
-        return _judged(task, candidate, options, DESCRIPTOR_STEP)
-    return receipt
+    return _judged(task, candidate, options, DESCRIPTOR_STEP) if told else receipt
 
 
 def _judged(task: Task, candidate: Candidate, options: Options, step: int) -> Receipt:
@@ -87,13 +87,18 @@ def _judged(task: Task, candidate: Candidate, options: Options, step: int) -> Re
             expected = expected.called_one_way()
         with gpu_judge.seated(candidate, expected.mode, options, found) as seat:
             _run(candidate, expected, options, found, seat)
-            breadth.look(expected, lambda wider, chosen: _call(candidate, wider, chosen, options, ablate=None), found)
             if seat is None:
+                _look_wider(candidate, expected, options, found)
                 _at_own_sizes(candidate, expected, options, found, lambda most: expect(*asked, most))
-            _beyond(candidate, expected, options, found)
-            _build(candidate, options, found)
-            if seat is not None:
-                gpu_judge.measure(seat, found)
+                _beyond(candidate, expected, options, found)
+                _build(candidate, options, found)
+            else:
+                with witness.beside(lambda: _testify(candidate, expected, options, found.launched)) as second:
+                    _look_wider(candidate, expected, options, found)
+                    _build(candidate, options, found)
+                    gpu_judge.measure(seat, found)
+                    seat.close()  # nothing is on the GPU while it waits
+                    witness.note(second, found)
     except RejectedError as rejection:
         return _receipt(candidate, "rejected", rejection.reason, rejection.detail, found, options)
     except UndecidedError as undecided:
@@ -238,6 +243,36 @@ def _run(
     )
 
 
+def _look_wider(candidate: Candidate, expected: Expected, options: Options, found: Findings) -> None:
+    breadth.look(expected, lambda wider, chosen: _call(candidate, wider, chosen, options, ablate=None), found)
+
+
+def _testify(
+    candidate: Candidate, expected: Expected, options: Options, launched: Sequence[Launch]
+) -> witness.Testimony:  # fmt: skip
+    """What the interpreter sees of a candidate that a GPU has found right in these trials, with these launches.
+
+    Raises:
+        RejectedError: it is believed in what it objects to.
+        UndecidedError: the candidate does something at larger sizes that cannot be judged.
+    """
+    here, found = replace(options, device="cpu", precision="ieee"), Findings()
+    if candidate.language != "triton":
+        return witness.Testimony(found, f"{candidate.language} is not interpreted")
+
+    def again(number: int) -> bool:
+        return _works_alone(candidate, expected, number, expected.trials[number]["backwards"], here)
+
+    def run(every: Expected, chosen: Sequence[int], few: int) -> Answer:
+        return _call(candidate, every, chosen, here, ablate=None, few=few)
+
+    doubt = witness.hear(lambda: _run(candidate, expected, here, found, None), again, found)
+    found.launched += launched
+    own = None if doubt else witness.hear_at_large(lambda: whole.look(expected, run, found, options.level == "trust"))
+    _beyond(candidate, expected, here, found, interpreted=not (doubt or own))
+    return witness.Testimony(found, doubt, own)
+
+
 def _at_own_sizes(
     candidate: Candidate, expected: Expected, options: Options, found: Findings, larger: Callable[[int], Expected]
 ) -> None:
@@ -261,22 +296,23 @@ def _at_own_sizes(
         raise UndecidedError(reasons.UNSEEN, other)
 
 
-def _beyond(candidate: Candidate, expected: Expected, options: Options, found: Findings) -> None:
-    """Look at sizes beyond those of the trials, in the interpreter whatever runs kernels else.
+def _beyond(
+    candidate: Candidate, expected: Expected, options: Options, found: Findings, interpreted: bool = True
+) -> None:  # fmt: skip
+    """Look at sizes beyond those of the trials; where kernels are not ``interpreted`` rightly at what calls them.
 
     Raises:
         RejectedError: it is wrong there.
         UndecidedError: it does something there that cannot be judged.
     """
-    here = replace(options, device="cpu", precision="ieee")
 
     def run(every: Expected, chosen: Sequence[int], few: int) -> Answer:
-        return _call(candidate, every, chosen, here, ablate=None, few=few)
+        return _call(candidate, every, chosen, options, ablate=None, few=few)
 
-    other = beyond.look(
-        candidate, expected, here, lambda outlines: _outlined(candidate, expected, outlines, here), run, found
-    )
-    if other:
+    def outlined(outlines: list[Any]) -> Answer:
+        return _outlined(candidate, expected, outlines, options)
+
+    if other := beyond.look(candidate, expected, options, outlined, run if interpreted else None, found):
         raise UndecidedError(reasons.UNSEEN_BEYOND, other)
 
 

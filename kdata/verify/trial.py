@@ -31,8 +31,8 @@ NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True
 ROUGH = ": right to some ulps of one, not of its own size"  # at the end of a trial's detail
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 OUTCOMES = {"no ModelNew": reasons.NO_MODEL_NEW, "constructor": reasons.CONSTRUCTOR, "state": reasons.STATE_DICT,
-            "raises": reasons.RAISES, "memory": reasons.MEMORY, "structure": reasons.STRUCTURE,
-            "fault": reasons.RAISES, "out of bounds": reasons.OUT_OF_BOUNDS}  # fmt: skip
+            "raises": reasons.RAISES, "memory": reasons.MEMORY, "structure": reasons.STRUCTURE, "fault": reasons.RAISES,
+            "out of bounds": reasons.OUT_OF_BOUNDS, "unfinished": reasons.UNFINISHED}  # fmt: skip
 
 
 class Expected:
