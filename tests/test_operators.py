@@ -14,7 +14,7 @@ import torch
 from kdata.record import Definition, Dropped, Origin, SourceFile, Task
 from kdata.task import execute, find_entry_point, sizes
 from sources import operators, repositories
-from sources.aten import chains, elementwise, layers, reductions, running, samples, words
+from sources.aten import chains, elementwise, job, layers, reductions, running, samples, words
 from sources.aten.form import Drawn, Form
 from sources.collect import SourceError, collect, is_remote
 
@@ -141,6 +141,14 @@ def test_ties_and_bounds_are_found_by_trying(op_db: list[Any]) -> None:
         dim = ast.literal_eval(form.body[0].split(", ")[1])
         assert index.draw == f"below {x.shape[dim]}"
     assert any(f.symbol.endswith("cross_entropy") for f in forms)
+
+
+def test_samples_of_an_operator_come_out_of_their_process_whole(op_db: list[Any]) -> None:
+    op = next(o for o in op_db if o.name == "sort")
+    inside = [form for form, _ in samples.operators([op])]
+    outside = [form for form, _ in job._apart(samples.operators, op)]
+    assert outside and outside == inside
+    assert any(not reason for _, reason in running.distinct((form, ()) for form in outside))
 
 
 def test_reductions_reach_every_dimension() -> None:

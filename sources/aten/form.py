@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from kdata.record import digest
 
@@ -123,6 +124,14 @@ class Form:
         if default is None:
             return f"{name}: {kind}" if kind else name
         return f"{name}: {kind} = {default}" if kind else f"{name}={default}"
+
+
+def restored(said: Mapping[str, Any]) -> Form:
+    """A form that went through JSON as ``asdict`` says it."""
+    inputs = tuple(Drawn(i["name"], tuple(i["shape"]), i["draw"]) for i in said["inputs"])
+    style = Style(**{**said["style"], "group": tuple(said["style"]["group"])})
+    parts = {"inputs": inputs, "body": tuple(said["body"]), "layers": tuple(said["layers"]), "style": style}
+    return Form(**{**said, **parts})
 
 
 def _grouped(shape: tuple[str, ...], group: tuple[str, ...]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ import torch
 
 from kdata.task import execute, resize, sizes
 from sources.aten import blocks, chains, elementwise, layers, products, reductions, samples
-from sources.aten.form import Drawn, Form
+from sources.aten.form import Form, restored
 from sources.aten.running import distinct
 from sources.aten.words import PRIMES
 from sources.check import UnfitError, Work, check, leaves
@@ -172,8 +172,7 @@ def _apart(forms: Callable[[list[Any]], Found], one: Any) -> Found:
         return {"forms": [asdict(form) for form, _ in forms([one])]}
 
     for form in isolated(found, SEARCH_SECONDS).get("forms", ()):
-        inputs = tuple(Drawn(i["name"], tuple(i["shape"]), i["draw"]) for i in form["inputs"])
-        yield Form(**form | {"inputs": inputs, "body": tuple(form["body"]), "layers": tuple(form["layers"])}), ()
+        yield restored(form), ()
 
 
 def _operators() -> list[Any]:
