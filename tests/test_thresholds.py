@@ -6,7 +6,8 @@ import ast
 
 import pytest
 
-from kdata.verify.thresholds import branches, reduces_at_once, thresholds, whole
+from kdata.verify.constants import whole
+from kdata.verify.thresholds import branches, reduces_at_once, thresholds
 
 KERNEL = """
 @triton.jit
@@ -41,6 +42,16 @@ def test_a_name_that_is_given_a_number_elsewhere_is_followed() -> None:
 def test_defaults_of_parameters_are_followed() -> None:
     text = "def f(x, block=4096, *, limit=3000):\n    if x.numel() > limit: return block\n"
     assert thresholds(text) == (3000,)
+
+
+def test_names_that_are_bound_together_are_followed() -> None:
+    assert thresholds("FEW, MOST = 600, 700\ndef run(x):\n    return f(x) if x.numel() < MOST else x\n") == (700,)
+    assert thresholds("(a, [b, c]) = 600, (700, 800)\ndef run(x):\n    return x if x.numel() < c else f(x)\n") == (800,)
+    assert thresholds("def run(x):\n    m, n = x.shape\n    return f(x) if n * m > 600 else x\n") == (600,)
+    assert thresholds("LIMITS = {'few': 600, 'most': 1 << 11}\ndef run(x):\n    if x.numel() < LIMITS['few']: f(x)\n") == (
+        600, 2048,
+    )  # fmt: skip
+    assert thresholds("def run(x):\n    if (most := 900) < x.numel(): f(x)\n") == (900,)
 
 
 def test_what_calls_kernels_branches() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from kdata.verify.faults import answered
+from kdata.verify.probe import Run
 from kdata.verify.reference import Reference
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.unfilled import outlined
@@ -51,10 +52,7 @@ class Larger(Reference):
         variants: list[Variant] = []
         trials: list[dict[str, Any]] = []
         left = SEVERAL * self._limit
-        for values in islice(self._sizes(), MOST):
-            run = self.prober.forward(values, real=False)
-            if run is None:
-                continue
+        for values, run in islice(self._sizes(), MOST):
             elements = max(run.elements, run.cost.largest, run.cost.work // 4)
             variant = Variant("beyond", values, run)
             with contextlib.suppress(Exception):  # it does not run on tensors without memory: nothing is known
@@ -73,15 +71,16 @@ class Larger(Reference):
                 "base": self._base, "grows": self._grows,
                 "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
 
-    def _sizes(self) -> Iterator[Values]:
-        """Sizes at which the reference runs, each once."""
+    def _sizes(self) -> Iterator[tuple[Values, Run]]:
+        """Sizes at which the reference runs, each once, and what it does there."""
         seen: list[Values] = []
         for axis in self._axes():
             for wish in self._wishes(axis):
-                values = next((v for v in self._near(axis, wish) if self.prober.forward(v, real=False)), None)
-                if values is not None and values not in seen:
+                tried = ((values, self.prober.forward(values, real=False)) for values in self._near(axis, wish))
+                values, run = next((found for found in tried if found[1]), ({}, None))
+                if run is not None and values not in seen:
                     seen.append(values)
-                    yield values
+                    yield values, run
 
     def _axes(self) -> list[list[str]]:
         """Names that take one value, the first axis and the last one first."""

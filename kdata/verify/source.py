@@ -8,12 +8,12 @@ import itertools
 import math
 import re
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from operator import add, mul, sub
 
 from kdata.task import INIT_INPUTS, INPUTS
 from kdata.verify import reasons
+from kdata.verify.constants import whole
 from kdata.verify.subset import closed, jitted, outside
 
 LONGEST = 400_000  # characters
@@ -24,7 +24,6 @@ PURE = frozenset({
 DESCRIPTORS = ("make_tensor_descriptor", "TensorDescriptor", "from_tensor")  # what is called to make one
 ENGINES = frozenset({"torch", "triton", "packaging"})  # of which ``subset.CLOSED`` says what is not for candidates
 NEVER_IMPORTED = re.compile(r"(torch|triton)\.testing")
-FOLDED: dict[type[ast.operator], Callable[[int, int], int]] = {ast.Add: add, ast.Sub: sub, ast.Mult: mul}
 BLOCK_SIZES = (32, 64, 128, 256, 512, 1024, 2048, 4096)
 MOST_NAMED, MOST_VALUES = 8, 48
 MOST_WHOLE = 1 << 10  # larger whole numbers are sizes
@@ -104,7 +103,7 @@ def landmarks(text: str) -> list[int]:
     """
     tree = ast.parse(text)
     launches = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Subscript)]
-    named = {abs(v) for part in [*jitted(tree), *launches] for n in ast.walk(part) if (v := _whole(n)) is not None}
+    named = {abs(v) for part in [*jitted(tree), *launches] for n in ast.walk(part) if (v := whole(n)) is not None}
     named = {v for v in named if v > 2 and v & (v - 1)}
     shares = {v // block for v in named for block in BLOCK_SIZES if v // block > 2}
     return sorted(named)[:MOST_NAMED] + sorted(shares - named)[:MOST_NAMED]
@@ -139,16 +138,6 @@ def _bits(text: str, said: Iterable[object]) -> Iterator[float]:
 def asks_how(text: str) -> bool:
     """Whether a text has words by which it could find out in which mode, or with which gradients, it is called."""
     return bool(ASKS_HOW.search(text))
-
-
-def _whole(node: ast.AST) -> int | None:
-    """What an expression of whole numbers comes to; None where it is something else."""
-    if isinstance(node, ast.Constant):
-        return node.value if type(node.value) is int else None
-    if isinstance(node, ast.BinOp) and type(node.op) in FOLDED:
-        left, right = _whole(node.left), _whole(node.right)
-        return None if left is None or right is None else FOLDED[type(node.op)](left, right)
-    return None
 
 
 def _imports(tree: ast.Module) -> Iterator[str]:
@@ -239,5 +228,6 @@ def _of_candidate(statement: ast.stmt) -> bool:
         return any("triton" in ast.unparse(d) for d in statement.decorator_list)
     if isinstance(statement, ast.Import | ast.ImportFrom):
         module = statement.module if isinstance(statement, ast.ImportFrom) else ""
-        return any((module or a.name).partition(".")[0] == "triton" for a in statement.names)
+        named = [f"{module}.{a.name}" if module else a.name for a in statement.names]
+        return any(name.partition(".")[0] == "triton" or "cpp_extension" in name for name in named)
     return False

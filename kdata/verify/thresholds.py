@@ -3,39 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
-from operator import add, floordiv, lshift, mul, sub
+from collections.abc import Iterator
 
+from kdata.verify.constants import whole
 from kdata.verify.subset import jitted
 
 LEAST = 512  # smaller ones lie among the sizes at which every candidate is judged
 ALWAYS = 1 << 15  # from here on a number is no block's size: it counts wherever it stands
 BEYOND = 1 << 31  # from here on indices of 32 bits do not do, and kernels may well be others
 MOST = 8
-FOLDED: dict[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.FloorDiv: floordiv, ast.LShift: lshift, ast.Pow: pow,
-}  # fmt: skip
 REDUCTIONS = frozenset(
     "sum max min argmax argmin reduce xor_sum dot associative_scan cumsum cumprod sort topk softmax".split()
 )
-GROWING = (ast.LShift, ast.Pow)
-BITS = 62
-
-
-def whole(node: ast.AST) -> int | None:
-    """What an expression of whole numbers comes to; None where it is something else."""
-    if isinstance(node, ast.Constant):
-        value = node.value
-        integral = type(value) is int or (type(value) is float and abs(value) < 1 << BITS and value.is_integer())
-        return int(value) if integral else None  # type: ignore[arg-type]  # it is one of the two
-    if not isinstance(node, ast.BinOp) or type(node.op) not in FOLDED:
-        return None
-    left, right = whole(node.left), whole(node.right)
-    if left is None or right is None or (isinstance(node.op, ast.FloorDiv) and right == 0):
-        return None
-    if isinstance(node.op, GROWING) and not (right >= 0 and right * max(1, abs(left).bit_length()) <= 4 * BITS):
-        return None
-    return FOLDED[type(node.op)](left, right)
 
 
 def thresholds(text: str) -> tuple[int, ...]:
@@ -91,8 +70,18 @@ def _given(node: ast.AST, asked: set[str]) -> Iterator[int | None]:
         last = [*node.posonlyargs, *node.args][::-1]
         pairs = [*zip(last, node.defaults[::-1], strict=False), *zip(node.kwonlyargs, node.kw_defaults, strict=True)]
         yield from (whole(value) for name, value in pairs if value is not None and name.arg in asked)
-    names = {node.arg} if isinstance(node, ast.keyword) else set()
-    if isinstance(node, ast.Assign | ast.AnnAssign):
-        names = {_name(target) for target in (node.targets if isinstance(node, ast.Assign) else [node.target])}
-    if names & asked and isinstance(node, ast.Assign | ast.AnnAssign | ast.keyword) and node.value is not None:
+    elif isinstance(node, ast.keyword) and node.arg in asked:
         yield whole(node.value)
+    elif isinstance(node, ast.AnnAssign | ast.NamedExpr | ast.Assign) and node.value is not None:
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            yield from _bound(target, node.value, asked)
+
+
+def _bound(target: ast.expr, value: ast.expr, asked: set[str]) -> Iterator[int | None]:
+    """What a target is given, each of several its own; of a table that is asked about all that stands in it."""
+    if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+        for part, given in zip(target.elts, value.elts, strict=False):
+            yield from _bound(part, given, asked)
+    elif _name(target) in asked:
+        tables = ast.Tuple | ast.List | ast.Dict | ast.Set
+        yield from map(whole, ast.iter_child_nodes(value)) if isinstance(value, tables) else [whole(value)]
