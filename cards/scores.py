@@ -8,7 +8,7 @@ from typing import Any
 
 TEMPLATE = "scores.md.j2"
 START, END = "<!-- kdata eval -->", "<!-- end of kdata eval -->"
-SUITES = {"kernelbench": "KernelBench", "heldout": "of the dataset's held-out split"}
+SUITES = {"kernelbench": "KernelBench", "tritonbench": "TritonBench-T", "heldout": "of the dataset's held-out split"}
 SHOWN = ("compiled", "pass@", "fast_1@1 ", "fast_2@1 ", "speedup@1 ")
 
 

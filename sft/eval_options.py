@@ -13,14 +13,19 @@ class EvalSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    suite: Literal["kernelbench", "heldout"] = Field(
-        "kernelbench", description="kernelbench: KernelBench's problems; heldout: the test split of a kdata dataset."
+    suite: Literal["kernelbench", "tritonbench", "heldout"] = Field(
+        "kernelbench",
+        description="kernelbench: KernelBench's problems; tritonbench: those of TritonBench-T that can be judged; "
+        "heldout: the test split of a kdata dataset.",
     )
     path: str = Field(
         min_length=1,
-        description="The suite's folder, parquet file, or dataset on the Hub, such as ScalingIntelligence/KernelBench.",
+        description="The suite's folder, parquet file, or dataset on the Hub, such as ScalingIntelligence/KernelBench; "
+        "a checkout of thunlp/TritonBench.",
     )
-    level: list[int] = Field([], description="KernelBench levels; by commas. Default: all that there are.")
+    level: list[int] = Field(
+        [], description="KernelBench levels, or TritonBench-T difficulties; by commas. Default: all that there are."
+    )
     problems: int | None = Field(None, ge=1, description="At most this many problems of a level.")
     samples: int = Field(20, ge=1, le=1000, description="Answers to each problem.")
     language: Literal["triton"] = Field("triton", description="Language of the kernels.")

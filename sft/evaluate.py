@@ -32,12 +32,13 @@ from kdata.verify.judge import versions
 from kdata.verify.kernelbench import BASELINES
 from kdata.verify.options import Options
 from sft import chat, suites
+from sft.admission import ADMITTED, admit_step
 from sft.answers import Answer, Request, Sampling, Told, generate_step, resume
 from sft.eval_options import EvalOptions
 from sft.generate import open_model
 from sft.grades import ABOUT, Graded, grade_step
 from sft.scores import Result, summarise
-from sft.suites import Problem
+from sft.suites import Problem, Suite
 
 RESULTS, ANSWERS = "results.json", "answers.parquet"
 JUDGED = 5  # answers to one task in a shard
@@ -61,12 +62,14 @@ def evaluate(options: EvalOptions) -> dict[str, Any]:
     for target in options.targets:
         targets.parse(target)
     with _bars() as told:
-        problems = _problems(options, told)
+        suite = _suite(options, told)
+        problems = suite.problems
         model, answers = _answered(options, problems, told)
         results = _judged(options, device, problems, answers, model, told)
     summary: dict[str, Any] = {
         "model": model, "mode": MODES[device], "rules": dict(ABOUT), "versions": list(versions()),
         "options": options.model_dump(exclude={"out", "workers", "batch"}),
+        "left_out": [{"problem": d.name, "reason": d.reason, "detail": d.detail} for d in suite.left_out],
     }  # fmt: skip
     summary |= summarise(problems, results, timed=device == "cuda" and options.timed)
     _write(options.out, summary, results)
@@ -76,8 +79,7 @@ def evaluate(options: EvalOptions) -> dict[str, Any]:
 def generate(options: EvalOptions) -> None:
     """Make the answers that are missing. By itself it is run in a process of its own, so that a GPU is free again."""
     with _bars() as told:
-        problems = _problems(options, told)
-        _ask(options, [r for p in problems for r in _requests(options, p)], told)
+        _ask(options, [r for p in _suite(options, told).problems for r in _requests(options, p)], told)
 
 
 def _answered(options: EvalOptions, problems: Sequence[Problem], told: Told) -> tuple[str, Answers]:
@@ -156,9 +158,22 @@ def _result(
                   said.finish, said.tokens, source, **more)  # fmt: skip
 
 
-def _problems(options: EvalOptions, told: Told) -> list[Problem]:
-    """The suite, each problem with its family."""
-    found = suites.read_suite(options.suite, options.path, options.level, options.problems)
+def _suite(options: EvalOptions, told: Told) -> Suite:
+    """The problems that can be judged, each with its family."""
+    suite = suites.read_suite(options.suite, options.path, options.level, options.problems)
+    found, left_out = suite.problems, suite.left_out
+    if options.suite in ADMITTED:
+        step = admit_step(_judge_options(options, "cpu"))
+        admitted = resume(step, _store(options), found, _shards, options.parallel, told)
+        left_out = [*left_out, *(d for d in admitted.values() if isinstance(d, Dropped))]
+        found = [p for p in found if isinstance(admitted[p.id], Problem)]
+    if not found:
+        raise ValueError(f"none of the problems in {options.path} can be judged: {left_out[0].reason}")
+    return Suite(_named(options, found, told), sorted(left_out, key=lambda d: d.name))
+
+
+def _named(options: EvalOptions, found: Sequence[Problem], told: Told) -> list[Problem]:
+    """The problems, each with its family."""
     step = suites.family_step(align.trace_operators, align.VERSION)
     nameless = [p for p in found if not p.family]
     named = resume(step, _store(options), nameless, _shards, options.parallel, told)

@@ -1,7 +1,8 @@
-"""What models are asked: KernelBench's problems, or the held-out split of a dataset of ours. Read, never kept.
+"""What models are asked: KernelBench, TritonBench-T, or the held-out split of a dataset of ours. Read, never kept.
 
 KernelBench (https://github.com/ScalingIntelligence/KernelBench): a folder with ``level1`` ... of ``.py`` files, or its
-dataset with columns ``code``, ``name``, ``level``, as parquet files or on the Hub.
+dataset with columns ``code``, ``name``, ``level``, as parquet files or on the Hub. TritonBench-T: see
+``kdata.tritonbench.problems``; its levels are its problems' difficulties.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from kdata.publish import read_dataset
 from kdata.record import Dropped, Origin, Task
 from kdata.step import Step
 from kdata.task import TaskError, find_entry_point
+from kdata.tritonbench import problems as tritonbench
 
 COLUMNS = {"code", "name"}
 
@@ -39,21 +41,31 @@ class Problem:
         return self.task.id
 
 
-def read_suite(suite: str, path: str, levels: Sequence[int] = (), most: int | None = None) -> list[Problem]:
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The problems of a suite, and those that no task can be made of."""
+
+    problems: list[Problem]
+    left_out: list[Dropped]
+
+
+def read_suite(suite: str, path: str, levels: Sequence[int] = (), most: int | None = None) -> Suite:
     """The problems of a suite, by level and number.
 
     Args:
-        suite: "kernelbench" or "heldout".
-        path: folder, parquet file, or dataset on the Hub.
+        suite: "kernelbench", "tritonbench" or "heldout".
+        path: folder, file, or dataset on the Hub.
         levels: which levels; () for all.
         most: at most this many of a level, the first ones.
 
     Raises:
         ValueError: there is nothing to read there, or no problem of these levels.
     """
-    reader = {"kernelbench": _kernelbench, "heldout": _heldout}[suite]
-    unique = {p.id: p for p in sorted(reader(path, levels), key=_order, reverse=True)}
-    found = sorted(unique.values(), key=_order)
+    reader: Callable[[str, Sequence[int]], Iterator[Problem | Dropped]]
+    reader = {"kernelbench": _kernelbench, "tritonbench": _tritonbench, "heldout": _heldout}[suite]
+    read = list(reader(path, levels))
+    problems = sorted((p for p in read if isinstance(p, Problem)), key=_order, reverse=True)
+    found = sorted({p.id: p for p in problems}.values(), key=_order)
     if missing := set(levels) - {p.level for p in found}:
         raise ValueError(f"{path} holds no {suite} problems of level {', '.join(map(str, sorted(missing)))}")
     if not found:
@@ -61,7 +73,8 @@ def read_suite(suite: str, path: str, levels: Sequence[int] = (), most: int | No
     seen: Counter[int] = Counter()
     for problem in found:
         seen[problem.level] += 1
-    return found if most is None else [p for level in sorted(seen) for p in _of(found, level)[:most]]
+    chosen = found if most is None else [p for level in sorted(seen) for p in _of(found, level)[:most]]
+    return Suite(chosen, [d for d in read if isinstance(d, Dropped)])
 
 
 def family_step(trace: Callable[[str, str], tuple[str, ...]], version: str) -> Step[Problem, Problem]:
@@ -89,7 +102,7 @@ def _order(problem: Problem) -> tuple[int, int, str]:
     return problem.level, int(number[1]) if number else 0, problem.name
 
 
-def _kernelbench(path: str, levels: Sequence[int]) -> Iterator[Problem]:
+def _kernelbench(path: str, levels: Sequence[int]) -> Iterator[Problem | Dropped]:
     for level, name, text in _texts(path):
         if levels and level not in levels:
             continue
@@ -100,6 +113,12 @@ def _kernelbench(path: str, levels: Sequence[int]) -> Iterator[Problem]:
             raise ValueError(f"{path}: {label} is no problem: {error}") from error
         origin = Origin("kernelbench", "ScalingIntelligence/KernelBench", "", label, ("MIT",))
         yield Problem(label, level, Task.make(text, entry_point, origin))
+
+
+def _tritonbench(path: str, levels: Sequence[int]) -> Iterator[Problem | Dropped]:
+    for name, level, task in tritonbench.read(path):
+        if not levels or level in levels:
+            yield task if isinstance(task, Dropped) else Problem(name, level, task)
 
 
 def _texts(path: str) -> Iterator[tuple[int, str, str]]:
@@ -152,7 +171,7 @@ def _from_hub(name: str) -> Iterator[Mapping[str, Any]]:
         yield from split
 
 
-def _heldout(path: str, levels: Sequence[int]) -> Iterator[Problem]:
+def _heldout(path: str, levels: Sequence[int]) -> Iterator[Problem | Dropped]:
     if levels:
         raise ValueError("a dataset's held-out split has no levels")
     for pair in read_dataset(_test_files(path)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -19,7 +20,7 @@ def render(summary: Mapping[str, Any], problems: bool = False) -> RenderableType
     head = Text(f"{summary['model']}\n{summary['mode']}", style="bold")
     parts: list[RenderableType] = [head, _metrics(summary["scores"]), _families(summary["scores"])]
     notes = Text("\n".join(f"{rule}: {about}" for rule, about in rules.items()), style="dim")
-    parts += [_failures(summary), *([_problems(summary)] if problems else []), notes]
+    parts += [_failures(summary), *_left_out(summary), *([_problems(summary)] if problems else []), notes]
     return Group(*parts)
 
 
@@ -68,6 +69,19 @@ def _failures(summary: Mapping[str, Any]) -> Table:
     for reason, count in list(summary["failures"].items())[:FAILURES]:
         made.add_row(reason, str(count))
     return made
+
+
+def _left_out(summary: Mapping[str, Any]) -> Iterator[Table]:
+    """Why problems of the suite are not asked, where there are such."""
+    left = summary.get("left_out", [])
+    if left:
+        made = Table(title=f"Problems left out: {len(left)} of {len(left) + len(summary['problems'])}",
+                     title_justify="left")  # fmt: skip
+        made.add_column("reason")
+        made.add_column("problems", justify="right")
+        for reason, count in sorted(Counter(row["reason"] for row in left).items(), key=lambda item: (-item[1], item)):
+            made.add_row(reason, str(count))
+        yield made
 
 
 def _problems(summary: Mapping[str, Any]) -> Table:

@@ -246,13 +246,13 @@ def test_suites_are_read_from_parquet_and_from_a_dataset(tmp_path: Path) -> None
     from factories import pairs
 
     eval_answers.write_suite(tmp_path / "suite")
-    wanted = read_suite("kernelbench", str(tmp_path / "suite"))
+    wanted = read_suite("kernelbench", str(tmp_path / "suite")).problems
     rows = [{"code": p.task.source, "name": f"{p.name.rpartition('/')[2]}.py", "level": p.level} for p in wanted]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "problems.parquet")
-    assert read_suite("kernelbench", str(tmp_path / "problems.parquet")) == wanted
-    assert [p.name for p in read_suite("kernelbench", str(tmp_path / "suite"), [2], 1)] == ["level2/1_Scaled"]
+    assert read_suite("kernelbench", str(tmp_path / "problems.parquet")).problems == wanted
+    assert [p.name for p in read_suite("kernelbench", str(tmp_path / "suite"), [2], 1).problems] == ["level2/1_Scaled"]
     write_dataset(pairs(), [], str(tmp_path / "dataset"), lambda info: "", 0)
-    held = read_suite("heldout", str(tmp_path / "dataset"))
+    held = read_suite("heldout", str(tmp_path / "dataset")).problems
     assert held
     assert {p.id for p in held} < {p.task.id for p in pairs()}
     assert all(p.family for p in held)

@@ -77,7 +77,7 @@ def test_a_missing_file_and_a_cut_archive_are_refused(tmp_path: Path) -> None:
 
 def test_answers_of_a_file_are_judged(tmp_path: Path) -> None:
     eval_answers.write_suite(tmp_path / "suite")
-    problem = next(p for p in read_suite("kernelbench", str(tmp_path / "suite"), [2]) if p.name == PROBLEM)
+    problem = next(p for p in read_suite("kernelbench", str(tmp_path / "suite"), [2]).problems if p.name == PROBLEM)
     asked = [Request(tuple(prompt(problem.task)), seed) for seed in (17, 18)]
     texts = [eval_answers.answer(PROBLEM, eval_answers.given(PROBLEM, r.seed)) for r in asked]
     file = write(tmp_path / "far.jsonl", [answer(r, text) for r, text in zip(asked, texts, strict=True)])
