@@ -1,9 +1,10 @@
 """Is the task, or nearly, a problem of the benchmark that models trained on this set will be scored with?
 
-KernelBench's own text is never committed: its problems are read from a folder or a parquet file.  Four comparisons:
+A benchmark's own text is never committed: KernelBench's problems are read from a folder or a parquet file, those of
+TritonBench-T from a checkout (``kdata.tritonbench.problems``).  Four comparisons:
 the class up to names, runs of tokens where the operators may be the same, the sequence of ATen operators, and its
-overlap for long ones.  Nearly everything that is a single operator (a ReLU) is also a level-1 problem: those are
-flagged, not dropped.
+overlap for long ones.  Nearly everything that is a single operator (a ReLU) is also a level-1 problem, or one of
+TritonBench's: those are flagged, not dropped.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from filters.chain import drop
 from kdata.record import Dropped, Origin, Pair, SourceFile, digest
 from kdata.step import Step
 from kdata.task import TaskError, parse
+from kdata.tritonbench import problems as tritonbench
 
 Trace = Callable[[str], tuple[str, ...]]
 TEXT_THRESHOLD = 0.6
 OPS_THRESHOLD = 0.8
+KERNELBENCH, TRITONBENCH = "KernelBench", "TritonBench"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +57,26 @@ class Problems:
         return tuple(frozenset(p.shingles) for p in self.items)
 
 
-def read_problems(path: str) -> list[SourceFile]:
-    """Read KernelBench problems: their texts by name.
+def read_problems(paths: str) -> list[SourceFile]:
+    """Read benchmark problems: their texts by name.
 
-    ``path`` is a folder of ``.py`` files (levels in subfolders ``level1``...), or a parquet file or folder of such
-    with columns ``code``, ``name`` and ``level``.
+    ``paths`` are, by commas, folders of ``.py`` files (levels in subfolders ``level1``...), parquet files or folders of
+    such with columns ``code``, ``name`` and ``level``, and checkouts of TritonBench.
 
     Raises:
         ValueError: there is no such path, or no problem in it.
     """
+    return [file for path in paths.split(",") for file in _read(path.strip())]
+
+
+def _read(path: str) -> list[SourceFile]:
+    if tritonbench.is_one(path):
+        found = tritonbench.texts(path).items()
+        return [SourceFile(Origin("benchmark", TRITONBENCH, "", name), text) for name, text in found]
     texts = sorted(_texts(Path(path)))
     if not texts:
         raise ValueError(f"no benchmark problems in {path}: neither .py nor .parquet files")
-    return [SourceFile(Origin("benchmark", "KernelBench", "", name), text) for name, text in texts]
+    return [SourceFile(Origin("benchmark", KERNELBENCH, "", name), text) for name, text in texts]
 
 
 def fingerprint_step(trace: Trace, version: str) -> Step[SourceFile, Problem]:
@@ -77,15 +87,27 @@ def fingerprint_step(trace: Trace, version: str) -> Step[SourceFile, Problem]:
     """
 
     def run(files: Sequence[SourceFile]) -> Iterator[Problem | Dropped]:
-        for file in files:
-            try:
-                parse(file.text)
-            except TaskError as error:
-                yield Dropped("benchmark", file.id, "not a task", str(error), file.origin.path)
-            else:
-                yield _problem(file.origin.path, file.text, trace(file.text))
+        for name, source in _sources(files):
+            yield source if isinstance(source, Dropped) else _problem(name, source, trace(source))
 
-    return Step("benchmark", "1", SourceFile, Problem, run, {"trace": version})
+    parameters = {"trace": version, "tritonbench": tritonbench.VERSION}
+    return Step("benchmark", "1", SourceFile, Problem, run, parameters)
+
+
+def _sources(files: Sequence[SourceFile]) -> Iterator[tuple[str, str | Dropped]]:
+    """Name and task of each problem, or why it is none."""
+    theirs = {f.origin.path: f.text for f in files if f.origin.repository == TRITONBENCH}
+    for name, task in zip(theirs, tritonbench.tasks(theirs) if theirs else (), strict=True):
+        yield f"tritonbench/{name}", task if isinstance(task, Dropped) else task.source
+    for file in files:
+        if file.origin.repository == TRITONBENCH:
+            continue
+        try:
+            parse(file.text)
+        except TaskError as error:
+            yield file.origin.path, Dropped("benchmark", file.id, "not a task", str(error), file.origin.path)
+        else:
+            yield file.origin.path, file.text
 
 
 def match(pair: Pair, problems: Problems) -> tuple[str, bool] | None:
@@ -107,7 +129,7 @@ def check(pair: Pair, problems: Problems) -> str | None:
 
 
 def flags(pairs: Iterable[Pair], problems: Problems) -> dict[str, str]:
-    """Pair id -> the one-operator level-1 problem that it equals in operators: a column of the published set."""
+    """Pair id -> the one-operator problem that it equals in operators: a column of the published set."""
     matches = ((p.id, match(p, problems)) for p in pairs)
     return {i: found[0].partition(": ")[2] for i, found in matches if found and not found[1]}
 
@@ -128,12 +150,17 @@ def _match_ops(ops: tuple[str, ...], problems: Problems) -> tuple[str, bool] | N
         return None
     for problem in problems.items:
         if problem.ops == ops:
-            leak = not (problem.level == 1 and len(ops) == 1)
+            leak = not (_elementary(problem) and len(ops) == 1)
             return f"benchmark problem, same operators: {problem.name}", leak
     for problem in problems.items:
         if ops_jaccard(ops, problem.ops) >= OPS_THRESHOLD:
             return f"benchmark problem, similar operators: {problem.name}", True
     return None
+
+
+def _elementary(problem: Problem) -> bool:
+    """Whether a problem may be a single operator that anybody's code holds."""
+    return problem.level == 1 or problem.name.startswith("tritonbench/")
 
 
 def _may_equal(one: tuple[str, ...], other: tuple[str, ...]) -> bool:

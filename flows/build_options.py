@@ -43,7 +43,9 @@ class BuildOptions(BaseModel):
         "needed of them; nothing of them is installed or run. Only where a source gives less than the limit.",
     )
     problems: str | None = Field(
-        None, description="Folder or parquet file of KernelBench problems: pairs that leak them are dropped."
+        None,
+        description="Folder or parquet file of KernelBench problems, checkout of TritonBench; several by commas. Pairs "
+        "that leak them are dropped.",
     )
     cache: str = Field("out/cache", description="Folder (or fsspec URL) of what builds share: the problems' operators.")
     per_repository: int = Field(500, ge=0, description="At most this many pairs of one repository; 0 for any number.")
