@@ -18,12 +18,11 @@ import fsspec
 
 from kdata.record import Candidate, Origin, Task
 from kdata.task import TaskError, find_entry_point
+from kdata.verify.cuda_text import language_of
 from kdata.verify.source import task_part
 
 LONGEST = 11 << 20  # bytes of a file that are read: more than the judge accepts
 CANDIDATE = re.compile(rb"^class[ \t]+ModelNew\b", re.MULTILINE)
-CUDA = re.compile(r"\bload_inline\b|\bcpp_extension\b|__global__")
-TRITON = re.compile(r"\btriton\b")
 TASK = re.compile(rb"^def[ \t]+get_inputs\b", re.MULTILINE)
 
 
@@ -61,8 +60,7 @@ def make(code: str, kernel: str, origin: Origin, made_by: str) -> Candidate:
     except TaskError:
         entry_point = "Model"  # the judge says what is wrong
     task = Task.make(code, entry_point, origin, symbol=origin.path)
-    cuda = CUDA.search(kernel) and not TRITON.search(kernel)
-    return Candidate.make(task, kernel, "cuda" if cuda else "triton", made_by)
+    return Candidate.make(task, kernel, language_of(kernel), made_by)
 
 
 def _read(root: str) -> Iterator[Source]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kdata.record import Candidate, Origin, Task
+from kdata.verify.cuda_text import language_of
 
 TASK_COLUMNS = ("python_code", "entry_point")
 PAIR_COLUMNS = (*TASK_COLUMNS, "triton_code")
@@ -29,12 +30,15 @@ def task(row: Mapping[str, Any]) -> Task:
 
 
 def candidate(row: Mapping[str, Any]) -> Candidate:
-    """The candidate of a row. KernelBook names its class ``<entry point>New``; ours is ``ModelNew``."""
+    """The candidate of a row. KernelBook names its class ``<entry point>New``; ours is ``ModelNew``.
+
+    Its language is what its text says.
+    """
     source, name = text(row["triton_code"]), f"{row['entry_point']}New"
     classes = _classes(source)
     if "ModelNew" not in classes and name in classes:
         source = f"{source.rstrip()}\n\n\nModelNew = {name}\n"
-    return Candidate.make(task(row), source, "triton", "kernelbook")
+    return Candidate.make(task(row), source, language_of(source), "kernelbook")
 
 
 def text(value: Any) -> str:

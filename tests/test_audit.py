@@ -91,8 +91,7 @@ def test_rows_in_kernelbooks_columns(tmp_path: Path) -> None:
             for name, (task, kernel, _) in ROWS.items()]  # fmt: skip
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "book.parquet")
     wanted = {name: reason for name, (_, _, reason) in ROWS.items()}
-    # KernelBook's form names no language, and its programs are Triton's.
-    check(*judged(tmp_path / "book.parquet", tmp_path / "out"), wanted | {"cuda": reasons.FORBIDDEN_IMPORT})
+    check(*judged(tmp_path / "book.parquet", tmp_path / "out"), wanted)
 
 
 def test_rows_of_kernelbenchs_problems_and_answers(tmp_path: Path) -> None:

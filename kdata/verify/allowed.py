@@ -79,6 +79,8 @@ class Watch(TorchDispatchMode):
         result = function(*args, **kwargs)
         if name in COPIES and isinstance(result, torch.Tensor) and self._truncates(args, result):
             self.called[f"aten.{name} to {str(result.dtype)[6:]}"] = None
+        if self._ledger.native and name in COPIES and isinstance(result, torch.Tensor) and _to_host(args, result):
+            self.called[f"aten.{name} to the host"] = None
         if self._ledger.made and name in COPIES and isinstance(result, torch.Tensor):
             self._ledger.made.copied([t for t in args if isinstance(t, torch.Tensor)], result)
         return tree_map_only(torch.Tensor, self._poisoned, result) if name in EMPTY else result
@@ -103,6 +105,12 @@ class Watch(TorchDispatchMode):
             made = guarded(tensor.shape, tensor.stride(), tensor.dtype, tensor.device)
         self.made.append(made)
         return made
+
+
+def _to_host(args: Any, result: torch.Tensor) -> bool:
+    """Whether more than single numbers were copied from the device to where native code can compute with them."""
+    sources = [t for t in args if isinstance(t, torch.Tensor)]
+    return result.device.type == "cpu" and result.numel() > SCALARS and any(t.is_cuda for t in sources)
 
 
 def _kept_buffers(module: torch.nn.Module) -> Iterator[torch.Tensor]:

@@ -40,6 +40,7 @@ class Findings:
     launched: list[dict[str, Any]] = field(default_factory=list)  # of all of them
     failures: dict[int, str] = field(default_factory=dict)  # of trials, by their numbers: why each failed
     builds: tuple[Build, ...] = ()
+    versions: tuple[str, ...] = ()  # of what compiled the candidate, beside what judges
     guards: tuple[str, ...] = ()
     mode: str = "train"
     device: str = ""

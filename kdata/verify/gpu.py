@@ -60,6 +60,11 @@ class Card:
         rows = _ask(f"--query-gpu={fields}", self.uuid)
         return ", ".join(rows[0]) if rows else ""
 
+    def capability(self) -> str:
+        """The version of its instruction set: "90" for Hopper's; "" where the driver does not tell."""
+        rows = _ask("--query-gpu=compute_cap", self.uuid)
+        return rows[0][0].replace(".", "") if rows else ""
+
     def strangers(self) -> int:
         """How many processes compute on it that keep to no lock of ours, as far as the driver tells."""
         pids = [row[0] for row in _ask("--query-compute-apps=pid", self.uuid)]

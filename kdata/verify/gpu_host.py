@@ -126,6 +126,8 @@ class Full:
                 return self._watch(question["seed"])
             case "profile":
                 return {"kernels": self._profile(question["seed"])}
+            case "follow":
+                return {"follows": self._follows(question["seed"])}
         return self._sampler.answer(question, self._scratch)
 
     def _watch(self, seed: int) -> dict[str, Any]:
@@ -141,6 +143,14 @@ class Full:
             raise host.StopTrialError("out of bounds", "beside what torch.empty gave")
         outline = self._sampler.keep(inputs, outputs)
         return outline | {"aten": list(watch.called), "launches": len(_ledger.launches)}
+
+    def _follows(self, seed: int) -> bool:
+        """Whether one call launches all its kernels on the stream that is current, where that is not the usual one."""
+        inputs, stream = self._draws.make(seed), torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        _sync()
+        with _ledger.watched(), torch.cuda.stream(stream):
+            host.forward(self._model, inputs, Watch(_ledger), "off")
+        return not any(launch.get("elsewhere") for launch in _ledger.launches)
 
     def _profile(self, seed: int) -> list[list[Any]]:
         """Name, stream, start and duration (nanoseconds) of everything the device did in some calls, call by call."""

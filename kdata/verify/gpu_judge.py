@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -13,12 +13,12 @@ from kdata.sandbox.guard import Limits
 from kdata.sandbox.pool import lease
 from kdata.sandbox.session import Session
 from kdata.sandbox.worker import Answer, JobError
-from kdata.verify import reasons
+from kdata.verify import cuda, reasons
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.gpu import Card, LostError, borrow, cards, healthy, held
 from kdata.verify.gpu_full import COMPILING, UnmeasuredError, opened
 from kdata.verify.options import Options
-from kdata.verify.scratch import GIVEN, RETURNED, SOURCE, VALUE
+from kdata.verify.scratch import GIVEN, RETURNED, VALUE
 from kdata.verify.timing import Plan, Timer, kernel_names
 from kdata.verify.witness import ANSWERED
 
@@ -52,7 +52,7 @@ def call(candidate: Candidate, payload: Mapping[str, Any], given: bytes, options
         JobError: the candidate's process gave no answer.
         LostError: the GPU does not compute any more.
     """
-    files = {GIVEN: given, SOURCE: candidate.source.encode()}
+    files = {GIVEN: given, **cuda.handed(candidate, options)}
     with borrow() as card, held(card, alone=False), _watched(card):
         limits = card.limits(options.gpu_timeout, options.gpu_memory)
         with lease("torch", "kdata.verify.gpu_host:warm", **card.environment(options.tf32)) as worker:
@@ -101,7 +101,7 @@ class Seat:
         """The process; a new one where there is none."""
         if self._session is None:
             limits = self.card.limits(self.options.gpu_timeout + 4 * COMPILING, self.options.gpu_memory)
-            files = {SOURCE: self.candidate.source.encode(), GIVEN: given}
+            files = {GIVEN: given, **cuda.handed(self.candidate, self.options)}
             payload = {"mode": self.mode, "tf32": self.options.tf32, "trials": trials}
             environment = self.card.environment(self.options.tf32)
             worker = self._stack.enter_context(lease("torch", "kdata.verify.gpu_host:warm", **environment))
@@ -188,16 +188,25 @@ def _measure(seat: Seat, found: Findings) -> None:
                 full.check(thorough=options.level == "trust")
             finally:
                 found.trials += full.trials
+            if seat.candidate.language == "cuda":
+                cuda.look(full, cuda.compiled(seat.candidate, options).kernels, found)
             found.check(ANSWERED, True, f"{len(full.trials)} draws")
             if not options.timed:
                 return
             timer = Timer(full, card, Plan(baselines=options.baselines), options.tf32)
             timer.prepare()
         with held(card, alone=True):
-            own = kernel_names(seat.candidate.source)
+            own = _own(seat)
             found.timing = timer.run(own)
         timer.object_to(found.timing, own)
         found.check("timed", True, found.timing.label)
+
+
+def _own(seat: Seat) -> Container[str]:
+    """The candidate's kernels, by the names that a device gives them."""
+    if seat.candidate.language == "cuda":
+        return cuda.compiled(seat.candidate, seat.options).kernels
+    return kernel_names(seat.candidate.source)
 
 
 @contextmanager

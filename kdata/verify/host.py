@@ -46,8 +46,8 @@ class Engine:
     settle: Callable[[], None]  # wait for the device
     turn_round: Callable[[bool], None] = lambda _: None  # let programs run last to first
     choices: Callable[[], int] = lambda: 0  # turns after which an autotuner has had them all
-    left: Callable[[], list[Any]] = list  # what a candidate keeps where no object of Python's shows it
     enclosed: bool = False  # whether the enclosure holds while the candidate runs: not where kernels are compiled
+    left: Callable[[], list[Any]] = list  # what a candidate keeps where no object of Python's shows it
 
 
 _engine = Engine(

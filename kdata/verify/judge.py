@@ -19,8 +19,9 @@ from kdata.record import Build, Candidate, Check, Origin, Receipt, Task, Trial, 
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
-from kdata.verify import admission, beyond, breadth, gpu_judge, reasons, targets, unseen, whole, witness
+from kdata.verify import admission, beyond, breadth, gpu_judge, languages, reasons, targets, unseen, whole, witness
 from kdata.verify.compare import Tensors
+from kdata.verify.cuda_text import language_of
 from kdata.verify.findings import Findings, Judgement, Launch, RejectedError
 from kdata.verify.gpu import LostError
 from kdata.verify.gpu_judge import Seat
@@ -28,13 +29,11 @@ from kdata.verify.options import INTERPRETED, WHOLE, Options
 from kdata.verify.scratch import GIVEN, KEPT, RETURNED, SOURCE
 from kdata.verify.source import (
     asks_how,
-    defines_kernel,
     describes,
     integers,
     landmarks,
     object_to,
     task_part,
-    values_named,
 )
 from kdata.verify.tolerances import VERSION
 from kdata.verify.trial import Expected, compare
@@ -79,12 +78,13 @@ def _judged(task: Task, candidate: Candidate, options: Options, step: int) -> Re
         found.device = gpu_judge.device(options)
         salt = candidate.id if options.level == "trust" else ""  # no candidate can hold answers to draws of its own id
         gradient = breadth.offers_gradients(candidate.source)
-        named = values_named(candidate.source)
+        named = languages.values_named(candidate)
         asked = task.source, task.entry_point, replace(options, targets=()), salt, gradient, named, step
         expected = expect(*asked)
         found.mode = expected.mode
         if not (salt or asks_how(candidate.source)):
             expected = expected.called_one_way()
+        languages.prepare(candidate, options, found)
         with gpu_judge.seated(candidate, expected.mode, options, found) as seat:
             _run(candidate, expected, options, found, seat)
             if seat is None:
@@ -117,16 +117,16 @@ def judge_files(
         OSError: a file cannot be read.
     """
     text, kernel = (_read(Path(p)) for p in (task_path, kernel_path))
-    text = task_part(text)
+    text, language = task_part(text), language_of(kernel)
     origin = Origin("local", Path(task_path).parent.name, "", Path(task_path).name)
     try:
         entry_point = find_entry_point(text)
     except TaskError as error:
         task = Task.make(text, "Model", origin)
-        candidate = Candidate.make(task, kernel, "triton", "file")
+        candidate = Candidate.make(task, kernel, language, "file")
         return _receipt(candidate, "unverified", reasons.BAD_TASK, str(error), Findings(), options)
     task = Task.make(text, entry_point, origin)
-    return rule(task, Candidate.make(task, kernel, "triton", "file"), options)
+    return rule(task, Candidate.make(task, kernel, language, "file"), options)
 
 
 @lru_cache(maxsize=8)
@@ -172,14 +172,14 @@ def _read(path: Path) -> str:
 def _admit(candidate: Candidate, options: Options) -> None:
     if options.device == "cuda" and not gpu_judge.device(options):
         raise UndecidedError(reasons.NO_GPU, "there is no CUDA device here")
-    if candidate.language != "triton":
-        raise UndecidedError(reasons.NO_GPU, f"{candidate.language} is not interpreted")
+    if missing := languages.lacking(candidate, options):
+        raise UndecidedError(*missing)
     try:
         for target in options.targets:
             targets.parse(target)
     except ValueError as error:
         raise UndecidedError(reasons.BAD_OPTION, str(error)) from error
-    if objection := object_to(candidate.source):
+    if objection := languages.object_to(candidate):
         raise RejectedError(objection.reason, objection.detail)
 
 
@@ -233,7 +233,7 @@ def _run(
         raise RejectedError(*value["failed"])
     returned = Tensors(value["manifest"], answer.files.get(RETURNED, b""))
     own = _own_sizes(candidate) if expected.variants[0]["sizes"] else ()
-    judgement = Judgement(expected, numbers, value, returned, defines_kernel(candidate.source), own)
+    judgement = Judgement(expected, numbers, value, returned, languages.defines_kernel(candidate), own)
     for name in expected.unused:
         found.check("every parameter matters", False, name)
     judgement.decide(
@@ -361,7 +361,7 @@ def _crash(error: JobError, candidate: Candidate, expected: Expected, options: O
 
 
 def _build(candidate: Candidate, options: Options, found: Findings) -> None:
-    if not options.targets:
+    if not options.targets or candidate.language != "triton":
         return
     found.builds = tuple(targets.compile_kernels(candidate.source, found.signatures, options.targets))
     failed = [b for b in found.builds if b.error]
@@ -383,7 +383,7 @@ def _receipt(
         candidate.id, verdict, reason, detail[:1000], checks, trials, tuple(s["kernel"] for s in found.signatures),
         builds,
         mode=found.mode, effort=options.level, device=found.device or DEVICE, isolation="+".join(found.guards),
-        tolerances=VERSION, harness=harness(), versions=versions(), timing=found.timing,
+        tolerances=VERSION, harness=harness(), versions=versions() + found.versions, timing=found.timing,
         precision=options.precision,
     )  # fmt: skip
 

@@ -15,7 +15,8 @@ from typing import Any
 from kdata.record import Candidate, Check, Receipt, Task, digest
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
-from kdata.verify import reasons
+from kdata.verify import cuda, languages, reasons
+from kdata.verify.findings import RejectedError
 from kdata.verify.gpu import borrow, held
 from kdata.verify.judge import UndecidedError, expect, versions
 from kdata.verify.options import INTERPRETED, Options
@@ -55,7 +56,10 @@ def judge(candidate: Candidate, options: Options, sizes: Mapping[str, int] | Non
     payload = {"source": task.source, "entry_point": task.entry_point, "sizes": dict(sizes or {}),
                "device": options.device}  # fmt: skip
     try:
-        answer = _call("answer", payload, candidate.source, options)
+        files = cuda.handed(candidate, options, lenient=True)
+        answer = _call("answer", payload, files, options)
+    except RejectedError as rejection:
+        return Upstream(False, False, False, f"{rejection.reason}: {rejection.detail}"[:300])
     except JobError as error:
         return Upstream(False, False, False, str(error)[:300], guards=error.guards)
     found, guards = answer.value, answer.guards
@@ -65,7 +69,7 @@ def judge(candidate: Candidate, options: Options, sizes: Mapping[str, int] | Non
     verdict = Upstream(bool(found["compiled"]), now, loose, str(found["error"])[:300], guards=guards)
     if options.device != "cuda" or not options.timed or not verdict.correct_loose:
         return verdict
-    own = _times(("candidate",), payload, candidate.source, options).get("candidate")
+    own = _times(("candidate",), payload, files, options).get("candidate")
     baselines = _baselines(task.source, task.entry_point, options)
     return replace(verdict, candidate=own, eager=baselines.get("eager"), compile=baselines.get("compile"))
 
@@ -74,14 +78,14 @@ def judge(candidate: Candidate, options: Options, sizes: Mapping[str, int] | Non
 def _baselines(source: str, entry_point: str, options: Options) -> Mapping[str, float | None]:
     """A task's baselines, measured once for all its candidates, in a process that sees none of them."""
     payload = {"source": source, "entry_point": entry_point, "sizes": {}, "device": options.device}
-    return _times([b for b in options.baselines if b in BASELINES], payload, "", options)
+    return _times([b for b in options.baselines if b in BASELINES], payload, {SOURCE: b""}, options)
 
 
 def _times(
-    programs: Sequence[str], payload: Mapping[str, Any], source: str, options: Options
+    programs: Sequence[str], payload: Mapping[str, Any], files: Mapping[str, bytes], options: Options
 ) -> dict[str, float | None]:  # fmt: skip
     try:
-        found = _call("times", {**payload, "programs": list(programs)}, source, options).value
+        found = _call("times", {**payload, "programs": list(programs)}, files, options).value
     except JobError:
         return {}
     return {name: _number(found.get(name)) for name in programs} if isinstance(found, dict) else {}
@@ -91,8 +95,8 @@ def receipt(task: Task, candidate: Candidate, options: Options) -> Receipt:
     """What KernelBench would say, at its tolerance of today, as a receipt. On a CPU sizes are scaled down."""
     made = partial(Receipt, candidate.id, device=options.device, effort="kernelbench", harness=harness(),
                    versions=versions())  # fmt: skip
-    if candidate.language != "triton":
-        return made(verdict="unverified", reason=reasons.NO_GPU, detail=f"{candidate.language} is not judged")
+    if missing := languages.lacking(candidate, options):
+        return made(verdict="unverified", reason=missing[0], detail=missing[1])
     sizes = None if options.device == "cuda" else small_sizes(candidate, options)
     if sizes is None and options.device != "cuda":
         return made(verdict="unverified", reason=reasons.BAD_TASK, detail="no sizes at which a CPU can run it")
@@ -123,13 +127,13 @@ def small_sizes(candidate: Candidate, options: Options) -> dict[str, int] | None
     return {name: int(value) for name, _, value in pairs}
 
 
-def _call(job: str, payload: Mapping[str, Any], source: str, options: Options) -> Answer:
+def _call(job: str, payload: Mapping[str, Any], files: Mapping[str, bytes], options: Options) -> Answer:
     """What a function of ``kdata.verify.kernelbench_job`` answers.
 
     Raises:
         JobError: it gave no answer.
     """
-    function, files = f"kdata.verify.kernelbench_job:{job}", {SOURCE: source.encode()}
+    function = f"kdata.verify.kernelbench_job:{job}"
     if options.device == "cpu":
         with lease("torch", "kdata.verify.host:warm", **INTERPRETED) as worker:
             return worker.call(function, payload, options.limits(), files)

@@ -7,13 +7,21 @@ import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from kdata.verify import enclosure
 from kdata.verify.subset import own_names
 
+_offered: dict[str, Any] = {}  # what candidates find among their builtins beside Python's
+
 
 class ImportingError(Exception):
     """The candidate's file cannot be imported: what it raised, in one line."""
+
+
+def offer(name: str, thing: Any) -> None:
+    """Give candidates another builtin."""
+    _offered[name] = thing
 
 
 def load(path: Path) -> ModuleType:
@@ -28,7 +36,7 @@ def load(path: Path) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     tree = ast.parse(path.read_bytes())
-    vars(module)["__builtins__"] = enclosure.builtins_for(own_names(tree))
+    vars(module)["__builtins__"] = enclosure.builtins_for(own_names(tree)) | _offered
     sys.modules[enclosure.CANDIDATE] = module
     enclosure.install()
     try:

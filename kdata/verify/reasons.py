@@ -8,6 +8,7 @@ TOO_LONG = "too long"
 NO_MODEL_NEW = "no ModelNew"
 FORBIDDEN_IMPORT = "imports what it may not"
 ABSENT_PACKAGE = "needs a package that is absent"
+NO_KERNEL = "no kernel"
 BEHIND = "reaches behind the interface"  # of a kernel and its caller: interpreter, machine, shared settings
 
 # Building and running it
@@ -52,6 +53,7 @@ UNSEEN = "does something else at its own sizes"  # which are too large to be jud
 UNSEEN_BEYOND = "does something else at larger sizes"  # likewise
 WEAK_TASK = "the task tells right from wrong too poorly"
 NO_GPU = "needs a GPU"
+NO_COMPILER = "needs a compiler"
 GPU_LOST = "the GPU is lost"
 BAD_OPTION = "bad option"
 INTERNAL = "the judge failed"

@@ -26,7 +26,7 @@ import random
 import re
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -73,7 +73,7 @@ class Timer:
         self._kernels: list[list[Any]] = []
         self._random = random.Random(secrets.randbits(64))
 
-    def run(self, own: set[str]) -> Timing:
+    def run(self, own: Container[str]) -> Timing:
         """Take all samples. ``own`` names the candidate's kernels.
 
         Raises:
@@ -93,7 +93,7 @@ class Timer:
             self._notes.append(f"measured {again + 1} times")
         return self._timing(found, own, (before, self._card.condition()))
 
-    def object_to(self, timing: Timing, own: set[str]) -> None:
+    def object_to(self, timing: Timing, own: Container[str]) -> None:
         """What a trick with the clocks, or with the work, has left behind.
 
         Raises:
@@ -233,7 +233,7 @@ class Timer:
         except (TypeError, ValueError) as error:
             raise RejectedError(reasons.CRASH, "its process said what makes no sense") from error
 
-    def _timing(self, found: Claim, own: set[str], condition: tuple[str, str]) -> Timing:
+    def _timing(self, found: Claim, own: Container[str], condition: tuple[str, str]) -> Timing:
         kernels, ratio = self._kernels, found.ratio
         starts = Series(LAUNCH, (), tuple(round(v, 3) for block in self._launch for v in block), ())
         return Timing(

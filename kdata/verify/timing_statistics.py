@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,7 +86,7 @@ def _union(spans: list[tuple[int, int]]) -> int:
     return total
 
 
-def share(kernels: Sequence[Sequence[Any]], own: set[str]) -> float:
+def share(kernels: Sequence[Sequence[Any]], own: Container[str]) -> float:
     """How much of the device's time was spent in kernels of these names."""
     total = sum(k[4] for k in kernels)
     return sum(k[4] for k in kernels if k[1] in own) / total if total else 0.0

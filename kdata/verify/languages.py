@@ -1,0 +1,43 @@
+"""What the judge does otherwise for each language that candidates are written in."""
+
+from __future__ import annotations
+
+from kdata.record import Candidate
+from kdata.verify import cuda, cuda_text, reasons, source
+from kdata.verify.findings import Findings
+from kdata.verify.options import Options
+
+TRITON, CUDA = "triton", "cuda"
+
+
+def lacking(candidate: Candidate, options: Options) -> tuple[str, str] | None:
+    """What this machine lacks to judge a candidate: a reason and a detail; None where there is all."""
+    if candidate.language == CUDA:
+        return cuda.lacking(options)
+    known = candidate.language == TRITON
+    return None if known else (reasons.NO_GPU, f"{candidate.language} is neither interpreted nor compiled here")
+
+
+def object_to(candidate: Candidate) -> source.Objection | None:
+    """The first reason not to run a candidate's text; None if there is none."""
+    return (cuda_text.object_to_text if candidate.language == CUDA else source.object_to)(candidate.source)
+
+
+def values_named(candidate: Candidate) -> tuple[float, ...]:
+    """Numbers that a candidate's kernels name: inputs at which they may do other than they do elsewhere."""
+    return (cuda_text.values_named if candidate.language == CUDA else source.values_named)(candidate.source)
+
+
+def defines_kernel(candidate: Candidate) -> bool:
+    """Whether a text that was admitted has a kernel of its own."""
+    return candidate.language == CUDA or source.defines_kernel(candidate.source)
+
+
+def prepare(candidate: Candidate, options: Options, found: Findings) -> None:
+    """Compile what is compiled before it runs.
+
+    Raises:
+        RejectedError: it does not compile.
+    """
+    if candidate.language == CUDA:
+        cuda.prepare(candidate, options, found)
