@@ -15,10 +15,13 @@ from kdata.shards import Store
 from sources import repositories
 from sources.collect import collect
 from sources.mine import LARGE, Meter
+from sources.modules import ABSTRACT, NO_FORWARD
 
 REASONS = 6  # of a source that the table names; the rest is summed up
 # What was not tried, or is another's: no loss.
-UNTRIED = (repositories.FULL, "duplicate", "no forward")
+UNTRIED = (repositories.FULL, "duplicate")
+# Classes that by themselves compute nothing: bases left to subclasses, containers, views.
+NOTHING = (ABSTRACT, NO_FORWARD, "computes nothing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +63,13 @@ def mined(source: str, out: str, limit: int | None, seed: int, workers: int, siz
 
 
 def table(rows: Sequence[Mined]) -> Table:
-    """Sources by what was found in them, cut, and runs; why the rest was lost; and what a task cost."""
+    """Sources by what was found in them, cut, and runs; why the rest was lost; and what a task cost.
+
+    Shares of what runs are of all that was tried, and of what of it computes.
+    """
     shown = Table(title="Mined", title_justify="left")
     shown.add_column("source", overflow="fold")
-    for name in ("found", "cut", "runnable", "lost", "CPU s a task"):
+    for name in ("found", "cut", "runnable", "share", "of what computes", "lost", "CPU s a task"):
         shown.add_column(name, justify="right")
     shown.add_column("lost by reason", overflow="fold")
     for row in rows:
@@ -78,9 +84,11 @@ def table(rows: Sequence[Mined]) -> Table:
 
 
 def _cells(row: Mined) -> list[str]:
-    lost = sum(count for reason, count in row.reasons.items() if reason not in UNTRIED)
+    lost = sum(count for reason, count in row.reasons.items() if reason not in (*UNTRIED, *NOTHING))
+    nothing = sum(row.reasons[reason] for reason in NOTHING)
+    shares_ = [f"{len(row.tasks) / max(1, len(row.tasks) + lost + more):.0%}" for more in (nothing, 0)]
     cost = f"{row.seconds / row.made:.2f}" if row.made else "-"
-    return [*map(str, (row.found, row.cut, len(row.tasks), lost)), cost]
+    return [*map(str, (row.found, row.cut, len(row.tasks))), *shares_, str(lost), cost]
 
 
 def _why(reasons: Counter[str]) -> str:

@@ -19,7 +19,7 @@ from sources.capture_package import Observed, observe
 from sources.danger import touches_system
 from sources.hints import Hints
 from sources.lacking import asks
-from sources.modules import Candidate
+from sources.modules import NO_FORWARD, Candidate
 from sources.rewrite import without_docstrings
 from sources.roots import Roots
 from sources.slicer import SliceError, Slicer
@@ -81,7 +81,9 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
             else:
                 try:
                     told = observed.seen.get(candidate.path, {}).get(candidate.symbol)
-                    cuts.append(_cut(slicer, hints, candidate, watch and not (told and told["specs"]), told))
+                    watched = watch and not (told and told["specs"])
+                    cuts.append(_cut(slicer, hints, candidate, watched, told) if not candidate.methods else
+                                _called_by(slicer, hints, candidate))  # fmt: skip
                 except SliceError as error:
                     refused.append(_refused(candidate, error.reason, str(error)))
                 except SyntaxError as error:  # one cut gone wrong is not the package's end
@@ -126,21 +128,44 @@ def _refused(candidate: Candidate, reason: str, detail: str) -> dict[str, str]:
     return {"path": candidate.path, "symbol": candidate.symbol, "reason": reason, "detail": detail}
 
 
+def _called_by(slicer: Slicer, hints: Hints, candidate: Candidate) -> dict[str, Any]:
+    """The cut of a class without a forward, as one whose forward calls its first method; of the ``others``, more cuts.
+
+    Raises:
+        SliceError: by none of them it can be cut.
+    """
+    found, failure = list[dict[str, Any]](), SliceError(NO_FORWARD, "")
+    for method in candidate.methods:
+        try:
+            found.append(_cut(slicer, hints, candidate, False, None, method))
+        except SliceError as error:
+            failure = error
+    if not found:
+        raise failure
+    first, *rest = found
+    others = [{k: c[k] for k in ("source", "name", "lacks")} for c in rest]
+    inlined = list(dict.fromkeys(f for c in found for f in c["inlined"]))
+    return first | {"told": first["told"] | {"others": others}, "inlined": inlined}
+
+
 def _cut(
-    slicer: Slicer, hints: Hints, candidate: Candidate, watch: bool, seen: dict[str, Any] | None
-) -> dict[str, Any]:
+    slicer: Slicer, hints: Hints, candidate: Candidate, watch: bool, seen: dict[str, Any] | None,
+    method: str = "forward",
+) -> dict[str, Any]:  # fmt: skip
     sites = hints.sites(Here(candidate.path, candidate.symbol)) if candidate.kind == "module" else []
     named = {p: Here(*target) for p, target in seen["needs"].items()} if seen else {}
     needs = sorted({h for s in sites for h in s.needs}.union(named.values()), key=str)
     said = sorted({w for s in sites for w in s.words()})
     try:
-        cut = write_cut(slicer, candidate.path, candidate.symbol, needs, said)
+        cut = write_cut(slicer, candidate.path, candidate.symbol, needs, said, method)
         if (needs or said) and touches_system(cut.source):
             raise SliceError("touches the system", "by way of its arguments")
     except SliceError:
-        cut, seen = write_cut(slicer, candidate.path, candidate.symbol), None
+        cut, seen = write_cut(slicer, candidate.path, candidate.symbol, method=method), None
     if candidate.kind == "function":
         cut = _wrapped(cut)
+    elif method != "forward":
+        cut = by_method(cut, method)
     if misuse := touches_system(cut.source):
         raise SliceError("touches the system", misuse)
     if len(cut.source) > MAX_SOURCE:
@@ -184,9 +209,41 @@ def _wrapped(cut: Cut) -> Cut:
     arguments = [*function.args.posonlyargs, *function.args.args]
     needed = [a.arg for a in arguments[: len(arguments) - len(function.args.defaults)]] or [arguments[0].arg]
     taken = {n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
-    name = "".join(word[:1].upper() + word[1:] for word in cut.name.split("_"))
+    name = _camel(cut.name)
     name = name if name not in taken else f"{name}Module"
     base = "nn.Module" if "\nimport torch.nn as nn\n" in cut.source else "torch.nn.Module"
     given = ", ".join(needed)
     text = f"\n\nclass {name}({base}):\n    def forward(self, {given}):\n        return {cut.name}({given})\n"
     return replace(cut, source=cut.source + text, name=name)
+
+
+def by_method(cut: Cut, method: str) -> Cut:
+    """The cut of a class, with a subclass whose forward calls one of its methods.
+
+    Raises:
+        SliceError: the cut is without the method: it touches the system.
+    """
+    tree = ast.parse(cut.source)
+    classes = {n.name: n for n in tree.body if isinstance(n, ast.ClassDef)}
+    stack, found = [cut.name], None
+    while stack and found is None:
+        node = classes.pop(stack.pop(0), None)
+        found = next((s for s in getattr(node, "body", ()) if getattr(s, "name", "") == method), None)
+        stack += [b.id for b in getattr(node, "bases", ()) if isinstance(b, ast.Name)]
+    if not isinstance(found, ast.FunctionDef):
+        raise SliceError("touches the system", f"in {method}")
+    arguments = [a.arg for a in found.args.args[1:]]
+    given = ", ".join(arguments[: len(arguments) - len(found.args.defaults)] or arguments[:1])
+    name, taken = f"{cut.name}{_camel(method)}", {getattr(n, "name", "") for n in tree.body}
+    name = name if name not in taken else f"{name}Module"
+    text = (
+        f"\n\nclass {name}({cut.name}):\n"
+        f'    """{cut.name}, which has no forward, called by its method {method}."""\n\n'
+        f"    def forward(self, {given}):\n"
+        f"        return self.{method}({given})\n"
+    )
+    return replace(cut, source=cut.source + text, name=name)
+
+
+def _camel(name: str) -> str:
+    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))

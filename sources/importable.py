@@ -21,14 +21,15 @@ SUBMODULES = frozenset(
 )  # fmt: skip
 # Third-party modules that our replacement of another serves, with all that is in them.
 ALIASES = {
-    "lightning": "pytorch_lightning", "timm.data": "timm.layers", "timm.loss": "timm.layers",
-    "timm.models": "timm.layers", "mmengine": "mmcv", "pytorch_transformers": "transformers",
+    "lightning": "pytorch_lightning", "lightning_utilities": "pytorch_lightning", "attrs": "attr",
+    "timm.data": "timm.layers", "timm.loss": "timm.layers", "timm.models": "timm.layers",
+    "mmengine": "mmcv", "pytorch_transformers": "transformers",
     "pytorch_pretrained_bert": "transformers", "torchinfo": "torchsummary", "thop": "torchsummary",
     "ptflops": "torchsummary", "fvcore.common.config": "yacs", "easydict": "yacs",
     "gym": "gymnasium", "ml_collections": "yacs", "addict": "yacs", "munch": "yacs", "attrdict": "yacs",
 }  # fmt: skip
 # Modules below a third-party one that our replacement of it serves: ``from gymnasium import spaces``.
-SERVED = frozenset(["spaces", "cnn", "nn", "layers", "models", "ops", "utils", "filters", "util"])
+SERVED = frozenset(["spaces", "cnn", "nn", "layers", "models", "ops", "utils", "filters", "util", "utilities"])
 FALLBACKS = frozenset(["apex"])  # what is imported of these in a try is said in plain torch where it fails
 
 

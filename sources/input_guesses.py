@@ -97,12 +97,13 @@ def _of_side(options: list[Spec], side: int, area: int) -> list[Spec]:
 
 
 def _does_the_work(module: nn.Module) -> Any:
-    """The forward of a module, or the function that a forward only wraps."""
+    """The forward of a module, or the function or method that a forward only wraps."""
     forward = type(module).forward
     code = getattr(forward, "__code__", None)
-    if code is not None and len(code.co_names) == 1 and not module._modules:
-        function = forward.__globals__.get(code.co_names[0])
-        if inspect.isfunction(function):
+    if code is not None and len(code.co_names) == 1:
+        method = getattr(type(module), code.co_names[0], None)
+        function = forward.__globals__.get(code.co_names[0]) if not module._modules else None
+        if inspect.isfunction(function) or inspect.isfunction(function := method):
             return function
     return forward
 

@@ -34,13 +34,13 @@ def asks(whole: Whole, slicer: Slicer, payload: Mapping[str, Any]) -> list[list[
     if not (package.roots or _imported(whole.code, known, asked)):
         return []
     wanted = payload.get("only")
-    shapes = {c.shape: Here(c.path, c.symbol) for c in reversed(candidates(package))
+    shapes = {c.shape: c for c in reversed(candidates(package))
               if not c.refused and (wanted is None or c.symbol in wanted)}  # fmt: skip
     if len(shapes) > payload["enough"]:
         return []
-    for key in shapes.values():
+    for c in shapes.values():
         with contextlib.suppress(SliceError):  # what it lacks is noted
-            slicer.closure(key)
+            slicer.closure(Here(c.path, c.symbol), method=next(iter(c.methods), "forward"))
     needed = sorted(package.asked.items(), key=lambda item: (-item[1], item[0]))
     found = [[name, requirements.wanted(name, known)] for name, _ in needed if name not in asked]
     return [ask for ask in found if ask[1]][:MAX_ASKED]

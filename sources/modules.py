@@ -1,12 +1,14 @@
-"""Which definitions of a package can become tasks: nn.Module classes with a forward, and functions over tensors."""
+"""Which definitions of a package can become tasks: nn.Module classes that compute, and functions over tensors."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kdata.record import digest
+from sources.methods import calls, main_methods, methods, unfinished
 from sources.scope import walk
 from sources.symbols import External, Here, Missing, Package, Target
 
@@ -14,6 +16,8 @@ from sources.symbols import External, Here, Missing, Package, Target
 _NOT_MODULES = {"Parameter", "functional", "init", "utils", "DataParallel"}
 _TENSOR_WORK = ("torch", "torch.nn.functional", "torch.fft", "torch.linalg", "torch.special")
 MAX_FUNCTION_LINES = 80
+# Classes that are none by themselves: bases that are left to subclasses to fill in, and ones that take no tensors.
+ABSTRACT, NO_FORWARD = "abstract", "no forward"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,7 @@ class Candidate:
     shape: str  # hash of its syntax tree: equal ones are duplicates
     lines: int = 0  # of its own text
     refused: str = ""  # why it cannot be one, where that shows without running it
+    methods: Sequence[str] = ()  # of a class without a forward: what may be called in its place, best first
 
 
 def candidates(package: Package) -> list[Candidate]:
@@ -40,10 +45,20 @@ def candidates(package: Package) -> list[Candidate]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Class:
+    """What is known of a class."""
+
+    module: bool = False  # whether it is an nn.Module
+    forward: bool = False  # whether a base in torch has a forward
+    lineage: tuple[ast.ClassDef, ...] = ()  # it and its bases in the package, as far as they are there
+
+
 class _Finder:
     def __init__(self, package: Package) -> None:
         self.package = package
-        self._classes: dict[Here, tuple[bool, bool]] = {}
+        self._classes: dict[Here, _Class] = {}
+        self._called: Counter[str] | None = None
 
     def of_file(self, path: str) -> Iterator[Candidate]:
         file = self.package.file(path)
@@ -52,27 +67,39 @@ class _Finder:
         for name, ways in file.bindings.items():
             node = ways[-1]
             if isinstance(node, ast.ClassDef):
-                module, forward = self._class(Here(path, name))
-                if module:
-                    refused = "" if forward else "no forward"
-                    yield Candidate(path, name, "module", shape(node), _lines(node), refused or _foreign(node))
+                found = self._class(Here(path, name))
+                if found.module:
+                    yield Candidate(path, name, "module", shape(node), _lines(node), *self._way(found))
             elif isinstance(node, ast.FunctionDef) and self._function(path, node):
                 yield Candidate(path, name, "function", shape(node), _lines(node))
 
-    def _class(self, key: Here) -> tuple[bool, bool]:
-        """Whether a class is an nn.Module, and whether it has a forward of its own or from its bases here."""
+    def _way(self, found: _Class) -> tuple[str, Sequence[str]]:
+        """Why a class is no task, or by which methods it computes: none are needed where it has a forward."""
+        known = methods(found.lineage)
+        if found.forward and "forward" not in known or not unfinished(known, "forward"):
+            return "", ()
+        if self._called is None:
+            self._called = calls({p: self.package.texts[p] for p in self.package.looked_through()})
+        if main := main_methods(known, self._called):
+            return "", main
+        return (ABSTRACT if any(unfinished(known, name) for name in known) else NO_FORWARD), ()
+
+    def _class(self, key: Here) -> _Class:
         if key not in self._classes:
-            self._classes[key] = (False, False)  # the answer for a circle
+            self._classes[key] = _Class()  # the answer for a circle
             file = self.package.file(key.file)
             node = file.bindings[key.name][-1] if file else None
             if isinstance(node, ast.ClassDef):
-                own = any(isinstance(s, ast.FunctionDef) and s.name == "forward" for s in node.body)
-                own |= any(isinstance(s, ast.Assign) and ast.unparse(s.targets[0]) == "forward" for s in node.body)
                 targets = [self._resolve(key.file, b) for b in node.bases]
-                for target in targets if own else []:
-                    self.package.ask(target)
+                made = any(isinstance(s, ast.Assign) and ast.unparse(s.targets[0]) == "forward" for s in node.body)
+                if made or any(isinstance(s, ast.FunctionDef) and s.name == "forward" for s in node.body):
+                    for target in targets:
+                        self.package.ask(target)
                 bases = [self._base(t) for t in targets]
-                self._classes[key] = any(m for m, _ in bases), own or any(f for _, f in bases)
+                above = reversed([c for b in bases for c in b.lineage])
+                lineage = (node, *reversed(dict.fromkeys(above)))  # what is above several of them comes last
+                forward = made or any(b.forward for b in bases)
+                self._classes[key] = _Class(any(b.module for b in bases), forward, lineage)
         return self._classes[key]
 
     def _resolve(self, path: str, node: ast.expr) -> Target:
@@ -81,12 +108,13 @@ class _Finder:
             return target
         return Missing("")
 
-    def _base(self, target: Target) -> tuple[bool, bool]:
+    def _base(self, target: Target) -> _Class:
         if isinstance(target, Here):
             return self._class(target)
         if isinstance(target, External) and target.module.startswith("torch.nn"):
-            return target.name not in _NOT_MODULES and target.name[:1].isupper(), target.name not in ("Module", "")
-        return False, False
+            module = target.name not in _NOT_MODULES and target.name[:1].isupper()
+            return _Class(module, module and target.name != "Module")
+        return _Class()
 
     def _function(self, path: str, node: ast.FunctionDef) -> bool:
         """A short public function that takes something, calls torch on it and returns a value."""
@@ -136,16 +164,3 @@ def _dump(node: ast.AST) -> str:
         elif value is not None and name not in ("type_comment", "kind"):
             parts.append(f"{name}={value!r}")
     return f"{type(node).__name__}({','.join(parts)})"
-
-
-def _foreign(node: ast.ClassDef) -> str:
-    """Reasons in the class's own text that it never becomes a task."""
-    for inner in walk(node):
-        if isinstance(inner, ast.FunctionDef) and inner.name == "forward" and _only_raises(inner):
-            return "no forward"
-    return ""
-
-
-def _only_raises(node: ast.FunctionDef) -> bool:
-    body = [s for s in node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
-    return all(isinstance(s, ast.Raise | ast.Pass) for s in body)

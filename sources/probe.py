@@ -27,6 +27,7 @@ from sources.constructions import Told, build
 from sources.danger import touches_system
 from sources.drawn import NOTE, drawn
 from sources.emit import emit
+from sources.given import given
 from sources.ignored import without_ignored
 from sources.initial import cheapen
 from sources.inputs import all_tensors, parameters
@@ -76,6 +77,10 @@ def _attempt(cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str,
     was given: a part that draws at random, one that does nothing.
     """
     outcome = _tried(cut, operators, scratch, seen)
+    for method in cut["told"].get("others", ()) if outcome["reason"] else ():  # by which it may compute, too
+        again = _tried(cut | method, operators, scratch, seen)
+        if not again["reason"]:
+            return again
     for other in _otherwise(cut) if outcome["reason"] in TELLS_NOTHING else ():
         again = _tried(other, operators, scratch, seen)
         if not again["reason"]:
@@ -223,6 +228,8 @@ def write_seen(
 
 def _written(cut: dict[str, Any], namespace: dict[str, Any], outcome: Solution, operators: int) -> dict[str, Any]:
     """The task of a solution: named sizes, which of them vary, inputs no heavier than need be."""
+    scratch = Path(namespace["__file__"]).parent
+    cut, namespace, outcome = given(cut, namespace, outcome, functools.partial(load, scratch=scratch))
     cut, outcome = adapted(cut, namespace, outcome)
     kind = namespace[cut["name"]]
     names = [p.name for p in parameters(kind.forward)[1:]] or ["x"]

@@ -24,10 +24,18 @@ from sources.symbols import Here, Inner, Missing, Package, Target
 # Decorators without which a task computes the same.
 _NOISE = re.compile(
     r"regist|jit\b|compile|docstring|deprecat|beartype|typecheck|jaxtyped|export|experimental|torch\.fx|overload|"
-    r"force_fp32|auto_fp16|autocast|custom_fwd|custom_bwd|add_to|requires_|builder|configurable|gin\."
+    r"force_fp32|auto_fp16|autocast|custom_fwd|custom_bwd|add_to|requires_|builder|configurable|gin\.|rank_zero"
 )
 ABSENT = "needs a package that is absent"
 EMPTY_CLASS = "class {}:\n    pass"
+# An enumeration of trained weights, by its base in torchvision: there are none here.
+_WEIGHTS = "WeightsEnum"
+NO_WEIGHTS = """class {{}}:
+    {} = None
+
+    @staticmethod
+    def verify(weights):
+        return None"""
 MAX_PIECES = 300  # definitions of one task
 MAX_FOREIGN = 80  # that it takes of another package for one name
 MAX_ROUNDS = 8  # of the fixpoint over method names, and of the one over registries; both grow, so they end
@@ -102,10 +110,13 @@ class Slicer:
             stack += new
         return len(seen) > MAX_FOREIGN
 
-    def closure(self, root: Here, more: Iterable[Here] = (), said: Iterable[str] = ()) -> dict[Here, list[Piece]]:
+    def closure(
+        self, root: Here, more: Iterable[Here] = (), said: Iterable[str] = (), method: str = "forward"
+    ) -> dict[Here, list[Piece]]:
         """All statements that a definition needs, and those that ``more`` definitions need.
 
-        Of registries in it, the entries that it names are taken, too, and those that are ``said`` elsewhere.
+        Of registries in it, the entries that it names are taken, too, and those that are ``said`` elsewhere.  Of a
+        class is needed what its ``method`` needs.
 
         Raises:
             SliceError: something it needs is neither in the package nor importable, or it is too large.
@@ -113,7 +124,7 @@ class Slicer:
         self._registering, self.entries, known = set(), {}, {*map(str.lower, said), *_USUAL}
         wanted: dict[Here, None] = dict.fromkeys(more)
         for _ in range(MAX_ROUNDS):
-            pieces = self._closure(root, wanted)
+            pieces = self._closure(root, wanted, method)
             containers = [k for k, found in pieces.items() if not isinstance(found[0].node, ast.FunctionDef)]
             named = known | words(p.view for found in pieces.values() for p in found)
             entries = [e for e in self._registries.wanted(containers, named) if e.key != root and e.key not in wanted]
@@ -125,8 +136,8 @@ class Slicer:
             wanted |= dict.fromkeys(e.key for e in entries)
         return pieces
 
-    def _closure(self, root: Here, more: Iterable[Here]) -> dict[Here, list[Piece]]:
-        used = {"forward"}
+    def _closure(self, root: Here, more: Iterable[Here], method: str) -> dict[Here, list[Piece]]:
+        used = {"forward", method}
         for _ in range(MAX_ROUNDS):
             pieces: dict[Here, list[Piece]] = {}
             mentioned = set(used)
@@ -150,6 +161,8 @@ class Slicer:
         """What defines ``key``, or a stand-in where that cannot be had: running shows whether it is used."""
         try:
             found = self._pieces(key, used)
+            if names := _weights(found[0].node):
+                return [_absent(key, "what trained weights there are", NO_WEIGHTS.format(" = ".join(names)))]
             functions = (p.view for p in found if isinstance(p.node, ast.FunctionDef))
             if misuse := next(filter(None, map(harmful, functions)), ""):
                 return [_absent(key, f"what uses {misuse}")]
@@ -320,6 +333,13 @@ def _absent(key: Here, lacks: str, stand_in: str = "{} = None") -> Piece:
     return Piece(key, ast.Pass(), ast.Pass(), {}, Reads(), lacks=lacks, stand_in=stand_in)
 
 
+def _weights(node: ast.stmt) -> list[str]:
+    """The members of an enumeration of trained weights, none of another definition."""
+    if not isinstance(node, ast.ClassDef) or not any(ast.unparse(b).endswith(_WEIGHTS) for b in node.bases):
+        return []
+    return [t.id for s in node.body if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)]
+
+
 def _without_dependants(pieces: dict[Here, list[Piece]]) -> dict[Here, list[Piece]]:
     """The pieces with stand-ins also for constants that are computed from what is absent."""
     while True:
@@ -382,7 +402,8 @@ def _is_print(node: ast.AST) -> bool:
 
 def is_noise(decorator: ast.expr) -> bool:
     """Whether a decorator registers, compiles or documents: the task computes the same without it."""
-    return _NOISE.search(ast.unparse(decorator)) is not None
+    function = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    return _NOISE.search(function) is not None
 
 
 def _view(node: ast.stmt, dropped: frozenset[str]) -> ast.stmt:

@@ -231,6 +231,8 @@ class Package:
             return self._path(folder, parts) or ("?" if parts else None)
         if f"{'/'.join(parts)}.py" in self.replacements:
             return f"{'/'.join(parts)}.py"
+        if parts[0] in STANDARD and "/".join(parts) in self._replaced:
+            return "/".join(parts)
         if parts[0] in ("torch", "numpy") or parts[0] in STANDARD:
             return None
         if path in self.roots:

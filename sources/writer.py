@@ -38,17 +38,19 @@ class Cut:
     files: tuple[str, ...] = ()  # that its definitions are from
 
 
-def cut(slicer: Slicer, path: str, symbol: str, more: Iterable[Here] = (), said: Iterable[str] = ()) -> Cut:
+def cut(
+    slicer: Slicer, path: str, symbol: str, more: Iterable[Here] = (), said: Iterable[str] = (), method: str = "forward"
+) -> Cut:
     """Cut one definition out of its package, together with ``more`` definitions that its arguments may name.
 
-    ``said`` are strings that its arguments may hold.
+    ``said`` are strings that its arguments may hold, ``method`` is by which a class is called.
 
     Raises:
         SliceError: something it needs is neither in the package nor importable, or it is too large.
     """
     root = Here(path, symbol)
     try:
-        return _Writer(slicer, slicer.closure(root, more, said)).write(root)
+        return _Writer(slicer, slicer.closure(root, more, said, method)).write(root)
     except RewriteError as error:
         raise SliceError("not sliceable", str(error)) from error
 

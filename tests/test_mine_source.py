@@ -45,12 +45,12 @@ def test_every_definition_of_a_source_is_a_task_or_has_its_reason(tmp_path: Path
     out = str(tmp_path / "out")
     row = mined(str(tmp_path / "lib"), out, None, 0, 1, 25)
     assert (row.found, row.cut, len(row.tasks), row.made) == (5, 2, 1, 1)
-    assert row.reasons == {"no forward": 2, "duplicate": 1, "computes nothing": 1}
+    assert row.reasons == {"abstract": 1, "no forward": 1, "duplicate": 1, "computes nothing": 1}
     assert row.seconds > 0
     again = mined(str(tmp_path / "lib"), out, None, 0, 1, 25)
     assert (again.seconds, again.made, again.reasons, len(again.tasks)) == (0, 0, row.reasons, 1)
     shown = io.StringIO()
     Console(file=shown, width=200).print(table([row, again]))
     (whole,) = (line for line in shown.getvalue().splitlines() if " all " in line)
-    assert re.findall(r"\d+", whole)[:4] == ["10", "4", "2", "2"]
-    assert "no forward 4, computes nothing 2, duplicate 2" in whole
+    assert re.findall(r"[\d%]+", whole)[:6] == ["10", "4", "2", "25%", "100%", "0"]
+    assert "abstract 2, computes nothing 2, duplicate 2, no forward 2" in whole

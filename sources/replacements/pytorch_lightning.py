@@ -1,15 +1,43 @@
-"""The base class of pytorch_lightning's models, as much as their forward needs."""
+"""The base class of pytorch_lightning's models, as much as their computing needs."""
 
 import inspect
-from types import SimpleNamespace
+import operator
 
+import torch
 import torch.nn as nn
 
 
+class AttributeDict(dict):
+    def __getattr__(self, name):
+        if name not in self:
+            raise AttributeError(name)
+        return self[name]
+
+    def __setattr__(self, name, value):
+        self[name] = value
+
+
 class LightningModule(nn.Module):
+    current_epoch = global_step = local_rank = global_rank = 0
+    trainer = logger = None
+
     def save_hyperparameters(self, *args, **kwargs):
-        values = {k: v for k, v in inspect.currentframe().f_back.f_locals.items() if k not in ("self", "__class__")}
-        self.hparams = SimpleNamespace(**values)
+        local = inspect.currentframe().f_back.f_locals
+        values = {k: v for k, v in local.items() if k not in ("self", "__class__", "args", "kwargs")}
+        values.update(local.get("kwargs") or {})
+        if len(args) == 1 and not isinstance(args[0], str):
+            values = args[0] if isinstance(args[0], dict) else vars(args[0])
+        elif args:
+            values = {k: values[k] for k in args}
+        self.hparams = AttributeDict(values)
+
+    @property
+    def device(self):
+        return next((p.device for p in self.parameters()), torch.device("cpu"))
+
+    @property
+    def dtype(self):
+        return next((p.dtype for p in self.parameters()), torch.float32)
 
     def log(self, *args, **kwargs):
         pass
@@ -24,3 +52,26 @@ class LightningDataModule:
 
 class Callback:
     pass
+
+
+def rank_zero_only(function):
+    return function
+
+
+def rank_zero_warn(*args, **kwargs):
+    pass
+
+
+rank_zero_info = rank_zero_debug = rank_zero_deprecation = rank_zero_warn
+
+
+def RequirementCache(*args, **kwargs):
+    return False
+
+
+module_available = package_available = RequirementCache
+
+
+def compare_version(package, op, version, use_base_version=False):
+    """Whichever it is, it is new."""
+    return op in (operator.ge, operator.gt)

@@ -1,0 +1,113 @@
+"""What a module draws while it runs becomes an input of its forward."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from sources.given import NOTE, given
+from sources.inputs import Tensor
+from sources.probe import load
+from sources.search import Solution
+
+HEAD = (
+    "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\nfrom torch.distributions import Normal\n\n\n"
+)
+VAE = """class VAE(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mean = nn.Linear(6, 3)
+        self.spread = nn.Linear(6, 3)
+
+    def reparameterize(self, mean, log_var, scale=(1.0)):
+        std = torch.exp(0.5 * log_var)
+        eps = torch.randn_like(std)
+        return eps * std * scale + mean
+
+    def encode(self, x, *, twice=False):
+        return self.reparameterize(self.mean(x),
+                                   self.spread(x),)
+
+    def forward(self, x, labels=None, **others):
+        return self.encode(x) + self.reparameterize(self.mean(x), self.spread(x)), F.dropout(x, 0.5)
+"""
+PARTS = """class Noise(nn.Module):
+    def forward(self, x):
+        return x + torch.empty_like(x).uniform_() + torch.normal(x, 2.0 * x.abs()) * torch.bernoulli(x.sigmoid())
+
+
+def spread(mean, deviation):
+    return Normal(mean, deviation).rsample()
+
+
+class Whole(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.noise = Noise()
+
+    def forward(self, x):
+        return self.noise(x) + spread(x, x.exp())
+"""
+
+
+def made(text: str, name: str, tmp_path: Path, shape: tuple[int, ...] = (4, 6)) -> tuple[dict[str, Any], Any, Solution]:
+    source = HEAD + text
+    cut = {"source": source, "name": name, "header": ["from somewhere"]}
+    solution = Solution({}, (Tensor(shape),))
+    return given(cut, load(source, tmp_path), solution, lambda source: load(source, tmp_path))
+
+
+def runs(namespace: dict[str, Any], name: str, solution: Solution) -> torch.Tensor:
+    torch.manual_seed(0)
+    module = namespace[name]().eval()
+    inputs = [torch.ones(spec.shape) * (i + 1) / 8 for i, spec in enumerate(solution.specs)]  # type: ignore[union-attr]
+    out = module(*inputs)
+    assert torch.equal(*(t[0] if isinstance(t, tuple) else t for t in (out, module(*inputs))))
+    result: torch.Tensor = out[0] if isinstance(out, tuple) else out
+    return result
+
+
+def test_noise_is_handed_down_through_methods_to_where_it_was_drawn(tmp_path: Path) -> None:
+    cut, namespace, solution = made(VAE, "VAE", tmp_path)
+    assert solution.specs == (Tensor((4, 6)), Tensor((4, 3)), Tensor((4, 3)))
+    assert "def forward(self, x, noise, noise_2, labels=None, **others):" in cut["source"]
+    assert "def encode(self, x, *, twice=False, noise):" in cut["source"]
+    assert "def reparameterize(self, mean, log_var, scale=(1.0), noise=None):" in cut["source"]
+    assert "eps = noise" in cut["source"]
+    assert "(x)\n" in cut["source"]  # dropout is off
+    assert cut["header"] == ["from somewhere", NOTE]
+    out = runs(namespace, "VAE", solution)
+    torch.manual_seed(0)
+    module = namespace["VAE"]().eval()
+    x = torch.full((4, 6), 1 / 8)
+    mean, std = module.mean(x), torch.exp(0.5 * module.spread(x))
+    assert torch.allclose(out, 2 * mean + std * (2 / 8 + 3 / 8), atol=1e-6)
+
+
+def test_noise_goes_through_modules_and_functions_and_keeps_its_distribution(tmp_path: Path) -> None:
+    cut, namespace, solution = made(PARTS, "Whole", tmp_path)
+    kinds = [spec.kind for spec in solution.specs]  # type: ignore[union-attr]
+    assert kinds == ["float", "unit", "float", "unit", "float"]
+    assert "self.noise(x, noise=noise, noise_2=noise_2, noise_3=noise_3)" in cut["source"]
+    assert "return (mean + (deviation) * noise)" in cut["source"]
+    x = torch.full((4, 6), 1 / 8)
+    expected = x + 2 / 8 + (x + 2 * x * 3 / 8) * (x.sigmoid() > 0.5) + x + x.exp() * 5 / 8
+    assert torch.allclose(runs(namespace, "Whole", solution), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("forward", [
+    "return sum(x + torch.randn_like(x) for _ in range(2))",  # in a comprehension
+    "for _ in range(2):\n            x = x + torch.randn_like(x)\n        return x",  # again and again
+    "return x[:, torch.randperm(6)]",  # no floats
+    "return x + torch.poisson(x.abs())",
+    "return x if torch.rand(1) < 0.5 else 2 * x",  # a single number decides
+    "return x * 2",
+])  # fmt: skip
+def test_what_cannot_be_given_stays(forward: str, tmp_path: Path) -> None:
+    text = f"class Net(nn.Module):\n    def forward(self, x):\n        {forward}\n"
+    cut, _, solution = made(text, "Net", tmp_path)
+    assert cut["source"] == HEAD + text
+    assert solution.specs == (Tensor((4, 6)),)
