@@ -23,7 +23,10 @@ THINK, END_OF_THINKING = "<think>", "</think>"
 LANGUAGES = {"triton": "Triton", "cuda": "CUDA C++"}
 MODULES = {
     "triton": "torch, triton and triton.language",
-    "cuda": "torch, and compile its kernels with torch.utils.cpp_extension.load_inline",
+    "cuda": "torch, and compile with "
+    "torch.utils.cpp_extension.load_inline(name, cpp_sources, cuda_sources, functions): cuda_sources holds "
+    "the __global__ functions and the C++ functions that launch them, cpp_sources declares those "
+    "that Python calls, and functions names them",
 }
 REQUEST = """\
 Rewrite this PyTorch program with {language} kernels.

@@ -28,7 +28,9 @@ class EvalSettings(BaseModel):
     )
     problems: int | None = Field(None, ge=1, description="At most this many problems of a level.")
     samples: int = Field(20, ge=1, le=1000, description="Answers to each problem.")
-    language: Literal["triton"] = Field("triton", description="Language of the kernels.")
+    language: Literal["triton", "cuda"] = Field(
+        "triton", description="Language of the kernels. cuda: CUDA C++ by load_inline, on a GPU with nvcc only."
+    )
     temperature: float = Field(0.8, ge=0, description="Of sampling; 0 takes the likeliest token, once a problem.")
     top_p: float = Field(0.95, gt=0, le=1, description="Sample from the likeliest tokens of this total probability.")
     max_tokens: int = Field(4096, ge=1, description="At most this many new tokens an answer.")

@@ -26,7 +26,7 @@ from kdata.align import step as align
 from kdata.record import Candidate, Dropped, table
 from kdata.sandbox.guard import die_with_parent
 from kdata.shards import Store
-from kdata.verify import targets
+from kdata.verify import cuda, targets
 from kdata.verify.gpu import cards
 from kdata.verify.judge import versions
 from kdata.verify.kernelbench import BASELINES
@@ -118,7 +118,7 @@ def _judged(
     asked = [(p, r) for p in problems for r in _requests(options, p)]
     written = {r.id: _candidate(p, answers[r.id], options, model) for p, r in asked}
     candidates = [c for c in written.values() if isinstance(c, Candidate)]
-    step = grade_step(_judge_options(options, device))
+    step = grade_step(_judge_options(options, device), options.language)
     graded = resume(step, _store(options), candidates, _by_task, options.parallel, told)
     return [_result(p, r, answers[r.id], written[r.id], graded, model) for p, r in asked]
 
@@ -205,7 +205,10 @@ def _judge_options(options: EvalOptions, device: str) -> Options:
 def _device(options: EvalOptions) -> str:
     if options.device == "cuda" and not cards():
         raise ValueError("--device cuda: there is no CUDA device")
-    return ("cuda" if cards() else "cpu") if options.device == "auto" else options.device
+    device = ("cuda" if cards() else "cpu") if options.device == "auto" else options.device
+    if options.language == "cuda" and (missing := cuda.lacking(_judge_options(options, device))):
+        raise ValueError(f"--language cuda: {missing[1]}")
+    return device
 
 
 def _store(options: EvalOptions) -> Store:

