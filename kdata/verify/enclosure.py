@@ -37,6 +37,7 @@ REFUSED = (
 LISTING = ("os.listdir", "os.scandir", "os.walk", "os.fwalk")  # Python's own imports do
 READ = (".py", ".pyc", ".so")  # files that Python reads for itself
 WRITING = 0o3 | 0o100 | 0o1000 | 0o2000  # access mode, O_CREAT, O_TRUNC, O_APPEND
+KERNELS = "rewritten_fn"  # where Triton's interpreter keeps kernels that it has read, by the functions they are made of
 MISSING = object()
 WATCHED = ("torch", "triton", "numpy", "kdata", "builtins", "packaging", *PURE)
 Namespace = dict[str, Any]
@@ -252,7 +253,7 @@ def _boxes(spaces: Iterator[Namespace]) -> Iterator[Any]:
     for space in spaces:
         for name, value in list(space.items()):
             box = vars(value) if type(value) is FunctionType else value
-            if type(box) in (dict, list, set) and not name.startswith("_") and id(box) not in seen:
+            if type(box) in (dict, list, set) and not name.startswith("_") and name != KERNELS and id(box) not in seen:
                 seen.add(id(box))
                 yield box
 

@@ -15,17 +15,46 @@ from kdata.verify.source import needed
 def text_of(source: str, launch: Mapping[str, Any]) -> str:
     """Imports, the launched kernel, and what these and its constants name at the top level, directly or not.
 
-    A child that compiles this text cannot have been influenced by the rest of the candidate.
+    A child that compiles this text cannot have been influenced by the rest of the candidate.  A kernel that stands in a
+    function stands at the top level there, beside what it uses of that function's names.
     """
     functions = {v["constant"]["function"] for v in launch["arguments"].values() if _is_function(v)}
-    return _text(source, frozenset(name.partition(".")[0] for name in (launch["kernel"], *functions)))
+    names = frozenset(name.partition(".")[0] for name in (launch["kernel"], *functions))
+    return _text(source, names, json.dumps(launch.get("within"), sort_keys=True))
 
 
 @lru_cache(maxsize=64)
-def _text(source: str, names: frozenset[str]) -> str:
+def _text(source: str, names: frozenset[str], within: str) -> str:
     tree = ast.parse(source)
-    tree.body = needed(tree.body, names)
+    inner = _brought_out(tree, names, json.loads(within)) if within != "null" else []
+    tree.body = needed([*tree.body, *inner], names)
     return ast.unparse(tree)
+
+
+def _brought_out(tree: ast.Module, names: frozenset[str], within: Mapping[str, Any]) -> list[ast.stmt]:
+    """The kernels of a function that are named or used by one of these, and what they use of its names."""
+    outer: ast.AST = tree
+    for part in ".".join(within["place"]).split("."):
+        outer = next((n for n in ast.walk(outer) if getattr(n, "name", "") == part and n is not outer), outer)
+    held = {name: value for name, value in within["names"].items() if name.isidentifier()}
+    helpers = {name: value["constant"]["function"] for name, value in held.items() if _is_function(value)}
+    bound = [_binding(name, value) for name, value in held.items() if name not in helpers]
+    renamed = [f"{name} = {kernel}" for name, kernel in helpers.items() if name != kernel and kernel.isidentifier()]
+    used = names | set(helpers.values())
+    kernels = [k for k in ast.walk(outer) if isinstance(k, ast.FunctionDef) and k.name in used]
+    before = ast.parse("\n".join(["import triton.language", *bound])).body
+    return [*before, *kernels, *ast.parse("\n".join(renamed)).body]
+
+
+def _binding(name: str, value: Mapping[str, Any]) -> str:
+    """A statement that gives a name what it stands for in a function; nothing where that cannot be said."""
+    if "module" in value:
+        return f"import {value['module']} as {name}" if all(map(str.isidentifier, value["module"].split("."))) else ""
+    constant: Any = value.get("constant")
+    if isinstance(constant, dict):
+        return f"{name} = triton.language.dtype({constant['dtype']!r})"
+    said = f"triton.language.constexpr({constant!r})" if value.get("constexpr") else repr(constant)
+    return f"{name} = {said}" if "constant" in value else ""
 
 
 def _is_function(argument: Mapping[str, Any]) -> bool:

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
@@ -201,7 +201,33 @@ def signature(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], grid
     annotations = function.fn.__annotations__
     fixed = {n for n in names if "constexpr" in str(annotations.get(n, ""))}
     given = {n: _argument(v, n in fixed) for n, v in bound.items()}
-    return {"kernel": _name(function), "arguments": given, "options": meta, "grid": extent}
+    launch = {"kernel": _name(function), "arguments": given, "options": meta, "grid": extent}
+    return launch | _within(function.fn)
+
+
+def _within(kernel: Any) -> dict[str, Any]:
+    """Of a kernel that stands in a function: in which, and what it uses of that function's names."""
+    place, within, _ = kernel.__qualname__.rpartition(".<locals>.")
+    if not within:
+        return {}
+    names = {name: _held(value) for name, value in _uses(kernel).items()}
+    return {"within": {"place": place.split(".<locals>."), "names": names}}
+
+
+def _uses(kernel: Any) -> dict[str, Any]:
+    """What a kernel, and those that it calls, use of the names of the function that they stand in."""
+    names = dict(inspect.getclosurevars(kernel).nonlocals) if kernel.__closure__ else {}
+    for helper in list(names.values()):
+        if isinstance(helper, interpreter.InterpretedFunction | JITFunction) and helper.fn is not kernel:
+            names |= _uses(helper.fn)
+    return names
+
+
+def _held(value: Any) -> dict[str, Any]:
+    """What a name of a function stands for: a module, a constant of the language, or as in ``_argument``."""
+    if isinstance(value, ModuleType):
+        return {"module": value.__name__}
+    return _argument(value, fixed=True) | ({"constexpr": True} if isinstance(value, tl.constexpr) else {})
 
 
 def _name(function: Any) -> str:

@@ -15,6 +15,7 @@ import ast
 import builtins
 from collections.abc import Callable
 from functools import partial, reduce
+from types import FunctionType
 from typing import Any
 
 import triton.language as tl
@@ -23,6 +24,7 @@ from triton.runtime import interpreter
 JOIN_ALL, JOIN_ANY, NEGATE, LEAST, MOST, ASSIGN = (
     f"interpreted {name}" for name in ("and", "or", "not", "min", "max", "=")
 )
+OUTER = "interpreted_outer"
 BUILTINS = {"min": LEAST, "max": MOST}
 
 
@@ -39,6 +41,7 @@ def install() -> None:
         tree = ast.parse(text)
         own = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
         own |= {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)} | self.fn.__globals__.keys()
+        own |= set(self.fn.__code__.co_freevars)
         _AsCompiled(BUILTINS.keys() - own).visit(tree)
         ast.fix_missing_locations(tree)
         ast.increment_lineno(tree, self.def_file_lineno - 1)
@@ -47,10 +50,23 @@ def install() -> None:
     def define(self: Any, tree: ast.Module) -> Any:
         space, local = self.fn.__globals__, dict(self.kwargs)
         space.update(known)
+        if self.fn.__closure__:
+            return _within(self.fn, tree, self.filename)
         exec(compile(tree, self.filename, "exec", dont_inherit=True), space, local)  # noqa: S102 - as the original
         return local[self.fn.__name__]
 
     rewriter._transform_ast, rewriter._compile_and_exec = transform, define
+
+
+def _within(function: FunctionType, tree: ast.Module, filename: str) -> Any:
+    """What a kernel that stands in a function is rewritten to: it is told what it uses of that function's names."""
+    held = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    outer: Any = ast.parse(f"def {OUTER}({', '.join(held)}):\n    return {function.__name__}")
+    outer.body[0].body[:0] = tree.body
+    code = compile(ast.fix_missing_locations(outer), filename, "exec", annotations.compiler_flag, dont_inherit=True)
+    local: dict[str, Any] = {}
+    exec(code, function.__globals__, local)  # noqa: S102 - as the original
+    return local[OUTER](*(cell.cell_contents for cell in held.values()))
 
 
 class _AsCompiled(ast.NodeTransformer):

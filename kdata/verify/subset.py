@@ -49,6 +49,7 @@ PROGRAM = frozenset({
     "tb_frame", "tb_next", "f_back", "f_locals", "f_globals", "f_builtins", "f_code", "gi_frame", "gi_code", "cr_frame",
     "ag_frame", "cell_contents", "func_globals", "mro", "with_traceback", "InterpretedFunction", "fn_cache",
     "cache_info", "device_caches", "create_binder", "used_global_vals", "raw_src", "starting_line_number",
+    "rewritten_fn",
 })  # fmt: skip
 MODULES = frozenset({
     "torch", "torch.nn", "torch.nn.functional", "torch.cuda", "torch.backends", "torch.utils", "torch.autograd",
