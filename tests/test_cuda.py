@@ -80,6 +80,17 @@ def test_every_way_to_name_the_compiler_is_the_judges(head: str) -> None:
     assert cuda_text.object_to_text(wrapper(head, FORMS[head])) is None
 
 
+def test_what_only_chooses_a_compiler_is_ours_to_choose() -> None:
+    head = "import os\nimport math\nos.environ['TORCH_CUDA_ARCH_LIST'] = '8.9'\n"
+    text = head + wrapper("from torch.utils.cpp_extension import load_inline", "load_inline")
+    assert cuda_text.object_to_text(text) is None
+    assert "import os" not in cuda_text.python_part(text)
+    for other in ("os.environ['LD_PRELOAD'] = 'x.so'\n", "x = os.getcwd()\n", "os.environ['CC'] = input()\n"):
+        objection = cuda_text.object_to_text(text + other)
+        assert objection is not None
+        assert objection.reason == reasons.FORBIDDEN_IMPORT
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -89,7 +100,7 @@ def test_every_way_to_name_the_compiler_is_the_judges(head: str) -> None:
         ("class ModelNew:\n    pass\n", reasons.NO_KERNEL),
         (wrapper("from torch.utils.cpp_extension import load", "load"), reasons.FORBIDDEN_IMPORT),
         (wrapper("from torch.utils import cpp_extension", "cpp_extension.load"), reasons.NO_KERNEL),
-        (wrapper("import os\nfrom torch.utils.cpp_extension import load_inline", "load_inline"), reasons.FORBIDDEN_IMPORT),
+        (wrapper("import sys\nfrom torch.utils.cpp_extension import load_inline", "load_inline"), reasons.FORBIDDEN_IMPORT),
         (wrapper("import cupy\nfrom torch.utils.cpp_extension import load_inline", "load_inline"), reasons.ABSENT_PACKAGE),
     ],
 )  # fmt: skip

@@ -56,6 +56,7 @@ _Key = tuple[str, bool]
 _kept: OrderedDict[_Key, Program | RejectedError] = OrderedDict()
 _turns: defaultdict[_Key, threading.Lock] = defaultdict(threading.Lock)
 _lock = threading.Lock()
+_compiling = threading.BoundedSemaphore(max(1, (os.cpu_count() or 1) // 2))  # each call has two compilers or three
 
 
 def lacking(options: Options) -> tuple[str, str] | None:
@@ -212,7 +213,7 @@ def _build(call: cuda_calls.Call, arch: str) -> tuple[dict[str, Any], bytes]:
     home = str(toolkit())
     payload = {"call": asdict(call), "cuda": home, "arch": arch, "seconds": SECONDS}
     try:
-        with lease(CUDA_HOME=home) as worker:
+        with _compiling, lease(CUDA_HOME=home) as worker:
             answer = worker.call("kdata.verify.cuda_build:answer", payload, BUILDING, fetch=(cuda_build.LIBRARY,))
     except JobError as error:
         raise RejectedError(f"{reasons.NO_COMPILE} sm_{arch}", f"the compiler's process ended with {error}") from error

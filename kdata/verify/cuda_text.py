@@ -40,6 +40,7 @@ BEHIND = re.compile(
     r"|cuLaunch\w+|cuModule\w+|cuLibrary\w+|cuGetProcAddress\w*|nvrtc\w+|cudaGraph\w*|cudaStreamBeginCapture"
     r"|__wrap_\w+|__real_\w+|kdata_\w+)|(?<![\w.>:])(?:std\s*::\s*)?(system|socket|syscall)\s*\("
 )
+ENVIRONMENT = re.compile(r"os\.environ\['(TORCH_CUDA_ARCH_LIST|MAX_JOBS|CC|CXX|CUDA_HOME|TORCH_EXTENSIONS_DIR)'\]")
 NUMBER = re.compile(r"(?<![\w.])(\d+\.\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+)f?\b", re.IGNORECASE)
 
 
@@ -57,8 +58,9 @@ def python_part(text: str) -> str:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text
-    names = _names(tree)
-    return ast.unparse(ast.fix_missing_locations(_Loader(names).visit(tree)))
+    tree.body = [statement for statement in tree.body if not _chooses_compiler(statement)]
+    asked = any(isinstance(node, ast.Name) and node.id == "os" for node in ast.walk(tree))
+    return ast.unparse(ast.fix_missing_locations(_Loader(_names(tree), asked).visit(tree)))
 
 
 def object_to_text(text: str) -> Objection | None:
@@ -101,6 +103,13 @@ def values_named(text: str) -> tuple[float, ...]:
     return tuple(dict.fromkeys((*numbers, *midway)))
 
 
+def _chooses_compiler(statement: ast.stmt) -> bool:
+    """Whether it only sets a variable that compilers look at: which compiles, and for what, is chosen here."""
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Constant):
+        return False
+    return all(ENVIRONMENT.fullmatch(ast.unparse(target)) for target in statement.targets)
+
+
 def _names(tree: ast.Module) -> dict[str, str]:
     """What the text calls the module that compiles, and its ``load_inline``; to what they stand for."""
     names: dict[str, str] = {}
@@ -123,7 +132,8 @@ def _names(tree: ast.Module) -> dict[str, str]:
 
 
 class _Loader(ast.NodeTransformer):
-    def __init__(self, names: dict[str, str]) -> None:
+    def __init__(self, names: dict[str, str], asks_system: bool) -> None:
+        self._left_out = () if asks_system else ("os",)
         self._loaders = {name if full != MODULE else f"{name}.{LOADER}" for name, full in names.items()}
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
@@ -141,7 +151,8 @@ class _Loader(ast.NodeTransformer):
         for alias in node.names:
             if alias.name == MODULE:
                 alias.name, alias.asname = "torch", None
-        return node
+        node.names = [a for a in node.names if (a.asname or a.name) not in self._left_out]
+        return node if node.names else ast.copy_location(ast.Pass(), node)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
         """Likewise."""

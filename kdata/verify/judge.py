@@ -382,7 +382,7 @@ def _receipt(
     return Receipt(
         candidate.id, verdict, reason, detail[:1000], checks, trials, tuple(s["kernel"] for s in found.signatures),
         builds,
-        mode=found.mode, effort=options.level, device=found.device or DEVICE, isolation="+".join(found.guards),
+        mode=found.mode, level=languages.level(candidate), effort=options.level, device=found.device or DEVICE, isolation="+".join(found.guards),
         tolerances=VERSION, harness=harness(), versions=versions() + found.versions, timing=found.timing,
         precision=options.precision,
     )  # fmt: skip

@@ -10,6 +10,11 @@ from kdata.verify.options import Options
 TRITON, CUDA = "triton", "cuda"
 
 
+def level(candidate: Candidate) -> str:
+    """How a candidate's kernels run, as receipts have it."""
+    return "compiled" if candidate.language == CUDA else "interpreted"
+
+
 def lacking(candidate: Candidate, options: Options) -> tuple[str, str] | None:
     """What this machine lacks to judge a candidate: a reason and a detail; None where there is all."""
     if candidate.language == CUDA:
