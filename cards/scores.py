@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -30,9 +31,10 @@ def render(summary: Mapping[str, Any]) -> str:
         loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     samples = max(row["samples"] for row in summary["problems"])
+    left_out = dict(Counter(row["reason"] for row in summary.get("left_out", [])).most_common())
     return environment.get_template(TEMPLATE).render(
         summary=summary, options=summary["options"], rows=list(_rows(summary["scores"])), samples=samples,
-        suite=SUITES[summary["options"]["suite"]], start=START, end=END,
+        suite=SUITES[summary["options"]["suite"]], left_out=left_out, start=START, end=END,
     )  # fmt: skip
 
 

@@ -65,7 +65,10 @@ def load_tokenizer(base: Base) -> Any:
     """
     from transformers import AutoTokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(base.path, revision=base.revision)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(base.path, revision=base.revision)
+    except OSError as error:
+        raise OSError(f"the base {base.name} cannot be had: {error}") from error
     if tokenizer.eos_token is None:
         raise ValueError(f"{base.name}: its tokenizer has no end-of-text token, so that no answer would end")
     if tokenizer.pad_token is None:

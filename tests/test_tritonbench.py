@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tritonbench_files import LEFT_OUT, PROBLEMS, WEAK, text, write_suite
 
+from cards import scores
 from filters import leakage
 from kdata.record import Dropped, Pair
 from kdata.tritonbench import problems
@@ -187,6 +188,8 @@ def test_answers_are_judged_and_the_left_out_are_told(folder: Path, suite: Suite
     table = next(tables._left_out(summary))
     assert table.title == f"Problems left out: {len(left)} of {len(PROBLEMS)}"
     assert len(table.rows) == len(Counter(left.values()))
+    told = f"{len(left)} more of its problems were not asked: changes its inputs 2, the task tells"
+    assert "3 problems (TritonBench-T), 1 answers each" in (section := scores.render(summary)) and told in section
 
 
 def test_pairs_are_compared_with_it(folder: Path, suite: Suite, tmp_path: Path) -> None:
