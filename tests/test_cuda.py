@@ -197,7 +197,7 @@ def test_what_a_call_is_named_makes_no_other_library() -> None:
 
 
 def test_command_lines_have_the_flags_of_torch_and_those_that_a_kernel_may_choose() -> None:
-    call = cuda_calls.read("a", "", "", extra_cflags=["-O3 -std=c++17"], extra_cuda_cflags=[
+    call = cuda_calls.read("a", "", "", extra_cflags=["-O3 -std=c++17", ""], extra_ldflags=["", "-lcudart -lm"], extra_cuda_cflags=[
         "-O3", "--use_fast_math", "-gencode", "arch=compute_70,code=sm_70", "-gencode=arch=compute_80,code=sm_80",
         "-Xptxas", "-v", "-Xcompiler", "-O2,-fno-exceptions", "--maxrregcount", "64", "-arch=sm_75", "-lineinfo",
     ])  # fmt: skip

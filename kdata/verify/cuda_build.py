@@ -143,8 +143,8 @@ def linking(call: cuda_calls.Call, toolkit: Toolkit) -> list[str]:
     Raises:
         RefusedError: a flag has no place there.
     """
-    for flag in call.ldflags:
-        if not DROPPED.fullmatch(flag.strip()):
+    for flag in (part for flag in call.ldflags for part in flag.split()):
+        if not DROPPED.fullmatch(flag):
             raise RefusedError(flag)
     place = _torch() / "lib"
     libraries = ["c10", "c10_cuda", "torch_cpu", "torch_cuda", "torch", "torch_python"]
