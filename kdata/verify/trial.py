@@ -29,6 +29,7 @@ from kdata.verify.tolerances import Tolerance
 
 NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True, 0.0)
 ROUGH = ": right to some ulps of one, not of its own size"  # at the end of a trial's detail
+STRETCH = 16  # elements in a row, see _share
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 OUTCOMES = {"no ModelNew": reasons.NO_MODEL_NEW, "constructor": reasons.CONSTRUCTOR, "state": reasons.STATE_DICT,
             "raises": reasons.RAISES, "memory": reasons.MEMORY, "structure": reasons.STRUCTURE, "fault": reasons.RAISES,
@@ -197,8 +198,8 @@ def overwrites(before: dict[str, Any], after: dict[str, Any], kept: dict[str, An
 def untouched(expected: Expected, number: int, ablated: dict[str, Any], returned: Tensors) -> float:
     """The share of an answer that is right with the kernels disabled, in the output where it is largest.
 
-    Zeros and ones do not count, for they may be what a kernel's output starts as; nor do elements that an input of the
-    same shape has in the same place, for kernels may change a copy in place.
+    Zeros and ones that are right do not count, for they may be what a kernel's output starts as; nor do elements that
+    an input of the same shape has in the same place, for kernels may change a copy in place.
     """
     kept = expected.trials[number]["kept"]
     pairs = zip(leaves(kept["eager"]), leaves(ablated["outputs"]), strict=True)
@@ -214,7 +215,7 @@ def untouched(expected: Expected, number: int, ablated: dict[str, Any], returned
             if entry["shape"] == list(ours.shape) and entry["dtype"] in FLOATS:
                 counts &= expected.given.array(index) != ours
         if ours.size and counts.sum() > ours.size // 4:
-            shares.append(float((np.isclose(theirs, ours, 1e-5, 1e-8) & counts).sum() / counts.sum()))
+            shares.append(_share(theirs, ours, counts, np.isclose(theirs, ours, 1e-5, 1e-8)))
     return max(shares)
 
 
@@ -239,9 +240,26 @@ def copied(expected: Expected, number: int, report: dict[str, Any], returned: Te
             if math.prod(entry["shape"]) == ours.size and entry["dtype"] in FLOATS:
                 counts &= expected.given.array(index).reshape(-1) != ours
         if counts.sum() > ours.size // 8:
-            shares += [float((np.isclose(m, ours, 1e-6, 0) & counts).sum() / counts.sum()) for m in made
-                       if m.size == ours.size]  # fmt: skip
+            as_large = [m for m in made if m.size == ours.size]
+            shares += [_share(m, ours, counts, np.isclose(m, ours, 1e-6, 0)) for m in as_large]
     return max(shares)
+
+
+def _share(there: Array, ours: Array, counts: Array, right: Array) -> float:
+    """The share of the elements that count, or of stretches without one that is wrong, if other numbers stand there.
+
+    A kernel that cuts off what torch has copied leaves most as it was, but here and there it puts zeros, say, in place
+    of other numbers; one that fills in a part finds nothing there, or one number.
+    """
+    matters = counts | ((ours == 0) & ~right)
+    others = there[matters & ~right]
+    others = others[np.isfinite(others)]
+    if not others.size or (others == others[0]).all():
+        return float((right & counts).sum() / counts.sum())
+    starts = np.arange(0, ours.size, max(1, min(STRETCH, ours.size // STRETCH)))
+    some = np.logical_or.reduceat(matters.reshape(-1), starts)
+    wrong = np.logical_or.reduceat((matters & ~right).reshape(-1), starts)
+    return float((some & ~wrong).sum() / some.sum())
 
 
 def _is_given(expected: Expected, given: list[int], answer: Array) -> bool:
