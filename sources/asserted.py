@@ -1,15 +1,18 @@
-"""What the assertions of a ``forward`` say of its inputs: ranks and sizes that they are to have.
+"""What the assertions of a ``forward``, and its tests before a ``raise``, say of its inputs: their ranks and sizes.
 
-Only the syntax of a failed assertion is read, with the shapes that its names had; nothing of the program is called.
+Only the syntax of a failed test is read, with the shapes that its names had; nothing of the program is called.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import linecache
+import re
 import textwrap
 import traceback
+import types
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -17,7 +20,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from sources.input_guesses import shaped
+from sources.demands import statements
+from sources.input_guesses import shaped, up_to
 from sources.inputs import Specs, Tensor, all_tensors, edited
 
 MAX_LINES = 12  # of one assertion
@@ -27,16 +31,48 @@ Place = tuple[tuple[int, ...], int | None]  # of what a side is: a tensor's shap
 
 def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iterator[Specs]:
     """Inputs with which the assertion that failed may hold: of the same shape as what it looks at, changed."""
-    if not isinstance(error, AssertionError):
-        return
-    frames = [(f, n) for f, n in traceback.walk_tb(error.__traceback__) if f.f_code.co_filename == file]
+    every = list(traceback.walk_tb(error.__traceback__))
+    frames = [(f, n) for f, n in every if f.f_code.co_filename == file]
     if not frames:
         return
+    for frame, line in frames:
+        yield from _lacking(str(error), frame, line, specs, module)
     frame, line = frames[-1]
-    test = _assertion(file, line)
+    asserts = isinstance(error, AssertionError)
+    test = _assertion(file, line) if asserts else _tested(file, line) if frame is every[-1][0] else None
+    values = {**frame.f_globals, **frame.f_locals}
     for node in ast.walk(test) if test else ():
-        if isinstance(node, ast.Compare) and all(isinstance(op, ast.Eq) for op in node.ops):
-            yield from _equal([node.left, *node.comparators], {**frame.f_globals, **frame.f_locals}, specs, module)
+        if not isinstance(node, ast.Compare):
+            continue
+        if all(isinstance(op, ast.Eq if asserts else ast.Eq | ast.NotEq) for op in node.ops):
+            yield from _equal([node.left, *node.comparators], values, specs, module)
+        elif isinstance(node.ops[0], ast.In | ast.NotIn) and isinstance(node.comparators[0], ast.Tuple | ast.List):
+            for choice in node.comparators[0].elts:
+                yield from _equal([node.left, choice], values, specs, module)
+
+
+def _lacking(message: str, frame: types.FrameType, line: int, specs: Specs, module: nn.Module) -> Iterator[Specs]:
+    """Inputs with an optional one that is None where a line needs it."""
+    text = linecache.getline(frame.f_code.co_filename, line)
+    if "NoneType" in message or "None" in message or re.search(r"assert .* is not None", text):
+        for name in dict.fromkeys(re.findall(r"[^\W\d]\w*", text)):
+            if name in frame.f_locals and frame.f_locals[name] is None:
+                yield from up_to(module, specs, name)
+
+
+@functools.lru_cache(maxsize=4)
+def _tree(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+def _tested(file: str, line: int) -> ast.expr | None:
+    """The test of the branch that ends in the ``raise`` of a line."""
+    try:
+        path = statements(_tree("".join(linecache.getlines(file))), line)
+    except SyntaxError:
+        return None
+    test = path[-2] if len(path) > 1 and isinstance(path[-1], ast.Raise) else None
+    return test.test if isinstance(test, ast.If) else None
 
 
 def _assertion(file: str, line: int) -> ast.expr | None:

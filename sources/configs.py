@@ -119,11 +119,13 @@ class Config:
     def __init__(
         self, name: str, arguments: Arguments, namespace: Mapping[str, Any], defaults: Mapping[str, str]
     ) -> None:
-        self.__dict__.update(_name=name, _arguments=arguments, _namespace=namespace, _defaults=defaults)
+        self.__dict__.update(_name=name, _arguments=arguments, _namespace=namespace, _defaults=defaults, _given={})
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if name in self._given:
+            return self._given[name]
         key, how = f"{self._name}.{name}", reading(self._namespace.get("__file__", ""))
         if key not in self._arguments and (name in how.parts or any(name == n for n, _ in how.unpacked)):
             self._arguments[key] = CONFIG
@@ -133,7 +135,8 @@ class Config:
             answers = name in how.called and not known.startswith(("nn.", "F."))
             self._arguments[key] = f"lambda *_, **__: {known}" if answers else known
         if self._arguments[key] == CONFIG:
-            return Config(key, self._arguments, self._namespace, self._defaults)
+            self._given[name] = Config(key, self._arguments, self._namespace, self._defaults)
+            return self._given[name]
         return eval(self._arguments[key], dict(self._namespace))  # noqa: S307 - our own expressions, in the sandbox
 
     def __getitem__(self, name: str) -> Any:
@@ -143,10 +146,12 @@ class Config:
         return self.__getattr__(name) if default is None else default
 
     def __contains__(self, name: str) -> bool:
-        return f"{self._name}.{name}" in self._arguments
+        return name in self._given or f"{self._name}.{name}" in self._arguments
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self.__dict__[name] = value
+        self._given[name] = value
+
+    __setitem__ = __setattr__
 
     def keys(self) -> list[str]:
         """What is known of it, and what those functions need that it is unpacked for."""

@@ -23,6 +23,7 @@ from torch import nn
 from sources.configs import CONFIG, Config
 from sources.demands import Demand, demands
 from sources.guesses import Uses, uses, values
+from sources.nested import changed
 from sources.progress import Budget, Progress, TooMuchError
 from sources.trouble import Trouble, kinds, wanted
 from sources.variants import Arguments, defaults_of, narrower, shallower
@@ -94,6 +95,9 @@ class Constructions:
         required = [p.name for p in parameters if p.default is p.empty]
         for i, site in enumerate(self._sites(parameters)):
             self._push(FIRST + 0.1 * i, {name: self._options(name)[0] for name in required} | site)
+        empty = [p.name for p in parameters if type(p.default) in (list, tuple, dict) and not p.default]
+        if empty:  # what may be left empty is seldom left so
+            self._push(FIRST + 0.2, {name: self._options(name)[0] for name in [*required, *empty]})
         self._push(FIRST + 0.25, {name: self._options(name)[0] for name in required})
         for _ in range(MAX_CONSTRUCTIONS):
             if not self._heap or self.budget.left < 0:
@@ -241,11 +245,14 @@ class Constructions:
     ) -> None:
         """Queue variants of arguments that failed: parameters named where it failed come first."""
         for p in parameters:  # optional ones that are really needed
-            optional = p.default is None or isinstance(p.default, str | tuple | list)
+            optional = p.default is None or isinstance(p.default, str | tuple | list | dict)
             if p.name not in arguments and optional and _word(p.name, attributes).search(trouble.near):
                 for j, option in enumerate(self._options(p.name)[:4]):
                     self._push(cost + 0.5 + 0.4 * j, {**arguments, p.name: option})
         self._resize(cost - 0.5, arguments, trouble.message)
+        for name, text in arguments.items():
+            for i, other in enumerate(changed(text, self.namespace, trouble, self.told.defaults)):
+                self._push(cost + 0.3 + 0.1 * i, {**arguments, name: other})
         given = [p.name for p in parameters if p.default is not p.empty and p.name in arguments]
         for i, name in enumerate(given if not attributes else ()):  # its default may be what the others need
             self._push(cost + 1.0 + 0.1 * i, {n: v for n, v in arguments.items() if n.split(".")[0] != name})

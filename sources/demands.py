@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import operator
 import traceback
 from collections.abc import Iterator, Mapping
@@ -46,7 +47,7 @@ def demands(error: Exception, tree: ast.Module, file: str) -> list[Demand]:
     found: list[Demand] = []
     for frame, line in frames[::-1][:MAX_FRAMES]:
         values = {**frame.f_globals, **frame.f_locals}
-        path = _path(tree, line)
+        path = statements(tree, line)
         if path:
             found += _looked_up(error, path[-1], values)
             found += _asked(error, path, values)
@@ -62,11 +63,11 @@ def _hashable(found: list[Demand]) -> Iterator[Demand]:
             yield Demand(demand.name, _MISSING, demand.wanted)
 
 
-def _path(tree: ast.AST, line: int) -> list[ast.stmt]:
+def statements(tree: ast.AST, line: int) -> list[ast.stmt]:
     """The statements that a line is part of, outermost first."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.stmt | ast.ExceptHandler) and node.lineno <= line <= (node.end_lineno or 0):
-            return [*([node] if isinstance(node, ast.stmt) else []), *_path(node, line)]
+            return [*([node] if isinstance(node, ast.stmt) else []), *statements(node, line)]
     return []
 
 
@@ -92,10 +93,25 @@ def _asked(error: Exception, path: list[ast.stmt], values: Mapping[str, Any]) ->
 
 
 def _avoided(path: list[ast.stmt], values: Mapping[str, Any]) -> Iterator[Demand]:
-    """A branch that fails need not be entered, where a flag decides that."""
+    """A branch that fails need not be entered, where a flag, or one of some words, decides that."""
+    function = next((s for s in reversed(path) if isinstance(s, ast.FunctionDef)), path[0])
     for outer, inner in zip(reversed(path[:-1]), reversed(path), strict=False):
-        if isinstance(outer, ast.If) and isinstance(outer.test, ast.Name | ast.Attribute) and inner in outer.body:
+        if not isinstance(outer, ast.If) or inner not in outer.body:
+            continue
+        if isinstance(outer.test, ast.Name | ast.Attribute):
             yield _demand(outer.test, ["False", "None"], values)
+        elif (choice := _choice(outer.test)) is not None:
+            others = (c for n in ast.walk(function) if (c := _choice(n)) and ast.dump(c.left) == ast.dump(choice.left))
+            words = dict.fromkeys(ast.unparse(c.comparators[0]) for c in others)
+            yield _demand(choice.left, [w for w in words if w != ast.unparse(choice.comparators[0])], values)
+
+
+def _choice(node: ast.AST) -> ast.Compare | None:
+    """A comparison with a word."""
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq) and len(node.ops) == 1:
+        word = node.comparators[0]
+        return node if isinstance(word, ast.Constant) and isinstance(word.value, str) else None
+    return None
 
 
 def _binds(node: ast.If, name: str) -> bool:
@@ -122,9 +138,10 @@ def _wishes(test: ast.expr, truth: bool, values: Mapping[str, Any]) -> Iterator[
     elif isinstance(test, ast.BoolOp):
         for part in test.values:
             yield from _wishes(part, truth, values)
-    elif isinstance(test, ast.Compare) and len(test.ops) == 1:
-        kind = type(test.ops[0]) if truth else _TURNED[type(test.ops[0])]
-        yield from _compared(kind, test.left, test.comparators[0], values)
+    elif isinstance(test, ast.Compare):
+        for left, op, right in zip([test.left, *test.comparators], test.ops, test.comparators, strict=False):
+            kind = type(op) if truth else _TURNED[type(op)]
+            yield from _compared(kind, left, right, values)
     elif isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and len(test.args) == 2:
         if test.func.id == "isinstance" and truth:
             yield _demand(test.args[0], _instances(test.args[1], values), values)
@@ -142,6 +159,8 @@ def _compared(kind: type, left: ast.expr, right: ast.expr, values: Mapping[str, 
         if kind in (ast.In, ast.NotIn):
             if operand is left and kind is ast.In and isinstance(bound, dict | list | tuple | set | frozenset):
                 yield _demand(operand, _spelled(bound), values)
+        elif isinstance(operand, ast.BinOp) and type(bound) is int and kind is ast.Eq:
+            yield from _solved(operand, bound, values)
         elif _is_length(operand) and isinstance(bound, int):
             assert isinstance(operand, ast.Call)
             yield _demand(operand.args[0], _of_length(_value(operand.args[0], values), bound), values)
@@ -151,6 +170,21 @@ def _compared(kind: type, left: ast.expr, right: ast.expr, values: Mapping[str, 
             yield _demand(operand, [str(bound), str(bound + 1), str(bound - 1), str(2 * bound)], values)
         elif type(bound) is bool:
             yield _demand(operand, [str(not bound)], values)
+
+
+def _solved(node: ast.BinOp, result: int, values: Mapping[str, Any]) -> Iterator[Demand]:
+    """What would make ``x + 1``, ``x - 1`` or ``x % n`` a number."""
+    right = _value(node.right, values)
+    if type(right) is not int:
+        return
+    if isinstance(node.op, ast.Add | ast.Sub):
+        wanted = result - right if isinstance(node.op, ast.Add) else result + right
+        yield from _compared(ast.Eq, node.left, ast.Constant(wanted), values)
+    elif isinstance(node.op, ast.Mod) and type(left := _value(node.left, values)) is int and right > 0:
+        below = left // right * right + result
+        yield _demand(node.left, [str(n) for n in (below, below + right) if n > 0], values)
+        divisors = (n for n in range(min(right, left), 0, -1) if left % n == result)
+        yield _demand(node.right, [str(n) for n in itertools.islice(divisors, 2)], values)
 
 
 def _is_length(node: ast.expr) -> bool:

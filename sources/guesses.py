@@ -91,6 +91,7 @@ CONFIG = re.compile(
     r"^(config|cfg|conf|configs|args|arg|opts?|options|hparams?|hps|hp|h|(.*_)?params|"
     r".*_?config|.*_cfg|.*_conf|.*_args|.*_opts?)$"
 )
+_SCALAR = re.compile(r"\bUnion\[int,|(?:^|\| ?)int(?= ?\||$)")  # a number, or several
 LISTS = ["[32, 64]", "(2, 2)", "[2, 2, 2, 2]", "[16, 32, 64, 128]", "(8, 8)", "[3, 5, 7]"]
 
 
@@ -99,6 +100,7 @@ class Uses:
     """What the class's own text does with a constructor parameter."""
 
     called: bool = False
+    run: bool = False  # as an attribute of self
     listed: bool = False
     axis: bool = False  # it is passed on as ``dim=`` or ``axis=``
     strings: list[str] = field(default_factory=list)  # it is compared with these
@@ -139,7 +141,7 @@ def _of_call(node: ast.Call, of: Callable[[ast.expr], Uses | None]) -> None:
             use.axis = True
     of_self = isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "self"
     if (isinstance(node.func, ast.Name) or of_self) and (use := of(node.func)):
-        use.called = True
+        use.called, use.run = True, use.run or of_self
     if isinstance(node.func, ast.Name) and node.func.id in ("len", "enumerate", "zip", "sum", "list", "tuple"):
         for use in filter(None, map(of, node.args)):
             use.listed = True
@@ -165,13 +167,13 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
     if counted := re.search(r"[Tt]uple\[(int(?:, ?int)+)\]", annotation):
         number = next((v for v in by_name if v.isdecimal()), "2")
         found.append(f"({', '.join([number] * (counted[1].count(',') + 1))})")
-    if use.listed or re.search(r"list|tuple|sequence|iterable", annotation, re.I):
+    if use.listed or re.search(r"list|tuple|sequence|iterable", annotation, re.I) and not _SCALAR.search(annotation):
         shares = [f"[{v}, {v}]" for v in by_name[:1] if re.fullmatch(r"\d+\.\d+", v)]  # no sizes
         found += small or [*shares, *(v for v in by_name if v[0] in "(["), *LISTS]
     if use.axis:
         found += ["1", "-1"]
     if use.called and not any(v.startswith(("nn", "F.")) for v in by_name):
-        found += ["nn.Identity", *MODULE]
+        found += [*([] if use.run else ["nn.Identity"]), *MODULE]
     if annotation == "int":
         by_name = [v for v in by_name if re.fullmatch(r"-?\d+", v)] or [DIMENSION, "4", "2"]
     elif annotation == "float":

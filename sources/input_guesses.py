@@ -16,20 +16,34 @@ import torch
 from torch import nn
 
 from sources.guesses import Uses, values
-from sources.inputs import BATCH, CHANNELS, FEATURES, SIDE, TOKENS, Many, Plain, Spec, Tensor, parameters
+from sources.inputs import BATCH, CHANNELS, FEATURES, SIDE, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
 from sources.layouts import Sizes, told
 
 
 def following(module: nn.Module, count: int) -> list[Spec]:
     """Specs for the first parameter of ``forward`` that ``count`` inputs leave to its default."""
+    plain = _positional(module)
+    if count >= len(plain) or plain[count].default is not None:
+        return []
+    return _guesses(module, {}, [plain[count]])[0][:3]
+
+
+def up_to(module: nn.Module, specs: Specs, name: str) -> list[Specs]:
+    """The inputs with the parameter of a name, which they leave to its default, and the defaults of those before it."""
+    plain = _positional(module)
+    at = next((i for i, p in enumerate(plain) if p.name == name and p.default is None), 0)
+    if at < len(specs):
+        return []
+    between = tuple(Plain(p.default) for p in plain[len(specs) : at])
+    return [(*specs, *between, new) for new in _guesses(module, {}, [plain[at]])[0][:3]]
+
+
+def _positional(module: nn.Module) -> list[inspect.Parameter]:
     try:
         every = list(inspect.signature(module.forward).parameters.values())
     except (TypeError, ValueError):
         return []
-    plain = [p for p in every if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if count >= len(plain) or plain[count].default is not None:
-        return []
-    return _guesses(module, {}, [plain[count]])[0][:3]
+    return [p for p in every if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
 
 def takes_any(module: nn.Module) -> bool:
@@ -48,18 +62,41 @@ def guesses(module: nn.Module, known: Mapping[str, int] = MappingProxyType({})) 
 def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspect.Parameter]) -> list[list[Spec]]:
     function = _does_the_work(module)
     text = source(function)
-    documentation = "\n".join(filter(None, [inspect.getdoc(function), inspect.getdoc(type(module))]))
+    documentation = "\n".join(filter(None, [inspect.getdoc(function), _documentation(type(module))]))
     own = {name: value for name, value in vars(module).items() if type(value) is int}
     sizes = Sizes({**own, **known}, _channels(module), _features(module))
     hints = {name: str(p.annotation) for name, p in inspect.signature(function).parameters.items()}
     found = []
     for p in wanted:
         p = p.replace(annotation=hints.get(p.name, p.annotation))
+        if inner := _handed_on(module, p.name, text):
+            found.append(_guesses(inner, {}, parameters(inner.forward)[:1])[0])
+            continue
         shapes = [sizes.shape(shape) for shape in told(p.name, documentation, text, str(p.annotation))]
         found.append(_of_parameter(module, p, text, shapes))
     side = next((v for n, v in _extents(module, known) if _IMAGE.search(n) and 8 <= v <= 512 and v != SIDE), 0)
     area = next((a for a in _areas(module) if a != TOKENS), 0)
     return [_of_side(options, side, area) for options in found] if side or area else found
+
+
+def _documentation(kind: type[nn.Module]) -> str:
+    """What a class says of itself, or of the layer that it is a kind of; containers speak of what they may hold."""
+    told = (c for c in kind.__mro__ if c.__dict__.get("__doc__"))
+    own = next(told, nn.Module)
+    return "" if own in _CONTAINERS else inspect.cleandoc(own.__doc__ or "")
+
+
+_CONTAINERS = (nn.Module, nn.Sequential, nn.ModuleList, nn.ModuleDict)
+
+
+def _handed_on(module: nn.Module, name: str, text: str) -> nn.Module | None:
+    """The part of the task's own that an input goes to as it is, and nowhere else."""
+    body = text.partition(":\n")[2]
+    said, called = (re.findall(pattern, body) for pattern in (rf"\b{name}\b", rf"\bself\.(\w+)\({name}\)"))
+    part = module._modules.get(called[0]) if len(said) == len(called) == 1 else None
+    while type(part) is nn.Sequential and len(part):
+        part = part[0]
+    return part if part is not None and type(part).__module__ == type(module).__module__ else None
 
 
 _IMAGE = re.compile(r"im(age|g)_?(size|res|dim|h|w|side)|input_?(size|res|shape)|resolution|crop_?size")
@@ -200,15 +237,23 @@ def part(module: nn.Module, name: str) -> list[Spec]:
 def _indexed(module: nn.Module, name: str, text: str) -> list[Spec]:
     """A tuple, where the text only takes its parts."""
     body = text.partition(":\n")[2]
-    if unpacked := re.search(rf"^\s*(\w+(?:, ?\w+)+) = {re.escape(name)}$", body, re.M):
-        first, count = shaped(module, _usual_ranks(module, text)[0]), unpacked[1].count(",") + 1
-        return [Many((t,) * count, "tuple") for t in (Tensor((BATCH, TOKENS), "int", 16), first)]
+    if names := _unpacked(name, body):
+        first = shaped(module, _usual_ranks(module, text)[0])
+        named = [first if n == name or _unpacked(n, body) else part(module, n)[0] for n in names]
+        same = [Many((t,) * len(names), "tuple") for t in (Tensor((BATCH, TOKENS), "int", 16), first)]
+        return [Many(tuple(named), "tuple"), *same]
     parts = re.findall(rf"\b{re.escape(name)}\[(\d)\]", body)
     if not parts or len(parts) < len(re.findall(rf"\b{re.escape(name)}\b", body)):
         return []
     count = max(2, 1 + max(map(int, parts)))
     first = shaped(module, _usual_ranks(module, text)[0])
     return [Many((t,) * count, "tuple") for t in (Tensor((BATCH, TOKENS), "int", 16), first)]
+
+
+def _unpacked(name: str, body: str) -> list[str]:
+    """The names that the text gives to the parts of a tuple."""
+    found = re.search(rf"^\s*\(?(\w+(?:, ?\w+)+)\)? = {re.escape(name)}\s*(?:#.*)?$", body, re.M)
+    return re.findall(r"\w+", found[1]) if found else []
 
 
 def _chosen(name: str, text: str) -> list[Plain]:

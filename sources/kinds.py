@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import torch
+from torch import nn
 
 from sources.failure import Change, Failure
 from sources.guesses import Uses, values
@@ -45,6 +46,8 @@ def dtypes(f: Failure) -> Iterator[Change]:
         if re.search(r"out of range|out of bounds", message) and t.kind == "int":
             fewer = dict.fromkeys(n for n in (t.high // 2, t.high // 4, 2) if 2 <= n < t.high)
             yield from (f.with_tensor(path, replace(t, high=n), 0.3 + 0.1 * j) for j, n in enumerate(fewer))
+        if "out of range in self" in message and t.kind == "float":  # a part of it is cut down to an index
+            yield f.with_tensor(path, replace(t, kind="unit"), 1.2)
         if "between 0 and 1" in message and t.kind == "float":
             yield f.with_tensor(path, replace(t, kind="unit"), 0.0)
 
@@ -140,6 +143,20 @@ def keys(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, Many((part(f.module, name)[0],), "dict", (name,)), 0.1)
 
 
+def states(f: Failure) -> Iterator[Change]:
+    """An input is what a recurrent layer starts from: a tensor of its layers, or the two of an LSTM."""
+    layer = next((m for m in f.module.modules() if isinstance(m, nn.RNNBase)), None)
+    first = next((t for _, t in all_tensors(f.specs) if len(t.shape) > 1), None)
+    if layer is None or first is None or not re.search(r"\bhx\b|hidden", f.message):
+        return
+    count = layer.num_layers * (2 if layer.bidirectional else 1)
+    sizes = first.shape[:2] if layer.batch_first else first.shape[1::-1]
+    for batch in dict.fromkeys(sizes):
+        state = Tensor((count, batch, layer.hidden_size))
+        given = Many((state, state), "tuple") if isinstance(layer, nn.LSTM) else state
+        yield from (f.with_tensor((i,), given, 0.2 + 0.1 * i) for i in range(1, len(f.specs)))
+
+
 def optional(f: Failure) -> Iterator[Change]:
     """A parameter that may be left out has to be given."""
     if re.search(r"NoneType|missing \d+ required positional", f.message):
@@ -147,4 +164,4 @@ def optional(f: Failure) -> Iterator[Change]:
         yield from ((0.8 + 0.1 * i, (*f.specs, more)) for i, more in enumerate(others))
 
 
-KINDS = (dtypes, containers, classes, flaws, attributes, keys, optional)
+KINDS = (dtypes, containers, classes, flaws, attributes, keys, states, optional)

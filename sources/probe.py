@@ -35,10 +35,11 @@ from sources.isolation import isolated
 from sources.on_cpu import OnOne, without_weights
 from sources.progress import BUDGET, Budget, Progress, TooLongError, TooMuchError
 from sources.runs import Runs, fitted
-from sources.search import TOO_LONG, Solution, Unsolved, call, has_tensor, solve
+from sources.search import MAX_LOOKED_AT, TOO_LONG, Solution, Unsolved, call, has_tensor, solve
 from sources.sizes import bounded, named, slots, tied
 from sources.slicer import ABSENT
 from sources.variants import halved, of_one
+from sources.worth import flaw
 from sources.writer import pruned
 
 MODULE = "task"  # that a cut is executed as
@@ -167,14 +168,16 @@ def as_seen(kind: Any, namespace: dict[str, Any], seen: dict[str, Any], operator
     except Exception:  # noqa: BLE001 - a class whose cut is not its whole is searched like any other
         return None
     specs = solution.specs
-    _, result, error = call(module, specs, Budget(), operators)
+    progress, result, error = call(module, specs, Budget(), operators)
     for make in (of_one, halved):
         if isinstance(error, TooMuchError):
             specs = make(specs)
-            _, result, error = call(module, specs, Budget(), operators)
+            progress, result, error = call(module, specs, Budget(), operators)
     if isinstance(error, TooLongError):
         raise UnfitError(TOO_LONG, str(error))
     if error is not None or not has_tensor(result):
+        return None
+    if progress.work < MAX_LOOKED_AT and flaw(module, specs, result, Budget()):
         return None
     return Solution({n: without_unread(text, read) for n, text in solution.arguments.items()}, specs)
 

@@ -68,6 +68,15 @@ def _layer(f: Failure) -> Iterator[Change]:
             yield from _wanted(f, x.shape[1], scale.shape[0])
 
 
+def _unbatched(f: Failure) -> Iterator[Change]:
+    """Convolutions take inputs without a batch, what comes next seldom does: they are to have one."""
+    x, weight = f.arguments[:2] if len(f.arguments) > 1 else (None, None)
+    if f.function.startswith("conv") and isinstance(x, torch.Tensor) and isinstance(weight, torch.Tensor):
+        for path, t in all_tensors(f.specs):
+            if len(t.shape) == x.dim() == weight.dim() - 1:
+                yield f.with_tensor(path, shaped(f.module, len(t.shape) + 1), 0.1)
+
+
 def _wanted(f: Failure, got: int, wanted: int) -> Iterator[Change]:
     """A dimension was ``got`` where the operator needs ``wanted``: inputs may have it as it is, shifted or scaled."""
     if got == wanted or min(got, wanted) < 1:
@@ -303,7 +312,8 @@ def _window(f: Failure) -> Iterator[Change]:
 
 def _small(f: Failure) -> Iterator[Change]:
     if not re.search(
-        r"[Kk]ernel size|too small|[Oo]utput size|greater than 0|smaller|Padding size|negative dim|Expected more than",
+        r"[Kk]ernel size|stride should not be zero|too small|[Oo]utput size|greater than 0|smaller|Padding size"
+        r"|negative dim|Expected more than",
         f.message,
     ):
         return
@@ -340,6 +350,6 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
-    _layer, _expected, _shapes, _mismatch, _broadcast, _split, _matmul, _numbers, _view, _rank, _window,
+    _layer, _unbatched, _expected, _shapes, _mismatch, _broadcast, _split, _matmul, _numbers, _view, _rank, _window,
     _small, _divisible, _equal, _fewer, *KINDS,
 )  # fmt: skip

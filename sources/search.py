@@ -169,7 +169,7 @@ class _InputSearch:
     reached_before: int  # by modules of other arguments
     carried: Specs | None = None  # inputs with which one of these came furthest
     heap: list[tuple[float, int, Specs]] = field(default_factory=list)
-    seen: set[Specs] = field(default_factory=set)
+    seen: dict[Specs, float] = field(default_factory=dict)  # the least cost at which they were queued
     tried: set[Specs] = field(default_factory=set)
     order: Iterator[int] = field(default_factory=itertools.count)
     failures: Counter[tuple[int, str, str]] = field(default_factory=Counter)  # by how far, at what, and message
@@ -218,8 +218,8 @@ class _InputSearch:
         return self.budget.left >= (floor - BUDGET / 4 if more else floor)
 
     def _push(self, cost: float, specs: Specs, again: bool = False) -> None:
-        if again or specs not in self.seen:
-            self.seen.add(specs)
+        if again or cost < self.seen.get(specs, math.inf):
+            self.seen[specs] = cost
             heapq.heappush(self.heap, (cost, next(self.order), specs))
 
     def _try(self, specs: Specs) -> bool:

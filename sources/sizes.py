@@ -91,12 +91,20 @@ def bounded(solution: Solution, runs: Runs) -> Solution:
         if tensor.kind != "int":
             continue
         for high in (n for n in ints if n >= tensor.high):
-            whole = Solution(solution.arguments, edited(solution.specs, path, replace(tensor, high=high)))
-            beyond = Solution(solution.arguments, edited(solution.specs, path, replace(tensor, high=4 * high)))
-            if runs(whole) and not runs(beyond):
-                solution = whole
+            whole = _drawn(solution, path, high)
+            if runs(whole) and not runs(_drawn(solution, path, 4 * high)):
+                # Few numbers were lucky, perhaps; numbers that are all the same may fail for another reason.
+                alike = (_drawn(solution, path, n - 1, "full") for n in (high, tensor.high))
+                if runs(next(alike)) or not runs(next(alike)):
+                    solution = whole
                 break
     return solution
+
+
+def _drawn(solution: Solution, path: tuple[int, ...], high: int, kind: str = "int") -> Solution:
+    """The solution with other integers in one of its inputs."""
+    tensor = dict(all_tensors(solution.specs))[path]
+    return Solution(solution.arguments, edited(solution.specs, path, replace(tensor, kind=kind, high=high)))
 
 
 def tied(solution: Solution, found: list[Slot], runs: Runs) -> list[tuple[tuple[Slot, ...], bool]]:

@@ -16,6 +16,7 @@ _CULPRIT = re.compile(
     r"|instances of '(\w+)' and '(\w+)'|operand type\(s\) for [^:]*: '(\w+)' and '(\w+)'|non-iterable (\w+) object"
     r"|(?:mapping|iterable|number|string|integer), (?:but got |not )'?(\w+)|^TypeError: (\w+) is not a Module"
     r"|found element of type (\w+)|with an iterable, but got (\w+)|type object '(\w+)' has"
+    r"|(\w+)\.forward\(\) (?:takes|got an unexpected)|cannot assign '(\w+)' object to buffer"
 )
 _OF_STRINGS = r"attribute '(lower|upper|split|startswith|endswith|strip|format|join|replace|find)'"
 _OF_DICTIONARIES = r"attribute '(items|keys|values|update|pop|setdefault|copy)'|must be a mapping|not a mapping"
@@ -23,6 +24,8 @@ _OF_TENSORS = r"has no attribute '(size|shape|dim|device|ndim|dtype|numel)'"
 _OF_MODULES = r"attribute '(parameters|modules|children|named_parameters|weight|eval|train|state_dict|forward)'"
 
 _CLASSES = ["nn.Identity", "nn.ReLU", "nn.LayerNorm", "nn.BatchNorm2d"]
+_TENSORS = ["torch.linspace(0.99, 0.01, 64)", "torch.ones(64, 64)"]
+_FIRST = "lambda x, *_, **__: x"  # takes whatever else it is given, as a network that is conditioned does
 _INSTANCES = ["nn.Identity()", "[nn.Identity(), nn.Identity()]", "nn.Linear(64, 64)"]
 
 
@@ -98,6 +101,8 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"between 0 and 1", ["0.0", "[0.0, 0.0]", "0.5"]),
         (r"Embeddings parameter is expected", ["torch.randn(1024, 64)"]),
         (r"expected np.ndarray|numpy.ndarray", ["torch.randn(1024, 64).numpy()", "torch.ones(64).numpy()"]),
+        (r"torch Tensor or None required|must be Tensor|to be a Tensor", _TENSORS),
+        (r"\.forward\(\) (takes \d+ positional|got an unexpected keyword)", [_FIRST]),
         (_OF_TENSORS, ["torch.ones(64, 64)", "torch.ones(64)"]),
         (_OF_MODULES, ["nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)", "nn.Identity()"]),
         (r"has no attribute", [CONFIG, "nn.Identity()", "nn.Identity"]),
@@ -116,4 +121,6 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
             return found
     options = re.search(r"\bin\s*[\[({]((?:\s*['\"][\w-]+['\"],?)+)\s*[\])}]", line)
     found = re.findall(r"['\"][\w-]+['\"]", options[1]) if options else []
+    if re.search(r"not subscriptable|indices must be integers", message) and re.search(r"\w\[['\"]", line):
+        found.append(CONFIG)
     return found + next((v for pattern, v in rules if re.search(pattern, message)), [])
