@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from sources.scope import nodes
 from sources.symbols import Here, Package
 
 MAX_ENTRIES = 40  # of all containers that one task takes
+_DECORATED = re.compile(r"^@register\w*\b[^\n]*\n(?:@[^\n]*\n)*(?:def|class)[ \t]+(\w+)", re.M)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +36,47 @@ class Registries:
     def __init__(self, package: Package) -> None:
         self._package = package
         self._entries: dict[Here, list[Entry]] | None = None
+        self._fetched: dict[str, dict[str, list[str]]] = {}  # of other packages: file of a registry -> name -> files
+        self._of_files: dict[str, list[Entry]] = {}
 
     def wanted(self, containers: Iterable[Here], words: set[str]) -> list[Entry]:
         """Entries of these containers that go by one of the words, which are in lower case."""
         if self._entries is None:
             self._entries = self._collected()
-        found = (e for c in containers for e in self._entries.get(c, []) if e.names & words)
+        known = self._entries
+        found = (e for c in containers for e in [*known.get(c, []), *self._elsewhere(c, words)] if e.names & words)
         return list(found)[:MAX_ENTRIES]
 
     def _collected(self) -> dict[Here, list[Entry]]:
         found: dict[Here, list[Entry]] = defaultdict(list)
         for path in self._package.looked_through():
-            file = self._package.file(path) if path not in self._package.examples else None
-            for node in file.tree.body if file else ():
-                for decorator in getattr(node, "decorator_list", ()):
-                    for container in self._filled(path, decorator):
-                        key = Here(path, node.name)  # type: ignore[attr-defined]
-                        entry = Entry(key, container, _names(node, decorator), decorator)
-                        found[container].append(entry)
+            for entry in self._of_file(path) if path not in self._package.examples else ():
+                found[entry.container].append(entry)
         return found
+
+    def _of_file(self, path: str) -> list[Entry]:
+        if path not in self._of_files:
+            file = self._package.file(path)
+            self._of_files[path] = [
+                Entry(Here(path, node.name), container, _names(node, decorator), decorator)  # type: ignore[attr-defined]
+                for node in (file.tree.body if file else ())
+                for decorator in getattr(node, "decorator_list", ())
+                for container in self._filled(path, decorator)
+            ]
+        return self._of_files[path]
+
+    def _elsewhere(self, container: Here, words: set[str]) -> list[Entry]:
+        """Entries that go by one of the words and stand in another package: of its files only those are parsed."""
+        roots, registry = self._package.roots, container.file
+        if registry not in self._fetched:
+            names = self._fetched[registry] = {}
+            file = self._package.file(registry) if roots else None
+            for path in roots.beside(registry) if file and "def register" in file.text else ():
+                for name in _DECORATED.findall(roots[path]):
+                    names.setdefault(name.lower(), []).append(path)
+        known = self._fetched[registry]
+        files = dict.fromkeys(path for word in sorted(words & known.keys()) for path in known[word])
+        return [e for p in files for e in self._of_file(p) if e.container == container]
 
     def _filled(self, path: str, decorator: ast.expr) -> Iterator[Here]:
         """The containers that a decorator fills."""
@@ -65,11 +89,15 @@ class Registries:
             return
         node = file.bindings[target.name][-1]
         if isinstance(node, ast.FunctionDef):
-            stored = (n.value.id for n in nodes(node) if isinstance(n, ast.Subscript)
-                      and isinstance(n.ctx, ast.Store) and isinstance(n.value, ast.Name))  # fmt: skip
-            yield from (Here(target.file, name) for name in sorted(set(stored)) if name in file.bindings)
+            yield from (Here(target.file, name) for name in sorted(set(stored(node))) if name in file.bindings)
         elif isinstance(node, ast.Assign | ast.AnnAssign) or ast.unparse(root).count(".") > used:
             yield target
+
+
+def stored(node: ast.FunctionDef) -> Iterator[str]:
+    """The names of what a function stores items in."""
+    items = (n for n in nodes(node) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
+    yield from (n.value.id for n in items if isinstance(n.value, ast.Name))
 
 
 def _names(node: ast.stmt, decorator: ast.expr) -> frozenset[str]:

@@ -51,6 +51,15 @@ class Roots(Mapping[str, str]):
         """The folder that the imports of one of the files start from, "" for a file that is none of them."""
         return "/".join(path.split("/")[:2]) if path in self._places else ""
 
+    def plain(self, path: str | None) -> str:
+        """The path of one of the files as it is imported."""
+        return (path or "").split("/", 2)[2]
+
+    def beside(self, path: str) -> list[str]:
+        """The files of the package that a file is of, or that a file of ours is said to be of."""
+        top = (self.plain(path) if path in self._places else path).split("/")[0]
+        return [p for p in self._places if self.plain(p).split("/")[0] == top]
+
     def inner(self, path: str) -> tuple[str, str]:
         """The ``NAME==VERSION`` that a file is of, and its path in the archive."""
         return self.base(path).split("/")[1], self._places[path][1]

@@ -36,6 +36,7 @@ NO_WEIGHTS = """class {{}}:
     @staticmethod
     def verify(weights):
         return None"""
+_CONVERTS = re.compile(r"checkpoint_filter_fn|_?(load|convert|filter|remap)_\w*(weights|checkpoint|state_dict)\w*")
 MAX_PIECES = 300  # definitions of one task
 MAX_FOREIGN = 80  # that it takes of another package for one name
 MAX_ROUNDS = 8  # of the fixpoint over method names, and of the one over registries; both grow, so they end
@@ -160,6 +161,8 @@ class Slicer:
     def _pieces_or_none(self, key: Here, used: set[str]) -> list[Piece]:
         """What defines ``key``, or a stand-in where that cannot be had: running shows whether it is used."""
         try:
+            if key.file in self.package.roots and _CONVERTS.fullmatch(key.name):
+                return [_absent(key, "what converts trained weights")]
             found = self._pieces(key, used)
             if names := _weights(found[0].node):
                 return [_absent(key, "what trained weights there are", NO_WEIGHTS.format(" = ".join(names)))]

@@ -124,11 +124,18 @@ class Package:
     def resolve(self, path: str, how: Imported, hops: int = 0) -> Target:
         """What an import statement in the file ``path`` binds."""
         found = self._resolve(path, how, hops)
-        rooted = self._rooted(path, how.module) if isinstance(found, Missing) and not how.level else None
+        module = self._absolute(path, how)
+        rooted = self._rooted(path, module) if isinstance(found, Missing) and module else None
         if rooted is None:
             return found
         other = self.member(rooted, how.name, hops + 1) if how.name else Inner(rooted)
         return found if isinstance(other, Missing) else other
+
+    def _absolute(self, path: str, how: Imported) -> str:
+        """The whole name of an imported module; "" where a file that is not of ours names it relative to its own."""
+        if how.level == 1 and path in self.replacements:
+            return f"{posixpath.dirname(path).replace('/', '.')}.{how.module}"
+        return "" if how.level else how.module
 
     def _resolve(self, path: str, how: Imported, hops: int) -> Target:
         inner = self._module(path, how.module, how.level)
@@ -229,6 +236,8 @@ class Package:
             for _ in range(level - 1):
                 folder = posixpath.dirname(folder)
             return self._path(folder, parts) or ("?" if parts else None)
+        if path in self.roots and (own := self._path(self.roots.base(path), parts)):
+            return own
         if f"{'/'.join(parts)}.py" in self.replacements:
             return f"{'/'.join(parts)}.py"
         if parts[0] in STANDARD and "/".join(parts) in self._replaced:
@@ -250,7 +259,7 @@ class Package:
         """The file or folder that a module name means in the roots, in its own first for a file of them."""
         own = self.roots.base(path)
         for base in sorted(self.roots.bases, key=lambda b: b != own):
-            if found := self._path(base, module.split(".")):
+            if found := self._found(base, module.split(".")):
                 return found
         return None
 
@@ -272,6 +281,12 @@ class Package:
         return module
 
     def _path(self, folder: str, parts: list[str]) -> str | None:
+        """The file or folder of a module below a folder; of another package's, our own text where there is one."""
+        found = self._found(folder, parts)
+        ours = self.roots.plain(found) if found in self.roots else ""
+        return ours if ours in self.replacements else found
+
+    def _found(self, folder: str, parts: list[str]) -> str | None:
         base = posixpath.join(folder, *parts)
         for candidate in (f"{base}.py", posixpath.join(base, "__init__.py")):
             if self._has(candidate):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from sources.danger import branches
 from sources.on_cpu import moved, respelled
+from sources.registries import stored
 from sources.rewrite import Edits, RewriteError, Text, remove_statements
 from sources.scope import BUILTINS, nodes, reads
 from sources.slicer import EMPTY_CLASS, Piece, SliceError, Slicer
@@ -288,9 +289,11 @@ def pruned(source: str, wanted: Iterable[str]) -> str:
     """A cut without the definitions that the ``wanted`` expressions, and what these need, do not name."""
     tree = ast.parse(source)
     text, binds, needs = Text.of(source), {}, {}
+    stores = {s.name: set(stored(s)) for s in tree.body if isinstance(s, ast.FunctionDef)}
     for statement in tree.body:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            binds[id(statement)] = {statement.name, *_registers(statement)}
+            by = {n.id for d in statement.decorator_list for n in ast.walk(d) if isinstance(n, ast.Name)}
+            binds[id(statement)] = {statement.name, *_registers(statement)}.union(*(stores.get(n, ()) for n in by))
             needs[id(statement)] = {n.id for n in reads(statement).names}
     kept: set[str] = {n for e in wanted for n in re.findall(r"[^\W\d]\w*", e)}
     for statement in tree.body:
