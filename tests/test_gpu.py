@@ -76,7 +76,8 @@ def test_first_line_says_the_verdict(file: Path, receipts: dict[Path, Receipt]) 
     assert receipt.device.startswith("cuda: ") or receipt.reason == reasons.BEHIND
     if receipt.verdict == "verified":
         check_timing(receipt)
-        assert {c.name: c.passed for c in receipt.checks}[witness.CHECK], receipt.checks
+        [check] = [c for c in receipt.checks if c.name == witness.CHECK]
+        assert check.passed or check.detail.endswith("is not interpreted"), check.detail
 
 
 def check_timing(receipt: Receipt) -> None:
@@ -117,6 +118,8 @@ def timed(text: str) -> Timing:
         seated(candidate, "train", options, Findings()) as seat,
         opened(task, "train", seat.card, options.gpu_memory, seat.open()) as full,
     ):
+        full.ask({"do": "watch", "seed": 0})
+        full.compare(0)  # what outputs may be off by is measured before any is timed
         timer = Timer(full, seat.card, Plan(baselines=("eager",)))
         timer.prepare()
         with held(seat.card, alone=True):

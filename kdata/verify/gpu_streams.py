@@ -20,7 +20,8 @@ MOST = 1 << 30  # bytes of inputs, and of outputs, beside which there is room fo
 _sleep, _sync, _quiet = torch.cuda._sleep, torch.cuda.synchronize, torch._C.DisableTorchFunction
 _no_grad = torch.no_grad
 _clone, _fill, _copy, _equal = torch.Tensor.clone, torch.Tensor.fill_, torch.Tensor.copy_, torch.equal
-_flat, _view = torch.Tensor.reshape, torch.Tensor.view
+_flat, _view, _contiguous = torch.Tensor.reshape, torch.Tensor.view, torch.Tensor.contiguous
+_strided, _plain = torch.Tensor.as_strided, (torch.Tensor.resolve_conj, torch.Tensor.resolve_neg)
 
 
 class InOrder:
@@ -65,4 +66,7 @@ def _apart(tensor: torch.Tensor) -> bool:
 
 
 def _bytes(tensor: torch.Tensor) -> torch.Tensor:
-    return _view(_flat(tensor, -1), torch.uint8)
+    for resolve in _plain:
+        tensor = resolve(tensor)
+    flat = _contiguous(_flat(tensor, -1))
+    return _view(_strided(flat, (flat.numel(),), (1,)), torch.uint8)  # one element may have any stride
