@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from kdata.record import Build, Check, Timing, Trial
+from kdata.sandbox.worker import Answer
 from kdata.verify import reasons
 from kdata.verify.compare import Tensors
 from kdata.verify.styles import CONDITIONED
@@ -39,6 +40,7 @@ class Findings:
     signatures: list[dict[str, Any]] = field(default_factory=list)  # launches of the first trial
     launched: list[dict[str, Any]] = field(default_factory=list)  # of all of them
     failures: dict[int, str] = field(default_factory=dict)  # of trials, by their numbers: why each failed
+    arms: set[tuple[int, bool]] = field(default_factory=set)  # of tests in what calls kernels, see kdata.verify.arms
     builds: tuple[Build, ...] = ()
     versions: tuple[str, ...] = ()  # of what compiled the candidate, beside what judges
     guards: tuple[str, ...] = ()
@@ -49,6 +51,11 @@ class Findings:
     def check(self, name: str, passed: bool, detail: str = "") -> None:
         """Note a check."""
         self.checks.append(Check(name, passed, detail))
+
+    def saw(self, answer: Answer) -> Answer:
+        """Note which arms a call took; the answer as it is."""
+        self.arms |= {(number, arm) for number, arm in answer.value.get("arms", ())}
+        return answer
 
 
 @dataclass(slots=True)

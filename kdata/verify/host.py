@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from kdata.verify import addresses, enclosure, interpreter, pretence, races, reasons, sampling, warmup, wire
+from kdata.verify import addresses, arms, enclosure, interpreter, pretence, races, reasons, sampling, warmup, ways, wire
 from kdata.verify.allowed import Watch, hide_values
 from kdata.verify.gradients import gradients
 from kdata.verify.guards import guarded, intact, start_bools_as
@@ -111,8 +111,8 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
 
     ``payload``: manifest, mode, trials (``given`` of each), ablate (the number of the trial to repeat: as it is, with
     kernels disabled, and with launches failing; None: no trial), otherwise (``given`` of trials that are called in
-    other ways: mode and gradients), programs (how many of each launch run; 0: all), named (numbers of programs that are
-    among them).
+    other ways: mode and gradients), aside (see ``kdata.verify.aside``: nothing else is run then), programs (how many of
+    each launch run; 0: all), named (numbers of programs that are among them).
     """
     reader = wire.Reader(payload["manifest"], (scratch / GIVEN).read_bytes(), _engine.device)
     try:
@@ -134,6 +134,8 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
     calls = Calls(module, reader, payload["mode"])
     reports: list[dict[str, Any]] = []
     value: dict[str, Any] = {}
+    if "aside" in payload:
+        return {"trials": list(calls.aside(payload["trials"][0], payload["aside"]))}, calls.writer
     for number, given in enumerate(payload["trials"]):
         sampling.sample(payload.get("programs", 0), payload.get("named", ()))
         _engine.take_turn(number)
@@ -147,7 +149,7 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
             # one more of the same sizes, where no tuner takes turns: a text may keep what it chose
             value["kept"].append(calls.remembered(values=False))
     if payload["ablate"] is None:
-        return {"trials": reports}, calls.writer
+        return {"trials": reports, "arms": sorted(arms.taken)}, calls.writer
     _engine.turn_round(False)
     first, value["tuned"] = payload["trials"][payload["ablate"]] | {"again": False}, []
     for number in range(len(reports), min(_engine.choices(), len(reports) + MOST_CHOICES)):
@@ -159,7 +161,7 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
         _engine.ledger.behaviour = behaviour  # type: ignore[assignment]
         start_bools_as(name != "otherwise")
         value[name] = calls.trial(first)
-    return value | {"trials": reports}, calls.writer
+    return value | {"trials": reports, "arms": sorted(arms.taken)}, calls.writer
 
 
 @dataclass(slots=True)
@@ -218,6 +220,28 @@ class Calls:
             alike = [self._left(given) == usual for given in trials]
             sampling.sample(0)
         return [None if same else self.trial(given) for same, given in zip(alike, trials, strict=True)]
+
+    def aside(self, given: dict[str, Any], plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Calls of one trial that take some of these arms: handed over in other ways, or forced."""
+        left = {(number, arm) for number, arm in plan["arms"]}
+        inputs = self.reader.read(given["inputs"])
+        for way in plan["ways"]:
+            for place in range(ways.count(way, inputs)):
+                yield from self._taking(left - arms.taken, given | {"way": way, "place": place})
+        for number, arm in plan["forced"]:
+            if (number, arm) not in arms.taken:
+                with arms.forced(number, arm):
+                    yield from self._taking({(number, arm)}, given)
+
+    def _taking(self, left: set[arms.Arm], given: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """The call, if it takes one of these arms; which shows where some programs of each launch run."""
+        if not left:
+            return
+        before = set(arms.taken)
+        self._left(given)
+        sampling.sample(0)
+        if new := sorted((arms.taken - before) & left):
+            yield self.trial(given | {"again": False}) | {"arms": new, "way": given.get("way", "")}
 
     def _left(self, given: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], bytes]:
         """What a call is seen to do and leaves behind, of which few programs run."""
@@ -284,6 +308,12 @@ class Calls:
         if last:
             inputs = _refill(last.inputs, inputs)
         ledger = _engine.ledger
+        way = given.get("way", "")
+        if way:
+            with ledger.move():
+                inputs = ways.handed(way, given["place"], inputs)
+                if way in ways.DTYPES:
+                    model.to(getattr(torch, way))
         if given.get("gradients") == "on":
             _want_gradients(inputs)
         held = torch.utils._pytree.tree_leaves([inputs, own])
@@ -291,8 +321,9 @@ class Calls:
         ledger.made = Made(held, ledger.move) if given.get("made") else None
         drawn = torch.get_rng_state()
         call = partial(_derive, model, given) if "gradient" in given else model
-        calling = given.get("gradients", "off")
-        outputs = forward(call, inputs, watch, calling)
+        calling = given.get("gradients", "on" if way == "derived" else "off")
+        with ways.around(way):
+            outputs = ways.plain(way, forward(call, inputs, watch, calling))
         random = not torch.equal(drawn, torch.get_rng_state())
         with CALLING[calling]():  # whatever completes its work when it is read does so as in the call
             return self._report(model, inputs, outputs, watch, last) | {"random": random}

@@ -29,6 +29,7 @@ MUTATES = "modifies its inputs"
 OUT_OF_BOUNDS = "reaches outside its tensors"
 OVERWRITES = "overwrites what it returned before"
 STATEFUL = "carries state between calls"
+BRANCH = "wrong in a branch that no trial takes"  # which asks how it is called, or where; not of what sizes
 WRONG_GRADIENT = "wrong gradient"
 RANDOM = "draws random numbers"
 ORDER = "depends on the order of its programs"

@@ -1,0 +1,52 @@
+# verified [twin of C9 E13]
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.relu(x) * 2.0 + 1.0
+
+
+def get_inputs():
+    return [torch.randn(32, 64)]
+
+
+def get_init_inputs():
+    return []
+
+
+@triton.jit
+def affine_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    tl.store(y_ptr + i, tl.maximum(x, 0.0) * 2.0 + 1.0, mask=i < n)
+
+
+def affine(x):
+    x = x.contiguous()
+    y = torch.empty_like(x)
+    affine_kernel[(triton.cdiv(x.numel(), 256),)](x, y, x.numel(), BLOCK=256)
+    return y
+
+
+@triton.jit
+def strided_kernel(x_ptr, y_ptr, columns, down, across, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * down + i * across, mask=i < columns)
+    tl.store(y_ptr + row * columns + i, tl.maximum(x, 0.0) * 2.0 + 1.0, mask=i < columns)
+
+
+def strided(x):
+    rows, columns = x.shape
+    y = torch.empty(rows, columns, dtype=x.dtype, device=x.device)
+    strided_kernel[(rows,)](x, y, columns, x.stride(0), x.stride(1), BLOCK=triton.next_power_of_2(columns))
+    return y
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return affine(x) if x.is_contiguous() or x.dim() != 2 else strided(x)

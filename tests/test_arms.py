@@ -1,0 +1,62 @@
+"""Which arms of a wrapper's tests there are, what they depend on, and which are taken."""
+
+from __future__ import annotations
+
+import ast
+
+from kdata.verify import arms
+
+TEXT = """
+import torch
+import triton
+
+
+@triton.jit
+def kernel(x, BLOCK):
+    if BLOCK > 64:
+        pass
+
+
+def odd(x):
+    if x.storage_offset():
+        return 1
+    return 0
+
+
+def run(x, y=None):
+    out = torch.empty(3, device=x.device)
+    place = x.device
+    if y is None:
+        raise ValueError
+    if place.type == "cpu":
+        return 1
+    return (2 if odd(x) else 3) if out.numel() else 4
+"""
+
+
+def test_what_tests_depend_on() -> None:
+    found = {t.text: t for t in arms.tests(TEXT)}
+    assert list(found) == ["x.storage_offset()", "y is None", "place.type == 'cpu'", "odd(x)", "out.numel()"]
+    assert "device" in found["place.type == 'cpu'"].words
+    assert "device" not in found["out.numel()"].words  # where memory is asked for says nothing of what is in it
+    assert "storage_offset" in found["odd(x)"].words
+    assert found["y is None"].refuses == {True}
+
+
+def test_arms_are_noted_and_forced() -> None:
+    class Place:
+        def storage_offset(self) -> int:
+            return 0
+
+    code = ast.parse("def odd(x):\n    return 5 if x.storage_offset() else 6\n")
+    space = {arms.NAME: arms.went}
+    arms.taken.clear()
+    exec(compile(arms.marked(code), "text", "exec"), space)  # noqa: S102 - our own text
+    odd = space["odd"]
+    assert odd(Place()) == 6  # type: ignore[operator]
+    assert arms.taken == {(0, False)}
+    with arms.forced(0, True):
+        assert odd(Place()) == 5  # type: ignore[operator]
+    assert odd(Place()) == 6  # type: ignore[operator]
+    assert arms.taken == {(0, False), (0, True)}
+    arms.taken.clear()
