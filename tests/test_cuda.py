@@ -190,6 +190,10 @@ def test_what_a_call_is_named_makes_no_other_library() -> None:
     other = cuda_calls.read(name="b", cpp_sources=["x"], cuda_sources="y", functions="f", build_directory="/b")
     assert one.key == other.key != cuda_calls.read("a", "x", "z", functions=["f"]).key
     assert cuda_calls.of(json.loads(json.dumps(asdict(one)))) == one
+    with pytest.raises(ValueError, match="characters of C"):
+        cuda_calls.of(asdict(replace(one, cpp=("x" * cuda_calls.LONGEST,))))
+    with pytest.raises(TypeError):
+        cuda_calls.of(asdict(one) | {"cpp": 3})
     with pytest.raises(ValueError, match="is_python_module"):
         cuda_calls.read("a", "x", is_python_module=False)
     with pytest.raises(TypeError, match="takes texts"):
@@ -258,7 +262,8 @@ def test_the_first_error_and_what_ptxas_tells_are_read() -> None:
         ("cublasSgemm_v2", reasons.ATEN), ("cudnnConvolutionForward", reasons.ATEN),
         ("at::native::relu(at::Tensor const&)", reasons.ATEN), ("at::cuda::mm(at::Tensor const&, at::Tensor const&)", reasons.ATEN),
         ("pthread_create@GLIBC_2.34", reasons.BEHIND), ("system", reasons.BEHIND), ("dlopen", reasons.BEHIND),
-        ("cuLaunchKernel", reasons.BEHIND), ("cudaGraphLaunch", reasons.BEHIND), ("cudaMallocManaged", reasons.BEHIND),
+        ("c10::impl::TorchDispatchModeTLS::any_modes_set(bool)", reasons.BEHIND),
+        ("torch::autograd::profiler::profilerEnabled()", reasons.BEHIND), ("cuLaunchKernel", reasons.BEHIND), ("cudaGraphLaunch", reasons.BEHIND), ("cudaMallocManaged", reasons.BEHIND),
         ("__real_cudaLaunchKernel", reasons.BEHIND), ("kdata_begin", reasons.BEHIND), ("PyRun_SimpleStringFlags", reasons.BEHIND),
         ("std::basic_ifstream<char, std::char_traits<char> >::basic_ifstream()", reasons.BEHIND),
         ("std::thread::_M_start_thread(std::unique_ptr<std::thread::_State>)", reasons.BEHIND),
@@ -271,6 +276,14 @@ def test_the_first_error_and_what_ptxas_tells_are_read() -> None:
 def test_symbols_say_what_code_reaches(symbol: str, reason: str) -> None:
     objection = cuda_symbols.object_to(["malloc", symbol])
     assert (objection.reason if objection else "") == reason
+
+
+def test_operators_that_code_could_call_are_told() -> None:
+    symbols = ["at::_ops::empty_like::call(at::Tensor const&)", "at::_ops::relu::call(at::Tensor const&)", "malloc",
+               "at::_ops::zeros::call(c10::ArrayRef<c10::SymInt>)", "at::_ops::mul__Scalar::call(at::Tensor&)",
+               "at::_ops::empty_memory_format::call(x)", "at::_ops::select_int::call(x)", "at::_ops::to_dtype_layout::call(x)",
+               "at::_ops::fill__Scalar::call(x)", "at::_ops::select_scatter::call(x)"]  # fmt: skip
+    assert cuda_symbols.computes(symbols) == ["mul__Scalar", "relu", "select_scatter"]
 
 
 def test_a_devices_kernels_are_told_from_torchs() -> None:

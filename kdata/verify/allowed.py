@@ -1,7 +1,6 @@
 """What a wrapper may ask of torch: memory, views, copies for layout. All else is compute and must be a kernel's.
 
-Copies (``clone``, ``contiguous``, ``copy_``, ``to``) are allowed because kernels may want another layout; ``cat``,
-``pad``, ``gather`` and the like move data by a rule that is the task's own work, so they are not.
+Which operators that is: ``kdata.verify.operators``.
 """
 
 from __future__ import annotations
@@ -15,30 +14,10 @@ from torch.utils._pytree import tree_map_only
 
 from kdata.verify.guards import guarded, intact
 from kdata.verify.launches import Ledger
+from kdata.verify.operators import ALLOWED, COPIES, EMPTY, READS
 
-EMPTY = frozenset({"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"})
-ALLOCATION = EMPTY | {
-    "zeros", "zeros_like", "new_zeros", "ones", "ones_like", "new_ones", "full", "full_like", "new_full", "zero_",
-    "zero", "fill_", "fill", "scalar_tensor", "lift_fresh", "lift_fresh_copy", "arange", "set_", "resize_",
-}  # fmt: skip
-VIEWS = frozenset({
-    "view", "_unsafe_view", "_reshape_alias", "reshape", "permute", "transpose", "t", "expand", "as_strided",
-    "slice", "select", "unsqueeze", "squeeze", "split", "split_with_sizes", "chunk", "unbind", "unfold",
-    "alias", "detach", "detach_", "narrow", "diagonal", "movedim", "view_as_real", "view_as_complex",
-    "reshape_as", "view_as", "expand_as", "flatten", "unflatten", "ravel", "swapaxes", "swapdims",
-    "moveaxis", "mT", "mH", "adjoint", "numpy_T", "tensor_split", "hsplit", "vsplit", "dsplit", "broadcast_to",
-    "unsafe_chunk", "unsafe_split", "_conj", "squeeze_", "unsqueeze_", "transpose_", "t_", "as_strided_",
-    "is_same_size", "sym_size", "sym_stride", "sym_numel", "sym_storage_offset", "promote_types",
-    "result_type", "can_cast", "data", "requires_grad_", "resolve_conj", "resolve_neg",
-    # in inference mode an operator that is made of views is not taken apart before it is seen
-    "broadcast_tensors", "meshgrid", "atleast_1d", "atleast_2d", "atleast_3d", "linalg_diagonal", "matrix_H", "conj",
-    "real", "imag",
-})  # fmt: skip
-READS = frozenset({"_local_scalar_dense", "item", "is_nonzero"})
-COPIES = READS | {"clone", "contiguous", "copy_", "copy", "_to_copy", "to", "type_as"}
 SCALARS = 8  # reads of single numbers (``item``) in one forward: more would be arithmetic in Python
 WHOLE = (torch.int64, torch.int32)
-ALLOWED = ALLOCATION | VIEWS | COPIES
 HIDDEN = ("numpy", "tolist", "__array__", "__dlpack__", "untyped_storage", "storage", "apply_", "map_")
 
 
@@ -79,7 +58,7 @@ class Watch(TorchDispatchMode):
         result = function(*args, **kwargs)
         if name in COPIES and isinstance(result, torch.Tensor) and self._truncates(args, result):
             self.called[f"aten.{name} to {str(result.dtype)[6:]}"] = None
-        if self._ledger.native and name in COPIES and isinstance(result, torch.Tensor) and _to_host(args, result):
+        if self._ledger.native and isinstance(result, torch.Tensor) and _on_host(name, args, kwargs, result):
             self.called[f"aten.{name} to the host"] = None
         if self._ledger.made and name in COPIES and isinstance(result, torch.Tensor):
             self._ledger.made.copied([t for t in args if isinstance(t, torch.Tensor)], result)
@@ -107,10 +86,12 @@ class Watch(TorchDispatchMode):
         return made
 
 
-def _to_host(args: Any, result: torch.Tensor) -> bool:
-    """Whether more than single numbers were copied from the device to where native code can compute with them."""
-    sources = [t for t in args if isinstance(t, torch.Tensor)]
-    return result.device.type == "cpu" and result.numel() > SCALARS and any(t.is_cuda for t in sources)
+def _on_host(name: str, args: Any, kwargs: Any, result: torch.Tensor) -> bool:
+    """Whether more than single numbers come to where native code can compute with them: copied, or by a kernel."""
+    if result.device.type != "cpu" or result.numel() <= SCALARS:
+        return False
+    copied = name in COPIES and any(isinstance(t, torch.Tensor) and t.is_cuda for t in args)
+    return copied or bool(kwargs.get("pin_memory"))
 
 
 def _kept_buffers(module: torch.nn.Module) -> Iterator[torch.Tensor]:

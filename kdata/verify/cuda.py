@@ -38,6 +38,8 @@ BUILDING = Limits(wall=2 * SECONDS, cpu=SECONDS, memory=10 << 30, file_size=256 
 MOST = 64  # candidates whose libraries are kept: for all the processes of one verdict, and for other rules than ours
 NATIVE = "not checked: each access and race of compiled code; guard bars, poison and whole outputs are"
 MOVING = re.compile(r"Mem(cpy|set)\b|direct_copy_kernel|float\w*_copy_kernel|FillFunctor|arange_cuda")  # of torch's
+NO_CALLS = "its C++ has no calls of ATen compute"
+ACCESSES = "each access of its kernels"
 STREAM = "launches on the current stream"
 
 
@@ -50,6 +52,7 @@ class Program:
     builds: tuple[Build, ...]
     kernels: cuda_symbols.Kernels
     compilers: tuple[str, ...]  # with versions
+    operators: tuple[str, ...]  # of torch that its C++ can call beyond what wrappers may leave to it
 
 
 _Key = tuple[str, bool]
@@ -125,7 +128,8 @@ def prepare(candidate: Candidate, options: Options, found: Findings) -> None:
     program = compiled(candidate, options)
     found.builds = program.builds
     found.check("compiles", True, ", ".join(sorted({b.target for b in program.builds})))
-    found.check("each access of its kernels", False, NATIVE)
+    found.check(NO_CALLS, not program.operators, ", ".join(program.operators)[:300])
+    found.check(ACCESSES, False, NATIVE)
 
 
 def handed(candidate: Candidate, options: Options, lenient: bool = False) -> dict[str, bytes]:
@@ -142,12 +146,14 @@ def handed(candidate: Candidate, options: Options, lenient: bool = False) -> dic
     return {SOURCE: program.source.encode(), LIBRARIES: json.dumps(names).encode()} | files
 
 
-def look(full: Full, own: cuda_symbols.Kernels, found: Findings) -> None:
-    """See that a device runs nothing but the candidate's own kernels at its own sizes, and on which stream.
+def look(full: Full, own: cuda_symbols.Kernels) -> None:
+    """See that at a task's own sizes torch computes nothing and a device runs the candidate's own kernels only.
 
     Raises:
-        RejectedError: it runs others, or none of its own.
+        RejectedError: others do the work.
     """
+    if called := full.ask({"do": "watch", "seed": secrets.randbits(48)}).get("aten"):
+        raise RejectedError(reasons.ATEN, f"at its own sizes: {called}"[:300])
     events = full.ask({"do": "profile", "seed": secrets.randbits(48)}, COMPILING).get("kernels")
     if not isinstance(events, list) or not all(isinstance(e, list) and len(e) > 1 for e in events):
         raise RejectedError(reasons.CRASH, "its process said what makes no sense")
@@ -157,6 +163,10 @@ def look(full: Full, own: cuda_symbols.Kernels, found: Findings) -> None:
         raise RejectedError(reasons.ATEN, f"at its own sizes: {', '.join(foreign)}"[:500])
     if not any(name in own for name in names):
         raise RejectedError(reasons.NOT_LAUNCHED, "at its own sizes, as the profiler has it")
+
+
+def follow(full: Full, found: Findings) -> None:
+    """Note whether the candidate launches on the stream that is current."""
     follows = full.ask({"do": "follow", "seed": secrets.randbits(48)}).get("follows") is True
     found.check(STREAM, follows, "" if follows else "it is only right where that is the default one")
 
@@ -175,7 +185,8 @@ def _compile(candidate: Candidate, options: Options, lenient: bool) -> Program:
                    for answer, _ in made for b in answer["builds"])  # fmt: skip
     kernels = cuda_symbols.Kernels([b["kernel"] for answer, _ in made for b in answer["builds"]])
     libraries = tuple((call.key, data) for call, (_, data) in zip(calls, made, strict=True))
-    return Program(python, libraries, builds, kernels, compilers())
+    calls_torch = tuple(cuda_symbols.computes(symbols))
+    return Program(python, libraries, builds, kernels, compilers(), calls_torch)
 
 
 def _gather(candidate: Candidate, python: str, options: Options) -> list[cuda_calls.Call]:
@@ -190,6 +201,8 @@ def _gather(candidate: Candidate, python: str, options: Options) -> list[cuda_ca
         calls = [cuda_calls.of(values) for values in found["calls"]]
     except JobError as error:
         raise RejectedError(reasons.CRASH, f"on import: {error}"[:500]) from error
+    except ValueError as error:
+        raise RejectedError(reasons.TOO_LONG, str(error)) from error
     except (LookupError, TypeError, AttributeError) as error:
         raise RejectedError(reasons.CRASH, "its process said what makes no sense") from error
     if not calls:

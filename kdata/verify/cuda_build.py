@@ -143,7 +143,7 @@ def linking(call: cuda_calls.Call, toolkit: Toolkit) -> list[str]:
     Raises:
         RefusedError: a flag has no place there.
     """
-    for flag in (part for flag in call.ldflags for part in flag.split()):
+    for flag in " ".join(call.ldflags).split():
         if not DROPPED.fullmatch(flag):
             raise RefusedError(flag)
     place = _torch() / "lib"

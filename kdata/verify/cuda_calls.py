@@ -12,6 +12,7 @@ from typing import Any
 
 from kdata.record import digest
 
+LONGEST = 1 << 20  # characters of C++ in one library
 MOST = 8  # libraries of one candidate
 
 
@@ -35,8 +36,8 @@ class Call:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """All texts in C++."""
-        return (*self.cpp, *self.cuda)
+        """All texts that become C++."""
+        return (*self.cpp, *self.cuda, *(text for function in self.functions for text in function))
 
 
 def read(
@@ -65,13 +66,18 @@ def read(
 
 
 def of(values: dict[str, Any]) -> Call:
-    """A call that ``asdict`` made data of, as JSON brings it."""
-    parts = {name: _deep(value) for name, value in values.items()}
-    return Call(**parts)
+    """A call that ``asdict`` made data of, as JSON brings it.
 
-
-def _deep(value: Any) -> Any:
-    return tuple(map(_deep, value)) if isinstance(value, list) else value
+    Raises:
+        TypeError: it is none.
+        ValueError: it is too long.
+    """
+    lists = {name: _texts(values[name]) for name in ("cpp", "cuda", "cflags", "cuda_cflags", "ldflags")}
+    functions = tuple((str(name), str(told)) for name, told in values["functions"])
+    call = Call(**lists, functions=functions, headers=bool(values["headers"]), guarded=bool(values["guarded"]))
+    if sum(map(len, call.sources)) > LONGEST:
+        raise ValueError(f"more than {LONGEST} characters of C++")
+    return call
 
 
 def _texts(value: Any) -> tuple[str, ...]:

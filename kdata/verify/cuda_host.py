@@ -126,7 +126,6 @@ def prepare(scratch: Path, ledger: Ledger, called: Callable[[str], None]) -> Non
         return Extension({name: _watched(function, library, ledger, called)
                           for name, function in library.functions.items()})  # fmt: skip
 
-    ledger.native = True
     loading.offer(LOADER, load_inline)
 
 
@@ -170,11 +169,15 @@ def _watched(
         if ledger.behaviour == "fail":
             raise InjectedError("injected: this launch failed")
         tensors = tensors_among([*args, *kwargs.values()])
+        if any(not t.is_cuda and t.numel() > SCALARS for t in tensors):
+            called("compiled code is given a tensor on the host")
         library.begin(True, ledger.behaviour == "skip")
+        ledger.native = True
         try:
             with ledger.made.around(tensors) if ledger.made else contextlib.nullcontext():
                 return function(*args, **kwargs)
         finally:
+            ledger.native = False
             ledger.launches += _on_streams(library.launches())
             if library.host_bytes() > 8 * SCALARS:
                 called(f"cudaMemcpy of {library.host_bytes()} bytes to the host")

@@ -51,13 +51,10 @@ void note(const void* what, dim3 grid, dim3 block, cudaStream_t stream) {
   s.launches.push_back(made);
 }
 
-void copied(size_t bytes, cudaMemcpyKind kind, const void* to) {
-  bool host = kind == cudaMemcpyDeviceToHost;
-  if (kind == cudaMemcpyDefault) {
-    cudaPointerAttributes found{};
-    host = cudaPointerGetAttributes(&found, to) != cudaSuccess || found.type != cudaMemoryTypeDevice;
-  }
-  if (host) state().host_bytes += bytes;
+void copied(size_t bytes, const void* to) {  // whatever kind of copy it is said to be
+  cudaPointerAttributes found{};
+  if (cudaPointerGetAttributes(&found, to) != cudaSuccess || found.type != cudaMemoryTypeDevice)
+    state().host_bytes += bytes;
 }
 }  // namespace
 
@@ -80,13 +77,13 @@ extern "C" {
 #define COPY(NAME)                                                                                                \
   cudaError_t __real_##NAME(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);                       \
   cudaError_t __wrap_##NAME(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {                      \
-    copied(bytes, kind, to);                                                                                      \
+    copied(bytes, to);                                                                                            \
     return __real_##NAME(to, from, bytes, kind);                                                                  \
   }
 #define COPY_ON(NAME)                                                                                             \
   cudaError_t __real_##NAME(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);  \
   cudaError_t __wrap_##NAME(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) { \
-    copied(bytes, kind, to);                                                                                      \
+    copied(bytes, to);                                                                                            \
     return __real_##NAME(to, from, bytes, kind, stream);                                                          \
   }
 #undef cudaLaunchKernel

@@ -9,9 +9,16 @@ import re
 from collections.abc import Collection, Iterable
 
 from kdata.verify import reasons
+from kdata.verify.operators import ALLOWED
 from kdata.verify.source import Objection
 
 LIBRARIES = re.compile(r"cublas|cudnn|cusparse|cusolver|cufft|curand[A-Z]|cutensor|cusparselt|nccl|nvshmem")
+COMPUTE = re.compile(r"at::_ops::(\w+)::call\(")
+# By which code could tell whether it is looked at.
+ASKS = re.compile(
+    r"TorchDispatchModeTLS|PythonDispatcherTLS|torch::(autograd::)?profiler|[Kk]ineto|RecordFunction|hasCallbacks"
+    r"|tls_is_dispatch|c10::impl::tls_set|profilerEnabled"
+)
 # Compute that the dispatcher, and so the judge, would not see.
 UNSEEN = re.compile(r"at::(native|cpu|meta|compositeexplicitautograd\w*|compositeimplicitautograd)::|at::cuda::blas::"
                     r"|at::cuda::\w+\(.*at::Tensor|at::_ops::\w+::redispatch|c10::Dispatcher::|torch::(jit|Library)\b"
@@ -43,6 +50,8 @@ def object_to(symbols: Iterable[str]) -> Objection | None:
         name = symbol.partition("@")[0]
         if LIBRARIES.match(name):
             return Objection(reasons.ATEN, f"calls {name}"[:200])
+        if ASKS.search(name) and not name.startswith(("typeinfo", "vtable")):
+            return Objection(reasons.BEHIND, f"calls {name}"[:200])
         if UNSEEN.search(name) and not name.startswith(("typeinfo", "vtable")):
             return Objection(reasons.ATEN, f"calls {name}, past the dispatcher"[:200])
         if KEPT.fullmatch(name):  # pybind11 and torch's headers
@@ -50,6 +59,20 @@ def object_to(symbols: Iterable[str]) -> Objection | None:
         if RUNTIME.fullmatch(name) or SYSTEM.fullmatch(name) or STREAMS.search(name):
             return Objection(reasons.BEHIND, f"calls {name}"[:200])
     return None
+
+
+def computes(symbols: Iterable[str]) -> list[str]:
+    """The operators that code may call which are not among those that a wrapper may leave to torch."""
+    called = (match[1] for symbol in symbols if (match := COMPUTE.match(symbol)))
+    return sorted({name for name in called if not _left_to_torch(name)})
+
+
+def _left_to_torch(name: str) -> bool:
+    """Whether an operator is one of those; its overload stands behind its name: ``select_int``."""
+    if name.endswith(("_scatter", "_backward")):
+        return False
+    parts = name.split("_")
+    return any("_".join(parts[:n]) in ALLOWED for n in range(1, len(parts) + 1))
 
 
 def base(name: str) -> str:

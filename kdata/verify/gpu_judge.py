@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from kdata.sandbox.pool import lease
 from kdata.sandbox.session import Session
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import cuda, reasons
+from kdata.verify.cuda_symbols import Kernels
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.gpu import Card, LostError, borrow, cards, healthy, held
 from kdata.verify.gpu_full import COMPILING, UnmeasuredError, opened
@@ -188,25 +189,28 @@ def _measure(seat: Seat, found: Findings) -> None:
                 full.check(thorough=options.level == "trust")
             finally:
                 found.trials += full.trials
-            if seat.candidate.language == "cuda":
-                cuda.look(full, cuda.compiled(seat.candidate, options).kernels, found)
+            if native := _native(seat):
+                cuda.look(full, native)
+                cuda.follow(full, found)
             found.check(ANSWERED, True, f"{len(full.trials)} draws")
             if not options.timed:
                 return
             timer = Timer(full, card, Plan(baselines=options.baselines), options.tf32)
             timer.prepare()
         with held(card, alone=True):
-            own = _own(seat)
+            own = native or kernel_names(seat.candidate.source)
             found.timing = timer.run(own)
         timer.object_to(found.timing, own)
+        if native:  # code that counts its calls out of sight may do other things by now
+            cuda.look(full, native)
         found.check("timed", True, found.timing.label)
 
 
-def _own(seat: Seat) -> Container[str]:
-    """The candidate's kernels, by the names that a device gives them."""
-    if seat.candidate.language == "cuda":
-        return cuda.compiled(seat.candidate, seat.options).kernels
-    return kernel_names(seat.candidate.source)
+def _native(seat: Seat) -> Kernels | None:
+    """The kernels of a candidate that is compiled before it runs."""
+    if seat.candidate.language != "cuda":
+        return None
+    return cuda.compiled(seat.candidate, seat.options).kernels
 
 
 @contextmanager

@@ -116,7 +116,7 @@ class Ledger:
     launches: list[Launch] = field(default_factory=list)
     moving: bool = False  # the interpreter moves arguments to where it wants them: no work of the candidate
     path: str = ""
-    native: bool = False  # the candidate is compiled: what torch copies to the host it can read there
+    native: bool = False  # compiled code runs, which can compute with what is on the host
     made: Made | None = None  # in the trial that is looked at for it
 
     def install(self) -> None:

@@ -1,0 +1,29 @@
+"""The operators that a wrapper may leave to torch, by their names in ATen: memory, views, copies for layout.
+
+Copies (``clone``, ``contiguous``, ``copy_``, ``to``) are allowed because kernels may want another layout; ``cat``,
+``pad``, ``gather`` and the like move data by a rule that is the task's own work, so they are not.
+"""
+
+from __future__ import annotations
+
+EMPTY = frozenset({"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"})
+ALLOCATION = EMPTY | {
+    "zeros", "zeros_like", "new_zeros", "ones", "ones_like", "new_ones", "full", "full_like", "new_full", "zero_",
+    "zero", "fill_", "fill", "scalar_tensor", "lift_fresh", "lift_fresh_copy", "arange", "set_", "resize_",
+}  # fmt: skip
+VIEWS = frozenset({
+    "view", "_unsafe_view", "_reshape_alias", "reshape", "permute", "transpose", "t", "expand", "as_strided",
+    "slice", "select", "unsqueeze", "squeeze", "split", "split_with_sizes", "chunk", "unbind", "unfold",
+    "alias", "detach", "detach_", "narrow", "diagonal", "movedim", "view_as_real", "view_as_complex",
+    "reshape_as", "view_as", "expand_as", "flatten", "unflatten", "ravel", "swapaxes", "swapdims",
+    "moveaxis", "mT", "mH", "adjoint", "numpy_T", "tensor_split", "hsplit", "vsplit", "dsplit", "broadcast_to",
+    "unsafe_chunk", "unsafe_split", "_conj", "squeeze_", "unsqueeze_", "transpose_", "t_", "as_strided_",
+    "is_same_size", "sym_size", "sym_stride", "sym_numel", "sym_storage_offset", "promote_types",
+    "result_type", "can_cast", "data", "requires_grad_", "resolve_conj", "resolve_neg",
+    # in inference mode an operator that is made of views is not taken apart before it is seen
+    "broadcast_tensors", "meshgrid", "atleast_1d", "atleast_2d", "atleast_3d", "linalg_diagonal", "matrix_H", "conj",
+    "real", "imag",
+})  # fmt: skip
+READS = frozenset({"_local_scalar_dense", "item", "is_nonzero"})
+COPIES = READS | {"clone", "contiguous", "copy_", "copy", "_to_copy", "to", "type_as"}
+ALLOWED = ALLOCATION | VIEWS | COPIES
