@@ -19,7 +19,19 @@ from kdata.record import Build, Candidate, Check, Origin, Receipt, Task, Trial, 
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
-from kdata.verify import admission, beyond, breadth, gpu_judge, languages, reasons, targets, unseen, whole, witness
+from kdata.verify import (
+    admission,
+    aside,
+    beyond,
+    breadth,
+    gpu_judge,
+    languages,
+    reasons,
+    targets,
+    unseen,
+    whole,
+    witness,
+)
 from kdata.verify.compare import Tensors
 from kdata.verify.cuda_text import language_of
 from kdata.verify.findings import Findings, Judgement, Launch, RejectedError
@@ -91,6 +103,7 @@ def _judged(task: Task, candidate: Candidate, options: Options, step: int) -> Re
                 _look_wider(candidate, expected, options, found)
                 _at_own_sizes(candidate, expected, options, found, lambda most: expect(*asked, most))
                 _beyond(candidate, expected, options, found)
+                _aside(candidate, expected, options, found)
                 _build(candidate, options, found)
             else:
                 with witness.beside(lambda: _testify(candidate, expected, options, found.launched)) as second:
@@ -223,7 +236,7 @@ def _run(
     """Run every trial in one child, and judge what comes back."""
     numbers = expected.numbers("base", "odd", "one", "mixed", "large")
     try:
-        answer = _call(candidate, expected, numbers, options, seat=seat)
+        answer = found.saw(_call(candidate, expected, numbers, options, seat=seat))
     except JobError as error:
         found.guards = error.guards
         raise _crash(error, candidate, expected, options) from error
@@ -244,7 +257,10 @@ def _run(
 
 
 def _look_wider(candidate: Candidate, expected: Expected, options: Options, found: Findings) -> None:
-    breadth.look(expected, lambda wider, chosen: _call(candidate, wider, chosen, options, ablate=None), found)
+    def run(wider: Expected, chosen: Sequence[int]) -> Answer:
+        return found.saw(_call(candidate, wider, chosen, options, ablate=None))
+
+    breadth.look(expected, run, found)
 
 
 def _testify(
@@ -270,6 +286,8 @@ def _testify(
     found.launched += launched
     own = None if doubt else witness.hear_at_large(lambda: whole.look(expected, run, found, options.level == "trust"))
     _beyond(candidate, expected, here, found, interpreted=not (doubt or own))
+    if not doubt:
+        _aside(candidate, expected, here, found)
     return witness.Testimony(found, doubt, own)
 
 
@@ -284,7 +302,7 @@ def _at_own_sizes(
     """
 
     def run(every: Expected, chosen: Sequence[int], few: int) -> Answer:
-        return _call(candidate, every, chosen, options, ablate=None, few=few)
+        return found.saw(_call(candidate, every, chosen, options, ablate=None, few=few))
 
     whole.look(expected, run, found, options.level == "trust")
     other = (
@@ -307,13 +325,29 @@ def _beyond(
     """
 
     def run(every: Expected, chosen: Sequence[int], few: int) -> Answer:
-        return _call(candidate, every, chosen, options, ablate=None, few=few)
+        return found.saw(_call(candidate, every, chosen, options, ablate=None, few=few))
 
     def outlined(outlines: list[Any]) -> Answer:
         return _outlined(candidate, expected, outlines, options)
 
     if other := beyond.look(candidate, expected, options, outlined, run if interpreted else None, found):
         raise UndecidedError(reasons.UNSEEN_BEYOND, other)
+
+
+def _aside(candidate: Candidate, expected: Expected, options: Options, found: Findings) -> None:
+    """Call it as its own tests ask about, where no trial did.
+
+    Raises:
+        RejectedError: it gives another answer.
+    """
+
+    def run(plan: dict[str, Any]) -> Answer:
+        payload = {"manifest": expected.manifest, "mode": expected.mode, "ablate": None, "aside": plan,
+                   "trials": _sequence(expected, [0], backwards=False)}  # fmt: skip
+        return _interpreted(candidate, payload, expected.given_bytes, options)
+
+    if candidate.language == "triton":
+        aside.look(candidate.source, expected, run, found)
 
 
 def _outlined(candidate: Candidate, expected: Expected, outlines: list[Any], options: Options) -> Answer:
