@@ -34,7 +34,7 @@ MACHINE = re.compile(
     r"|spawn|pybind11/(?:embed|eval)|torch/csrc/jit|frameobject)[^>\"]*)[>\"]"
 )
 BEHIND = re.compile(
-    r"\b(Exclude\w*Guard|Include\w*Guard|DispatchKey\w*|redispatch|Dispatcher|TORCH_LIBRARY\w*|torch::jit\S*"
+    r"\b(TorchDispatchModeTLS|profilerEnabled|Exclude\w*Guard|Include\w*Guard|DispatchKey\w*|redispatch|Dispatcher|TORCH_LIBRARY\w*|torch::jit\S*"
     r"|py::(?:exec|eval|globals|module_?::import|cast|object)\b|pybind11::(?:exec|eval|globals)\b|PyRun_\w+|PyEval_\w+"
     r"|PyImport_\w+|PyObject_\w+|PyDict_\w+|dlopen|dlsym|dlmopen|mprotect|ptrace|popen|execv\w*|execl\w*|fork|getenv"
     r"|cuLaunch\w+|cuModule\w+|cuLibrary\w+|cuGetProcAddress\w*|nvrtc\w+|cudaGraph\w*|cudaStreamBeginCapture"

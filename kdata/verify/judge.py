@@ -108,6 +108,8 @@ def _judged(task: Task, candidate: Candidate, options: Options, step: int) -> Re
             else:
                 with witness.beside(lambda: _testify(candidate, expected, options, found.launched)) as second:
                     _look_wider(candidate, expected, options, found)
+                    if candidate.language != "triton":  # of which the witness has nothing to say
+                        _aside(candidate, expected, options, found)
                     _build(candidate, options, found)
                     gpu_judge.measure(seat, found)
                     seat.close()  # nothing is on the GPU while it waits
@@ -344,10 +346,10 @@ def _aside(candidate: Candidate, expected: Expected, options: Options, found: Fi
     def run(plan: dict[str, Any]) -> Answer:
         payload = {"manifest": expected.manifest, "mode": expected.mode, "ablate": None, "aside": plan,
                    "trials": _sequence(expected, [0], backwards=False)}  # fmt: skip
-        return _interpreted(candidate, payload, expected.given_bytes, options)
+        call = gpu_judge.call if options.device == "cuda" else _interpreted
+        return call(candidate, payload, expected.given_bytes, options)
 
-    if candidate.language == "triton":
-        aside.look(candidate.source, expected, run, found)
+    aside.look(languages.python(candidate), expected, run, found)
 
 
 def _outlined(candidate: Candidate, expected: Expected, outlines: list[Any], options: Options) -> Answer:

@@ -28,6 +28,11 @@ def object_to(candidate: Candidate) -> source.Objection | None:
     return (cuda_text.object_to_text if candidate.language == CUDA else source.object_to)(candidate.source)
 
 
+def python(candidate: Candidate) -> str:
+    """A candidate's text as it is imported."""
+    return cuda_text.python_part(candidate.source) if candidate.language == CUDA else candidate.source
+
+
 def values_named(candidate: Candidate) -> tuple[float, ...]:
     """Numbers that a candidate's kernels name: inputs at which they may do other than they do elsewhere."""
     return (cuda_text.values_named if candidate.language == CUDA else source.values_named)(candidate.source)
