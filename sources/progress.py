@@ -19,6 +19,7 @@ BUDGET = 16_000  # of one search: a torch function costs 1, and 1 for every 2^17
 ELEMENTS_OF_ONE, FLOPS_OF_ONE, DRAWN_OF_ONE = 1 << 17, 1 << 23, 1 << 16
 # What a light call may cost for each operator that its task may have.
 LIGHT_ELEMENTS, LIGHT_FLOPS = 1 << 19, 1 << 26
+DROPPED = 1 << 16  # elements from which on a rough call drops none
 LONG = 4  # times as many torch functions as a task may have operators are no task
 _RECURRENT = frozenset(["lstm", "gru", "rnn_tanh", "rnn_relu"])
 # Torch functions that surely run no operator that computes.
@@ -46,8 +47,12 @@ class Budget:
 class Progress(TorchFunctionMode):
     """Counts the torch functions of a call and keeps the last."""
 
-    def __init__(self, budget: Budget, operators: int | None = None, light: bool = False) -> None:
+    def __init__(
+        self, budget: Budget, operators: int | None = None, light: bool = False, roughly: bool = False
+    ) -> None:
         """A task may have so many ``operators``; a ``light`` call is one on no more than its inputs need hold.
+
+        ``roughly``: nothing is dropped from large tensors, which costs as much as a convolution.
 
         While active, raises ``TooMuchError`` and ``TooLongError``.
         """
@@ -56,6 +61,7 @@ class Progress(TorchFunctionMode):
         self.count = self.computing = self.elements = 0
         self.flops = 0.0
         self.last: tuple[str, tuple[Any, ...]] = ("", ())
+        self._roughly = roughly
         self._most = math.inf if operators is None else LONG * operators
         each = operators if light and operators else math.inf
         self._elements, self._flops = min(MAX_ELEMENTS, each * LIGHT_ELEMENTS), min(MAX_FLOPS, each * LIGHT_FLOPS)
@@ -73,46 +79,58 @@ class Progress(TorchFunctionMode):
             raise TooMuchError(f"{self.count} torch functions, {self.elements} elements, {self.flops:.1e} FLOPs")
         name = getattr(function, "__name__", "")
         self.last = (name, args)
-        if name in _RECURRENT and self.flops + _flops(name, args, args[0]) > self._flops:
-            raise TooMuchError(f"{name} on {args[0].numel()} elements")  # one call of these may take minutes
-        if (ahead := _ahead(name, args, kwargs or {})) > MAX_FLOPS:
-            raise TooMuchError(f"{name} of {ahead:.1e} FLOPs")
-        result = function(*args, **(kwargs or {}))
+        flops = _flops(name, args, kwargs or {})  # one of these calls may take minutes
+        if flops > MAX_FLOPS or name in _RECURRENT and self.flops + flops > self._flops:
+            raise TooMuchError(f"{name} of {flops:.1e} FLOPs")
+        if self._roughly and name == "dropout" and isinstance(args[0], torch.Tensor) and args[0].numel() > DROPPED:
+            result = args[0].clone()
+        else:
+            result = function(*args, **(kwargs or {}))
         self.budget.left -= 1
-        if type(result) is torch.Tensor:
-            self._spent(name, args, result)
-        elif name in _RECURRENT and isinstance(result, tuple) and isinstance(result[0], torch.Tensor):
-            self._spent(name, args, result[0])
+        first = result[0] if name in _RECURRENT and isinstance(result, tuple) else result
+        if type(first) is torch.Tensor:
+            self._spent(name, first.numel(), flops)
         return result
 
-    def _spent(self, name: str, args: Any, result: torch.Tensor) -> None:
-        elements, flops = result.numel(), _flops(name, args, result)
+    def _spent(self, name: str, elements: int, flops: float) -> None:
         self.computing += not _QUIET.match(name)
         self.elements += elements
         self.flops += flops
         self.budget.left -= elements / ELEMENTS_OF_ONE + flops / FLOPS_OF_ONE
 
 
-def _ahead(name: str, args: Any, kwargs: Mapping[str, Any]) -> float:
-    """What a function will take, from its arguments: one of these may take seconds."""
+def _flops(name: str, args: Any, kwargs: Mapping[str, Any]) -> float:
+    """An estimate, from the arguments, for the functions that multiply matrices or convolve; 0 for the others."""
     if name == "einsum":
         return _einsum(args)
-    if len(args) < 2 or not isinstance(args[0], torch.Tensor) or not isinstance(args[1], torch.Tensor):
+    if len(args) < 2 or not isinstance(args[0], torch.Tensor):
         return 0.0
-    x, weight = args[:2]
-    if name.startswith("conv") and x.dim() > 2 and weight.dim() == x.dim():
-        each = 2.0 * float(x.numel()) * float(math.prod(weight.shape[2:]))
-        if "transpose" in name:
-            return each * float(weight.shape[1])
-        stride = kwargs.get("stride", args[3] if len(args) > 3 else 1)
-        steps = math.prod(stride) if isinstance(stride, tuple | list) else stride ** (x.dim() - 2)
-        share = float(weight.shape[1]) / float(max(1, x.shape[1]))  # of the channels, for each output of a group
-        return each * float(weight.shape[0]) * share / max(1, steps)
+    x: torch.Tensor = args[0]
+    weight: Any = args[1]
+    if name in _RECURRENT:
+        weights = next((a for a in args[2:4] if isinstance(a, list | tuple)), ())
+        rows = float(x.numel()) / max(1, x.shape[-1])
+        return 2.0 * rows * float(sum(w.numel() for w in weights))
+    if not isinstance(weight, torch.Tensor):
+        return 0.0
+    if name.startswith("conv") and weight.dim() == x.dim() > 2:
+        return _convolution(name, x, weight, kwargs.get("stride", args[3] if len(args) > 3 else 1))
     if name == "linear" and weight.dim():
         return 2.0 * float(x.numel()) * float(weight.shape[0])
-    if name in ("matmul", "__matmul__", "bmm", "mm"):
-        return 2.0 * float(x.numel()) * float(weight.shape[-1] if weight.dim() > 1 else 1)
+    if name in ("matmul", "__matmul__", "bmm", "mm") and x.dim() and weight.dim():
+        rows, columns = (float(t.shape[d]) if t.dim() > 1 else 1.0 for t, d in ((x, -2), (weight, -1)))
+        return 2.0 * float(max(x.numel() * columns, weight.numel() * rows))  # one of them may be repeated for the other
     return 0.0
+
+
+def _convolution(name: str, x: torch.Tensor, weight: torch.Tensor, stride: Any) -> float:
+    """Of a convolution, or a transposed one, as if its borders were padded."""
+    each = 2.0 * float(x.numel()) * float(math.prod(weight.shape[2:]))
+    if "transpose" in name:
+        return each * float(weight.shape[1])
+    steps = math.prod(stride) if isinstance(stride, tuple | list) else stride ** (x.dim() - 2)
+    share = float(weight.shape[1]) / float(max(1, x.shape[1]))  # of the channels, for each output of a group
+    return each * float(weight.shape[0]) * share / max(1, steps)
 
 
 def _einsum(args: Any) -> float:
@@ -125,22 +143,3 @@ def _einsum(args: Any) -> float:
         if len(term) == tensor.dim():
             sizes |= dict(zip(term, tensor.shape, strict=True))
     return 2.0 * float(math.prod(sizes.values()))
-
-
-def _flops(name: str, args: Any, result: torch.Tensor) -> float:
-    """An estimate, from the arguments, for the functions that multiply matrices; 0 for the others."""
-    if len(args) < 2 or not isinstance(args[0], torch.Tensor):
-        return 0.0
-    if name in _RECURRENT:
-        weights = next((a for a in args[2:4] if isinstance(a, list | tuple)), ())
-        rows = args[0].numel() / max(1, args[0].shape[-1])
-        return 2.0 * rows * float(sum(w.numel() for w in weights))
-    if not isinstance(args[1], torch.Tensor):
-        return 0.0
-    x, weight = args[:2]
-    if name.startswith("conv"):
-        each = x if "transpose" in name else result
-        return 2.0 * float(each.numel()) * float(math.prod(weight.shape[1:]))
-    if name in ("linear", "matmul", "__matmul__", "bmm", "mm"):
-        return 2.0 * float(result.numel()) * float(x.shape[-1] if x.dim() else 1)
-    return 0.0

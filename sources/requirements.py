@@ -24,14 +24,17 @@ DISTRIBUTIONS = {
     "mmcv": ("mmcv", "mmcv-full", "mmcv-lite"), "mmseg": ("mmsegmentation",), "open_clip": ("open-clip-torch",),
     "ot": ("POT",), "pl_bolts": ("lightning-bolts",), "pywt": ("PyWavelets",), "taming": ("taming-transformers",),
 }  # fmt: skip
+_ITEM = re.compile(r"""^[ \t]*-[ \t]*["']?([\w.-]+[ \t]*[=<>!~][^"'\n]*)""", re.M)  # of a list in YAML: a requirement
+_CONDA = re.compile(r"^([\w.-]+)=([\w.]+)(=\w+)?\s*$")  # as conda says a version, and a build
 # Modules without Python source that a task could hold, and names by which the index knows something else.
 USELESS = frozenset(
     "accelerate albumentations apex av boto3 bs4 clearml colorama cupy cv2 cython dask decord deepspeed detectron2 "
-    "dgl docopt einx fairscale faiss fire flash_attn flask google h5py horovod hydra imageio imgaug ipykernel IPython "
-    "jax jax2torch jaxlib jinja2 joblib keras librosa lmdb loguru matplotlib mpi4py mxnet nibabel nltk numba onnx "
-    "onnxruntime open3d paddle pandas PIL pkg_resources plotly psutil pycocotools pytest rdkit regex requests scipy "
-    "seaborn sentencepiece setuptools shapely skimage sklearn soundfile spacy tensorboard tensorboardX tensorflow "
-    "tensorrt tiktoken tokenizers torch_xla torchcodec trimesh triton tutel visdom wandb xformers yaml".split()
+    "dgl docopt einx fairscale faiss fire flash_attn flask gguf google h5py horovod hqq huggingface_hub hydra imageio "
+    "imgaug ipykernel IPython jax jax2torch jaxlib jinja2 joblib keras kernels librosa lmdb loguru matplotlib mlx "
+    "mpi4py mxnet nibabel nltk numba onnx onnxruntime open3d paddle pandas PIL pkg_resources plotly psutil "
+    "pycocotools pygame pytest rdkit regex requests safetensors scipy seaborn sentencepiece setuptools shapely "
+    "skimage sklearn soundfile spacy tensorboard tensorboardX tensorflow tensorrt tiktoken tokenizers torch_xla "
+    "torchcodec trimesh triton tutel visdom wandb xformers yaml".split()
 )
 # What only some versions of a distribution have.
 FORMER = {"mmcv": ("mmcv.runner", "<2"), "torchtext": ("torchtext.legacy", "<0.12")}
@@ -63,13 +66,11 @@ def stated(files: Mapping[str, str]) -> dict[str, str]:
     Of several files the one nearest to the top counts.  Where none states it, code that names what only older versions
     have does.
     """
+    paths = sorted((p for p in files if len(files[p]) <= MAX_TEXT), key=lambda p: (p.count("/"), p))
+    every = [known for path in paths for line in _lines(path, files[path]) if (known := _parsed(line))]
     found: dict[str, str] = {}
-    for pinned in (True, False):
-        for path in sorted(files, key=lambda p: (p.count("/"), p)):
-            for line in _lines(path, files[path]) if len(files[path]) <= MAX_TEXT else ():
-                known = _parsed(line)
-                if known and (not pinned or "==" in str(known.specifier)):
-                    found.setdefault(canonicalize_name(known.name), str(known.specifier))
+    for known in sorted(every, key=lambda r: "==" not in str(r.specifier)):
+        found.setdefault(canonicalize_name(known.name), str(known.specifier))
     for name, (word, versions) in FORMER.items():
         if name not in found and any(word in text for text in files.values()):
             found[name] = versions
@@ -99,6 +100,8 @@ def _lines(path: str, text: str) -> list[str]:
             parser = configparser.RawConfigParser()
             parser.read_string(text)
             return parser.get("options", "install_requires", fallback="").splitlines()
+        if re.fullmatch(r"(conda_?)?env(ironment)?\w*\.ya?ml", name):
+            return [_CONDA.sub(r"\1==\2", line) for line in _ITEM.findall(text)]
         return list(_of_setup(ast.parse(text))) if name == "setup.py" else []
     except (ValueError, SyntaxError, RecursionError, MemoryError, configparser.Error):
         return []

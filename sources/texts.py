@@ -16,7 +16,7 @@ MAX_FILES = 20_000  # source files of one repository
 MAX_TOTAL = 256 << 20  # bytes of source of one repository
 TELLING = re.compile(
     r"(^|/)readme[^/]*\.md$|conf[^/]*(/.*)?\.(json|ya?ml)$|(^|/)hparams[^/]*\.(json|ya?ml)$|"
-    r"(^|/)(requirements[^/]*\.txt|pyproject\.toml|setup\.cfg)$"
+    r"(^|/)(requirements[^/]*\.txt|pyproject\.toml|setup\.cfg|(conda_?)?env(ironment)?\w*\.ya?ml)$"
 )
 SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages", "build", "dist"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import io
 import tarfile
@@ -252,9 +253,11 @@ def test_packages_that_are_of_no_use_are_not_asked_for() -> None:
         "setup.py": "setup(install_requires=['utils==3.1', 'x y'], packages=find_packages(exclude=['strangers']))",
         "pyproject.toml": "[project]\ndependencies = ['inner[all]==4']\n", "broken/pyproject.toml": "[[",
         "setup.cfg": "[options]\ninstall_requires =\n  lone>2\n",
+        "environment.yml": "dependencies:\n  - numpy\n  - art=1.13=py3_1\n  - pip:\n    - 'far==0.6'\n  - name: 3\n",
     }  # fmt: skip
     known = stated(files)
-    assert known == {"gates": "==1.5", "mmcv-full": "==1.3.0", "utils": "==3.1", "inner": "==4", "lone": ">2"}
+    assert known == {"gates": "==1.5", "mmcv-full": "==1.3.0", "utils": "==3.1", "inner": "==4", "lone": ">2",
+                     "art": "==1.13", "far": "==0.6"}  # fmt: skip
     assert wanted("gates", known) == "gates==1.5"
     assert wanted("mmcv", known) == "mmcv-full==1.3.0"
     assert wanted("mmcv", {}) == "mmcv"
@@ -390,3 +393,17 @@ def test_an_archive_that_is_not_what_the_index_says_is_refused(shop: Shop) -> No
         if wheel.parent == shop.folder:
             wheel = wheel.rename(shop.folder.parent / wheel.name)
         assert (foreign.Index(shop.folder.parent / digest).get("gates") is not None) is fits
+
+
+@pytest.mark.parametrize("taps", [9, 11])
+def test_filters_of_all_kinds_add_up_to_none(taps: int) -> None:
+    namespace: dict[str, Any] = {}
+    exec(mine.replacements()["scipy.signal"], namespace)
+    design = functools.partial(namespace["firwin"], taps, scale=False)
+    nothing = [0.0] * (taps // 2) + [1.0] + [0.0] * (taps // 2)
+    assert design(0.3) + design(0.3, pass_zero=False) == pytest.approx(nothing)
+    assert design([0.2, 0.5], pass_zero="bandpass") + design([0.2, 0.5]) == pytest.approx(nothing)
+    assert design(0.3, pass_zero="highpass") == pytest.approx(design(0.3, pass_zero=False))
+    assert namespace["firwin"](taps, 0.3).sum() == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="Nyquist"):
+        namespace["firwin"](8, 0.3, pass_zero=False)

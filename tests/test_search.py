@@ -237,7 +237,7 @@ def test_inputs_that_came_furthest_are_carried_to_the_next_module(tmp_path: Path
 def test_large_modules_are_rehearsed_without_data() -> None:
     heavy = nn.Sequential(nn.Conv2d(3, 64, 3), nn.Conv2d(64, 64, 3), nn.Linear(50, 2))
     rehearsal = Rehearsal(heavy)
-    failed = rehearsal.call((Tensor((1, 3, 512, 512)),), None, False)
+    failed = rehearsal.call((Tensor((1, 3, 480, 480)),), None, False)
     assert failed is not None
     assert "cannot be multiplied" in str(failed[1])
     assert failed[0].last[0] == "linear"
@@ -275,11 +275,22 @@ def test_what_looks_at_values_is_not_rehearsed() -> None:
         ),
         (lambda: torch.rand(8192, 8192) @ torch.rand(8192, 8192), False),
         (lambda: torch.rand(256, 256) @ torch.rand(256, 256), True),
+        (lambda: torch.empty(1, 2048, 2048) @ torch.empty(64, 2048, 2048), False),
     ],
 )
 def test_one_function_that_takes_seconds_is_not_begun(run: Any, fits: bool) -> None:
     with contextlib.nullcontext() if fits else pytest.raises(TooMuchError), Progress(Budget()):
         run()
+
+
+def test_what_a_function_will_take_is_what_it_took() -> None:
+    progress = Progress(Budget())
+    with progress:
+        torch.einsum("bi,ij->bj", torch.rand(8, 16), torch.rand(16, 32))
+        nn.functional.conv2d(torch.rand(2, 8, 6, 6), torch.rand(4, 8, 3, 3), None, 2, 1)
+        nn.functional.linear(torch.rand(5, 16), torch.rand(32, 16))
+        torch.rand(3, 5, 7) @ torch.rand(7)
+    assert progress.flops == 2 * (8 * 16 * 32 + 2 * 4 * 3 * 3 * 8 * 9 + 5 * 16 * 32 + 3 * 5 * 7)
 
 
 def test_trouble_keeps_the_lines_of_one_file() -> None:

@@ -21,9 +21,20 @@ def kaiser_beta(a):
 
 
 def firwin(numtaps, cutoff, width=None, window="hamming", pass_zero=True, scale=True, fs=2.0):
-    cutoff = cutoff / (0.5 * fs)
+    edges = np.atleast_1d(cutoff) / (0.5 * fs)
+    if isinstance(pass_zero, str):
+        pass_zero = pass_zero in ("lowpass", "bandstop")
+    pass_nyquist = bool(edges.size % 2) != bool(pass_zero)
+    if pass_nyquist and numtaps % 2 == 0:
+        raise ValueError("A filter with an even number of coefficients must have zero response at the Nyquist rate.")
+    bands = np.hstack([[0.0] * bool(pass_zero), edges, [1.0] * pass_nyquist]).reshape(-1, 2)
     if width is not None:
         window = ("kaiser", kaiser_beta(kaiser_atten(numtaps, width / (0.5 * fs))))
     places = np.arange(numtaps) - 0.5 * (numtaps - 1)
-    taps = cutoff * np.sinc(cutoff * places) * get_window(window, numtaps, fftbins=False)
-    return taps / taps.sum() if scale else taps
+    taps = sum(high * np.sinc(high * places) - low * np.sinc(low * places) for low, high in bands)
+    taps = taps * get_window(window, numtaps, fftbins=False)
+    if scale:
+        low, high = bands[0]
+        at = 0.0 if low == 0 else 1.0 if high == 1 else 0.5 * (low + high)
+        taps = taps / np.sum(taps * np.cos(np.pi * places * at))
+    return taps
