@@ -23,6 +23,7 @@ from typing import Any
 import packaging.version  # noqa: F401 - candidates may import it: what it holds must be known before
 import torch
 
+from kdata.verify.silence import LOGGING, Logger
 from kdata.verify.source import PURE, object_to_import
 from kdata.verify.subset import BUILTINS, closed, private
 from kdata.verify.unchanged import Watched
@@ -113,6 +114,7 @@ def _harmless(event: str, arguments: tuple[Any, ...]) -> bool:
 
 _enclosure = Enclosure()
 install, armed, refuse = _enclosure.install, _enclosure.armed, _enclosure.refuse
+Logger.refuse = refuse
 
 
 def fault() -> str:
@@ -203,6 +205,8 @@ def _import(name: str, space: Any = None, local: Any = None, members: Sequence[s
         objection = object_to_import(asked)
         if level or objection:
             _enclosure.refuse(f"import {asked}")
+    if name == "logging":
+        return LOGGING
     return __import__(name, space, local, members or (), level)
 
 

@@ -12,6 +12,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+# What is asked of loggers: see kdata.verify.silence.
+LEVELS = {"DEBUG": 10, "INFO": 20, "WARNING": 30, "ERROR": 40, "CRITICAL": 50}
+LOGGED = frozenset({
+    "getLogger", "debug", "info", "warning", "warn", "error", "exception", "critical", "log", "basicConfig", "setLevel",
+})  # fmt: skip
 # Parts of torch and triton that reach the machine, other backends, or the compiler that made the candidate.
 CLOSED = re.compile(
     r"torch\.(_(?!_version__)|hub\b|distributed\b|multiprocessing\b|package\b|utils\.(?!checkpoint\b)|compiler\b|compile\b"
@@ -25,6 +30,7 @@ CLOSED = re.compile(
     r"|list_gpu|nccl\b|comm\b|sparse\b|is_current_stream|MemPool|use_mem_pool|cudart\b|check_error|cudaStatus|_?lazy))"
     r"|triton\.(_(?!_version__)|backends\b|compiler\b|runtime\.(?!jit|autotuner|driver)|tools\.(?!tensor_descriptor)"
     r"|profiler\b|knobs\b|language\.(target_info|semantic)\b)"
+    rf"|logging\.(?!({'|'.join(sorted({'Logger', *LEVELS, *LOGGED}))})\b)"
     # what runs text, or makes classes and names that text does not show
     r"|typing(_extensions)?\.(get_type_hints|ForwardRef|get_annotations|evaluate_forward_ref)"
     r"|functools\.singledispatch|types\.(new_class|prepare_class|resolve_bases|DynamicClassAttribute)"
@@ -55,7 +61,7 @@ MODULES = frozenset({
     "torch", "torch.nn", "torch.nn.functional", "torch.cuda", "torch.backends", "torch.utils", "torch.autograd",
     "triton", "triton.language", "triton.runtime", "math", "functools", "itertools", "operator", "types", "typing",
     "collections", "contextlib", "copy", "dataclasses", "enum", "abc", "warnings", "numbers", "fractions",
-    "packaging", "packaging.version",
+    "packaging", "packaging.version", "logging",
 })  # fmt: skip
 DUNDERS = frozenset({"__init__", "__name__", "__doc__", "__len__", "__post_init__", "__version__", "__qualname__"})
 BUILTINS = frozenset({
@@ -189,7 +195,7 @@ def _name(
         yield node.id
     elif isinstance(node.ctx, ast.Store) and _hook(node.id):
         yield f"{node.id} = ..."
-    elif node.id == "__name__" and not _asks_for_main(parent):
+    elif node.id == "__name__" and not (_asks_for_main(parent) or _names_a_logger(parent, roots)):
         yield node.id
     elif node.id in roots and isinstance(node.ctx, ast.Load) and _shut(roots[node.id], node, parent, parents):
         yield roots[node.id]
@@ -205,6 +211,10 @@ def _name(
 
 def _asks_for_main(parent: ast.AST | None) -> bool:
     return isinstance(parent, ast.Compare) and "__main__" in ast.unparse(parent)
+
+
+def _names_a_logger(parent: ast.AST | None, roots: dict[str, str]) -> bool:
+    return isinstance(parent, ast.Call) and _chain(parent.func, roots) == "logging.getLogger"
 
 
 def _module_as_value(node: ast.Name, roots: dict[str, str], parent: ast.AST | None) -> bool:
