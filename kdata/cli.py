@@ -190,7 +190,8 @@ def verify(
         typer.Option(help="screen; trust: more draws, sizes and dtypes; kernelbench: by KernelBench's rule."),
     ] = "screen",
     device: Annotated[
-        str | None, typer.Option(help="cpu (Triton's interpreter) or cuda (and timing). Default: cuda if there is one.")
+        str | None,
+        typer.Option(help="cpu (Triton's interpreter) or cuda (timing, and CUDA C++). Default: cuda if there is one."),
     ] = None,
     precision: Annotated[
         Literal["ieee", "tf32"], typer.Option(help="Of fp32's products, on both sides. tf32: on a GPU only.")

@@ -18,7 +18,7 @@ from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import ROOT
 from kdata.verify import cuda, cuda_build, cuda_calls, cuda_shim, cuda_symbols, cuda_text, reasons
 from kdata.verify.cuda_build import Toolkit
-from kdata.verify.findings import RejectedError
+from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.gpu import Card
 from kdata.verify.judge import judge, judge_files
 from kdata.verify.options import Level, Options
@@ -245,6 +245,10 @@ def test_texts_are_laid_out_as_load_inline_does(tmp_path: Path) -> None:
 def test_the_first_error_and_what_ptxas_tells_are_read() -> None:
     log = "In file included from x\n/tmp/kdata-1/abc/cuda.cu(4): error: expected an expression\n1 error detected\n"
     assert cuda_build.first_error(log) == "cuda.cu(4): error: expected an expression"
+    warned = "main.cpp:3: warning: unused variable 'error'\n/a/main.cpp:5:3: error: expected ';'\n"
+    assert cuda_build.first_error(warned) == "main.cpp:5:3: error: expected ';'"
+    assert cuda_build.first_error("nvcc fatal   : Unknown option\n") == "nvcc fatal   : Unknown option"
+    assert cuda_build.first_error("") == "it says nothing"
     told = (
         "ptxas info    : 0 bytes gmem\nptxas info    : Compiling entry function '_Z1kPf' for 'sm_90'\n"
         "ptxas info    : Function properties for _Z1kPf\n    8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads\n"
@@ -297,6 +301,58 @@ def test_a_devices_kernels_are_told_from_torchs() -> None:
     for name in ("void at::native::vectorized_elementwise_kernel<4, x>(int)", "sm90_xmma_gemm_f32", "Memset (Device)",
                  "void cub::DeviceReduceKernel<x>(int)", "scale"):  # fmt: skip
         assert name not in own
+
+
+class Answers:
+    """A candidate's process that says this."""
+
+    def __init__(self, **said: Any) -> None:
+        self.said: dict[str, Any] = {"watch": {}, "follow": {"follows": True}} | said
+
+    def ask(self, question: dict[str, Any], _seconds: float = 0.0) -> dict[str, Any]:
+        answer: dict[str, Any] = self.said[question["do"]]
+        return answer
+
+
+@pytest.mark.parametrize(
+    ("kernels", "called", "reason", "words"),
+    [
+        (["void own<float>(float*)", "Memset (Device)"], [], "", ""),
+        (["own(float*)", "void at::native::x<at::native::FillFunctor<float> >(int)"], [], "", ""),
+        (["own(float*)", "sm90_xmma_gemm_f32f32"], [], reasons.ATEN, "sm90_xmma_gemm"),
+        (["own(float*)", "void at::native::vectorized_elementwise_kernel<4, Add, LoadWithCast<1> >(int)"], [], reasons.ATEN,
+         "vectorized"),
+        (["Memcpy DtoD (Device -> Device)"], [], reasons.NOT_LAUNCHED, "profiler"),
+        (["own(float*)"], ["aten.mm"], reasons.ATEN, "aten.mm"),
+    ],
+)  # fmt: skip
+def test_at_its_own_sizes_a_device_runs_its_own_kernels_only(
+    kernels: list[str], called: list[str], reason: str, words: str
+) -> None:
+    own = cuda_symbols.Kernels(["void own<float>(float*)"])
+    events = [[1, name, 7, 0, 10] for name in kernels]
+    full: Any = Answers(watch={"aten": called}, profile={"kernels": events})
+    if not reason:
+        cuda.look(full, own)
+        return
+    with pytest.raises(RejectedError) as rejection:
+        cuda.look(full, own)
+    assert rejection.value.reason == reason
+    assert words in rejection.value.detail
+
+
+def test_what_makes_no_sense_is_a_crash_and_the_stream_is_told() -> None:
+    answers: tuple[Any, ...] = (None, "x", [3], [[]])
+    for nonsense in answers:
+        full: Any = Answers(profile={"kernels": nonsense})
+        with pytest.raises(RejectedError) as rejection:
+            cuda.look(full, cuda_symbols.Kernels([]))
+        assert rejection.value.reason == reasons.CRASH
+    for said in (True, False):
+        found = Findings()
+        told: Any = Answers(follow={"follows": said})
+        cuda.follow(told, found)
+        assert [(c.name, c.passed) for c in found.checks] == [(cuda.STREAM, said)]
 
 
 def test_a_text_is_asked_once_what_it_compiles() -> None:

@@ -47,7 +47,9 @@ VALUED = {"-gencode", "--generate-code", "-arch", "--gpu-architecture", "--threa
 KERNEL = re.compile(r"Compiling entry function '(?P<name>[^']+)' for '(?P<target>\w+)'")
 SPILLS = re.compile(r"(\d+) bytes spill stores")
 USED = re.compile(r"Used (\d+) registers(?:.*?(\d+) bytes smem)?")
-ERROR = re.compile(r"\berror\b|undefined reference|fatal|cannot find", re.IGNORECASE)
+ERRORS = [
+    re.compile(p) for p in (r"\berror\b( \w+)?:|undefined reference|multiple definition", r"(?i)error|fatal|cannot")
+]
 SCRATCH = re.compile(r"(/[\w.+-]+)+/(?=(main\.cpp|cuda\.cu|shim\.cpp))")
 
 
@@ -205,8 +207,8 @@ def allowed(flags: Sequence[str], known: re.Pattern[str]) -> Iterator[str]:
 def first_error(log: str) -> str:
     """A compiler's first error, without the folder it ran in."""
     lines = [SCRATCH.sub("", line).strip() for line in log.splitlines() if line.strip()]
-    found = next((line for line in lines if ERROR.search(line)), lines[-1] if lines else "it says nothing")
-    return found[:500]
+    said = next((line for error in ERRORS for line in lines if error.search(line)), lines[-1] if lines else "")
+    return said[:500] or "it says nothing"
 
 
 def kernels(log: str) -> Iterator[dict[str, Any]]:
