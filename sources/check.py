@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+from torch.distributions import Distribution, Independent, TransformedDistribution
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from kdata.task import Program, execute
@@ -92,15 +93,25 @@ def check(source: str, entry_point: str, operators: int = MAX_OPERATORS) -> dict
 
 
 def leaves(value: Any) -> Iterator[torch.Tensor]:
-    """All tensors in nested lists, tuples, dicts and records."""
+    """All tensors in nested lists, tuples, dicts, records and distributions."""
     if isinstance(value, torch.Tensor):
         yield value
+    elif isinstance(value, Distribution):
+        yield from tensors_of(value).values()
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from leaves(inner)
     elif isinstance(value, dict | SimpleNamespace):
         for inner in (value if isinstance(value, dict) else vars(value)).values():
             yield from leaves(inner)
+
+
+def tensors_of(value: Distribution) -> dict[str, torch.Tensor]:
+    """What a distribution was made of, by name."""
+    while isinstance(value, Independent | TransformedDistribution):
+        value = value.base_dist
+    made = ((name, vars(value).get(name)) for name in value.arg_constraints)
+    return {name: tensor for name, tensor in made if isinstance(tensor, torch.Tensor)}
 
 
 def _run(module: Any, inputs: list[Any], seed: int = 0, work: Work | None = None) -> list[torch.Tensor]:

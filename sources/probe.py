@@ -20,6 +20,7 @@ import torch
 
 from kdata.record import digest
 from sources.adapters import adapted
+from sources.answers import answered
 from sources.capture import decoded, encoded, install
 from sources.check import UnfitError, Work, check
 from sources.configs import noting, without_unread
@@ -233,7 +234,7 @@ def _written(cut: dict[str, Any], namespace: dict[str, Any], outcome: Solution, 
     """The task of a solution: named sizes, which of them vary, inputs no heavier than need be."""
     scratch = Path(namespace["__file__"]).parent
     cut, namespace, outcome = given(cut, namespace, outcome, functools.partial(load, scratch=scratch))
-    cut, outcome = adapted(cut, namespace, outcome)
+    cut, outcome = answered(*adapted(cut, namespace, outcome), namespace)
     kind = namespace[cut["name"]]
     names = [p.name for p in parameters(kind.forward)[1:]] or ["x"]
     runs = Runs(kind, namespace, operators)

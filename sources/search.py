@@ -21,8 +21,10 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.distributions import Distribution
 
 from sources.asserted import wishes
+from sources.check import tensors_of
 from sources.constructions import NOTHING, Constructions, Told
 from sources.failure import Failure
 from sources.influence import Influence
@@ -328,8 +330,10 @@ def feed(module: nn.Module, budget: Budget) -> Specs | None:
 
 
 def has_tensor(value: Any) -> bool:
-    """Whether there is a non-empty tensor in a tensor, list, tuple or dict."""
+    """Whether there is a non-empty tensor in a tensor, list, tuple, dict or distribution."""
     if isinstance(value, torch.Tensor):
         return value.numel() > 0
+    if isinstance(value, Distribution):
+        return any(t.numel() > 0 for t in tensors_of(value).values())
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
     return any(has_tensor(v) for v in inner)

@@ -17,8 +17,10 @@ from kdata.verbs import read_all
 from kdata.verify.judge import judge
 from kdata.verify.options import Options
 from sources.adapters import adapted
+from sources.answers import answered
 from sources.inputs import Many, Tensor
 from sources.mine import cut_step, step, write_tasks
+from sources.probe import load
 from sources.search import Solution
 
 MASKED = """
@@ -84,3 +86,29 @@ def test_parts_of_records_keep_apart_whatever_they_are_called() -> None:
 )  # fmt: skip
 def test_the_class_that_a_file_is_about(text: str, name: str) -> None:
     assert find_entry_point(text + INPUTS) == name
+
+
+def test_a_policy_answers_with_what_its_distributions_are_made_of(tmp_path: Path) -> None:
+    source = (
+        "import torch\nimport torch.nn as nn\nfrom torch.distributions import Categorical, Independent, Normal\n\n\n"
+        "class Policy(nn.Module):\n    def __init__(self, dim=6):\n        super().__init__()\n"
+        "        self.mean = nn.Linear(dim, 2)\n\n    def forward(self, x, y):\n        mean = self.mean(x)\n"
+        "        return Independent(Normal(mean, mean.exp()), 1), {'kind': Categorical(logits=y)}, None, mean\n"
+    )
+    namespace = load(source, tmp_path)
+    given = Solution({}, (Tensor((4, 6)), Tensor((4, 3))))
+    cut, solution = answered({"source": source, "name": "Policy"}, given, namespace)
+    assert cut["name"] == "PolicyOfTensors"
+    assert (
+        "return answer[0].base_dist.loc, answer[0].base_dist.scale, answer[1]['kind'].logits, answer[3]\n"
+        in cut["source"]
+    )
+    module = load(cut["source"], tmp_path)["PolicyOfTensors"]()
+    x, y = torch.ones(4, 6), torch.rand(4, 3)
+    mean, scale, logits, last = module(x, y)
+    assert torch.equal(scale, last.exp())
+    assert torch.equal(mean, last)
+    assert torch.allclose(logits, y.log_softmax(-1))
+    text = source.replace("Categorical(logits=y)", "y").replace("Independent(Normal(mean, mean.exp()), 1)", "mean")
+    plain = {"source": text, "name": "Policy"}
+    assert answered(plain, solution, load(text, tmp_path))[0] is plain
