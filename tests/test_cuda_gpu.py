@@ -1,17 +1,26 @@
-"""What receipts of compiled candidates say on a GPU, and KernelBench's rule for them; verdicts are ``test_gpu``'s."""
+"""Compiled candidates on a GPU: receipts, KernelBench's rule, and a model's answers; verdicts are ``test_gpu``'s."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from kdata.record import Receipt
-from kdata.verify import cuda
+from kdata.verify import cuda, reasons
 from kdata.verify.gpu import cards
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
+from kdata.verify.source import task_part
 from kdata.verify.step import rule
+from sft.answers import Answer, Request
+from sft.chat import prompt
+from sft.eval_options import EvalOptions
+from sft.evaluate import evaluate
+from sft.suites import read_suite
 
 pytestmark = pytest.mark.gpu
 GPU = Path(__file__).parent / "kernels" / "gpu"
@@ -48,3 +57,25 @@ def test_kernelbenchs_rule_takes_them() -> None:
         assert (receipt.verdict, receipt.effort) == (said, "kernelbench"), receipt.detail
         compiled = {check.name: check.passed for check in receipt.checks}["compiled"]
         assert compiled == (name != "cheat_cuda_does_not_compile")
+
+
+def test_answers_of_a_model_are_judged_and_counted(tmp_path: Path) -> None:
+    folder = tmp_path / "suite" / "level1"
+    folder.mkdir(parents=True)
+    (folder / "1_Affine.py").write_text(task_part((GPU / "good_cuda_affine.py").read_text()))
+    (problem,) = read_suite("kernelbench", str(tmp_path / "suite")).problems
+    lines = []
+    for seed, name in enumerate(("good_cuda_affine", "cheat_cuda_kernel_unused", "cheat_cuda_does_not_compile")):
+        request = Request(tuple(prompt(problem.task, "cuda")), seed)
+        text = f"Compiled by load_inline:\n```python\n{(GPU / f'{name}.py').read_text()}```\n"
+        lines.append(json.dumps(asdict(Answer(request.id, "far", seed, text, "stop"))) + "\n")
+    (tmp_path / "answers.jsonl").write_text("".join(lines))
+    options = EvalOptions(model=str(tmp_path / "answers.jsonl"), path=str(tmp_path / "suite"), out=str(tmp_path / "out"),
+                          samples=3, language="cuda", device="cuda", timed=False)  # fmt: skip
+    evaluate(options)
+    rows = pq.read_table(tmp_path / "out" / "answers.parquet").to_pylist()
+    failures = {row["seed"]: row["failure"] for row in rows}
+    assert failures[0] == ""
+    assert failures[1] == reasons.ATEN
+    assert failures[2].startswith(reasons.NO_COMPILE)
+    assert [row["upstream"]["correct"] for row in sorted(rows, key=lambda r: r["seed"])] == [True, True, False]
