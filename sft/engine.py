@@ -16,6 +16,7 @@ from sft.options import SftOptions
 Engine = Literal["trl", "unsloth"]
 EVAL_BATCH = 4  # held-out examples at once, however training rows are made, so that their losses compare
 NEEDED = ("trl", "peft", "accelerate", "transformers")
+TENSORBOARDS = ("tensorboard", "tensorboardX")
 
 
 def choose(options: SftOptions) -> Engine:
@@ -27,6 +28,8 @@ def choose(options: SftOptions) -> Engine:
     """
     if missing := [name for name in NEEDED if find_spec(name) is None]:
         raise ImportError(f"fine-tuning needs {', '.join(missing)}: pip install 'kdata[sft]'")
+    if options.report_to == "tensorboard" and not any(map(find_spec, TENSORBOARDS)):
+        raise ImportError("--report-to tensorboard needs it: pip install tensorboard")
     import torch
 
     if options.method == "qlora" and (find_spec("bitsandbytes") is None or not torch.cuda.is_available()):

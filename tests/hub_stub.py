@@ -1,4 +1,4 @@
-"""A Hugging Face Hub on the loopback interface, in memory: enough to create, upload, tag, list and load a dataset.
+"""A Hugging Face Hub on the loopback interface, in memory: enough to create, upload, tag, list and load a dataset, or a model.
 
 The endpoints are those that huggingface_hub 1.31 to 2.4 and datasets 4.8 to 5.2 were seen to ask for.  LFS files are
 taken by the basic transfer, so clients must be told ``HF_HUB_DISABLE_XET=1``.
@@ -66,14 +66,15 @@ class Handler(BaseHTTPRequestHandler):
             given = json.loads(body)
             name = "/".join(filter(None, (given.get("organization"), given["name"])))
             self.hub.files.setdefault(name, {})
-            self._json({"url": f"{self._base()}/datasets/{name}"})
+            kind = "" if given.get("type", "model") == "model" else f"{given['type']}s/"
+            self._json({"url": f"{self._base()}/{kind}{name}"})
         elif path == "/api/validate-yaml":
             self._json({"errors": [], "warnings": []})
-        elif match := re.fullmatch(r"/api/datasets/(.+?)/preupload/.+", path):
+        elif match := re.fullmatch(r"/api/(?:datasets|models)/(.+?)/preupload/.+", path):
             self._preupload(match[1], json.loads(body)["files"])
-        elif re.fullmatch(r"/datasets/.+\.git/info/lfs/objects/batch", path):
+        elif re.fullmatch(r"/(?:datasets/)?.+\.git/info/lfs/objects/batch", path):
             self._json({"transfer": "basic", "objects": [self._upload(o) for o in json.loads(body)["objects"]]})
-        elif match := re.fullmatch(r"/api/datasets/(.+?)/commit/.+", path):
+        elif match := re.fullmatch(r"/api/(?:datasets|models)/(.+?)/commit/.+", path):
             self.hub.commit(match[1], [json.loads(line) for line in body.splitlines()])
             self._json(
                 {
@@ -98,10 +99,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         path = self._path()
-        if match := re.fullmatch(r"/datasets/(.+?)/resolve/([^/]+)/(.+)", path):
+        if match := re.fullmatch(r"/(?:datasets/)?(.+?)/resolve/([^/]+)/(.+)", path):
             self._resolve(match[1], match[3])
         elif match := re.fullmatch(
-            r"/api/datasets/([^/]+/[^/]+)(?:/(revision|tree|refs)(?:/([^/]+))?(?:/(.*))?)?", path
+            r"/api/(?:datasets|models)/([^/]+/[^/]+)(?:/(revision|tree|refs)(?:/([^/]+))?(?:/(.*))?)?", path
         ):
             self._describe(match[1], match[2] or "revision", match[4] or "")
         else:

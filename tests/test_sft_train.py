@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import hub_stub
 import pytest
 import torch
 from factories import pairs
@@ -21,7 +22,7 @@ from cards import model as card
 from kdata.models import push_model
 from kdata.publish import PublishError, write_dataset
 from kdata.record import Pair
-from sft import train
+from sft import engine, train
 from sft.chat import answer, parse, prompt
 from sft.options import SftOptions
 
@@ -142,6 +143,13 @@ def test_a_run_that_diverges_ends_with_an_error(place: Path) -> None:
     assert not (place / "diverging" / "model").exists()
 
 
+def test_a_missing_tensorboard_is_told_before_training(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "TENSORBOARDS", ("no_such_library",))
+    with pytest.raises(ImportError, match="pip install tensorboard"):
+        train.run(options(place, "watched", report_to="tensorboard"), card.render)
+    assert not (place / "watched").exists()
+
+
 def test_publishing_says_what_is_missing(place: Path, whole: train.Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HF_TOKEN", raising=False)
     with pytest.raises(PublishError, match="set HF_TOKEN"):
@@ -151,6 +159,26 @@ def test_publishing_says_what_is_missing(place: Path, whole: train.Outcome, monk
         push_model(place / "tiny", "me/mine", "hf_dummy")
     with pytest.raises(PublishError, match="did not take me/mine"):
         push_model(whole.model, "me/mine", "hf_dummy", "http://127.0.0.1:9")
+
+
+def test_a_published_model_is_there_and_the_next_run_starts_from_it(
+    place: Path, whole: train.Outcome, kdata_command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    further = [f"--data={place / 'dataset'}", f"--out={place / 'further'}", "--max-length=1536", "--max-steps=1"]
+    with hub_stub.serve() as (address, hub):
+        for _ in range(2):
+            assert push_model(whole.model, "me/mine", hub_stub.TOKEN, address) == f"{address}/me/mine"
+        assert hub.commits == 1, "the second upload changed nothing"
+        files = {p.name: p.read_bytes() for p in whole.model.iterdir()}
+        assert {k: v for k, v in hub.files["me/mine"].items() if k != ".gitattributes"} == files
+        environment = os.environ | {"HF_ENDPOINT": address, "HF_HOME": str(place / "hub"), "OMP_NUM_THREADS": "1"}
+        command = [*kdata_command, "sft", "--base=me/mine", *further]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    again = json.loads((place / "further" / "result.json").read_text())
+    assert again["base"] == "me/mine"
+    assert again["held_out_before"] == pytest.approx(whole.info.held_out_best, rel=1e-3)
 
 
 @pytest.mark.parametrize(
