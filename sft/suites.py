@@ -69,7 +69,8 @@ def read_suite(suite: str, path: str, levels: Sequence[int] = (), most: int | No
     if missing := set(levels) - {p.level for p in found}:
         raise ValueError(f"{path} holds no {suite} problems of level {', '.join(map(str, sorted(missing)))}")
     if not found:
-        raise ValueError(f"{path} holds no {suite} problems")
+        left = next((f" that can be a task: {d.reason}" for d in read if isinstance(d, Dropped)), "")
+        raise ValueError(f"{path} holds no {suite} problems{left}")
     seen: Counter[int] = Counter()
     for problem in found:
         seen[problem.level] += 1

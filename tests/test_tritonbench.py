@@ -159,6 +159,8 @@ def test_the_suite_is_found_from_every_path(folder: Path, suite: Suite) -> None:
     assert one == [p for p in suite.problems if p.name == "scaled_relu"]
     with pytest.raises(ValueError, match="no tritonbench problems of level 5"):
         read_suite("tritonbench", str(data / "TritonBench_T_v1" / "scaled_relu.py"), [5])
+    with pytest.raises(ValueError, match="no tritonbench problems that can be a task: random"):
+        read_suite("tritonbench", str(data / "TritonBench_T_v1" / "noise.py"))
     for absent in ("tests/kernels", "nowhere"):
         with pytest.raises(ValueError, match="holds no TritonBench-T"):
             read_suite("tritonbench", absent)

@@ -15,6 +15,8 @@ What TritonBench counts, in ``EVAL/eval_T`` at commit 603e28a:
 
 A verdict of the judge's is on other ground than these: values are compared, at other sizes and draws, too, and a
 kernel of the answer's own must have computed them. Problems of which that cannot be asked are dropped with a reason.
+(KernelBench's rule, which stands beside ours in an evaluation, makes floats of integers: by it no answer is right to
+the eleven problems whose references want integers.)
 """
 
 from __future__ import annotations
