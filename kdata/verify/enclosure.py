@@ -23,6 +23,7 @@ from typing import Any
 import packaging.version  # noqa: F401 - candidates may import it: what it holds must be known before
 import torch
 
+from kdata.verify import custom_ops
 from kdata.verify.silence import LOGGING, Logger
 from kdata.verify.source import PURE, object_to_import
 from kdata.verify.subset import BUILTINS, closed, private
@@ -61,6 +62,7 @@ class Enclosure:
             self._installed = True
             sys.addaudithook(self._hear)
             functools.update_wrapper = self._named_wrapper(functools.update_wrapper)
+            custom_ops.install(CANDIDATE)
 
     def _named_wrapper(self, original: Any) -> Any:
         """``update_wrapper``, by which no attribute of any name and no namespace comes into a candidate's hands."""

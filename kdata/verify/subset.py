@@ -23,7 +23,7 @@ CLOSED = re.compile(
     r"|ao\b|onnx\b|contrib\b|monitor\b|ops\.(load_library|import_module)|classes\b"
     r"|(cuda\.|random\.|cuda\.random\.)?(get_rng_state|default_generator)|get_num_|\w+Storage\b|storage\b"
     r"|fx\b|export\b|cuda\._|jit\.(?!Final\b|ignore\b|unused\b|is_scripting|is_tracing|annotate\b|export\b)|overrides\b"
-    r"|library\b|futures\b|profiler\b|save\b|load\b|from_file\b|serialization\b|func\.functional_call\b"
+    r"|library\b(?!\.(custom_op|triton_op|wrap_triton)\b)|futures\b|profiler\b|save\b|load\b|from_file\b|serialization\b|func\.functional_call\b"
     r"|set_(default|num|float32|deterministic|flush|printoptions|rng|autocast|warn)|use_deterministic|seed\b"
     r"|backends\.\w+\.(flags|sdp_kernel|enable_|preferred_)|cuda\.(memory\b|set_(?!device)|caching_allocator|CUDAGraph\b|graphs\b"
     r"|memory_(stats|summary|snapshot|usage)|host_memory|utilization|temperature|power_draw|clock_rate|device_memory_used"
@@ -177,6 +177,8 @@ def _type_asked(parent: ast.AST | None, parents: dict[int, ast.AST]) -> bool:
 
 def _shut(chain: str, node: ast.expr, parent: ast.AST | None, parents: dict[int, ast.AST]) -> bool:
     """Whether an imported name may not be used here."""
+    if chain == "torch.library" and isinstance(parent, ast.Attribute):
+        return False  # what is asked of it is looked at by itself
     return closed(chain) or (CLASS_MAKERS.fullmatch(chain) is not None and not _kind_of(node, parent, parents))
 
 
