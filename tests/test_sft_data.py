@@ -116,6 +116,15 @@ def test_rows_of_others_and_conversations(tmp_path: Path) -> None:
         data.to_example({"messages": turns[:1]})
 
 
+def test_a_row_is_asked_for_in_the_language_of_its_text() -> None:
+    given = pairs()[0]
+    row = {"python_code": given.task.source, "entry_point": given.task.entry_point}
+    for head, language in (("", "CUDA C++"), ("import triton\n", "Triton")):
+        text = f"{head}from torch.utils.cpp_extension import load_inline\nclass ModelNew:\n    pass\n"
+        (asked,) = data.to_example(row | {"triton_code": text}).messages
+        assert asked["content"].startswith(f"Rewrite this PyTorch program with {language} kernels.")
+
+
 def test_bad_data_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "text.parquet").write_text("no parquet")
