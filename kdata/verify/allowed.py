@@ -58,7 +58,12 @@ class Watch(TorchDispatchMode):
         result = function(*args, **kwargs)
         if name in COPIES and isinstance(result, torch.Tensor) and self._truncates(args, result):
             self.called[f"aten.{name} to {str(result.dtype)[6:]}"] = None
-        if self._ledger.native and isinstance(result, torch.Tensor) and _on_host(name, args, kwargs, result):
+        if (
+            self._ledger.native
+            and self._ledger.calling
+            and isinstance(result, torch.Tensor)
+            and _on_host(name, args, kwargs, result)
+        ):
             self.called[f"aten.{name} to the host"] = None
         if self._ledger.made and name in COPIES and isinstance(result, torch.Tensor):
             self._ledger.made.copied([t for t in args if isinstance(t, torch.Tensor)], result)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_leaves
 
 from kdata.verify import cuda_calls, loading
 from kdata.verify.allowed import SCALARS
@@ -25,7 +26,7 @@ from kdata.verify.cuda_build import NAME
 from kdata.verify.cuda_symbols import base
 from kdata.verify.cuda_text import LOADER
 from kdata.verify.enclosure import refuse
-from kdata.verify.launches import InjectedError, Ledger, tensors_among
+from kdata.verify.launches import InjectedError, Ledger
 from kdata.verify.scratch import LIBRARIES
 
 OF_NO_FUNCTION = ("__",)  # how names begin that a module has beside its functions
@@ -126,15 +127,20 @@ def prepare(scratch: Path, ledger: Ledger, called: Callable[[str], None]) -> Non
         return Extension({name: _watched(function, library, ledger, called)
                           for name, function in library.functions.items()})  # fmt: skip
 
+    ledger.native = True
     loading.offer(LOADER, load_inline)
 
 
 def offer_plainly(scratch: Path) -> None:
     """Load a candidate's libraries, if it has any, and give every text of this process a ``load_inline``; no watch."""
-    if (scratch / LIBRARIES).exists():
-        loaded = _load(scratch)
-        plain = lambda *args, **kwargs: Extension(_asked(loaded, cuda_calls.read(*args, **kwargs)).functions)  # noqa: E731
-        setattr(builtins, LOADER, plain)
+    if not (scratch / LIBRARIES).exists():
+        return
+    loaded = _load(scratch)
+
+    def load_inline(*args: Any, **kwargs: Any) -> Extension:
+        return Extension(_asked(loaded, cuda_calls.read(*args, **kwargs)).functions)
+
+    setattr(builtins, LOADER, load_inline)
 
 
 def left() -> list[str]:
@@ -168,16 +174,14 @@ def _watched(
             return function(*args, **kwargs)
         if ledger.behaviour == "fail":
             raise InjectedError("injected: this launch failed")
-        tensors = tensors_among([*args, *kwargs.values()])
+        tensors = [t for t in tree_leaves((args, kwargs)) if isinstance(t, torch.Tensor)]
         if any(not t.is_cuda and t.numel() > SCALARS for t in tensors):
             called("compiled code is given a tensor on the host")
         library.begin(True, ledger.behaviour == "skip")
-        ledger.native = True
         try:
             with ledger.made.around(tensors) if ledger.made else contextlib.nullcontext():
                 return function(*args, **kwargs)
         finally:
-            ledger.native = False
             ledger.launches += _on_streams(library.launches())
             if library.host_bytes() > 8 * SCALARS:
                 called(f"cudaMemcpy of {library.host_bytes()} bytes to the host")

@@ -428,6 +428,7 @@ def forward(model: Any, inputs: list[Any], watch: Watch, gradients: str) -> Any:
         StopTrialError: it ended early.
     """
     _watches.append(watch)
+    _engine.ledger.calling = True
     try:
         with CALLING[gradients](), watch:
             outputs = model(*inputs)
@@ -443,4 +444,5 @@ def forward(model: Any, inputs: list[Any], watch: Watch, gradients: str) -> Any:
         memory = isinstance(error, MemoryError) or any(words in str(error) for words in OUT_OF_MEMORY)
         raise StopTrialError("memory" if memory else "raises", line(error)) from error
     finally:
+        _engine.ledger.calling = False
         _watches.pop()

@@ -116,7 +116,8 @@ class Ledger:
     launches: list[Launch] = field(default_factory=list)
     moving: bool = False  # the interpreter moves arguments to where it wants them: no work of the candidate
     path: str = ""
-    native: bool = False  # compiled code runs, which can compute with what is on the host
+    native: bool = False  # the candidate is compiled: it can compute with what is on the host
+    calling: bool = False  # its forward runs, not what loads its weights
     made: Made | None = None  # in the trial that is looked at for it
 
     def install(self) -> None:
