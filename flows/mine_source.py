@@ -65,11 +65,11 @@ def mined(source: str, out: str, limit: int | None, seed: int, workers: int, siz
 def table(rows: Sequence[Mined]) -> Table:
     """Sources by what was found in them, cut, and runs; why the rest was lost; and what a task cost.
 
-    Shares of what runs are of all that was tried, and of what of it computes.
+    The share of what runs is of all that was tried, and in parentheses of what of it computes.
     """
     shown = Table(title="Mined", title_justify="left")
     shown.add_column("source", overflow="fold")
-    for name in ("found", "cut", "runnable", "share", "of what computes", "lost", "CPU s a task"):
+    for name in ("found", "cut", "runnable", "share", "lost", "CPU s a task"):
         shown.add_column(name, justify="right")
     shown.add_column("lost by reason", overflow="fold")
     for row in rows:
@@ -86,9 +86,9 @@ def table(rows: Sequence[Mined]) -> Table:
 def _cells(row: Mined) -> list[str]:
     lost = sum(count for reason, count in row.reasons.items() if reason not in (*UNTRIED, *NOTHING))
     nothing = sum(row.reasons[reason] for reason in NOTHING)
-    shares_ = [f"{len(row.tasks) / max(1, len(row.tasks) + lost + more):.0%}" for more in (nothing, 0)]
+    of_all, of_computing = (f"{len(row.tasks) / max(1, len(row.tasks) + lost + n):.0%}" for n in (nothing, 0))
     cost = f"{row.seconds / row.made:.2f}" if row.made else "-"
-    return [*map(str, (row.found, row.cut, len(row.tasks))), *shares_, str(lost), cost]
+    return [*map(str, (row.found, row.cut, len(row.tasks))), f"{of_all} ({of_computing})", str(lost), cost]
 
 
 def _why(reasons: Counter[str]) -> str:

@@ -5,8 +5,8 @@ python tests/bench/bench_mine.py [FOLDER ...]
 ``FOLDER``s, or the variable KDATA_MINE_REPOSITORIES (divided by commas): checkouts or unpacked wheels.  PARITYBENCH: a
 checkout of github.com/jansel/pytorch-jit-paritybench (it needs ``pip install astor``); without it only mining is
 measured.  Paritybench runs the repositories' code outside of any sandbox: name only ones that you trust.  Both are
-counted over the same classes: those of the repository that have nn.Module among their bases and a forward, equal ones
-once.
+counted over the same classes: those of the repository that have nn.Module among their bases, equal ones once.  Our
+second share is of those that compute: no bases that are left to subclasses, no containers and views.
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ from pathlib import Path
 from kdata.record import Definition, Dropped, SourceFile, Task
 from sources import mine
 from sources.local import collect
+from sources.modules import ABSTRACT, NO_FORWARD
 
 PEER = Path(__file__).with_name("paritybench_peer.py")
-NO_CLASS = ("duplicate", "no forward", "does not parse", mine.NOT_CAPTURED)  # reasons that are no loss of a class
+NO_CLASS = ("duplicate", "does not parse", mine.NOT_CAPTURED)  # reasons that are no loss of a class
+NOTHING = (ABSTRACT, NO_FORWARD, "computes nothing")  # and those of classes that by themselves compute nothing
 CLOCK = os.sysconf("SC_CLK_TCK")
 
 
@@ -35,6 +37,7 @@ class Yield:
     """What mining one repository gave."""
 
     classes: int
+    computing: int  # of these
     tasks: int
     functions: int  # tasks of functions, which paritybench does not look at
     seconds: float  # of CPU, of all processes
@@ -53,9 +56,9 @@ def main(arguments: Sequence[str]) -> None:
     print("|---|---|---|---|---|---|---|---|---|")
     for folder in folders:
         ours = mined(Path(folder))
-        share = ours.tasks / max(1, ours.classes)
+        share, other = (f"{ours.tasks / max(1, count):.0%}" for count in (ours.classes, ours.computing))
         each = ours.seconds / max(1, ours.tasks + ours.functions)
-        line = f"| {Path(folder).name} | {ours.classes} | {ours.tasks} ({share:.0%}) | {ours.functions} | {ours.seconds:.0f} | {each:.2f} |"
+        line = f"| {Path(folder).name} | {ours.classes} | {ours.tasks} ({share}, {other}) | {ours.functions} | {ours.seconds:.0f} | {each:.2f} |"
         print(line + (peer(checkout, folder, ours.classes) if checkout else " - | - | - |"), flush=True)
     if not checkout:
         print("paritybench: not measured, name its checkout with PARITYBENCH")
@@ -73,7 +76,10 @@ def mined(folder: Path) -> Yield:
     plain = sum((t.origin.path, t.symbol) in functions for t in tasks)
     refused = sum(isinstance(d, Dropped) and d.reason not in NO_CLASS for d in cut)
     classes = len(definitions) - len(functions) + refused
-    return Yield(classes, len(tasks) - plain, plain, seconds() - before)
+    whole = {f"{d.origin.repository}:{d.origin.path}:{d.symbol}" for d in definitions
+             if (d.origin.path, d.symbol) in functions}  # fmt: skip
+    lost = [d for d in [*cut, *made] if isinstance(d, Dropped) and d.reason in NOTHING and d.name not in whole]
+    return Yield(classes, classes - len(lost), len(tasks) - plain, plain, seconds() - before)
 
 
 def seconds() -> float:
