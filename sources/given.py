@@ -20,14 +20,14 @@ from torch.overrides import TorchFunctionMode
 from sources.constructions import build
 from sources.inputs import Specs, Tensor, draw
 from sources.progress import Budget, Progress
-from sources.rewrite import Edits, Text
+from sources.rewrite import Edits, Text, extent
 from sources.scope import nodes
 from sources.search import Solution, has_tensor
 
 NOTE = "random numbers that it draws are inputs"
 NAME = "noise"
 MAX_DRAWS = 4  # inputs that a task may get so
-_MAY = re.compile(r"rand|normal|uniform|sample|dropout|bernoulli")
+_MAY = re.compile(r"rand|normal|uniform|sample|dropout|bernoulli|gumbel")
 # Files of torch that may stand between a call and the function that draws, and between a call and a module's forward.
 _DIRECT = re.compile(r"torch/(overrides|functional|_tensor|nn/functional)\.py$")
 _MODULE = re.compile(r"torch/nn/modules/module\.py$")
@@ -35,6 +35,15 @@ _DISTRIBUTION = re.compile(r"torch/distributions/\w+\.py$")
 _NORMAL = frozenset(["randn", "randn_like", "normal_"])
 _UNIFORM = frozenset(["rand", "rand_like", "uniform_"])
 _DROPOUT = re.compile(r"(feature_)?(alpha_)?dropout[123]?d?_?")
+_GUMBEL = """def softmax_of_gumbels(logits, tau=1, hard=False, eps=1e-10, dim=-1, *, uniform):
+    soft = ((logits - torch.log(-torch.log(uniform))) / tau).softmax(dim)
+    if not hard:
+        return soft
+    index = soft.max(dim, keepdim=True)[1]
+    return torch.zeros_like(logits).scatter_(dim, index, 1.0) - soft.detach() + soft
+
+
+"""
 Place = tuple[int, int | None, int, int | None]  # of an expression: first and last line, first and last column
 
 
@@ -150,6 +159,8 @@ class _Threading:
     _calls: dict[Place, ast.Call] = field(init=False)
     _homes: dict[Place, ast.FunctionDef] = field(init=False)  # the functions that calls stand in
     _names: dict[tuple[Place, ...], str] = field(init=False, default_factory=dict)  # of parameters, by the path left
+    _first: int = 0  # where the first definition starts
+    _needs_gumbels: bool = False
 
     def done(self) -> tuple[str, Specs]:
         """The new text and the new inputs.
@@ -164,12 +175,16 @@ class _Threading:
         if len(specs) > MAX_DRAWS:
             raise UngivenError("too many draws")
         self._hand_down()
+        if self._needs_gumbels:
+            self.edits.replace(self._first, self._first, _GUMBEL)
         return self.edits.whole(), tuple(specs)
 
     def _read(self) -> None:
         tree = ast.parse(self.source)
         self.edits = Edits(Text.of(self.source))
         self._calls = {_of(n): n for n in ast.walk(tree) if isinstance(n, ast.Call)}
+        defined = (n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef))
+        self._first = min(extent(self.edits.text, n)[0] for n in defined)
         self._homes = {}
         for function in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):  # inner ones last
             self._homes |= {_of(n): function for n in nodes(function) if isinstance(n, ast.Call)}
@@ -187,6 +202,11 @@ class _Threading:
             return None
         for at in range(len(draw_.path)):
             self._name(draw_.path[at:])
+        if draw_.function == "gumbel_softmax":
+            self.edits.replace(start, self.edits.text.end(call.func), "softmax_of_gumbels")
+            _add_arguments(self.edits, call, [f"uniform={self._names[draw_.path[-1:]]}"])
+            self._needs_gumbels = True
+            return Tensor(draw_.shape, "unit")
         kind, text = _instead(call, draw_.function, self._names[draw_.path[-1:]])
         self.edits.replace(start, end, text)
         return Tensor(draw_.shape, kind)

@@ -98,6 +98,19 @@ def test_noise_goes_through_modules_and_functions_and_keeps_its_distribution(tmp
     assert torch.allclose(runs(namespace, "Whole", solution), expected, atol=1e-6)
 
 
+def test_gumbels_are_made_of_what_is_given(tmp_path: Path) -> None:
+    text = (
+        "class Choice(nn.Module):\n    def forward(self, x, hard=True):\n"
+        "        return F.gumbel_softmax(x, 0.5, hard=hard, dim=1) * 2\n"
+    )
+    cut, namespace, solution = made(text, "Choice", tmp_path)
+    assert solution.specs == (Tensor((4, 6)), Tensor((4, 6), "unit"))
+    assert "def forward(self, x, noise, hard=True):" in cut["source"]
+    assert "softmax_of_gumbels(x, 0.5, hard=hard, dim=1, uniform=noise) * 2" in cut["source"]
+    x, uniform = torch.zeros(4, 6), torch.rand(4, 6)
+    assert torch.equal(namespace["Choice"]()(x, uniform).argmax(1), uniform.argmax(1))
+
+
 @pytest.mark.parametrize("forward", [
     "return sum(x + torch.randn_like(x) for _ in range(2))",  # in a comprehension
     "for _ in range(2):\n            x = x + torch.randn_like(x)\n        return x",  # again and again
