@@ -14,6 +14,8 @@ from torch.distributions import Distribution, Independent, TransformedDistributi
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from kdata.task import Program, execute
+from sources.vanishing import REASON as NOTHING
+from sources.vanishing import hidden
 
 MAX_OPERATORS = 60  # unless asked for more
 MAX_PARAMETERS = 100_000_000
@@ -89,6 +91,8 @@ def check(source: str, entry_point: str, operators: int = MAX_OPERATORS) -> dict
     mode, before = _deterministic(module, inputs, first)
     _outputs_fit([before, _outputs(program, entry_point, SEEDS[1], mode)])
     _depends(module, inputs, before)
+    if names := hidden(module, inputs):
+        raise UnfitError(NOTHING, f"without them {names[0]} and {len(names) - 1} others do not matter")
     return {"mode": mode, "operators": work.operators, "inputs": [_described(i) for i in leaves(inputs)]}
 
 

@@ -83,6 +83,7 @@ def _asked(error: Exception, path: list[ast.stmt], values: Mapping[str, Any]) ->
                 break
             yield from _wishes(outer.test, inner in outer.orelse, values)
             inner = outer
+        yield from _unmatched(last, path, values)
     else:
         yield from _avoided(path, values)
     if isinstance(error, NameError):  # in a branch that was not taken
@@ -90,6 +91,17 @@ def _asked(error: Exception, path: list[ast.stmt], values: Mapping[str, Any]) ->
         for node in ast.walk(function) if function else ():
             if isinstance(node, ast.If) and any(_binds(node, name) for name in str(error).split("'")[1:2]):
                 yield from _wishes(node.test, True, values)
+
+
+def _unmatched(last: ast.Raise, path: list[ast.stmt], values: Mapping[str, Any]) -> Iterator[Demand]:
+    """What raises after a row of branches, each for a word, asks for one of these words."""
+    function = next((s for s in reversed(path) if isinstance(s, ast.FunctionDef)), path[0])
+    words: dict[str, list[ast.Compare]] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.If) and node.lineno < last.lineno and (choice := _choice(node.test)):
+            words.setdefault(ast.dump(choice.left), []).append(choice)
+    for row in words.values():
+        yield _demand(row[0].left, [ast.unparse(c.comparators[0]) for c in row], values)
 
 
 def _avoided(path: list[ast.stmt], values: Mapping[str, Any]) -> Iterator[Demand]:

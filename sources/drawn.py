@@ -12,9 +12,11 @@ import re
 
 from sources.rewrite import Edits, RewriteError, Text, remove_statements
 from sources.scope import nodes
+from sources.vanishing import TINY
 
 NOTE = "weights that started as zeros, or unset, are drawn at random"
 _SCALE = 0.1  # of drawn weights: products of them neither vanish nor grow much
+_SCALES = re.compile(r"init_?val|layer_?scale|init_?scale|gamma|res_?scale|rezero")
 _STARTS = re.compile(r"init|reset|zero|build|weight")  # names of functions that give weights their start
 _ZERO_CALLS = ("zeros_", "zero_", "constant_", "fill_")
 _MADE = re.compile(r"(torch\.)?(zeros|empty|Tensor|FloatTensor)")
@@ -30,12 +32,30 @@ def drawn(source: str) -> str:
             remove_statements(edits, node, _zeroes)
         elif isinstance(node, ast.Call) and _called(node) in _PARAMETERS:
             _draw(edits, node)
+        if isinstance(node, ast.FunctionDef):
+            _enlarge(edits, node)
     try:
         changed = edits.whole()
         ast.parse(changed)
     except (RewriteError, SyntaxError):
         return source
     return changed
+
+
+def _enlarge(edits: Edits, function: ast.FunctionDef) -> None:
+    """Give scales that start as next to nothing by default, LayerScale's 1e-6, a start that counts."""
+    for name, value in _defaults(function):
+        start = value.value if isinstance(value, ast.Constant) else None
+        if _SCALES.search(name) and isinstance(start, float) and abs(start) <= TINY:
+            edits.replace(edits.text.start(value), edits.text.end(value), str(_SCALE))
+
+
+def _defaults(function: ast.FunctionDef) -> list[tuple[str, ast.expr]]:
+    """Parameters that have defaults, with these."""
+    given = [*function.args.posonlyargs, *function.args.args]
+    last = zip(given[len(given) - len(function.args.defaults) :], function.args.defaults, strict=True)
+    named = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+    return [(a.arg, d) for a, d in [*last, *named] if d is not None]
 
 
 def _zeroes(statement: ast.stmt) -> bool:

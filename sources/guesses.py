@@ -164,10 +164,11 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
         found.append("<config>")
     small = next((v for pattern, v in SMALL_TUPLES if pattern.search(low)), None)
     by_name = next((v for pattern, v in BY_NAME if pattern.search(low)), [])
-    if counted := re.search(r"[Tt]uple\[(int(?:, ?int)+)\]", annotation):
+    scalar = bool(_SCALAR.search(annotation))
+    if not scalar and (counted := re.search(r"[Tt]uple\[(int(?:, ?int)+)\]", annotation)):
         number = next((v for v in by_name if v.isdecimal()), "2")
         found.append(f"({', '.join([number] * (counted[1].count(',') + 1))})")
-    if use.listed or re.search(r"list|tuple|sequence|iterable", annotation, re.I) and not _SCALAR.search(annotation):
+    if use.listed or re.search(r"list|tuple|sequence|iterable", annotation, re.I) and not scalar:
         shares = [f"[{v}, {v}]" for v in by_name[:1] if re.fullmatch(r"\d+\.\d+", v)]  # no sizes
         found += small or [*shares, *(v for v in by_name if v[0] in "(["), *LISTS]
     if use.axis:

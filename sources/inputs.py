@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ import torch
 
 BATCH, CHANNELS, TOKENS, SIDE, FEATURES = 4, 64, 64, 32, 64
 MASK_DENSITY = 0.75
+REPEATED = 16381  # values of a large tensor that is drawn roughly: a prime, so that no two rows are equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +51,12 @@ Spec = Tensor | Plain | Many
 Specs = tuple[Spec, ...]
 
 
-def draw(spec: Spec) -> Any:
-    """A value for a spec, from torch's generator."""
+def draw(spec: Spec, roughly: bool = False) -> Any:
+    """A value for a spec, from torch's generator; ``roughly``: large tensors repeat a few values, which is quick."""
     if isinstance(spec, Plain):
         return spec.value
     if isinstance(spec, Many):
-        items = [draw(item) for item in spec.items]
+        items = [draw(item, roughly) for item in spec.items]
         if spec.kind == "dict":
             return dict(zip(spec.keys, items, strict=True))
         if spec.kind == "record":
@@ -66,7 +68,10 @@ def draw(spec: Spec) -> Any:
         return torch.full(spec.shape, spec.high)
     if spec.kind == "bool":
         return torch.rand(spec.shape) < MASK_DENSITY
-    return torch.rand(spec.shape) if spec.kind == "unit" else torch.randn(spec.shape)
+    make = torch.rand if spec.kind == "unit" else torch.randn
+    if roughly and (count := math.prod(spec.shape)) > REPEATED:
+        return make(REPEATED).repeat(count // REPEATED + 1)[:count].view(spec.shape)
+    return make(spec.shape)
 
 
 def tensors(spec: Spec, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Tensor]]:

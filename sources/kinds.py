@@ -47,7 +47,7 @@ def dtypes(f: Failure) -> Iterator[Change]:
             fewer = dict.fromkeys(n for n in (t.high // 2, t.high // 4, 2) if 2 <= n < t.high)
             yield from (f.with_tensor(path, replace(t, high=n), 0.3 + 0.1 * j) for j, n in enumerate(fewer))
         if "out of range in self" in message and t.kind == "float":  # a part of it is cut down to an index
-            yield f.with_tensor(path, replace(t, kind="unit"), 1.2)
+            yield f.with_tensor(path, replace(t, kind="unit"), 1.35)
         if "between 0 and 1" in message and t.kind == "float":
             yield f.with_tensor(path, replace(t, kind="unit"), 0.0)
 

@@ -43,7 +43,7 @@ def _changed(
             misfits = old is not None and bool(trouble.culprits & kinds(ast.unparse(old)))
             asked = wanted(trouble.message, trouble.line) if misfits else []
             known = [defaults[p.name]] if p.name in defaults else []
-            options = [v for v in [*asked, *known, *values(p.name, "", Uses())] if v != CONFIG]
+            options = [v for v in [*known, *asked, *values(p.name, "", Uses())] if v != CONFIG]
             for option in options[:MAX_OPTIONS]:
                 other = copy.deepcopy(tree)
                 call = next(n for j, n in enumerate(ast.walk(other)) if j == at)

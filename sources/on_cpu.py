@@ -28,7 +28,10 @@ class OnOne(TorchFunctionMode):
         return function(*(self.device if self._other(a) else a for a in args), **named)
 
     def _other(self, value: Any) -> bool:
-        return names_cuda(value) or self.device != CPU and (value == "cpu" or value == CPU)
+        # No tensor is compared: that would be a call of its own.
+        return isinstance(value, str | torch.device) and (
+            names_cuda(value) or self.device != CPU and (value == "cpu" or value == CPU)
+        )
 
 
 def without_weights() -> None:

@@ -36,11 +36,12 @@ from sources.isolation import isolated
 from sources.on_cpu import OnOne, without_weights
 from sources.progress import BUDGET, Budget, Progress, TooLongError, TooMuchError
 from sources.runs import Runs, fitted
-from sources.search import MAX_LOOKED_AT, TOO_LONG, Solution, Unsolved, call, has_tensor, solve
+from sources.search import MAX_LOOKED_AT, TOO_LONG, Solution, call, has_tensor, solve
 from sources.sizes import bounded, named, slots, tied
 from sources.slicer import ABSENT
+from sources.vanishing import REASON as NOTHING
 from sources.variants import halved, of_one
-from sources.worth import flaw
+from sources.worth import RANDOM, flaw
 from sources.writer import pruned
 
 MODULE = "task"  # that a cut is executed as
@@ -115,13 +116,18 @@ def _tried(cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str, A
             break
     if inferred["reason"]:
         return _blamed(inferred, cut)
-
-    entry = inferred["name"]
-    checked = isolated(lambda: check(inferred["source"], entry, operators) | {"reason": ""}, CHECK_SECONDS)
+    source, checked = inferred["source"], _checked(inferred["source"], inferred["name"], operators)
+    if checked["reason"] == NOTHING and (other := drawn(source)) != source:
+        source = f"# {NOTE}\n{other}"
+        checked = _checked(source, inferred["name"], operators)
     if checked["reason"]:
         return checked
     described = [i | more for i, more in zip(checked["inputs"], inferred["inputs"], strict=False)]
-    return {"reason": "", "source": inferred["source"], "name": entry, "inputs": described, "detail": checked["mode"]}
+    return {"reason": "", "source": source, "name": inferred["name"], "inputs": described, "detail": checked["mode"]}
+
+
+def _checked(source: str, entry: str, operators: int) -> dict[str, Any]:
+    return isolated(lambda: check(source, entry, operators) | {"reason": ""}, CHECK_SECONDS)
 
 
 def _blamed(outcome: dict[str, Any], cut: dict[str, Any]) -> dict[str, Any]:
@@ -147,14 +153,24 @@ def infer(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
         sites.insert(0, {"positional": [], "named": seen["arguments"]})
     told = Told(tuple(sites), cut["told"]["defaults"])
     budget = SEEN_BUDGET if seen and seen["specs"] is not None else BUDGET
-    outcome = solve(kind, namespace, cut["source"], told, operators, budget)
-    if isinstance(outcome, Unsolved):
-        return {"reason": outcome.reason, "detail": outcome.detail[:500]}
-    return _written(cut, namespace, outcome, operators)
+    try:
+        outcome = solve(kind, namespace, cut["source"], told, operators, budget)
+        if isinstance(outcome, Solution):
+            return _written(cut, namespace, outcome, operators)
+        failed = {"reason": outcome.reason, "detail": outcome.detail[:500]}
+    except UnfitError as error:
+        failed = {"reason": error.reason, "detail": str(error)}
+    # What was seen told nothing: for its weights, perhaps.
+    known = as_seen(kind, namespace, seen, operators, telling=False) if seen else None
+    return failed if known is None else _written(cut, namespace, known, operators)
 
 
-def as_seen(kind: Any, namespace: dict[str, Any], seen: dict[str, Any], operators: int) -> Solution | None:
+def as_seen(
+    kind: Any, namespace: dict[str, Any], seen: dict[str, Any], operators: int, telling: bool = True
+) -> Solution | None:
     """The arguments and inputs that a class was seen with, without settings that it does not read; None: it fails.
+
+    Also None, where ``telling``, if its answer tells nothing.
 
     Raises:
         UnfitError: it has too many operators.
@@ -178,7 +194,8 @@ def as_seen(kind: Any, namespace: dict[str, Any], seen: dict[str, Any], operator
         raise UnfitError(TOO_LONG, str(error))
     if error is not None or not has_tensor(result):
         return None
-    if progress.work < MAX_LOOKED_AT and flaw(module, specs, result, Budget()):
+    # What draws at random may be given what it draws, see ``sources.given``.
+    if telling and progress.work < MAX_LOOKED_AT and flaw(module, specs, result, Budget()) not in ("", RANDOM):
         return None
     return Solution({n: without_unread(text, read) for n, text in solution.arguments.items()}, specs)
 

@@ -35,7 +35,7 @@ from sources.rehearsal import Rehearsal
 from sources.repairs import repairs
 from sources.trouble import Trouble
 from sources.variants import Arguments, defaults_of, halved, lengthened, narrower, of_one, refitted, rescaled, shallower
-from sources.worth import flaw
+from sources.worth import RANDOM, flaw
 
 TOO_LONG, TOO_LARGE = "too many operators", "too large"
 MAX_MODULES = 9  # constructed modules whose forward is tried
@@ -43,9 +43,11 @@ MAX_CALLS = 140  # of one module's forward; a third of it for all modules but th
 LEAST_CALLS = 4  # of one module, as long as there is any sense in it, however dear they are
 MAX_STALE = 60  # calls without progress
 SHORT_STALE = 12  # the same where other arguments promise more
+SAME_STALE = 4  # the same where those before failed likewise
 NEW_EVERY = 5  # every so many calls another first guess has its turn, however far the mended ones came
 MAX_FLAWED = 16  # calls after the first that runs, but is not worth keeping
 MAX_FLAWED_MODULES = 2
+MAX_RANDOM = 4  # the same where it draws at random: what it draws may be an input later, see ``sources.given``
 MAX_LOOKED_AT = 300  # work of a call whose answer is looked at: that takes a few calls more
 SMALLER = -1e6  # cost of inputs smaller than ones that were too large: they come first
 IDLE = 1.5  # what inputs cost more that differ from failed ones in what does not matter to the failure only
@@ -60,6 +62,9 @@ _OF_ARGUMENTS = re.compile(
     r"|unexpected keyword argument|'(str|type|function)'|, not (str|type|function|list)\b|'int' object is not"
     r"|object is not callable|NotImplementedError|to be a single integer value or a list of"
 )
+
+
+State = tuple[int, str]  # how far a search came, and at what it failed, without numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +88,10 @@ def call(
 ) -> tuple[Progress, Any, Exception | None]:
     """One call of forward on drawn inputs: how far it came, the result or the error; see ``Progress``."""
     torch.manual_seed(0)
-    progress = Progress(budget, operators, light)
+    progress = Progress(budget, operators, light, roughly=True)
     if (drawn := _elements(specs)) > MAX_ELEMENTS:
         return progress, None, TooMuchError(f"inputs of {drawn} elements")
-    arguments = [draw(spec) for spec in specs]
+    arguments = [draw(spec, roughly=True) for spec in specs]
     try:
         with torch.no_grad(), progress:
             return progress, module(*arguments), None
@@ -104,6 +109,11 @@ class _Tried:
     trouble: Trouble = field(default_factory=lambda: Trouble(""))
     reached: int = -1
     furthest: Specs | None = None  # inputs of the best failure
+
+    @property
+    def state(self) -> State:
+        """What tells one best failure from another."""
+        return self.reached, re.sub(r"\d+", "0", self.trouble.message)
 
 
 def solve(
@@ -123,6 +133,7 @@ def solve(
     first: Unsolved | None = None
     flawed: list[Solution] = []
     reached, carried = -1, None
+    states: Counter[State] = Counter()
     left = budget.left
     for tried, (arguments, module) in enumerate(constructions):
         costly = left - budget.left > work / 4
@@ -132,9 +143,10 @@ def solve(
                 constructions.again(smaller(arguments, defaults))
             continue
         search = _InputSearch(
-            module, arguments, budget, operators, MAX_CALLS if tried == 0 else MAX_CALLS // 3, reached, carried
+            module, arguments, budget, operators, MAX_CALLS if tried == 0 else MAX_CALLS // 3, reached, states, carried
         )
         outcome = search.run()
+        states[outcome.state] += 1
         if outcome.specs is not None:
             if not outcome.flaw:
                 return Solution(arguments, outcome.specs)
@@ -169,6 +181,7 @@ class _InputSearch:
     operators: int | None
     calls: int
     reached_before: int  # by modules of other arguments
+    states: Mapping[State, int] = field(default_factory=dict)  # in which these ended, how often
     carried: Specs | None = None  # inputs with which one of these came furthest
     heap: list[tuple[float, int, Specs]] = field(default_factory=list)
     seen: dict[Specs, float] = field(default_factory=dict)  # the least cost at which they were queued
@@ -202,7 +215,8 @@ class _InputSearch:
             before = self.best.specs
             if self._try(specs):
                 break
-            left = MAX_FLAWED if before is None and self.best.specs is not None else left - 1
+            first = before is None and self.best.specs is not None
+            left = left - 1 if not first else MAX_RANDOM if self.best.flaw == RANDOM else MAX_FLAWED
         if self.best.reached < 0 and self.heap and self._reduces():
             self.best = _Tried(reason=TOO_LARGE, trouble=Trouble("no smaller inputs were tried"))
         return self.best
@@ -244,12 +258,13 @@ class _InputSearch:
 
     def _call(self, specs: Specs, light: bool) -> tuple[Progress, Any, Exception | None]:
         """One call of forward, unless it is known before to fail: once calls are dear, that is tried without data."""
-        if self.rehearsal and (foreseen := self.rehearsal.call(specs, self.operators, light)):
+        dear = _elements(specs) > LIGHT
+        if self.rehearsal and dear and (foreseen := self.rehearsal.call(specs, self.operators, light)):
             self.budget.left -= foreseen[0].count
             return foreseen[0], None, foreseen[1]
         self.budget.left -= drawn / DRAWN_OF_ONE if (drawn := _elements(specs)) <= MAX_ELEMENTS else 0
         progress, result, error = call(self.module, specs, self.budget, self.operators, light)
-        if error is not None and progress.work > HEAVY and self.rehearsal is None:
+        if error is not None and progress.work - progress.count > HEAVY and self.rehearsal is None:
             self.rehearsal = Rehearsal(self.module)
         return progress, result, error
 
@@ -268,6 +283,8 @@ class _InputSearch:
             self.best = _Tried(trouble=trouble, reached=progress.count, furthest=specs)
             hopeless = rescaled(self.arguments, trouble.message) or _OF_ARGUMENTS.search(trouble.message)
             self.patience = SHORT_STALE if hopeless or 0 <= progress.count <= self.reached_before else MAX_STALE
+            if self.states.get(self.best.state, 0) > 1:
+                self.patience = SAME_STALE
         for other in wishes(error, _file(self.module), specs, self.module) if error else ():
             self._push(-math.log2(1 + progress.count), other)
         self._repair(specs, trouble.message, progress)

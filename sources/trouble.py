@@ -121,6 +121,8 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
             return found
     options = re.search(r"\bin\s*[\[({]((?:\s*['\"][\w-]+['\"],?)+)\s*[\])}]", line)
     found = re.findall(r"['\"][\w-]+['\"]", options[1]) if options else []
-    if re.search(r"not subscriptable|indices must be integers", message) and re.search(r"\w\[['\"]", line):
+    if re.search(r"not subscriptable|item assignment|indices must be integers", message) and re.search(
+        r"\w\[['\"]", line
+    ):
         found.append(CONFIG)
     return found + next((v for pattern, v in rules if re.search(pattern, message)), [])
