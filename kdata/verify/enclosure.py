@@ -219,7 +219,8 @@ class Snapshot:
         self._held = [(label, space, dict(space)) for label, space in _namespaces()]
         self._spaces = Watched([_inside(space) for _, space, _ in self._held])
         self._settings = _settings()
-        boxes = [(box, _shallow(box)) for box in _boxes(space for _, space, _ in self._held)]
+        libraries = (space for label, space, _ in self._held if not label.startswith("kdata"))  # we keep accounts
+        boxes = [(box, _shallow(box)) for box in _boxes(libraries)]
         self._maps = [(box, before) for box, before in boxes if isinstance(box, dict)]
         self._others = [(box, list(box), before) for box, before in boxes if not isinstance(box, dict)]
         self._watched = Watched([box for box, _ in self._maps])
