@@ -362,6 +362,8 @@ def test_a_text_is_asked_once_what_it_compiles() -> None:
     assert "__global__ void affine_kernel" in call.cuda[0]
     (call,) = cuda._gather(*_gathered((GPU / "good_cuda_rms_norm.py").read_text()))  # by its constructor
     assert call.functions == (("rms_norm", "rms_norm"),)
+    two = cuda._gather(*_gathered((GPU / "good_cuda_two_libraries.py").read_text()))  # one has bindings of its own
+    assert [call.functions for call in two] == [(), (("scale", "scale"),)]
     never = (
         "class ModelNew:\n    def forward(self, x):\n        return load_inline('x', '', '__global__ void k() {}')\n"
     )

@@ -17,6 +17,7 @@ import subprocess
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -177,7 +178,8 @@ def _compile(candidate: Candidate, options: Options, lenient: bool) -> Program:
     if not lenient and (objection := object_to_sources([text for call in calls for text in call.sources])):
         raise RejectedError(objection.reason, objection.detail)
     arch = _arch(calls)
-    made = [_build(call, arch) for call in calls]
+    with ThreadPoolExecutor(len(calls)) as threads:
+        made = list(threads.map(lambda call: _build(call, arch), calls))
     symbols = [symbol for answer, _ in made for symbol in answer["symbols"]]
     if not lenient and (objection := cuda_symbols.object_to(symbols)):
         raise RejectedError(objection.reason, objection.detail)
