@@ -124,18 +124,11 @@ class Package:
     def resolve(self, path: str, how: Imported, hops: int = 0) -> Target:
         """What an import statement in the file ``path`` binds."""
         found = self._resolve(path, how, hops)
-        module = self._absolute(path, how)
-        rooted = self._rooted(path, module) if isinstance(found, Missing) and module else None
+        rooted = self._rooted(path, how.module) if isinstance(found, Missing) and not how.level else None
         if rooted is None:
             return found
         other = self.member(rooted, how.name, hops + 1) if how.name else Inner(rooted)
         return found if isinstance(other, Missing) else other
-
-    def _absolute(self, path: str, how: Imported) -> str:
-        """The whole name of an imported module; "" where a file that is not of ours names it relative to its own."""
-        if how.level == 1 and path in self.replacements:
-            return f"{posixpath.dirname(path).replace('/', '.')}.{how.module}"
-        return "" if how.level else how.module
 
     def _resolve(self, path: str, how: Imported, hops: int) -> Target:
         inner = self._module(path, how.module, how.level)
@@ -229,6 +222,8 @@ class Package:
 
     def _module(self, path: str, module: str, level: int) -> str | None:
         """The file or folder that a module name means in the file ``path``, None if it is not of this package."""
+        if not level and (rooted := self._beside(path, module)):
+            return rooted
         module = module if level else self._served(module)
         parts = [p for p in module.split(".") if p]
         folder = posixpath.dirname(path)
@@ -254,6 +249,12 @@ class Package:
             folder = posixpath.dirname(folder)
         endings = tuple(f"/{'/'.join(parts)}{tail}" for tail in (".py", "/__init__.py"))
         return next((p for p in self._by_name.get(parts[-1], []) if p.endswith(endings)), None)
+
+    def _beside(self, path: str, module: str) -> str | None:
+        """The package's own file of a module, for a text of ours that stands in that package; not where we have one."""
+        ours = f"{module.replace('.', '/')}.py" in self.replacements
+        inside = path in self.replacements and path.split("/")[0] == module.split(".")[0]
+        return self._rooted(path, module) if inside and not ours else None
 
     def _rooted(self, path: str, module: str) -> str | None:
         """The file or folder that a module name means in the roots, in its own first for a file of them."""

@@ -2,8 +2,8 @@
 
 import torch.nn as nn
 
-from .eca import EcaModule
-from .squeeze_excite import EffectiveSEModule, SEModule
+from timm.layers.eca import EcaModule
+from timm.layers.squeeze_excite import EffectiveSEModule, SEModule
 
 
 def get_attn(attn_type):

@@ -1,6 +1,6 @@
 """Convolutions as timm's networks ask for them."""
 
-from .conv2d_same import create_conv2d_pad
+from timm.layers.conv2d_same import create_conv2d_pad
 
 
 def create_conv2d(in_channels, out_channels, kernel_size, **kwargs):

@@ -2,7 +2,7 @@
 
 import torch.nn as nn
 
-from .norm import GroupNorm, GroupNorm1, LayerNorm, LayerNorm2d
+from timm.layers.norm import GroupNorm, GroupNorm1, LayerNorm, LayerNorm2d
 
 _NORM_MAP = {
     "batchnorm": nn.BatchNorm2d, "batchnorm2d": nn.BatchNorm2d, "batchnorm1d": nn.BatchNorm1d, "groupnorm": GroupNorm,

@@ -2,7 +2,7 @@
 
 import functools
 
-from .norm_act import BatchNormAct2d, GroupNorm1Act, GroupNormAct, LayerNormAct, LayerNormAct2d
+from timm.layers.norm_act import BatchNormAct2d, GroupNorm1Act, GroupNormAct, LayerNormAct, LayerNormAct2d
 
 _NORM_ACT_MAP = {
     "batchnorm": BatchNormAct2d, "batchnorm2d": BatchNormAct2d, "groupnorm": GroupNormAct, "groupnorm1": GroupNorm1Act,
