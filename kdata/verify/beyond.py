@@ -20,13 +20,13 @@ from kdata.verify import unseen, whole
 from kdata.verify.findings import Findings, Launch, RejectedError
 from kdata.verify.options import Options
 from kdata.verify.scratch import GIVEN, KEPT
-from kdata.verify.thresholds import branches, reduces_at_once, thresholds
+from kdata.verify.thresholds import branches, caps, reduces_at_once, thresholds
 from kdata.verify.trial import Expected
 from kdata.verify.whole import Run
 
 CHECK = "does beyond the sizes at which it was judged what it did there"
 FAR = (1 << 22, 1 << 30)  # elements at which what calls the kernels is looked at, whatever numbers the text names
-MOST = 1 << 21  # elements up to which sizes are computed
+MOST = 1 << 22  # elements up to which sizes are computed
 BLOCK = 64  # elements: a block of which nobody takes for a constant
 Sizes = tuple[tuple[str, int], ...]
 
@@ -44,7 +44,9 @@ def look(
     """
     named = thresholds(candidate.source)
     far = FAR if not expected.base and branches(candidate.source) else ()
-    apart = bool(expected.base) and (options.level == "trust" or _fills_a_block(candidate.source, expected, found))
+    apart = bool(expected.base) and (
+        options.level == "trust" or caps(candidate.source) or _fills_a_block(candidate.source, expected, found)
+    )
     if not expected.grows or not (named or far or apart):
         return ""
     numbers = named + far

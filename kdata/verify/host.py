@@ -276,7 +276,8 @@ class Calls:
         _engine.ledger.behaviour = "skip"
         reader, writer = Blank(given["manifest"], b""), wire.Outline()
         with pretence.unfilled():
-            model = build(self.module, reader, given)
+            with pretence.left_blank():
+                model = build(self.module, reader, given)
             with watch:
                 if self.mode == "eval":
                     model.eval()

@@ -51,6 +51,7 @@ from kdata.verify.tolerances import VERSION
 from kdata.verify.trial import Expected, compare
 
 Rule = Callable[[Task, Candidate, Options], Receipt]
+BRIEF = 8.0  # seconds of a call at larger sizes, at trust four times that: what takes longer is not seen
 BLOCKS = 1024  # integers up to this one are block sizes as often as not
 DEVICE = "cpu: triton interpreter"
 DESCRIBED = re.compile(r"raises: .*(16.bytes?\b|align)", re.IGNORECASE)  # what descriptors and their callers say
@@ -325,9 +326,10 @@ def _beyond(
         RejectedError: it is wrong there.
         UndecidedError: it does something there that cannot be judged.
     """
+    brief = replace(options, timeout=min(options.timeout, BRIEF))
 
     def run(every: Expected, chosen: Sequence[int], few: int) -> Answer:
-        return found.saw(_call(candidate, every, chosen, options, ablate=None, few=few))
+        return found.saw(_call(candidate, every, chosen, brief, ablate=None, few=few))
 
     def outlined(outlines: list[Any]) -> Answer:
         return _outlined(candidate, expected, outlines, options)

@@ -8,12 +8,13 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
-from itertools import islice
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from kdata.task import sizes
 from kdata.verify.faults import answered
 from kdata.verify.probe import Run
 from kdata.verify.reference import Reference
@@ -22,6 +23,7 @@ from kdata.verify.unfilled import outlined
 from kdata.verify.variants import Values, Variant
 
 MOST = 24  # sizes
+WORK = 512  # multiplications, filled up to blocks, by 64, that cost what an element does: torch does them, few programs
 SEVERAL = 4  # times the elements of the largest one that is computed, in all
 
 
@@ -44,6 +46,7 @@ class Larger(Reference):
         self.mode, self._slim = payload["mode"], True
         self._base: Values = payload["base"]
         self._grows: Values = payload["grows"]
+        self._own: Values = {size.name: size.value for size in sizes(self.source)}
         self._numbers, self._limit = payload["numbers"], payload["most"]
 
     def run(self, scratch: Path) -> dict[str, Any]:
@@ -53,7 +56,7 @@ class Larger(Reference):
         trials: list[dict[str, Any]] = []
         left = SEVERAL * self._limit
         for values, run in islice(self._sizes(), MOST):
-            elements = max(run.elements, run.cost.largest, run.cost.work // 4)
+            elements = max(run.elements, run.cost.largest, run.cost.work // WORK)
             variant = Variant("beyond", values, run)
             with contextlib.suppress(Exception):  # it does not run on tensors without memory: nothing is known
                 outline = outlined(self.prober.program(values), self.entry_point, self.mode == "train")
@@ -88,11 +91,26 @@ class Larger(Reference):
         for name, own in self._grows.items():
             axes.setdefault((own, self._base.get(name, own)), []).append(name)
         ordered = list(axes.values())
-        return ordered[:1] + ordered[1:][::-1]
+        return ordered[:1] + ordered[1:][::-1] + self._apart()
+
+    def _apart(self) -> list[list[str]]:
+        """Names that were scaled down, each in the smallest group that may have its own value while others have not.
+
+        So the terms of a layer's products are as many as its own, or its columns, and not both at once.
+        """
+        scaled = [name for name, value in self._base.items() if self._own.get(name, value) > value]
+        groups: list[list[str]] = []
+        for count in (1, 2):
+            for names in islice(combinations(scaled, count), MOST):
+                new = not set(names) & {name for group in groups for name in group}
+                values = {name: self._own[name] for name in names}
+                if new and self.prober.forward(self._base | values, real=False):
+                    groups.append([*names])
+        return groups
 
     def _wishes(self, axis: list[str]) -> list[int]:
         """Values of an axis: its own; such that it exceeds a number, or that the largest input's elements do."""
-        own, base = self._grows[axis[0]], self._base.get(axis[0], self._grows[axis[0]])
+        own, base = self._own[axis[0]], self._base.get(axis[0], self._own[axis[0]])
         most = own if self._base else math.inf
         wishes = [own] if own != base else []
         for number in self._numbers:
@@ -109,6 +127,6 @@ class Larger(Reference):
 
     def _near(self, axis: list[str], wish: int) -> Iterator[Values]:
         """The wish and, for a task that asks for multiples, what is a little larger."""
-        base = self._base.get(axis[0], self._grows[axis[0]])
+        base = self._base.get(axis[0], self._own[axis[0]])
         for value in dict.fromkeys((wish, -(-wish // 2) * 2, -(-wish // base) * base)):
             yield self._base | dict.fromkeys(axis, value)

@@ -35,6 +35,7 @@ H200 = SimpleNamespace(
 )  # fmt: skip
 PROPERTIES = {"max_shared_mem": 232448, "max_num_regs": 65536, "multiprocessor_count": 132, "warpSize": 32,
               "sm_clock_rate": 1980000, "mem_clock_rate": 3201000, "mem_bus_width": 6144}  # fmt: skip
+DRAWING = ("uniform_", "normal_", "random_", "exponential_", "bernoulli_", "log_normal_", "cauchy_", "geometric_")
 _present = False
 _now = time.perf_counter
 
@@ -188,6 +189,20 @@ def unfilled() -> Iterator[None]:
             yield
     finally:
         HERE, tensor.is_meta = before, meta
+
+
+@contextlib.contextmanager
+def left_blank() -> Iterator[None]:
+    """Where weights without memory are not drawn: torch would make them where they say they are."""
+    tensor: Any = torch.Tensor
+    before = {name: getattr(tensor, name) for name in DRAWING}
+    for name in DRAWING:
+        setattr(tensor, name, lambda self, *_args, **_more: self)
+    try:
+        yield
+    finally:
+        for name, original in before.items():
+            setattr(tensor, name, original)
 
 
 class _Elsewhere(TorchFunctionMode):

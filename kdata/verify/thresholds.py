@@ -12,6 +12,8 @@ LEAST = 512  # smaller ones lie among the sizes at which every candidate is judg
 ALWAYS = 1 << 15  # from here on a number is no block's size: it counts wherever it stands
 BEYOND = 1 << 31  # from here on indices of 32 bits do not do, and kernels may well be others
 MOST = 8
+CAP = 16  # from here on a number may be one of blocks, or of elements, beyond which nothing is done
+LEAST_OF = frozenset({"min", "minimum", "clamp"})
 REDUCTIONS = frozenset(
     "sum max min argmax argmin reduce xor_sum dot associative_scan cumsum cumprod sort topk softmax".split()
 )
@@ -36,6 +38,22 @@ def branches(text: str) -> bool:
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and id(node) not in kernels]
     nodes = (node for function in functions for node in ast.walk(function) if id(node) not in kernels)
     return any(_test(node) is not None or _shifts(node) for node in nodes)
+
+
+def caps(text: str) -> bool:
+    """Whether it may stop short of what large sizes ask for: at the least of two, at a slice's end, by a quotient."""
+    return any(_caps(node) for node in ast.walk(ast.parse(text)))
+
+
+def _caps(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        plain = [whole(argument) for argument in node.args]
+        return _name(node.func) in LEAST_OF and None in plain and any(v is not None and v >= CAP for v in plain)
+    if isinstance(node, ast.Slice):
+        ends = [whole(end) for end in (node.lower, node.upper) if end is not None]
+        return any(v is not None and abs(v) >= CAP for v in ends)
+    divides = isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv | ast.Mod) and whole(node) is None
+    return divides and (whole(node.right) or 0) >= LEAST  # type: ignore[attr-defined]  # it is a BinOp
 
 
 def reduces_at_once(text: str) -> set[str]:
