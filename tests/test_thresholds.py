@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
+from kdata.record import Candidate, Origin, Task
+from kdata.verify import beyond
 from kdata.verify.constants import whole
+from kdata.verify.judge import judge
+from kdata.verify.options import Options
+from kdata.verify.source import task_part
 from kdata.verify.thresholds import branches, reduces_at_once, thresholds
 
 KERNEL = """
@@ -70,3 +76,15 @@ def test_kernels_that_reduce_without_a_loop() -> None:
 def test_expressions_that_are_no_whole_number_come_to_nothing() -> None:
     for text in ("x", "1 // 0", "0.5", "1 / 2", "1 << -1", "'a'", "2 ** -1"):
         assert whole(ast.parse(text, mode="eval").body) is None, text
+
+
+def test_a_reference_that_ends_beyond_leaves_a_word() -> None:
+    text = (Path(__file__).parent / "kernels" / "good_other_kernel_beyond_a_named_size.py").read_text()
+    dying = "def forward(self, x):\n        if x.numel() > 1 << 19:\n            os._exit(3)\n"
+    source = "import os\n" + task_part(text).replace("def forward(self, x):\n", dying, 1)
+    task = Task.make(source, "Model", Origin("local", "tests", "", "dying.py"))
+    receipt = judge(task, Candidate.make(task, text, "triton", "test"), Options(targets=()))
+    assert receipt.verdict == "verified", receipt.detail
+    [check] = [check for check in receipt.checks if check.name == beyond.CHECK]
+    assert not check.passed
+    assert check.detail.startswith("not seen: the reference's process ended with crash")
