@@ -124,17 +124,23 @@ class Slicer:
         """
         self._registering, self.entries, known = set(), {}, {*map(str.lower, said), *_USUAL}
         wanted: dict[Here, None] = dict.fromkeys(more)
+        pieces = self._closure(root, wanted, method)
         for _ in range(MAX_ROUNDS):
-            pieces = self._closure(root, wanted, method)
             containers = [k for k, found in pieces.items() if not isinstance(found[0].node, ast.FunctionDef)]
             named = known | words(p.view for found in pieces.values() for p in found)
             entries = [e for e in self._registries.wanted(containers, named) if e.key != root and e.key not in wanted]
             if not entries:
                 break
+            before = set(self._registering), {k: [*found] for k, found in self.entries.items()}
             for entry in entries:
                 self._registering.add(id(entry.decorator))
                 self.entries.setdefault(entry.container, []).append(entry.key)
             wanted |= dict.fromkeys(e.key for e in entries)
+            try:
+                pieces = self._closure(root, wanted, method)
+            except SliceError:  # it may do without what goes by a word that it says
+                self._registering, self.entries = before
+                break
         return pieces
 
     def _closure(self, root: Here, more: Iterable[Here], method: str) -> dict[Here, list[Piece]]:

@@ -6,8 +6,10 @@ import io
 import zipfile
 from pathlib import Path
 
+import pytest
 import torch
 
+from sources import slicer
 from sources.mine import replacements
 from sources.probe import load
 from sources.registries import Registries
@@ -110,3 +112,16 @@ def test_only_the_file_of_a_wanted_entry_is_parsed() -> None:
     (entry,) = Registries(package).wanted([container], {"tiny_net", "resnet18"})
     assert entry.key == Here("_roots/timm==1.0/timm/models/tiny.py", "tiny_net")
     assert not package.broken
+
+
+def test_entries_that_need_too_much_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (
+        "import timm\nimport torch.nn as nn\n\n\nclass Net(nn.Module):\n    def __init__(self, backbone=None):\n"
+        "        super().__init__()\n        self.line = nn.Linear(4, 2)\n        if backbone == 'tiny_net':\n"
+        "            self.line = timm.create_model(backbone)\n\n    def forward(self, x):\n        return self.line(x)\n"
+    )
+    assert "class Tiny" in run(text, NETS, "timm", tmp_path)[0]
+    monkeypatch.setattr(slicer, "MAX_PIECES", 6)
+    source, answer = run(text, NETS, "timm", tmp_path)
+    assert "class Tiny" not in source
+    assert answer.shape == (2, 2)
