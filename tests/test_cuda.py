@@ -28,7 +28,7 @@ from kdata.verify.step import rule
 
 GPU = Path(__file__).parent / "kernels" / "gpu"
 FILES = sorted(GPU.glob("*cuda*.py"))
-TOOLKIT = Toolkit(Path("/opt/cuda"), "90")
+TOOLKIT = Toolkit(Path("/usr/local/cuda"), "90")
 ON_GPU = Options(device="cuda", targets=())
 CPP = """
 #include <pybind11/pybind11.h>
@@ -208,7 +208,7 @@ def test_command_lines_have_the_flags_of_torch_and_those_that_a_kernel_may_choos
     host, device, shim = cuda_build.compilations(call, TOOLKIT)
     assert host[:5] == ["g++", "-c", "main.cpp", "-o", "main.o"]
     assert host[-2:] == ["-std=c++20", "-O3"]
-    assert device[0] == "/opt/cuda/bin/nvcc"
+    assert device[0] == "/usr/local/cuda/bin/nvcc"
     own = ["-O3", "--use_fast_math", "-Xcompiler", "-O2,-fno-exceptions", "--maxrregcount=64"]
     assert device[-len(own) - 3 :] == [*own, "-std=c++20", "-Xptxas", "-v"]
     assert [flag for flag in device if "arch=" in flag] == ["-gencode=arch=compute_90,code=[sm_90,compute_90]"]
@@ -243,7 +243,7 @@ def test_texts_are_laid_out_as_load_inline_does(tmp_path: Path) -> None:
 
 
 def test_the_first_error_and_what_ptxas_tells_are_read() -> None:
-    log = "In file included from x\n/tmp/kdata-1/abc/cuda.cu(4): error: expected an expression\n1 error detected\n"
+    log = "In file included from x\n/scratch/abc/cuda.cu(4): error: expected an expression\n1 error detected\n"
     assert cuda_build.first_error(log) == "cuda.cu(4): error: expected an expression"
     warned = "main.cpp:3: warning: unused variable 'error'\n/a/main.cpp:5:3: error: expected ';'\n"
     assert cuda_build.first_error(warned) == "main.cpp:5:3: error: expected ';'"
@@ -398,7 +398,7 @@ def test_without_a_gpu_or_a_compiler_one_line_says_what_to_do(monkeypatch: pytes
     assert missing is not None
     assert missing[0] == reasons.NO_COMPILER
     assert "CUDA_HOME" in missing[1]
-    monkeypatch.setattr(cuda, "toolkit", lambda: Path("/opt/cuda"))
+    monkeypatch.setattr(cuda, "toolkit", lambda: Path("/usr/local/cuda"))
     monkeypatch.setattr(shutil, "which", lambda name: None if name == "nm" else f"/usr/bin/{name}")
     missing = cuda.lacking(ON_GPU)
     assert missing is not None
