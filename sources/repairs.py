@@ -85,6 +85,9 @@ def _wanted(f: Failure, got: int, wanted: int) -> Iterator[Change]:
         yield 0.3, _shared(f.specs, got // wanted)
     yield from _together(f, got, wanted)
     for path, t in all_tensors(f.specs):
+        whole, left = divmod(math.prod(t.shape) * wanted, got)  # all of it may be one row
+        if t.kind == "int" and not left and whole:
+            yield f.with_tensor(path, replace(t, shape=(*[1] * (len(t.shape) - 1), whole)), 0.75)
         for i, size in enumerate(t.shape):
             if size == got:
                 yield f.with_tensor(path, t.resized(i, wanted), 0.2)

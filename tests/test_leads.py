@@ -135,6 +135,15 @@ class Net(nn.Module):
     def forward(self, x):
         return self.linear(x)
 """
+WORDS = """
+class Net(nn.Module):
+    def __init__(self, context=3):
+        super().__init__()
+        self.embed, self.linear = nn.Embedding(100, 10), nn.Linear(context * 10, 5)
+
+    def forward(self, words):
+        return self.linear(self.embed(words).view(1, -1))
+"""
 
 
 def _solved(text: str, folder: Path) -> tuple[Solution, dict[str, Any]]:
@@ -144,7 +153,7 @@ def _solved(text: str, folder: Path) -> tuple[Solution, dict[str, Any]]:
     return found, namespace
 
 
-@pytest.mark.parametrize("text", [RAISES, LACKS, STATE, GRAPH, CONDITIONED, CHOSEN, LENGTHS, MIXED, EMPTY])
+@pytest.mark.parametrize("text", [RAISES, LACKS, STATE, GRAPH, CONDITIONED, CHOSEN, LENGTHS, MIXED, EMPTY, WORDS])
 def test_a_lead_is_followed(text: str, tmp_path: Path) -> None:
     _solved(text, tmp_path)
 
