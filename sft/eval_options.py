@@ -31,11 +31,15 @@ class EvalSettings(BaseModel):
     language: Literal["triton", "cuda"] = Field(
         "triton", description="Language of the kernels. cuda: CUDA C++ by load_inline, on a GPU with nvcc only."
     )
-    temperature: float = Field(0.8, ge=0, description="Of sampling; 0 takes the likeliest token, once a problem.")
+    temperature: float = Field(0.8, ge=0, le=2, description="Of sampling; 0 takes the likeliest token, once a problem.")
     top_p: float = Field(0.95, gt=0, le=1, description="Sample from the likeliest tokens of this total probability.")
     max_tokens: int = Field(4096, ge=1, description="At most this many new tokens an answer.")
-    seed: int = Field(0, description="Seed of the first sample; the next one has the next.")
+    seed: int = Field(0, ge=0, description="Seed of the first sample; the next one has the next.")
     batch: int | None = Field(None, ge=1, description="Prompts at once. Default: as many as suits what generates.")
+    generator: Literal["auto", "vllm", "transformers"] = Field(
+        "auto", description="What generates from a model on this machine. auto: vLLM where it is installed and can "
+        "start, else transformers."
+    )  # fmt: skip
     device: Literal["auto", "cpu", "cuda"] = Field(
         "auto", description="Where candidates run. On a CPU: scaled-down shapes in Triton's interpreter, nothing timed."
     )

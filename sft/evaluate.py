@@ -33,7 +33,7 @@ from kdata.verify.kernelbench import BASELINES
 from kdata.verify.options import Options
 from sft import chat, suites
 from sft.admission import ADMITTED, admit_step
-from sft.answers import Answer, Request, Sampling, Told, generate_step, resume
+from sft.answers import Answer, Generator, Request, Sampling, Told, generate_step, resume
 from sft.eval_options import EvalOptions
 from sft.generate import open_model
 from sft.grades import ABOUT, Graded, grade_step
@@ -85,7 +85,7 @@ def generate(options: EvalOptions) -> None:
 def _answered(options: EvalOptions, problems: Sequence[Problem], told: Told) -> tuple[str, Answers]:
     """The model's name and all its answers."""
     requests = [r for p in problems for r in _requests(options, p)]
-    model = open_model(options.model, options.served_model, options.batch)
+    model = _model(options)
     if model.apart and len(_known(options, requests)) < len({r.id for r in requests}):
         spawned = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(1, spawned, initializer=die_with_parent) as process:
@@ -94,8 +94,12 @@ def _answered(options: EvalOptions, problems: Sequence[Problem], told: Told) -> 
     return model.name, _ask(options, requests, told)
 
 
+def _model(options: EvalOptions) -> Generator:
+    return open_model(options.model, options.served_model, options.batch, options.generator)
+
+
 def _ask(options: EvalOptions, requests: Sequence[Request], told: Told) -> Answers:
-    model = open_model(options.model, options.served_model, options.batch)
+    model = _model(options)
 
     def batches(missing: list[Request]) -> list[list[Request]]:
         """Prompts of like length side by side, the longest first: if they fit, all do."""
@@ -107,7 +111,7 @@ def _ask(options: EvalOptions, requests: Sequence[Request], told: Told) -> Answe
 
 def _known(options: EvalOptions, requests: Sequence[Request]) -> Answers:
     """The answers that are there already."""
-    model = open_model(options.model, options.served_model, options.batch)
+    model = _model(options)
     return resume(generate_step(model, _sampling(options)), _store(options), requests, lambda missing: [])
 
 

@@ -14,8 +14,15 @@ from sft.replies import SUFFIXES, Replies
 LOADED = (".safetensors", ".bin", ".json", ".model", ".jinja", ".txt", ".gguf")  # the files that make a model
 
 
-def open_model(model: str, served: str | None = None, batch: int | None = None) -> Generator:
+def open_model(model: str, served: str | None = None, batch: int | None = None, generator: str = "auto") -> Generator:
     """A model by server address, folder, GGUF file, Hugging Face id or file of answers. Nothing is loaded yet.
+
+    Args:
+        model: what names it.
+        served: the server's name for it.
+        batch: requests at once.
+        generator: what generates from a model on this machine: ``vllm``, ``transformers``, or ``auto``: vLLM where it
+            is installed and can start, else transformers.
 
     Raises:
         ValueError: there is no such model, or what would run it is not installed.
@@ -29,13 +36,18 @@ def open_model(model: str, served: str | None = None, batch: int | None = None) 
     if model.endswith(SUFFIXES):
         return Replies(Path(model).expanduser(), batch)
     path, name = _find(model)
-    if path.is_dir() and find_spec("vllm"):
-        import torch
+    if generator == "vllm" and not path.is_dir():
+        raise ValueError(f"vLLM takes no GGUF file: {model}")
+    if generator == "vllm" and not find_spec("vllm"):
+        raise ValueError("--generator vllm needs the extra [teacher]: pip install -e '.[teacher]'")
+    if generator == "transformers" or not path.is_dir() or not find_spec("vllm"):
+        return _local(path, name, batch)
+    from sft.offline import Offline
 
-        if torch.cuda.is_available():
-            from sft.offline import Offline
+    return Offline(path, name, batch, _local(path, name, batch) if generator == "auto" else None)
 
-            return Offline(path, name, batch)
+
+def _local(path: Path, name: str, batch: int | None) -> Generator:
     if not find_spec("transformers"):
         raise ValueError("a local model needs the extra [sft] or [teacher]: pip install -e '.[sft]'")
     from sft.local import Local

@@ -1,4 +1,7 @@
-"""A model behind an OpenAI-compatible server, such as vLLM's, llama.cpp's, SGLang's, or ``transformers serve``."""
+"""A model behind an OpenAI-compatible server, such as vLLM's, llama.cpp's, SGLang's, or ``transformers serve``.
+
+Tried with vLLM 0.32.0 (``vllm serve``): the same texts for the same seeds as ``sft.offline`` makes.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,10 @@ SECONDS = 1800.0  # for one answer, waiting in the server's queue included
 TRIES = 5
 BUSY = {408, 409, 425, 429, 500, 502, 503, 504}
 REFUSED = {400, 413, 422}  # this prompt, not the server
+# These servers sample as the model's generation_config.json says, unless each request says otherwise; it is in no
+# parameter of OpenAI's, and servers that have none of these may refuse them.
+OWNERS = {"vllm", "sglang"}
+NEUTRAL = {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
 
 
 @dataclass
@@ -48,7 +55,7 @@ class Server:
         Raises:
             ValueError: the server does not answer, or has several and none is chosen.
         """
-        found = [str(m["id"]) for m in self._models()]
+        found = [str(m["id"]) for m in self._models]
         if self.served in found or (self.served and not found):
             return str(self.served)
         if self.served is None and len(found) == 1:
@@ -60,6 +67,7 @@ class Server:
         with ThreadPoolExecutor(self.batch) as threads:
             yield from threads.map(lambda request: self._answer(request, sampling), requests)
 
+    @cached_property
     def _models(self) -> list[dict[str, Any]]:
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         try:
@@ -84,12 +92,20 @@ class Server:
         return Answer(request.id, self.name, request.seed, choice.message.content or "", choice.finish_reason, tokens)
 
     def _ask(self, request: Request, sampling: Sampling) -> Any:
-        chosen = asdict(sampling) | {"seed": request.seed, "model": self.model}
+        chosen: dict[str, Any] = asdict(sampling) | {"seed": request.seed, "model": self.model} | self._more(sampling)
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception(_passing), stop=tenacity.stop_after_attempt(TRIES),
             wait=tenacity.wait_exponential_jitter(1, 60), reraise=True,
         )  # fmt: skip
         return retrying(self._client.chat_completion, [dict(m) for m in request.messages], **chosen)
+
+    def _more(self, sampling: Sampling) -> dict[str, Any]:
+        """What only some servers are asked for. vLLM refuses a prompt for more tokens than its whole context."""
+        about: dict[str, Any] = next((m for m in self._models if m["id"] == self.model), {})
+        if about.get("owned_by") not in OWNERS:
+            return {}
+        return {"max_tokens": min(sampling.max_tokens, about.get("max_model_len") or sampling.max_tokens),
+                "extra_body": NEUTRAL}  # fmt: skip
 
     @cached_property
     def _client(self) -> InferenceClient:

@@ -11,8 +11,8 @@ CHAT = (
 )
 
 
-def make_tiny(folder: Path, texts: Iterable[str], chat_template: str | None = CHAT) -> Path:
-    """A random Qwen2 of two layers, and byte-level BPE learnt from the texts."""
+def make_tiny(folder: Path, texts: Iterable[str], chat_template: str | None = CHAT, width: int = 32) -> Path:
+    """A random Qwen2 of two layers and two heads, and byte-level BPE learnt from the texts."""
     import torch
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
@@ -29,7 +29,7 @@ def make_tiny(folder: Path, texts: Iterable[str], chat_template: str | None = CH
     tokenizer.chat_template = chat_template
     torch.manual_seed(0)
     config = Qwen2Config(
-        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+        vocab_size=len(tokenizer), hidden_size=width, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
         num_key_value_heads=1, max_position_embeddings=2048, tie_word_embeddings=True,
         eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id, bos_token_id=None,
     )  # fmt: skip
