@@ -209,7 +209,8 @@ def verify(
     """
     from kdata import audit
     from kdata.sandbox import pool
-    from kdata.verify import files, gpu_judge, step
+    from kdata.verify import files, step
+    from kdata.verify.gpu import judge as gpu_judge
 
     if task is not None or kernel is not None:
         if candidates:

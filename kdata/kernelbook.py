@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kdata.record import Candidate, Origin, Task
-from kdata.verify.cuda_text import language_of
+from kdata.verify.cuda.text import language_of
 
 TASK_COLUMNS = ("python_code", "entry_point")
 PAIR_COLUMNS = (*TASK_COLUMNS, "triton_code")

@@ -26,8 +26,9 @@ from kdata.align import step as align
 from kdata.record import Candidate, Dropped, table
 from kdata.sandbox.guard import die_with_parent
 from kdata.shards import Store
-from kdata.verify import cuda, targets
-from kdata.verify.gpu import cards
+from kdata.verify import targets
+from kdata.verify.cuda import candidate as cuda
+from kdata.verify.gpu.cards import cards
 from kdata.verify.judge import versions
 from kdata.verify.kernelbench import BASELINES
 from kdata.verify.options import Options

@@ -1,4 +1,4 @@
-"""Jobs of the tests of compiled candidates: what ``kdata.verify.cuda_host`` sees of a library, where there is no GPU."""
+"""Jobs of the tests of compiled candidates: what ``kdata.verify.cuda.host`` sees of a library, where there is no GPU."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from kdata.verify import cuda_host, loading
+from kdata.verify import loading
+from kdata.verify.cuda import host as cuda_host
 from kdata.verify.enclosure import ForbiddenError
 from kdata.verify.launches import InjectedError, Ledger
 

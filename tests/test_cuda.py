@@ -16,10 +16,16 @@ from kdata.record import Candidate, Origin, Task
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import ROOT
-from kdata.verify import cuda, cuda_build, cuda_calls, cuda_shim, cuda_symbols, cuda_text, reasons
-from kdata.verify.cuda_build import Toolkit
+from kdata.verify import reasons
+from kdata.verify.cuda import build as cuda_build
+from kdata.verify.cuda import calls as cuda_calls
+from kdata.verify.cuda import candidate as cuda
+from kdata.verify.cuda import shim as cuda_shim
+from kdata.verify.cuda import symbols as cuda_symbols
+from kdata.verify.cuda import text as cuda_text
+from kdata.verify.cuda.build import Toolkit
 from kdata.verify.findings import Findings, RejectedError
-from kdata.verify.gpu import Card
+from kdata.verify.gpu.cards import Card
 from kdata.verify.judge import judge, judge_files
 from kdata.verify.options import Level, Options
 from kdata.verify.scratch import LIBRARIES

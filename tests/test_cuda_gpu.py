@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from kdata.record import Receipt
-from kdata.verify import cuda, reasons
-from kdata.verify.gpu import cards
+from kdata.verify import reasons
+from kdata.verify.cuda import candidate as cuda
+from kdata.verify.gpu.cards import cards
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
 from kdata.verify.source import task_part

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from kdata.verify.compare import Nature, errors
-from kdata.verify.gpu_errors import Measure, near, unequal
+from kdata.verify.gpu.errors import Measure, near, unequal
 from kdata.verify.probe import Meter
 from kdata.verify.values import shifts, span
 

@@ -11,11 +11,12 @@ import pytest
 import torch
 
 from kdata.record import Receipt, Series, Timing, records, table
-from kdata.verify import gpu, timing_statistics
-from kdata.verify.gpu_draws import SPREAD, Draws, pick
-from kdata.verify.gpu_errors import Measure, near
+from kdata.verify.gpu import cards as gpu
+from kdata.verify.gpu.draws import SPREAD, Draws, pick
+from kdata.verify.gpu.errors import Measure, near
 from kdata.verify.styles import ON_DEVICE, styled
-from kdata.verify.timing import kernel_names
+from kdata.verify.timing import statistics as timing_statistics
+from kdata.verify.timing.timer import kernel_names
 from kdata.verify.wire import Reader, Writer
 
 
@@ -85,7 +86,7 @@ def test_draws_are_new_values_of_the_same_kind() -> None:
 
 
 def test_large_inputs_travel_as_a_tile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kdata.verify.gpu_draws.TILE", 10)
+    monkeypatch.setattr("kdata.verify.gpu.draws.TILE", 10)
     draws = Draws.of([torch.rand(7, 5)])
     writer = Writer()
     draws.write(writer)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kdata.verify.timing_claims import CANDIDATE, EAGER, Claim, Samples, claim, middle, works_elsewhere
+from kdata.verify.timing.claims import CANDIDATE, EAGER, Claim, Samples, claim, middle, works_elsewhere
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "timings_beside_a_busy_cpu.json").read_text())
 BLOCKS = 5

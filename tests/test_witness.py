@@ -13,7 +13,7 @@ from triton.runtime.errors import OutOfResources
 from kdata.record import Candidate, Origin, Task
 from kdata.verify import judge, reasons, witness
 from kdata.verify.findings import Findings, RejectedError
-from kdata.verify.gpu_launches import DeviceLedger
+from kdata.verify.gpu.launches import DeviceLedger
 from kdata.verify.options import Options
 from kdata.verify.source import task_part, values_named
 from kdata.verify.witness import CHECK

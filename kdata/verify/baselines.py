@@ -26,13 +26,13 @@ from torch.utils.flop_counter import FlopCounterMode
 from kdata.sandbox.session import Peer
 from kdata.task import INIT_INPUTS, execute
 from kdata.verify import reasons
-from kdata.verify.gpu_draws import Draws, pick, places
-from kdata.verify.gpu_errors import Measure, Span, near, unequal
+from kdata.verify.gpu.draws import Draws, pick, places
+from kdata.verify.gpu.errors import Measure, Span, near, unequal
 from kdata.verify.loading import line
 from kdata.verify.probe import Meter
 from kdata.verify.reference import CONDITION
 from kdata.verify.scratch import OWN
-from kdata.verify.timing_samples import Sampler
+from kdata.verify.timing.samples import Sampler
 from kdata.verify.values import finite, shifts, span
 from kdata.verify.values import near as near_to
 from kdata.verify.warmup import Double

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from kdata.verify import targets
-from kdata.verify.gpu_judge import choose
+from kdata.verify.gpu.judge import choose
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Level, Options, Precision
 from kdata.verify.step import rule

@@ -19,24 +19,13 @@ from kdata.record import Build, Candidate, Check, Origin, Receipt, Task, Trial, 
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
-from kdata.verify import (
-    admission,
-    aside,
-    beyond,
-    breadth,
-    gpu_judge,
-    languages,
-    reasons,
-    targets,
-    unseen,
-    whole,
-    witness,
-)
+from kdata.verify import admission, aside, beyond, breadth, languages, reasons, targets, unseen, whole, witness
 from kdata.verify.compare import Tensors
-from kdata.verify.cuda_text import language_of
+from kdata.verify.cuda.text import language_of
 from kdata.verify.findings import Findings, Judgement, Launch, RejectedError
-from kdata.verify.gpu import LostError
-from kdata.verify.gpu_judge import Seat
+from kdata.verify.gpu import judge as gpu_judge
+from kdata.verify.gpu.cards import LostError
+from kdata.verify.gpu.judge import Seat
 from kdata.verify.options import INTERPRETED, WHOLE, Options
 from kdata.verify.scratch import GIVEN, KEPT, RETURNED, SOURCE
 from kdata.verify.source import (
@@ -430,7 +419,7 @@ def _receipt(
 @cache
 def harness() -> str:
     """Hash of the judge's own source."""
-    files = sorted(Path(__file__).parent.glob("*.py"))
+    files = sorted(Path(__file__).parent.rglob("*.py"))
     return digest(*(f"{f.name}\n{f.read_text()}" for f in files))
 
 

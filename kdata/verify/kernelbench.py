@@ -15,9 +15,10 @@ from typing import Any
 from kdata.record import Candidate, Check, Receipt, Task, digest
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
-from kdata.verify import cuda, languages, reasons
+from kdata.verify import languages, reasons
+from kdata.verify.cuda import candidate as cuda
 from kdata.verify.findings import RejectedError
-from kdata.verify.gpu import borrow, held
+from kdata.verify.gpu.cards import borrow, held
 from kdata.verify.judge import UndecidedError, expect, versions
 from kdata.verify.options import INTERPRETED, Options
 from kdata.verify.scratch import SOURCE

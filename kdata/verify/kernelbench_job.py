@@ -55,7 +55,7 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
 
 def _load(path: Path) -> Any:
     if (path.parent / LIBRARIES).exists():
-        from kdata.verify import cuda_host  # seconds, for candidates that are compiled only
+        from kdata.verify.cuda import host as cuda_host
 
         cuda_host.offer_plainly(path.parent)
     spec = importlib.util.spec_from_file_location("temp_module", path)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from kdata.record import Candidate
-from kdata.verify import cuda, cuda_text, reasons, source
+from kdata.verify import reasons, source
+from kdata.verify.cuda import candidate as cuda
+from kdata.verify.cuda import text as cuda_text
 from kdata.verify.findings import Findings
 from kdata.verify.options import Options
 

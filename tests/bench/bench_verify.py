@@ -22,7 +22,7 @@ from typing import Literal
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.pool import lease
 from kdata.verify import judge, targets
-from kdata.verify.gpu import cards
+from kdata.verify.gpu.cards import cards
 from kdata.verify.options import INTERPRETED, Options
 
 KERNELS = sorted((Path(__file__).parents[1] / "kernels").glob("good_*.py"))

@@ -24,8 +24,8 @@ import study
 
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import JobError
-from kdata.verify import gpu
 from kdata.verify.baselines import private_caches
+from kdata.verify.gpu import cards as gpu
 from kdata.verify.loading import line
 
 BATCH = 16  # rows a child: starting CUDA takes it seconds

@@ -1,7 +1,7 @@
 """Candidates in CUDA C++: what they need of a machine, and the libraries that are compiled of them. The trusted side.
 
 A candidate's text is imported once, in a child without a GPU, to learn what C++ it has compiled
-(``kdata.verify.cuda_gather``); compilers run in children of their own (``kdata.verify.cuda_build``); what they made
+(``kdata.verify.cuda.gather``); compilers run in children of their own (``kdata.verify.cuda.build``); what they made
 goes to the processes that run the candidate, which compile nothing.
 """
 
@@ -26,11 +26,14 @@ from kdata.record import Build, Candidate
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import JobError
-from kdata.verify import cuda_build, cuda_calls, cuda_symbols, reasons
-from kdata.verify.cuda_text import object_to_sources, python_part
+from kdata.verify import reasons
+from kdata.verify.cuda import build as cuda_build
+from kdata.verify.cuda import calls as cuda_calls
+from kdata.verify.cuda import symbols as cuda_symbols
+from kdata.verify.cuda.text import object_to_sources, python_part
 from kdata.verify.findings import Findings, RejectedError
-from kdata.verify.gpu import cards
-from kdata.verify.gpu_full import COMPILING, Full
+from kdata.verify.gpu.cards import cards
+from kdata.verify.gpu.full import COMPILING, Full
 from kdata.verify.options import INTERPRETED, Options
 from kdata.verify.scratch import LIBRARIES, SOURCE
 
@@ -198,7 +201,7 @@ def _gather(candidate: Candidate, python: str, options: Options) -> list[cuda_ca
     try:
         with lease("torch", "kdata.verify.host:warm", **INTERPRETED) as worker:
             files = {SOURCE: python.encode("utf-8", "replace")}
-            found = worker.call("kdata.verify.cuda_gather:answer", payload, options.limits(), files).value
+            found = worker.call("kdata.verify.cuda.gather:answer", payload, options.limits(), files).value
         if "failed" in found:
             raise RejectedError(reasons.RAISES, str(found["failed"])[:500])
         calls = [cuda_calls.of(values) for values in found["calls"]]
@@ -230,7 +233,7 @@ def _build(call: cuda_calls.Call, arch: str) -> tuple[dict[str, Any], bytes]:
     payload = {"call": asdict(call), "cuda": home, "arch": arch, "seconds": BUSY * SECONDS}
     try:
         with _compiling, lease(CUDA_HOME=home) as worker:
-            answer = worker.call("kdata.verify.cuda_build:answer", payload, BUILDING, fetch=(cuda_build.LIBRARY,))
+            answer = worker.call("kdata.verify.cuda.build:answer", payload, BUILDING, fetch=(cuda_build.LIBRARY,))
     except JobError as error:
         raise RejectedError(f"{reasons.NO_COMPILE} sm_{arch}", f"the compiler's process ended with {error}") from error
     if "refused" in answer.value:

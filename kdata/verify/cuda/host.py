@@ -20,11 +20,12 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from kdata.verify import cuda_calls, loading
+from kdata.verify import loading
 from kdata.verify.allowed import SCALARS
-from kdata.verify.cuda_build import NAME
-from kdata.verify.cuda_symbols import base
-from kdata.verify.cuda_text import LOADER
+from kdata.verify.cuda import calls as cuda_calls
+from kdata.verify.cuda.build import NAME
+from kdata.verify.cuda.symbols import base
+from kdata.verify.cuda.text import LOADER
 from kdata.verify.enclosure import refuse
 from kdata.verify.launches import InjectedError, Ledger
 from kdata.verify.scratch import LIBRARIES
@@ -35,7 +36,7 @@ _libraries: list[Library] = []
 
 
 class _Launch(ctypes.Structure):
-    """As in ``kdata.verify.cuda_shim``."""
+    """As in ``kdata.verify.cuda.shim``."""
 
     _fields_ = [("name", ctypes.c_char * 240), ("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3),
                 ("stream", ctypes.c_void_p)]  # fmt: skip

@@ -21,7 +21,7 @@ from kdata.sandbox.worker import JobError
 from kdata.verify import reasons
 from kdata.verify.compare import Tensors, UnequalError, demand_apart, structure
 from kdata.verify.findings import RejectedError
-from kdata.verify.gpu import Card, healthy
+from kdata.verify.gpu.cards import Card, healthy
 from kdata.verify.scratch import OUTPUT, OWN, TAKEN
 from kdata.verify.styles import BITS, ON_DEVICE, styled
 from kdata.verify.trial import OUTCOMES

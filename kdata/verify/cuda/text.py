@@ -3,7 +3,7 @@
 Such a text hands its strings to ``torch.utils.cpp_extension.load_inline``.  The Python around that call obeys the same
 rules as Triton's wrappers (``kdata.verify.subset``); the call itself becomes one to a builtin ``load_inline`` that the
 judge gives the text, for what it names has been compiled before.  Of the C++ text only what has no place in a kernel or
-its caller is objected to; what it calls is seen in what the compiler made of it, see ``kdata.verify.cuda_symbols``.
+its caller is objected to; what it calls is seen in what the compiler made of it, see ``kdata.verify.cuda.symbols``.
 """
 
 from __future__ import annotations

@@ -16,8 +16,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from kdata.task import execute
-from kdata.verify import cuda_calls, pretence
-from kdata.verify.cuda_text import LOADER
+from kdata.verify import pretence
+from kdata.verify.cuda import calls as cuda_calls
+from kdata.verify.cuda.text import LOADER
 from kdata.verify.enclosure import CANDIDATE
 from kdata.verify.loading import line
 from kdata.verify.scratch import SOURCE

@@ -1,7 +1,7 @@
 """Compiling a candidate's C++ into a library that Python loads. In a child without GPU or network, of its own.
 
 Written after ``load_inline`` and ``_write_ninja_file_to_build_library`` in torch's torch/utils/cpp_extension.py (2.11
-and 2.13): the same texts with the same flags, but for the shim (``kdata.verify.cuda_shim``), flags that choose a
+and 2.13): the same texts with the same flags, but for the shim (``kdata.verify.cuda.shim``), flags that choose a
 device, and flags that a kernel has no need of, which are refused.  None of the candidate's Python runs here.
 """
 
@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kdata.verify import cuda_calls, cuda_shim
+from kdata.verify.cuda import calls as cuda_calls
+from kdata.verify.cuda import shim as cuda_shim
 
 LIBRARY = "library.so"
 NAME = "kdata_candidate"  # of the module

@@ -13,14 +13,15 @@ from kdata.sandbox.guard import Limits
 from kdata.sandbox.pool import lease
 from kdata.sandbox.session import Session
 from kdata.sandbox.worker import Answer, JobError
-from kdata.verify import cuda, reasons
-from kdata.verify.cuda_symbols import Kernels
+from kdata.verify import reasons
+from kdata.verify.cuda import candidate as cuda
+from kdata.verify.cuda.symbols import Kernels
 from kdata.verify.findings import Findings, RejectedError
-from kdata.verify.gpu import Card, LostError, borrow, cards, healthy, held
-from kdata.verify.gpu_full import COMPILING, UnmeasuredError, opened
+from kdata.verify.gpu.cards import Card, LostError, borrow, cards, healthy, held
+from kdata.verify.gpu.full import COMPILING, UnmeasuredError, opened
 from kdata.verify.options import Options
 from kdata.verify.scratch import GIVEN, RETURNED, VALUE
-from kdata.verify.timing import Plan, Timer, kernel_names
+from kdata.verify.timing.timer import Plan, Timer, kernel_names
 from kdata.verify.witness import ANSWERED
 
 MOST_JSON, MOST_BYTES = Limits().answer, 8 << 30  # of what trials leave
@@ -56,9 +57,9 @@ def call(candidate: Candidate, payload: Mapping[str, Any], given: bytes, options
     files = {GIVEN: given, **cuda.handed(candidate, options)}
     with borrow() as card, held(card, alone=False), _watched(card):
         limits = card.limits(options.gpu_timeout, options.gpu_memory)
-        with lease("torch", "kdata.verify.gpu_host:warm", **card.environment(options.tf32)) as worker:
+        with lease("torch", "kdata.verify.gpu.host:warm", **card.environment(options.tf32)) as worker:
             return worker.call(
-                "kdata.verify.gpu_host:answer",
+                "kdata.verify.gpu.host:answer",
                 {**payload, "tf32": options.tf32},
                 limits,
                 files,
@@ -105,8 +106,8 @@ class Seat:
             files = {GIVEN: given, **cuda.handed(self.candidate, self.options)}
             payload = {"mode": self.mode, "tf32": self.options.tf32, "trials": trials}
             environment = self.card.environment(self.options.tf32)
-            worker = self._stack.enter_context(lease("torch", "kdata.verify.gpu_host:warm", **environment))
-            session = Session(worker, "kdata.verify.gpu_host:serve", payload, limits, files)
+            worker = self._stack.enter_context(lease("torch", "kdata.verify.gpu.host:warm", **environment))
+            session = Session(worker, "kdata.verify.gpu.host:serve", payload, limits, files)
             self._session = self._stack.enter_context(session)
         return self._session
 

@@ -117,8 +117,8 @@ def held(card: Card, alone: bool, what: Literal["time", "memory"] = "time") -> I
 def healthy(card: Card) -> bool:
     """Whether a fresh process can compute on it."""
     try:
-        with lease("torch", "kdata.verify.gpu_host:warm", **card.environment()) as worker:
-            found = worker.call("kdata.verify.gpu_host:health", None, card.limits(60.0, 16 << 30)).value
+        with lease("torch", "kdata.verify.gpu.host:warm", **card.environment()) as worker:
+            found = worker.call("kdata.verify.gpu.host:health", None, card.limits(60.0, 16 << 30)).value
     except (JobError, RuntimeError):
         return False
     return bool(found["sums"] == [2016.0, 2016.0])

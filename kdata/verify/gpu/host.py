@@ -16,16 +16,17 @@ import triton
 from torch.profiler import ProfilerActivity, profile
 
 from kdata.sandbox.session import Peer
-from kdata.verify import cuda_host, enclosure, host, interpreter, reasons, wire
+from kdata.verify import enclosure, host, interpreter, reasons, wire
 from kdata.verify.allowed import Watch
 from kdata.verify.baselines import prepare, private_caches
-from kdata.verify.gpu_draws import Draws
-from kdata.verify.gpu_launches import DeviceLedger
-from kdata.verify.gpu_streams import InOrder
+from kdata.verify.cuda import host as cuda_host
+from kdata.verify.gpu.draws import Draws
+from kdata.verify.gpu.launches import DeviceLedger
+from kdata.verify.gpu.streams import InOrder
 from kdata.verify.guards import start_bools_as
 from kdata.verify.loading import line, load
 from kdata.verify.scratch import OWN, SOURCE, VALUE
-from kdata.verify.timing_samples import Sampler
+from kdata.verify.timing.samples import Sampler
 
 PROFILED = 3  # calls
 _ledger = DeviceLedger()
@@ -146,7 +147,7 @@ class Full:
 
     def _follows(self, seed: int) -> bool:
         """Whether one call launches all its kernels on the stream that is current, where that is not the usual one."""
-        inputs, stream = self._draws.make(seed), torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        inputs, stream = self._draws.make(seed), torch.cuda.Stream()
         _sync()
         with _ledger.watched(), torch.cuda.stream(stream):
             host.forward(self._model, inputs, Watch(_ledger), "off")

@@ -1,7 +1,7 @@
 """One timed call at a time. In the candidate's child and, for the baselines, in the reference's: the same code.
 
-Each sample is a conversation with the parent, see ``kdata.verify.timing``: ``prepare`` draws inputs that no call has
-seen, ``go`` calls once, ``look`` and ``write`` hand over the output.  A *shielded* sample starts the call while the
+Each sample is a conversation with the parent, see ``kdata.verify.timing.timer``: ``prepare`` draws inputs that no call
+has seen, ``go`` calls once, ``look`` and ``write`` hand over the output.  A *shielded* sample starts the call while the
 device is kept busy, so that the time between the two events is the device's alone, and its output is read when the
 call returns; a *bare* one starts it on an idle device, as a user would, and is what the wall clocks measure: until
 all streams have come to rest, and nothing else is started meanwhile.
@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
-from kdata.verify.gpu_draws import Draws, pick, places
+from kdata.verify.gpu.draws import Draws, pick, places
 from kdata.verify.scratch import OUTPUT
 from kdata.verify.wire import NotPlainError, Outline, raw
 

@@ -12,7 +12,7 @@ Protocol 2 (after SOL-ExecBench, KernelBench-Hard, AgentKernelArena and CUDA-L2,
 - Elements at random places are read when a call returns, on its own stream (of bare ones once the device rests), and
   again later: both must be right, for every timed call; whole outputs are compared at random.
 - Clocks must agree: what ran on the device, over all streams, with the events; the process's clock with the judge's.
-  Which of them the claim rests on: ``kdata.verify.timing_claims``. What clocks cost, and what starting one kernel
+  Which of them the claim rests on: ``kdata.verify.timing.claims``. What clocks cost, and what starting one kernel
   takes, is measured anew in each block, for a machine's load changes.
 - Where the samples do not agree well enough to be confirmed by a rerun, all are taken again after a moment; where they
   still do not, no speedup is published.
@@ -34,11 +34,11 @@ from typing import Any
 from kdata.record import Series, Timing
 from kdata.sandbox.session import Session
 from kdata.verify import reasons
-from kdata.verify import timing_statistics as statistics
 from kdata.verify.findings import RejectedError
-from kdata.verify.gpu import Card
-from kdata.verify.gpu_full import COMPILING, Full
-from kdata.verify.timing_claims import CANDIDATE, EAGER, LAUNCH, Claim, Samples, claim, middle
+from kdata.verify.gpu.cards import Card
+from kdata.verify.gpu.full import COMPILING, Full
+from kdata.verify.timing import statistics
+from kdata.verify.timing.claims import CANDIDATE, EAGER, LAUNCH, Claim, Samples, claim, middle
 
 PROTOCOL = "2"
 PLACES = 2048  # elements looked at in each timed output

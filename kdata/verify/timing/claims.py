@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from kdata.record import Series
-from kdata.verify import timing_statistics as statistics
-from kdata.verify.timing_statistics import Ratio
+from kdata.verify.timing import statistics
+from kdata.verify.timing.statistics import Ratio
 
 CANDIDATE, EAGER, LAUNCH = "candidate", "eager", "launch"  # the last: of one small kernel, by the reference's process
 HOST = 60.0  # microseconds that a forward's own Python may take beyond what the device does

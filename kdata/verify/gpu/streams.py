@@ -39,7 +39,7 @@ class InOrder:
             for tensor, _ in late:
                 _fill(tensor, float("nan"))
             _sync()
-            _sleep(CYCLES)  # type: ignore[no-untyped-call]
+            _sleep(CYCLES)
             for tensor, values in late:
                 _copy(tensor, values)
         outputs = self._model(*inputs)

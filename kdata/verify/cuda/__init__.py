@@ -1,0 +1,1 @@
+"""Candidates in CUDA C++: compiled ahead, their launches seen and held back."""

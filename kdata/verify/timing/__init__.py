@@ -1,0 +1,1 @@
+"""Time on a GPU: samples, statistics, and what may be claimed of them."""
