@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from kdata.verify.cuda import shim as cuda_shim
 from kdata.verify.cuda import symbols as cuda_symbols
 from kdata.verify.cuda import text as cuda_text
 from kdata.verify.cuda.build import Toolkit
+from kdata.verify.cuda.host import Library
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.gpu.cards import Card
 from kdata.verify.judge import judge, judge_files
@@ -420,6 +422,22 @@ def test_other_languages_are_not_judged() -> None:
 @pytest.fixture(scope="module")
 def built() -> tuple[dict[str, Any], bytes]:
     return cuda._build(cuda_calls.read(**ARGUMENTS), "90")
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+def test_two_libraries_are_two_modules(tmp_path: Path) -> None:
+    found = [Library(_library(tmp_path, function)) for function in ("one", "other")]
+    assert [sorted(library.functions) for library in found] == [["one"], ["other"]]
+
+
+def _library(folder: Path, function: str) -> Path:
+    """A library of one function."""
+    module = f'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def("{function}", [] {{}}); }}'
+    (folder / f"{function}.cpp").write_text(f"#include <pybind11/pybind11.h>\n{module}\n")
+    headers = [part for path in cuda_build.includes(folder) for part in ("-isystem", path)]
+    command = ["g++", "-shared", "-fPIC", "-std=c++20", f"-DTORCH_EXTENSION_NAME={cuda_build.NAME}", *headers]
+    subprocess.run([*command, f"{function}.cpp", "-o", f"{function}.so"], cwd=folder, check=True)
+    return folder / f"{function}.so"
 
 
 @WITH_NVCC

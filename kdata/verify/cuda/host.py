@@ -46,8 +46,9 @@ class Library:
     """One compiled library, and what is linked into it beside the candidate's code."""
 
     def __init__(self, path: Path) -> None:
-        loader = importlib.machinery.ExtensionFileLoader(NAME, str(path))
-        spec = importlib.util.spec_from_file_location(NAME, path, loader=loader)
+        name = f"{path.stem}.{NAME}"  # of one name pybind11 makes one module, whichever library it comes from
+        loader = importlib.machinery.ExtensionFileLoader(name, str(path))
+        spec = importlib.util.spec_from_file_location(name, path, loader=loader)
         assert spec is not None
         module = importlib.util.module_from_spec(spec)
         loader.exec_module(module)
