@@ -99,5 +99,14 @@ def test_blocks_are_nobodys_code(forms: list[Form]) -> None:
 
 def test_constructors_take_what_they_use(forms: list[Form]) -> None:
     for form in forms:
-        made = " ".join(layer.partition(" = ")[2] for layer in form.layers)
+        made = " ".join(line.partition(" = ")[2] or line for line in form.layers)  # long layers have several lines
         assert all(re.search(rf"(?<!\w){name}(?!\w)", made) for name in form.arguments), form.text("")
+
+
+def test_what_a_default_says_is_left_out_at_the_end_only(forms: list[Form]) -> None:
+    optional = [form for form in forms if form.defaults]
+    assert len(optional) > len(forms) / 8
+    for form in optional:
+        names = list({**form.arguments, **form.defaults})
+        assert list(form.arguments) == names[: len(form.arguments)]
+        assert list(form.defaults) == names[-len(form.defaults) :]
