@@ -61,7 +61,6 @@ TENSORS: dict[str, Callable[[Tensor], Tensor]] = {
     "derived": _derived, "parameter": _parameter, "inferred": _inferred, "kind": lambda t: t.as_subclass(Kind),
 }  # fmt: skip
 DTYPES = ("float64", "float16", "bfloat16")
-SWITCHES = ("autocast", "switches")
 
 
 def count(way: str, inputs: Any) -> int:

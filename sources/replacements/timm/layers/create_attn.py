@@ -1,7 +1,6 @@
 """The attention layers of timm that its networks are built with most, by name."""
 
 import torch.nn as nn
-
 from timm.layers.eca import EcaModule
 from timm.layers.squeeze_excite import EffectiveSEModule, SEModule
 

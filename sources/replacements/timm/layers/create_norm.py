@@ -1,7 +1,6 @@
 """The normalisations of timm by name."""
 
 import torch.nn as nn
-
 from timm.layers.norm import GroupNorm, GroupNorm1, LayerNorm, LayerNorm2d
 
 _NORM_MAP = {
