@@ -2,6 +2,7 @@
 
 A task's answer is to follow from its inputs: no kernel draws what torch draws.  One run under watch tells which calls
 of the text draw, of which shape, and by which calls forward came there; through these the numbers are handed down.
+Dropout that stays on in eval mode goes.
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ from sources.scope import nodes
 from sources.search import Solution, has_tensor
 
 NOTE = "random numbers that it draws are inputs"
+LEFT_OUT = "dropout that is on in eval mode, too, is left out"
 NAME = "noise"
 MAX_DRAWS = 4  # inputs that a task may get so
 _MAY = re.compile(r"rand|normal|uniform|sample|dropout|bernoulli|gumbel")
 # Files of torch that may stand between a call and the function that draws, and between a call and a module's forward.
 _DIRECT = re.compile(r"torch/(overrides|functional|_tensor|nn/functional)\.py$")
 _MODULE = re.compile(r"torch/nn/modules/module\.py$")
-_DISTRIBUTION = re.compile(r"torch/distributions/\w+\.py$")
+_DISTRIBUTION = re.compile(r"torch/distributions/(normal|utils)\.py$")  # others have a loc and a scale, too
 _NORMAL = frozenset(["randn", "randn_like", "normal_"])
 _UNIFORM = frozenset(["rand", "rand_like", "uniform_"])
 _DROPOUT = re.compile(r"(feature_)?(alpha_)?dropout[123]?d?_?")
@@ -81,7 +83,7 @@ def given(
             return cut, namespace, solution
     except Exception:  # noqa: BLE001 - what cannot be handed down stays, and the check says so
         return cut, namespace, solution
-    return cut | {"source": source, "header": [*cut.get("header", []), NOTE]}, own, changed
+    return cut | {"source": source, "header": [*cut.get("header", []), NOTE if specs else LEFT_OUT]}, own, changed
 
 
 def _draws(kind: Any, namespace: Mapping[str, Any], solution: Solution) -> list[_Draw]:
@@ -245,18 +247,23 @@ def _of(node: ast.expr) -> Place:
     return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
 
 
+def _in_place(of: str, function: str, name: str) -> str:
+    """What is drawn, or where it is drawn into a tensor that tensor with it: others may hold it, too."""
+    return f"{of}.copy_({name})" if function.endswith("_") else name
+
+
 def _instead(call: ast.Call, function: str, name: str) -> tuple[str, str]:
     """The kind of numbers that a draw is of, and an expression of them that stands for it."""
     arguments = [ast.unparse(a) for a in call.args] + [ast.unparse(k.value) for k in call.keywords
-                                                       if k.arg in ("mean", "std")]  # fmt: skip
+                                                       if k.arg in ("mean", "std", "p")]  # fmt: skip
     of = ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
     if function in _NORMAL and (not function.endswith("_") or [float(a) for a in arguments] in ([], [0, 1])):
-        return "float", name
+        return "float", _in_place(of, function, name)
     if function in _UNIFORM and (not function.endswith("_") or [float(a) for a in arguments] in ([], [0, 1])):
-        return "unit", name
+        return "unit", _in_place(of, function, name)
     if function == "normal" and len(arguments) >= 2:
         return "float", f"({arguments[0]} + ({arguments[1]}) * {name})"
-    if function == "bernoulli" and (p := arguments[0] if of == "torch" else of):
+    if function == "bernoulli" and (p := arguments[0] if of == "torch" or arguments else of):
         return "unit", f"({name} < {p}).float()"
     if function == "sample" and isinstance(call.func, ast.Attribute) and call.func.attr in ("sample", "rsample"):
         made = call.func.value

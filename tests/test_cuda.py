@@ -425,6 +425,22 @@ def built() -> tuple[dict[str, Any], bytes]:
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+def test_what_is_bound_weakly_is_needed_too(tmp_path: Path) -> None:
+    (tmp_path / "weak.cpp").write_text(
+        "#define PASTED(a, b) a##b\n"
+        'extern "C" __attribute__((weak)) void* PASTED(dlo, pen)(const char*, int);\n'
+        "void* reach() { return PASTED(dlo, pen)(nullptr, 0); }\n"
+    )
+    subprocess.run(["g++", "-c", "weak.cpp"], cwd=tmp_path, check=True)
+    listed = subprocess.run(
+        ["nm", "--undefined-only", "weak.o"], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    needed = list(cuda_build._named(listed.stdout))
+    assert "dlopen" in needed
+    assert (objection := cuda_symbols.object_to(needed)) and objection.reason == reasons.BEHIND
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 def test_two_libraries_are_two_modules(tmp_path: Path) -> None:
     found = [Library(_library(tmp_path, function)) for function in ("one", "other")]
     assert [sorted(library.functions) for library in found] == [["one"], ["other"]]

@@ -124,3 +124,28 @@ def test_what_cannot_be_given_stays(forward: str, tmp_path: Path) -> None:
     cut, _, solution = made(text, "Net", tmp_path)
     assert cut["source"] == HEAD + text
     assert solution.specs == (Tensor((4, 6)),)
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("e = torch.zeros_like(x)\n        e.normal_()\n        return x + e", lambda x, noise: x + noise),
+        ("return x.bernoulli(0.25)", lambda x, noise: (noise < 0.25).float()),
+        ("return x + torch.bernoulli(x, p=0.25)", lambda x, noise: x + (noise < 0.25).float()),
+    ],
+)
+def test_what_is_drawn_in_place_or_by_another_probability_is_what_it_was(
+    body: str, wanted: Any, tmp_path: Path
+) -> None:
+    text = f"class Noisy(nn.Module):\n    def forward(self, x):\n        {body}\n"
+    _, namespace, solution = made(text, "Noisy", tmp_path)
+    x, noise = torch.full((4, 6), 1 / 8), torch.full((4, 6), 2 / 8)
+    assert len(solution.specs) == 2
+    assert torch.equal(runs(namespace, "Noisy", solution), wanted(x, noise))
+
+
+@pytest.mark.parametrize("drawn", ["Laplace", "LogNormal"])
+def test_other_distributions_with_a_loc_and_a_scale_are_left_alone(drawn: str, tmp_path: Path) -> None:
+    body = f"d = torch.distributions.{drawn}(x, x.exp())\n        return d.rsample()"
+    cut, _, solution = made(f"class Noisy(nn.Module):\n    def forward(self, x):\n        {body}\n", "Noisy", tmp_path)
+    assert len(solution.specs) == 1 and "noise" not in cut["source"]

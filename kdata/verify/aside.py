@@ -129,5 +129,8 @@ def _alike(ours: Tensors, one: dict[str, Any], theirs: Tensors, other: dict[str,
         return bool((wanted != got).mean() <= NEAR) if wanted.size else True
     with np.errstate(all="ignore"):
         both = np.isfinite(wanted) & np.isfinite(got)
+        lost = np.isnan(got) & np.isfinite(wanted)
         off, size = np.linalg.norm((got - wanted)[both]), np.linalg.norm(wanted[both])
-    return bool(off <= NEAR * size) and bool(both.any() or not np.isfinite(wanted).any())
+    return bool(off <= NEAR * size and lost.sum() <= NEAR * wanted.size) and bool(
+        both.any() or not np.isfinite(wanted).any()
+    )

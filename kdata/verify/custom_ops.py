@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import torch
@@ -31,7 +31,9 @@ class CustomOpDef:
             return self._function(*args, **named)
         bound = inspect.signature(self._function).bind(*args, **named)
         bound.apply_defaults()
-        return _differentiable(self._function, self._backward, self._setup).apply(*bound.args)
+        function = partial(self._function, **bound.kwargs)
+        setup = partial(self._setup, keyword_only_inputs=bound.kwargs) if self._setup and bound.kwargs else self._setup
+        return _differentiable(function, self._backward, setup).apply(*bound.args)
 
     def register_fake(self, function: Function, /) -> Function:
         """What compilers ask for its shapes; nobody does here."""

@@ -420,7 +420,7 @@ def _receipt(
 def harness() -> str:
     """Hash of the judge's own source."""
     files = sorted(Path(__file__).parent.rglob("*.py"))
-    return digest(*(f"{f.name}\n{f.read_text()}" for f in files))
+    return digest(*(f"{f.relative_to(Path(__file__).parent)}\n{f.read_text()}" for f in files))
 
 
 @cache

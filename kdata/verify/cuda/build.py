@@ -23,6 +23,8 @@ from kdata.verify.cuda import shim as cuda_shim
 LIBRARY = "library.so"
 NAME = "kdata_candidate"  # of the module
 LONGEST = 1 << 18  # bytes of a compiler's log that are read
+SYMBOLS = 1 << 23  # bytes of all that code needs
+NEEDED = re.compile(r"(?m)^\s*[Uwv] (.+)$")  # weak ones, too, are bound where they are found
 DEFINED = ("__CUDA_NO_HALF_OPERATORS__", "__CUDA_NO_HALF_CONVERSIONS__", "__CUDA_NO_BFLOAT16_CONVERSIONS__",
            "__CUDA_NO_HALF2_OPERATORS__")  # fmt: skip
 DROPPED = re.compile(
@@ -89,7 +91,10 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     if failed := [log for code, log in done if code]:
         return {"failed": first_error(failed[0])}
     objects = [f"{name}.o" for name in (["main", "cuda"] if call.cuda else ["main"])]
-    _, symbols = _run(["nm", "--undefined-only", "--no-sort", "--demangle", *objects], scratch, payload["seconds"])
+    listed = ["nm", "--undefined-only", "--no-sort", "--demangle", *objects]
+    code, symbols = _run(listed, scratch, payload["seconds"], SYMBOLS + 1)
+    if code or len(symbols.encode()) > SYMBOLS:
+        return {"failed": f"error: what it needs cannot be told: {first_error(symbols[:LONGEST])}"}
     builds = list(kernels("\n".join(log for _, log in done)))
     readable = _readable([b["kernel"] for b in builds], scratch)
     builds = [b | {"kernel": name} for b, name in zip(builds, readable, strict=True)]
@@ -221,8 +226,8 @@ def kernels(log: str) -> Iterator[dict[str, Any]]:
                "spills": int(spills[1]) if spills else None, "shared": int(used[2] or 0) if used else None}  # fmt: skip
 
 
-def _run(command: Sequence[str], folder: Path, seconds: float) -> tuple[int, str]:
-    """Exit status and log of a program."""
+def _run(command: Sequence[str], folder: Path, seconds: float, most: int = LONGEST) -> tuple[int, str]:
+    """Exit status and log of a program, at most so many bytes of it."""
     log = folder / f"{Path(command[0]).name}-{abs(hash(tuple(command)))}.log"
     with log.open("wb") as told:
         try:
@@ -231,12 +236,12 @@ def _run(command: Sequence[str], folder: Path, seconds: float) -> tuple[int, str
         except subprocess.TimeoutExpired:
             return 1, f"error: more than {seconds:.0f} s"
     with log.open("rb") as told:
-        text = told.read(LONGEST).decode("utf-8", "replace")
+        text = told.read(most).decode("utf-8", "replace")
     return code, text if code >= 0 else f"{text}\nerror: {Path(command[0]).name} was ended by signal {-code}"
 
 
 def _named(symbols: str) -> Iterator[str]:
-    yield from dict.fromkeys(line.partition(" U ")[2] for line in symbols.splitlines() if " U " in line)
+    yield from dict.fromkeys(NEEDED.findall(symbols))
 
 
 def _readable(names: Sequence[str], folder: Path) -> Iterable[str]:

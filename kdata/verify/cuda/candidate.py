@@ -111,11 +111,12 @@ def compiled(candidate: Candidate, options: Options, lenient: bool = False) -> P
         made = _kept.get(key)
         if made is None:
             try:
-                made = _compile(candidate, options, lenient)
+                made = _compile(candidate, options, key[1])
             except RejectedError as rejection:
                 made = rejection
         with _lock:
             _kept[key] = made
+            _kept.move_to_end(key)
             while len(_kept) > MOST:
                 _turns.pop(_kept.popitem(last=False)[0], None)
     if isinstance(made, RejectedError):
