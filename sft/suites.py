@@ -8,9 +8,9 @@ dataset with columns ``code``, ``name``, ``level``, as parquet files or on the H
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -71,10 +71,7 @@ def read_suite(suite: str, path: str, levels: Sequence[int] = (), most: int | No
     if not found:
         left = next((f" that can be a task: {d.reason}" for d in read if isinstance(d, Dropped)), "")
         raise ValueError(f"{path} holds no {suite} problems{left}")
-    seen: Counter[int] = Counter()
-    for problem in found:
-        seen[problem.level] += 1
-    chosen = found if most is None else [p for level in sorted(seen) for p in _of(found, level)[:most]]
+    chosen = [p for _, level in groupby(found, key=lambda p: p.level) for p in islice(level, most)]
     return Suite(chosen, [d for d in read if isinstance(d, Dropped)])
 
 
@@ -92,10 +89,6 @@ def family_step(trace: Callable[[str, str], tuple[str, ...]], version: str) -> S
                 yield Dropped("family", problem.id, "cannot be traced", name=problem.name)
 
     return Step("family", "1", Problem, Problem, name, {"trace": version})
-
-
-def _of(problems: Sequence[Problem], level: int) -> list[Problem]:
-    return [p for p in problems if p.level == level]
 
 
 def _order(problem: Problem) -> tuple[int, int, str]:

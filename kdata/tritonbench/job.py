@@ -17,6 +17,7 @@ from kdata.task import execute
 from kdata.tritonbench import emit
 from kdata.tritonbench.calls import Call, NoCallError, Reading, read
 from kdata.tritonbench.emit import NUMBER, TENSOR, Kind
+from kdata.verify.loading import line
 
 SEEDS = (0, 1, 2)
 NO_CALL, RAISES, RANDOM = "no call of the test can be cut out", "raises on a CPU", "random"
@@ -101,7 +102,7 @@ def _kinds(reading: Reading, call: Call) -> dict[str, Kind]:
         for code in (ast.parse(reading.reference), ast.fix_missing_locations(module)):
             exec(compile(code, "<problem>", "exec", dont_inherit=True), namespace)  # noqa: S102 - in the sandbox
     except Exception as error:
-        raise UnfitError(RAISES, _line(error)) from error
+        raise UnfitError(RAISES, line(error)) from error
     return {a.name: _kind(a.name, v) for a, v in zip(call.arguments, namespace["_values"], strict=True)}
 
 
@@ -127,7 +128,7 @@ def _tried(text: str) -> Fit:
     except UnfitError:
         raise
     except Exception as error:
-        raise UnfitError(RAISES, _line(error)) from error
+        raise UnfitError(RAISES, line(error)) from error
     finite = all(bool(torch.isfinite(a).all()) for _, answers in runs for a in answers)
     varied = any(not _same(a, b) for a, b in zip(runs[0][1], runs[1][1], strict=False))
     return Fit(text, runs[0][0], finite, varied)
@@ -168,7 +169,3 @@ def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
     return one.shape == other.shape and one.dtype == other.dtype and torch.equal(
         torch.nan_to_num(one), torch.nan_to_num(other)
     )  # fmt: skip
-
-
-def _line(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:300]

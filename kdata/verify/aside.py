@@ -35,7 +35,7 @@ WAYS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("grad", "Parameter"), ("parameter",)),
     **dict.fromkeys(("is_autocast_enabled", "is_autocast_cpu_enabled", "get_autocast_dtype", "get_autocast_gpu_dtype",
                      "is_autocast_available"), ("autocast",)),
-    **dict.fromkeys(("is_inference",), ("inferred",)),
+    "is_inference": ("inferred",),
     **dict.fromkeys(("get_default_dtype", "are_deterministic_algorithms_enabled", "initial_seed"), ("switches",)),
     **dict.fromkeys(("type", "isinstance"), ("kind", "parameter")),
     **dict.fromkeys(("dtype", "element_size", "itemsize", "is_floating_point", "float64", "float16", "bfloat16"),

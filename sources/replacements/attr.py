@@ -26,26 +26,25 @@ def ib(default=NOTHING, **options):
     return Attribute(default, **options)
 
 
-def declared(cls):
+def declared(cls, annotated):
     found = {}
     for kind in reversed(cls.__mro__):
         found.update(vars(kind).get("_declared", {}))
-    own = {n: a for n, a in vars(cls).items() if isinstance(a, Attribute)}
-    for name in vars(cls).get("__annotations__", {}) if not own else ():
-        value = vars(cls).get(name, NOTHING)
-        own[name] = value if isinstance(value, Attribute) else Attribute(value)
+    marked = {n: a for n, a in vars(cls).items() if isinstance(a, Attribute)}
+    values = {n: vars(cls).get(n, NOTHING) for n in vars(cls).get("__annotations__", {}) if annotated or not marked}
+    own = {n: v if isinstance(v, Attribute) else Attribute(v) for n, v in {**values, **marked}.items()}
     cls._declared = own
     return {**found, **own}
 
 
 def s(maybe_cls=None, **options):
     def wrap(cls):
-        attributes = declared(cls)
+        attributes = declared(cls, options.get("auto_attribs"))
         for name in cls._declared:
             if name in vars(cls):
                 delattr(cls, name)
         parameters = [
-            inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=inspect.Parameter.empty
+            inspect.Parameter(n.lstrip("_"), inspect.Parameter.POSITIONAL_OR_KEYWORD, default=inspect.Parameter.empty
                               if a.default is NOTHING else None if isinstance(a.default, Factory) else a.default)
             for n, a in attributes.items() if a.init
         ]  # fmt: skip
@@ -56,7 +55,8 @@ def s(maybe_cls=None, **options):
             if hasattr(self, "__attrs_pre_init__"):
                 self.__attrs_pre_init__()
             for name, attribute in attributes.items():
-                value = given[name] if name in given else attribute.start(self)
+                public = name.lstrip("_")
+                value = given[public] if public in given else attribute.start(self)
                 if value is not NOTHING:
                     object.__setattr__(self, name, attribute.converter(value) if attribute.converter else value)
             if hasattr(self, "__attrs_post_init__"):

@@ -195,7 +195,7 @@ def allowed(flags: Sequence[str], known: re.Pattern[str]) -> Iterator[str]:
         name, _, value = part.partition("=")
         if name in PASSED:
             value = (value or next(parts, "")).strip("'\"")
-            if DROPPED.fullmatch(value) or value == "-v":
+            if DROPPED.fullmatch(value):
                 continue
             if not all(PASSED[name].fullmatch(v) for v in value.split(",")):
                 raise RefusedError(f"{name} {value}")
