@@ -315,12 +315,13 @@ def _mend_masks() -> None:
 
         def materialize_pointers(self: Any, *arguments: Any) -> Any:
             pointers, mask = original(self, *arguments)
-            return pointers, whole.TensorHandle(mask, tl.int1)
+            return pointers, whole.TensorHandle(mask, tl.int1) if isinstance(mask, np.ndarray) else mask
 
         kind.materialize_pointers = materialize_pointers
 
-    around(whole.BlockPointerHandle)
-    around(whole.TensorDescHandle)
+    for name in ("BlockPointerHandle", "TensorDescHandle"):  # the former is gone from triton 3.9
+        if name in vars(whole):
+            around(vars(whole)[name])
 
 
 def _mend_casts(builder: Any, handle: Any) -> None:
