@@ -65,8 +65,13 @@ def lower(traced: Traced) -> str:
 
 def _shapes(lowering: GraphLowering) -> dict[str, tuple[Any, torch.dtype]]:
     """Shape and type of what operators made that were kept whole: the wrapper's text does not say them."""
-    made = (buffer for buffer in lowering.buffers if isinstance(buffer, ir.MultiOutput))
-    return {m.inputs[0].get_name(): (tuple(m.get_size()), m.get_dtype()) for m in made}  # type: ignore[union-attr]
+    made: dict[str, ir.Buffer] = {}
+    for buffer in lowering.buffers:
+        if isinstance(buffer, ir.MultiOutput):
+            made[buffer.inputs[0].get_name()] = buffer  # type: ignore[union-attr]
+        elif isinstance(buffer, ir.FallbackKernel) and isinstance(buffer.layout, ir.Layout):
+            made[buffer.get_name()] = buffer  # from torch 2.14 on, where there is one output
+    return {name: (tuple(buffer.get_size()), buffer.get_dtype()) for name, buffer in made.items()}
 
 
 def _keep_functional(*_: Any) -> None:
