@@ -20,6 +20,7 @@ from sources.registries import Registries, words
 from sources.rewrite import Text
 from sources.scope import BUILTINS, Reads, nodes, reads
 from sources.symbols import Here, Inner, Missing, Package, Target
+from sources.weights import loading
 
 # Decorators without which a task computes the same.
 _NOISE = re.compile(
@@ -219,9 +220,9 @@ class Slicer:
         return piece
 
     def dead(self, path: str, node: ast.stmt) -> dict[int, ast.stmt]:
-        """Statements of a piece that a task does without: prints, imports, branches never taken or that load files."""
+        """Statements of a piece that a task does without: prints, imports, branches never taken, what loads weights."""
         if id(node) not in self._dead:
-            found: dict[int, ast.stmt] = {id(s): s for s in branches(node)}
+            found: dict[int, ast.stmt] = {id(s): s for s in [*branches(node), *loading(node)]}
             quiet = getattr(node, "name", "") != MAIN  # what a script prints is the result of what we want to see
             for inner in nodes(node):
                 if isinstance(inner, ast.Import | ast.ImportFrom) or quiet and _is_print(inner):

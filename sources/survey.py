@@ -24,10 +24,11 @@ from sources.registries import words_in
 from sources.roots import Roots
 from sources.scope import nodes
 from sources.symbols import Package
+from sources.weights import loading
 
 MAX_AT_ONCE = 4 << 20  # characters of a framework that are parsed at once
 RARELY = 500_000  # new objects between two looks for garbage
-REMEMBERED = (nodes, branches, harmful, words_in)  # each keeps the trees that it was asked about
+REMEMBERED = (nodes, branches, harmful, loading, words_in)  # each keeps the trees that it was asked about
 Look = tuple[Package, Hints]
 
 

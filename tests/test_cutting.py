@@ -277,3 +277,23 @@ def test_a_module_with_a_lock_runs_and_one_that_opens_a_file_on_a_branch_is_cut_
     assert torch.equal(namespace["Net"]()(x), x * 2)
     with pytest.raises(NotImplementedError):
         namespace["Net"]("somewhere")
+
+
+def test_weights_are_not_loaded_from_files_but_copies_of_weights_stay() -> None:
+    text = HEAD + (
+        "class Net(nn.Module):\n    def __init__(self, dim, path='weights.pth'):\n        super().__init__()\n"
+        "        self.up = nn.Linear(dim, dim)\n        self.down = nn.Linear(dim, dim)\n"
+        "        self.down.load_state_dict(self.up.state_dict())\n        self.restore(path)\n"
+        "        own = self.state_dict()\n        saved = torch.load(path)\n        kept = {}\n"
+        "        for name, value in saved.items():\n            kept[name] = value\n"
+        "        self.load_state_dict(kept)\n\n"
+        "    def restore(self, path):\n        self.load_state_dict(torch.load(path, map_location='cpu'))\n\n"
+        "    def forward(self, x):\n        return self.down(self.up(x))\n"
+    )
+    source = cut({"net.py": text}, "net.py", "Net")
+    assert "torch.load" not in source
+    assert "saved" not in source
+    assert "self.down.load_state_dict(self.up.state_dict())" in source
+    scope: dict[str, Any] = {}
+    exec(source, scope)
+    assert scope["Net"](4)(torch.ones(1, 4)).shape == (1, 4)
