@@ -63,7 +63,7 @@ def mined(source: str, out: str, limit: int | None, seed: int, workers: int, siz
 
 
 def table(rows: Sequence[Mined]) -> Table:
-    """Sources by what was found in them, cut, and runs; why the rest was lost; and what a task cost.
+    """Sources by what was found in them, cut, and runs; and what a task cost.
 
     The share of what runs is of all that was tried, and in parentheses of what of it computes.
     """
@@ -71,15 +71,27 @@ def table(rows: Sequence[Mined]) -> Table:
     shown.add_column("source", overflow="fold")
     for name in ("found", "cut", "runnable", "share", "lost", "CPU s a task"):
         shown.add_column(name, justify="right")
-    shown.add_column("lost by reason", overflow="fold")
     for row in rows:
-        shown.add_row(row.source, *_cells(row), _why(row.reasons))
+        shown.add_row(row.source, *_cells(row))
     if len(rows) > 1:
         shown.add_section()
         every = sum((r.reasons for r in rows), Counter[str]())
         total = Mined("all", tuple(t for r in rows for t in r.tasks), sum(r.cut for r in rows), every,
                       sum(r.seconds for r in rows), sum(r.made for r in rows))  # fmt: skip
-        shown.add_row(total.source, *_cells(total), _why(every))
+        shown.add_row(total.source, *_cells(total))
+    return shown
+
+
+def losses(rows: Sequence[Mined]) -> Table:
+    """Why the rest of each source is no task, most frequent first."""
+    shown = Table(title="Not made into tasks", title_justify="left")
+    shown.add_column("source", overflow="fold")
+    shown.add_column("number", justify="right")
+    shown.add_column("reason", overflow="fold")
+    for row in rows:
+        for place, (reason, count) in enumerate(_why(row.reasons)):
+            shown.add_row("" if place else row.source, str(count), reason)
+        shown.add_section()
     return shown
 
 
@@ -91,9 +103,7 @@ def _cells(row: Mined) -> list[str]:
     return [*map(str, (row.found, row.cut, len(row.tasks))), f"{of_all} ({of_computing})", str(lost), cost]
 
 
-def _why(reasons: Counter[str]) -> str:
+def _why(reasons: Counter[str]) -> list[tuple[str, int]]:
     ordered = sorted(reasons.items(), key=lambda i: (-i[1], i[0]))
     rest = sum(count for _, count in ordered[REASONS:])
-    return ", ".join(
-        [*(f"{reason} {count}" for reason, count in ordered[:REASONS]), *([f"others {rest}"] if rest else [])]
-    )
+    return [*ordered[:REASONS], *([("others", rest)] if rest else [])]

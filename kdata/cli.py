@@ -80,7 +80,7 @@ def mine(
     """
     from rich.console import Console
 
-    from flows.mine_source import mined, table
+    from flows.mine_source import losses, mined, table
     from sources import mine as mining
     from sources.explain import explain_source
 
@@ -93,7 +93,7 @@ def mine(
     rows = [mined(source, out, limit, seed, _cores(workers), SHARD_SIZE, inline) for source in sources]
     tasks = [t for row in rows for t in row.tasks]
     mining.write_tasks(tasks, out)
-    Console().print(table(rows))
+    Console().print(table(rows), losses(rows))
     print(f"{len(tasks)} tasks in {out}")
 
 

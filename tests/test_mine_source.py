@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from flows.mine_source import mined, table
+from flows.mine_source import losses, mined, table
 
 NETS = """import torch
 import torch.nn as nn
@@ -50,7 +50,8 @@ def test_every_definition_of_a_source_is_a_task_or_has_its_reason(tmp_path: Path
     again = mined(str(tmp_path / "lib"), out, None, 0, 1, 25)
     assert (again.seconds, again.made, again.reasons, len(again.tasks)) == (0, 0, row.reasons, 1)
     shown = io.StringIO()
-    Console(file=shown, width=200).print(table([row, again]))
+    Console(file=shown, width=200).print(table([row, again]), losses([row, again]))
     (whole,) = (line for line in shown.getvalue().splitlines() if " all " in line)
     assert re.findall(r"[\d%]+", whole)[:6] == ["10", "4", "2", "25%", "100%", "0"]
-    assert "abstract 2, computes nothing 2, duplicate 2, no forward 2" in whole
+    told = re.findall(r"(\d) │ ([a-z ]+?) +│", shown.getvalue().partition("Not made into tasks")[2])
+    assert told == [("1", reason) for reason in ("abstract", "computes nothing", "duplicate", "no forward")] * 2
