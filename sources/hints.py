@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from sources.desugar import arguments
 from sources.documents import values
 from sources.registries import words
+from sources.said import FIELD, Said, said
 from sources.scope import nodes, reads, walk
 from sources.spelling import Spelling, constructor
 from sources.symbols import External, Here, Package, Target
@@ -200,20 +201,26 @@ class Hints:
                 elif name == "add_argument":
                     for option, value in arguments(node):
                         self._count(option, value, 6)
-            else:
-                for name, given, weight in _said(node):
-                    given = given.orelse if isinstance(given, ast.IfExp) else given
-                    if isinstance(given, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp):
-                        self._count(name, ast.unparse(given), weight)
+                    continue
+            self._hold(said(node))
+
+    def _hold(self, values: Iterable[Said]) -> None:
+        for name, given, weight in values:
+            given = given.orelse if isinstance(given, ast.IfExp) else given
+            if isinstance(given, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp):
+                self._count(name, ast.unparse(given), weight)
 
     def _count(self, name: str, value: str, weight: int) -> None:
         try:
             known = ast.literal_eval(value)
         except (ValueError, SyntaxError, TypeError):
             return
-        if known == 0 and _COUNT.search(name):  # what is counted when the program runs
+        flag = isinstance(known, bool)
+        if known == 0 and not flag and _COUNT.search(name):  # what is counted when the program runs
             return
-        if known not in (None, "", (), [], {}) and not isinstance(known, bool) and value == ascii(known):
+        if flag and weight < FIELD:  # what other functions take for a flag of this name
+            return
+        if known not in (None, "", (), [], {}) and value == ascii(known):
             self.counts[name][value] += weight
 
     def _site(self, path: str, statement: ast.stmt, node: ast.Call) -> Site:
@@ -319,23 +326,3 @@ def _held(statement: ast.stmt, line: int) -> dict[str, ast.expr]:
     found = (n for n in nodes(statement) if isinstance(n, ast.Assign) and n.lineno < line and len(n.targets) == 1)
     return {ast.unparse(n.targets[0]): n.value for n in sorted(found, key=lambda n: n.lineno)
             if isinstance(n.targets[0], ast.Name | ast.Attribute)}  # fmt: skip
-
-
-def _said(node: ast.AST) -> Iterator[tuple[str, ast.expr, int]]:
-    """Values that a statement gives to names, with how much that counts."""
-    if isinstance(node, ast.FunctionDef):
-        given = [*node.args.posonlyargs, *node.args.args]
-        last = given[len(given) - len(node.args.defaults) :]
-        pairs = [*zip(last, node.args.defaults, strict=True),
-                 *zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)]  # fmt: skip
-        yield from ((argument.arg, default, 1) for argument, default in pairs if default is not None)
-    elif isinstance(node, ast.ClassDef):
-        for field_ in node.body:
-            if isinstance(field_, ast.AnnAssign) and isinstance(field_.target, ast.Name) and field_.value is not None:
-                yield field_.target.id, field_.value, 3
-    elif isinstance(node, ast.Assign):
-        yield from ((t.attr, node.value, 1) for t in node.targets if isinstance(t, ast.Attribute))
-    elif isinstance(node, ast.Dict):
-        for key, value in zip(node.keys, node.values, strict=True):
-            if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                yield key.value, value, 1

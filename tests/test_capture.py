@@ -193,3 +193,19 @@ def test_what_touches_the_system_is_left_out_where_it_is_not_needed() -> None:
 def test_docstrings_go_where_a_text_is_too_long() -> None:
     text = 'def f():\n    """Long."""\n\n\nclass C:\n    """Long."""\n\n    x = 1\n'
     assert without_docstrings(text) == "def f():\n    pass\n\n\nclass C:\n\n    x = 1\n"
+
+
+def test_holders_of_settings_and_constants_of_scripts_tell_defaults() -> None:
+    text = (
+        "class hparams:\n    mel_channels = 80\n    strides = [2, 3]\n    use_gate = True\n\n\n"
+        "class Layer:\n    growth = 7\n    def run(self):\n        return 3\n\n\n"
+        "def get(**given):\n    return Namespace(**dict(conv_kernel=(3, 5, 5), rnn_dim=1024, **given))\n\n\n"
+        "HIDDEN_SIZE = 96\nx = torch.zeros(4, dtype=3)\nn = 5\n"
+        "def train(flag_of=True):\n    Net(code_size=24, flag_of=True)\n"
+    )
+    known = Hints(Package({"m.py": text})).defaults(
+        ["mel_channels", "strides", "use_gate", "growth", "conv_kernel", "rnn_dim", "hidden_size", "dtype", "n",
+         "code_size", "flag_of"]
+    )  # fmt: skip
+    assert known == {"mel_channels": "80", "strides": "[2, 3]", "use_gate": "True", "growth": "7", "conv_kernel": "(3, 5, 5)",
+                     "rnn_dim": "1024", "hidden_size": "96", "code_size": "24"}  # fmt: skip

@@ -1,0 +1,80 @@
+"""Values that statements of a package give to names: defaults, fields, settings of holders, constants of scripts.
+
+How much one counts says how sure it is that the name is a setting: records and classes that only hold values most,
+variables of a function least.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+FIELD, SETTING, ONCE = 3, 3, 1
+SHORTEST = 3  # characters of the name of a variable that may be a setting: others are counters
+_HOLDER = ("dict", "Namespace", "SimpleNamespace", "EasyDict", "edict", "AttrDict", "Munch", "HParams", "DotMap",
+           "Bunch", "ConfigDict")  # fmt: skip
+# Calls whose keywords are arguments of an operator: they tell nothing of this package's names.
+_OPERATORS = (
+    "nn",
+    "torch",
+    "F",
+    "np",
+    "numpy",
+    "plt",
+    "optim",
+    "random",
+    "os",
+    "pd",
+    "cv2",
+    "tf",
+    "math",
+    "transforms",
+)
+Said = tuple[str, ast.expr, int]  # name, value, how much it counts
+
+
+def said(node: ast.AST) -> Iterator[Said]:
+    """Values that a statement, or a mapping or call in one, gives to names."""
+    if isinstance(node, ast.FunctionDef):
+        yield from _defaults(node)
+    elif isinstance(node, ast.ClassDef):
+        yield from _fields(node)
+    elif isinstance(node, ast.Assign):
+        yield from ((t.attr, node.value, ONCE) for t in node.targets if isinstance(t, ast.Attribute))
+        names = (t.id for t in node.targets if isinstance(t, ast.Name) and len(t.id) >= SHORTEST)
+        yield from ((n.lower() if n.isupper() else n, node.value, ONCE) for n in names)
+    elif isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key.value, value, ONCE
+    elif isinstance(node, ast.Call):
+        yield from _keywords(node)
+
+
+def _defaults(node: ast.FunctionDef) -> Iterator[Said]:
+    given = [*node.args.posonlyargs, *node.args.args]
+    last = given[len(given) - len(node.args.defaults) :]
+    pairs = [*zip(last, node.args.defaults, strict=True),
+             *zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)]  # fmt: skip
+    yield from ((argument.arg, default, ONCE) for argument, default in pairs if default is not None)
+
+
+def _fields(node: ast.ClassDef) -> Iterator[Said]:
+    """Fields of a record, and what a class that has no methods of its own holds."""
+    holds = not any(isinstance(s, ast.FunctionDef) and s.name != "__init__" for s in node.body)
+    for field in node.body:
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and field.value is not None:
+            yield field.target.id, field.value, FIELD
+        elif isinstance(field, ast.Assign) and holds:
+            yield from ((t.id, field.value, FIELD) for t in field.targets if isinstance(t, ast.Name))
+
+
+def _keywords(node: ast.Call) -> Iterator[Said]:
+    """Settings in a call that makes a holder of them, or gives them to a part of the package."""
+    name = ast.unparse(node.func) if isinstance(node.func, ast.Name | ast.Attribute) else ""
+    if not name or name.split(".")[0] in _OPERATORS:
+        return
+    holds = name in _HOLDER or name.split(".")[-1].lower().endswith(("config", "params", "args"))
+    for keyword in node.keywords:
+        if keyword.arg is not None and (holds or len(keyword.arg) >= SHORTEST):
+            yield keyword.arg, keyword.value, SETTING if holds else ONCE
