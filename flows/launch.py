@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
-
-from rich.console import Console
 
 from flows.build_options import BuildOptions
 from flows.finish import Outcome, finish
 from flows.kernelbook import Build
 from flows.runners import Threads
-from kdata.progress import Lines, Terminal, Watcher
 from kdata.server import private_server
+from kdata.terminal import resumable, watching
 
 
 def launch(options: BuildOptions) -> Outcome:
@@ -53,37 +46,8 @@ def _send_logs() -> None:
 
 
 def _threads(options: BuildOptions) -> Outcome:
-    with _resumable(), _watcher(options.parallel) as watcher:
+    with resumable(), watching(options.parallel) as watcher:
         with Threads(options.parallel) as runner:
             build = Build(options, runner, watcher)
             published = build.run()
         return finish(build, published)
-
-
-@contextmanager
-def _watcher(parallel: int) -> Iterator[Watcher]:
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield Lines(parallel)
-        return
-    with Terminal(parallel, console) as bars:
-        yield bars
-
-
-@contextmanager
-def _resumable() -> Iterator[None]:
-    """Let Ctrl-C end the process at once.
-
-    Threads cannot be stopped, unfinished shards are worth nothing, and the sandbox's processes end with ours.
-    """
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        Console(stderr=True).show_cursor(True)
-        os.write(sys.stderr.fileno(), b"\nkdata: stopped. The same command goes on from the last finished shard.\n")
-        os._exit(130)
-
-    before = signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -12,6 +12,7 @@ from rich.table import Table
 from flows.build_options import shares
 from kdata.record import Definition, SourceFile, Task
 from kdata.shards import Store
+from kdata.terminal import Tally, resumable, watching
 from sources import repositories
 from sources.collect import collect
 from sources.mine import LARGE, Meter
@@ -54,8 +55,9 @@ def mined(source: str, out: str, limit: int | None, seed: int, workers: int, siz
     limits = [None] * max(1, len(found) // size) if limit is None else shares(limit, size)
     steps = [repositories.step(share, part, len(limits), LARGE, meter) for part, share in enumerate(limits)]
     finished = {s.output([cut.name]) for s in steps if store.manifest(s.output([cut.name])) is not None}
-    with ThreadPoolExecutor(workers) as threads:
-        manifests = list(threads.map(lambda step: step.run(store, [cut.name]), steps))
+    with resumable(), watching(workers) as watcher, ThreadPoolExecutor(workers) as threads:
+        tally = Tally(f"mine {source}", len(found) * (len(steps) - len(finished)) // len(steps), watcher)
+        manifests = list(threads.map(lambda step: step.run(store, [cut.name], tally.settle), steps))
     reasons = sum((Counter(m.reasons) for m in [cut, *manifests]), Counter[str]())
     tasks = tuple(t for m in manifests for t in store.read(m.name, Task))
     made = sum(m.kept for m in manifests if m.name not in finished)

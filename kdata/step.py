@@ -18,6 +18,7 @@ from kdata.shards import Manifest, Store
 
 In = TypeVar("In")
 Out = TypeVar("Out")
+Settled = Callable[[bool], None]  # is told of each record whether it is kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +41,27 @@ class Step(Generic[In, Out]):
         key = json.dumps([self.version, dict(self.parameters), list(inputs)], sort_keys=True)
         return f"{self.name}/{digest(self.name, key)}"
 
-    def run(self, store: Store, inputs: Sequence[str]) -> Manifest:
+    def run(self, store: Store, inputs: Sequence[str], settled: Settled | None = None) -> Manifest:
         """Make the output shard, unless it is already finished, and return its manifest."""
         name = self.output(inputs)
         if finished := store.manifest(name):
             return finished
-        return self.write(store, name, inputs, [r for shard in inputs for r in store.read(shard, self.takes)])
+        records = [r for shard in inputs for r in store.read(shard, self.takes)]
+        return self.write(store, name, inputs, records, settled)
 
-    def run_on(self, store: Store, records: Sequence[In]) -> Manifest:
+    def run_on(self, store: Store, records: Sequence[In], settled: Settled | None = None) -> Manifest:
         """Like ``run``, for records in hand: their ids stand for the input shard."""
-        inputs = [digest(*(str(getattr(r, "id", "")) for r in records))]
-        name = self.output(inputs)
-        return store.manifest(name) or self.write(store, name, inputs, records)
+        inputs = _inputs(records)
+        return self.finished(store, records) or self.write(store, self.output(inputs), inputs, records, settled)
 
-    def write(self, store: Store, name: str, inputs: Sequence[str], records: Sequence[In]) -> Manifest:
-        """Run the stage on records in hand and write the shard ``name``."""
+    def finished(self, store: Store, records: Sequence[In]) -> Manifest | None:
+        """The manifest of what an earlier run made of these records."""
+        return store.manifest(self.output(_inputs(records)))
+
+    def write(
+        self, store: Store, name: str, inputs: Sequence[str], records: Sequence[In], settled: Settled | None = None
+    ) -> Manifest:
+        """Run the stage on records in hand and write the shard ``name``; ``settled`` is told of each outcome."""
         started = time.monotonic()
         kept: list[Out] = []
         dropped: list[Dropped] = []
@@ -63,6 +70,8 @@ class Step(Generic[In, Out]):
                 dropped.append(outcome)
             else:
                 kept.append(outcome)
+            if settled:
+                settled(not isinstance(outcome, Dropped))
         reasons = dict(Counter(d.reason for d in dropped))
         manifest = Manifest(
             name, self.name, self.makes.__name__, len(kept), len(dropped), reasons, list(inputs),
@@ -70,3 +79,8 @@ class Step(Generic[In, Out]):
         )  # fmt: skip
         store.write(self.makes, kept, dropped, manifest)
         return manifest
+
+
+def _inputs(records: Sequence[Any]) -> list[str]:
+    """What stands for the input shard of records in hand."""
+    return [digest(*(str(getattr(r, "id", "")) for r in records))]

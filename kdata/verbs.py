@@ -18,6 +18,7 @@ from kdata.record import Candidate, Origin, Pair, Task, records
 from kdata.shards import Manifest, Store, required
 from kdata.step import Step
 from kdata.task import find_entry_point
+from kdata.terminal import Tally, resumable, watching
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -30,13 +31,13 @@ FOREIGN: Mapping[type, tuple[tuple[str, ...], Callable[[Mapping[str, Any]], Any]
 def run(step: Step[In, Out], given: Sequence[In], out: str, size: int | None, workers: int) -> list[Manifest]:
     """Run a stage over records in shards of ``size`` (None: all in one) and return the manifests, in order.
 
-    Finished shards are left as they are, so that the same command resumes.
+    Finished shards are left as they are, so that the same command resumes. Progress goes to standard error.
     """
     store = Store(out)
     chunks = [given[i : i + size] for i in range(0, len(given), size)] if size else [given]
-
-    with ThreadPoolExecutor(workers) as threads:
-        return list(threads.map(lambda chunk: step.run_on(store, chunk), chunks))
+    with resumable(), watching(workers) as watcher, ThreadPoolExecutor(workers) as threads:
+        tally = Tally(step.name, sum(len(chunk) for chunk in chunks if not step.finished(store, chunk)), watcher)
+        return list(threads.map(lambda chunk: step.run_on(store, chunk, tally.settle), chunks))
 
 
 def read_all(paths: Sequence[str], kind: type[In]) -> list[In]:
