@@ -53,7 +53,7 @@ def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iter
 
 def _lacking(message: str, frame: types.FrameType, line: int, specs: Specs, module: nn.Module) -> Iterator[Specs]:
     """Inputs with an optional one that is None where a line needs it."""
-    text = linecache.getline(frame.f_code.co_filename, line)
+    text = _statement(frame.f_code.co_filename, line)
     if "NoneType" in message or "None" in message or re.search(r"assert .* is not None", text):
         for name in dict.fromkeys(re.findall(r"[^\W\d]\w*", text)):
             if name in frame.f_locals and frame.f_locals[name] is None:
@@ -63,6 +63,18 @@ def _lacking(message: str, frame: types.FrameType, line: int, specs: Specs, modu
 @functools.lru_cache(maxsize=4)
 def _tree(text: str) -> ast.Module:
     return ast.parse(text)
+
+
+def _statement(file: str, line: int) -> str:
+    """The lines of the statement that a line is part of, of a block its head only."""
+    try:
+        path = statements(_tree("".join(linecache.getlines(file))), line)
+    except SyntaxError:
+        path = []
+    last = line
+    if path and not hasattr(path[-1], "body"):
+        line, last = path[-1].lineno, path[-1].end_lineno or line
+    return "".join(linecache.getline(file, n) for n in range(line, last + 1))
 
 
 def _tested(file: str, line: int) -> ast.expr | None:

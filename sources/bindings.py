@@ -56,11 +56,12 @@ def parse(path: str, text: str, own: Callable[[str], bool]) -> File:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"{type(error).__name__}: {error}".splitlines()[0]) from error
     file = File(path, text, tree, own)
-    _bind(file, tree.body)
+    _bind(file, tree.body, always=True)
     return file
 
 
-def _bind(file: File, body: Iterable[ast.stmt]) -> None:
+def _bind(file: File, body: Iterable[ast.stmt], always: bool = False) -> None:
+    """Note what statements bind; ``always``: they are executed whenever the file is."""
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             file.bind(node.name, node)
@@ -71,7 +72,7 @@ def _bind(file: File, body: Iterable[ast.stmt]) -> None:
                 else:
                     file.bind(name, how)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
-            _assignment(file, node)
+            _assignment(file, node, always)
         elif isinstance(node, ast.AugAssign):
             file.extras.setdefault(_root(node.target), []).append(node)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -84,7 +85,7 @@ def _bind(file: File, body: Iterable[ast.stmt]) -> None:
             fails = any(_foreign(file, s) for s in node.body)
             _bind(file, [*handlers, *node.body] if fails else [*node.body, *node.orelse, *handlers])
         elif isinstance(node, ast.With):
-            _bind(file, node.body)
+            _bind(file, node.body, always)
 
 
 def _foreign(file: File, node: ast.stmt) -> bool:
@@ -99,8 +100,11 @@ def _foreign(file: File, node: ast.stmt) -> bool:
     return any(name.split(".")[0] not in known and not file.own(name) for name in names)
 
 
-def _assignment(file: File, node: ast.Assign | ast.AnnAssign) -> None:
+def _assignment(file: File, node: ast.Assign | ast.AnnAssign, always: bool) -> None:
     if node.value is None:
+        return
+    if always and (again := _changed(file, node)):
+        file.extras.setdefault(again, []).append(node)
         return
     for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
         if isinstance(target, ast.Attribute | ast.Subscript):
@@ -109,6 +113,15 @@ def _assignment(file: File, node: ast.Assign | ast.AnnAssign) -> None:
             for name in ast.walk(target):
                 if isinstance(name, ast.Name):
                     file.bind(name.id, node)
+
+
+def _changed(file: File, node: ast.Assign | ast.AnnAssign) -> str:
+    """The name in ``table = torch.from_numpy(table)``, a constant that is made from what it was before; else ""."""
+    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    if not isinstance(target, ast.Name) or target.id not in file.bindings:
+        return ""
+    reads = any(isinstance(n, ast.Name) and n.id == target.id for n in ast.walk(node.value or ast.Pass()))
+    return target.id if reads and all(isinstance(b, ast.Assign) for b in file.bindings[target.id]) else ""
 
 
 def _conditional(file: File, node: ast.If) -> None:

@@ -190,10 +190,12 @@ def _weightless(maker: Any) -> Any:
 
 
 def _run_weightless(model: nn.Module) -> None:
+    """Run a model as it is made, else in evaluation mode: in training it may ask for targets."""
     with torch.device("meta"):
-        for specs in _images(model, starts(model)[:MAX_STARTS]):
+        first = list(_images(model, starts(model)[:MAX_STARTS]))
+        for specs, training in ((s, t) for t in (model.training, False) for s in first):
             try:
-                if has_tensor(model(*(draw(s) for s in specs))):
+                if has_tensor(model.train(training)(*(draw(s) for s in specs))):
                     return
             except Exception:  # noqa: BLE001, S112 - inputs of another shape may do
                 continue

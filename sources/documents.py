@@ -19,6 +19,7 @@ EXAMPLES, SETTINGS = ".md", (".json", ".yaml", ".yml")
 MAX_SETTINGS = 64 << 10  # characters of a configuration: longer ones are data
 MAX_EXAMPLES = 200 << 10  # characters of a README: longer ones are lists
 MAX_FILES = 200  # of each kind that are read
+Section = tuple[tuple[str, str], ...]  # names and expressions of one mapping
 _PYTHON = re.compile(r"(python|py)\b", re.I)
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.) ?", re.M)
 
@@ -56,11 +57,14 @@ def _as_file(code: str) -> str:
     return f"{head}\n\n\ndef {MAIN}():\n{run}\n" if run and imports else ""
 
 
-def values(text: str) -> list[tuple[str, str]]:
-    """Names and values, as expressions, of a JSON or YAML configuration; none where it cannot be read."""
+def sections(text: str) -> list[Section]:
+    """The mappings of a JSON or YAML configuration, outer ones first: names and values, as expressions.
+
+    None where it cannot be read.
+    """
     try:
         whole = json.loads(text) if text.lstrip().startswith(("{", "[")) else yaml.load(text, _WithoutAliases)  # noqa: S506
-        return list(_leaves(whole))
+        return list(_sections(whole))
     except (ValueError, yaml.YAMLError, RecursionError):
         return []
 
@@ -74,18 +78,17 @@ class _WithoutAliases(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
 
-def _leaves(node: Any) -> Iterator[tuple[str, str]]:
+def _sections(node: Any) -> Iterator[Section]:
     if isinstance(node, dict):
-        for name, value in node.items():
-            if isinstance(name, str) and name.isidentifier() and _plain(value):
-                yield name, repr(value)
-            yield from _leaves(value)
-    elif isinstance(node, list):
-        for value in node:
-            yield from _leaves(value)
+        named = ((name, value) for name, value in node.items() if isinstance(name, str) and name.isidentifier())
+        yield tuple((name, repr(value)) for name, value in named if _literal(value))
+        node = list(node.values())
+    for value in node if isinstance(node, list) else ():
+        yield from _sections(value)
 
 
-def _plain(value: Any) -> bool:
-    if isinstance(value, list):
-        return all(_plain(v) for v in value)
+def _literal(value: Any) -> bool:
+    """Whether a value is plain, or holds plain ones only."""
+    if isinstance(value, list | dict):
+        return all(map(_literal, [*value, *value.values()] if isinstance(value, dict) else value))
     return value is None or isinstance(value, bool | int | float | str)

@@ -15,11 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sources.desugar import arguments
-from sources.documents import values
+from sources.documents import sections
+from sources.likeness import Likeness, asked
 from sources.registries import words
 from sources.said import FIELD, Said, said
 from sources.scope import nodes, reads, walk
-from sources.spelling import Spelling, constructor
+from sources.settings import Settings, builds, mapping
+from sources.spelling import Spelling, constructor, required
 from sources.symbols import External, Here, Package, Target
 
 MAX_CALLS = 40  # calls of one class that are looked at
@@ -48,6 +50,21 @@ class Site:
     @property
     def known(self) -> int:
         return sum(a is not None for a in self.positional) + len(self.named)
+
+    def complete(self, other: Site, names: list[str]) -> None:
+        """Take from another call the arguments that could not be read; ``names`` are those by position."""
+        for name, made in other.named.items():
+            at = names.index(name) if name in names else len(self.positional)
+            if at < len(self.positional):
+                if self.positional[at] is not None:
+                    continue
+                self.positional[at] = made
+            elif name in self.named:
+                continue
+            else:
+                self.named[name] = made
+            self.needs, self.targets = self.needs | other.needs, self.targets | other.targets
+            self.made.append(made)
 
     def words(self) -> set[str]:
         """Strings among the arguments."""
@@ -94,18 +111,24 @@ class Hints:
         self.everywhere: Mapping[str, list[Place]] | None = None  # calls in files that are not looked through, too
         self.counts: dict[str, Counter[str]] = defaultdict(Counter)  # how often names are given values
         self._mentions: dict[str, dict[Here, ast.Name | ast.Attribute]] = defaultdict(dict)  # name -> who says it
+        self._settings = Settings()
+        self._likeness = Likeness(package)
         self._kinds: dict[Here, str] = {}  # of these: a "class", a "function", or "ready": one that just runs
         for path in package.looked_through():
             if path not in package.replacements and (file := package.file(path)) is not None:
                 for statement in file.tree.body:
                     self._scan(path, statement)
-        for text in settings:
-            for name, value in values(text):
-                self._count(name, value, 4)
+        for section in (s for text in settings for s in sections(text)):
+            self._settings.add(dict(section))
+            for name, value in section:
+                if not value.startswith("{"):
+                    self._count(name, value, 4)
 
     def defaults(self, words: Iterable[str]) -> dict[str, str]:
-        """The most usual default of each of these names, as an expression."""
-        return {w: c.most_common(1)[0][0] for w in sorted(set(words)) if (c := self.counts.get(w))}
+        """The most usual default of each of these names, as an expression; those of one configuration stay together."""
+        known = sorted(set(words))
+        usual = {w: c.most_common(1)[0][0] for w in known if (c := self.counts.get(w))}
+        return usual | {w: v for w, v in self._settings.together(known).items() if w in usual}
 
     def sites(self, key: Here) -> list[Site]:
         """Calls of a class, those with the most readable arguments first."""
@@ -116,9 +139,30 @@ class Hints:
                 site = self._site(path, statement, node)
                 if site.known:
                     found.setdefault(ast.unparse(node), site)
-        best = sorted(found.values(), key=lambda s: -s.known)[:MAX_SITES]
+        best = sorted([*found.values(), *self._configured(key)], key=lambda s: -s.known)[:MAX_SITES]
         typed = self._typed(key)
+        for site in best if typed.known else ():
+            site.complete(typed, self._parameters(key))
         return [*best, typed] if typed.known else best
+
+    def _parameters(self, key: Here) -> list[str]:
+        """Names of what a class's own constructor takes by position."""
+        file = self.package.file(key.file)
+        node = (
+            next((d for d in reversed(file.bindings[key.name]) if isinstance(d, ast.ClassDef)), None) if file else None
+        )
+        init = constructor(node) if node else None
+        return [a.arg for a in init.args.args[1:]] if init else []
+
+    def _configured(self, key: Here) -> Iterator[Site]:
+        """Calls of a class that configurations say."""
+        file = self.package.file(key.file)
+        node = next((d for d in file.bindings[key.name] if isinstance(d, ast.ClassDef)), None) if file else None
+        init = constructor(node) if node else None
+        given = init.args if init else None
+        names = None if given is None or given.kwarg else [a.arg for a in [*given.args[1:], *given.kwonlyargs]]
+        for inside in self._settings.of(key.name, names):
+            yield Site([], {name: ast.parse(text, mode="eval").body for name, text in inside.items()})
 
     def calls(self) -> dict[str, list[Place]]:
         """Where what is written like a class is called, by its name: the first calls of each."""
@@ -149,8 +193,18 @@ class Hints:
         for argument in [*init.args.args[1:], *init.args.kwonlyargs] if init else []:
             if (made := spelling.asked(key.file, argument.annotation, argument.arg)) is not None:
                 site.named[argument.arg] = made
+        for name, (like, definition) in self._alike(key, node, set(site.named)) if node else ():
+            if (made := spelling.instance(like, definition)) is not None:
+                site.named[name] = made
         site.needs, site.targets = spelling.needs, spelling.targets
         return site
+
+    def _alike(self, key: Here, node: ast.ClassDef, known: set[str]) -> Iterator[tuple[str, tuple[Here, ast.ClassDef]]]:
+        """Required parameters, and the classes of the package that have what they are asked for."""
+        uses = asked(node)
+        for name in (n for n, _ in required(node) if n in uses and n not in known):
+            if (found := self._likeness.of(uses[name], key)) is not None:
+                yield name, found
 
     def _usual(self, name: str) -> str | None:
         return self.defaults([name]).get(name)
@@ -198,10 +252,14 @@ class Hints:
                 name = _called(node)
                 if name[:1].isupper() and (node.args or node.keywords):
                     self._calls[name].append((path, statement, node))
+                elif builds(node):
+                    self._settings.add(mapping(node))
                 elif name == "add_argument":
                     for option, value in arguments(node):
                         self._count(option, value, 6)
                     continue
+            elif isinstance(node, ast.Dict) and builds(node):
+                self._settings.add(mapping(node))
             self._hold(said(node))
 
     def _hold(self, values: Iterable[Said]) -> None:

@@ -31,11 +31,11 @@ def following(module: nn.Module, count: int) -> list[Spec]:
 def up_to(module: nn.Module, specs: Specs, name: str) -> list[Specs]:
     """The inputs with the parameter of a name, which they leave to its default, and the defaults of those before it."""
     plain = _positional(module)
-    at = next((i for i, p in enumerate(plain) if p.name == name and p.default is None), 0)
-    if at < len(specs):
+    at = next((i for i, p in enumerate(plain) if p.name == name and p.default is None), -1)
+    if at < 0 or at < len(specs) and specs[at] != Plain(None):
         return []
     between = tuple(Plain(p.default) for p in plain[len(specs) : at])
-    return [(*specs, *between, new) for new in _guesses(module, {}, [plain[at]])[0][:3]]
+    return [(*specs[:at], *between, new, *specs[at + 1 :]) for new in _guesses(module, {}, [plain[at]])[0][:3]]
 
 
 def _positional(module: nn.Module) -> list[inspect.Parameter]:
@@ -99,7 +99,7 @@ def _handed_on(module: nn.Module, name: str, text: str) -> nn.Module | None:
     return part if part is not None and type(part).__module__ == type(module).__module__ else None
 
 
-_IMAGE = re.compile(r"im(age|g)_?(size|res|dim|h|w|side)|input_?(size|res|shape)|resolution|crop_?size")
+_IMAGE = re.compile(r"im(age|g)_?(size|res|dim|h|w|side)|input_?(size|res|shape)|resolution|crop_?size|^[hw]$")
 
 
 def _extents(module: nn.Module, known: Mapping[str, int]) -> Iterator[tuple[str, int]]:

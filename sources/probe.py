@@ -30,6 +30,8 @@ from sources.drawn import NOTE, drawn
 from sources.emit import emit
 from sources.given import given
 from sources.ignored import without_ignored
+from sources.inferring import NOTE as IN_TRAINING
+from sources.inferring import inferring
 from sources.initial import cheapen
 from sources.inputs import all_tensors, parameters
 from sources.isolation import isolated
@@ -84,11 +86,24 @@ def _attempt(cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str,
         again = _tried(cut | method, operators, scratch, seen)
         if not again["reason"]:
             return again
+    if outcome["reason"] and (untrained := _inferring(cut)) is not None:
+        again = _tried(untrained, operators, scratch, seen)
+        if not again["reason"]:
+            return again
     for other in _otherwise(cut) if outcome["reason"] in TELLS_NOTHING else ():
         again = _tried(other, operators, scratch, seen)
         if not again["reason"]:
             return again
     return outcome
+
+
+def _inferring(cut: dict[str, Any]) -> dict[str, Any] | None:
+    """The cut, and what uses it, without what is done in training only; None where nothing is."""
+    source, told = inferring(cut["source"]), cut["told"]
+    if source == cut["source"]:
+        return None
+    users = [u | {"source": inferring(u["source"])} for u in told.get("users", ())]
+    return cut | {"source": source, "told": told | {"users": users}, "header": [*cut.get("header", []), IN_TRAINING]}
 
 
 def _otherwise(cut: dict[str, Any]) -> Iterator[dict[str, Any]]:

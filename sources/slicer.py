@@ -43,8 +43,10 @@ MAX_FOREIGN = 80  # that it takes of another package for one name
 MAX_ROUNDS = 8  # of the fixpoint over method names, and of the one over registries; both grow, so they end
 # Names by which the search asks for layers, and registries often know them.
 _USUAL = frozenset(["batch", "instance", "relu", "prelu", "leakyrelu", "conv", "avg", "max"])
-# Calls that add to what a name holds.
-_ADDS = re.compile(r"add(_\w+)?|register(_module|_class)?|update|append|extend|insert")
+# Calls that change what a name holds.
+_ADDS = re.compile(
+    r"add(_\w+)?|register(_module|_class)?|update|append|extend|insert|setdefault|remove|pop|sort|reverse|fill|[a-z]\w*_"
+)
 
 
 class SliceError(ValueError):
@@ -198,7 +200,7 @@ class Slicer:
         return found
 
     def _fails(self, key: Here, call: ast.Expr, used: set[str]) -> bool:
-        """Whether a call on a name's value is no addition to it, or one of what there is not."""
+        """Whether a call on a name's value does not change it, or needs what there is not."""
         if not isinstance(call.value, ast.Call) or not _ADDS.fullmatch(getattr(call.value.func, "attr", "")):
             return True
         try:
@@ -275,7 +277,7 @@ class Slicer:
             self.package.ask(target)
             if isinstance(target, Missing) and name in BUILTINS:
                 continue
-            if target == piece.key and isinstance(piece.node, ast.Assign) and name in _copied(piece.node):
+            if target == piece.key and self._copies(piece, name):
                 raise SliceError(ABSENT, name)  # ``Name = Name``: a copy of something imported
             if isinstance(target, Missing):
                 absent = "." in target.name or name in piece.local or self._imported(piece.key.file, name)
@@ -290,6 +292,12 @@ class Slicer:
             modules.discard(chain.split(".")[0])
             yield chain.split(".")[0], target
         yield from ((name, Missing(name)) for name in sorted(modules))
+
+    def _copies(self, piece: Piece, name: str) -> bool:
+        """Whether a piece gives a name its first value from the same name, which something else binds."""
+        file = self.package.file(piece.key.file)
+        again = file is not None and any(piece.node is extra for extra in file.extras.get(piece.key.name, ()))
+        return not again and isinstance(piece.node, ast.Assign) and name in _copied(piece.node)
 
     def _optional(self, piece: Piece, name: str) -> bool:
         """Whether a name that nothing binds is read under a condition only: it may never be."""

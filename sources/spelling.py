@@ -79,7 +79,7 @@ class Spelling:
             if file
             else None
         )
-        return None if made is None else self._instance(target, made, depth)
+        return None if made is None else self.instance(target, made, depth)
 
     def _container(self, path: str, hint: ast.Subscript, name: str, depth: int) -> ast.expr | None:
         kind = ast.unparse(hint.value).split(".")[-1].lower()
@@ -89,10 +89,10 @@ class Spelling:
             return made
         return ast.List([made] * COPIES, ast.Load()) if kind in ("list", "sequence", "iterable") else None
 
-    def _instance(self, target: Here, node: ast.ClassDef, depth: int) -> ast.expr | None:
+    def instance(self, target: Here, node: ast.ClassDef, depth: int = 0) -> ast.expr | None:
         """A call of a class with what it requires."""
         keywords = []
-        for name, hint in _required(node):
+        for name, hint in required(node):
             value = self.asked(target.file, hint, name, depth + 1)
             if value is None:
                 text = next(iter(values(name, ast.unparse(hint) if hint else "", Uses())))
@@ -157,7 +157,7 @@ def constructor(node: ast.ClassDef) -> ast.FunctionDef | None:
     return next((s for s in node.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None)
 
 
-def _required(node: ast.ClassDef) -> list[tuple[str, ast.expr | None]]:
+def required(node: ast.ClassDef) -> list[tuple[str, ast.expr | None]]:
     """Parameters that the class must be given, with their hints: of ``__init__``, or fields of a record."""
     if (init := constructor(node)) is not None:
         given = [*init.args.posonlyargs, *init.args.args][1:]

@@ -124,7 +124,7 @@ def test_hostile_documents_tell_nothing() -> None:
     laughs = "a0: &a0 [x]\n" + "".join(f"a{i + 1}: &a{i + 1} [{', '.join([f'*a{i}'] * 9)}]\n" for i in range(9))
     deep = "[" * 30_000 + "]" * 30_000
     for text in (laughs, deep, '{"a": ' + "9" * 5000 + "}", "a: !!python/object/apply:os.system [ls]\n", "\x00", ""):
-        assert documents.values(text) == []
+        assert documents.sections(text) == []
     code = "```python\nimport a\nx = " + "-" * 20_000 + "1\n```\n"
     assert list(documents.examples("README.md", code + "> " * 5000 + "x")) == []
 
@@ -209,3 +209,25 @@ def test_holders_of_settings_and_constants_of_scripts_tell_defaults() -> None:
     )  # fmt: skip
     assert known == {"mel_channels": "80", "strides": "[2, 3]", "use_gate": "True", "growth": "7", "conv_kernel": "(3, 5, 5)",
                      "rnn_dim": "1024", "hidden_size": "96", "code_size": "24"}  # fmt: skip
+
+
+LIKE = HEAD + (
+    "class Other:\n    def encode(self, x):\n        return x\n\n\n"
+    "class Base(nn.Module):\n    def hidden_size(self):\n        return self.size\n\n\n"
+    "class Language(Base):\n    def __init__(self, vocab, size):\n        super().__init__()\n        self.size = size\n"
+    "        self.table = nn.Embedding(vocab, size)\n    def encode(self, x):\n        return self.table(x)\n"
+    "    def forward(self, x):\n        return self.table(x).sum()\n\n\n"
+    "class Head(nn.Module):\n    def __init__(self, lm, width, opt):\n        super().__init__()\n        self.lm = lm\n"
+    "        self.proj = nn.Linear(lm.hidden_size(), width)\n        self.opt = opt.get('a'), opt.rate\n"
+    "    def forward(self, x):\n        return self.proj(self.lm.encode(x))\n\n\n"
+    "def main(lm):\n    return Head(lm, 24, None)\n"
+)
+
+
+def test_a_parameter_becomes_the_class_that_has_what_it_is_asked_for() -> None:
+    package = Package({"p.py": LIKE})
+    found = Hints(package).sites(Here("p.py", "Head"))
+    (call, typed) = (site.spelled({Here("p.py", "Language"): "Language"}.get) for site in found)
+    assert call["positional"][:2] == ["Language(vocab=1024, size='32')".replace("'", ""), "24"]  # type: ignore[index]
+    assert typed["named"].keys() == {"lm"}  # type: ignore[union-attr]
+    assert found[0].needs == {Here("p.py", "Language")}

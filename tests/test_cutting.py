@@ -297,3 +297,15 @@ def test_weights_are_not_loaded_from_files_but_copies_of_weights_stay() -> None:
     scope: dict[str, Any] = {}
     exec(source, scope)
     assert scope["Net"](4)(torch.ones(1, 4)).shape == (1, 4)
+
+
+def test_a_constant_that_is_made_in_steps_is_whole() -> None:
+    """Each step counts: a table that is filled, then written to, then made a tensor."""
+    text = (
+        "import numpy as np\n" + HEAD + "table = np.empty((2, 2), dtype=np.float32)\ntable.fill(9)\n"
+        "table[0, 0] = 1\ntable = torch.from_numpy(table)\n\n\n"
+        "class Net(nn.Module):\n    def forward(self, x):\n        return x * table\n"
+    )
+    namespace: dict[str, Any] = {}
+    exec(compile(cut({"net.py": text}, "net.py", "Net"), "cut", "exec"), namespace)
+    assert namespace["Net"]()(torch.ones(2, 2)).tolist() == [[1, 9], [9, 9]]

@@ -153,3 +153,20 @@ def test_a_module_that_takes_a_record_is_given_its_tensors(tmp_path: Path) -> No
     assert all(isinstance(value, torch.Tensor) for value in inputs)
     assert [i["name"] for i in done["inputs"]] == ["nodes", "shift", "scale"]
     assert program.build()(*inputs).shape[-1] == 8
+
+
+EARLIER = """class Net(nn.Module):
+    def forward(self, x, shift=None, scale=None):
+        return self.mixed(
+            x,
+            scale,
+            shift,
+        )
+
+    def mixed(self, x, factor, shift):
+        return x * factor.exp() + shift.exp()
+"""
+
+
+def test_an_optional_input_is_given_though_a_later_one_was_given_before_it(tmp_path: Path) -> None:
+    assert len(all_tensors(solved(EARLIER, tmp_path).specs)) == 3

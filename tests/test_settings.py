@@ -1,0 +1,59 @@
+"""Configurations as calls: mappings that name a class with its arguments, and sizes that belong together."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from sources.hints import Hints
+from sources.settings import Settings, builds, mapping
+from sources.symbols import Here, Package
+
+NECK = """import torch.nn as nn
+
+
+class Neck(nn.Module):
+    def __init__(self, width, levels, norm=None):
+        super().__init__()
+        self.lines = nn.ModuleList(nn.Linear(width, width) for _ in range(levels))
+
+    def forward(self, x):
+        return x
+"""
+CONFIGURED = 'model = dict(type="Neck", width=48, levels=3, norm=dict(type="BN"), optimizer="adam")\n'
+YAML = "model:\n  _target_: net.Neck\n  width: 96\n  levels: 2\n"
+NESTED = "neck:\n  name: Neck\n  params: {width: 24, levels: 5}\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "settings", "named"),
+    [
+        (CONFIGURED, "", {"width": "48", "levels": "3", "norm": "{'type': 'BN'}"}),
+        ("model = {'type': 'Neck', 'width': 32}\n", "", {"width": "32"}),
+        ("", YAML, {"width": "96", "levels": "2"}),
+        ("", NESTED, {"width": "24", "levels": "5"}),
+    ],
+)
+def test_a_configuration_that_names_a_class_is_a_call_of_it(code: str, settings: str, named: dict[str, str]) -> None:
+    package = Package({"net.py": NECK, "configs/a.py": code})
+    (site,) = Hints(package, [settings]).sites(Here("net.py", "Neck"))
+    assert site.spelled(lambda _: None)["named"] == named
+
+
+def test_sizes_of_one_mapping_stay_together() -> None:
+    texts = ["a: {WIDTHS: [8, 8], STRIDES: [1, 2], NAME: A}", "b: {WIDTHS: [4], OTHER: 3}", "c: {WIDTHS: [4], MORE: 3}"]
+    package = Package({"net.py": "import torch\n"})
+    found = Hints(package, texts).defaults(["WIDTHS", "STRIDES", "unknown"])
+    assert found == {"WIDTHS": "[8, 8]", "STRIDES": "[1, 2]"}
+    assert Hints(package, texts).defaults(["WIDTHS"]) == {"WIDTHS": "[4]"}  # the most usual one
+
+
+def test_what_is_no_literal_and_what_names_no_class_is_left_out() -> None:
+    node = ast.parse("dict(type='Neck', width=size, levels=2)", mode="eval").body
+    assert builds(node)
+    assert mapping(node) == {"type": "'Neck'", "levels": "2"}
+    assert not builds(ast.parse("dict(width=2)", mode="eval").body)
+    settings = Settings()
+    settings.add({"type": "'Neck'"})
+    assert settings.of("Neck", None) == []
