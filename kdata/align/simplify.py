@@ -108,7 +108,7 @@ class _Dialect(Transformer):
                 helper = "larger_with_index" if name.startswith("max") else "smaller_with_index"
                 self.helpers.add(helper)
                 return call(helper, *arguments)
-            case "max_with_index" | "min_with_index":
+            case "max_with_index" | "min_with_index" | "max_with_first_index" | "min_with_first_index":
                 helper = "larger_with_index" if name.startswith("max") else "smaller_with_index"
                 self.helpers.add(helper)
                 both = ast.Tuple(arguments[:2], ast.Load())
