@@ -1,7 +1,9 @@
 """What else a candidate holds for: other dtypes, layouts, NaN among its inputs, and gradients. The trusted side.
 
 None of it is what a task asks for, so a candidate that fails it stays verified, and its receipt says what it fails.
-The one exception is a gradient that the candidate offers and that is wrong.
+The one exception are gradients. A candidate whose text offers a backward, and whose answer follows from its inputs, is
+rejected where one of its gradients is wrong, or is none though the reference has one: training goes on without a word.
+A backward that raises, an answer that is detached, and no backward at all are heard of in training: they are told.
 """
 
 from __future__ import annotations
@@ -13,19 +15,21 @@ from typing import Any
 from kdata.record import Trial
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
-from kdata.verify.compare import Tensors
+from kdata.verify.compare import Tensors, leaves
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.scratch import RETURNED
-from kdata.verify.trial import Expected, compare, failure
+from kdata.verify.trial import FLOATS, Expected, compare, failure
 
 CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strided": "holds for transposed views",
-          "nonfinite": "spreads NaN and infinity as the reference does", "gradient": "gradients"}  # fmt: skip
+          "nonfinite": "spreads NaN and infinity as the reference does", "gradient": "gradients",
+          "ignored": "leaves out targets that torch ignores by default"}  # fmt: skip
+OFFERS = re.compile(r"\b(backward|vjp|register_autograd|setup_context)\b")
 Run = Callable[[Expected, Sequence[int]], Answer]
 
 
 def offers_gradients(source: str) -> bool:
-    """Whether a candidate's text may define a backward of its own."""
-    return bool(re.search(r"\bdef\s+backward\b", source))
+    """Whether a candidate's text may define a backward of its own, in one of torch's ways."""
+    return bool(OFFERS.search(source))
 
 
 def look(expected: Expected, run: Run, found: Findings) -> None:
@@ -41,10 +45,18 @@ def look(expected: Expected, run: Run, found: Findings) -> None:
     for style in dict.fromkeys(t["style"] for t in wider.trials):
         judged = [j for t, j in zip(wider.trials, reports, strict=True) if t["style"] == style]
         failed = [(trial, reason) for trial, reason in judged if reason]
-        if style == "gradient" and failed and failed[0][1] == reasons.WRONG:
-            raise RejectedError(reasons.WRONG_GRADIENT, failed[0][0].detail)
+        if style == "gradient" and failed and failed[0][1] in (reasons.WRONG, reasons.STRUCTURE):
+            missing = "it gives none where the reference does" if failed[0][1] == reasons.STRUCTURE else ""
+            raise RejectedError(reasons.WRONG_GRADIENT, missing or failed[0][0].detail)
         found.check(CHECKS[style], not failed, f"{failed[0][1]}: {failed[0][0].detail}"[:300] if failed else "")
         found.trials += [trial for trial, reason in judged if not reason]
+
+
+def tell_of_none(expected: Expected, found: Findings) -> None:
+    """Note that a candidate offers no gradients, where the reference's answer may have some."""
+    floats = (n for _, n in leaves(expected.trials[0]["kept"]["eager"]) if "tensor" in n)
+    if any(expected.kept.entry(n["tensor"])["dtype"] in FLOATS for n in floats):
+        found.check(CHECKS["gradient"], False, "it offers none: its answer is detached")
 
 
 def _reports(wider: Expected, run: Run) -> list[tuple[Trial, str]]:

@@ -27,7 +27,7 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
 
     - centred: normal in place of what is never negative, on which a relu is the identity;
     - nearly: the same but for a tenth of the elements, neither the first nor the last ones, by which caches know
-      inputs again; zero there, where they are all of one value;
+      inputs again; zero there, where they are all of one value or a mask of zeros and one other;
     - wide: magnitudes over four decades, where exponentials without a maximum taken off overflow;
     - offset: far from zero, where sums of squares less squares of sums cancel;
     - ties: rounded to multiples of half their rms, where maxima tie and what is divided by may be zero;
@@ -45,7 +45,7 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     if style == "centred":
         return None if any(float(t.min()) < 0 for t in floats) else _map(inputs, lambda t: _normal(t, generator))
     if style == "nearly":
-        return _map(inputs, lambda t: _changed(t, generator))
+        return [*tree_map(lambda t: _changed(t, generator) if _maskable(t) else t, inputs)]
     if style == "wide":
         return _map(inputs, lambda t: t * _scales(t, generator))
     if style in OTHERS:
@@ -110,9 +110,19 @@ def _changed(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     if count > 2:
         chosen[0] = chosen[-1] = False
     factor = torch.where(chosen, 0.25 + 0.5 * torch.rand(count, generator=generator), torch.ones(count))
-    if count > 2 and float(tensor.min()) == float(tensor.max()):  # a mask of ones, as likely as not
-        factor = factor.masked_fill(chosen, 0.0)
-    return tensor * factor.reshape(tensor.shape)
+    if count > 2 and _masks(tensor):
+        return tensor.masked_fill(chosen.reshape(tensor.shape), 0)
+    return (tensor * factor.reshape(tensor.shape)).to(tensor.dtype)
+
+
+def _masks(tensor: torch.Tensor) -> bool:
+    """Whether all elements are of one value but for zeros: a mask, as likely as not, whose zeros stay."""
+    others = tensor[tensor != 0]
+    return tensor.dtype is torch.bool or others.numel() == 0 or bool((others == others[0]).all())
+
+
+def _maskable(value: Any) -> bool:
+    return _floating(value) or (isinstance(value, torch.Tensor) and value.dtype is torch.bool and value.numel() > 0)
 
 
 def _tied(inputs: list[Any], _: torch.Generator) -> list[Any]:

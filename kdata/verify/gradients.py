@@ -36,7 +36,8 @@ def gradients(module: nn.Module, inputs: Sequence[Any], seed: int, parameters: S
     if not following or not sources:
         raise NoGradientError("no output requires a gradient")
     vectors = [_vector(t, seed + n) for n, t in following]
-    return list(torch.autograd.grad([t for _, t in following], sources, vectors, allow_unused=True))
+    found = torch.autograd.grad([t for _, t in following], sources, vectors, allow_unused=True)
+    return [g if g is None else g.clone(memory_format=torch.contiguous_format) for g in found]  # two may be one tensor
 
 
 def _floating(value: Any) -> bool:

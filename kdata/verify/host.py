@@ -24,6 +24,7 @@ from kdata.verify.guards import guarded, intact, start_bools_as
 from kdata.verify.launches import InjectedError, Ledger, Made
 from kdata.verify.loading import ImportingError, line, load
 from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
+from kdata.verify.setting import StateError, others, set_mode, weigh
 from kdata.verify.state import fingerprint
 from kdata.verify.unfilled import Blank, Unfilled
 from kdata.verify.values import CALLING
@@ -200,6 +201,8 @@ class Calls:
                     report |= self._unfilled(given["outline"], watch)
                 else:
                     report |= self._call(given, watch, last)
+        except StateError as error:
+            report |= {"outcome": "state", "detail": str(error)}
         except StopTrialError as stop:
             report |= {"outcome": stop.outcome, "detail": stop.detail}
         except RuntimeError as error:
@@ -291,16 +294,12 @@ class Calls:
         if "dtype" in given:
             model.to(getattr(torch, given["dtype"]))
         state = self.reader.read(given["state"])
-        try:
-            with watch:  # a text may override what loads weights, and compute there
-                model.load_state_dict(state, strict=True)
-        except Exception as error:
-            raise StopTrialError("state", line(error)) from error
-        with watch:  # so may what is asked of a module before it is called
+        before = others(state)
+        with watch:  # what is asked of a module before it is called may be overridden, and compute
+            weigh(model, state, before)
             if last is None:
                 model.to(_engine.device)
-                if given.get("mode", self.mode) == "eval":
-                    model.eval()
+            set_mode(model, given.get("mode", self.mode), turned=last is not None)
             own = [*model.parameters(), *model.buffers()]
             watch.let_count(model)
         if last is None:

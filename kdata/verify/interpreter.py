@@ -26,7 +26,6 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 
 from __future__ import annotations
 
-import itertools
 from functools import wraps
 from typing import Any
 
@@ -36,7 +35,7 @@ import triton.language as tl
 from triton._C.libtriton import ir
 from triton.runtime import autotuner, interpreter
 
-from kdata.verify import haste, libdevice, races, rewriting
+from kdata.verify import haste, libdevice, races, reductions, rewriting
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _turn = 0
@@ -62,9 +61,7 @@ def mend() -> None:
     builder: Any = interpreter.InterpreterBuilder
     builder.create_maxnumf = lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmax)
     builder.create_minnumf = lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmin)
-    reduce, scan = vars(interpreter)["ReduceOps"], vars(interpreter)["ScanOps"]
-    reduce.generic_reduce, scan.generic_scan = _reduce, _scan
-    _reduce_bfloat16(reduce)
+    _reduce_bfloat16(reductions.mend())
     vars(autotuner)["Autotuner"]._bench = _bench
     _forget_choices()
     _choose_order(builder)
@@ -346,51 +343,3 @@ def _mend_casts(builder: Any, handle: Any) -> None:
         return convert(self, source, target, rounding)
 
     builder.cast_impl, builder.create_fp_to_fp = cast_impl, create_fp_to_fp
-
-
-def _combine(self: Any, left: list[Array], right: list[Array], dtypes: list[Any]) -> list[Array]:
-    """The combine function on two lists of arrays of equal shape."""
-    arguments = [
-        self.to_tensor(data, dtype) for data, dtype in zip(itertools.chain(left, right), dtypes * 2, strict=True)
-    ]
-    result = self.combine_fn.fn(*arguments)
-    results = result if isinstance(result, tuple) else (result,)
-    shape = left[0].shape
-    return [_spread(r, shape, like.dtype) for r, like in zip(results, left, strict=True)]
-
-
-def _spread(value: Any, shape: tuple[int, ...], dtype: Any) -> Array:
-    data = value.handle.data if isinstance(value, tl.core.tensor) else np.asarray(value)
-    return np.broadcast_to(data.astype(dtype), shape)
-
-
-def _reduce(self: Any, given: tuple[Any, ...]) -> list[Any]:
-    """Neighbours are combined, then neighbours of these: the order of the elements is kept."""
-    rank = len(given[0].handle.data.shape)
-    parts, axis = self.unravel(given, self.axis)
-    dtypes = [p.dtype for p in parts]
-    data = [np.moveaxis(p.handle.data, axis, 0) for p in parts]
-    while (count := data[0].shape[0]) > 1:
-        even = count // 2 * 2
-        rest = [d[even:] for d in data]
-        joined = _combine(self, [d[0:even:2] for d in data], [d[1:even:2] for d in data], dtypes)
-        data = [np.concatenate([j, r]) for j, r in zip(joined, rest, strict=True)]
-    return [self.to_tensor(_reduced(self, d[0], axis, rank), dtype) for d, dtype in zip(data, dtypes, strict=True)]
-
-
-def _reduced(self: Any, data: Array, axis: int, rank: int) -> Any:
-    if self.keep_dims:
-        return np.expand_dims(data, axis) if self.axis is not None else data.reshape((1,) * rank)
-    return data.item() if data.ndim == 0 else data
-
-
-def _scan(self: Any, given: tuple[Any, ...]) -> list[Any]:
-    """Hillis and Steele's scan: log2(n) steps over whole slices."""
-    dtypes = [p.dtype for p in given]
-    data = [np.moveaxis(p.handle.data, self.axis, 0).copy() for p in given]
-    distance = 1
-    while distance < data[0].shape[0]:
-        joined = _combine(self, [np.roll(d, distance, axis=0) for d in data], data, dtypes)  # shapes stay powers of two
-        data = [np.concatenate([d[:distance], j[distance:]]) for d, j in zip(data, joined, strict=True)]
-        distance *= 2
-    return [self.to_tensor(np.moveaxis(d, 0, self.axis), dtype) for d, dtype in zip(data, dtypes, strict=True)]

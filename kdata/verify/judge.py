@@ -44,6 +44,7 @@ BRIEF = 8.0  # seconds of a call at larger sizes, at trust four times that: what
 BLOCKS = 1024  # integers up to this one are block sizes as often as not
 DEVICE = "cpu: triton interpreter"
 DESCRIBED = re.compile(r"raises: .*(16.bytes?\b|align)", re.IGNORECASE)  # what descriptors and their callers say
+THRIFT = 8  # by which sizes cost less at the second attempt
 DESCRIPTOR_STEP = 8  # elements whose bytes are a multiple of 16, in two bytes and more
 CRASHES = {"timeout": reasons.TIMEOUT, "memory": reasons.MEMORY}
 
@@ -61,18 +62,23 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
 
     Never raises for what a task or a candidate does: that is a verdict.  A kernel of tensor descriptors that raises at
     rows of an odd number of bytes, which no descriptor can describe, is judged at others; a GPU does not raise there,
-    but reads something else.
+    but reads something else.  One that takes too long in the interpreter is judged at smaller sizes once more: how much a
+    kernel does in how many programs is not seen in what its reference costs.
     """
-    receipt = _judged(task, candidate, options, 1)
+    receipt = _judged(task, candidate, options)
+    if receipt.reason == reasons.TIMEOUT and options.device == "cpu":
+        receipt = _judged(task, candidate, options, thrift=THRIFT)
     if receipt.verdict != "rejected" or object_to(candidate.source) or not describes(candidate.source):
         return receipt
     told = options.device == "cuda" or DESCRIBED.search(receipt.detail)
     return _judged(task, candidate, options, DESCRIPTOR_STEP) if told else receipt
 
 
-def _judged(task: Task, candidate: Candidate, options: Options, step: int) -> Receipt:
-    """``step``: of which the sizes beside the first are multiples, but for that of the first axis."""
+def _judged(task: Task, candidate: Candidate, options: Options, step: int = 1, thrift: int = 1) -> Receipt:
+    """``step``, ``thrift``: see ``kdata.verify.variants.plan``."""
     found = Findings()
+    if thrift > 1:
+        found.check("ends in time at the usual sizes", False, f"an interpreter does a {thrift}th of the work")
     if step > 1:
         found.check("takes rows of any number of bytes", False, f"multiples of {step} elements, as descriptors do")
     try:
@@ -81,7 +87,7 @@ def _judged(task: Task, candidate: Candidate, options: Options, step: int) -> Re
         salt = candidate.id if options.level == "trust" else ""  # no candidate can hold answers to draws of its own id
         gradient = breadth.offers_gradients(candidate.source)
         named = languages.values_named(candidate)
-        asked = task.source, task.entry_point, replace(options, targets=()), salt, gradient, named, step
+        asked = task.source, task.entry_point, replace(options, targets=()), salt, gradient, named, step, thrift
         expected = expect(*asked)
         found.mode = expected.mode
         if not (salt or asks_how(candidate.source)):
@@ -137,12 +143,12 @@ def judge_files(
 @lru_cache(maxsize=8)
 def expect(
     source: str, entry_point: str, options: Options, salt: str = "", gradient: bool = False,
-    named: tuple[float, ...] = (), step: int = 1, most: int = 0,
+    named: tuple[float, ...] = (), step: int = 1, thrift: int = 1, most: int = 0,
 ) -> Expected:  # fmt: skip
     """Run a task's reference at all its variants. Remembered for the task's other candidates.
 
     ``gradient``: and its backward, for a candidate that offers one. ``named``: values that inputs hold in one more
-    draw. ``step``: see ``kdata.verify.variants.plan``. ``most``: elements up to which it is run at its own sizes, too,
+    draw. ``step``, ``thrift``: see ``kdata.verify.variants.plan``. ``most``: elements up to which it is run at its own sizes, too,
     if these are not those that the level looks at.
 
     Raises:
@@ -152,7 +158,7 @@ def expect(
              for n in range(options.draws)]  # fmt: skip
     grid = options.level == "trust"
     payload = {"source": source, "entry_point": entry_point, "variants": options.sizes, "seeds": seeds,
-               "level": options.level, "grid": grid, "gradient": gradient, "named": list(named), "step": step,
+               "level": options.level, "grid": grid, "gradient": gradient, "named": list(named), "step": step, "thrift": thrift,
                "whole": most or WHOLE[options.level], "precision": options.precision}  # fmt: skip
     side = "wider" if grid or gradient or named else "reference"
     try:
@@ -253,6 +259,8 @@ def _look_wider(candidate: Candidate, expected: Expected, options: Options, foun
         return found.saw(_call(candidate, wider, chosen, options, ablate=None))
 
     breadth.look(expected, run, found)
+    if options.level == "trust" and not breadth.offers_gradients(candidate.source):
+        breadth.tell_of_none(expected, found)
 
 
 def _testify(

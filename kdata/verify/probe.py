@@ -6,7 +6,7 @@ have shapes and no memory.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +40,11 @@ SUMS = (
 JUMPS = frozenset(
     "floor ceil round trunc frac sign sgn heaviside fmod remainder floor_divide hardshrink threshold".split()
 )
+# Operators that ask about NaN and infinities, and about the sign of a zero.
+ODDITIES = frozenset("isnan isinf isfinite isposinf isneginf nan_to_num nansum nanmedian fmax fmin".split())
+SIGNS = frozenset({"signbit", "copysign"})
+COMPARISONS = frozenset("eq ne lt le gt ge".split())
+IGNORED = -100  # what ``ignore_index`` is in torch where nobody says it
 BLOCK = 64  # rows and columns of a product that kernels mostly compute at once, and twice the terms
 PRODUCTS = (
     "mm",
@@ -58,6 +63,10 @@ PRODUCTS = (
 )
 
 
+FACTORS = ("mm", "mv", "dot", "linear")  # two factors, of which the first one's last dimension is summed over
+NO_CUT = (0, False)
+
+
 @dataclass(slots=True)
 class Cost:
     """What one forward did."""
@@ -68,7 +77,27 @@ class Cost:
     sums: bool = False
     products: bool = False
     jumps: bool = False  # an answer may jump where its inputs are moved a little
+    asks: Asks = field(default_factory=lambda: Asks())
     steps: list[Step] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Asks:
+    """Values that a forward itself asks about, so that what it answers to them is meant."""
+
+    oddities: bool = False  # NaN and infinities
+    signs: bool = False  # of zeros
+    numbers: set[int] = field(default_factory=set)  # whole ones, that integers are compared with
+    ignored: set[int] = field(default_factory=set)  # a loss's own default for targets that do not count
+
+    def note(self, name: str, args: Sequence[Any], given: Sequence[torch.Tensor]) -> None:
+        """Add what one operator asks about."""
+        self.oddities |= name in ODDITIES or (name in COMPARISONS and len(given) > 1 and given[0] is given[1])
+        self.signs |= name in SIGNS
+        if name in COMPARISONS and len(args) > 1 and type(args[1]) is int and _counts(args[0]):
+            self.numbers.add(args[1])
+        if name.startswith("nll_loss") and name.endswith("forward") and len(args) > 4 and type(args[4]) is int:
+            (self.ignored if args[4] == IGNORED else self.numbers).add(args[4])
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +107,7 @@ class Step:
     name: str
     single: frozenset[tuple[int, int]]  # of one element, or not there
     spread: frozenset[tuple[int, int]]  # of these, such as were broadcast
+    cut: tuple[int, bool] = NO_CUT  # into how many parts it cuts a tensor, and whether they are equal
 
 
 class Meter(TorchDispatchMode):
@@ -102,9 +132,10 @@ class Meter(TorchDispatchMode):
             cost.sums = True
             whole = max(t.numel() for t in given)
             cost.terms = max(cost.terms, whole // max(1, made), *(max(t.shape, default=1) for t in given))
+        cost.asks.note(name, args, given)
         cost.jumps |= name in JUMPS or str(function).endswith("_mode") or _discrete(given, out)
         cost.work += made
-        cost.steps.append(_step(name, given, out))
+        cost.steps.append(_step(name, args, given, out))
         cost.largest = max(cost.largest, made, *(t.numel() for t in given)) if given else max(cost.largest, made)
         return out
 
@@ -117,14 +148,32 @@ def _discrete(given: list[torch.Tensor], out: Any) -> bool:
     return any(not (t.is_floating_point() or t.is_complex()) for t in made)
 
 
-def _step(name: str, given: list[torch.Tensor], out: Any) -> Step:
+def _step(name: str, args: Sequence[Any], given: list[torch.Tensor], out: Any) -> Step:
     shapes = [tuple(t.shape) for t in given]
     shape = tuple(out.shape) if isinstance(out, torch.Tensor) else ()
     if len(shapes) < 2 or not _broadcast(shapes, shape):
-        return Step(name, frozenset(), frozenset())
+        return Step(name, frozenset(), frozenset(), _cut(name, args, out))
     single = {(place, dim) for place, own in enumerate(shapes) for dim in range(1, len(shape) + 1)
               if dim > len(own) or own[-dim] == 1}  # fmt: skip
     return Step(name, frozenset(single), frozenset((place, dim) for place, dim in single if shape[-dim] != 1))
+
+
+def _cut(name: str, args: Sequence[Any], out: Any) -> tuple[int, bool]:
+    """Into how many parts a tensor is cut, and whether they are equal; a slice that is about a half is one of two."""
+    if name.removeprefix("unsafe_").startswith(("split", "tensor_split", "chunk")) and isinstance(out, list | tuple):
+        return len(out), len({tuple(t.shape) for t in out}) == 1
+    if name != "slice" or (len(args) > 4 and args[4] != 1):
+        return NO_CUT
+    changed = [(old, new) for old, new in zip(args[0].shape, out.shape, strict=True) if old != new]
+    if len(changed) != 1 or changed[0][0] < 3 or abs(changed[0][0] - 2 * changed[0][1]) > 1:
+        return NO_CUT
+    return 2, changed[0][0] == 2 * changed[0][1]
+
+
+def _counts(value: Any) -> bool:
+    """Whether it is a tensor of integers."""
+    plain = isinstance(value, torch.Tensor) and not (value.is_floating_point() or value.is_complex())
+    return plain and value.dtype is not torch.bool
 
 
 def _broadcast(shapes: list[tuple[int, ...]], shape: tuple[int, ...]) -> bool:
@@ -156,6 +205,9 @@ def _terms(name: str, given: list[torch.Tensor]) -> int:
     """Length of the sums of a product."""
     if "convolution" in name and len(given) > 1:
         return max(1, given[1].numel() // max(1, given[1].shape[0]))
+    if name.rstrip("_").endswith(FACTORS):
+        first = given[1] if name.startswith(("add", "badd")) and len(given) > 2 else given[0]
+        return max(1, first.shape[-1])  # what is added may be wider
     return max((t.shape[-1] for t in given[:3] if t.ndim), default=1)
 
 
@@ -171,11 +223,12 @@ class Run:
     def degenerates(self, other: Run) -> bool:
         """Whether the same operators broadcast at other sizes what they do not broadcast here, as by accident.
 
-        An odd number of channels cut in two may leave one channel, which then spreads over the others.
+        An odd number of channels cut in two may leave one channel, which then spreads over the others.  So are halves
+        meant to be halves: a rotary embedding of an odd number of channels runs, and no kernel is written for it.
         """
         pairs = list(zip(self.cost.steps, other.cost.steps, strict=False))
         same = len(self.cost.steps) == len(other.cost.steps) and all(a.name == b.name for a, b in pairs)
-        return same and any(b.spread - a.single for a, b in pairs)
+        return same and any(b.spread - a.single or (a.cut[1] and b.cut == (a.cut[0], False)) for a, b in pairs)
 
 
 class Prober:
@@ -184,6 +237,7 @@ class Prober:
     def __init__(self, source: str, entry_point: str) -> None:
         self.source, self.entry_point = source, entry_point
         self.near = False  # set once small sizes are known: real runs then need no estimate before them
+        self.thrift = 1  # by which sizes are to cost less than usual
         self._seen: dict[tuple[tuple[tuple[str, int], ...], str], Run | None] = {}
 
     def program(self, values: Mapping[str, int]) -> Program:

@@ -80,7 +80,7 @@ class Reference:
         self.prober = Prober(self.source, self.entry_point)
         self.count, self.seeds = payload["variants"], payload["seeds"]
         self.thorough, self.tf32 = payload["level"] == "trust", payload["precision"] == "tf32"
-        self._step = payload.get("step", 1)
+        self._step, self._thrift = payload.get("step", 1), payload.get("thrift", 1)
         self.unused: list[str] = []
         self._simplest = 0  # the variant with least work
         self._own: dict[str, Any] | None = None  # its own sizes, where these are too large to compute
@@ -94,7 +94,7 @@ class Reference:
         """Everything."""
         demand_runnable(self.prober, self.entry_point)
         try:
-            variants = plan(self.prober, self.count, self.thorough, self._step)
+            variants = plan(self.prober, self.count, self.thorough, self._step, self._thrift)
         except TooLargeError as error:
             raise TaskFaultError(reasons.BAD_TASK, str(error)) from error
         self.mode = self._decide_mode(variants[0])
@@ -185,8 +185,10 @@ class Reference:
         state = {k: v.detach().clone() for k, v in module.state_dict().items()}
         natural = program.inputs()
         style, inputs = self._draw(style.split(), program, state, natural, generator)
-        if inputs is None:
+        weighed = None if inputs is None else self._weigh(style, program, state, inputs, generator)
+        if inputs is None or weighed is None:
             return None
+        state = weighed
         first = style == "natural" and seed == self.seeds[0]
         if index == 0 and first:
             self.unused = self._unused(program, module, state, inputs)
@@ -239,6 +241,12 @@ class Reference:
             if inputs is not None and self._bears(program, state, inputs, style, generator):
                 return style, inputs
         return styles[-1], None
+
+    def _weigh(
+        self, style: str, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
+    ) -> dict[str, Any] | None:
+        """The weights of a draw in a style, None where it does not suit the task."""
+        return state
 
     def _bears(
         self, program: Program, state: dict[str, Any], inputs: list[Any], style: str, generator: torch.Generator

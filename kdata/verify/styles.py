@@ -14,8 +14,14 @@ DETAILS = {
     "strided": "inputs that are transposed views", "nonfinite": "NaN and infinities among the inputs",
     "float16": "in float16", "bfloat16": "in bfloat16", "gradient": "gradients",
     "named": "numbers among the inputs that the kernels name",
+    "magnitudes": "each row of another magnitude", "farthest": "inputs as large as the reference bears",
+    "nearest": "inputs as small as the reference bears", "weights": "weights as large as the reference bears",
+    "asked": "values among the inputs that the reference asks about", "integers": "large integers among the inputs",
+    "ignored": "targets that do not count by torch's default",
 }  # fmt: skip
-CONDITIONED = ("wide", "offset", "corners", "huge", "below", "above")  # only where the task is well-conditioned
+REACHING = ("magnitudes", "farthest", "nearest", "weights")  # see kdata.verify.magnitudes
+# Only where the task is well-conditioned.
+CONDITIONED = ("wide", "offset", "corners", "huge", "below", "above", *REACHING)
 ON_DEVICE = ("natural", "wide", "corners", "huge")  # at a task's own sizes on a GPU
 BITS = 48  # of a seed there; those above name the style
 # Styles of the draws after the first of a variant, by its kind: the first that suits the task.

@@ -10,10 +10,13 @@ Two gates, both of which must hold (after PyTorch's ``torch._dynamo.utils.same``
    deviation has that one's error in all its elements.
 
 Where the task is so ill-conditioned that its own error exceeds gate 1, gate 1 widens to four times that error, up to
-``cap``.
+``cap``, or where that error is beyond it, to ``honest`` times it: one element may well be worse than all together.
 
 Where all inputs are a ten thousandth of what the task draws (style ``small``), some ulps of one are allowed beside:
 ``exp(x) - 1`` in place of ``expm1`` is what libraries write and ``torch.testing`` lets pass. A receipt tells of it.
+
+Where inputs or weights have other magnitudes than the task draws (``kdata.verify.magnitudes``), ``LENIENT`` times as
+much is allowed, and the ulps of one unless the reference is homogeneous: what clips there is off by far more.
 
 Products of fp32 may be asked for in tf32: a track of its own, with a row of its own, in which the reference's error is
 that of factors cut to tf32, and on a GPU that of eager in tf32. Receipts name the track, and what was
@@ -25,7 +28,8 @@ move by ``ULPS``, at no more than ``RARE`` of the elements, every answer between
 NaN and infinities stand where eager or the golden has them, and nowhere else; that is a gate on every input a task is
 judged on, none of which holds any. Where inputs do hold some, the reference's places are asked for too, at trust level,
 but a receipt only tells of it: Triton's ``maximum`` returns the other operand by default, and honest kernels do the
-same. Denormals may be flushed to zero: no task promises them, and below ``SMALLEST`` no answer is told from zero.
+same. Where the reference itself asks about them (``isnan``, ``nan_to_num``, ``nansum``) they are a gate there, too.
+Denormals may be flushed to zero: no task promises them, and below ``SMALLEST`` no answer is told from zero.
 """
 
 from __future__ import annotations
@@ -36,7 +40,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "5"
+VERSION = "6"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 
@@ -62,6 +66,7 @@ TABLE = {
     "float8_e5m2": Row(0.25, 0.25, 0.25, 3.0, 0.25, 0.5),
 }
 ALIASES = {"complex64": "float32", "complex128": "float64"}
+LENIENT = 8.0  # times what is allowed, where inputs or weights are of magnitudes that a task draws none of
 LARGEST = 4.0  # multiple of the honest largest error
 ONES, ONES_RMSE = 8, 2  # ulps of one, in what kernels compute in, that intermediate results near one may be off
 BELOW_TF32 = (1 << 13) - 1  # the bits of a float32 that tf32 does not have
@@ -102,7 +107,7 @@ def tolerance(
     growth = math.sqrt(max(1.0, terms / 128))
     cap = row.cap_rms * scale * growth
     atol = row.atol_rms * scale * growth
-    widened = min(LARGEST * honest_largest, cap)
+    widened = min(LARGEST * honest_largest, max(cap, row.honest * honest_largest))
     floor = row.floor_rms * scale * growth
     one = ones * (2.0**-52 if dtype in ("float64", "complex128") else 2.0**-23)
     rmse = row.honest * min(honest_rmse, cap) + floor + ONES_RMSE * one

@@ -25,6 +25,7 @@ from kdata.verify.compare import (
     leaves,
     structure,
 )
+from kdata.verify.styles import REACHING
 from kdata.verify.tolerances import Tolerance
 
 NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True, 0.0)
@@ -126,7 +127,9 @@ def nature(trial: dict[str, Any]) -> Nature:
     """What the reference's forward does."""
     kept = trial["kept"]
     sums = kept["sums"] or kept["products"]
-    return Nature(kept["terms"], sums, trial["style"] == "small", kept["tf32"])
+    reaching = trial["style"] in REACHING
+    ones = trial["style"] == "small" or (reaching and not kept.get("homogeneous"))
+    return Nature(kept["terms"], sums, ones, kept["tf32"], reaching, trial["style"] == "magnitudes")
 
 
 def span_of(kept: dict[str, Any], path: str, dtype: str, ours: Tensors) -> Span | None:
@@ -172,7 +175,14 @@ def _tensor(
         return []
     moved = [ours.array(n["tensor"]) for n in noisy if "tensor" in n]
     got, wanted = theirs.array(answer["tensor"]), ours.array(eager["tensor"])
-    return [errors(path, got, wanted, exact, moved, dtype, kind, span)]
+    if not kind.rows:
+        return [errors(path, got, wanted, exact, moved, dtype, kind, span)]
+    rows = [np.s_[n : n + 1] for n in range(len(wanted))]
+    return [
+        errors(f"{path}, row {row.start}", got[row], wanted[row], None if exact is None else exact[row],
+               [m[row] for m in moved if m.shape == wanted.shape], dtype, kind, span and (span[0][row], span[1][row]))
+        for row in rows
+    ]  # fmt: skip
 
 
 def _plain(path: str, eager: Node, answer: Node) -> None:

@@ -15,16 +15,26 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.task import Program
+from kdata.verify import asked, magnitudes
 from kdata.verify.draws import DTYPES, draw, holding, jogged
 from kdata.verify.faults import answered
 from kdata.verify.gradients import gradients, names
+from kdata.verify.probe import Asks
 from kdata.verify.reference import CONDITION, Reference
+from kdata.verify.styles import REACHING
+from kdata.verify.values import by_an_ulp, near
 from kdata.verify.variants import Variant
 
 GRID = 0.05  # share of its size that an answer in half precision may be off before it is taken to mean nothing
 FINITE = 0.5  # share of an answer that must stay finite when three elements of the inputs are not
 GRADIENT = "gradient"
-USUAL = 100.0  # larger numbers of a text are limits more often than inputs
+CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
+# In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
+BEYOND = (*REACHING, "asked", "integers")
+IGNORED = "ignored"
+# Operators that promise the first of equal ones, and such as promise none of them.
+FIRST = frozenset("argmax argmin max min".split())
+ANY = frozenset("topk sort argsort kthvalue median nanmedian mode multinomial cummax cummin".split())
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
@@ -47,6 +57,8 @@ class Wider(Reference):
         self._style = ""  # of the extra trial that is being made
         self._wanted: dict[str, Any] = {}  # which gradients the candidate is asked for
         self._extra: list[dict[str, Any]] = []
+        self._asks, self._names = Asks(), frozenset[str]()  # of the variant that is being tried
+        self._mixed: magnitudes.Mixed | None = None  # rows of several magnitudes, where these are independent
 
     def run(self, scratch: Path) -> dict[str, Any]:
         """Everything."""
@@ -57,26 +69,90 @@ class Wider(Reference):
         draws = super()._draws(kind)
         if self._named and kind == "base":  # in place of a draw where there are to be few
             draws = [(seed, "named nearly" if style == "nearly" else style) for seed, style in draws]
+        if self._grid and kind == "base":
+            more += [(self.seeds[0] + 5 + n, style) for n, style in enumerate(BEYOND)]
         return draws + (more if self._grid and kind in ("base", "odd") else [])
 
     def _draw(
         self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> tuple[str, list[Any] | None]:
+        if styles[0] in (*BEYOND, IGNORED):
+            return styles[0], self._far(styles[0], program, state, natural, generator)
         if styles[0] != "named":
             return super()._draw(styles, program, state, natural, generator)
         nearly = draw(styles[1], natural, generator)
-        for most in (math.inf, USUAL, 1.0):
+        for most in (cut for cut in CUTS if cut is math.inf or max(self._named) > cut):
             inputs = holding(nearly or natural, [v for v in self._named if v <= most], generator)
             if self._bears(program, state, inputs, "ties", generator):
                 return "named", inputs
         return styles[1], nearly
 
+    def _far(
+        self, style: str, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+    ) -> list[Any] | None:
+        """Inputs that no task draws and its reference bears; None where there are none."""
+        measures = self._measures(program, state, generator)
+        if style in ("asked", IGNORED):
+            return self._asked(style, measures, natural, generator)
+        if style == "integers":
+            return _enlarged(measures, natural)
+        if style == "weights":
+            return natural
+        centred = draw("centred", natural, generator)
+        inputs = centred if centred is not None and measures.bears(centred) else natural
+        if style == "magnitudes":
+            self._mixed = magnitudes.mixed(inputs, measures)
+            return self._mixed.inputs if self._mixed else None
+        scales = magnitudes.FARTHEST if style == "farthest" else magnitudes.NEAREST
+        return None if self._mixed else magnitudes.uniform(inputs, scales, measures.bears)
+
+    def _measures(
+        self, program: Program, state: dict[str, Any], generator: torch.Generator
+    ) -> magnitudes.Measures:  # fmt: skip
+        return magnitudes.Measures(
+            lambda inputs: self._answer(program, state, inputs)[0],
+            lambda inputs: self._golden(program, state, inputs)[0],
+            lambda inputs: self._answer(program, state, tree_map(lambda t: by_an_ulp(t, generator), inputs))[0],
+        )
+
+    def _asked(
+        self, style: str, measures: magnitudes.Measures, natural: list[Any], generator: torch.Generator
+    ) -> list[Any] | None:
+        """The inputs with all that the reference asks about and gives an answer to; None where there is nothing."""
+        inputs = natural
+        changes = asked.changes(natural, self._asks, generator)
+        if style == IGNORED:
+            changes = asked.replaced(natural, sorted(self._asks.ignored), generator)
+        for change in changes:
+            tried = change(inputs)
+            if tried is not None and _answers(measures, tried):
+                inputs = tried
+        return None if inputs is natural else inputs
+
+    def _weigh(
+        self, style: str, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
+    ) -> dict[str, Any] | None:
+        if style != "weights":
+            return super()._weigh(style, program, state, inputs, generator)
+        module = self._build(program, program.arguments(), None)
+        trained = [n for n, p in module.named_parameters() if p.requires_grad and p.is_floating_point() and n in state]
+        tried = magnitudes.weights(state, trained, generator) if trained else iter(())
+        return next((w for w in tried if self._measures(program, w, generator).bears(inputs)), None)
+
+    def _trial(self, index: int, variant: Variant, seed: int, style: str) -> dict[str, Any] | None:
+        trial = super()._trial(index, variant, seed, style)
+        if trial is not None and trial["style"] in REACHING and self._mixed:
+            trial["kept"]["homogeneous"] = self._mixed.homogeneous
+        return trial
+
     def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
+        self._asks, self._names = variant.run.cost.asks, frozenset(step.name for step in variant.run.cost.steps)
         trials = super()._trials(index, variant)
         styles = []
         if self._grid:
             styles += [*DTYPES] if variant.kind in ("base", "odd") else []
             styles += ["strided", "nonfinite"] if variant.kind == "base" else []
+            styles += [IGNORED] if variant.kind == "base" and self._asks.ignored else []
         if self._gradient and variant.kind == "base":
             styles.append(GRADIENT)
         self._extra += [made for style in styles if (made := self._beyond(index, variant, style))]
@@ -130,6 +206,8 @@ class Wider(Reference):
     def _bears(
         self, program: Program, state: dict[str, Any], inputs: list[Any], style: str, generator: torch.Generator
     ) -> bool:
+        if style == "ties" and self._names & FIRST and not self._names & ANY:
+            return self._promises(program, state, inputs)
         if style in ("ties", "small"):
             bears = super()._bears(program, state, inputs, "wide", generator)
             return bears and (style == "small" or self._continuous(program, state, inputs, generator))
@@ -145,6 +223,15 @@ class Wider(Reference):
             return all(_same_places(a, b) for a, b in pairs) and FINITE <= _finite(eager) < 1
         return all(_close(a, b, GRID) for a, b in pairs)
 
+    def _promises(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> bool:
+        """Whether the first of what is equal is the same in fp64: no rounding makes it equal."""
+        try:
+            answers = self._answer(program, state, inputs)[0], self._golden(program, state, inputs)[0]
+        except Exception:  # noqa: BLE001 - outside its domain
+            return False
+        pairs = zip(*map(tree_leaves, answers), strict=True)
+        return all(_close(a, b, CONDITION) for a, b in pairs if isinstance(a, Tensor))
+
     def _continuous(
         self, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
     ) -> bool:  # fmt: skip
@@ -156,6 +243,35 @@ class Wider(Reference):
             return False
         pairs = [(a, b) for a, b in zip(tree_leaves(one), tree_leaves(other), strict=True) if isinstance(a, Tensor)]
         return all(_close(a, b.double() if b.is_floating_point() else b, CONDITION) for a, b in pairs)
+
+
+def _enlarged(measures: magnitudes.Measures, natural: list[Any]) -> list[Any] | None:
+    """Each input of integers as large as the reference bears, shapes being what they are; None where none grows."""
+    inputs, grown = natural, set[int]()
+    for place, little, much in asked.larger(natural):
+        if place in grown:
+            continue
+        tried = [held for change in (little, much) if (held := change(inputs)) is not None]
+        if all(_answers(measures, t, natural) for t in tried):  # the little one first: shapes may follow from values
+            inputs = tried[-1]
+            grown.add(place)
+    return inputs if grown else None
+
+
+def _answers(measures: magnitudes.Measures, inputs: list[Any], alike: list[Any] | None = None) -> bool:
+    """Whether the reference gives an answer, most of it finite; with ``alike`` of its shapes, and the same in fp64."""
+    try:
+        eager, golden = measures.eager(inputs), measures.golden(inputs)
+        usual = eager if alike is None else measures.eager(alike)
+    except Exception:  # noqa: BLE001 - the task does not allow it
+        return False
+    made = [[t for t in tree_leaves(answer) if isinstance(t, Tensor)] for answer in (eager, golden, usual)]
+    return (
+        [t.shape for t in made[0]] == [t.shape for t in made[2]]
+        and all(_same_places(a, b) for a, b in zip(made[0], made[1], strict=True))
+        and _finite(eager) >= FINITE
+        and (alike is None or near(eager, golden, CONDITION))
+    )
 
 
 def _close(one: Tensor, golden: Tensor, share: float) -> bool:

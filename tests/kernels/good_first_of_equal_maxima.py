@@ -1,0 +1,34 @@
+# verified at trust [twin of C7]
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x.max(dim=-1).indices
+
+
+def get_inputs():
+    return [torch.rand(32, 64)]
+
+
+def get_init_inputs():
+    return []
+
+
+@triton.jit
+def row_kernel(x_ptr, y_ptr, columns, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    c = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * columns + c, mask=c < columns, other=float("-inf"))
+    top = tl.max(x, axis=0)
+    tl.store(y_ptr + row, tl.min(tl.where((x == top) & (c < columns), c, columns), axis=0))
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = torch.empty(x.shape[0], device=x.device, dtype=torch.int64)
+        row_kernel[(x.shape[0],)](x, y, x.shape[1], BLOCK=triton.next_power_of_2(x.shape[1]))
+        return y

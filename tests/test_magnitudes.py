@@ -1,0 +1,135 @@
+"""Inputs and weights of magnitudes that tasks draw none of, values that references ask about, and how weights are set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from kdata.verify import asked, magnitudes
+from kdata.verify.draws import draw
+from kdata.verify.probe import Asks, Meter
+from kdata.verify.setting import others, set_mode, weigh
+from kdata.verify.values import by_an_ulp, upcast
+
+ROWS = 16
+
+
+def measures(forward: Any) -> magnitudes.Measures:
+    generator = torch.Generator().manual_seed(1)
+    return magnitudes.Measures(
+        lambda inputs: forward(*inputs),
+        lambda inputs: forward(*[upcast(t) for t in inputs]),
+        lambda inputs: forward(*[by_an_ulp(t, generator) for t in inputs]),
+    )
+
+
+def mixed(forward: Any) -> magnitudes.Mixed | None:
+    return magnitudes.mixed([torch.randn(ROWS, 8, generator=torch.Generator().manual_seed(0))], measures(forward))
+
+
+def metered(forward: Any, *inputs: Any) -> Any:
+    with Meter() as meter, torch.no_grad():
+        forward(*inputs)
+    return meter.cost
+
+
+def test_rows_have_all_magnitudes_that_a_reference_bears() -> None:
+    found = mixed(torch.relu)
+    assert found is not None
+    assert sorted(found.scales) == sorted(magnitudes.LADDER)
+    assert found.homogeneous
+
+
+def test_exponentials_have_rows_up_to_where_they_are_finite() -> None:
+    found = mixed(torch.exp)
+    assert found is not None
+    assert 20.0 in found.scales
+    assert max(found.scales) < 100.0
+    assert torch.isfinite(torch.exp(found.inputs[0])).all()
+    assert not found.homogeneous
+
+
+def test_what_is_linear_only_near_zero_is_not_homogeneous() -> None:
+    found = mixed(torch.tanh)
+    assert found is not None
+    assert not found.homogeneous
+
+
+def test_rows_that_depend_on_each_other_have_no_magnitudes_of_their_own() -> None:
+    assert mixed(lambda x: x / x.abs().sum(0)) is None
+    assert mixed(lambda x: x.sum()) is None
+
+
+def test_a_product_sums_over_the_dimension_that_its_factors_share() -> None:
+    wide = nn.Linear(8, 512)
+    assert metered(wide, torch.randn(4, 8)).terms == 8
+    assert metered(nn.Linear(512, 8), torch.randn(4, 512)).terms == 512
+    assert metered(torch.bmm, torch.randn(2, 4, 16), torch.randn(2, 16, 256)).terms == 16
+    assert metered(torch.mv, torch.randn(256, 16), torch.randn(16)).terms == 16
+
+
+def test_a_forward_shows_what_it_asks_about() -> None:
+    labels = torch.zeros(4, dtype=torch.int64)
+    loss = nn.CrossEntropyLoss(ignore_index=7)
+    asks = metered(lambda x: loss(torch.nan_to_num(x), labels) + (labels == -3).sum(), torch.randn(4, 8)).asks
+    assert asks.oddities
+    assert asks.numbers >= {7, -3}
+    assert not asks.ignored
+    assert metered(nn.CrossEntropyLoss(), torch.randn(4, 8), labels).asks == Asks(ignored={-100})
+    assert metered(torch.isfinite, torch.randn(4)).asks.oddities
+    assert metered(torch.copysign, torch.randn(4), torch.randn(4)).asks.signs
+
+
+def test_inputs_hold_what_is_asked_about() -> None:
+    inputs = [torch.randn(8, 8), torch.arange(64)]
+    asks = Asks(oddities=True, signs=True, numbers={-5})
+    changed: list[Any] = inputs
+    for change in asked.changes(inputs, asks, torch.Generator().manual_seed(0)):
+        changed = change(changed) or changed
+    assert torch.isnan(changed[0]).any()
+    assert (torch.signbit(changed[0]) & (changed[0] == 0)).any()
+    assert (changed[1] == -5).any()
+
+
+def test_integers_grow_and_masks_of_them_do_not() -> None:
+    inputs = [torch.tensor([0, 1, 1]), torch.tensor([0, 5, 9])]
+    places = [place for place, _, much in asked.larger(inputs) if (made := much(inputs)) and int(made[place].max()) > 2]
+    assert set(places) == {1}
+
+
+def test_the_ones_of_a_mask_become_zeros_and_its_zeros_stay() -> None:
+    mask = torch.tril(torch.ones(16, 16))
+    made = draw("nearly", [mask, mask.bool()], torch.Generator().manual_seed(0))
+    assert made is not None
+    for changed in made:
+        assert set(changed.unique().tolist()) == {0, 1}
+        assert 0 < int((changed != mask).sum()) < 40
+        assert not changed.bool()[mask == 0].any()
+
+
+class Hoarder(nn.Linear):
+    """Keeps what it is told while it is loaded."""
+
+    def load_state_dict(self, state: Any, strict: bool = True, assign: bool = False) -> Any:
+        self.told = [state["weight"]]
+        return super().load_state_dict(state, strict, assign)
+
+
+def test_weights_are_those_that_stand_in_a_module_when_it_is_called() -> None:
+    model = Hoarder(4, 4)
+    state = {"weight": torch.randn(4, 4), "bias": torch.randn(4)}
+    weigh(model, state, others(state))
+    assert torch.equal(model.weight, state["weight"])
+    assert not torch.equal(model.told[0], state["weight"])
+
+
+def test_a_mode_may_be_left_and_taken_up_again() -> None:
+    model, frozen = nn.Sequential(nn.Dropout()), nn.Sequential(nn.Dropout().eval())
+    for module in (model, frozen):
+        before = [part.training for part in module.modules()]
+        set_mode(module, "train", turned=True)
+        assert [part.training for part in module.modules()] == before
+        set_mode(module, "eval", turned=True)
+        assert not any(part.training for part in module.modules())
