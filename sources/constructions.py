@@ -22,7 +22,7 @@ from torch import nn
 
 from sources.configs import CONFIG, Config
 from sources.demands import Demand, demands
-from sources.guesses import Uses, uses, values
+from sources.guesses import IMAGE, Uses, uses, values
 from sources.nested import changed
 from sources.progress import Budget, Progress, TooMuchError
 from sources.trouble import Trouble, kinds, wanted
@@ -209,7 +209,9 @@ class Constructions:
             else:
                 hint = next((p.annotation for p in self._parameters() if p.name == name), "")
                 hint = hint if isinstance(hint, str) else "" if hint is inspect.Parameter.empty else _spelled(hint)
-                first, *rest = self._for_images(values(name, hint, self._uses().get(name, Uses())))
+                sides = {"h", "w"} <= {p.name.lower() for p in self._parameters()} and name.lower() in ("h", "w")
+                found = values(name, hint, self._uses().get(name, Uses()))
+                first, *rest = self._for_images([IMAGE, "64", *found] if sides else found)
                 self._values[name] = list(dict.fromkeys([first, *known, *rest]))
         return self._values[name]
 
@@ -258,7 +260,7 @@ class Constructions:
             self._push(cost + 1.0 + 0.1 * i, {n: v for n, v in arguments.items() if n.split(".")[0] != name})
         ranked = _ranked(arguments, trouble, attributes)
         suspects = sorted((n for n in arguments if ranked[n] < 2 or not attributes), key=ranked.__getitem__)
-        for i, name in enumerate(suspects[:6]):
+        for i, name in enumerate((suspects or list(arguments))[:6]):
             first = ranked[name] <= 0 or len(suspects) == 1
             asked = self._asked(arguments[name], trouble, bool(attributes)) if first else []
             for j, option in enumerate([*asked, *self._options(name)][:10]):

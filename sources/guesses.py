@@ -86,13 +86,24 @@ SMALL_TUPLES = [
     (re.compile(r"pad"), ["(1, 1)", "(1, 1, 1)", "(1,)"]),
     (re.compile(r"patch"), ["(4, 4)", "(2, 4, 4)"]),
 ]
+# Extents of one sample, where it is a list of them.
+SHAPES = (
+    re.compile(r"(^|_)(state|obs|observation|input|in|image|img|data|sample|frame)_?(dims?|shape|size|space)$|^shape$"),
+    ["(3, 64, 64)", "(64,)", "(32, 32)"],
+)
+ARRAYS = ["torch.randn(64, 64).numpy()", "torch.randn(64, 64)", "[0.5, 0.5]", "torch.ones(64).numpy()"]
 FALLBACK = ["64", "4", "nn.Identity()", "[32, 64]", "0.5", "2", "'relu'", "nn.ReLU", "True"]
 CONFIG = re.compile(
     r"^(config|cfg|conf|configs|args|arg|opts?|options|hparams?|hps|hp|h|(.*_)?params|"
     r".*_?config|.*_cfg|.*_conf|.*_args|.*_opts?)$"
 )
 _SCALAR = re.compile(r"\bUnion\[int,|(?:^|\| ?)int(?= ?\||$)")  # a number, or several
+_STRING = re.compile(r"str|Optional\[str\]|str \| None|None \| str")
 LISTS = ["[32, 64]", "(2, 2)", "[2, 2, 2, 2]", "[16, 32, 64, 128]", "(8, 8)", "[3, 5, 7]"]
+
+
+_TO_TENSORS = frozenset(["torch.tensor", "torch.from_numpy", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor",
+                         "np.array", "np.asarray"])  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -103,6 +114,7 @@ class Uses:
     run: bool = False  # as an attribute of self
     listed: bool = False
     axis: bool = False  # it is passed on as ``dim=`` or ``axis=``
+    array: bool = False  # a tensor is made of it
     strings: list[str] = field(default_factory=list)  # it is compared with these
     attributes: set[str] = field(default_factory=set)
 
@@ -142,6 +154,8 @@ def _of_call(node: ast.Call, of: Callable[[ast.expr], Uses | None]) -> None:
     of_self = isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "self"
     if (isinstance(node.func, ast.Name) or of_self) and (use := of(node.func)):
         use.called, use.run = True, use.run or of_self
+    if node.args and ast.unparse(node.func) in _TO_TENSORS and (use := of(node.args[0])):
+        use.array = True
     if isinstance(node.func, ast.Name) and node.func.id in ("len", "enumerate", "zip", "sum", "list", "tuple"):
         for use in filter(None, map(of, node.args)):
             use.listed = True
@@ -168,7 +182,12 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
     if not scalar and (counted := re.search(r"[Tt]uple\[(int(?:, ?int)+)\]", annotation)):
         number = next((v for v in by_name if v.isdecimal()), "2")
         found.append(f"({', '.join([number] * (counted[1].count(',') + 1))})")
-    if use.listed or re.search(r"list|tuple|sequence|iterable", annotation, re.I) and not scalar:
+    if use.listed and SHAPES[0].search(low):
+        found += SHAPES[1]
+    if use.array and (*by_name, "''")[0].startswith("'") and annotation not in ("int", "float"):
+        found += ARRAYS
+    listed = use.listed and not _STRING.fullmatch(annotation)  # letters are listed, too
+    if listed or re.search(r"list|tuple|sequence|iterable", annotation, re.I) and not scalar:
         shares = [f"[{v}, {v}]" for v in by_name[:1] if re.fullmatch(r"\d+\.\d+", v)]  # no sizes
         found += small or [*shares, *(v for v in by_name if v[0] in "(["), *LISTS]
     if use.axis:

@@ -197,6 +197,8 @@ def _of_parameter(
     ) and re.search(r"targets?$|^y$|labels?$", low):
         common = [ints[1], ints[0], *common]
     elif re.search(r"target|^y$|labels?$", low):
+        if re.search(r"len(gth)?s$", low):
+            ints.insert(0, Tensor((BATCH,), "full", TOKENS))
         common = [*common, *ints]
     elif re.search(r"^(h|w|height|width|size|n|k|step|num_.*|.*_size)$", low) and not ranks:
         common = [Plain(SIDE if low in ("h", "w", "height", "width") else 8), *common]

@@ -20,6 +20,9 @@ _NUMBER = re.compile(
     r"only one element|ambiguous|as an integer|scalar|tuple of ints|must be .*int|only integer|not callable"
     r"|got \(.*Tensor|type must be|only one element tensors|'str'|unhashable|must be str|must be real number"
 )
+_LENGTHS = re.compile(r"(?i)len(gth)?s?$")
+_SIZES = re.compile(r"must match|exceeds dimension size|shape|batch_size|out of bounds")
+MAX_LENGTH = 512
 _SEVERAL = re.compile(
     r"not subscriptable|not iterable|must be tuple|expected Tensor as element|sequence|cat\(\)|of Tensors|non-iterable"
 )
@@ -35,10 +38,7 @@ def dtypes(f: Failure) -> Iterator[Change]:
                 yield f.with_tensor(path, Tensor(t.shape, "int", 2), 1.3)
             else:
                 yield f.with_tensor(path, Tensor(t.shape), 1.1)
-        if "lengths" in message.lower() and t.kind in ("int", "full") and t.shape:
-            longest = {n for at, other in all_tensors(f.specs) if at != path for n in other.shape[1:]}
-            for j, n in enumerate(sorted(longest)):
-                yield f.with_tensor(path, Tensor(t.shape[:1], "full", n), 0.1 + 0.1 * j)
+        yield from _lengths(f, path, t)
         if re.search(r"[Bb]ool|mask", message):
             yield f.with_tensor(path, replace(t, kind="float" if t.kind == "bool" else "bool"), 1.2)
         if re.search(r"[Ff]loat|Half|Double", message) and t.kind != "float":
@@ -50,6 +50,20 @@ def dtypes(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, replace(t, kind="unit"), 1.35)
         if "between 0 and 1" in message and t.kind == "float":
             yield f.with_tensor(path, replace(t, kind="unit"), 0.0)
+
+
+def _lengths(f: Failure, path: tuple[int, ...], t: Tensor) -> Iterator[Change]:
+    """Lengths of sequences are no more than the sequences have, and one is as long as they are."""
+    named = _LENGTHS.search(f.names()[path[0]]) and _SIZES.search(f.message)
+    if t.kind not in ("int", "full") or not t.shape or not (named or "lengths" in f.message.lower()):
+        return
+    others = [other for at, other in all_tensors(f.specs) if at != path]
+    longest = sorted({n for other in others for n in other.shape[1:]})
+    first = sorted({other.shape[0] for other in others if other.shape and other.kind == "int"}.difference(longest))
+    said = [n for n in map(int, re.findall(r"\d+", f.message)) if 1 < n <= MAX_LENGTH] if named else []
+    for j, n in enumerate(dict.fromkeys([*longest, *first, *said])):
+        if (t.kind, t.high) != ("full", n):
+            yield f.with_tensor(path, Tensor(t.shape[:1], "full", n), 0.1 + 0.1 * j)
 
 
 def containers(f: Failure) -> Iterator[Change]:

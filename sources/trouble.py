@@ -94,6 +94,7 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
          ["[nn.Identity(), nn.Identity()]", "nn.Identity()", "[nn.Conv2d(64, 64, 3, padding=1)] * 2"]),
         (r"not iterable|not subscriptable|has no len|must be an iterable", ["[32, 64]", "[2, 2, 2, 2]", "(8, 8)",
                                                                           "[3, 5]", "[16, 32, 64, 128]"]),
+        (r"to have \d+ channels, but got|Kernel size can't be greater", ["(3, 64, 64)", "64"]),
         (r"missing 1 required positional argument: 'input'", _CLASSES),
         (r"object is not callable|should be called with|should be callable",
          [*_INSTANCES, *_CLASSES] if running else [*_CLASSES, *_INSTANCES]),

@@ -1,0 +1,77 @@
+"""First guesses of constructor arguments by how they are used, and lengths of sequences among inputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from sources.constructions import Constructions
+from sources.inputs import Tensor
+from sources.probe import load
+from sources.progress import Budget
+from sources.search import Solution, solve
+
+HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
+PROTOTYPES = """
+class Net(nn.Module):
+    def __init__(self, prototypes):
+        super().__init__()
+        self.prototypes = nn.Parameter(torch.tensor(prototypes, dtype=torch.float32))
+
+    def forward(self, x):
+        near = [self.close(x.view(x.shape[0], 96), self.prototypes[i]) for i in range(4)]
+        return torch.stack(near, 1)
+
+    def close(self, x, p):
+        return (x - p.view(1, 96)).pow(2).sum(1)
+"""
+GAME = """
+class Net(nn.Module):
+    def __init__(self, state_dim, action_dim):
+        super().__init__()
+        self.conv = nn.Sequential(nn.Conv2d(state_dim[0], 8, 8, 4), nn.ReLU(), nn.Conv2d(8, 8, 4, 2), nn.Flatten())
+        self.head = nn.Linear(self.conv(torch.zeros(1, *state_dim)).numel(), action_dim[0])
+
+    def forward(self, x):
+        return self.head(self.conv(x))
+"""
+MASKED = """
+class Net(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.score = nn.Linear(dim, 1)
+
+    def forward(self, memory, memory_length):
+        there = torch.arange(int(memory_length.max())) < memory_length[:, None]
+        return (self.score(memory).squeeze(-1) * there).sum(1)
+"""
+
+
+def _solved(text: str, folder: Path) -> Solution:
+    namespace = load(HEAD + text, folder)
+    found = solve(namespace["Net"], namespace, HEAD + text)
+    assert isinstance(found, Solution), found
+    return found
+
+
+@pytest.mark.parametrize("text", [PROTOTYPES, GAME], ids=["arrays", "samples"])
+def test_arguments_are_what_is_done_with_them(text: str, tmp_path: Path) -> None:
+    _solved(text, tmp_path)
+
+
+def test_h_beside_w_is_no_number_of_heads() -> None:
+    class Duel(nn.Module):
+        def __init__(self, h: int, w: int) -> None:
+            super().__init__()
+
+    arguments, _ = next(iter(Constructions(Duel, {"nn": nn, "torch": torch}, "", Budget())))
+    assert arguments == {"h": "32", "w": "32"}
+
+
+def test_lengths_of_sequences_are_as_long_as_these(tmp_path: Path) -> None:
+    memory, lengths = _solved(MASKED, tmp_path).specs
+    assert isinstance(memory, Tensor)
+    assert lengths == Tensor(memory.shape[:1], "full", memory.shape[1])
