@@ -62,12 +62,12 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
 
     Never raises for what a task or a candidate does: that is a verdict.  A kernel of tensor descriptors that raises at
     rows of an odd number of bytes, which no descriptor can describe, is judged at others; a GPU does not raise there,
-    but reads something else.  One that takes too long in the interpreter is judged at smaller sizes once more: how much a
-    kernel does in how many programs is not seen in what its reference costs.
+    but reads something else.  One that takes too long in the interpreter is judged at smaller sizes once more: in how
+    many programs a kernel does how much is not seen in what its reference costs.
     """
     receipt = _judged(task, candidate, options)
     if receipt.reason == reasons.TIMEOUT and options.device == "cpu":
-        receipt = _judged(task, candidate, options, thrift=THRIFT)
+        receipt = _judged(task, candidate, replace(options, timeout=options.timeout / 2), thrift=THRIFT)
     if receipt.verdict != "rejected" or object_to(candidate.source) or not describes(candidate.source):
         return receipt
     told = options.device == "cuda" or DESCRIBED.search(receipt.detail)
@@ -148,8 +148,8 @@ def expect(
     """Run a task's reference at all its variants. Remembered for the task's other candidates.
 
     ``gradient``: and its backward, for a candidate that offers one. ``named``: values that inputs hold in one more
-    draw. ``step``, ``thrift``: see ``kdata.verify.variants.plan``. ``most``: elements up to which it is run at its own sizes, too,
-    if these are not those that the level looks at.
+    draw. ``step``, ``thrift``: see ``kdata.verify.variants.plan``. ``most``: elements up to which it is run at its own
+    sizes, too, if these are not those that the level looks at.
 
     Raises:
         UndecidedError: the reference cannot be the measure of anything.
@@ -158,8 +158,8 @@ def expect(
              for n in range(options.draws)]  # fmt: skip
     grid = options.level == "trust"
     payload = {"source": source, "entry_point": entry_point, "variants": options.sizes, "seeds": seeds,
-               "level": options.level, "grid": grid, "gradient": gradient, "named": list(named), "step": step, "thrift": thrift,
-               "whole": most or WHOLE[options.level], "precision": options.precision}  # fmt: skip
+               "level": options.level, "grid": grid, "gradient": gradient, "named": list(named), "step": step,
+               "thrift": thrift, "whole": most or WHOLE[options.level], "precision": options.precision}  # fmt: skip
     side = "wider" if grid or gradient or named else "reference"
     try:
         with lease("torch", "kdata.verify.reference:warm") as worker:

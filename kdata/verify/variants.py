@@ -89,16 +89,18 @@ class TooLargeError(ValueError):
     """The task cannot be brought down to what an interpreter can do."""
 
 
-def plan(prober: Prober, count: int, thorough: bool = False, step: int = 1) -> list[Variant]:
+def plan(prober: Prober, count: int, thorough: bool = False, step: int = 1, thrift: int = 1) -> list[Variant]:
     """The variants, the base one first, twice its size (not counted) last.
 
     That one is "large", a variant like the others, where it is cheap or ``thorough`` asks for it; else "double", run
     to diagnose failures only.  Other sizes are multiples of ``step``, but for those of the first of several axes.
+    ``thrift``: by which everything is to cost less than usual, for kernels that take long.
 
     Raises:
         TooLargeError: no sizes were found at which the reference runs and is small.
     """
     found = tuple(s for s in sizes(prober.source) if s.value > 1 and not DEPTH.fullmatch(s.name))
+    prober.thrift = thrift
     base = _fewer_rows(prober, _base(prober, found), found)
     run = prober.forward(base)
     if run is None:
@@ -106,12 +108,12 @@ def plan(prober: Prober, count: int, thorough: bool = False, step: int = 1) -> l
     chosen = [Variant("base", base, run)]
     prober.near = True
     axes = _axes(prober, base, found)
-    limit = max(VARIED, run.cost.work * 3 // 2)
+    limit = max(VARIED // thrift, run.cost.work * 3 // 2)
     for kind, wishes in _wishes(axes, step)[: max(0, count - 1)]:
         _add(chosen, prober, kind, base, axes, wishes, limit)
     count = len(chosen)
     _add(chosen, prober, "double", base, axes, [(2 * _value(a[0], base, found),) for a in axes], 16 * limit)
-    if len(chosen) > count and (thorough or chosen[-1].run.cost.work <= VARIED):
+    if len(chosen) > count and (thorough or chosen[-1].run.cost.work <= VARIED // thrift):
         chosen[-1] = replace(chosen[-1], kind="large")
     return chosen
 
@@ -163,6 +165,9 @@ def _add(
         for value in wish:
             tried = values | dict.fromkeys(axis, value)
             run = prober.forward(tried)
+            if run is not None and chosen[0].run.degenerates(run):  # halves ought to be halves there, too
+                tried = values | dict.fromkeys(axis, 2 * value)
+                run = prober.forward(tried)
             if run is not None and run.cost.work <= limit and not chosen[0].run.degenerates(run):
                 values = tried
                 break
@@ -175,7 +180,7 @@ def _fewer_rows(prober: Prober, base: Values, found: tuple[Size, ...]) -> Values
     """A scaled-down base with at most ROWS in the batch: kernels often run a program a row, and programs are dear."""
     run = prober.forward(base)
     for size in found if base else ():
-        tried = base | {size.name: down(_value(size.name, base, found), ROWS)}
+        tried = base | {size.name: down(_value(size.name, base, found), max(2, ROWS // prober.thrift))}
         other = prober.forward(tried)
         if run is None or other is None or other.arguments != run.arguments or other.shapes == run.shapes:
             continue
@@ -184,8 +189,9 @@ def _fewer_rows(prober: Prober, base: Values, found: tuple[Size, ...]) -> Values
     return base
 
 
-def _small(run: Run | None, factor: int = 1) -> bool:
-    return run is not None and run.cost.work <= factor * WORK and run.cost.largest <= factor * LARGEST
+def _small(prober: Prober, run: Run | None) -> bool:
+    most = WORK // prober.thrift, LARGEST // prober.thrift
+    return run is not None and run.cost.work <= most[0] and run.cost.largest <= most[1]
 
 
 def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
@@ -194,7 +200,7 @@ def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
     Raises:
         TooLargeError: nothing that runs was found.
     """
-    if _small(prober.forward({})):
+    if _small(prober, prober.forward({})):
         return {}
     inputs = {s.name for s in found if _moves(prober, {}, s)}
     twins = {s.name for s in found if s.value >= TIED and s.value in {t.value for t in found if t.name in inputs}}
@@ -206,7 +212,7 @@ def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
         for cap in CAPS:
             values = {s.name: down(s.value, cap) for s in found if s.name in names and s.value > cap}
             run = prober.forward(values)
-            if _small(run):
+            if _small(prober, run):
                 return values
             if run is not None:
                 tolerable.append((run.cost.work, values))
