@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from redteam import Claim, say
 
+import kdata.verify.judge
 from filters.correctness import check
-from kdata.record import Candidate, Dropped, Origin, Pair, Task, records
+from kdata.record import Candidate, Dropped, Origin, Pair, Receipt, Task, records
 from kdata.verify import reasons, targets
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
@@ -200,6 +201,19 @@ def test_kernelbenchs_rule_is_a_level_of_its_own(name: str, said: str, ours: str
         assert check(Pair(candidate, receipt)) == "judged by KernelBench's rule only"
 
 
+def test_what_takes_too_long_is_judged_at_smaller_sizes_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def judged(task: Task, candidate: Candidate, options: Options, thrift: int = 1) -> Receipt:
+        asked.append((options.timeout, thrift))
+        return Receipt(candidate.id, "rejected" if thrift == 1 else "verified", reasons.TIMEOUT if thrift == 1 else "")
+
+    monkeypatch.setattr(kdata.verify.judge, "_judged", judged)
+    file = KERNELS / "good_affine.py"
+    assert judge_files(file, file, QUICK).verdict == "verified"
+    assert asked == [(QUICK.timeout, 1), (QUICK.timeout / 2, kdata.verify.judge.THRIFT)]
+
+
 def test_tolerances_grow_with_the_task_not_with_the_candidate() -> None:
     plain = tolerance("float32", 1.0, 1, False, 1e-7, 3e-7)
     assert plain.atol == 1e-5
@@ -208,6 +222,9 @@ def test_tolerances_grow_with_the_task_not_with_the_candidate() -> None:
     ill = tolerance("float32", 1.0, 1, False, 1.0, 1.0)
     assert ill.atol == pytest.approx(1e-3)
     assert dataclasses.astuple(ill)[2] < 0.01
+    worst = tolerance("float32", 1.0, 1, False, 1e-5, 2e-3)  # one element of many: eager itself is to pass
+    assert worst.atol == pytest.approx(4e-3)
+    assert worst.rmse < 1e-4
     assert tolerance("float16", 1.0, 1, False, 0.0, 0.0).atol == 1e-3
 
 

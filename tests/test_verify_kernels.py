@@ -100,6 +100,36 @@ def get_init_inputs():
     assert not any("num_layers" in v.values for v in variants)
 
 
+ROTARY = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        CUT
+        return torch.cat([-second, first], -1)
+
+def get_inputs():
+    return [torch.randn(4, 8, 64)]
+
+def get_init_inputs():
+    return []
+"""
+
+
+@pytest.mark.parametrize(
+    "cut", ["first, second = x.chunk(2, -1)", "first, second = x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]"]
+)
+def test_halves_are_halves_at_other_sizes_too(cut: str) -> None:
+    variants = plan(Prober(ROTARY.replace("CUT", cut), "Model"), 3)
+    last = {v.run.shapes[0][-1] for v in variants}
+    assert len(last) > 2
+    assert not any(size % 2 for size in last)
+    assert any(v.run.shapes[0][-1] & (v.run.shapes[0][-1] - 1) for v in variants)  # no power of two
+    cheap = plan(Prober(ROTARY.replace("CUT", cut).replace("randn(4,", "randn(64,"), "Model"), 3, thrift=8)
+    usual = plan(Prober(ROTARY.replace("CUT", cut).replace("randn(4,", "randn(64,"), "Model"), 3)
+    assert cheap[0].run.cost.work < usual[0].run.cost.work / 4
+
+
 def test_kernels_of_one_class_are_told_apart() -> None:
     text = "import triton\nimport triton.language as tl\n\n\nclass Kernels:\n" + "".join(
         f"    @staticmethod\n    @triton.jit\n    def {name}(x_ptr, out_ptr, n, BLOCK: tl.constexpr):\n        pass\n\n"
