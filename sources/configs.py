@@ -120,6 +120,8 @@ class Config:
         self, name: str, arguments: Arguments, namespace: Mapping[str, Any], defaults: Mapping[str, str]
     ) -> None:
         self.__dict__.update(_name=name, _arguments=arguments, _namespace=namespace, _defaults=defaults, _given={})
+        for key in [n for n in self._known() if arguments[f"{name}.{n}"] != CONFIG]:  # so that ``vars`` tells them
+            self.__dict__[key] = self.__getattr__(key)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -149,14 +151,17 @@ class Config:
         return name in self._given or f"{self._name}.{name}" in self._arguments
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._given[name] = value
+        self._given[name] = self.__dict__[name] = value
 
     __setitem__ = __setattr__
 
     def keys(self) -> list[str]:
         """What is known of it, and what those functions need that it is unpacked for."""
+        return list(dict.fromkeys([*self._known(), *self._needed()]))
+
+    def _known(self) -> list[str]:
         known = [n.removeprefix(f"{self._name}.") for n in self._arguments if n.startswith(f"{self._name}.")]
-        return list(dict.fromkeys([*(n for n in known if "." not in n), *self._needed()]))
+        return [n for n in known if "." not in n]
 
     def _needed(self) -> Iterator[str]:
         last = self._name.split(".")[-1]
@@ -187,7 +192,7 @@ def text(name: str, fields: Mapping[str, str], source: str) -> str:
 def _as_mapping(name: str, fields: Mapping[str, str], source: str) -> bool:
     keys = "|".join(map(re.escape, fields)) or "(?!)"
     last = re.escape(name.split(".")[-1])
-    pattern = rf"""(\[|\.get\(\s*)["']({keys})["']|\*\*[\w.]*\b{last}\b|\bin [\w.]*\b{last}\b|\b{last}\.copy\("""
+    pattern = rf"""(\[|\.get\(\s*)["']({keys})["']|\*\*[\w.]*\b{last}\b|\bin [\w.]*\b{last}\b(?!\.)|\b{last}\.copy\("""
     return re.search(pattern, source) is not None
 
 

@@ -34,6 +34,7 @@ FIRST = -12.0  # cost of arguments that the package's own calls give, and of tho
 REFUND = 0.8  # of what constructing a module took that is too large
 FURTHEST = 1000  # how far a constructor is followed
 LINE = 3  # as much as so many torch functions counts a line of the constructor that was reached
+_COPIED = re.compile(r"\bvars\(|\.__dict__")
 LARGE_COUNT = 8  # a number from which on it may be too many layers
 PATIENCE = 0.2  # what each try without progress adds to the cost of those that follow from it
 
@@ -252,6 +253,7 @@ class Constructions:
                 for j, option in enumerate(self._options(p.name)[:4]):
                     self._push(cost + 0.5 + 0.4 * j, {**arguments, p.name: option})
         self._resize(cost - 0.5, arguments, trouble.message)
+        self._tell(cost - 0.5, arguments, trouble.message)
         for name, text in arguments.items():
             for i, other in enumerate(changed(text, self.namespace, trouble, self.told.defaults)):
                 self._push(cost + 0.3 + 0.1 * i, {**arguments, name: other})
@@ -266,6 +268,17 @@ class Constructions:
             for j, option in enumerate([*asked, *self._options(name)][:10]):
                 if option != arguments[name]:
                     self._push(cost + 0.3 + 0.4 * j + 0.6 * i + 0.5 * ranked[name], _given(arguments, name, option))
+
+    def _tell(self, cost: float, arguments: Arguments, message: str) -> None:
+        """Queue arguments with the settings that are read of copies of a configuration: copying shows no names."""
+        match = re.search(r"has no attribute '([a-zA-Z]\w*)'", message) if _COPIED.search(self.text) else None
+        for name in [n for n, text in arguments.items() if match and text == CONFIG]:
+            last = re.escape(name.split(".")[-1])
+            read = re.findall(rf"\b\w*{last}\w*\.([a-zA-Z]\w*)\b(?!\()", self.text)
+            wanted = (f"{name}.{n}" for n in dict.fromkeys([match[1], *read] if match else ()))
+            more = {n: self._options(n)[0] for n in wanted if n not in arguments}
+            if more:
+                self._push(cost, {**arguments, **more})
 
     def _resize(self, cost: float, arguments: Arguments, message: str) -> None:
         """Queue arguments that make a module smaller, add what a class inside lacks, leave out what it has twice."""

@@ -36,3 +36,21 @@ def test_a_configuration_answers_to_all_ways_of_reading_it(tmp_path: Path) -> No
     graph, x = program.inputs()
     assert graph is None
     assert program.build()(graph, x).shape[:-1] == x.shape[:-1]
+
+
+COPIES = HEAD + (
+    "from types import SimpleNamespace\n\n\n"
+    "class Net(nn.Module):\n    def __init__(self, hparams):\n        super().__init__()\n"
+    "        own = SimpleNamespace(**vars(hparams))\n        own.hidden_dim += 8\n"
+    "        for name, value in hparams.__dict__.items():\n            setattr(self, name, value)\n"
+    "        self.first = nn.Linear(self.in_dim, own.hidden_dim)\n"
+    "    def forward(self, x):\n        return self.first(x)\n"
+)
+
+
+def test_a_copy_of_a_configuration_holds_what_is_read_of_it(tmp_path: Path) -> None:
+    warm()
+    made = outcome(COPIES, "Net", tmp_path, {"hidden_dim": "24"})
+    assert made["reason"] == "", made["detail"]
+    program = execute(made["source"], "Net")
+    assert program.build()(*program.inputs()).shape[-1] == 32
