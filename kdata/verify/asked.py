@@ -20,7 +20,7 @@ from kdata.verify.probe import Asks
 SHARE = 0.125  # of an input's elements that are replaced
 MOST = 4  # numbers that are tried
 STEP = 8  # by which integers are multiplied at first, to see whether shapes follow from them
-BITS = (40, 30)  # of the largest integers, as far as their dtype holds them
+BITS = 28  # of the largest integers: sums of some are beyond 32 bits, and labels that are cast to so many are not
 Change = Callable[[list[Any]], list[Any] | None]
 
 
@@ -40,14 +40,13 @@ def replaced(inputs: list[Any], numbers: list[int], generator: torch.Generator) 
         yield from (partial(_with, place=place, number=number, generator=generator) for place in places)
 
 
-def larger(inputs: list[Any]) -> Iterator[tuple[int, Change, Change]]:
-    """For each input of integers beyond zero and one: its place, and how it is made a little larger, and very large."""
+def larger(inputs: list[Any]) -> Iterator[tuple[Change, Change]]:
+    """For each input of integers beyond zero and one how it is made a little larger, and how very large."""
     for place, leaf in enumerate(tree_leaves(inputs)):
         if integral(leaf) and int(leaf.abs().max()) > 1:
-            for bits in BITS:
-                factor = (1 << min(bits, torch.iinfo(leaf.dtype).bits - 2)) // int(leaf.abs().max())
-                if factor > STEP:
-                    yield place, partial(_times, place=place, factor=STEP), partial(_times, place=place, factor=factor)
+            factor = (1 << min(BITS, torch.iinfo(leaf.dtype).bits - 2)) // int(leaf.abs().max())
+            if factor > STEP:
+                yield partial(_times, place=place, factor=STEP), partial(_times, place=place, factor=factor)
 
 
 def integral(value: Any) -> bool:

@@ -306,6 +306,7 @@ class Reference:
         with Meter() as meter:
             eager, module, held = self._answer(program, state, inputs)
         cost = meter.cost
+        changed = [name for name, value in module.state_dict().items() if not _equal(value, state.get(name))]
         kept: dict[str, Any] = {"eager": self._plain(self.kept, eager), "inputs": self._plain(self.kept, held),
                 "state": self.kept.write(dict(module.state_dict())),
                 "golden": None, "note": "", "noisy": [], "dropped": None,
@@ -320,7 +321,7 @@ class Reference:
             golden, exact = self._golden(program, state, inputs)
             kept |= {
                 "golden": self._plain(self.kept, golden),
-                "golden_state": self.kept.write(dict(exact.state_dict())),
+                "golden_state": self.kept.write(_some(exact, changed)),
             }
         except Exception as error:  # noqa: BLE001 - no fp64 form: eager itself is the measure
             kept["note"] = f"golden in the task's own dtype ({line(error)[:120]})"
@@ -335,7 +336,7 @@ class Reference:
                 noisy, other, _ = self._answer(program, moved, tree_map(move, inputs))
             except Exception:  # noqa: BLE001, S112 - at the edge of its domain: one estimate less
                 continue
-            kept["noisy"].append([self._plain(self.kept, noisy), self.kept.write(dict(other.state_dict()))])
+            kept["noisy"].append([self._plain(self.kept, noisy), self.kept.write(_some(other, changed))])
         return kept
 
     def _span(
@@ -369,6 +370,16 @@ class Reference:
             return writer.write(value)
         except NotPlainError as error:
             raise TaskFaultError(reasons.BAD_TASK, f"it takes or returns what is no plain data: {error}") from error
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor) and torch.equal(one, other)
+
+
+def _some(module: nn.Module, names: list[str]) -> dict[str, Any]:
+    """Of a module's state what stands by these names."""
+    state = module.state_dict()
+    return {name: state[name] for name in names}
 
 
 def _forward(module: nn.Module, inputs: list[Any]) -> Any:

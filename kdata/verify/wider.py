@@ -247,15 +247,12 @@ class Wider(Reference):
 
 def _enlarged(measures: magnitudes.Measures, natural: list[Any]) -> list[Any] | None:
     """Each input of integers as large as the reference bears, shapes being what they are; None where none grows."""
-    inputs, grown = natural, set[int]()
-    for place, little, much in asked.larger(natural):
-        if place in grown:
-            continue
+    inputs = natural
+    for little, much in asked.larger(natural):
         tried = [held for change in (little, much) if (held := change(inputs)) is not None]
         if all(_answers(measures, t, natural) for t in tried):  # the little one first: shapes may follow from values
             inputs = tried[-1]
-            grown.add(place)
-    return inputs if grown else None
+    return None if inputs is natural else inputs
 
 
 def _answers(measures: magnitudes.Measures, inputs: list[Any], alike: list[Any] | None = None) -> bool:

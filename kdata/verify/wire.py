@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Mapping
+from hashlib import blake2b
 from types import FunctionType
 from typing import Any
 
@@ -21,6 +22,7 @@ import torch
 from kdata.verify.guards import guarded
 
 Node = dict[str, Any]
+LARGE = 1 << 18  # bytes of a tensor from which on it is worth a hash to write it once
 _SAMPLE = collections.namedtuple("_SAMPLE", ["first"])
 # Kept before any candidate is imported, so that patching torch does not change what is written.
 _contiguous, _clone, _view, _detach, _cpu, _strided = (
@@ -51,6 +53,7 @@ class Writer:
         self.blob = bytearray()
         self.manifest: list[dict[str, Any]] = []
         self._storages: dict[int, int] = {}
+        self._known: dict[bytes, int] = {}  # where large tensors begin, by their hash
         self._keep: list[Any] = []  # a freed storage's address must not be taken for another's
 
     def write(self, value: Any) -> Node:
@@ -90,20 +93,26 @@ class Writer:
         self._keep.append(tensor)
         entry |= {"strides": list(tensor.stride()), "storage": self._storages.setdefault(storage, len(self._storages)),
                   "start": tensor.storage_offset(), "item": tensor.element_size(), "attributes": extra,
-                  "offset": len(self.blob), "wide": tensor.is_contiguous()}  # fmt: skip
-        self._store(tensor)
-        entry["bytes"] = len(self.blob) - entry["offset"]
+                  "wide": tensor.is_contiguous()}  # fmt: skip
+        entry["offset"], entry["bytes"] = self._store(tensor)
         return len(self.manifest) - 1
 
-    def _store(self, tensor: torch.Tensor) -> None:
-        self.blob += raw(tensor)
+    def _store(self, tensor: torch.Tensor) -> tuple[int, int]:
+        """Where the elements begin, and how many bytes they are; large ones that stand there already do so once."""
+        data = raw(tensor)
+        place = len(self.blob)
+        if len(data) >= LARGE:
+            place = self._known.setdefault(blake2b(data, digest_size=32).digest(), place)
+        if place == len(self.blob):
+            self.blob += data
+        return place, len(data)
 
 
 class Outline(Writer):
     """Describes values, and leaves the elements of tensors out."""
 
-    def _store(self, tensor: torch.Tensor) -> None:
-        pass
+    def _store(self, tensor: torch.Tensor) -> tuple[int, int]:
+        return 0, 0
 
 
 def _inert(kind: type) -> bool:
