@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from sources.desugar import arguments
 from sources.documents import sections
 from sources.likeness import Likeness, asked
+from sources.on_cpu import names_cuda
 from sources.registries import words
 from sources.said import FIELD, Said, said
 from sources.scope import nodes, reads, walk
@@ -273,6 +274,8 @@ class Hints:
             known = ast.literal_eval(value)
         except (ValueError, SyntaxError, TypeError):
             return
+        if names_cuda(known):
+            known, value = "cpu", "'cpu'"
         flag = isinstance(known, bool)
         if known == 0 and not flag and _COUNT.search(name):  # what is counted when the program runs
             return

@@ -63,10 +63,26 @@ def respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
                 yield node, f"torch.{node.attr}"
             continue
         for name, value in _named(node):
-            if isinstance(value, ast.Constant) and "device" in name and names_cuda(value.value):
-                yield value, "'cpu'"
+            if "device" in name.lower():
+                yield from ((device, "'cpu'") for device in _cuda(value))
             elif isinstance(value, ast.Constant) and _PRETRAINED.search(name) and value.value is True:
                 yield value, "False"
+
+
+def _cuda(value: ast.expr) -> Iterator[ast.expr]:
+    """The expressions in a value that make the name of a CUDA device: ``"cuda"``, ``f"cuda:{gpu}"``."""
+    if isinstance(value, ast.IfExp):
+        yield from (*_cuda(value.body), *_cuda(value.orelse))
+        return
+    first: ast.expr = value
+    if isinstance(value, ast.JoinedStr) and value.values:
+        first = value.values[0]
+    elif isinstance(value, ast.BinOp):
+        first = value.left
+    elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "format":
+        first = value.func.value
+    if isinstance(first, ast.Constant) and names_cuda(first.value):
+        yield value
 
 
 def _named(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
@@ -75,6 +91,8 @@ def _named(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
         yield from ((k.arg, k.value) for k in node.keywords if k.arg)
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "device"):
             yield from (("device", a) for a in node.args)
+    elif isinstance(node, ast.Assign):
+        yield from ((ast.unparse(t), node.value) for t in node.targets if isinstance(t, ast.Name | ast.Attribute))
     elif isinstance(node, ast.arguments):
         given = [*node.posonlyargs, *node.args]
         last = given[len(given) - len(node.defaults) :]

@@ -123,7 +123,17 @@ def test_calls_and_hints_tell_what_modules_are_made_of() -> None:
 def test_hostile_documents_tell_nothing() -> None:
     laughs = "a0: &a0 [x]\n" + "".join(f"a{i + 1}: &a{i + 1} [{', '.join([f'*a{i}'] * 9)}]\n" for i in range(9))
     deep = "[" * 30_000 + "]" * 30_000
-    for text in (laughs, deep, '{"a": ' + "9" * 5000 + "}", "a: !!python/object/apply:os.system [ls]\n", "\x00", ""):
+    for text in (
+        laughs,
+        deep,
+        f"a: {deep}",
+        "a: " * 9000,
+        "{a: " * 9000,
+        '{"a": ' + "9" * 5000 + "}",
+        "a: !!python/object/apply:os.system [ls]\n",
+        "\x00",
+        "",
+    ):
         assert documents.sections(text) == []
     code = "```python\nimport a\nx = " + "-" * 20_000 + "1\n```\n"
     assert list(documents.examples("README.md", code + "> " * 5000 + "x")) == []
@@ -231,3 +241,20 @@ def test_a_parameter_becomes_the_class_that_has_what_it_is_asked_for() -> None:
     assert call["positional"][:2] == ["Language(vocab=1024, size='32')".replace("'", ""), "24"]  # type: ignore[index]
     assert typed["named"].keys() == {"lm"}  # type: ignore[union-attr]
     assert found[0].needs == {Here("p.py", "Language")}
+
+
+def test_devices_that_are_put_together_are_the_cpu() -> None:
+    text = HEAD + (
+        "DEVICE = 'cuda' if torch.cuda.device_count() >= 0 else 'cpu'\n\n\n"
+        "class M(nn.Module):\n    def __init__(self, gpu):\n        super().__init__()\n"
+        "        self.device = torch.device(f'cuda:{gpu}')\n        self.second = torch.device('cuda:%d' % gpu)\n"
+        "        self.gate = torch.ones(3).to('cuda:{}'.format(gpu))\n"
+        "    def forward(self, x):\n        return x.to(self.device) + self.gate.to(DEVICE).to(self.second)\n"
+    )
+    source = cut(Slicer(Package({"m.py": text})), "m.py", "M").source
+    assert "'cuda" not in source
+    scope: dict[str, Any] = {}
+    exec(source, scope)
+    assert scope["M"](0)(torch.zeros(3)).sum() == 3
+    options = "def main(parser):\n    parser.add_argument('--device_of', default='cuda:0')\n"
+    assert Hints(Package({"m.py": options})).defaults(["device_of"]) == {"device_of": "'cpu'"}
