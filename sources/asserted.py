@@ -6,6 +6,7 @@ Only the syntax of a failed test is read, with the shapes that its names had; no
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import itertools
 import linecache
@@ -41,7 +42,7 @@ def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iter
     asserts = isinstance(error, AssertionError)
     test = _assertion(file, line) if asserts else _tested(file, line) if frame is every[-1][0] else None
     values = {**frame.f_globals, **frame.f_locals}
-    for node in ast.walk(test) if test else ():
+    for node in ast.walk(_spelled_out(test, file, line)) if test else ():
         if not isinstance(node, ast.Compare):
             continue
         if all(isinstance(op, ast.Eq if asserts else ast.Eq | ast.NotEq) for op in node.ops):
@@ -63,6 +64,36 @@ def _lacking(message: str, frame: types.FrameType, line: int, specs: Specs, modu
 @functools.lru_cache(maxsize=4)
 def _tree(text: str) -> ast.Module:
     return ast.parse(text)
+
+
+def _spelled_out(test: ast.expr, file: str, line: int) -> ast.expr:
+    """A test with ``x.shape[1]`` in place of a variable that was given it, or unpacked out of ``x.shape``."""
+    try:
+        path = statements(_tree("".join(linecache.getlines(file))), line)
+    except SyntaxError:
+        return test
+    function = next((s for s in reversed(path) if isinstance(s, ast.FunctionDef)), None)
+    given: dict[str, ast.expr] = {}
+    for node in ast.walk(function) if function else ():
+        if isinstance(node, ast.Assign) and node.lineno < line and len(node.targets) == 1:
+            given |= dict(_sizes(node.targets[0], node.value))
+
+    class Spelled(ast.NodeTransformer):
+        def visit_Name(self, name: ast.Name) -> ast.expr:
+            return given.get(name.id, name)
+
+    result: ast.expr = Spelled().visit(copy.deepcopy(test))
+    return result
+
+
+def _sizes(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """Variables that are given sizes of tensors, with what says these."""
+    if isinstance(target, ast.Name) and _of_tensor(value)[0]:
+        yield target.id, value
+    elif isinstance(target, ast.Tuple) and re.fullmatch(r"\w+\.(shape|size\(\))", said := ast.unparse(value)):
+        for i, name in enumerate(target.elts):
+            if isinstance(name, ast.Name):
+                yield name.id, ast.parse(f"{said}[{i}]", mode="eval").body
 
 
 def _statement(file: str, line: int) -> str:

@@ -18,9 +18,12 @@ from sources.desugar import MAIN
 EXAMPLES, SETTINGS = ".md", (".json", ".yaml", ".yml")
 MAX_SETTINGS = 64 << 10  # characters of a configuration: longer ones are data
 MAX_EXAMPLES = 200 << 10  # characters of a README: longer ones are lists
+MAX_DEPTH = 100  # of a configuration
 MAX_FILES = 200  # of each kind that are read
 Section = tuple[tuple[str, str], ...]  # names and expressions of one mapping
 _PYTHON = re.compile(r"(python|py)\b", re.I)
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where it was built: ten times as fast
+_LIKELY = re.compile(r"conf|cfg|option|param|model")  # folders and names of configurations: these are read first
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.) ?", re.M)
 
 
@@ -30,6 +33,7 @@ def split(files: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str], dic
     texts = [(p, t) for p, t in sorted(files.items()) if p.endswith(EXAMPLES) and len(t) <= MAX_EXAMPLES][:MAX_FILES]
     shown = {p: t for path, text in texts for p, t in examples(path, text) if p not in code}
     settings = [(p, t) for p, t in sorted(files.items()) if p.endswith(SETTINGS) and len(t) <= MAX_SETTINGS]
+    settings.sort(key=lambda s: not _LIKELY.search(s[0].lower()))
     return code, shown, dict(settings[:MAX_FILES])
 
 
@@ -63,19 +67,23 @@ def sections(text: str) -> list[Section]:
     None where it cannot be read.
     """
     try:
-        whole = json.loads(text) if text.lstrip().startswith(("{", "[")) else yaml.load(text, _WithoutAliases)  # noqa: S506
+        whole = json.loads(text) if text.lstrip().startswith(("{", "[")) else _yaml(text)
         return list(_sections(whole))
     except (ValueError, yaml.YAMLError, RecursionError):
         return []
 
 
-class _WithoutAliases(yaml.SafeLoader):
-    """A few aliases of aliases mean more values than any machine holds."""
+def _yaml(text: str) -> Any:
+    """What a text in YAML says, without aliases: a few aliases of aliases mean more values than any machine holds.
 
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("an alias")
-        return super().compose_node(parent, index)
+    Nor may it be so deep that a loader in C runs out of its stack.
+    """
+    depth = 0
+    for event in yaml.parse(text, _LOADER):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.AliasEvent) or depth > MAX_DEPTH:
+            raise yaml.YAMLError("an alias, or too deep")
+    return yaml.load(text, _LOADER)  # noqa: S506 - a safe one
 
 
 def _sections(node: Any) -> Iterator[Section]:

@@ -16,9 +16,10 @@ from sources.vanishing import TINY
 
 NOTE = "weights that started as zeros, or unset, are drawn at random"
 _SCALE = 0.1  # of drawn weights: products of them neither vanish nor grow much
-_SCALES = re.compile(r"init_?val|layer_?scale|init_?scale|gamma|res_?scale|rezero")
+_SCALES = re.compile(r"init_?val|layer_?scale|init_?(scale|std|sigma)|gamma|res_?scale|rezero")
 _STARTS = re.compile(r"init|reset|zero|build|weight")  # names of functions that give weights their start
 _ZERO_CALLS = ("zeros_", "zero_", "constant_", "fill_")
+_SMALL_CALLS = ("normal_", "trunc_normal_", "uniform_")  # with bounds, or a deviation, of next to nothing
 _MADE = re.compile(r"(torch\.)?(zeros|empty|Tensor|FloatTensor)")
 _PARAMETERS = ("Parameter", "register_parameter")
 
@@ -59,9 +60,9 @@ def _defaults(function: ast.FunctionDef) -> list[tuple[str, ast.expr]]:
 
 
 def _zeroes(statement: ast.stmt) -> bool:
-    """Whether a statement sets weights to zero, ``nn.init.zeros_(layer.weight)`` or ``p.data.zero_()``; no biases."""
+    """Whether a statement sets weights to next to nothing, ``nn.init.zeros_(layer.weight)``; biases are left."""
     call = statement.value if isinstance(statement, ast.Expr) else None
-    if not isinstance(call, ast.Call) or (name := _called(call)) not in _ZERO_CALLS:
+    if not isinstance(call, ast.Call) or (name := _called(call)) not in (*_ZERO_CALLS, *_SMALL_CALLS):
         return False
     of_tensor = isinstance(call.func, ast.Attribute) and not re.search(r"(^|\.)init$", ast.unparse(call.func.value))
     given = [*call.args, *(k.value for k in call.keywords)]
@@ -70,7 +71,14 @@ def _zeroes(statement: ast.stmt) -> bool:
     values = given if of_tensor else given[1:]
     target = ast.unparse(call.func.value if of_tensor and isinstance(call.func, ast.Attribute) else given[0])
     is_zero = name.startswith("zero") or bool(values) and isinstance(values[0], ast.Constant) and values[0].value == 0
+    if name in _SMALL_CALLS:
+        is_zero = len(values) > 1 and all(_is_tiny(v) for v in values)
     return is_zero and not re.search(r"bias|grad|mean|\bb\b", target)
+
+
+def _is_tiny(node: ast.expr) -> bool:
+    number = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(number, ast.Constant) and isinstance(number.value, int | float) and abs(number.value) <= TINY
 
 
 def _draw(edits: Edits, call: ast.Call) -> None:

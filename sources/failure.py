@@ -11,6 +11,7 @@ from torch import nn
 
 from sources.inputs import Spec, Specs, Tensor, all_tensors, edited, parameters
 
+NO_TENSOR = "no tensor among the outputs"  # the message of a call that came to its end without one
 Change = tuple[float, Specs]  # cost and new inputs
 
 

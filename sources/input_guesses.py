@@ -38,6 +38,13 @@ def up_to(module: nn.Module, specs: Specs, name: str) -> list[Specs]:
     return [(*specs[:at], *between, new, *specs[at + 1 :]) for new in _guesses(module, {}, [plain[at]])[0][:3]]
 
 
+def flagged(module: nn.Module, specs: Specs) -> list[Specs]:
+    """The inputs with one of the flags that they leave off, and the defaults of what is before it."""
+    plain = _positional(module)
+    flags = [i for i, p in enumerate(plain) if p.default is False and i >= len(specs)]
+    return [(*specs, *(Plain(p.default) for p in plain[len(specs) : i]), Plain(True)) for i in flags]
+
+
 def _positional(module: nn.Module) -> list[inspect.Parameter]:
     try:
         every = list(inspect.signature(module.forward).parameters.values())
@@ -190,6 +197,8 @@ def _of_parameter(
         r"ids?$|idx|indices|index|tokens?$|timesteps?$|^t$|captions|words|^texts?$|sentences?$|lengths?$|lens$", low
     ):
         told = [Tensor(shape, "int", 16) for shape in shapes]
+        if re.search(r"len(gth)?s$", low):
+            ints.insert(0, Tensor((BATCH,), "full", TOKENS))
         common = [*ints, *common]
         found = [*told, *found]
     elif re.search(
@@ -197,8 +206,6 @@ def _of_parameter(
     ) and re.search(r"targets?$|^y$|labels?$", low):
         common = [ints[1], ints[0], *common]
     elif re.search(r"target|^y$|labels?$", low):
-        if re.search(r"len(gth)?s$", low):
-            ints.insert(0, Tensor((BATCH,), "full", TOKENS))
         common = [*common, *ints]
     elif re.search(r"^(h|w|height|width|size|n|k|step|num_.*|.*_size)$", low) and not ranks:
         common = [Plain(SIDE if low in ("h", "w", "height", "width") else 8), *common]

@@ -10,9 +10,9 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from sources.failure import Change, Failure
+from sources.failure import NO_TENSOR, Change, Failure
 from sources.guesses import Uses, values
-from sources.input_guesses import following, part, shaped, takes_any
+from sources.input_guesses import flagged, following, part, shaped, takes_any
 from sources.inputs import BATCH, FEATURES, TOKENS, Many, Plain, Spec, Tensor, all_tensors
 from sources.worth import CONSTANT, IGNORES, NOT_FINITE, RANDOM
 
@@ -171,6 +171,12 @@ def states(f: Failure) -> Iterator[Change]:
         yield from (f.with_tensor((i,), given, 0.2 + 0.1 * i) for i in range(1, len(f.specs)))
 
 
+def flags(f: Failure) -> Iterator[Change]:
+    """It answers with words or numbers: a flag of its own may ask for the tensors."""
+    if f.message == NO_TENSOR:
+        yield from ((0.3 + 0.1 * i, specs) for i, specs in enumerate(flagged(f.module, f.specs)))
+
+
 def optional(f: Failure) -> Iterator[Change]:
     """A parameter that may be left out has to be given."""
     if re.search(r"NoneType|missing \d+ required positional", f.message):
@@ -178,4 +184,4 @@ def optional(f: Failure) -> Iterator[Change]:
         yield from ((0.8 + 0.1 * i, (*f.specs, more)) for i, more in enumerate(others))
 
 
-KINDS = (dtypes, containers, classes, flaws, attributes, keys, states, optional)
+KINDS = (dtypes, containers, classes, flaws, attributes, keys, states, flags, optional)

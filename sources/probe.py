@@ -9,6 +9,7 @@ import functools
 import inspect
 import json
 import os
+import re
 import sys
 import types
 from collections.abc import Iterator
@@ -147,7 +148,8 @@ def _checked(source: str, entry: str, operators: int) -> dict[str, Any]:
 
 def _blamed(outcome: dict[str, Any], cut: dict[str, Any]) -> dict[str, Any]:
     """A failure on one of the names that stand for what is absent is that package's."""
-    if cut["lacks"] and "NoneType" in outcome["detail"]:
+    names = "|".join(re.escape(lacking.split(".")[-1]) for lacking in cut["lacks"])
+    if cut["lacks"] and re.search(rf"NoneType|\b(?:{names})\b", outcome["detail"]):
         return outcome | {"reason": ABSENT, "detail": ", ".join(cut["lacks"]) + ": " + outcome["detail"]}
     return outcome
 

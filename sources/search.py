@@ -24,9 +24,9 @@ from torch import nn
 from torch.distributions import Distribution
 
 from sources.asserted import wishes
-from sources.check import tensors_of
+from sources.check import Work, tensors_of
 from sources.constructions import NOTHING, Constructions, Told
-from sources.failure import Failure
+from sources.failure import NO_TENSOR, Failure
 from sources.influence import Influence
 from sources.input_guesses import guesses
 from sources.inputs import Specs, all_tensors, draw
@@ -56,6 +56,8 @@ GROWN = 0.15  # what they cost more for each doubling of their elements beyond s
 LIGHT = 1 << 16
 HEAVY = 300  # work of a failed call on its elements after which smaller inputs are to fail in its place
 MAX_PARAMETERS = 100_000_000
+NO_PART = "nn.Identity()"  # a guess for a part, which runs with everything
+PARTS = ("nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)")
 # Errors that other inputs will hardly mend: a constructor argument is of the wrong kind.
 _OF_ARGUMENTS = re.compile(
     r"unsupported operand type\(s\) for .*'(?!Tensor|int|float|NoneType)\w+'|non-iterable (int|\w+) object|Identity"
@@ -148,8 +150,10 @@ def solve(
         outcome = search.run()
         states[outcome.state] += 1
         if outcome.specs is not None:
-            if not outcome.flaw:
+            if not outcome.flaw and not (others := _with_parts(module, arguments, outcome.specs)):
                 return Solution(arguments, outcome.specs)
+            for other in others if not outcome.flaw else ():
+                constructions.again(other)
             flawed.append(Solution(arguments, outcome.specs))
         first = first or Unsolved(outcome.reason, outcome.trouble.message)
         message = outcome.trouble.message
@@ -169,6 +173,20 @@ def solve(
         if tried + 1 >= MAX_MODULES or budget.left < 0 or len(flawed) >= MAX_FLAWED_MODULES:
             break
     return flawed[0] if flawed else first or Unsolved("constructor not inferred", constructions.message)
+
+
+def _with_parts(module: nn.Module, arguments: Arguments, specs: Specs) -> list[Arguments]:
+    """Arguments with layers in place of parts that do nothing, where the module does nothing but call these."""
+    if not any(NO_PART in text for text in arguments.values()):
+        return []
+    torch.manual_seed(0)
+    work, given = Work(1), [draw(spec, roughly=True) for spec in specs]
+    try:
+        with torch.no_grad(), work:
+            module(*given)
+    except Exception:  # noqa: BLE001 - it computes: more than one operator is too many
+        return []
+    return [] if work.operators else [{n: t.replace(NO_PART, p) for n, t in arguments.items()} for p in PARTS]
 
 
 @dataclass(slots=True)
@@ -277,7 +295,7 @@ class _InputSearch:
         return not found
 
     def _failed(self, specs: Specs, error: Exception | None, progress: Progress) -> None:
-        trouble = Trouble.of(error, _file(self.module)) if error else Trouble("no tensor among the outputs")
+        trouble = Trouble.of(error, _file(self.module)) if error else Trouble(NO_TENSOR)
         self.stale = 0 if progress.count > self.best.reached else self.stale + 1
         if progress.count > self.best.reached and self.best.specs is None:
             self.best = _Tried(trouble=trouble, reached=progress.count, furthest=specs)

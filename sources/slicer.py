@@ -175,8 +175,8 @@ class Slicer:
             found = self._pieces(key, used)
             if names := _weights(found[0].node):
                 return [_absent(key, "what trained weights there are", NO_WEIGHTS.format(" = ".join(names)))]
-            functions = (p.view for p in found if isinstance(p.node, ast.FunctionDef))
-            if misuse := next(filter(None, map(harmful, functions)), ""):
+            plain = (p.view for p in found if not isinstance(p.node, ast.ClassDef))
+            if misuse := next(filter(None, map(harmful, plain)), ""):
                 return [_absent(key, f"what uses {misuse}")]
             return found
         except SliceError as error:

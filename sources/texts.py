@@ -15,7 +15,7 @@ MAX_FILE = 1 << 20  # bytes of one source file: larger ones are data or generate
 MAX_FILES = 20_000  # source files of one repository
 MAX_TOTAL = 256 << 20  # bytes of source of one repository
 TELLING = re.compile(
-    r"(^|/)readme[^/]*\.md$|conf[^/]*(/.*)?\.(json|ya?ml)$|(^|/)hparams[^/]*\.(json|ya?ml)$|"
+    r"(^|/)readme[^/]*\.md$|\.ya?ml$|(conf|cfg|option|(^|/)h?param)[^/]*(/.*)?\.json$|"
     r"(^|/)(requirements[^/]*\.txt|pyproject\.toml|setup\.cfg|(conda_?)?env(ironment)?\w*\.ya?ml)$"
 )
 SKIPPED_FOLDERS = {"__pycache__", "node_modules", "site-packages", "build", "dist"}

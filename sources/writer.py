@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -23,6 +24,12 @@ RESERVED: dict[str, Target] = {
     "torch": External("torch"), "nn": External("torch.nn"), "get_inputs": Missing("get_inputs"),
     "get_init_inputs": Missing("get_init_inputs"),
 }  # fmt: skip
+
+
+_KEPT = """class {}:
+    def __init__(self, *_, **__):
+        pass
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +75,7 @@ class _Writer:
         self.mixins: set[str] = set()  # of these, bases of classes
         self.kinds: set[str] = set()  # and ones that values are asked for, as by isinstance
         self.used: set[str] = set()  # and ones that are called, or have attributes
+        self.made: dict[str, set[str]] = {}  # and classes of which instances are made; of a module, which in it
 
     def write(self, root: Here) -> Cut:
         order = self._order(root)
@@ -81,16 +89,25 @@ class _Writer:
                 written.add(id(piece.node))
                 body.append(self._statement(piece))
         header = self._imports()
-        empty = self.mixins | self.kinds - self.used
         absent = [
-            f"# {what} is not here and not needed\n{(EMPTY_CLASS if name in empty else '{} = None').format(name)}"
-            for name, what in sorted(self.lacks.items())
+            f"# {what} is not here and not needed\n{self._stand_in(name)}" for name, what in sorted(self.lacks.items())
         ]
         source = header + "\n\n\n" + _join([*absent, *body]) + "\n"
         lacks = tuple(sorted({*self.lacks.values(), *(p.lacks for k in order for p in self.pieces[k] if p.lacks)}))
         names = {k: n for k, n in self.names.items() if isinstance(k, Here)}
         files = tuple(sorted({k.file for k in order if not all(p.lacks for p in self.pieces[k])}))
         return Cut(source, self.names[root], root.file, root.name, len(order), names, lacks, files)
+
+    def _stand_in(self, name: str) -> str:
+        """What stands for a name that there is not: a base or a kind, something to be made and kept, or None."""
+        if name in self.mixins | self.kinds - self.used:
+            return EMPTY_CLASS.format(name)
+        if name not in self.made:
+            return f"{name} = None"
+        inner = sorted(self.made[name])
+        if not inner:
+            return _KEPT.format(name)
+        return f"class {name}:\n{textwrap.indent(chr(10).join(_KEPT.format(n) for n in inner), '    ')}"
 
     def _placed(self, order: list[Here]) -> Iterator[Piece]:
         """All pieces in order; in a circle, what changes a definition afterwards waits for what it needs."""
@@ -203,6 +220,8 @@ class _Writer:
             elif isinstance(target, Missing) and name.id not in BUILTINS:
                 chosen = self._claim(name.id, target)
                 self.lacks[chosen] = target.name
+                if (made := _made(piece.view, name)) is not None:
+                    self.made.setdefault(chosen, set()).update(made)
                 if chosen[:1].isupper() and id(name) not in _used(piece.view):
                     self.kinds.add(chosen)
                 elif chosen[:1].isupper():
@@ -325,6 +344,19 @@ def _used(tree: ast.AST) -> set[int]:
     """Names that are called or whose attributes are read, by id."""
     called = {id(n.func) for n in nodes(tree) if isinstance(n, ast.Call)}
     return called | {id(n.value) for n in nodes(tree) if isinstance(n, ast.Attribute)}
+
+
+def _made(tree: ast.AST, name: ast.Name) -> set[str] | None:
+    """Classes that are called as ``name`` or ``name.Class``, by their names in it; None where something else is done.
+
+    What is made and kept by a constructor may never be used by what a task calls: an encoder to bytes, a logger.
+    """
+    for node in nodes(tree):
+        if isinstance(node, ast.Call) and node.func is name:
+            return set() if name.id[:1].isupper() else None
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.value is name:
+            return {node.func.attr} if node.func.attr[:1].isupper() else None
+    return None
 
 
 def _pruned(piece: Piece) -> list[ast.stmt]:

@@ -1,0 +1,95 @@
+"""Small general leads: what is only kept, parts that do nothing, flags, letters, tiny starts, sizes by other names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from sources.drawn import drawn
+from sources.guesses import Uses, values
+from sources.inputs import Plain, all_tensors
+from sources.search import Solution, solve
+from sources.slicer import Slicer
+from sources.symbols import Package
+from sources.texts import wanted
+from sources.writer import cut as write_cut
+
+HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
+KEEPS = (
+    "import sys\nfrom absent import Coder, bits\n" + HEAD + "here = sys.modules[__name__]\n\n\n"
+    "def odd(x):\n    return getattr(here, 'even')(x)\n\n\n"
+    "class Net(nn.Module):\n    def __init__(self, dim):\n        super().__init__()\n        self.line = nn.Linear(dim, dim)\n"
+    "        self.coder, self.writer = Coder(8), bits.Writer(mode='fast')\n"
+    "    def forward(self, x, strange=False):\n        if strange:\n            return odd(self.writer.write(x))\n"
+    "        return self.line(x)\n"
+)
+
+
+def test_what_a_constructor_only_makes_and_keeps_may_be_absent() -> None:
+    done = write_cut(Slicer(Package({"net.py": KEEPS})), "net.py", "Net")
+    namespace: dict[str, Any] = {}
+    exec(compile(done.source, "cut", "exec"), namespace)
+    assert namespace["Net"](4)(torch.ones(2, 4)).shape == (2, 4)
+    assert {"absent.Coder", "absent.bits", "what uses sys"} <= set(done.lacks)
+
+
+def solved(text: str, folder: Path) -> Solution:
+    path = folder / "cut.py"
+    path.write_text(HEAD + text)
+    namespace: dict[str, Any] = {}
+    exec(compile(HEAD + text, str(path), "exec"), namespace)
+    found = solve(namespace["Net"], namespace, HEAD + text)
+    assert isinstance(found, Solution), found
+    return found
+
+
+def test_a_module_that_only_calls_its_parts_is_given_some_that_compute(tmp_path: Path) -> None:
+    text = "class Net(nn.Module):\n    def __init__(self, encoder):\n        super().__init__()\n        self.encoder = encoder\n\n"
+    found = solved(text + "    def forward(self, x):\n        return self.encoder(x)\n", tmp_path)
+    assert found.arguments["encoder"] == "nn.Linear(64, 64)"
+
+
+def test_a_flag_asks_for_tensors(tmp_path: Path) -> None:
+    text = (
+        "class Net(nn.Module):\n    def forward(self, x, names=None, return_logits=False):\n"
+        "        y = x.exp()\n        return y if return_logits else str(y.shape)\n"
+    )
+    assert solved(text, tmp_path).specs[1:] == (Plain(None), Plain(True))
+
+
+def test_a_size_that_was_unpacked_before_it_is_tested_is_found(tmp_path: Path) -> None:
+    text = (
+        "class Net(nn.Module):\n    def forward(self, points):\n        b, n, c = points.shape\n        last = points.shape[-1]\n"
+        "        if last == 4:\n            return points.exp()\n        elif last == 6:\n            return points.sin()\n"
+        "        else:\n            raise ValueError('boxes of another kind')\n"
+    )
+    ((_, tensor),) = all_tensors(solved(text, tmp_path).specs)
+    assert tensor.shape[-1] in (4, 6)
+
+
+def test_a_word_stays_a_word_though_its_letters_are_counted() -> None:
+    assert values("vocab", "str", Uses(listed=True))[0].startswith("'")
+    assert values("vocab", "", Uses(listed=True))[0].startswith("[")
+
+
+@pytest.mark.parametrize(
+    ("start", "changed"),
+    [("nn.init.normal_(w, mean=0, std=1e-4)", True), ("nn.init.uniform_(w, -1e-3, 1e-3)", True),
+     ("nn.init.normal_(w, 0, 0.02)", False), ("nn.init.normal_(w)", False), ("nn.init.normal_(bias, 0, 1e-4)", False)],
+)  # fmt: skip
+def test_weights_that_start_as_next_to_nothing_are_drawn(start: str, changed: bool) -> None:
+    text = f"class Net:\n    def init_weights(self, w, bias):\n        {start}\n"
+    assert (drawn(text) != text) is changed
+
+
+def test_a_small_deviation_by_default_is_a_larger_one() -> None:
+    assert "init_std=0.1" in drawn("class Net:\n    def __init__(self, init_std=0.0001):\n        pass\n")
+
+
+def test_configurations_are_read_wherever_they_are() -> None:
+    assert wanted("tools/cfgs/kitti/second.yaml")
+    assert wanted("options/train/net.json")
+    assert not wanted("data/labels.json")
