@@ -91,6 +91,13 @@ SHAPES = (
     re.compile(r"(^|_)(state|obs|observation|input|in|image|img|data|sample|frame)_?(dims?|shape|size|space)$|^shape$"),
     ["(3, 64, 64)", "(64,)", "(32, 32)"],
 )
+# Layers, by what a parameter that is run is called, and by attributes that these layers have.
+LAYERS = [
+    ("nn.Embedding(1024, 64)", re.compile(r"emb(ed(ding|der)?)?s?(_layer)?$"), {"embedding_dim", "num_embeddings"}),
+    ("nn.Linear(64, 64)", re.compile(r"(^|_)(linear|dense)$"), {"in_features", "out_features"}),
+    ("nn.Conv2d(64, 64, 3, padding=1)", re.compile(r"(^|_)conv2d$"), {"out_channels", "kernel_size"}),
+]
+_OF_LAYERS = frozenset(["weight", "bias", "to", "eval", "train", "parameters", "state_dict", "padding_idx"])
 ARRAYS = ["torch.randn(64, 64).numpy()", "torch.randn(64, 64)", "[0.5, 0.5]", "torch.ones(64).numpy()"]
 FALLBACK = ["64", "4", "nn.Identity()", "[32, 64]", "0.5", "2", "'relu'", "nn.ReLU", "True"]
 CONFIG = re.compile(
@@ -167,6 +174,15 @@ def _key(node: ast.AST) -> str:
     return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
 
 
+def _layers(name: str, use: Uses) -> list[str]:
+    """Layers of torch that a parameter may be: it is run and called like one, or asked for nothing but what one has."""
+    found = []
+    for value, pattern, told in LAYERS:
+        alike = use.attributes & told and use.attributes <= told | _OF_LAYERS
+        found += [value] if alike or use.called and pattern.search(name) else []
+    return found
+
+
 def values(name: str, annotation: str, use: Uses) -> list[str]:
     """Expressions worth trying for a parameter, best first."""
     low = name.lower().lstrip("_")
@@ -174,6 +190,7 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
     if "bool" in annotation:
         found += ["False", "True"]
     several = len(use.attributes - {"shape", "size", "dim", "device", "dtype", "data"}) >= 2
+    found += [] if CONFIG.match(low) else _layers(low, use)
     if CONFIG.match(low) or several and not use.called:
         found.append("<config>")
     small = next((v for pattern, v in SMALL_TUPLES if pattern.search(low)), None)

@@ -75,3 +75,22 @@ def test_lengths_of_sequences_are_as_long_as_these(tmp_path: Path) -> None:
     memory, lengths = _solved(MASKED, tmp_path).specs
     assert isinstance(memory, Tensor)
     assert lengths == Tensor(memory.shape[:1], "full", memory.shape[1])
+
+
+ENCODER = """
+class Net(nn.Module):
+    def __init__(self, num_layers, embeddings):
+        super().__init__()
+        self.num_layers, self.embeddings = num_layers, embeddings
+
+    def forward(self, source):
+        length, batch = source.size()
+        return self.embeddings(source).mean(0).expand(self.num_layers, batch, -1)
+"""
+
+
+def test_what_is_called_embeddings_and_run_is_a_table_of_them(tmp_path: Path) -> None:
+    found = _solved(ENCODER, tmp_path)
+    assert found.arguments["embeddings"].startswith("nn.Embedding(")
+    assert isinstance(found.specs[0], Tensor)
+    assert found.specs[0].kind == "int"
