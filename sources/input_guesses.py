@@ -69,7 +69,8 @@ def guesses(module: nn.Module, known: Mapping[str, int] = MappingProxyType({})) 
 def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspect.Parameter]) -> list[list[Spec]]:
     function = _does_the_work(module)
     text = source(function)
-    documentation = "\n".join(filter(None, [inspect.getdoc(function), _documentation(type(module))]))
+    above = re.sub(r"(?m)^\s*#+", "", _comments(function))
+    documentation = "\n".join(filter(None, [inspect.getdoc(function), above, _documentation(type(module))]))
     own = {name: value for name, value in vars(module).items() if type(value) is int}
     sizes = Sizes({**own, **known}, _channels(module), _features(module))
     hints = {name: str(p.annotation) for name, p in inspect.signature(function).parameters.items()}
@@ -84,6 +85,14 @@ def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspe
     side = next((v for n, v in _extents(module, known) if _IMAGE.search(n) and 8 <= v <= 512 and v != SIDE), 0)
     area = next((a for a in _areas(module) if a != TOKENS), 0)
     return [_of_side(options, side, area) for options in found] if side or area else found
+
+
+def _comments(function: Any) -> str:
+    """What stands in comments right above a function."""
+    try:
+        return inspect.getcomments(function) or ""
+    except (OSError, TypeError):
+        return ""
 
 
 def _documentation(kind: type[nn.Module]) -> str:

@@ -51,7 +51,7 @@ def _hinted(hint: str) -> Iterator[Shape]:
 def _entries(name: str, documentation: str, code: str) -> Iterator[Shape]:
     """What docstrings and comments say after the parameter's name, up to the next one's entry."""
     comments = "\n".join(re.findall(r"#\s*(.*)", code))
-    head = rf"(?:^|[\s`*:(])(?:param\s+)?{re.escape(name)}`*(?=[\s:(,=`-])"
+    head = rf"(?:^|[\s`*:(])(?:param\s+)?{re.escape(name)}`*(?:\.(?:shape|size(?:\(\))?))?(?=[\s:(,=`-])"
     for text in (documentation, comments):
         for match in re.finditer(head, text):
             rest = text[match.end() : match.end() + 400]
@@ -61,13 +61,16 @@ def _entries(name: str, documentation: str, code: str) -> Iterator[Shape]:
             if shape := _shape(entry):
                 yield shape
                 break
+    if alone := re.search(rf"def \w+\(self,\s*{re.escape(name)}\b[^,()]*\)[^\n]*:\n((?:\s*#.*\n)+)", code):
+        yield from filter(None, [_shape(alone[1])])
     for comment in re.findall(rf"^\s*{re.escape(name)}\b[^#\n(]*,\s*#(.*)$", code, re.M):
         if shape := _shape(comment):
             yield shape
 
 
 def _shape(text: str) -> Shape | None:
-    """The first shape of a text."""
+    """The first shape of a text; of ``dim=64`` the name counts."""
+    text = re.sub(r"\b([^\W\d]\w*)\s*=\s*\d+(?=\s*[,)\]])", r"\1", text)
     for match in _LISTED.finditer(text.replace(r"\times", "x").replace("\\", "")):
         shape = tuple(part.strip() for part in match[1].split(",") if part.strip())
         if len(shape) <= 6 and not any(_NO_SIZE.search(part) for part in shape):

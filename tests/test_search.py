@@ -12,6 +12,7 @@ from torch import nn
 
 from sources.constructions import Constructions
 from sources.failure import Failure
+from sources.input_guesses import guesses
 from sources.inputs import Many, Plain, Tensor
 from sources.layouts import Sizes, told
 from sources.probe import load
@@ -44,6 +45,27 @@ def test_docstrings_tell_shapes(text: str, shape: tuple[str, ...]) -> None:
 def test_code_tells_shapes_and_calls_in_it_do_not() -> None:
     code = "def forward(self, x):\n    b, n, c = x.shape\n    x = self.mix(b, n)\n    y = rearrange(x, 'b (h w) c -> b c h w')\n"
     assert told("x", "", code) == [("b", "n", "c"), ("b", "h*w", "c")]
+
+
+@pytest.mark.parametrize(
+    ("comment", "shape"),
+    [
+        ("# x: the encoder's answer (B, length, dim=128)", ("B", "length", "dim")),
+        ("# x.shape = (b, n, c)", ("b", "n", "c")),
+        ("# (B, 512, L)", ("B", "512", "L")),
+    ],
+)
+def test_comments_tell_shapes(comment: str, shape: tuple[str, ...]) -> None:
+    assert told("x", "", f"def forward(self, x):\n    {comment}\n    return x\n")[:1] == [shape]
+
+
+def test_comments_above_a_function_tell_shapes(tmp_path: Path) -> None:
+    text = HEAD + (
+        "class Net(nn.Module):\n    # memory: what was read before (B, 24, 8)\n"
+        "    def forward(self, memory, x):\n        return memory * x\n"
+    )
+    module = load(text, tmp_path)["Net"]()
+    assert guesses(module)[0][0] == Tensor((4, 24, 8))
 
 
 def test_names_mean_the_same_size_everywhere() -> None:
