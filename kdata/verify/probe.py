@@ -45,6 +45,7 @@ ODDITIES = frozenset("isnan isinf isfinite isposinf isneginf nan_to_num nansum n
 SIGNS = frozenset({"signbit", "copysign"})
 COMPARISONS = frozenset("eq ne lt le gt ge".split())
 IGNORED = -100  # what ``ignore_index`` is in torch where nobody says it
+IN_ORDER = 4  # times as many terms have an error as large, where each is added to the sum of those before it
 BLOCK = 64  # rows and columns of a product that kernels mostly compute at once, and twice the terms
 PRODUCTS = (
     "mm",
@@ -131,7 +132,8 @@ class Meter(TorchDispatchMode):
         elif any(s in name for s in SUMS) and given:
             cost.sums = True
             whole = max(t.numel() for t in given)
-            cost.terms = max(cost.terms, whole // max(1, made), *(max(t.shape, default=1) for t in given))
+            longest = max(max(t.shape, default=1) for t in given)
+            cost.terms = max(cost.terms, whole // max(1, made), longest * (IN_ORDER if name.startswith("cum") else 1))
         cost.asks.note(name, args, given)
         cost.jumps |= name in JUMPS or str(function).endswith("_mode") or _discrete(given, out)
         cost.work += made
