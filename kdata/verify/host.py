@@ -19,12 +19,21 @@ import torch
 
 from kdata.verify import addresses, arms, enclosure, interpreter, pretence, races, reasons, sampling, warmup, ways, wire
 from kdata.verify.allowed import Watch, hide_values
-from kdata.verify.gradients import gradients
-from kdata.verify.guards import guarded, intact, start_bools_as
+from kdata.verify.guards import intact, start_bools_as
 from kdata.verify.launches import InjectedError, Ledger, Made
 from kdata.verify.loading import ImportingError, line, load
 from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
-from kdata.verify.setting import StateError, others, set_mode, weigh
+from kdata.verify.setting import (
+    StopTrialError,
+    build,
+    derive,
+    others,
+    refill,
+    rehome,
+    set_mode,
+    want_gradients,
+    weigh,
+)
 from kdata.verify.state import fingerprint
 from kdata.verify.unfilled import Blank, Unfilled
 from kdata.verify.values import CALLING
@@ -57,14 +66,6 @@ _engine = Engine(
 )  # fmt: skip
 _watches: list[Watch] = []
 _snapshot: enclosure.Snapshot | None = None
-
-
-class StopTrialError(Exception):
-    """A trial ended early: its outcome and the reason."""
-
-    def __init__(self, outcome: str, detail: str) -> None:
-        super().__init__(outcome, detail)
-        self.outcome, self.detail = outcome, detail
 
 
 def use(engine: Engine) -> None:
@@ -201,8 +202,6 @@ class Calls:
                     report |= self._unfilled(given["outline"], watch)
                 else:
                     report |= self._call(given, watch, last)
-        except StateError as error:
-            report |= {"outcome": "state", "detail": str(error)}
         except StopTrialError as stop:
             report |= {"outcome": stop.outcome, "detail": stop.detail}
         except RuntimeError as error:
@@ -303,10 +302,10 @@ class Calls:
             own = [*model.parameters(), *model.buffers()]
             watch.let_count(model)
         if last is None:
-            _rehome(own)
+            rehome(own, _engine.device)
         inputs = self.reader.read(given["inputs"])
         if last:
-            inputs = _refill(last.inputs, inputs)
+            inputs = refill(last.inputs, inputs)
         ledger = _engine.ledger
         way = given.get("way", "")
         if way:
@@ -315,12 +314,12 @@ class Calls:
                 if way in ways.DTYPES:
                     model.to(getattr(torch, way))
         if given.get("gradients") == "on":
-            _want_gradients(inputs)
+            want_gradients(inputs)
         held = torch.utils._pytree.tree_leaves([inputs, own])
         held = [t for t in held if isinstance(t, torch.Tensor)]
         ledger.made = Made(held, ledger.move) if given.get("made") else None
         drawn = torch.get_rng_state()
-        call = partial(_derive, model, given) if "gradient" in given else model
+        call = partial(derive, model, given) if "gradient" in given else model
         calling = given.get("gradients", "on" if way == "derived" else "off")
         with ways.around(way):
             outputs = ways.plain(way, forward(call, inputs, watch, calling))
@@ -346,79 +345,9 @@ class Calls:
         return held
 
 
-def _want_gradients(inputs: Any) -> None:
-    """Mark inputs as training does."""
-    for tensor in torch.utils._pytree.tree_leaves(inputs):
-        if isinstance(tensor, torch.Tensor) and (tensor.is_floating_point() or tensor.is_complex()):
-            tensor.requires_grad_()
-
-
-def _refill(old: Any, new: Any) -> Any:
-    """The old tensors with the new values, in a way that changes neither address nor version; new where they differ."""
-    before, form = torch.utils._pytree.tree_flatten(old)
-    now, other = torch.utils._pytree.tree_flatten(new)
-    if form != other:
-        return new
-    for position, (kept, fresh) in enumerate(zip(before, now, strict=True)):
-        if isinstance(kept, torch.Tensor) and isinstance(fresh, torch.Tensor) and _alike(kept, fresh):
-            kept.data.copy_(fresh)
-            now[position] = kept
-    return torch.utils._pytree.tree_unflatten(now, form)
-
-
 def _written(outputs: Any) -> Any:
     """Which elements of each output the programs that ran have stored."""
     return torch.utils._pytree.tree_map_only(torch.Tensor, sampling.written, outputs)
-
-
-def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return (one.shape, one.dtype, one.stride(), type(one)) == (other.shape, other.dtype, other.stride(), type(other))
-
-
-def _rehome(tensors: list[torch.Tensor]) -> None:
-    """Move parameters and buffers between guard bars too."""
-    for tensor in tensors:
-        strides = tensor.stride() if tensor.is_contiguous() else None
-        moved = guarded(tensor.shape, strides, tensor.dtype, _engine.device)
-        tensor.data = moved.copy_(tensor.data)
-
-
-def build(module: ModuleType, reader: wire.Reader, given: dict[str, Any]) -> Any:
-    """The candidate's module, constructed.
-
-    Raises:
-        StopTrialError: it cannot be.
-    """
-    torch.manual_seed(0)
-    model = getattr(module, "ModelNew", None)
-    if not (isinstance(model, type) and issubclass(model, torch.nn.Module)):
-        raise StopTrialError("no ModelNew", "ModelNew is no nn.Module class")
-    positional, keyword = _arguments(reader, given)
-    try:
-        return model(*positional, **keyword)
-    except TypeError as error:
-        raise StopTrialError("constructor", line(error)) from error
-    except Exception as error:
-        raise StopTrialError("raises", f"in the constructor: {line(error)}") from error
-
-
-def _arguments(reader: wire.Reader, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """The constructor's arguments; made by the task's own text where they are no plain data (modules, functions)."""
-    if "args" in given:
-        return reader.read(given["args"]), reader.read(given["kwargs"])
-    space: dict[str, Any] = {"__name__": "task"}
-    exec(compile(given["text"], "<task>", "exec", dont_inherit=True), space)  # noqa: S102 - the sandbox is around us
-    made = space[given["function"]]()
-    if len(made) == 2 and isinstance(made[0], list) and isinstance(made[1], dict):
-        return made[0], made[1]
-    return list(made), {}
-
-
-def _derive(model: Any, given: dict[str, Any], *inputs: Any) -> list[Any]:
-    """The gradients that are asked for, None for those that the candidate does not offer."""
-    wanted = given["gradient"]
-    found = gradients(model, inputs, wanted["seed"], wanted["parameters"])
-    return [found[n] for n in wanted["used"]]
 
 
 def forward(model: Any, inputs: list[Any], watch: Watch, gradients: str) -> Any:

@@ -1,4 +1,4 @@
-"""What a candidate's module is set to before it is called: weights and mode. In the host's child.
+"""A candidate's module before it is called: built, given weights, a mode and inputs. In the host's child.
 
 Only what a module's parameters hold when it is called counts, not what it was told while they were loaded: training
 changes them in place. And a mode that was left and taken up again is the mode that it was.
@@ -7,16 +7,55 @@ changes them in place. And a mode that was left and taken up again is the mode t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from kdata.verify.gradients import gradients
+from kdata.verify.guards import guarded
 from kdata.verify.loading import line
+from kdata.verify.wire import Reader
 
 
-class StateError(Exception):
-    """The module does not take these weights."""
+class StopTrialError(Exception):
+    """A trial ended early: its outcome and the reason."""
+
+    def __init__(self, outcome: str, detail: str) -> None:
+        super().__init__(outcome, detail)
+        self.outcome, self.detail = outcome, detail
+
+
+def build(module: ModuleType, reader: Reader, given: dict[str, Any]) -> Any:
+    """The candidate's module, constructed.
+
+    Raises:
+        StopTrialError: it cannot be.
+    """
+    torch.manual_seed(0)
+    model = getattr(module, "ModelNew", None)
+    if not (isinstance(model, type) and issubclass(model, torch.nn.Module)):
+        raise StopTrialError("no ModelNew", "ModelNew is no nn.Module class")
+    positional, keyword = _arguments(reader, given)
+    try:
+        return model(*positional, **keyword)
+    except TypeError as error:
+        raise StopTrialError("constructor", line(error)) from error
+    except Exception as error:
+        raise StopTrialError("raises", f"in the constructor: {line(error)}") from error
+
+
+def _arguments(reader: Reader, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """The constructor's arguments; made by the task's own text where they are no plain data (modules, functions)."""
+    if "args" in given:
+        return reader.read(given["args"]), reader.read(given["kwargs"])
+    space: dict[str, Any] = {"__name__": "task"}
+    exec(compile(given["text"], "<task>", "exec", dont_inherit=True), space)  # noqa: S102 - the sandbox is around us
+    made = space[given["function"]]()
+    if len(made) == 2 and isinstance(made[0], list) and isinstance(made[1], dict):
+        return made[0], made[1]
+    return list(made), {}
 
 
 def others(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,7 +67,7 @@ def weigh(model: nn.Module, state: Mapping[str, Any], before: Mapping[str, Any])
     """Load the weights that were ``before`` into a module, then write its own over them as an optimizer does.
 
     Raises:
-        StateError: they are not its own.
+        StopTrialError: they are not its own.
     """
     try:
         model.load_state_dict(before, strict=True)
@@ -38,7 +77,7 @@ def weigh(model: nn.Module, state: Mapping[str, Any], before: Mapping[str, Any])
                 if isinstance(value, Tensor):
                     own[name].data.copy_(value)
     except Exception as error:
-        raise StateError(line(error)) from error
+        raise StopTrialError("state", line(error)) from error
 
 
 def set_mode(model: nn.Module, mode: str, turned: bool) -> None:
@@ -57,3 +96,42 @@ def _other(value: Any) -> Any:
     if not isinstance(value, Tensor):
         return value
     return value.flip(0).neg() if value.ndim and value.is_floating_point() else value.clone()
+
+
+def rehome(tensors: list[torch.Tensor], device: str) -> None:
+    """Move parameters and buffers between guard bars too."""
+    for tensor in tensors:
+        strides = tensor.stride() if tensor.is_contiguous() else None
+        moved = guarded(tensor.shape, strides, tensor.dtype, device)
+        tensor.data = moved.copy_(tensor.data)
+
+
+def want_gradients(inputs: Any) -> None:
+    """Mark inputs as training does."""
+    for tensor in torch.utils._pytree.tree_leaves(inputs):
+        if isinstance(tensor, torch.Tensor) and (tensor.is_floating_point() or tensor.is_complex()):
+            tensor.requires_grad_()
+
+
+def refill(old: Any, new: Any) -> Any:
+    """The old tensors with the new values, in a way that changes neither address nor version; new where they differ."""
+    before, form = torch.utils._pytree.tree_flatten(old)
+    now, other = torch.utils._pytree.tree_flatten(new)
+    if form != other:
+        return new
+    for position, (kept, fresh) in enumerate(zip(before, now, strict=True)):
+        if isinstance(kept, torch.Tensor) and isinstance(fresh, torch.Tensor) and _alike(kept, fresh):
+            kept.data.copy_(fresh)
+            now[position] = kept
+    return torch.utils._pytree.tree_unflatten(now, form)
+
+
+def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return (one.shape, one.dtype, one.stride(), type(one)) == (other.shape, other.dtype, other.stride(), type(other))
+
+
+def derive(model: Any, given: dict[str, Any], *inputs: Any) -> list[Any]:
+    """The gradients that are asked for, None for those that the candidate does not offer."""
+    wanted = given["gradient"]
+    found = gradients(model, inputs, wanted["seed"], wanted["parameters"])
+    return [found[n] for n in wanted["used"]]

@@ -26,6 +26,7 @@ from kdata.verify.gpu.streams import InOrder
 from kdata.verify.guards import start_bools_as
 from kdata.verify.loading import line, load
 from kdata.verify.scratch import OWN, SOURCE, VALUE
+from kdata.verify.setting import StopTrialError, build, others, weigh
 from kdata.verify.timing.samples import Sampler
 
 PROFILED = 3  # calls
@@ -93,7 +94,7 @@ def serve(payload: dict[str, Any], scratch: Path) -> None:
                     peer.answer(work.answer(question))
         except enclosure.ForbiddenError as error:
             peer.answer({"failed": [reasons.BEHIND, enclosure.fault() or line(error)]})
-        except host.StopTrialError as stop:
+        except StopTrialError as stop:
             peer.answer({"failed": [stop.outcome, stop.detail]})
         except Exception as error:  # noqa: BLE001 - whatever the candidate raises is the answer
             memory = any(words in str(error) for words in host.OUT_OF_MEMORY)
@@ -111,11 +112,8 @@ class Full:
         self._draws = Draws.read(handed["given"]["draws"], reader)
         state = reader.read(handed["given"]["state"])
         module = load(scratch / SOURCE)
-        model = host.build(module, reader, handed["given"])
-        try:
-            model.load_state_dict(state, strict=True)
-        except Exception as error:
-            raise host.StopTrialError("state", line(error)) from error
+        model = build(module, reader, handed["given"])
+        weigh(model, state, others(state))
         model = model.cuda()
         self._model = model.eval() if mode == "eval" else model
         self._sampler = Sampler({"candidate": self._model}, self._draws)
@@ -139,9 +137,9 @@ class Full:
         with _ledger.watched():
             outputs = host.forward(called, inputs, watch, "off")
         if called.unfinished():
-            raise host.StopTrialError("unfinished", "another stream works on what it returned")
+            raise StopTrialError("unfinished", "another stream works on what it returned")
         if watch.out_of_bounds():
-            raise host.StopTrialError("out of bounds", "beside what torch.empty gave")
+            raise StopTrialError("out of bounds", "beside what torch.empty gave")
         outline = self._sampler.keep(inputs, outputs)
         return outline | {"aten": list(watch.called), "launches": len(_ledger.launches)}
 
