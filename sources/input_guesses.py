@@ -265,7 +265,11 @@ def _indexed(module: nn.Module, name: str, text: str) -> list[Spec]:
         return []
     count = max(2, 1 + max(map(int, parts)))
     first = shaped(module, _usual_ranks(module, text)[0])
-    return [Many((t,) * count, "tuple") for t in (Tensor((BATCH, TOKENS), "int", 16), first)]
+    alike: list[Spec] = [Many((t,) * count, "tuple") for t in (Tensor((BATCH, TOKENS), "int", 16), first)]
+    called = (re.search(rf"\b(\w+) ?= ?{re.escape(name)}\[{i}\]", body) for i in range(count))
+    known = [m[1] if m and m[1] != name else "" for m in called]
+    mixed = Many(tuple(part(module, n)[0] if n else first for n in known), "tuple")
+    return [mixed, *alike] if any(known) else alike
 
 
 def _unpacked(name: str, body: str) -> list[str]:

@@ -9,7 +9,8 @@ import torch
 from torch import nn
 
 from sources.constructions import Constructions
-from sources.inputs import Tensor
+from sources.input_guesses import guesses
+from sources.inputs import Many, Tensor
 from sources.probe import load
 from sources.progress import Budget
 from sources.search import Solution, solve
@@ -94,3 +95,23 @@ def test_what_is_called_embeddings_and_run_is_a_table_of_them(tmp_path: Path) ->
     assert found.arguments["embeddings"].startswith("nn.Embedding(")
     assert isinstance(found.specs[0], Tensor)
     assert found.specs[0].kind == "int"
+
+
+PARTS = """
+class Net(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.score = nn.Linear(dim, 1)
+
+    def forward(self, memory):
+        x, lengths = self.score(memory[0]).squeeze(-1), None
+        lengths = memory[1]
+        return (x * (torch.arange(x.shape[1]) < lengths.view(-1, 1))).sum(1)
+"""
+
+
+def test_parts_of_a_tuple_are_what_they_are_passed_on_as(tmp_path: Path) -> None:
+    (memory, *_), *_ = guesses(load(HEAD + PARTS, tmp_path)["Net"](64))
+    assert isinstance(memory, Many)
+    assert memory.items[1] == Tensor((4,), "full", 64)
+    assert len(memory.items[0].shape) > 1  # type: ignore[union-attr]
