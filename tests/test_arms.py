@@ -44,6 +44,44 @@ def test_what_tests_depend_on() -> None:
     assert found["y is None"].refuses == {True}
 
 
+SIZED = """
+def run(x, kernels):
+    n = x.numel()
+    rank = len(x.shape)
+    if n > 5 and n % 10007 == 300:
+        return kernels[n.bit_length() > 27]
+    if rank == 3 or not n:
+        return 1
+    while x.stride()[0] == 12347:
+        return 2
+    if n > 4096 or x.shape[1] == 77:
+        raise ValueError
+    return [k for k in kernels if x.shape[0] == 1]
+"""
+
+
+def test_what_tells_large_from_small_is_told_from_ranks_and_few_elements() -> None:
+    found = {t.text: t for t in arms.tests(SIZED)}
+    sized = {text for text, test in found.items() if test.sized}
+    assert {"n % 10007 == 300", "n.bit_length() > 27", "x.stride()[0] == 12347"} <= sized
+    assert not sized & {"rank == 3", "x.shape[0] == 1", "n > 5 and n % 10007 == 300"}
+    assert found["rank == 3"].small == (3,)
+    assert found["n > 4096"].refuses == {True, False}  # what it stands in refuses, and not by it alone
+    assert found["n > 5 and n % 10007 == 300"].whole
+    assert not found["n.bit_length() > 27"].whole
+
+
+def test_comparisons_stay_what_they_are() -> None:
+    code = ast.parse("def run(n, kernels):\n    return kernels[n > 600], (n > 600 and 7) or n\n")
+    space: dict[str, Any] = dict(arms.NAMES)
+    arms.taken.clear()
+    exec(compile(arms.marked(code), "text", "exec"), space)
+    assert space["run"](5, "ab") == ("a", 5)
+    with arms.forced(0, True):
+        assert space["run"](5, "ab") == ("b", 5)
+    arms.taken.clear()
+
+
 def test_arms_are_noted_and_forced() -> None:
     class Place:
         def storage_offset(self) -> int:

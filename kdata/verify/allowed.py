@@ -14,6 +14,7 @@ from torch.utils._pytree import tree_map_only
 
 from kdata.verify.guards import guarded, intact
 from kdata.verify.launches import Ledger
+from kdata.verify.moves import Layout
 from kdata.verify.operators import ALLOWED, COPIES, EMPTY, READS
 
 SCALARS = 8  # reads of single numbers (``item``) in one forward: more would be arithmetic in Python
@@ -31,6 +32,7 @@ class Watch(TorchDispatchMode):
         self.scalars = 0
         self.made: list[torch.Tensor] = []
         self._counters: list[torch.Tensor] = []
+        self.layout: Layout | None = None  # where moving elements is the task's work
 
     def let_count(self, model: torch.nn.Module) -> None:
         """Let a module count its calls in buffers of one integer, as normalisation layers count batches.
@@ -58,6 +60,8 @@ class Watch(TorchDispatchMode):
         result = function(*args, **kwargs)
         if name in COPIES and isinstance(result, torch.Tensor) and self._truncates(args, result):
             self.called[f"aten.{name} to {str(result.dtype)[6:]}"] = None
+        if self.layout and self._ledger.calling and name in COPIES and isinstance(result, torch.Tensor):
+            self.called |= dict.fromkeys([done] if (done := self.layout.done_by(name, args, result)) else [])
         if (
             self._ledger.native
             and self._ledger.calling

@@ -22,6 +22,7 @@ from kdata.verify.allowed import Watch, hide_values
 from kdata.verify.guards import intact, start_bools_as
 from kdata.verify.launches import InjectedError, Ledger, Made
 from kdata.verify.loading import ImportingError, line, load
+from kdata.verify.moves import Layout
 from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
 from kdata.verify.setting import (
     StopTrialError,
@@ -137,7 +138,7 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
     reports: list[dict[str, Any]] = []
     value: dict[str, Any] = {}
     if "aside" in payload:
-        return {"trials": list(calls.aside(payload["trials"][0], payload["aside"]))}, calls.writer
+        return {"trials": list(calls.aside(payload["trials"], payload["aside"]))}, calls.writer
     for number, given in enumerate(payload["trials"]):
         sampling.sample(payload.get("programs", 0), payload.get("named", ()))
         _engine.take_turn(number)
@@ -223,19 +224,24 @@ class Calls:
             sampling.sample(0)
         return [None if same else self.trial(given) for same, given in zip(alike, trials, strict=True)]
 
-    def aside(self, given: dict[str, Any], plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Calls of one trial that take some of these arms: handed over in other ways, or forced."""
+    def aside(self, trials: list[dict[str, Any]], plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Calls of trials that take some of these arms: the first handed over in other ways, or forced, and others."""
         left = {(number, arm) for number, arm in plan["arms"]}
+        given, told = trials[0], {"trial": 0, "forced": False}
         inputs = self.reader.read(given["inputs"])
         for way in plan["ways"]:
             for place in range(ways.count(way, inputs)):
-                yield from self._taking(left - arms.taken, given | {"way": way, "place": place})
+                yield from self._taking(left - arms.taken, given | {"way": way, "place": place}, told)
         for number, arm in plan["forced"]:
             if (number, arm) not in arms.taken:
                 with arms.forced(number, arm):
-                    yield from self._taking({(number, arm)}, given)
+                    yield from self._taking({(number, arm)}, given, told | {"forced": True})
+        for number, other in enumerate(trials if plan["others"] else ()):
+            yield from self._taking(left - arms.taken, other, told | {"trial": number})
 
-    def _taking(self, left: set[arms.Arm], given: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def _taking(
+        self, left: set[arms.Arm], given: dict[str, Any], told: dict[str, Any]
+    ) -> Iterator[dict[str, Any]]:  # fmt: skip
         """The call, if it takes one of these arms; which shows where some programs of each launch run."""
         if not left:
             return
@@ -243,7 +249,7 @@ class Calls:
         self._left(given)
         sampling.sample(0)
         if new := sorted((arms.taken - before) & left):
-            yield self.trial(given | {"again": False}) | {"arms": new, "way": given.get("way", "")}
+            yield self.trial(given | {"again": False}) | {"arms": new} | told
 
     def _left(self, given: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], bytes]:
         """What a call is seen to do and leaves behind, of which few programs run."""
@@ -317,6 +323,7 @@ class Calls:
             want_gradients(inputs)
         held = torch.utils._pytree.tree_leaves([inputs, own])
         held = [t for t in held if isinstance(t, torch.Tensor)]
+        watch.layout = Layout(given["layout"], held) if given.get("layout") else None
         ledger.made = Made(held, ledger.move) if given.get("made") else None
         drawn = torch.get_rng_state()
         call = partial(derive, model, given) if "gradient" in given else model

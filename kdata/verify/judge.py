@@ -19,7 +19,7 @@ from kdata.record import Build, Candidate, Check, Origin, Receipt, Task, Trial, 
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
-from kdata.verify import admission, aside, beyond, breadth, languages, reasons, targets, unseen, whole, witness
+from kdata.verify import admission, aside, beyond, breadth, languages, reasons, targets, unseen, whole, within, witness
 from kdata.verify.compare import Tensors
 from kdata.verify.cuda.text import language_of
 from kdata.verify.findings import Findings, Judgement, Launch, RejectedError
@@ -100,6 +100,7 @@ def _judged(task: Task, candidate: Candidate, options: Options, step: int = 1, t
                 _at_own_sizes(candidate, expected, options, found, lambda most: expect(*asked, most))
                 _beyond(candidate, expected, options, found)
                 _aside(candidate, expected, options, found)
+                _within(candidate, expected, options, found)
                 _build(candidate, options, found)
             else:
                 with witness.beside(lambda: _testify(candidate, expected, options, found.launched)) as second:
@@ -223,7 +224,8 @@ def _sequence(expected: Expected, numbers: Sequence[int], backwards: bool) -> li
         trial = expected.trials[number]
         again = before is not None and before["variant"] == trial["variant"] and before["given"]["build"] == trial[
             "given"]["build"] != ""  # fmt: skip
-        chosen.append(trial["given"] | {"again": again, "backwards": backwards and trial["backwards"]})
+        chosen.append(trial["given"] | {"again": again, "backwards": backwards and trial["backwards"],
+                                        "layout": expected.layout(number)})  # fmt: skip
         before = trial
     return chosen
 
@@ -256,7 +258,7 @@ def _run(
 
 def _look_wider(candidate: Candidate, expected: Expected, options: Options, found: Findings) -> None:
     def run(wider: Expected, chosen: Sequence[int]) -> Answer:
-        return found.saw(_call(candidate, wider, chosen, options, ablate=None))
+        return _call(candidate, wider, chosen, options, ablate=None)  # no arm that is taken there is judged by it
 
     breadth.look(expected, run, found)
     if options.level == "trust" and not breadth.offers_gradients(candidate.source):
@@ -288,6 +290,7 @@ def _testify(
     _beyond(candidate, expected, here, found, interpreted=not (doubt or own))
     if not doubt:
         _aside(candidate, expected, here, found)
+        _within(candidate, expected, here, found)
     return witness.Testimony(found, doubt, own)
 
 
@@ -342,13 +345,33 @@ def _aside(candidate: Candidate, expected: Expected, options: Options, found: Fi
         RejectedError: it gives another answer.
     """
 
-    def run(plan: dict[str, Any]) -> Answer:
-        payload = {"manifest": expected.manifest, "mode": expected.mode, "ablate": None, "aside": plan,
-                   "trials": _sequence(expected, [0], backwards=False)}  # fmt: skip
+    def run(given: Expected, plan: dict[str, Any]) -> Answer:
+        chosen = range(len(given.trials)) if plan["others"] else [0]
+        payload = {"manifest": given.manifest, "mode": expected.mode, "ablate": None, "aside": plan,
+                   "trials": _sequence(given, chosen, backwards=False)}  # fmt: skip
         call = gpu_judge.call if options.device == "cuda" else _interpreted
-        return call(candidate, payload, expected.given_bytes, options)
+        return call(candidate, payload, given.given_bytes, options)
 
-    aside.look(languages.python(candidate), expected, run, found)
+    def elsewhere(counts: tuple[int, ...], ranks: bool) -> Expected:
+        task = candidate.task
+        return aside.expect(task.source, task.entry_point, options, expected.mode, tuple(expected.base.items()),
+                            counts, ranks)  # fmt: skip
+
+    aside.look(languages.python(candidate), expected, run, elsewhere, found)
+
+
+def _within(candidate: Candidate, expected: Expected, options: Options, found: Findings) -> None:
+    """Run it with other numbers in place of those that no size reaches.
+
+    Raises:
+        RejectedError: it is wrong beyond one of them.
+    """
+    brief = replace(options, timeout=min(options.timeout, BRIEF))
+
+    def run(text: str, chosen: Sequence[int]) -> Answer:
+        return _call(replace(candidate, source=text), expected, chosen, brief, ablate=None)
+
+    within.look(candidate, expected, run, found)
 
 
 def _outlined(candidate: Candidate, expected: Expected, outlines: list[Any], options: Options) -> Answer:

@@ -35,7 +35,7 @@ def load(path: Path) -> ModuleType:
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     tree = ast.parse(path.read_bytes())
-    vars(module)["__builtins__"] = enclosure.builtins_for(own_names(tree)) | _offered | {arms.NAME: arms.went}
+    vars(module)["__builtins__"] = enclosure.builtins_for(own_names(tree)) | _offered | arms.NAMES
     sys.modules[enclosure.CANDIDATE] = module
     enclosure.install()
     try:

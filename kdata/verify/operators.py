@@ -27,3 +27,14 @@ VIEWS = frozenset({
 READS = frozenset({"_local_scalar_dense", "item", "is_nonzero"})
 COPIES = READS | {"clone", "contiguous", "copy_", "copy", "_to_copy", "to", "type_as"}
 ALLOWED = ALLOCATION | VIEWS | COPIES
+# What moves elements by a rule of its own, and computes nothing either.
+MOVES = frozenset({
+    "cat", "stack", "hstack", "vstack", "repeat", "repeat_interleave", "tile", "roll", "flip", "fliplr", "flipud",
+    "rot90", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle", "unfold_copy", "im2col",
+    "gather", "index", "index_select", "take", "take_along_dim", "embedding", "upsample_nearest1d",
+    "upsample_nearest2d", "upsample_nearest3d", "_upsample_nearest_exact1d", "_upsample_nearest_exact2d",
+    "_upsample_nearest_exact3d",
+    "constant_pad_nd", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d",
+    "replication_pad2d", "replication_pad3d", "_pad_circular", "block_diag", "diag_embed", "tril", "triu",
+    "slice_scatter", "select_scatter", "diagonal_scatter", "permute_copy", "expand_copy", "view_copy", "split_copy",
+})  # fmt: skip

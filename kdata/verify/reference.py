@@ -23,6 +23,7 @@ from kdata.verify.compare import FEW
 from kdata.verify.draws import draw, jogged, thinned
 from kdata.verify.faults import TaskFaultError, answered, demand_runnable
 from kdata.verify.loading import line
+from kdata.verify.moves import Provenance
 from kdata.verify.probe import Meter, Prober
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.styles import CONDITIONED, DETAILS, schedule
@@ -85,6 +86,7 @@ class Reference:
         self._simplest = 0  # the variant with least work
         self._own: dict[str, Any] | None = None  # its own sizes, where these are too large to compute
         self._most = payload["whole"]  # elements up to which a task is also looked at at its own sizes
+        self._moved: dict[str, Any] = {}  # outputs that are moved only
         self._otherwise: list[dict[str, Any]] = []  # its first trial, called in other ways
         self.mode = "train"
         self._slim = False  # no golden, no mutant, no noise: for what is compared roughly
@@ -106,7 +108,7 @@ class Reference:
         (scratch / KEPT).write_bytes(bytes(self.kept.blob))
         return {"mode": self.mode, "variants": [{"kind": v.kind, "sizes": v.label} for v in variants],
                 "trials": trials, "otherwise": self._otherwise, "own": self._own, "unused": self.unused,
-                "base": variants[0].values, "grows": grows,
+                "moved": self._moved, "base": variants[0].values, "grows": grows,
                 "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
 
     def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
@@ -192,6 +194,7 @@ class Reference:
         first = style == "natural" and seed == self.seeds[0]
         if index == 0 and first:
             self.unused = self._unused(program, module, state, inputs)
+            self._moved = self._provenance(program, state, inputs)
         given = self._arguments(arguments, variant)
         given |= {"state": self.given.write(state), "inputs": self._plain(self.given, inputs)}
         kept = self._expect(program, state, inputs, generator, style == "corners")
@@ -285,6 +288,17 @@ class Reference:
                 continue
             unused += [name] if near(outputs, changed, NOTHING) else []
         return unused
+
+    def _provenance(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> dict[str, Any]:
+        """Which outputs are made of what is given by moving elements only."""
+        seed_torch(0)
+        module = self._build(program, program.arguments(), state)
+        held = copied(inputs)
+        given = [t for t in (*tree_leaves(held), *module.state_dict().values()) if isinstance(t, torch.Tensor)]
+        provenance = Provenance(given)
+        with provenance:
+            outputs = _forward(module, held)
+        return provenance.moved(outputs)
 
     def _arguments(self, arguments: tuple[list[Any], dict[str, Any]], variant: Variant) -> dict[str, Any]:
         """Constructor arguments as data; where they are none, the text whose ``get_init_inputs`` makes them."""

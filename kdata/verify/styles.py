@@ -17,7 +17,7 @@ DETAILS = {
     "magnitudes": "each row of another magnitude", "farthest": "inputs as large as the reference bears",
     "nearest": "inputs as small as the reference bears", "weights": "weights as large as the reference bears",
     "asked": "values among the inputs that the reference asks about", "integers": "large integers among the inputs",
-    "ignored": "targets that do not count by torch's default",
+    "ignored": "targets that do not count by torch's default", "elsewhere": "inputs of another shape",
 }  # fmt: skip
 REACHING = ("magnitudes", "farthest", "nearest", "weights")  # see kdata.verify.magnitudes
 # Only where the task is well-conditioned.

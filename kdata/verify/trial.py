@@ -52,6 +52,7 @@ class Expected:
         self.grows: dict[str, int] = value["grows"]  # the sizes that may vary, with the task's own values
         self.manifest: list[dict[str, Any]] = value["given"]
         self.given_bytes = given
+        self.moved: dict[str, Any] = value.get("moved", {})  # outputs that are moved only, see kdata.verify.moves
         self.unused: list[str] = value["unused"]  # inputs and parameters that the answer does not depend on
         self.given, self.kept = Tensors(value["given"], given), Tensors(value["kept"], kept)
 
@@ -66,6 +67,16 @@ class Expected:
         other = copy.copy(self)
         other.otherwise = []
         return other
+
+    def layout(self, number: int) -> dict[str, Any]:
+        """What a trial's call is told of answers that are moved only; nothing where its inputs are views themselves."""
+        trial = self.trials[number]
+        if not self.moved or trial["style"] == "strided":
+            return {}
+        nodes = [node for _, node in leaves(trial["kept"]["eager"])]
+        shapes = [self.kept.entry(nodes[n]["tensor"])["shape"] for n in self.moved["places"] if n < len(nodes)]
+        elements = [] if self.moved["whole"] else [math.prod(shape) for shape in shapes]
+        return {"elements": elements, "converts": self.moved["converts"]}
 
     def numbers(self, *kinds: str) -> list[int]:
         """The trials whose variants are of these kinds."""

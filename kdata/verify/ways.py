@@ -35,6 +35,11 @@ def _transposed(tensor: Tensor) -> Tensor:
     return tensor.mT.contiguous().mT if tensor.ndim > 1 else tensor
 
 
+def _padded(tensor: Tensor) -> Tensor:
+    room = tensor.new_zeros((*tensor.shape[:-1], tensor.shape[-1] + 1))[..., :-1] if tensor.ndim > 1 else tensor
+    return room.copy_(tensor) if tensor.ndim > 1 else tensor
+
+
 def _channels_last(tensor: Tensor) -> Tensor:
     return tensor.contiguous(memory_format=torch.channels_last) if tensor.ndim == 4 else tensor
 
@@ -57,7 +62,8 @@ def _inferred(tensor: Tensor) -> Tensor:
 
 
 TENSORS: dict[str, Callable[[Tensor], Tensor]] = {
-    "strided": _strided, "offset": _offset, "transposed": _transposed, "channels last": _channels_last,
+    "strided": _strided, "offset": _offset, "transposed": _transposed, "padded": _padded,
+    "channels last": _channels_last,
     "derived": _derived, "parameter": _parameter, "inferred": _inferred, "kind": lambda t: t.as_subclass(Kind),
 }  # fmt: skip
 DTYPES = ("float64", "float16", "bfloat16")

@@ -14,12 +14,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from kdata.verify import aside, beyond, reasons, whole
+from kdata.verify import aside, beyond, reasons, whole, within
 from kdata.verify.findings import CORRECT, SAME_BEHIND, Findings, RejectedError
 
 CHECK = "the interpreter is a second witness"
 ANSWERED = "right at its own sizes"  # the device's check
-SHOWN = frozenset({whole.BEYOND, beyond.CHECK, aside.CHECK})  # checks of its that the device cannot make
+SHOWN = frozenset({whole.BEYOND, beyond.CHECK, aside.CHECK, within.CHECK})  # checks of its that the device cannot make
 # What it sees by itself, whatever the answer is.
 SEEN = frozenset({reasons.OUT_OF_BOUNDS, reasons.ORDER, reasons.STATEFUL, reasons.OVERWRITES, reasons.BEHIND})
 ANSWERS = frozenset({reasons.WRONG, reasons.MUTATES, reasons.STRUCTURE})  # to what it has computed
