@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import keyword
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -186,7 +187,10 @@ def text(name: str, fields: Mapping[str, str], source: str) -> str:
     own = {k.removeprefix(f"{name}."): v for k, v in fields.items() if k.startswith(f"{name}.")}
     inner = {k: v if v != CONFIG else text(f"{name}.{k}", fields, source) for k, v in own.items() if "." not in k}
     maker = NAME if _as_mapping(name, inner, source) else "SimpleNamespace"
-    return f"{maker}({', '.join(f'{k}={v}' for k, v in inner.items())})"
+    odd = {k: v for k, v in inner.items() if not k.isidentifier() or keyword.iskeyword(k)}  # ``cfg["len-inp"]``
+    settings = [f"{k}={v}" for k, v in inner.items() if k not in odd]
+    more = [f"**{{{', '.join(f'{k!r}: {v}' for k, v in odd.items())}}}"] if odd else []
+    return f"{maker}({', '.join([*settings, *more])})"
 
 
 def _as_mapping(name: str, fields: Mapping[str, str], source: str) -> bool:

@@ -54,3 +54,15 @@ def test_a_copy_of_a_configuration_holds_what_is_read_of_it(tmp_path: Path) -> N
     assert made["reason"] == "", made["detail"]
     program = execute(made["source"], "Net")
     assert program.build()(*program.inputs()).shape[-1] == 32
+
+
+def test_settings_may_be_called_what_no_name_is(tmp_path: Path) -> None:
+    warm()
+    text = HEAD + (
+        "class Net(nn.Module):\n    def __init__(self, params):\n        super().__init__()\n"
+        "        self.first = nn.Linear(params['len-in'], params['class'])\n"
+        "    def forward(self, x):\n        return self.first(x)\n"
+    )
+    made = outcome(text, "Net", tmp_path, {})
+    assert made["reason"] == "", made["detail"]
+    assert "'len-in':" in made["source"]
