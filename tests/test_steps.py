@@ -11,6 +11,7 @@ from torch import Tensor
 from kdata.verify.compare import Nature, errors
 from kdata.verify.gpu.errors import Measure, near, unequal
 from kdata.verify.probe import Meter
+from kdata.verify.ties import Ties
 from kdata.verify.values import shifts, span
 
 
@@ -77,3 +78,16 @@ def test_inputs_are_moved_together_and_against_each_other() -> None:
     assert sorted(moved) == [[False, False], [False, True], [True, False], [True, True]]
     assert len(list(shifts([torch.ones(2), torch.ones(2, dtype=torch.int64)]))) == 2
     assert list(shifts([1, torch.arange(3)])) == []
+
+
+@pytest.mark.parametrize(
+    ("row", "dim", "largest", "tied"),
+    [([3.0, 1.0, 2.0, 0.0], 1, True, False), ([1.0, 0.0, 0.0, 0.0], 1, True, True), ([3.0, 3.0, 2.0, 0.0], 1, True, True),
+     ([0.0, 0.0, 2.0, 3.0], 1, True, False), ([0.0, 5.0, 5.0, 7.0], 1, False, True), ([3.0, 1.0, 2.0, 0.0], 0, True, True)],
+)  # fmt: skip
+def test_where_equal_elements_are_chosen_among_other_indices_would_do(
+    row: list[float], dim: int, largest: bool, tied: bool
+) -> None:
+    with Ties() as ties:
+        torch.topk(torch.tensor([row, row]), 2, dim, largest)
+    assert ties.seen == tied

@@ -27,6 +27,7 @@ from kdata.verify.moves import Provenance
 from kdata.verify.probe import Meter, Prober
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.styles import CONDITIONED, DETAILS, schedule
+from kdata.verify.ties import Ties
 from kdata.verify.unfilled import outlined
 from kdata.verify.values import (
     CALLING,
@@ -258,7 +259,8 @@ class Reference:
         if style == "natural":
             return True
         try:
-            outputs, _, _ = self._answer(program, state, inputs)
+            with Ties() as ties:
+                outputs, _, _ = self._answer(program, state, inputs)
             if style in CONDITIONED:
                 moved, _, _ = self._answer(program, state, tree_map(lambda t: by_an_ulp(t, generator), inputs))
                 golden, _ = self._golden(program, state, inputs)
@@ -270,6 +272,8 @@ class Reference:
             return False
         return finite(outputs)
 
+                if ties.seen:
+                    return False
     def _unused(
         self, program: Program, module: nn.Module, state: dict[str, Any], inputs: list[Any]
     ) -> list[str]:  # fmt: skip

@@ -1,0 +1,41 @@
+"""Whether a reference chooses among what is equal, so that other indices would do. In the reference's child only.
+
+Of equal elements ``torch.topk`` names any; a probability that has run out to zero is equal to all others that have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+class Ties(TorchDispatchMode):
+    """Notes while operators run whether one chose so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen = False
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
+        out = function(*args, **(kwargs or {}))
+        if function.overloadpacket is torch.ops.aten.topk and not self.seen:
+            self.seen = undecided(args[0], out[0], args[2] if len(args) > 2 else -1)
+        return out
+
+
+def undecided(given: Tensor, chosen: Tensor, dim: int) -> bool:
+    """Whether two of the chosen ones along a dimension are equal, or one that was not chosen is equal to one of them.
+
+    ``chosen``: the largest or the smallest ones of ``given``.
+    """
+    if not given.ndim or not chosen.numel():
+        return False
+    ordered = chosen.sort(dim).values
+    if bool((ordered.narrow(dim, 1, ordered.shape[dim] - 1) == ordered.narrow(dim, 0, ordered.shape[dim] - 1)).any()):
+        return True
+    ends = (ordered.narrow(dim, at, 1) for at in (0, ordered.shape[dim] - 1))
+    return any(bool(((given == end).sum(dim) > 1).any()) for end in ends)
