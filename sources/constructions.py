@@ -25,6 +25,7 @@ from sources.demands import Demand, demands
 from sources.guesses import IMAGE, Uses, uses, values
 from sources.nested import changed
 from sources.progress import Budget, Progress, TooMuchError
+from sources.records import WANTS, lists
 from sources.trouble import Trouble, kinds, wanted
 from sources.variants import Arguments, defaults_of, narrower, shallower
 
@@ -87,6 +88,7 @@ class Constructions:
     _order: Iterator[int] = field(default_factory=itertools.count)
     _values: dict[str, list[str]] = field(default_factory=dict)
     _tree: ast.Module | None = None
+    _records: list[str] | None = None  # lists of the program's own records
     _reached: int = -1
     _stale: int = 0  # constructions since one came further than all before it
     _attributes: dict[str, set[str]] | None = None  # parameter -> attributes of self that are made from it
@@ -298,6 +300,10 @@ class Constructions:
         asked = [*self._having(trouble.message), *wanted(trouble.message, trouble.line, running)]
         if "index out of range" in trouble.message and text[:1] == "[":
             return [f"[{text[1:-1]}, {text[1:-1]}]", *asked]
+        if WANTS.search(trouble.message):
+            if self._records is None:
+                self._records = lists(ast.parse(self.text), self.namespace, self.kind.__module__)
+            asked = [*self._records, *asked]
         if asked and text[:1] == "[" and "int" in trouble.culprits:
             return [f"[{text}, {text}]", *asked]
         return asked

@@ -43,6 +43,8 @@ def dtypes(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, replace(t, kind="float" if t.kind == "bool" else "bool"), 1.2)
         if re.search(r"[Ff]loat|Half|Double", message) and t.kind != "float":
             yield f.with_tensor(path, Tensor(t.shape), 0.9)
+            if t.kind == "int":  # a part of it may still be cut down to an index
+                yield f.with_tensor(path, Tensor(t.shape, "unit"), 1.0)
         if re.search(r"out of range|out of bounds", message) and t.kind == "int":
             fewer = dict.fromkeys(n for n in (t.high // 2, t.high // 4, 2) if 2 <= n < t.high)
             yield from (f.with_tensor(path, replace(t, high=n), 0.3 + 0.1 * j) for j, n in enumerate(fewer))

@@ -29,6 +29,9 @@ _NOISE = re.compile(
 )
 ABSENT = "needs a package that is absent"
 EMPTY_CLASS = "class {}:\n    pass"
+# What can be made, kept, and be a base beside nn.Module.
+KEPT_CLASS = "class {}:\n    def __init__(self, *_, **__):\n        super().__init__()"
+_CLASS_NAME = re.compile(r"[A-Z]\w*[a-z]\w*")
 # An enumeration of trained weights, by its base in torchvision: there are none here.
 _WEIGHTS = "WeightsEnum"
 NO_WEIGHTS = """class {{}}:
@@ -182,7 +185,7 @@ class Slicer:
         except SliceError as error:
             file = self.package.file(key.file)
             a_class = any(isinstance(how, ast.ClassDef) for how in file.bindings[key.name]) if file else False
-            return [_absent(key, str(error), EMPTY_CLASS if a_class else "{} = None")]
+            return [_absent(key, str(error), KEPT_CLASS if a_class or _CLASS_NAME.fullmatch(key.name) else "{} = None")]
 
     def _pieces(self, key: Here, used: set[str]) -> list[Piece]:
         """The statement that defines ``key``, and those that change it afterwards."""

@@ -17,19 +17,13 @@ from sources.on_cpu import moved, respelled
 from sources.registries import stored
 from sources.rewrite import Edits, RewriteError, Text, remove_statements
 from sources.scope import BUILTINS, nodes, reads
-from sources.slicer import EMPTY_CLASS, Piece, SliceError, Slicer
+from sources.slicer import EMPTY_CLASS, KEPT_CLASS, Piece, SliceError, Slicer
 from sources.symbols import External, Here, Inner, Missing, Target
 
 RESERVED: dict[str, Target] = {
     "torch": External("torch"), "nn": External("torch.nn"), "get_inputs": Missing("get_inputs"),
     "get_init_inputs": Missing("get_init_inputs"),
 }  # fmt: skip
-
-
-_KEPT = """class {}:
-    def __init__(self, *_, **__):
-        pass
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +100,9 @@ class _Writer:
             return f"{name} = None"
         inner = sorted(self.made[name])
         if not inner:
-            return _KEPT.format(name)
-        return f"class {name}:\n{textwrap.indent(chr(10).join(_KEPT.format(n) for n in inner), '    ')}"
+            return KEPT_CLASS.format(name)
+        kept = "\n\n".join(KEPT_CLASS.format(n) for n in inner)
+        return f"class {name}:\n{textwrap.indent(kept, '    ')}"
 
     def _placed(self, order: list[Here]) -> Iterator[Piece]:
         """All pieces in order; in a circle, what changes a definition afterwards waits for what it needs."""
