@@ -262,6 +262,8 @@ class Reference:
             with Ties() as ties:
                 outputs, _, _ = self._answer(program, state, inputs)
             if style in CONDITIONED:
+                if ties.seen:
+                    return False
                 moved, _, _ = self._answer(program, state, tree_map(lambda t: by_an_ulp(t, generator), inputs))
                 golden, _ = self._golden(program, state, inputs)
                 others = [moved, golden]
@@ -272,8 +274,6 @@ class Reference:
             return False
         return finite(outputs)
 
-                if ties.seen:
-                    return False
     def _unused(
         self, program: Program, module: nn.Module, state: dict[str, Any], inputs: list[Any]
     ) -> list[str]:  # fmt: skip
