@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from redteam import Claim, say
+from redteam import Claim, known, say
 
 import kdata.verify.judge
 from filters.correctness import check
@@ -22,7 +22,7 @@ from kdata.verify.tolerances import tolerance
 from kdata.verify.variants import down
 
 KERNELS = Path(__file__).parent / "kernels"
-FILES = sorted(KERNELS.glob("*.py"))
+FILES = known()
 QUICK = Options(timeout=10.0)
 
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import packaging.version  # noqa: F401 - candidates may import it: what it holds must be known before
 import torch
+from torch.utils import _contextlib
 
 from kdata.verify import custom_ops
 from kdata.verify.silence import LOGGING, Logger
@@ -36,6 +37,7 @@ REFUSED = (
     "code.__new__", "object.__setattr__", "object.__delattr__", "sys.settrace", "sys.setprofile", "sys._current",
     "sys.addaudithook", "sys.unraisablehook", "sys.excepthook", "_thread.start", "builtins.input", "cpython.",
 )  # fmt: skip
+RENAMING = ("code.__new__", "object.__setattr__")  # of what torch 2.15 wraps around a function: @torch.no_grad()
 LISTING = ("os.listdir", "os.scandir", "os.walk", "os.fwalk")  # Python's own imports do
 READ = (".py", ".pyc", ".so")  # files that Python reads for itself
 WRITING = 0o3 | 0o100 | 0o1000 | 0o2000  # access mode, O_CREAT, O_TRUNC, O_APPEND
@@ -99,6 +101,8 @@ class Enclosure:
 
 
 def _harmless(event: str, arguments: tuple[Any, ...]) -> bool:
+    if event in RENAMING and sys._getframe(2).f_globals is vars(_contextlib):
+        return True
     if event == "object.__setattr__":  # what dataclasses do to the candidate's classes
         kind, name = arguments[0], arguments[1]
         if isinstance(kind, FunctionType) and name == "__defaults__":  # and named tuples to what makes them
