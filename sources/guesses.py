@@ -69,7 +69,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"^in_|^inp|^in$|^c1$|^c_?in|^nin|^d_model$|^embed|^dim_in|^dim$", [DIMENSION, "32", "3"]),
         (r"^out|^oup$|^c2$|^c_?out|^hidden|^inner|^mid|^ffn|^mlp|^ff_|^d_ff|^dim_?out|^nf$|^n?g?f$|^inter",
          ["128", "64"]),
-        (r"device", ["None"]),
+        (r"device", ["None", "'cpu'", "torch.device('cpu')"]),
         (r"dtype", ["torch.float32"]),
         (r"mode|method|type|kind|name|variant|version|arch|style", ["'default'", "'bilinear'", "'mean'", "2"]),
         (r"dim|size|hidden|features?|units|width|model|channel|chan|planes|ch$|latent|num_|n_",

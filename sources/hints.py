@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from sources.desugar import arguments
 from sources.documents import sections
 from sources.likeness import Likeness, asked
-from sources.on_cpu import names_cuda
+from sources.on_cpu import CPU, names_cuda
 from sources.registries import words
 from sources.said import FIELD, Said, said
 from sources.scope import nodes, reads, walk
@@ -92,6 +92,9 @@ class Site:
         marked = copy.deepcopy(node)
         for old, new in zip(ast.walk(node), ast.walk(marked), strict=True):
             new._at = id(old)  # type: ignore[attr-defined]
+        for inner in ast.walk(marked):
+            if isinstance(inner, ast.Constant) and names_cuda(inner.value):
+                inner.value = CPU.type
         text = ast.unparse(Renaming().visit(marked))
         return None if lost else text
 

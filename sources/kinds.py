@@ -21,7 +21,7 @@ _NUMBER = re.compile(
     r"|got \(.*Tensor|type must be|only one element tensors|'str'|unhashable|must be str|must be real number"
 )
 _LENGTHS = re.compile(r"(?i)len(gth)?s?$")
-_SIZES = re.compile(r"must match|exceeds dimension size|shape|batch_size|out of bounds")
+_SIZES = re.compile(r"must match|exceeds dimension size|shape|batch_size|out of bounds|same|equal")
 MAX_LENGTH = 512
 _SEVERAL = re.compile(
     r"not subscriptable|not iterable|must be tuple|expected Tensor as element|sequence|cat\(\)|of Tensors|non-iterable"
@@ -66,6 +66,9 @@ def _lengths(f: Failure, path: tuple[int, ...], t: Tensor) -> Iterator[Change]:
     for j, n in enumerate(dict.fromkeys([*longest, *first, *said])):
         if (t.kind, t.high) != ("full", n):
             yield f.with_tensor(path, Tensor(t.shape[:1], "full", n), 0.1 + 0.1 * j)
+    turned = {other.shape[:2] for other in others if len(other.shape) > 1 and other.shape[1:2] != t.shape[:1]}
+    for length, batch in sorted(turned):  # sequences that are laid down time first
+        yield f.with_tensor(path, Tensor((batch,), "full", length), 0.3)
 
 
 def containers(f: Failure) -> Iterator[Change]:

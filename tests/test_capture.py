@@ -256,5 +256,8 @@ def test_devices_that_are_put_together_are_the_cpu() -> None:
     scope: dict[str, Any] = {}
     exec(source, scope)
     assert scope["M"](0)(torch.zeros(3)).sum() == 3
+    call = "\n\ndef main():\n    device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n    M(device)\n"
+    (site,) = Hints(Package({"m.py": text + call})).sites(Here("m.py", "M"))
+    assert site.spelled(lambda _: "M")["positional"] == ["torch.device('cpu')"]
     options = "def main(parser):\n    parser.add_argument('--device_of', default='cuda:0')\n"
     assert Hints(Package({"m.py": options})).defaults(["device_of"]) == {"device_of": "'cpu'"}
