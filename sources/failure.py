@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from sources.inputs import Spec, Specs, Tensor, all_tensors, edited, parameters
+from sources.inputs import Spec, Specs, Tensor, all_tensors, edited, parameters, positional
 
 NO_TENSOR = "no tensor among the outputs"  # the message of a call that came to its end without one
 Change = tuple[float, Specs]  # cost and new inputs
@@ -31,8 +31,10 @@ class Failure:
             yield from ((p, t) for p, t in all_tensors(self.specs) if t.shape == tuple(tensor.shape))
 
     def names(self) -> list[str]:
-        """What forward calls its inputs."""
+        """What forward calls its inputs, those that it may do without included."""
         found = [p.name for p in parameters(self.module.forward)]
+        if len(found) < len(self.specs):
+            found = positional(self.module.forward) or found
         return (found or ["x"]) + ["x"] * (len(self.specs) - len(found))
 
     def with_tensor(self, path: tuple[int, ...], new: Spec, cost: float) -> Change:

@@ -97,6 +97,15 @@ def edited(specs: Specs, path: tuple[int, ...], new: Spec) -> Specs:
     return (*specs[:at], new, *specs[at + 1 :])
 
 
+def positional(forward: Any) -> list[str]:
+    """Names of all that a forward takes by position."""
+    try:
+        every = inspect.signature(forward).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [p.name for p in every if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
 def parameters(forward: Any) -> list[inspect.Parameter]:
     """The positional parameters of a forward that must be given: those without default, else the first."""
     try:

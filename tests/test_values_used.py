@@ -115,3 +115,24 @@ def test_parts_of_a_tuple_are_what_they_are_passed_on_as(tmp_path: Path) -> None
     assert isinstance(memory, Many)
     assert memory.items[1] == Tensor((4,), "full", 64)
     assert len(memory.items[0].shape) > 1  # type: ignore[union-attr]
+
+
+FIRST = """
+class Net(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.score = nn.Linear(dim, 1)
+
+    def forward(self, source, lengths=None):
+        length, batch, dim = source.shape
+        assert lengths.shape == (batch,), "lengths"
+        there = torch.arange(int(lengths.max())) < lengths[:, None]
+        last = source.reshape(length * batch, dim).index_select(0, (lengths - 1) * batch + torch.arange(batch))
+        return (self.score(source.transpose(0, 1)).squeeze(-1) * there).sum(1) + last.sum(1)
+"""
+
+
+def test_optional_lengths_of_sequences_laid_down_time_first(tmp_path: Path) -> None:
+    source, lengths = _solved(FIRST, tmp_path).specs
+    assert isinstance(source, Tensor)
+    assert lengths == Tensor((source.shape[1],), "full", source.shape[0])
