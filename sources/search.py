@@ -56,7 +56,7 @@ GROWN = 0.15  # what they cost more for each doubling of their elements beyond s
 LIGHT = 1 << 16
 HEAVY = 300  # work of a failed call on its elements after which smaller inputs are to fail in its place
 MAX_PARAMETERS = 100_000_000
-NO_PART = "nn.Identity()"  # a guess for a part, which runs with everything
+_NO_PARTS = re.compile(r"nn\.Identity\(\)|(?<=nn\.ModuleList\()\[\](?=\))|^\[\]$")  # with which much runs
 PARTS = ("nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)")
 # Errors that other inputs will hardly mend: a constructor argument is of the wrong kind.
 _OF_ARGUMENTS = re.compile(
@@ -177,7 +177,7 @@ def solve(
 
 def _with_parts(module: nn.Module, arguments: Arguments, specs: Specs) -> list[Arguments]:
     """Arguments with layers in place of parts that do nothing, where the module does nothing but call these."""
-    if not any(NO_PART in text for text in arguments.values()):
+    if not any(map(_NO_PARTS.search, arguments.values())):
         return []
     torch.manual_seed(0)
     work, given = Work(1), [draw(spec, roughly=True) for spec in specs]
@@ -186,7 +186,12 @@ def _with_parts(module: nn.Module, arguments: Arguments, specs: Specs) -> list[A
             module(*given)
     except Exception:  # noqa: BLE001 - it computes: more than one operator is too many
         return []
-    return [] if work.operators else [{n: t.replace(NO_PART, p) for n, t in arguments.items()} for p in PARTS]
+    return [] if work.operators else [{n: _filled(t, part) for n, t in arguments.items()} for part in PARTS]
+
+
+def _filled(text: str, part: str) -> str:
+    """An expression with a part in place of each that does nothing, and two in an empty list."""
+    return _NO_PARTS.sub(lambda found: f"[{part}, {part}]" if found[0] == "[]" else part, text)
 
 
 @dataclass(slots=True)

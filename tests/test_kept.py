@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from sources.constructions import Told
 from sources.drawn import drawn
 from sources.guesses import Uses, values
 from sources.inputs import Plain, all_tensors
@@ -50,6 +51,19 @@ def test_a_module_that_only_calls_its_parts_is_given_some_that_compute(tmp_path:
     text = "class Net(nn.Module):\n    def __init__(self, encoder):\n        super().__init__()\n        self.encoder = encoder\n\n"
     found = solved(text + "    def forward(self, x):\n        return self.encoder(x)\n", tmp_path)
     assert found.arguments["encoder"] == "nn.Linear(64, 64)"
+
+
+def test_an_empty_list_of_parts_is_filled_where_nothing_is_computed(tmp_path: Path) -> None:
+    text = "class Net(nn.Module):\n    def __init__(self, blocks):\n        super().__init__()\n        self.blocks = blocks\n\n"
+    text += "    def forward(self, x):\n        for block in self.blocks:\n            x = block(x)\n        return x\n"
+    path = tmp_path / "cut.py"
+    path.write_text(HEAD + text)
+    namespace: dict[str, Any] = {}
+    exec(compile(HEAD + text, str(path), "exec"), namespace)
+    told = Told(({"positional": ["nn.ModuleList([])"], "named": {}},))
+    found = solve(namespace["Net"], namespace, HEAD + text, told)
+    assert isinstance(found, Solution), found
+    assert found.arguments["blocks"] == "nn.ModuleList([nn.Linear(64, 64), nn.Linear(64, 64)])"
 
 
 def test_a_flag_asks_for_tensors(tmp_path: Path) -> None:
