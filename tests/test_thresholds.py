@@ -13,7 +13,7 @@ from kdata.verify.constants import whole
 from kdata.verify.judge import judge
 from kdata.verify.options import Options
 from kdata.verify.source import task_part
-from kdata.verify.thresholds import branches, reduces_at_once, thresholds
+from kdata.verify.thresholds import branches, counted_loops, reduces_at_once, thresholds
 
 KERNEL = """
 @triton.jit
@@ -88,3 +88,23 @@ def test_a_reference_that_ends_beyond_leaves_a_word() -> None:
     [check] = [check for check in receipt.checks if check.name == beyond.CHECK]
     assert not check.passed
     assert check.detail.startswith("not seen: the reference's process ended with crash")
+
+
+def test_loops_that_a_constant_counts() -> None:
+    text = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def kernel(x, n, BLOCK: tl.constexpr, COUNT: tl.constexpr):
+    for i in range(COUNT):
+        tl.store(x + i * BLOCK, 0.0)
+    for i in range(0, n, BLOCK):
+        tl.store(x + i, 0.0)
+
+@triton.jit
+def other(x, n, BLOCK: tl.constexpr):
+    for i in tl.range(0, n, BLOCK):
+        tl.store(x + i, 0.0)
+"""
+    assert counted_loops(text) == {"kernel": {"COUNT"}}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -20,7 +20,7 @@ from kdata.verify import unseen, whole
 from kdata.verify.findings import Findings, Launch, RejectedError
 from kdata.verify.options import Options
 from kdata.verify.scratch import GIVEN, KEPT
-from kdata.verify.thresholds import branches, caps, reduces_at_once, thresholds
+from kdata.verify.thresholds import CAP, branches, caps, counted_loops, reduces_at_once, thresholds
 from kdata.verify.trial import Expected
 from kdata.verify.whole import Run
 
@@ -45,7 +45,7 @@ def look(
     named = thresholds(candidate.source)
     far = FAR if not expected.base and branches(candidate.source) else ()
     apart = bool(expected.base) and (
-        options.level == "trust" or caps(candidate.source) or _fills_a_block(candidate.source, expected, found)
+        options.level == "trust" or caps(candidate.source) or _stops_short(candidate.source, expected, found)
     )
     if not expected.grows or not (named or far or apart):
         return ""
@@ -62,16 +62,32 @@ def look(
     return _outlines(larger, outlined, [*found.launched, *told], found, bool(named))
 
 
-def _fills_a_block(text: str, expected: Expected, found: Findings) -> bool:
-    """Whether a kernel that reduces at once what a block holds has been given blocks of one size, less than a size."""
-    once = reduces_at_once(text)
+def _stops_short(text: str, expected: Expected, found: Findings) -> bool:
+    """Whether a kernel that reduces at once what a block holds, or loops as often as a constant says, was given one.
+
+    One only wherever it was judged, and less than a size.
+    """
+    once, loops = reduces_at_once(text), counted_loops(text)
+    blocks, counts = set[int](), set[int]()
+    for kernel, name, value in _constants(found.launched):
+        if kernel.rpartition(".")[2] in once:
+            blocks.add(value)
+        if name in loops.get(kernel.rpartition(".")[2], ()):
+            counts.add(value)
+    largest = max(expected.grows.values())
+    return any(BLOCK <= b < largest for b in blocks) or any(CAP <= n < largest for n in counts)
+
+
+def _constants(launches: Sequence[Launch]) -> Iterator[tuple[str, str, int]]:
+    """Kernels, their parameters and the whole numbers that these were given as constants, the same at all launches."""
     given: dict[tuple[str, str], set[Any]] = defaultdict(set)
-    for launch in found.launched:
-        if launch["kernel"].rpartition(".")[2] in once:
-            for name, argument in launch["arguments"].items():
-                given[launch["kernel"], name].add(json.dumps(argument.get("constant")))
-    blocks = [json.loads(next(iter(seen))) for seen in given.values() if len(seen) == 1]
-    return any(type(b) is int and BLOCK <= b < max(expected.grows.values()) for b in blocks)
+    for launch in launches:
+        for name, argument in launch["arguments"].items():
+            given[launch["kernel"], name].add(json.dumps(argument.get("constant")))
+    for (kernel, name), seen in given.items():
+        value = json.loads(next(iter(seen)))
+        if len(seen) == 1 and type(value) is int:
+            yield kernel, name, value
 
 
 def _outlines(

@@ -24,6 +24,7 @@ from kdata.verify.variants import Values, Variant
 
 MOST = 24  # sizes
 WORK = 512  # multiplications, filled up to blocks, by 64, that cost what an element does: torch does them, few programs
+NARROW = (2, 3, 1)  # sizes of other dimensions, where one is as large as can be
 SEVERAL = 4  # times the elements of the largest one that is computed, in all
 
 
@@ -55,12 +56,13 @@ class Larger(Reference):
         variants: list[Variant] = []
         trials: list[dict[str, Any]] = []
         left = SEVERAL * self._limit
-        for values, run in islice(self._sizes(), MOST):
-            elements = max(run.elements, run.cost.largest, run.cost.work // WORK)
+        for axis, values, run in islice(self._sizes(), MOST):
             variant = Variant("beyond", values, run)
             with contextlib.suppress(Exception):  # it does not run on tensors without memory: nothing is known
                 outline = outlined(self.prober.program(values), self.entry_point, self.mode == "train")
                 outlines.append(outline | {"sizes": variant.label})
+            variant = self._narrowed(axis, variant)
+            elements = _elements(variant.run)
             if elements <= min(left, self._limit):
                 left -= elements
                 with contextlib.suppress(IndexError, RuntimeError, ValueError):  # its own draws may not fit such sizes
@@ -74,8 +76,17 @@ class Larger(Reference):
                 "base": self._base, "grows": self._grows,
                 "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
 
-    def _sizes(self) -> Iterator[tuple[Values, Run]]:
-        """Sizes at which the reference runs, each once, and what it does there."""
+    def _narrowed(self, axis: list[str], variant: Variant) -> Variant:
+        """The same, or where that is too much to compute, with least in the dimensions that are not ``axis``."""
+        if _elements(variant.run) <= self._limit:
+            return variant
+        others = [name for name in self._grows if name not in axis]
+        tried = (variant.values | dict.fromkeys(others, size) for size in NARROW)
+        runs = ((values, self.prober.forward(values, real=False)) for values in (tried if others else ()))
+        return next((Variant("beyond", values, run) for values, run in runs if run is not None), variant)
+
+    def _sizes(self) -> Iterator[tuple[list[str], Values, Run]]:
+        """An axis and sizes at which the reference runs, each once, and what it does there."""
         seen: list[Values] = []
         for axis in self._axes():
             for wish in self._wishes(axis):
@@ -83,7 +94,7 @@ class Larger(Reference):
                 values, run = next((found for found in tried if found[1]), ({}, None))
                 if run is not None and values not in seen:
                     seen.append(values)
-                    yield values, run
+                    yield axis, values, run
 
     def _axes(self) -> list[list[str]]:
         """Names that take one value, the first axis and the last one first."""
@@ -130,3 +141,8 @@ class Larger(Reference):
         base = self._base.get(axis[0], self._own[axis[0]])
         for value in dict.fromkeys((wish, -(-wish // 2) * 2, -(-wish // base) * base)):
             yield self._base | dict.fromkeys(axis, value)
+
+
+def _elements(run: Run) -> int:
+    """What computing it costs, in elements."""
+    return max(run.elements, run.cost.largest, run.cost.work // WORK)

@@ -6,7 +6,7 @@ or converts, a copy of a transposed view is all there is to do, whatever kernels
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -16,9 +16,23 @@ from torch.utils._pytree import tree_leaves
 
 from kdata.verify.guards import storage_of
 from kdata.verify.operators import ALLOCATION, COPIES, MOVES, READS, VIEWS
+from kdata.verify.probe import PRODUCTS, SUMS
 
 COPYING = COPIES - READS
 PLAIN = VIEWS | COPYING | MOVES | ALLOCATION
+# What a copy does by itself of such work: fills a part, spreads what is one, folds dimensions into others.
+KINDS: dict[str, Callable[[Tensor, Tensor], bool]] = {
+    "parts": lambda source, result: _room(result) > result.numel(),
+    "spreads": lambda source, result: any(s == 0 and n > 1 for n, s in zip(source.shape, source.stride(), strict=True)),
+    "folds": lambda source, result: source.ndim > FOLDED and _steps(source) != _steps(result),
+}
+SAID = {"parts": "fills a part", "spreads": "spreads", "folds": "folds"}
+FOLDED = 4  # dimensions of a tensor as layers take them
+BY_KIND = {
+    "parts": frozenset({"cat", "stack", "hstack", "vstack", "roll", "flip", "constant_pad_nd", "slice_scatter"}),
+    "spreads": frozenset({"repeat", "repeat_interleave", "tile"}) | {n for n in MOVES if "nearest" in n},
+    "folds": frozenset({"pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle", "im2col"}),
+}
 
 
 class Provenance(TorchDispatchMode):
@@ -29,7 +43,8 @@ class Provenance(TorchDispatchMode):
         self._given = {_memory(t) for t in given}
         self._computed: set[int] = set()
         self._held: list[Tensor] = []  # no address comes twice
-        self._moves = self._converts = False
+        self._moves = self._converts = self._gathers = False
+        self._kinds: set[str] = set()
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         out = function(*args, **(kwargs or {}))
@@ -41,23 +56,32 @@ class Provenance(TorchDispatchMode):
         elif name in COPYING and given and made:
             self._converts |= given[-1].dtype != made[0].dtype
         self._moves |= name in COPYING | MOVES
+        self._gathers |= any(part in name for part in (*SUMS, *PRODUCTS))
+        self._kinds |= {kind for kind, names in BY_KIND.items() if name in names}
         self._held += made
         return out
 
     def moved(self, outputs: Any) -> dict[str, Any]:
-        """Places of tensors among the outputs that are moved only, and whether their dtypes are changed; {}: none."""
+        """Places of tensors among the outputs that are moved only, and whether their dtypes are changed; {}: none.
+
+        Where each element is computed by itself beside, the kinds of moving that there are.
+        """
         leaves = tree_leaves(outputs)
         places = [n for n, leaf in enumerate(leaves) if _strided(leaf) and leaf.numel() > 1
                   and _memory(leaf) not in self._computed | self._given]  # fmt: skip
         whole = len(places) == sum(isinstance(leaf, Tensor) for leaf in leaves)
-        return {"places": places, "whole": whole, "converts": self._converts} if places and self._moves else {}
+        if places and self._moves:
+            return {"places": places, "whole": whole, "converts": self._converts, "kinds": []}
+        alone = self._kinds and not self._gathers  # with what is done to each element: half of the work
+        return {"places": [], "whole": True, "converts": False, "kinds": sorted(self._kinds)} if alone else {}
 
 
 class Layout:
     """What copies in a call of a candidate do what its task does."""
 
     def __init__(self, told: dict[str, Any], held: Sequence[Tensor]) -> None:
-        """``told``: elements (of each answer that is moved only; none where that goes for all of them), converts."""
+        """``told``: elements (of answers that are moved only; none for all), converts, kinds (of copies; none for all)."""
+        self._kinds: list[str] = told["kinds"]
         self._elements: list[int] = told["elements"]
         self._converts: bool = told["converts"]
         self._held = {_place(t) for t in held if _strided(t)}
@@ -72,6 +96,9 @@ class Layout:
             return ""
         if self._converts and source.dtype != result.dtype:
             return f"aten.{name} to {str(result.dtype)[6:]}"
+        if self._kinds:
+            done = next((kind for kind in self._kinds if KINDS[kind](source, result)), "")
+            return f"aten.{name} that {SAID[done]}" if done else ""
         partly = name == "copy_" and (_room(result) > result.numel() or _room(source) > source.numel())
         if _place(source) in self._held and not partly:
             return ""  # what is given in another layout is mostly wanted in a plain one

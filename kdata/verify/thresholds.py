@@ -66,6 +66,19 @@ def reduces_at_once(text: str) -> set[str]:
     }
 
 
+def counted_loops(text: str) -> dict[str, set[str]]:
+    """Names of which kernels' loops take their ends, by the kernels that have such loops."""
+    found: dict[str, set[str]] = {}
+    for kernel in jitted(ast.parse(text)):
+        fixed = {
+            a.arg for a in kernel.args.args if a.annotation is not None and "constexpr" in ast.unparse(a.annotation)
+        }
+        ends = [end for n in ast.walk(kernel) if isinstance(n, ast.For) and isinstance(n.iter, ast.Call)
+                for end in n.iter.args[:2]]  # fmt: skip
+        found[kernel.name] = {n.id for end in ends for n in ast.walk(end) if isinstance(n, ast.Name)} & fixed
+    return {name: names for name, names in found.items() if names}
+
+
 def _test(node: ast.AST) -> ast.expr | None:
     if isinstance(node, ast.If | ast.IfExp | ast.While):
         return node.test

@@ -76,7 +76,7 @@ class Expected:
         nodes = [node for _, node in leaves(trial["kept"]["eager"])]
         shapes = [self.kept.entry(nodes[n]["tensor"])["shape"] for n in self.moved["places"] if n < len(nodes)]
         elements = [] if self.moved["whole"] else [math.prod(shape) for shape in shapes]
-        return {"elements": elements, "converts": self.moved["converts"]}
+        return {"elements": elements, "converts": self.moved["converts"], "kinds": self.moved["kinds"]}
 
     def numbers(self, *kinds: str) -> list[int]:
         """The trials whose variants are of these kinds."""
