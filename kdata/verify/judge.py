@@ -26,7 +26,8 @@ from kdata.verify.findings import Findings, Judgement, Launch, RejectedError
 from kdata.verify.gpu import judge as gpu_judge
 from kdata.verify.gpu.cards import LostError
 from kdata.verify.gpu.judge import Seat
-from kdata.verify.options import INTERPRETED, WHOLE, Options
+from kdata.verify.lifting import lifted
+from kdata.verify.options import INTERPRETED, WEIGHTS, WHOLE, Options
 from kdata.verify.scratch import GIVEN, KEPT, RETURNED, SOURCE
 from kdata.verify.source import (
     asks_how,
@@ -63,9 +64,15 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
     Never raises for what a task or a candidate does: that is a verdict.  A kernel of tensor descriptors that raises at
     rows of an odd number of bytes, which no descriptor can describe, is judged at others; a GPU does not raise there,
     but reads something else.  One that takes too long in the interpreter is judged at smaller sizes once more: in how
-    many programs a kernel does how much is not seen in what its reference costs.
+    many programs a kernel does how much is not seen in what its reference costs.  Sizes that stand in the constructors
+    of both only are arguments of these where nothing else can be scaled down.
     """
     receipt = _judged(task, candidate, options)
+    if receipt.detail == reasons.TOO_LARGE and (other := lifted(candidate)):
+        receipt = judge(other.task, other, options)
+        return replace(
+            receipt, checks=(Check("its sizes are arguments", False, "constructors say them"), *receipt.checks)
+        )
     if receipt.reason == reasons.TIMEOUT and options.device == "cpu":
         receipt = _judged(task, candidate, replace(options, timeout=options.timeout / 2), thrift=THRIFT)
     if receipt.verdict != "rejected" or object_to(candidate.source) or not describes(candidate.source):
@@ -164,7 +171,7 @@ def expect(
     side = "wider" if grid or gradient or named else "reference"
     try:
         with lease("torch", "kdata.verify.reference:warm") as worker:
-            answer = worker.call(f"kdata.verify.{side}:answer", payload, options.limits(), fetch=(GIVEN, KEPT))
+            answer = worker.call(f"kdata.verify.{side}:answer", payload, options.limits(WEIGHTS), fetch=(GIVEN, KEPT))
     except JobError as error:
         raise UndecidedError(reasons.BAD_TASK, f"the reference's process ended with {error}") from error
     if "fault" in answer.value:
@@ -213,7 +220,7 @@ def _call(
 def _interpreted(candidate: Candidate, payload: dict[str, Any], given: bytes, options: Options) -> Answer:
     files = {GIVEN: given, SOURCE: candidate.source.encode()}
     with lease("torch", "kdata.verify.host:warm", **INTERPRETED) as worker:
-        return worker.call("kdata.verify.host:answer", payload, options.limits(), files, fetch=(RETURNED,))
+        return worker.call("kdata.verify.host:answer", payload, options.limits(len(given)), files, fetch=(RETURNED,))
 
 
 def _sequence(expected: Expected, numbers: Sequence[int], backwards: bool) -> list[dict[str, Any]]:

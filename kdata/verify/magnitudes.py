@@ -8,6 +8,7 @@ each.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map
 
-from kdata.verify.draws import spared
+from kdata.verify.draws import HUGE, spared
 from kdata.verify.values import finite, near
 
 # The most telling ones first, for there may be few rows; both ends of a range come before what is between them.
@@ -71,7 +72,7 @@ def mixed(inputs: list[Any], measures: Measures) -> Mixed | None:
     count = _rows(inputs, usual)
     if count < LEAST_ROWS:
         return None
-    scales, left = [1.0] * count, iter(LADDER)
+    scales, left = [1.0] * count, iter(_allowed(inputs, LADDER))
     open_rows = list(range(count))
     while open_rows and (next_ones := dict(zip(open_rows, left, strict=False))):
         tried = [next_ones.get(row, scale) for row, scale in enumerate(scales)]
@@ -86,7 +87,7 @@ def mixed(inputs: list[Any], measures: Measures) -> Mixed | None:
 
 def uniform(inputs: list[Any], scales: Sequence[float], bears: Callable[[list[Any]], bool]) -> list[Any] | None:
     """All inputs at the first of some magnitudes that the reference bears; None for none."""
-    tried = (tree_map(_by(inputs, scale), inputs) for scale in scales)
+    tried = (tree_map(_by(inputs, scale), inputs) for scale in _allowed(inputs, scales))
     return next((changed for changed in tried if bears(changed)), None)
 
 
@@ -98,6 +99,12 @@ def weights(
     for scale in WEIGHTS:
         yield state | {name: (state[name] * signs[name] * scale).to(state[name].dtype) for name in trained}
     yield state | {name: state[name] * CLEAR for name in trained}
+
+
+def _allowed(inputs: list[Any], scales: Sequence[float]) -> list[float]:
+    """The magnitudes that are tried: where some inputs are spared the others are not beyond what a mask is, either."""
+    most = HUGE if spared(tree_leaves(inputs)) else math.inf
+    return [scale for scale in scales if scale <= most]
 
 
 def _by(inputs: list[Any], scale: float) -> Callable[[Any], Any]:

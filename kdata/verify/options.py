@@ -13,6 +13,8 @@ Precision = Literal["ieee", "tf32"]  # of products of fp32: a track of its own e
 Level = Literal["screen", "trust", "kernelbench"]  # the last: see kdata.verify.kernelbench
 # Draws, sets of sizes, and how many times the timeout they may take.
 LEVELS: dict[Level, tuple[int, int, int]] = {"screen": (2, 3, 1), "trust": (8, 4, 4), "kernelbench": (2, 3, 1)}
+FILE = 256 << 20  # bytes of a file that a child may write, beside what it is given
+WEIGHTS = 512 << 20  # bytes that the draws of a task's weights and inputs may come to
 # Elements up to which a task that was scaled down is also run at its own sizes.
 WHOLE: dict[Level, int] = {"screen": 1 << 21, "trust": 1 << 24, "kernelbench": 1 << 21}
 
@@ -61,7 +63,7 @@ class Options:
         """Sets of sizes."""
         return self.variants or LEVELS[self.level][1]
 
-    def limits(self) -> Limits:
-        """Resource limits of a child."""
+    def limits(self, given: int = 0) -> Limits:
+        """Resource limits of a child that is ``given`` so many bytes, which it may hand back changed."""
         seconds = self.timeout * LEVELS[self.level][2]
-        return Limits(wall=seconds, cpu=seconds, memory=self.memory, file_size=256 << 20)
+        return Limits(wall=seconds, cpu=seconds, memory=self.memory, file_size=FILE + 2 * given)

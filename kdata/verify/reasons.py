@@ -58,3 +58,6 @@ NO_COMPILER = "needs a compiler"
 GPU_LOST = "the GPU is lost"
 BAD_OPTION = "bad option"
 INTERNAL = "the judge failed"
+
+# A detail that more than one place knows.
+TOO_LARGE = "the reference cannot be scaled down to what an interpreter can do"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from kdata.task import Size, sizes
+from kdata.verify import reasons
 from kdata.verify.probe import Prober, Run
 
 WORK = 120_000  # element operations of one forward that the interpreter does in about a tenth of a second
@@ -221,7 +222,7 @@ def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
         if (run := prober.forward(one_by_one)) is not None:
             tolerable.append((run.cost.work, one_by_one))
     if not tolerable or min(w for w, _ in tolerable) > MOST * WORK:
-        raise TooLargeError("the reference cannot be scaled down to what an interpreter can do")
+        raise TooLargeError(reasons.TOO_LARGE)
     return min(tolerable, key=lambda t: t[0])[1]
 
 
