@@ -80,7 +80,7 @@ class Layout:
     """What copies in a call of a candidate do what its task does."""
 
     def __init__(self, told: dict[str, Any], held: Sequence[Tensor]) -> None:
-        """``told``: elements (of answers that are moved only; none for all), converts, kinds (of copies; none for all)."""
+        """``told``: elements (of answers that are moved only), converts, kinds (of copies); none for all of them."""
         self._kinds: list[str] = told["kinds"]
         self._elements: list[int] = told["elements"]
         self._converts: bool = told["converts"]
