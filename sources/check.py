@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
@@ -22,6 +22,7 @@ MAX_PARAMETERS = 100_000_000
 MAX_ELEMENTS = 1 << 27  # of all results of one forward together
 MAX_FLOPS = 2e10  # about a second on one core
 SEEDS = (0, 1)
+DEAR_ELEMENTS, DEAR_FLOPS = 1 << 21, 1 << 28  # of one forward that is not to be run more often than need be
 # Operators that move no data, or only make or copy it.
 _FREE = ("view", "reshape", "permute", "transpose", "expand", "detach", "alias", "select", "slice", "squeeze",
          "t.default", "as_strided", "split", "chunk", "unbind", "clone", "_to_copy", "empty", "zeros", "ones", "full",
@@ -61,6 +62,11 @@ class Work(TorchDispatchMode):
         return out
 
 
+def dear(work: Work) -> bool:
+    """Whether a forward takes so long that others, on smaller inputs, are to tell what they can."""
+    return work.elements > DEAR_ELEMENTS or work.flops > DEAR_FLOPS
+
+
 def _flops(name: str, args: Any, out: Any) -> float:
     if name.startswith("convolution") and len(args) > 1:
         return 2.0 * float(out.numel()) * float(math.prod(args[1].shape[1:]))
@@ -70,8 +76,13 @@ def _flops(name: str, args: Any, out: Any) -> float:
     return 0.0
 
 
-def check(source: str, entry_point: str, operators: int = MAX_OPERATORS) -> dict[str, Any]:
+def check(
+    source: str, entry_point: str, operators: int = MAX_OPERATORS, small: Mapping[str, int] | None = None
+) -> dict[str, Any]:
     """Run the task's promises, with at most so many operators that compute; returns its input spec as plain JSON.
+
+    A task that is dear to run does so once at its own sizes; what takes several runs is seen at the ``small`` ones. It
+    is rejected for what was seen at its own sizes only.
 
     Raises:
         UnfitError: with the reason.
@@ -88,12 +99,34 @@ def check(source: str, entry_point: str, operators: int = MAX_OPERATORS) -> dict
         raise UnfitError("computes nothing")
     if not _finite(first):
         raise UnfitError("not finite")
+    mode = _mode_when_small(source, entry_point, small) if small and dear(work) and not _constant(first) else ""
+    mode = mode or _mode(program, entry_point, module, inputs, first)
+    return {"mode": mode, "operators": work.operators, "inputs": [_described(i) for i in leaves(inputs)]}
+
+
+def _mode_when_small(source: str, entry_point: str, small: Mapping[str, int]) -> str:
+    """The mode in which the task holds all that takes several runs, with smaller sizes; "" where it does not."""
+    try:
+        program = execute(source, entry_point, values=small)
+        torch.manual_seed(SEEDS[0])
+        module, inputs = program.build(), program.inputs()
+        return _mode(program, entry_point, module, inputs, _run(module, inputs))
+    except Exception:  # noqa: BLE001 - its own sizes tell what is wrong, if anything is
+        return ""
+
+
+def _mode(program: Program, entry_point: str, module: Any, inputs: list[Any], first: list[torch.Tensor]) -> str:
+    """The mode in which a module is deterministic; ``first`` are its outputs as it was constructed.
+
+    Raises:
+        UnfitError: there is none, or it does not answer otherwise when its inputs or weights are others.
+    """
     mode, before = _deterministic(module, inputs, first)
     _outputs_fit([before, _outputs(program, entry_point, SEEDS[1], mode)])
     _depends(module, inputs, before)
     if names := hidden(module, inputs):
         raise UnfitError(NOTHING, f"without them {names[0]} and {len(names) - 1} others do not matter")
-    return {"mode": mode, "operators": work.operators, "inputs": [_described(i) for i in leaves(inputs)]}
+    return mode
 
 
 def leaves(value: Any) -> Iterator[torch.Tensor]:
@@ -165,9 +198,14 @@ def _outputs_fit(outputs: list[list[torch.Tensor]]) -> None:
         raise UnfitError("outputs are not tensors", "empty")
     if not _finite(every):
         raise UnfitError("not finite")
-    first = outputs[0][0].flatten()[0]
-    if all(bool((t == first).all()) for t in every if not t.is_complex()):
+    if _constant(every):
         raise UnfitError("output constant")
+
+
+def _constant(outputs: list[torch.Tensor]) -> bool:
+    """Whether all numbers of some outputs are the same; complex ones are not looked at."""
+    first = next((t.flatten()[0] for t in outputs if t.numel()), None)
+    return first is None or all(bool((t == first).all()) for t in outputs if not t.is_complex())
 
 
 def _depends(module: Any, inputs: list[Any], before: list[torch.Tensor]) -> None:

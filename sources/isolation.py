@@ -5,6 +5,7 @@ What crashes, hangs or patches torch harms no other.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -16,6 +17,7 @@ from typing import Any
 
 from sources.check import UnfitError
 
+YOUNG, TIMES = 20_000, 20  # objects between two collections, and of these between two older ones: forks are short-lived
 WALL_FACTOR = 10  # a loaded machine may take this much longer on the clock
 
 
@@ -54,6 +56,7 @@ def _answer(job: Callable[[], dict[str, Any]], writing: int, seconds: int) -> No
     def out_of_time(*_: object) -> None:
         raise OutOfTimeError
 
+    gc.set_threshold(YOUNG, TIMES, TIMES)
     signal.signal(signal.SIGPROF, out_of_time)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds + 2, seconds + 3))

@@ -40,7 +40,7 @@ from sources.on_cpu import OnOne, without_weights
 from sources.progress import BUDGET, Budget, Progress, TooLongError, TooMuchError
 from sources.runs import Runs, fitted
 from sources.search import MAX_LOOKED_AT, TOO_LONG, Solution, call, has_tensor, solve
-from sources.sizes import bounded, named, slots, tied
+from sources.sizes import Slot, bounded, named, slots, tied
 from sources.slicer import ABSENT
 from sources.vanishing import REASON as NOTHING
 from sources.variants import halved, of_one
@@ -119,7 +119,8 @@ def _otherwise(cut: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _tried(cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str, Any] | None) -> dict[str, Any]:
     inferred = isolated(lambda: infer(cut, operators, scratch), INFER_SECONDS)
     known = {} if seen is None else seen
-    for user in cut["told"].get("users", []) if inferred["reason"] not in ("", TOO_LONG) else []:
+    hopeless = inferred["reason"] in ("", TOO_LONG) or _lacking(inferred, cut)
+    for user in cut["told"].get("users", []) if not hopeless else []:
         key = digest(user["name"], user["source"])
         if key not in known:
             known[key] = _seen(user, scratch)
@@ -132,26 +133,32 @@ def _tried(cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str, A
             break
     if inferred["reason"]:
         return _blamed(inferred, cut)
-    source, checked = inferred["source"], _checked(inferred["source"], inferred["name"], operators)
+    source, small = inferred["source"], inferred["small"]
+    checked = _checked(source, inferred["name"], operators, small)
     if checked["reason"] == NOTHING and (other := drawn(source)) != source:
         source = f"# {NOTE}\n{other}"
-        checked = _checked(source, inferred["name"], operators)
+        checked = _checked(source, inferred["name"], operators, small)
     if checked["reason"]:
         return checked
     described = [i | more for i, more in zip(checked["inputs"], inferred["inputs"], strict=False)]
     return {"reason": "", "source": source, "name": inferred["name"], "inputs": described, "detail": checked["mode"]}
 
 
-def _checked(source: str, entry: str, operators: int) -> dict[str, Any]:
-    return isolated(lambda: check(source, entry, operators) | {"reason": ""}, CHECK_SECONDS)
+def _checked(source: str, entry: str, operators: int, small: dict[str, int]) -> dict[str, Any]:
+    return isolated(lambda: check(source, entry, operators, small) | {"reason": ""}, CHECK_SECONDS)
 
 
 def _blamed(outcome: dict[str, Any], cut: dict[str, Any]) -> dict[str, Any]:
     """A failure on one of the names that stand for what is absent is that package's."""
-    names = "|".join(re.escape(lacking.split(".")[-1]) for lacking in cut["lacks"])
-    if cut["lacks"] and re.search(rf"NoneType|\b(?:{names})\b", outcome["detail"]):
+    if _lacking(outcome, cut):
         return outcome | {"reason": ABSENT, "detail": ", ".join(cut["lacks"]) + ": " + outcome["detail"]}
     return outcome
+
+
+def _lacking(outcome: dict[str, Any], cut: dict[str, Any]) -> bool:
+    """Whether a failure is on one of the names that stand for what is absent: whoever uses the class lacks it, too."""
+    names = "|".join(re.escape(lacking.split(".")[-1]) for lacking in cut["lacks"])
+    return bool(names) and re.search(rf"NoneType|\b(?:{names})\b", outcome["detail"]) is not None
 
 
 def infer(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
@@ -214,7 +221,8 @@ def as_seen(
     # What draws at random may be given what it draws, see ``sources.given``.
     if telling and progress.work < MAX_LOOKED_AT and flaw(module, specs, result, Budget()) not in ("", RANDOM):
         return None
-    return Solution({n: without_unread(text, read) for n, text in solution.arguments.items()}, specs)
+    arguments = {n: without_unread(text, read) for n, text in solution.arguments.items()}
+    return Solution(arguments, specs, not progress.drew)
 
 
 def _seen(user: dict[str, str], scratch: Path) -> dict[str, Any]:
@@ -273,7 +281,8 @@ def _written(cut: dict[str, Any], namespace: dict[str, Any], outcome: Solution, 
     names = [p.name for p in parameters(kind.forward)[1:]] or ["x"]
     runs = Runs(kind, namespace, operators)
     outcome = bounded(fitted(without_ignored(outcome, kind, namespace), runs), runs)
-    groups = tied(outcome, slots(outcome, names), runs)
+    small: dict[Slot, int] = {}
+    groups = tied(outcome, slots(outcome, names), runs, small if runs.dear else None)
     sizes = named(groups, outcome, set(namespace))
     free = {slot for size in sizes if size.free for slot in size.slots}
     described = [
@@ -287,7 +296,8 @@ def _written(cut: dict[str, Any], namespace: dict[str, Any], outcome: Solution, 
         signature = None
     source = pruned(cut["source"], [cut["name"], *outcome.arguments.values()])
     text = _header(cut) + emit(source, outcome, sizes, signature)
-    return {"reason": "", "source": text, "name": cut["name"], "inputs": described}
+    smaller = {size.name: small[size.slots[0]] for size in sizes if size.slots[0] in small}
+    return {"reason": "", "source": text, "name": cut["name"], "inputs": described, "small": smaller}
 
 
 def _tensors(solution: Solution, names: list[str]) -> list[tuple[str, tuple[int, ...], int]]:

@@ -21,7 +21,7 @@ ELEMENTS_OF_ONE, FLOPS_OF_ONE, DRAWN_OF_ONE = 1 << 17, 1 << 23, 1 << 16
 LIGHT_ELEMENTS, LIGHT_FLOPS = 1 << 19, 1 << 26
 DROPPED = 1 << 16  # elements from which on a rough call drops none
 LONG = 4  # times as many torch functions as a task may have operators are no task
-_RECURRENT = frozenset(["lstm", "gru", "rnn_tanh", "rnn_relu"])
+RECURRENT = frozenset(["lstm", "gru", "rnn_tanh", "rnn_relu"])
 # Torch functions that surely run no operator that computes.
 _QUIET = re.compile(
     r"_|view|reshape|permute|transpose|expand|detach|select|squeeze|unsqueeze|split|chunk|unbind|clone|empty|zeros|ones"
@@ -60,6 +60,7 @@ class Progress(TorchFunctionMode):
         self.budget = budget
         self.count = self.computing = self.elements = 0
         self.flops = 0.0
+        self.drew = True  # whether the call drew random numbers, as far as it is known
         self.last: tuple[str, tuple[Any, ...]] = ("", ())
         self._roughly = roughly
         self._most = math.inf if operators is None else LONG * operators
@@ -80,14 +81,14 @@ class Progress(TorchFunctionMode):
         name = getattr(function, "__name__", "")
         self.last = (name, args)
         flops = _flops(name, args, kwargs or {})  # one of these calls may take minutes
-        if flops > MAX_FLOPS or name in _RECURRENT and self.flops + flops > self._flops:
+        if flops > MAX_FLOPS or name in RECURRENT and self.flops + flops > self._flops:
             raise TooMuchError(f"{name} of {flops:.1e} FLOPs")
         if self._roughly and name == "dropout" and isinstance(args[0], torch.Tensor) and args[0].numel() > DROPPED:
             result = args[0].clone()
         else:
             result = function(*args, **(kwargs or {}))
         self.budget.left -= 1
-        first = result[0] if name in _RECURRENT and isinstance(result, tuple) else result
+        first = result[0] if name in RECURRENT and isinstance(result, tuple) else result
         if type(first) is torch.Tensor:
             self._spent(name, first.numel(), flops)
         return result
@@ -107,7 +108,7 @@ def _flops(name: str, args: Any, kwargs: Mapping[str, Any]) -> float:
         return 0.0
     x: torch.Tensor = args[0]
     weight: Any = args[1]
-    if name in _RECURRENT:
+    if name in RECURRENT:
         weights = next((a for a in args[2:4] if isinstance(a, list | tuple)), ())
         rows = float(x.numel()) / max(1, x.shape[-1])
         return 2.0 * rows * float(sum(w.numel() for w in weights))

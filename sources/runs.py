@@ -8,10 +8,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from sources.check import UnfitError, Work
+from sources.check import UnfitError, Work, dear
 from sources.constructions import build
 from sources.inputs import draw
 from sources.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, Budget
+from sources.rehearsal import Rehearsal
 from sources.search import Solution, call, has_tensor
 from sources.variants import Arguments, defaults_of, halved, of_one, shallower
 
@@ -26,7 +27,8 @@ class Runs:
         """``operators`` that compute are what a task may have."""
         self.kind, self._namespace, self._budget = kind, namespace, Budget(TIES_BUDGET)
         self._operators = operators
-        self._built: tuple[Arguments, nn.Module] | None = None  # other inputs often go to the same module
+        self.dear = False  # whether one call takes so much that few are to be made, as far as ``heavy`` was asked
+        self._built: tuple[Arguments, nn.Module, Rehearsal] | None = None  # other inputs often go to the same module
 
     def __call__(self, solution: Solution) -> bool:
         return self._budget.left >= 0 and self.fits(solution, self._budget)
@@ -39,8 +41,12 @@ class Runs:
                 module = build(self.kind, dict(solution.arguments), self._namespace, budget)
             except Exception:  # noqa: BLE001 - it does not run, whatever the reason
                 return False
-            self._built = (solution.arguments, module)
-        _, result, error = call(self._built[1], solution.specs, budget)
+            self._built = (solution.arguments, module, Rehearsal(module))
+        _, module, rehearsal = self._built
+        if self.dear and (foreseen := rehearsal.call(solution.specs, None, light=False)):
+            budget.left -= foreseen[0].count
+            return False
+        _, result, error = call(module, solution.specs, budget)
         return error is None and has_tensor(result)
 
     def heavy(self, solution: Solution) -> bool:
@@ -61,6 +67,8 @@ class Runs:
             return True
         except Exception:  # noqa: BLE001 - the check tells what it is that runs once and not twice
             return False
+        finally:
+            self.dear = dear(work)
         each = self._operators
         return work.elements > each * LIGHT_ELEMENTS or work.flops > each * LIGHT_FLOPS
 

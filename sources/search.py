@@ -30,7 +30,7 @@ from sources.failure import NO_TENSOR, Failure
 from sources.influence import Influence
 from sources.input_guesses import guesses
 from sources.inputs import Specs, all_tensors, draw
-from sources.progress import BUDGET, DRAWN_OF_ONE, MAX_ELEMENTS, Budget, Progress, TooLongError, TooMuchError
+from sources.progress import BUDGET, DRAWN_OF_ONE, Budget, Progress, TooLongError, TooMuchError
 from sources.rehearsal import Rehearsal
 from sources.repairs import repairs
 from sources.trouble import Trouble
@@ -58,6 +58,7 @@ HEAVY = 300  # work of a failed call on its elements after which smaller inputs 
 MAX_PARAMETERS = 100_000_000
 _NO_PARTS = re.compile(r"nn\.Identity\(\)|(?<=nn\.ModuleList\()\[\](?=\))|^\[\]$")  # with which much runs
 PARTS = ("nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)")
+MAX_DRAWN = 1 << 24  # elements of the inputs of one call
 # Errors that other inputs will hardly mend: a constructor argument is of the wrong kind.
 _OF_ARGUMENTS = re.compile(
     r"unsupported operand type\(s\) for .*'(?!Tensor|int|float|NoneType)\w+'|non-iterable (int|\w+) object|Identity"
@@ -75,6 +76,7 @@ class Solution:
 
     arguments: Arguments
     specs: Specs
+    quiet: bool = field(default=False, compare=False)  # whether it was seen to run without drawing random numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +93,15 @@ def call(
     """One call of forward on drawn inputs: how far it came, the result or the error; see ``Progress``."""
     torch.manual_seed(0)
     progress = Progress(budget, operators, light, roughly=True)
-    if (drawn := _elements(specs)) > MAX_ELEMENTS:
+    if (drawn := _elements(specs)) > MAX_DRAWN:
         return progress, None, TooMuchError(f"inputs of {drawn} elements")
     arguments = [draw(spec, roughly=True) for spec in specs]
+    before = torch.default_generator.get_state()
     try:
         with torch.no_grad(), progress:
-            return progress, module(*arguments), None
+            result = module(*arguments)
+        progress.drew = not torch.equal(before, torch.default_generator.get_state())
+        return progress, result, None
     except Exception as error:  # noqa: BLE001 - any error of the module is what the search learns from
         return progress, None, error
 
@@ -111,6 +116,7 @@ class _Tried:
     trouble: Trouble = field(default_factory=lambda: Trouble(""))
     reached: int = -1
     furthest: Specs | None = None  # inputs of the best failure
+    quiet: bool = False  # whether it ran without drawing random numbers
 
     @property
     def state(self) -> State:
@@ -150,11 +156,12 @@ def solve(
         outcome = search.run()
         states[outcome.state] += 1
         if outcome.specs is not None:
+            solution = Solution(arguments, outcome.specs, outcome.quiet)
             if not outcome.flaw and not (others := _with_parts(module, arguments, outcome.specs)):
-                return Solution(arguments, outcome.specs)
+                return solution
             for other in others if not outcome.flaw else ():
                 constructions.again(other)
-            flawed.append(Solution(arguments, outcome.specs))
+            flawed.append(solution)
         first = first or Unsolved(outcome.reason, outcome.trouble.message)
         message = outcome.trouble.message
         for other in [*rescaled(arguments, message), *lengthened(arguments, message)]:
@@ -285,7 +292,7 @@ class _InputSearch:
         if self.rehearsal and dear and (foreseen := self.rehearsal.call(specs, self.operators, light)):
             self.budget.left -= foreseen[0].count
             return foreseen[0], None, foreseen[1]
-        self.budget.left -= drawn / DRAWN_OF_ONE if (drawn := _elements(specs)) <= MAX_ELEMENTS else 0
+        self.budget.left -= drawn / DRAWN_OF_ONE if (drawn := _elements(specs)) <= MAX_DRAWN else 0
         progress, result, error = call(self.module, specs, self.budget, self.operators, light)
         if error is not None and progress.work - progress.count > HEAVY and self.rehearsal is None:
             self.rehearsal = Rehearsal(self.module)
@@ -294,7 +301,7 @@ class _InputSearch:
     def _ran(self, specs: Specs, result: Any, progress: Progress) -> bool:
         found = flaw(self.module, specs, result, self.budget) if progress.work < MAX_LOOKED_AT else ""
         if not found or self.best.specs is None:
-            self.best = _Tried(specs, found, reached=progress.count)
+            self.best = _Tried(specs, found, reached=progress.count, quiet=not progress.drew)
         if found:
             self._repair(specs, found, progress)
         return not found

@@ -107,22 +107,36 @@ def _drawn(solution: Solution, path: tuple[int, ...], high: int, kind: str = "in
     return Solution(solution.arguments, edited(solution.specs, path, replace(tensor, kind=kind, high=high)))
 
 
-def tied(solution: Solution, found: list[Slot], runs: Runs) -> list[tuple[tuple[Slot, ...], bool]]:
-    """Groups of slots that change together, and whether they can change at all."""
+def tied(
+    solution: Solution, found: list[Slot], runs: Runs, small: dict[Slot, int] | None = None
+) -> list[tuple[tuple[Slot, ...], bool]]:
+    """Groups of slots that change together, and whether they can change at all.
+
+    Where calls are dear: with ``small``, a dictionary, slots that can be smaller stay so in what is tried after them,
+    and it then holds values with which all of these ran together.
+    """
 
     def varies(group: Iterable[Slot]) -> bool:
-        return any(runs(assigned(solution, dict.fromkeys(group, v))) for v in _others(next(iter(group)).value))
+        together = tuple(group)
+        for value in _others(together[0].value):
+            change = dict.fromkeys(together, value)
+            if runs(assigned(solution, {**(small or {}), **change})):
+                if small is not None and value < together[0].value:
+                    small.update(change)
+                return True
+            if small and runs(assigned(solution, change)):  # smaller others were what failed
+                return True
+        return False
 
     groups = _ranges(found, varies)
     done = {slot for group, _ in groups for slot in group}
-    stuck = []
-    for slot in found:
-        if slot in done:
-            continue
-        if slot.kind in ("high", "full") or not varies([slot]):
-            stuck.append(slot)
-        else:
+    alone = set[Slot]()
+    # Of inputs most can be smaller, and with them every call that follows.
+    for slot in sorted(found, key=lambda s: s.kind == "init") if small is not None else found:
+        if slot not in done and slot.kind not in ("high", "full") and varies([slot]):
+            alone.add(slot)
             groups.append(((slot,), True))
+    stuck = [slot for slot in found if slot not in done | alone]
     for _, same in itertools.groupby(sorted(stuck, key=lambda s: s.value), key=lambda s: s.value):
         groups += _partition(list(same), varies)
     order = {slot: i for i, slot in enumerate(found)}
