@@ -36,7 +36,12 @@ def gradients(module: nn.Module, inputs: Sequence[Any], seed: int, parameters: S
     if not following or not sources:
         raise NoGradientError("no output requires a gradient")
     vectors = [_vector(t, seed + n) for n, t in following]
-    found = torch.autograd.grad([t for _, t in following], sources, vectors, allow_unused=True)
+    # torch.autograd.grad is a function to a TorchFunctionMode, without which its backward would then run
+    engine: Any = torch.autograd.Variable._execution_engine
+    found = engine.run_backward(
+        tuple(t for _, t in following), tuple(vectors), False, False, tuple(sources), allow_unreachable=True,
+        accumulate_grad=False,
+    )  # fmt: skip
     return [g if g is None else g.clone(memory_format=torch.contiguous_format) for g in found]  # two may be one tensor
 
 
