@@ -7,8 +7,9 @@ from dataclasses import asdict, replace
 
 from kdata.record import Dropped
 from kdata.step import Step
-from kdata.verify.judge import UndecidedError, expect, harness
+from kdata.verify.expecting import UndecidedError, expect
 from kdata.verify.options import Options
+from kdata.verify.receipts import harness
 from sft.suites import Problem
 
 # KernelBench's problems are all asked, whatever we think of them: papers count them all.

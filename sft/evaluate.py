@@ -29,9 +29,9 @@ from kdata.shards import Store
 from kdata.verify import targets
 from kdata.verify.cuda import candidate as cuda
 from kdata.verify.gpu.cards import cards
-from kdata.verify.judge import versions
 from kdata.verify.kernelbench import BASELINES
 from kdata.verify.options import Options
+from kdata.verify.receipts import versions
 from sft import chat, suites
 from sft.admission import ADMITTED, admit_step
 from sft.answers import Answer, Generator, Request, Sampling, Told, generate_step, resume

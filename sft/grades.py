@@ -9,9 +9,10 @@ from statistics import median
 from kdata.record import Candidate, Dropped, Receipt, Timing
 from kdata.step import Step
 from kdata.verify import kernelbench, reasons
-from kdata.verify.judge import harness, judge
+from kdata.verify.judge import judge
 from kdata.verify.kernelbench import Upstream
 from kdata.verify.options import Options
+from kdata.verify.receipts import harness
 
 VERIFIED, KERNELBENCH, LOOSE = RULES = ("verified", "kernelbench", "kernelbench v0.1")
 ABOUT: Mapping[str, str] = {

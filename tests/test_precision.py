@@ -12,7 +12,7 @@ from factories import pair
 
 from kdata import publish
 from kdata.verify.compare import errors
-from kdata.verify.judge import expect
+from kdata.verify.expecting import expect
 from kdata.verify.options import Options
 from kdata.verify.source import task_part
 from kdata.verify.tolerances import tolerance

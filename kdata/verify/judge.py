@@ -7,28 +7,26 @@ which is compared here.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from kdata.record import Build, Candidate, Check, Origin, Receipt, Task, Trial, Verdict, digest
+from kdata.record import Candidate, Check, Origin, Receipt, Task
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
-from kdata.verify import admission, aside, beyond, breadth, languages, reasons, targets, unseen, whole, within, witness
+from kdata.verify import aside, beyond, breadth, languages, reasons, receipts, targets, unseen, whole, within, witness
 from kdata.verify.compare import Tensors
 from kdata.verify.cuda.text import language_of
+from kdata.verify.expecting import UndecidedError, expect
 from kdata.verify.findings import Findings, Judgement, Launch, RejectedError
 from kdata.verify.gpu import judge as gpu_judge
 from kdata.verify.gpu.cards import LostError
 from kdata.verify.gpu.judge import Seat
 from kdata.verify.lifting import lifted
-from kdata.verify.options import INTERPRETED, WEIGHTS, WHOLE, Options
-from kdata.verify.scratch import GIVEN, KEPT, RETURNED, SOURCE
+from kdata.verify.options import INTERPRETED, WHOLE, Options
+from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
 from kdata.verify.source import (
     asks_how,
     describes,
@@ -37,25 +35,15 @@ from kdata.verify.source import (
     object_to,
     task_part,
 )
-from kdata.verify.tolerances import VERSION
 from kdata.verify.trial import Expected, compare
 
 Rule = Callable[[Task, Candidate, Options], Receipt]
 BRIEF = 8.0  # seconds of a call at larger sizes, at trust four times that: what takes longer is not seen
 BLOCKS = 1024  # integers up to this one are block sizes as often as not
-DEVICE = "cpu: triton interpreter"
 DESCRIBED = re.compile(r"raises: .*(16.bytes?\b|align)", re.IGNORECASE)  # what descriptors and their callers say
 THRIFT = 8  # by which sizes cost less at the second attempt
 DESCRIPTOR_STEP = 8  # elements whose bytes are a multiple of 16, in two bytes and more
 CRASHES = {"timeout": reasons.TIMEOUT, "memory": reasons.MEMORY}
-
-
-class UndecidedError(Exception):
-    """The judge cannot say: a reason and a detail."""
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(reason, detail)
-        self.reason, self.detail = reason, detail
 
 
 def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Receipt:  # noqa: B008 - frozen
@@ -119,12 +107,12 @@ def _judged(task: Task, candidate: Candidate, options: Options, step: int = 1, t
                     seat.close()  # nothing is on the GPU while it waits
                     witness.note(second, found)
     except RejectedError as rejection:
-        return _receipt(candidate, "rejected", rejection.reason, rejection.detail, found, options)
+        return receipts.write(candidate, "rejected", rejection.reason, rejection.detail, found, options)
     except UndecidedError as undecided:
-        return _receipt(candidate, "unverified", undecided.reason, undecided.detail, found, options)
+        return receipts.write(candidate, "unverified", undecided.reason, undecided.detail, found, options)
     except LostError as lost:
-        return _receipt(candidate, "unverified", reasons.GPU_LOST, str(lost), found, options)
-    return _receipt(candidate, "verified", "", "", found, options)
+        return receipts.write(candidate, "unverified", reasons.GPU_LOST, str(lost), found, options)
+    return receipts.write(candidate, "verified", "", "", found, options)
 
 
 def judge_files(
@@ -143,45 +131,9 @@ def judge_files(
     except TaskError as error:
         task = Task.make(text, "Model", origin)
         candidate = Candidate.make(task, kernel, language, "file")
-        return _receipt(candidate, "unverified", reasons.BAD_TASK, str(error), Findings(), options)
+        return receipts.write(candidate, "unverified", reasons.BAD_TASK, str(error), Findings(), options)
     task = Task.make(text, entry_point, origin)
     return rule(task, Candidate.make(task, kernel, language, "file"), options)
-
-
-@lru_cache(maxsize=8)
-def expect(
-    source: str, entry_point: str, options: Options, salt: str = "", gradient: bool = False,
-    named: tuple[float, ...] = (), step: int = 1, thrift: int = 1, most: int = 0,
-) -> Expected:  # fmt: skip
-    """Run a task's reference at all its variants. Remembered for the task's other candidates.
-
-    ``gradient``: and its backward, for a candidate that offers one. ``named``: values that inputs hold in one more
-    draw. ``step``, ``thrift``: see ``kdata.verify.variants.plan``. ``most``: elements up to which it is run at its own
-    sizes, too, if these are not those that the level looks at.
-
-    Raises:
-        UndecidedError: the reference cannot be the measure of anything.
-    """
-    seeds = [int(digest("seed", str(options.seed), str(n), *([salt] if salt else []))[:7], 16)
-             for n in range(options.draws)]  # fmt: skip
-    grid = options.level == "trust"
-    payload = {"source": source, "entry_point": entry_point, "variants": options.sizes, "seeds": seeds,
-               "level": options.level, "grid": grid, "gradient": gradient, "named": list(named), "step": step,
-               "thrift": thrift, "whole": most or WHOLE[options.level], "precision": options.precision}  # fmt: skip
-    side = "wider" if grid or gradient or named else "reference"
-    try:
-        with lease("torch", "kdata.verify.reference:warm") as worker:
-            answer = worker.call(f"kdata.verify.{side}:answer", payload, options.limits(WEIGHTS), fetch=(GIVEN, KEPT))
-    except JobError as error:
-        raise UndecidedError(reasons.BAD_TASK, f"the reference's process ended with {error}") from error
-    if "fault" in answer.value:
-        raise UndecidedError(*answer.value["fault"])
-    if answer.files.keys() != {GIVEN, KEPT}:
-        raise UndecidedError(reasons.BAD_TASK, "the reference's process left no tensors")
-    expected = Expected(answer.value, answer.files[GIVEN], answer.files[KEPT])
-    if weakness := admission.weakness(expected):
-        raise UndecidedError(reasons.WEAK_TASK, weakness)
-    return expected
 
 
 def _read(path: Path) -> str:
@@ -436,38 +388,3 @@ def _build(candidate: Candidate, options: Options, found: Findings) -> None:
         others = f"compiles for {built} only; " if built else ""
         error = f"{others}{failed[0].kernel}: {failed[0].error}"
         raise RejectedError(f"{reasons.NO_COMPILE} {failed[0].target}", error)
-
-
-def _receipt(
-    candidate: Candidate, verdict: Verdict, reason: str, detail: str, found: Findings, options: Options
-) -> Receipt:  # fmt: skip
-    checks: tuple[Check, ...] = tuple(found.checks)
-    trials: tuple[Trial, ...] = tuple(found.trials)
-    builds: tuple[Build, ...] = found.builds
-    return Receipt(
-        candidate.id, verdict, reason, detail[:1000], checks, trials, tuple(s["kernel"] for s in found.signatures),
-        builds,
-        mode=found.mode, level=languages.level(candidate), effort=options.level, device=found.device or DEVICE,
-        isolation="+".join(found.guards),
-        tolerances=VERSION, harness=harness(), versions=versions() + found.versions, timing=found.timing,
-        precision=options.precision,
-    )  # fmt: skip
-
-
-@cache
-def harness() -> str:
-    """Hash of the judge's own source."""
-    files = sorted(Path(__file__).parent.rglob("*.py"))
-    return digest(*(f"{f.relative_to(Path(__file__).parent)}\n{f.read_text()}" for f in files))
-
-
-@cache
-def versions() -> tuple[str, ...]:
-    """What the judge ran on."""
-    found = [f"python {sys.version_info.major}.{sys.version_info.minor}"]
-    for package in ("torch", "triton", "numpy"):
-        try:
-            found.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            continue
-    return tuple(found)

@@ -17,10 +17,11 @@ from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import languages, reasons
 from kdata.verify.cuda import candidate as cuda
+from kdata.verify.expecting import UndecidedError, expect
 from kdata.verify.findings import RejectedError
 from kdata.verify.gpu.cards import borrow, held
-from kdata.verify.judge import UndecidedError, expect, versions
 from kdata.verify.options import INTERPRETED, Options
+from kdata.verify.receipts import versions
 from kdata.verify.scratch import SOURCE
 
 BASELINES = ("eager", "compile")

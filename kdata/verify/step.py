@@ -10,9 +10,10 @@ from kdata.record import Candidate, Dropped, Pair, Receipt
 from kdata.sandbox import isolation
 from kdata.step import Step
 from kdata.verify import reasons
-from kdata.verify.judge import Rule, harness, judge
+from kdata.verify.judge import Rule, judge
 from kdata.verify.kernelbench import receipt
 from kdata.verify.options import Level, Options, Precision
+from kdata.verify.receipts import harness
 
 
 def step(

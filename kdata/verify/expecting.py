@@ -1,0 +1,57 @@
+"""What a task's reference answers, asked of a process of its own. The trusted side."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from kdata.record import digest
+from kdata.sandbox.pool import lease
+from kdata.sandbox.worker import JobError
+from kdata.verify import admission, reasons
+from kdata.verify.options import WEIGHTS, WHOLE, Options
+from kdata.verify.scratch import GIVEN, KEPT
+from kdata.verify.trial import Expected
+
+
+class UndecidedError(Exception):
+    """The judge cannot say: a reason and a detail."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(reason, detail)
+        self.reason, self.detail = reason, detail
+
+
+@lru_cache(maxsize=8)
+def expect(
+    source: str, entry_point: str, options: Options, salt: str = "", gradient: bool = False,
+    named: tuple[float, ...] = (), step: int = 1, thrift: int = 1, most: int = 0,
+) -> Expected:  # fmt: skip
+    """Run a task's reference at all its variants. Remembered for the task's other candidates.
+
+    ``gradient``: and its backward, for a candidate that offers one. ``named``: values that inputs hold in one more
+    draw. ``step``, ``thrift``: see ``kdata.verify.variants.plan``. ``most``: elements up to which it is run at its own
+    sizes, too, if these are not those that the level looks at.
+
+    Raises:
+        UndecidedError: the reference cannot be the measure of anything.
+    """
+    seeds = [int(digest("seed", str(options.seed), str(n), *([salt] if salt else []))[:7], 16)
+             for n in range(options.draws)]  # fmt: skip
+    grid = options.level == "trust"
+    payload = {"source": source, "entry_point": entry_point, "variants": options.sizes, "seeds": seeds,
+               "level": options.level, "grid": grid, "gradient": gradient, "named": list(named), "step": step,
+               "thrift": thrift, "whole": most or WHOLE[options.level], "precision": options.precision}  # fmt: skip
+    side = "wider" if grid or gradient or named else "reference"
+    try:
+        with lease("torch", "kdata.verify.reference:warm") as worker:
+            answer = worker.call(f"kdata.verify.{side}:answer", payload, options.limits(WEIGHTS), fetch=(GIVEN, KEPT))
+    except JobError as error:
+        raise UndecidedError(reasons.BAD_TASK, f"the reference's process ended with {error}") from error
+    if "fault" in answer.value:
+        raise UndecidedError(*answer.value["fault"])
+    if answer.files.keys() != {GIVEN, KEPT}:
+        raise UndecidedError(reasons.BAD_TASK, "the reference's process left no tensors")
+    expected = Expected(answer.value, answer.files[GIVEN], answer.files[KEPT])
+    if weakness := admission.weakness(expected):
+        raise UndecidedError(reasons.WEAK_TASK, weakness)
+    return expected
