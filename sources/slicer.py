@@ -82,6 +82,7 @@ class Slicer:
         self._texts: dict[str, Text] = {}
         self._views: dict[tuple[int, frozenset[str], bool], tuple[ast.stmt, Reads]] = {}
         self._registries = Registries(package)
+        self._said: frozenset[str] = frozenset()  # words that the last closure's arguments say
         self._registering: set[int] = set()  # decorators that the last closure needs, by id
         self.entries: dict[Here, list[Here]] = {}  # definitions that these put into a registry
         self._locals: dict[int, dict[str, Target]] = {}
@@ -129,6 +130,7 @@ class Slicer:
             SliceError: something it needs is neither in the package nor importable, or it is too large.
         """
         self._registering, self.entries, known = set(), {}, {*map(str.lower, said), *_USUAL}
+        self._said = frozenset(known)
         wanted: dict[Here, None] = dict.fromkeys(more)
         pieces = self._closure(root, wanted, method)
         for _ in range(MAX_ROUNDS):
@@ -294,7 +296,27 @@ class Slicer:
         for chain, target in self.chains(piece):
             modules.discard(chain.split(".")[0])
             yield chain.split(".")[0], target
-        yield from ((name, Missing(name)) for name in sorted(modules))
+        for name in sorted(modules):
+            entries = self._taken_out(piece, name)
+            yield from entries.items()
+            if not entries:
+                yield name, Missing(name)
+
+    def _taken_out(self, piece: Piece, name: str) -> dict[str, Here]:
+        """What ``getattr(name, word)`` may take out of a module of the package, as words that are said tell."""
+        module = self.target(piece, name)
+        taken = (
+            n for n in nodes(piece.view) if isinstance(n, ast.Call) and ast.unparse(n.func) == "getattr" and n.args
+        )
+        if not isinstance(module, Inner) or not any(getattr(n.args[0], "id", "") == name for n in taken):
+            return {}
+        file, said = self.package.file(module.file), self._said | words([piece.view])
+        named = (
+            (n for n, ways in file.bindings.items() if n.lower() in said and not isinstance(ways[-1], Imported))
+            if file
+            else ()
+        )
+        return {f"{name}.{n}": Here(module.file, n) for n in named}
 
     def _copies(self, piece: Piece, name: str) -> bool:
         """Whether a piece gives a name its first value from the same name, which something else binds."""

@@ -69,6 +69,7 @@ class _Writer:
         self.mixins: set[str] = set()  # of these, bases of classes
         self.kinds: set[str] = set()  # and ones that values are asked for, as by isinstance
         self.used: set[str] = set()  # and ones that are called, or have attributes
+        self.spaces: dict[str, dict[str, str]] = {}  # modules that things are taken out of by name, and these
         self.made: dict[str, set[str]] = {}  # and classes of which instances are made; of a module, which in it
 
     def write(self, root: Here) -> Cut:
@@ -82,6 +83,9 @@ class _Writer:
             if id(piece.node) not in written:
                 written.add(id(piece.node))
                 body.append(self._statement(piece))
+        for name, inside in sorted(self.spaces.items()):
+            made = self._import("SimpleNamespace", External("types", "SimpleNamespace"))
+            body.append(f"{name} = {made}({', '.join(f'{k}={v}' for k, v in sorted(inside.items()))})")
         header = self._imports()
         absent = [
             f"# {what} is not here and not needed\n{self._stand_in(name)}" for name, what in sorted(self.lacks.items())
@@ -207,22 +211,17 @@ class _Writer:
         for name in piece.reads.names:
             target = self.slicer.target(piece, name.id)
             if isinstance(target, Inner) and id(name) not in followed:
+                if chosen := self._space(piece, name.id, target):
+                    if chosen != name.id:
+                        edits.rename(name, chosen)
+                    continue
                 target = Missing(name.id)
             if isinstance(target, External):
                 chosen = self._import(name.id, target)
             elif isinstance(target, Here):
                 chosen = self.names[target]
             elif isinstance(target, Missing) and name.id not in BUILTINS:
-                chosen = self._claim(name.id, target)
-                self.lacks[chosen] = target.name
-                if (made := _made(piece.view, name)) is not None:
-                    self.made.setdefault(chosen, set()).update(made)
-                if chosen[:1].isupper() and id(name) not in _used(piece.view):
-                    self.kinds.add(chosen)
-                elif chosen[:1].isupper():
-                    self.used.add(chosen)
-                if isinstance(piece.view, ast.ClassDef) and any(name in ast.walk(b) for b in piece.view.bases):
-                    self.mixins.add(chosen)
+                chosen = self._lacked(piece, name, target)
             else:
                 continue
             if chosen != name.id:
@@ -234,6 +233,29 @@ class _Writer:
             elif isinstance(found, External):
                 edits.rename(chain, self._import(found.name or found.module.split(".")[-1], found))
         self._rename_definition(piece, edits)
+
+    def _lacked(self, piece: Piece, name: ast.Name, target: Missing) -> str:
+        """What something that there is not is called; notes what is done with it."""
+        chosen = self._claim(name.id, target)
+        self.lacks[chosen] = target.name
+        if (made := _made(piece.view, name)) is not None:
+            self.made.setdefault(chosen, set()).update(made)
+        if chosen[:1].isupper() and id(name) not in _used(piece.view):
+            self.kinds.add(chosen)
+        elif chosen[:1].isupper():
+            self.used.add(chosen)
+        if isinstance(piece.view, ast.ClassDef) and any(name in ast.walk(b) for b in piece.view.bases):
+            self.mixins.add(chosen)
+        return chosen
+
+    def _space(self, piece: Piece, name: str, module: Inner) -> str:
+        """What a module of the package is called of which ``getattr`` takes something; "" where that is not known."""
+        entries = {n: t for n, t in piece.needs if n.startswith(f"{name}.") and isinstance(t, Here)}
+        if not entries:
+            return ""
+        chosen = self._claim(name, module)
+        self.spaces.setdefault(chosen, {}).update({n.split(".", 1)[1]: self.names[t] for n, t in entries.items()})
+        return chosen
 
     def _rename_definition(self, piece: Piece, edits: Edits) -> None:
         node, new = piece.node, self.names[piece.key]

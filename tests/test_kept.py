@@ -107,3 +107,23 @@ def test_configurations_are_read_wherever_they_are() -> None:
     assert wanted("tools/cfgs/kitti/second.yaml")
     assert wanted("options/train/net.json")
     assert not wanted("data/labels.json")
+
+
+TAKES = (
+    "import torch.nn as nn\nfrom . import coders\n\n\nclass Net(nn.Module):\n    def __init__(self, cfg):\n"
+    "        super().__init__()\n        self.coder = getattr(coders, cfg['coder'])(cfg['scale'])\n"
+    "    def forward(self, x):\n        return self.coder.encode(x)\n"
+)
+CODERS = (
+    "class Linear:\n    def __init__(self, scale):\n        self.scale = scale\n    def encode(self, x):\n"
+    "        return x * self.scale\n\n\nclass Other(Linear):\n    pass\n"
+)
+
+
+def test_what_getattr_takes_out_of_a_module_by_a_word_that_is_said_comes_along() -> None:
+    package = Package({"net/__init__.py": "", "net/head.py": TAKES, "net/coders.py": CODERS})
+    source = write_cut(Slicer(package), "net/head.py", "Net", said=["Linear"]).source
+    assert "Other" not in source
+    namespace: dict[str, Any] = {}
+    exec(compile(source, "cut", "exec"), namespace)
+    assert namespace["Net"]({"coder": "Linear", "scale": 3.0})(torch.ones(2)).tolist() == [3, 3]
