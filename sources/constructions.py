@@ -22,7 +22,7 @@ from torch import nn
 
 from sources.configs import CONFIG, Config
 from sources.demands import Demand, demands
-from sources.guesses import IMAGE, Uses, uses, values
+from sources.guesses import IMAGE, Uses, compared, uses, values
 from sources.nested import changed
 from sources.progress import Budget, Progress, TooMuchError
 from sources.records import WANTS, lists
@@ -232,6 +232,11 @@ class Constructions:
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and node.name in names:
                 found |= uses(node)
+        own = {p.name for p in self._parameters()}
+        for name, words in compared(tree).items():  # it may be handed on to what compares it
+            use = found.setdefault(name, Uses()) if name in own else None
+            if use is not None and not use.strings and not use.called:
+                use.strings = words
         return found
 
     def _push(self, cost: float, arguments: Arguments) -> None:

@@ -153,6 +153,17 @@ def uses(definition: ast.ClassDef) -> dict[str, Uses]:
     return found
 
 
+def compared(tree: ast.AST) -> dict[str, list[str]]:
+    """Words that variables of a text are compared with, by their names."""
+    found: dict[str, list[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq) and isinstance(node.left, ast.Name):
+            word = node.comparators[0]
+            if isinstance(word, ast.Constant) and isinstance(word.value, str):
+                found.setdefault(node.left.id, []).append(word.value)
+    return found
+
+
 def _of_call(node: ast.Call, of: Callable[[ast.expr], Uses | None]) -> None:
     """Notes what a call does with parameters."""
     for keyword in node.keywords:

@@ -136,3 +136,25 @@ def test_optional_lengths_of_sequences_laid_down_time_first(tmp_path: Path) -> N
     source, lengths = _solved(FIRST, tmp_path).specs
     assert isinstance(source, Tensor)
     assert lengths == Tensor((source.shape[1],), "full", source.shape[0])
+
+
+HANDED_ON = """
+def read(x, readout):
+    if readout == 'peak':
+        return x.amax(1)
+    elif readout == 'middle':
+        return x.mean(1)
+
+
+class Net(nn.Module):
+    def __init__(self, dim, readout):
+        super().__init__()
+        self.lift, self.readout = nn.Linear(dim, dim), readout
+
+    def forward(self, x):
+        return self.lift(read(x, self.readout))
+"""
+
+
+def test_words_are_those_that_what_they_are_handed_on_to_knows(tmp_path: Path) -> None:
+    assert _solved(HANDED_ON, tmp_path).arguments["readout"] in ("'peak'", "'middle'")
