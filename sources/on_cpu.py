@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -55,8 +56,13 @@ def moved(tree: Iterable[ast.AST]) -> Iterator[ast.Call]:
             yield node
 
 
-def respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
-    """Devices and wishes for trained weights, and what is said in their place."""
+@functools.lru_cache(maxsize=1 << 13)
+def respelled(tree: tuple[ast.AST, ...]) -> tuple[tuple[ast.expr, str], ...]:
+    """Devices and wishes for trained weights, and what is said in their place; remembered, as ``scope.nodes`` is."""
+    return tuple(_respelled(tree))
+
+
+def _respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
     for node in tree:
         if isinstance(node, ast.Attribute) and node.attr.endswith("Tensor"):
             if ast.unparse(node.value) == "torch.cuda":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from sources import probe, search
 from sources.check import UnfitError, check
 from sources.given import given
 from sources.inputs import Tensor
+from sources.on_cpu import respelled
 from sources.progress import Budget, TooMuchError
 from sources.rehearsal import Rehearsal
+from sources.scope import nodes
 from sources.search import Solution, call
 from sources.sizes import Slot, assigned, slots, tied
 from sources.slicer import ABSENT
@@ -182,3 +185,10 @@ def test_users_of_a_class_that_lacks_a_package_are_not_watched(tmp_path: Path, m
     told = {"sites": [], "defaults": {}, "users": [user], "seen": None}
     outcome = probe._attempt({"source": text, "name": "Net", "lacks": ["scipy"], "told": told}, 16, tmp_path)
     assert outcome["reason"] == ABSENT
+
+
+def test_what_a_definition_says_of_devices_is_looked_for_once() -> None:
+    tree = nodes(ast.parse("torch.zeros(3, device='cuda')").body[0])
+    ((_, said),) = found = respelled(tree)
+    assert said == "'cpu'"
+    assert respelled(tree) is found
