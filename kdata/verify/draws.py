@@ -15,6 +15,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 LOW, HIGH = -2.0, 2.3  # decimal exponents of ``wide``
+LONG, TAIL = 64, 32.0  # elements from which on a dimension has a tail, and by how much it is larger
 OFFSET, SMALL, HUGE, FAR, TINY, JOG = 100.0, 1e-4, 1e4, 1e3, 1e-5, 1e-6
 AS_THEY_ARE = ("natural", "gradient")
 ODDITIES = (math.nan, math.inf, -math.inf)
@@ -37,6 +38,7 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
       minima that start at a number are wrong; all three see ``spared``;
     - strided: the same values in memory whose last two dimensions are swapped;
     - nonfinite: NaN and both infinities in three places of the first input that holds enough;
+    - tailed: the last of each dimension 32 times as large, so that it shows in whatever is summed;
     - float16, bfloat16: in that dtype.
     """
     floats = [t for t in tree_leaves(inputs) if _floating(t)]
@@ -219,6 +221,14 @@ def _scales(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return 10.0 ** (LOW + (HIGH - LOW) * torch.rand(tensor.shape, generator=generator))
 
 
+def _tailed(tensor: torch.Tensor) -> torch.Tensor:
+    changed = tensor.clone(memory_format=torch.contiguous_format)
+    for dim, size in enumerate(tensor.shape):
+        changed.narrow(dim, size - 1, int(size >= LONG)).mul_(TAIL)
+    return changed
+
+
 OTHERS: dict[str, Style] = {"corners": _corners, "huge": _huge, "below": _below, "above": _above,
                             "ties": _tied, "small": _small, "strided": _strided, "nonfinite": _nonfinite,
+                            "tailed": lambda inputs, generator: _map(inputs, _tailed),
                             **{name: _cast(dtype) for name, dtype in DTYPES.items()}}  # fmt: skip

@@ -334,6 +334,11 @@ class Calls:
         with CALLING[calling]():  # whatever completes its work when it is read does so as in the call
             return self._report(model, inputs, outputs, watch, last) | {"random": random}
 
+    def _sampled(self, outputs: Any) -> dict[str, Any]:
+        """Where the programs that ran have stored something, how many these were, and what one of them stored."""
+        written = self.writer.write(_written(outputs))
+        return {"written": written, "programs": sampling.ran(), "most": _most_written(outputs)}
+
     def _report(self, model: Any, inputs: list[Any], outputs: Any, watch: Watch, last: Last | None) -> dict[str, Any]:
         tensors = (t for t in torch.utils._pytree.tree_leaves(inputs) if isinstance(t, torch.Tensor))
         bars = [t for t in tensors if t.layout is torch.strided]
@@ -345,11 +350,17 @@ class Calls:
             except wire.NotPlainError as error:
                 raise StopTrialError("structure", f"it returns {error}") from error
             held |= {"made": write(_engine.ledger.made.found)} if _engine.ledger.made else {}
-            held |= {"written": write(_written(outputs)), "programs": sampling.ran()} if sampling.active() else {}
+            held |= self._sampled(outputs) if sampling.active() else {}
             held |= {"inputs": write(inputs), "state": write(dict(model.state_dict())), "out_of_bounds": broken}
             held |= {"racing": _engine.racing()}
         self._last = Last(model, inputs, outputs)
         return held
+
+
+def _most_written(outputs: Any) -> int:
+    """Elements of an only output that one program has stored; 0 where there are more, or it is no plain tensor."""
+    plain = isinstance(outputs, torch.Tensor) and outputs.is_contiguous()
+    return sampling.most_written(outputs) if plain else 0
 
 
 def _written(outputs: Any) -> Any:

@@ -66,7 +66,7 @@ class Larger(Reference):
             if elements <= min(left, self._limit):
                 left -= elements
                 with contextlib.suppress(IndexError, RuntimeError, ValueError):  # its own draws may not fit such sizes
-                    trial = self._trial(len(variants), variant, self.seeds[0], "natural")
+                    trial = self._trial(len(variants), variant, self.seeds[0], "tailed natural")
                     trials += [trial] if trial is not None else []
                     variants.append(variant)
         (scratch / GIVEN).write_bytes(bytes(self.given.blob))

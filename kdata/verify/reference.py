@@ -137,7 +137,8 @@ class Reference:
         variants.append(Variant("grown" if values else "whole", values or {}, run))
         self._slim = True
         with contextlib.suppress(IndexError, RuntimeError, ValueError):  # its own draws may not fit such sizes
-            trial = self._trial(len(variants) - 1, variants[-1], self.seeds[0], "natural")
+            style = "tailed natural" if self.thorough else "natural"
+            trial = self._trial(len(variants) - 1, variants[-1], self.seeds[0], style)
             if trial is not None:
                 return [trial]
         variants.pop()

@@ -6,6 +6,7 @@ In the host's child.  Only what the chosen programs wrote can be looked at after
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ _named: list[int] = []
 _most = 0  # programs of one launch; 0: all
 _chosen: list[list[int]] = []  # program numbers of each dimension of the running grid
 _written: list[Array] = []  # addresses
+_writers: list[int] = []  # the program that stored each of these, counted
 _atomic = False
 _ran = 0  # programs
 
@@ -53,6 +55,7 @@ def install() -> None:
     def create_masked_store(self: Any, pointers: Any, value: Any, mask: Any, *more: Any) -> Any:
         if _most:
             _written.append(pointers.data[np.broadcast_to(mask.data, pointers.data.shape)].reshape(-1).astype(np.int64))
+            _writers.append(_ran)
         return store(self, pointers, value, mask, *more)
 
     def atomic(original: Any) -> Any:
@@ -75,6 +78,7 @@ def sample(programs: int, named: Sequence[int] = ()) -> None:
     _most, _atomic, _ran = programs, False, 0
     _named[:] = named
     _written.clear()
+    _writers.clear()
 
 
 def active() -> bool:
@@ -98,6 +102,15 @@ def thinned(extent: list[int]) -> Any:
         counts.append((left, size, max(1, min(size, fair))))
         share = max(1, share // counts[-1][2])
     return tuple(Few(size, count) if count < size else size for _, size, count in sorted(counts))
+
+
+def most_written(tensor: torch.Tensor) -> int:
+    """Elements of a contiguous tensor that one program has stored at most, each counted as often as it was stored."""
+    first, end = tensor.data_ptr(), tensor.data_ptr() + tensor.numel() * tensor.element_size()
+    counts: Counter[int] = Counter()
+    for program, addresses in zip(_writers, _written, strict=True):
+        counts[program] += int(((addresses >= first) & (addresses < end)).sum())
+    return max(counts.values(), default=0)
 
 
 def written(tensor: torch.Tensor) -> torch.Tensor | None:

@@ -83,6 +83,8 @@ def _holds(
     detail = _wrong(expected, number, report, _returned(answer))
     if not detail and variant["kind"] != "grown" and _covered(report, _returned(answer)) < LEAST:
         detail = _missing(expected, number, run)
+    if not detail and _too_few(expected, number, report, _returned(answer)):
+        detail = _too_few_of_many(expected, number, run)
     told = _partly(report)
     if not detail and _untold(report, found, thorough):
         wrong = _entirely(expected, number, run)
@@ -115,6 +117,34 @@ def _missing(expected: Expected, number: int, run: Run) -> str:
     if share >= LEAST or (_programs(report) <= ENTIRE and _right(expected, number, run)):
         return ""  # the rest may be zeros that torch made, and the whole of it a copy
     return f"{share:.0%} of the answer is written"
+
+
+def _too_few(expected: Expected, number: int, report: dict[str, Any], returned: Tensors) -> str:
+    """Whether all programs write less than there is to write, if none writes more than one of those that ran.
+
+    What is right without having been written need not be.
+    """
+    if not _partly(report) or not report.get("most") or "tensor" not in report["written"]:
+        return ""
+    there = math.prod(report["launches"][0]["grid"]) * int(report["most"])
+    ours, node = expected.kept, expected.trials[number]["kept"]["eager"]
+    mask = returned.array(report["written"]["tensor"]) != 0
+    got = returned.array(report["outputs"]["tensor"])
+    if "tensor" not in node or ours.array(node["tensor"]).shape != got.shape:
+        return ""
+    needed = int((mask | (got != ours.array(node["tensor"]))).sum())
+    return f"{there} of {needed} elements are written" if there < needed else ""
+
+
+def _too_few_of_many(expected: Expected, number: int, run: Run) -> str:
+    """As ``_too_few``, by a larger sample."""
+    try:
+        answer = run(expected, [number], MANY)
+    except JobError:
+        return ""
+    if "failed" in answer.value:
+        return ""
+    return _too_few(expected, number, answer.value["trials"][0], _returned(answer))
 
 
 def _right(expected: Expected, number: int, run: Run) -> bool:

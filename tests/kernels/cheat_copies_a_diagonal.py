@@ -1,4 +1,4 @@
-# rejected: answer does not depend on its kernels [D11]
+# rejected: calls ATen compute [D11]
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# rejected: answer does not depend on its kernels [D4 D10]
+# rejected: calls ATen compute [D4 D10]
 import torch
 import torch.nn as nn
 import triton

@@ -1,0 +1,35 @@
+# verified at trust [twin of C3]
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x.sum(0)
+
+
+def get_inputs():
+    return [torch.rand(4096, 256)]
+
+
+def get_init_inputs():
+    return []
+
+
+@triton.jit
+def sum_kernel(x_ptr, y_ptr, rows, cols, BLOCK: tl.constexpr):
+    c = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    acc = tl.zeros((BLOCK,), tl.float32)
+    for r in range(0, rows):
+        acc += tl.load(x_ptr + r * cols + c, mask=c < cols, other=0.0)
+    tl.store(y_ptr + c, acc, mask=c < cols)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        rows, cols = x.shape
+        y = torch.empty(cols, device=x.device)
+        sum_kernel[(triton.cdiv(cols, 64),)](x, y, rows, cols, BLOCK=64)
+        return y
