@@ -109,6 +109,9 @@ _STRING = re.compile(r"str|Optional\[str\]|str \| None|None \| str")
 LISTS = ["[32, 64]", "(2, 2)", "[2, 2, 2, 2]", "[16, 32, 64, 128]", "(8, 8)", "[3, 5, 7]"]
 
 
+# Of what has a logarithm or a root.
+_POSITIVE = re.compile(r"sigma|var(iance)?s?\d?$|std|deviation|scale|temperature|rate")
+POSITIVE_ARRAYS = ["torch.rand(64, 64).add(0.5).numpy()", "torch.rand(64, 64) + 0.5"]
 _TO_TENSORS = frozenset(["torch.tensor", "torch.from_numpy", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor",
                          "np.array", "np.asarray"])  # fmt: skip
 
@@ -213,7 +216,7 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
     if use.listed and SHAPES[0].search(low):
         found += SHAPES[1]
     if use.array and (*by_name, "''")[0].startswith("'") and annotation not in ("int", "float"):
-        found += ARRAYS
+        found += [*(POSITIVE_ARRAYS if _POSITIVE.search(low) else ()), *ARRAYS]
     listed = use.listed and not _STRING.fullmatch(annotation)  # letters are listed, too
     if listed or re.search(r"list|tuple|sequence|iterable", annotation, re.I) and not scalar:
         shares = [f"[{v}, {v}]" for v in by_name[:1] if re.fullmatch(r"\d+\.\d+", v)]  # no sizes

@@ -89,6 +89,11 @@ def test_a_word_stays_a_word_though_its_letters_are_counted() -> None:
     assert values("vocab", "", Uses(listed=True))[0].startswith("[")
 
 
+def test_variances_are_positive() -> None:
+    assert values("sigma2", "", Uses(array=True))[0] == "torch.rand(64, 64).add(0.5).numpy()"
+    assert values("mu", "", Uses(array=True))[0] == "torch.randn(64, 64).numpy()"
+
+
 @pytest.mark.parametrize(
     ("start", "changed"),
     [("nn.init.normal_(w, mean=0, std=1e-4)", True), ("nn.init.uniform_(w, -1e-3, 1e-3)", True),
