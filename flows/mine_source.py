@@ -15,8 +15,8 @@ from kdata.shards import Store
 from kdata.terminal import Tally, resumable, watching
 from sources import repositories
 from sources.collect import collect
+from sources.cut.modules import ABSTRACT, NO_FORWARD
 from sources.mine import LARGE, Meter
-from sources.modules import ABSTRACT, NO_FORWARD
 
 REASONS = 6  # of a source that the table names; the rest is summed up
 # What was not tried, or is another's: no loss.
@@ -46,7 +46,7 @@ def mined(source: str, out: str, limit: int | None, seed: int, workers: int, siz
     """Mine one source in shards of about ``size``; ``inline`` is as in ``sources.mine``.
 
     Raises:
-        sources.texts.SourceError: the source cannot be had.
+        sources.fetch.texts.SourceError: the source cannot be had.
     """
     store, meter = Store(out), Meter()
     files = [f for f in collect(source) if isinstance(f, SourceFile)]

@@ -19,7 +19,7 @@ from kdata.sandbox import isolation, pool
 from kdata.shards import Manifest, Store
 from kdata.step import Step
 from kdata.verify import step as verify
-from kdata.verify import targets
+from kdata.verify.compiling import targets
 from sources import collect as collecting
 from sources import repositories
 

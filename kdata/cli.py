@@ -377,7 +377,7 @@ def _expected() -> tuple[type[Exception], ...]:
     """Errors that bad input causes: they are told in one line."""
     from kdata.align.errors import AlignError
     from kdata.server import ServerError
-    from sources.texts import SourceError
+    from sources.fetch.texts import SourceError
 
     return AlignError, SourceError, ServerError, isolation.IsolationError, ValueError, LookupError, OSError, ImportError
 

@@ -18,8 +18,8 @@ import fsspec
 
 from kdata.record import Candidate, Origin, Task
 from kdata.task import TaskError, find_entry_point
+from kdata.verify.candidate.source import task_part
 from kdata.verify.cuda.text import language_of
-from kdata.verify.source import task_part
 
 LONGEST = 11 << 20  # bytes of a file that are read: more than the judge accepts
 CANDIDATE = re.compile(rb"^class[ \t]+ModelNew\b", re.MULTILINE)

@@ -67,7 +67,7 @@ class Definition:
     symbol: str
     name: str  # the nn.Module class in the text
     source: str
-    told: str = ""  # JSON: what the package tells about its arguments, see sources.hints
+    told: str = ""  # JSON: what the package tells about its arguments, see sources.hints.hints
     lacks: tuple[str, ...] = ()  # names that stand for None, because their package is absent
 
 

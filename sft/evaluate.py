@@ -26,7 +26,7 @@ from kdata.align import step as align
 from kdata.record import Candidate, Dropped, table
 from kdata.sandbox.guard import die_with_parent
 from kdata.shards import Store
-from kdata.verify import targets
+from kdata.verify.compiling import targets
 from kdata.verify.cuda import candidate as cuda
 from kdata.verify.gpu.cards import cards
 from kdata.verify.kernelbench import BASELINES

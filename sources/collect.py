@@ -1,8 +1,8 @@
 """A source, named by one string, becomes source files.
 
 ``pypi:NAME`` or ``pypi:NAME==VERSION``; ``git:URL-or-DIR`` or ``git:URL-or-DIR@COMMIT``; ``local:DIR`` or a path;
-``stack-v2:Python`` and ``stack-v3:Python`` with options as in ``sources.stack``; ``set:kernelbook`` and other published
-sets of tasks, as in ``sources.task_sets``; ``ops:torch``: PyTorch's own operators, as in ``sources.operators``.
+``stack-v2:Python`` and ``stack-v3:Python`` with options as in ``fetch.stack``; ``set:kernelbook`` and other published
+sets of tasks, as in ``sources.fetch.task_sets``; ``ops:torch``: PyTorch's own operators, as in ``sources.operators``.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kdata.record import Dropped, SourceFile
-from sources import git, hub, local, operators, pypi, stack, stack_v2, stack_v3, task_sets
-from sources.texts import SourceError as SourceError
+from sources import operators
+from sources.fetch import git, hub, local, pypi, stack, stack_v2, stack_v3, task_sets
+from sources.fetch.texts import SourceError as SourceError
 
 KINDS: dict[str, Callable[[str], list[SourceFile | Dropped]]] = {
     "pypi": pypi.collect,

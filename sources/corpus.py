@@ -15,9 +15,9 @@ from pathlib import PurePosixPath
 
 from kdata.record import Dropped, Origin, SourceFile, digest
 from kdata.shards import Manifest, Store
-from sources import git, hub, stack, stack_v2, stack_v3
+from sources.fetch import git, hub, stack, stack_v2, stack_v3
+from sources.fetch.texts import SourceError, dropped
 from sources.libraries import LIBRARIES, Library
-from sources.texts import SourceError, dropped
 
 STAGE, VERSION = "corpus", "1"
 HPC, HPC_DATASET = "hpc-instruct", "hpcgroup/hpc-instruct"

@@ -6,12 +6,12 @@ import ast
 import inspect
 import re
 
-from sources import configs
-from sources.configs import CONFIG
-from sources.inputs import MASK_DENSITY, Many, Plain, Spec
-from sources.search import Solution
-from sources.sizes import Size, Slot, literals
-from sources.variants import Arguments
+from sources.infer import configs
+from sources.infer.configs import CONFIG
+from sources.infer.inputs import MASK_DENSITY, Many, Plain, Spec
+from sources.infer.search import Solution
+from sources.infer.sizes import Size, Slot, literals
+from sources.infer.variants import Arguments
 
 NAMESPACE_IMPORT = "from types import SimpleNamespace"
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from kdata.record import SourceFile
 from kdata.sandbox import pool
-from sources import cutpoints, foreign, mine
+from sources import mine
 from sources.collect import collect
+from sources.cut import cutpoints
+from sources.fetch import foreign
 
 
 def explain_source(source: str, symbol: str, inline: bool = False) -> Iterator[str]:
@@ -15,7 +17,7 @@ def explain_source(source: str, symbol: str, inline: bool = False) -> Iterator[s
 
     Raises:
         ValueError: no file defines one that could be a task.
-        sources.texts.SourceError: nothing can be had from there.
+        sources.fetch.texts.SourceError: nothing can be had from there.
     """
     return explain([file for file in collect(source) if isinstance(file, SourceFile)], symbol, inline)
 

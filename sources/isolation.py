@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from sources.check import UnfitError
+from sources.infer.check import UnfitError
 
 YOUNG, TIMES = 20_000, 20  # objects between two collections, and of these between two older ones: forks are short-lived
 WALL_FACTOR = 10  # a loaded machine may take this much longer on the clock

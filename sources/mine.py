@@ -16,7 +16,8 @@ from kdata.sandbox import pool
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.worker import Answer, JobError, Worker
 from kdata.step import Step
-from sources import cutpoints, foreign
+from sources.cut import cutpoints
+from sources.fetch import foreign
 
 CUT, MINE = "cut", "mine"
 NOT_CAPTURED = "package not captured"
@@ -127,14 +128,14 @@ def _cut(
 def cut_package(
     worker: Worker, payload: dict[str, Any], fetched: foreign.Fetched | None, meter: Meter
 ) -> dict[str, Any]:
-    """The answer of ``sources.cutting:cut_package``; what it asks for is ``fetched`` before it is asked again."""
+    """The answer of ``sources.cut.cutting:cut_package``; what it asks for is ``fetched`` before it is asked again."""
     if fetched is None:
-        return dict(meter.read(worker.call("sources.cutting:cut_package", payload, CUT_LIMITS)))
+        return dict(meter.read(worker.call("sources.cut.cutting:cut_package", payload, CUT_LIMITS)))
     for left in reversed(range(MAX_ASKING + 1)):
         told, files = fetched.job()
         if not left:  # what it lacks now stays absent
             del told["asked"]
-        package = dict(meter.read(worker.call("sources.cutting:cut_package", payload | told, CUT_LIMITS, files)))
+        package = dict(meter.read(worker.call("sources.cut.cutting:cut_package", payload | told, CUT_LIMITS, files)))
         if not package["asks"]:
             break
         fetched.add(package["asks"])

@@ -22,8 +22,8 @@ from kdata.record import Definition, Dropped, Input, Origin, SourceFile, Task, d
 from kdata.sandbox import pool
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.worker import JobError, Worker
-from sources import stack
-from sources.texts import SourceError, dropped
+from sources.fetch import stack
+from sources.fetch.texts import SourceError, dropped
 
 NAME, PLACE = "ops", "torch"
 OPTIONS = ("kinds", "chains", "seed", "limit")
@@ -77,7 +77,7 @@ def definitions(files: Sequence[SourceFile], seed: int) -> Iterator[Definition]:
 
 
 def tasks(found: Sequence[Definition], limit: int | None, operators: int) -> Iterator[Task | Dropped]:
-    """Those of the definitions that hold what a task promises, see ``sources.check``; at most ``limit``."""
+    """Those of the definitions that hold what a task promises, see ``sources.infer.check``; at most ``limit``."""
     left, kept = found, 0
     with pool.lease(*CHECKS, **ALLOCATOR) as worker:
         while left and (limit is None or kept < limit):

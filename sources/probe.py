@@ -20,32 +20,32 @@ from typing import Any
 import torch
 
 from kdata.record import digest
-from sources.adapters import adapted
-from sources.answers import answered
-from sources.capture import decoded, encoded, install
-from sources.check import UnfitError, Work, check
-from sources.configs import noting, without_unread
-from sources.constructions import Told, build
-from sources.danger import touches_system
-from sources.drawn import NOTE, drawn
+from sources.cut.inferring import NOTE as IN_TRAINING
+from sources.cut.inferring import inferring
+from sources.cut.slicer import ABSENT
+from sources.cut.writer import pruned
 from sources.emit import emit
-from sources.given import given
-from sources.ignored import without_ignored
-from sources.inferring import NOTE as IN_TRAINING
-from sources.inferring import inferring
-from sources.initial import cheapen
-from sources.inputs import all_tensors, parameters
+from sources.infer.adapters import adapted
+from sources.infer.answers import answered
+from sources.infer.check import UnfitError, Work, check
+from sources.infer.configs import noting, without_unread
+from sources.infer.constructions import Told, build
+from sources.infer.drawn import NOTE, drawn
+from sources.infer.given import given
+from sources.infer.ignored import without_ignored
+from sources.infer.initial import cheapen
+from sources.infer.inputs import all_tensors, parameters
+from sources.infer.progress import BUDGET, Budget, Progress, TooLongError, TooMuchError
+from sources.infer.runs import Runs, fitted
+from sources.infer.search import MAX_LOOKED_AT, TOO_LONG, Solution, call, has_tensor, solve
+from sources.infer.sizes import Slot, bounded, named, slots, tied
+from sources.infer.vanishing import REASON as NOTHING
+from sources.infer.variants import halved, of_one
+from sources.infer.worth import RANDOM, flaw
 from sources.isolation import isolated
-from sources.on_cpu import OnOne, without_weights
-from sources.progress import BUDGET, Budget, Progress, TooLongError, TooMuchError
-from sources.runs import Runs, fitted
-from sources.search import MAX_LOOKED_AT, TOO_LONG, Solution, call, has_tensor, solve
-from sources.sizes import Slot, bounded, named, slots, tied
-from sources.slicer import ABSENT
-from sources.vanishing import REASON as NOTHING
-from sources.variants import halved, of_one
-from sources.worth import RANDOM, flaw
-from sources.writer import pruned
+from sources.text.danger import touches_system
+from sources.text.on_cpu import OnOne, without_weights
+from sources.watch.capture import decoded, encoded, install
 
 MODULE = "task"  # that a cut is executed as
 SEEN_BUDGET = 4_000  # of the search for a class that was seen with arguments and inputs that do not do
@@ -218,7 +218,7 @@ def as_seen(
         raise UnfitError(TOO_LONG, str(error))
     if error is not None or not has_tensor(result):
         return None
-    # What draws at random may be given what it draws, see ``sources.given``.
+    # What draws at random may be given what it draws, see ``sources.infer.given``.
     if telling and progress.work < MAX_LOOKED_AT and flaw(module, specs, result, Budget()) not in ("", RANDOM):
         return None
     arguments = {n: without_unread(text, read) for n, text in solution.arguments.items()}

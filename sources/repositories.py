@@ -10,8 +10,9 @@ from dataclasses import replace
 
 from kdata.record import Definition, Dropped, SourceFile, Task, digest
 from kdata.step import Step
-from sources import mine, task_sets
+from sources import mine
 from sources import operators as own
+from sources.fetch import task_sets
 
 FULL = "limit reached"
 READY = '{"ready": true}'  # told of a definition that has its inputs

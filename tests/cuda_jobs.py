@@ -1,4 +1,4 @@
-"""Jobs of the tests of compiled candidates: what ``kdata.verify.cuda.host`` sees of a library, where there is no GPU."""
+"""Jobs of the tests of compiled candidates: what ``cuda.host`` sees of a library, where there is no GPU."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import torch
 
 from kdata.verify import loading
+from kdata.verify.candidate.enclosure import ForbiddenError
+from kdata.verify.candidate.launches import InjectedError, Ledger
 from kdata.verify.cuda import host as cuda_host
-from kdata.verify.enclosure import ForbiddenError
-from kdata.verify.launches import InjectedError, Ledger
 
 
 def look(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:

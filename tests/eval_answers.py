@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kdata.verify.source import task_part
+from kdata.verify.candidate.source import task_part
 
 KERNELS = Path(__file__).parent / "kernels"
 PROBLEMS = {  # name -> the kernel file whose task it is

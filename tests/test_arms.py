@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from kdata.verify import arms
+from kdata.verify.candidate import arms
 
 TEXT = """
 import torch

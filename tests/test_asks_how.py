@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kdata.verify.source import asks_how
+from kdata.verify.candidate.source import asks_how
 
 KERNELS = Path(__file__).parent / "kernels"
 WAYS = ("evaluation_mode", "with_gradients", "inference_mode")

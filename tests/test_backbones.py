@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from sources import slicer
+from sources.cut import slicer
+from sources.cut.slicer import Slicer
+from sources.cut.writer import cut, pruned
 from sources.mine import replacements
 from sources.probe import load
-from sources.registries import Registries
-from sources.roots import Roots
-from sources.slicer import Slicer
-from sources.symbols import Here, Package
-from sources.writer import cut, pruned
+from sources.text.registries import Registries
+from sources.text.roots import Roots
+from sources.text.symbols import Here, Package
 
 NETS = {
     "timm/__init__.py": "from .models import create_model\n",

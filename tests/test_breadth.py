@@ -11,10 +11,10 @@ from torch.overrides import TorchFunctionMode
 
 from kdata.record import Receipt
 from kdata.verify import reasons
-from kdata.verify.draws import draw
 from kdata.verify.gradients import NoGradientError, gradients, names
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Level, Options
+from kdata.verify.reference.draws import draw
 
 KERNELS = Path(__file__).parent / "kernels"
 BACKWARD = """

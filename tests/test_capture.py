@@ -7,19 +7,20 @@ from typing import Any
 
 import torch
 
-from sources import documents, texts
-from sources.capture import decoded, encoded
-from sources.hints import Hints
-from sources.inputs import Many, Plain, Tensor
+from sources.cut.modules import candidates
+from sources.cut.slicer import Slicer
+from sources.cut.writer import cut
+from sources.fetch import texts
+from sources.hints.hints import Hints
+from sources.infer.inputs import Many, Plain, Tensor
+from sources.infer.search import Solution
 from sources.mine import replacements
-from sources.modules import candidates
-from sources.on_cpu import OnOne
 from sources.probe import _attempt, _seen, warm
-from sources.rewrite import without_docstrings
-from sources.search import Solution
-from sources.slicer import Slicer
-from sources.symbols import Here, Inner, Missing, Package
-from sources.writer import cut
+from sources.text import documents
+from sources.text.on_cpu import OnOne
+from sources.text.rewrite import without_docstrings
+from sources.text.symbols import Here, Inner, Missing, Package
+from sources.watch.capture import decoded, encoded
 
 HEAD = "import torch\nimport torch.nn as nn\n"
 # The size of the input follows from the arguments in a way that no search finds.

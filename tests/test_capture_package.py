@@ -10,21 +10,23 @@ from typing import Any
 import pytest
 
 from kdata.record import Definition, Dropped, Origin, SourceFile
-from sources import configs_tiny, cutpoints, mine
-from sources.capture import decoded
-from sources.capture_package import observe
-from sources.configs import without_unread
-from sources.cutpoints import FOLDER, Framework, framework
-from sources.cutting import cut_package
-from sources.inputs import Tensor
+from sources import mine
+from sources.cut import cutpoints
+from sources.cut.cutpoints import FOLDER, Framework, framework
+from sources.cut.cutting import cut_package
+from sources.cut.slicer import Slicer
+from sources.cut.writer import cut
+from sources.fetch.texts import source_file
+from sources.hints import configs_tiny
+from sources.infer.configs import without_unread
+from sources.infer.inputs import Tensor
 from sources.isolation import isolated
 from sources.mine import replacements
-from sources.packages import Site
 from sources.probe import _attempt, warm
-from sources.slicer import Slicer
-from sources.symbols import Here
-from sources.texts import source_file
-from sources.writer import cut
+from sources.text.symbols import Here
+from sources.watch.capture import decoded
+from sources.watch.capture_package import observe
+from sources.watch.packages import Site
 
 CONFIG = """
 class BaseConfig:
@@ -157,7 +159,7 @@ def test_a_file_that_takes_all_memory_or_ends_the_process_harms_no_other(tmp_pat
 
 
 def test_a_package_that_sleeps_at_import_is_left_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sources.capture_package.UNIT_SECONDS", 1)
+    monkeypatch.setattr("sources.watch.capture_package.UNIT_SECONDS", 1)
     monkeypatch.setattr("sources.isolation.WALL_FACTOR", 1)
     asleep = {f"p/{name}.py": "import time\ntime.sleep(60)\n" for name in "abcd"}
     observed = observe({"p/__init__.py": "", **asleep}, {path: {"X"} for path in asleep}, tmp_path)

@@ -14,9 +14,9 @@ from kdata.record import Dropped
 from kdata.shards import Store
 from sources import corpus
 from sources.corpus import CorpusFile
+from sources.fetch.licences import of_field, of_text
+from sources.fetch.texts import SourceError
 from sources.libraries import LIBRARIES, Library
-from sources.licences import of_field, of_text
-from sources.texts import SourceError
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = {

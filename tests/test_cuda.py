@@ -18,6 +18,7 @@ from kdata.sandbox.guard import Limits
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import ROOT
 from kdata.verify import reasons
+from kdata.verify.candidate.source import task_part
 from kdata.verify.cuda import build as cuda_build
 from kdata.verify.cuda import calls as cuda_calls
 from kdata.verify.cuda import candidate as cuda
@@ -31,7 +32,6 @@ from kdata.verify.gpu.cards import Card
 from kdata.verify.judge import judge, judge_files
 from kdata.verify.options import Level, Options
 from kdata.verify.scratch import LIBRARIES
-from kdata.verify.source import task_part
 from kdata.verify.step import rule
 
 GPU = Path(__file__).parent / "kernels" / "gpu"

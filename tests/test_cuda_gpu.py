@@ -11,11 +11,11 @@ import pytest
 
 from kdata.record import Receipt
 from kdata.verify import reasons
+from kdata.verify.candidate.source import task_part
 from kdata.verify.cuda import candidate as cuda
 from kdata.verify.gpu.cards import cards
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
-from kdata.verify.source import task_part
 from kdata.verify.step import rule
 from sft.answers import Answer, Request
 from sft.chat import prompt

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from kdata.verify.custom_ops import CustomOpDef
+from kdata.verify.candidate.custom_ops import CustomOpDef
 
 
 @pytest.mark.parametrize("gradients", [True, False])

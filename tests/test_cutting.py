@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 import torch
 
-from sources.cutting import cut_package
-from sources.hints import Hints
+from sources.cut.cutting import cut_package
+from sources.cut.modules import candidates
+from sources.cut.slicer import SliceError, Slicer
+from sources.cut.writer import cut as write_cut
+from sources.cut.writer import pruned
+from sources.hints.hints import Hints
 from sources.mine import replacements
-from sources.modules import candidates
-from sources.slicer import SliceError, Slicer
-from sources.symbols import Here, Package
-from sources.writer import cut as write_cut
-from sources.writer import pruned
+from sources.text.symbols import Here, Package
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 

@@ -11,18 +11,19 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from sources import check as checking
-from sources import probe, search
-from sources.check import UnfitError, check
-from sources.given import given
-from sources.inputs import Tensor
-from sources.on_cpu import respelled
-from sources.progress import Budget, TooMuchError
-from sources.rehearsal import Rehearsal
-from sources.scope import nodes
-from sources.search import Solution, call
-from sources.sizes import Slot, assigned, slots, tied
-from sources.slicer import ABSENT
+from sources import probe
+from sources.cut.slicer import ABSENT
+from sources.infer import check as checking
+from sources.infer import search
+from sources.infer.check import UnfitError, check
+from sources.infer.given import given
+from sources.infer.inputs import Tensor
+from sources.infer.progress import Budget, TooMuchError
+from sources.infer.rehearsal import Rehearsal
+from sources.infer.search import Solution, call
+from sources.infer.sizes import Slot, assigned, slots, tied
+from sources.text.on_cpu import respelled
+from sources.text.scope import nodes
 
 TASK = """import torch
 

@@ -10,10 +10,10 @@ import pytest
 import torch
 from torch import nn
 
-from sources.danger import branches, dangerous, harmful
-from sources.demands import demands
-from sources.search import Solution, solve
-from sources.trouble import Trouble, kinds
+from sources.hints.demands import demands
+from sources.infer.search import Solution, solve
+from sources.infer.trouble import Trouble, kinds
+from sources.text.danger import branches, dangerous, harmful
 
 HEAD = "import torch\nimport torch.nn as nn\n\n\n"
 TABLE = """

@@ -6,9 +6,9 @@ import pytest
 
 from kdata.task import TaskError
 from kdata.verify import reasons
-from kdata.verify.faults import TaskFaultError, answered, demand_runnable
 from kdata.verify.loading import line
-from kdata.verify.probe import Prober
+from kdata.verify.reference.faults import TaskFaultError, answered, demand_runnable
+from kdata.verify.reference.probe import Prober
 
 TASK = """import torch
 {before}

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import torch
 
-from sources.given import NOTE, given
-from sources.inputs import Tensor
+from sources.infer.given import NOTE, given
+from sources.infer.inputs import Tensor
+from sources.infer.search import Solution
 from sources.probe import load
-from sources.search import Solution
 
 HEAD = (
     "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\nfrom torch.distributions import Normal\n\n\n"

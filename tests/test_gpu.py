@@ -16,13 +16,13 @@ import pytest
 
 from kdata.record import Candidate, Origin, Receipt, Task, Timing
 from kdata.verify import reasons, witness
+from kdata.verify.candidate.source import task_part
 from kdata.verify.findings import Findings
 from kdata.verify.gpu.cards import cards, healthy, held
 from kdata.verify.gpu.full import opened
 from kdata.verify.gpu.judge import seated
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
-from kdata.verify.source import task_part
 from kdata.verify.timing.timer import Plan, Timer, kernel_names
 
 pytestmark = pytest.mark.gpu

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sources.inferring import NOTE, inferring
+from sources.cut.inferring import NOTE, inferring
 from sources.probe import attempt
 
 METHOD = "class Net:\n    def forward(self, x, target=None):\n"

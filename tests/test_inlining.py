@@ -17,15 +17,16 @@ import pytest
 from filters import licence
 from kdata import publish, rows
 from kdata.record import Candidate, Definition, Dropped, Inlined, Origin, Pair, SourceFile, Task
-from sources import foreign, mine, pypi
+from sources import mine
+from sources.cut.lacking import MAX_ASKED
+from sources.cut.slicer import MAX_FOREIGN, Slicer
+from sources.cut.writer import cut as write_cut
 from sources.explain import explain
-from sources.lacking import MAX_ASKED
-from sources.requirements import stated, wanted
-from sources.roots import Roots
-from sources.slicer import MAX_FOREIGN, Slicer
-from sources.symbols import Here, Missing, Package
-from sources.texts import MAX_FILE, SourceError
-from sources.writer import cut as write_cut
+from sources.fetch import foreign, pypi
+from sources.fetch.requirements import stated, wanted
+from sources.fetch.texts import MAX_FILE, SourceError
+from sources.text.roots import Roots
+from sources.text.symbols import Here, Missing, Package
 from tests import factories
 
 HEAD = "import torch\nimport torch.nn as nn\n"

@@ -11,17 +11,17 @@ import torch
 from torch import nn
 
 from kdata.task import execute, sizes
-from sources import search
 from sources.emit import emit
-from sources.failure import Failure
-from sources.ignored import without_ignored
-from sources.inputs import Many, Plain, Tensor
+from sources.infer import search
+from sources.infer.failure import Failure
+from sources.infer.ignored import without_ignored
+from sources.infer.inputs import Many, Plain, Tensor
+from sources.infer.progress import Budget, Progress, TooMuchError
+from sources.infer.repairs import repairs
+from sources.infer.runs import Runs, fitted
+from sources.infer.search import Solution, solve
+from sources.infer.sizes import named, slots, tied
 from sources.probe import as_seen
-from sources.progress import Budget, Progress, TooMuchError
-from sources.repairs import repairs
-from sources.runs import Runs, fitted
-from sources.search import Solution, solve
-from sources.sizes import named, slots, tied
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 
@@ -102,7 +102,7 @@ def test_making_inputs_smaller_does_not_use_up_the_budget_of_ties(
         "        self.conv = nn.Conv2d(8, 8, 3)\n"
         "    def forward(self, x):\n        return self.conv(x)\n"
     )
-    monkeypatch.setattr("sources.runs.TIES_BUDGET", 20)
+    monkeypatch.setattr("sources.infer.runs.TIES_BUDGET", 20)
     runs = Runs(loaded(text, tmp_path)["Net"], {"nn": nn, "torch": torch}, 1)
     (spec,) = fitted(Solution({}, (Tensor((4, 8, 512, 512)),)), runs).specs
     assert isinstance(spec, Tensor)

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 import torch
 
-from sources.constructions import Told
-from sources.drawn import drawn
-from sources.guesses import Uses, values
-from sources.inputs import Plain, all_tensors
-from sources.search import Solution, solve
-from sources.slicer import Slicer
-from sources.symbols import Package
-from sources.texts import wanted
-from sources.writer import cut as write_cut
+from sources.cut.slicer import Slicer
+from sources.cut.writer import cut as write_cut
+from sources.fetch.texts import wanted
+from sources.hints.guesses import Uses, values
+from sources.infer.constructions import Told
+from sources.infer.drawn import drawn
+from sources.infer.inputs import Plain, all_tensors
+from sources.infer.search import Solution, solve
+from sources.text.symbols import Package
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 KEEPS = (

@@ -9,16 +9,16 @@ import pytest
 import torch
 from torch import nn
 
-from sources.guesses import Uses, values
-from sources.inputs import REPEATED, Many, Tensor, draw
-from sources.nested import changed
-from sources.on_cpu import OnOne
+from sources.hints.guesses import Uses, values
+from sources.infer.inputs import REPEATED, Many, Tensor, draw
+from sources.infer.nested import changed
+from sources.infer.progress import Budget, Progress
+from sources.infer.runs import Runs
+from sources.infer.search import Solution, solve
+from sources.infer.sizes import bounded
+from sources.infer.trouble import Trouble
 from sources.probe import as_seen, load
-from sources.progress import Budget, Progress
-from sources.runs import Runs
-from sources.search import Solution, solve
-from sources.sizes import bounded
-from sources.trouble import Trouble
+from sources.text.on_cpu import OnOne
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 RAISES = """

@@ -15,8 +15,8 @@ import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 from triton.language.extra.cuda import libdevice as nvidia
-from kdata.verify import interpreter
-from kdata.verify.launches import Ledger
+from kdata.verify.interpreter import interpreter
+from kdata.verify.candidate.launches import Ledger
 interpreter.mend()
 Ledger().install()
 

@@ -7,10 +7,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from kdata.verify import asked, magnitudes
-from kdata.verify.draws import draw
-from kdata.verify.probe import Asks, Meter
-from kdata.verify.setting import others, set_mode, weigh
+from kdata.verify.candidate.setting import others, set_mode, weigh
+from kdata.verify.reference import asked, magnitudes
+from kdata.verify.reference.draws import draw
+from kdata.verify.reference.probe import Asks, Meter
 from kdata.verify.values import by_an_ulp, upcast
 
 ROWS = 16

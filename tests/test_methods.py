@@ -8,9 +8,9 @@ import pytest
 
 from kdata.record import Definition, Dropped, Origin, SourceFile, Task
 from sources import mine
-from sources.methods import main_methods, methods, unfinished
-from sources.modules import candidates
-from sources.symbols import Package
+from sources.cut.methods import main_methods, methods, unfinished
+from sources.cut.modules import candidates
+from sources.text.symbols import Package
 
 NETS = """import attr
 import pytorch_lightning as pl

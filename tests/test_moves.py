@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from kdata.verify.moves import Layout, Provenance
+from kdata.verify.candidate.moves import Layout, Provenance
 
 X = torch.randn(4, 6, 8)
 

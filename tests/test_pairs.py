@@ -12,10 +12,10 @@ from kdata.record import Candidate, Dropped
 from kdata.shards import Store
 from kdata.verify.judge import judge
 from kdata.verify.options import Options
+from sources.fetch.texts import SourceError
 from sources.pairs import flag_gems, job, recipe, step
 from sources.pairs.recipe import Recipe
 from sources.pairs.reduce import reduced
-from sources.texts import SourceError
 
 GEMS = {
     "LICENSE": "Apache License, Version 2.0",

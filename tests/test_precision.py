@@ -11,10 +11,10 @@ import pytest
 from factories import pair
 
 from kdata import publish
+from kdata.verify.candidate.source import task_part
 from kdata.verify.compare import errors
 from kdata.verify.expecting import expect
 from kdata.verify.options import Options
-from kdata.verify.source import task_part
 from kdata.verify.tolerances import tolerance
 from kdata.verify.trial import nature
 

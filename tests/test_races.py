@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kdata.verify.races import Array, Record
-from kdata.verify.source import landmarks
+from kdata.verify.candidate.source import landmarks
+from kdata.verify.interpreter.races import Array, Record
 
 RANGES = [(4096, 4096 + 4 * 64), (16384, 16384 + 4 * 64)]
 ALL = np.ones(16, bool)

@@ -10,12 +10,12 @@ import torch
 from torch import nn
 
 from kdata.task import execute
-from sources.failure import Failure
-from sources.influence import Influence, differing
-from sources.inputs import Many, Specs, Tensor, all_tensors
+from sources.infer.failure import Failure
+from sources.infer.influence import Influence, differing
+from sources.infer.inputs import Many, Specs, Tensor, all_tensors
+from sources.infer.repairs import repairs
+from sources.infer.search import Solution, solve
 from sources.probe import infer
-from sources.repairs import repairs
-from sources.search import Solution, solve
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 AT = (3, "view", "of 0")  # where calls failed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kdata.verify.rescaled import Group, Numbers
+from kdata.verify.beyond.rescaled import Group, Numbers
 
 KERNEL = """
 import triton

@@ -13,7 +13,7 @@ import torch
 import triton
 import triton.language as tl
 
-from kdata.verify import interpreter
+from kdata.verify.interpreter import interpreter
 
 interpreter.mend()
 EIGHT = np.arange(8)

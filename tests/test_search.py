@@ -10,19 +10,19 @@ import pytest
 import torch
 from torch import nn
 
-from sources.constructions import Constructions
-from sources.failure import Failure
-from sources.input_guesses import guesses
-from sources.inputs import Many, Plain, Tensor
-from sources.layouts import Sizes, told
+from sources.hints.layouts import Sizes, told
+from sources.infer.constructions import Constructions
+from sources.infer.failure import Failure
+from sources.infer.input_guesses import guesses
+from sources.infer.inputs import Many, Plain, Tensor
+from sources.infer.progress import Budget, Progress, TooMuchError
+from sources.infer.rehearsal import Rehearsal
+from sources.infer.repairs import repairs
+from sources.infer.search import Solution, solve
+from sources.infer.trouble import Trouble
+from sources.infer.variants import refitted
+from sources.infer.worth import CONSTANT, IGNORES, NOT_FINITE, OUT_OF_RANGE, flaw
 from sources.probe import load
-from sources.progress import Budget, Progress, TooMuchError
-from sources.rehearsal import Rehearsal
-from sources.repairs import repairs
-from sources.search import Solution, solve
-from sources.trouble import Trouble
-from sources.variants import refitted
-from sources.worth import CONSTANT, IGNORES, NOT_FINITE, OUT_OF_RANGE, flaw
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 

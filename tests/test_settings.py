@@ -6,9 +6,9 @@ import ast
 
 import pytest
 
-from sources.hints import Hints
-from sources.settings import Settings, builds, mapping
-from sources.symbols import Here, Package
+from sources.hints.hints import Hints
+from sources.hints.settings import Settings, builds, mapping
+from sources.text.symbols import Here, Package
 
 NECK = """import torch.nn as nn
 

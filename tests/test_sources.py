@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from kdata.record import Dropped, SourceFile
-from sources import pypi
 from sources.collect import SourceError, collect
-from sources.licences import Licences, of_field, of_header, of_metadata, of_text
-from sources.texts import MAX_FILE
+from sources.fetch import pypi
+from sources.fetch.licences import Licences, of_field, of_header, of_metadata, of_text
+from sources.fetch.texts import MAX_FILE
 
 MIT = """MIT License
 Permission is hereby granted, free of charge, to any person obtaining a copy of this software ...

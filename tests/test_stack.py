@@ -22,9 +22,9 @@ import pytest
 import s3_faulty
 
 from kdata.record import Dropped, SourceFile
-from sources import hub, software_heritage, stack, stack_v2
 from sources.collect import SourceError, collect, is_remote
-from sources.software_heritage import Archive, Refused
+from sources.fetch import hub, software_heritage, stack, stack_v2
+from sources.fetch.software_heritage import Archive, Refused
 
 ROWS = 400
 ROOT = Path(__file__).resolve().parents[1]

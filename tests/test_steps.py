@@ -10,8 +10,8 @@ from torch import Tensor
 
 from kdata.verify.compare import Nature, errors
 from kdata.verify.gpu.errors import Measure, near, unequal
-from kdata.verify.probe import Meter
-from kdata.verify.ties import Ties
+from kdata.verify.reference.probe import Meter
+from kdata.verify.reference.ties import Ties
 from kdata.verify.values import shifts, span
 
 

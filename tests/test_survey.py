@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from sources import mine, survey
-from sources.cutting import cut_package
-from sources.scope import walk
+from sources import mine
+from sources.cut import survey
+from sources.cut.cutting import cut_package
+from sources.text.scope import walk
 
 HEAD = "import torch\nimport torch.nn as nn\n"
 FILES = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from kdata.verify import sampling
-from kdata.verify.draws import LONG, TAIL, draw
+from kdata.verify.interpreter import sampling
+from kdata.verify.reference.draws import LONG, TAIL, draw
 
 
 def test_the_last_of_a_long_dimension_is_larger() -> None:

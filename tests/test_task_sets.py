@@ -12,8 +12,9 @@ import torch
 
 from kdata.kernelbook import TASK_COLUMNS
 from kdata.record import Definition, Dropped, SourceFile, Task
-from sources import repositories, task_sets
+from sources import repositories
 from sources.collect import SourceError, collect, is_remote
+from sources.fetch import task_sets
 
 PROGRAM = """import torch
 import torch.nn as nn

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from kdata.record import Candidate, Origin, Task
-from kdata.verify import beyond
+from kdata.verify.beyond import beyond
+from kdata.verify.beyond.thresholds import branches, counted_loops, reduces_at_once, thresholds
+from kdata.verify.candidate.source import task_part
 from kdata.verify.constants import whole
 from kdata.verify.judge import judge
 from kdata.verify.options import Options
-from kdata.verify.source import task_part
-from kdata.verify.thresholds import branches, counted_loops, reduces_at_once, thresholds
 
 KERNEL = """
 @triton.jit

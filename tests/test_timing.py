@@ -14,7 +14,7 @@ from kdata.record import Receipt, Series, Timing, records, table
 from kdata.verify.gpu import cards as gpu
 from kdata.verify.gpu.draws import SPREAD, Draws, pick
 from kdata.verify.gpu.errors import Measure, near
-from kdata.verify.styles import ON_DEVICE, styled
+from kdata.verify.reference.styles import ON_DEVICE, styled
 from kdata.verify.timing import statistics as timing_statistics
 from kdata.verify.timing.timer import kernel_names
 from kdata.verify.wire import Reader, Writer
@@ -175,7 +175,7 @@ def test_forks_find_all_that_takes_seconds_done_and_cuda_not_begun() -> None:
     program = """
 import sys, torch
 from kdata.verify import baselines
-from kdata.verify.probe import Meter
+from kdata.verify.reference.probe import Meter
 baselines.prepare()
 before = set(sys.modules)
 with Meter(): torch.ones(2) * 2

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from kdata.verify import unchanged
-from kdata.verify.unchanged import Watched
+from kdata.verify.candidate import unchanged
+from kdata.verify.candidate.unchanged import Watched
 
 CHANGES: dict[str, Callable[[dict[Any, Any]], Any]] = {
     "another value": lambda d: d.update(a=object()),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from kdata.verify.draws import holding
-from kdata.verify.source import values_named
+from kdata.verify.candidate.source import values_named
+from kdata.verify.reference.draws import holding
 
 KERNEL = """
 import triton

@@ -8,12 +8,12 @@ import pytest
 import torch
 from torch import nn
 
-from sources.constructions import Constructions
-from sources.input_guesses import guesses
-from sources.inputs import Many, Tensor
+from sources.infer.constructions import Constructions
+from sources.infer.input_guesses import guesses
+from sources.infer.inputs import Many, Tensor
+from sources.infer.progress import Budget
+from sources.infer.search import Solution, solve
 from sources.probe import load
-from sources.progress import Budget
-from sources.search import Solution, solve
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 PROTOTYPES = """

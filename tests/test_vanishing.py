@@ -11,8 +11,8 @@ from torch import nn
 
 from kdata.task import execute
 from sources import probe
-from sources.drawn import NOTE
-from sources.vanishing import REASON, hidden
+from sources.infer.drawn import NOTE
+from sources.infer.vanishing import REASON, hidden
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 SCALED = """

@@ -12,14 +12,15 @@ from redteam import Claim, known, say
 import kdata.verify.judge
 from filters.correctness import check
 from kdata.record import Candidate, Dropped, Origin, Pair, Receipt, Task, records
-from kdata.verify import reasons, targets
+from kdata.verify import reasons
+from kdata.verify.candidate.source import object_to, task_part
+from kdata.verify.compiling import targets
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
-from kdata.verify.source import object_to, task_part
+from kdata.verify.reference.styles import DETAILS
+from kdata.verify.reference.variants import down
 from kdata.verify.step import rule, step
-from kdata.verify.styles import DETAILS
 from kdata.verify.tolerances import tolerance
-from kdata.verify.variants import down
 
 KERNELS = Path(__file__).parent / "kernels"
 FILES = known()

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from kdata.verify import kernels
-from kdata.verify.probe import Prober
-from kdata.verify.variants import plan
+from kdata.verify.compiling import kernels
+from kdata.verify.reference.probe import Prober
+from kdata.verify.reference.variants import plan
 
 TEXT = """
 import triton

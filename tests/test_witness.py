@@ -12,10 +12,10 @@ from triton.runtime.errors import OutOfResources
 
 from kdata.record import Candidate, Origin, Task
 from kdata.verify import judge, reasons, witness
+from kdata.verify.candidate.source import task_part, values_named
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.gpu.launches import DeviceLedger
 from kdata.verify.options import Options
-from kdata.verify.source import task_part, values_named
 from kdata.verify.witness import CHECK
 
 KERNELS = Path(__file__).parent / "kernels"

@@ -20,7 +20,7 @@ from kdata.align import launch, symbols
 from kdata.align.model import NEW
 from kdata.align.trace import Traced
 from kdata.task import execute
-from kdata.verify.source import object_to
+from kdata.verify.candidate.source import object_to
 
 IMPORT = "import torch.nn as nn"
 DEVICE = ("device", "dtype")

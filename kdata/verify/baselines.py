@@ -26,17 +26,17 @@ from torch.utils.flop_counter import FlopCounterMode
 from kdata.sandbox.session import Peer
 from kdata.task import INIT_INPUTS, execute
 from kdata.verify import reasons
+from kdata.verify.candidate.warmup import Double
 from kdata.verify.gpu.draws import Draws, pick, places
 from kdata.verify.gpu.errors import Measure, Span, near, unequal
 from kdata.verify.loading import line
-from kdata.verify.probe import Meter
-from kdata.verify.reference import CONDITION
+from kdata.verify.reference.probe import Meter
+from kdata.verify.reference.reference import CONDITION
+from kdata.verify.reference.weights import SMALL
 from kdata.verify.scratch import OWN
 from kdata.verify.timing.samples import Sampler
 from kdata.verify.values import finite, shifts, span
 from kdata.verify.values import near as near_to
-from kdata.verify.warmup import Double
-from kdata.verify.weights import SMALL
 from kdata.verify.wire import NotPlainError, Outline, Writer
 
 _driver: dict[str, bytes] = {}  # Triton's part of the driver, by its place in a cache
@@ -278,7 +278,7 @@ class Bench:
 
 
 def _freshen(module: nn.Module, generator: torch.Generator) -> None:
-    """Draw the trainable parameters anew, on the device: see ``kdata.verify.weights.redraw``."""
+    """Draw the trainable parameters anew, on the device: see ``kdata.verify.reference.weights.redraw``."""
     with torch.no_grad():
         for parameter in module.parameters():
             if parameter.requires_grad and parameter.is_floating_point() and parameter.numel():

@@ -7,8 +7,9 @@ from functools import lru_cache
 from kdata.record import digest
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import JobError
-from kdata.verify import admission, reasons
+from kdata.verify import reasons
 from kdata.verify.options import WEIGHTS, WHOLE, Options
+from kdata.verify.reference import admission
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.trial import Expected
 
@@ -29,7 +30,7 @@ def expect(
     """Run a task's reference at all its variants. Remembered for the task's other candidates.
 
     ``gradient``: and its backward, for a candidate that offers one. ``named``: values that inputs hold in one more
-    draw. ``step``, ``thrift``: see ``kdata.verify.variants.plan``. ``most``: elements up to which it is run at its own
+    draw. ``step``, ``thrift``: see ``reference.variants.plan``. ``most``: elements up to which it is run at its own
     sizes, too, if these are not those that the level looks at.
 
     Raises:
@@ -43,8 +44,8 @@ def expect(
                "thrift": thrift, "whole": most or WHOLE[options.level], "precision": options.precision}  # fmt: skip
     side = "wider" if grid or gradient or named else "reference"
     try:
-        with lease("torch", "kdata.verify.reference:warm") as worker:
-            answer = worker.call(f"kdata.verify.{side}:answer", payload, options.limits(WEIGHTS), fetch=(GIVEN, KEPT))
+        with lease("torch", "kdata.verify.reference.reference:warm") as worker:
+            answer = worker.call(f"kdata.verify.reference.{side}:answer", payload, options.limits(WEIGHTS), fetch=(GIVEN, KEPT))
     except JobError as error:
         raise UndecidedError(reasons.BAD_TASK, f"the reference's process ended with {error}") from error
     if "fault" in answer.value:

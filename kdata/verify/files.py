@@ -6,7 +6,7 @@ import dataclasses
 import json
 from pathlib import Path
 
-from kdata.verify import targets
+from kdata.verify.compiling import targets
 from kdata.verify.gpu.judge import choose
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Level, Options, Precision

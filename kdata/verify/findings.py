@@ -11,7 +11,7 @@ from kdata.record import Build, Check, Timing, Trial
 from kdata.sandbox.worker import Answer
 from kdata.verify import reasons
 from kdata.verify.compare import Tensors
-from kdata.verify.styles import CONDITIONED
+from kdata.verify.reference.styles import CONDITIONED
 from kdata.verify.trial import ROUGH, Expected, compare, copied, overwrites, untouched
 
 Launch = dict[str, Any]
@@ -40,7 +40,9 @@ class Findings:
     signatures: list[dict[str, Any]] = field(default_factory=list)  # launches of the first trial
     launched: list[dict[str, Any]] = field(default_factory=list)  # of all of them
     failures: dict[int, str] = field(default_factory=dict)  # of trials, by their numbers: why each failed
-    arms: set[tuple[int, bool]] = field(default_factory=set)  # of tests in what calls kernels, see kdata.verify.arms
+    arms: set[tuple[int, bool]] = field(
+        default_factory=set
+    )  # of tests in what calls kernels, see kdata.verify.candidate.arms
     builds: tuple[Build, ...] = ()
     versions: tuple[str, ...] = ()  # of what compiled the candidate, beside what judges
     guards: tuple[str, ...] = ()

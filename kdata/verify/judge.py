@@ -16,8 +16,18 @@ from kdata.record import Candidate, Check, Origin, Receipt, Task
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
-from kdata.verify import aside, beyond, breadth, languages, reasons, receipts, targets, unseen, whole, within, witness
+from kdata.verify import languages, reasons, receipts, witness
+from kdata.verify.beyond import aside, beyond, unseen, whole, within
+from kdata.verify.candidate.source import (
+    asks_how,
+    describes,
+    integers,
+    landmarks,
+    object_to,
+    task_part,
+)
 from kdata.verify.compare import Tensors
+from kdata.verify.compiling import targets
 from kdata.verify.cuda.text import language_of
 from kdata.verify.expecting import UndecidedError, expect
 from kdata.verify.findings import Findings, Judgement, Launch, RejectedError
@@ -26,15 +36,8 @@ from kdata.verify.gpu.cards import LostError
 from kdata.verify.gpu.judge import Seat
 from kdata.verify.lifting import lifted
 from kdata.verify.options import INTERPRETED, WHOLE, Options
+from kdata.verify.reference import breadth
 from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
-from kdata.verify.source import (
-    asks_how,
-    describes,
-    integers,
-    landmarks,
-    object_to,
-    task_part,
-)
 from kdata.verify.trial import Expected, compare
 
 Rule = Callable[[Task, Candidate, Options], Receipt]
@@ -70,7 +73,7 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
 
 
 def _judged(task: Task, candidate: Candidate, options: Options, step: int = 1, thrift: int = 1) -> Receipt:
-    """``step``, ``thrift``: see ``kdata.verify.variants.plan``."""
+    """``step``, ``thrift``: see ``kdata.verify.reference.variants.plan``."""
     found = Findings()
     if thrift > 1:
         found.check("ends in time at the usual sizes", False, f"an interpreter does a {thrift}th of the work")
@@ -171,8 +174,10 @@ def _call(
 
 def _interpreted(candidate: Candidate, payload: dict[str, Any], given: bytes, options: Options) -> Answer:
     files = {GIVEN: given, SOURCE: candidate.source.encode()}
-    with lease("torch", "kdata.verify.host:warm", **INTERPRETED) as worker:
-        return worker.call("kdata.verify.host:answer", payload, options.limits(len(given)), files, fetch=(RETURNED,))
+    with lease("torch", "kdata.verify.candidate.host:warm", **INTERPRETED) as worker:
+        return worker.call(
+            "kdata.verify.candidate.host:answer", payload, options.limits(len(given)), files, fetch=(RETURNED,)
+        )
 
 
 def _sequence(expected: Expected, numbers: Sequence[int], backwards: bool) -> list[dict[str, Any]]:

@@ -137,7 +137,7 @@ def _call(job: str, payload: Mapping[str, Any], files: Mapping[str, bytes], opti
     """
     function = f"kdata.verify.kernelbench_job:{job}"
     if options.device == "cpu":
-        with lease("torch", "kdata.verify.host:warm", **INTERPRETED) as worker:
+        with lease("torch", "kdata.verify.candidate.host:warm", **INTERPRETED) as worker:
             return worker.call(function, payload, options.limits(), files)
     # As KernelBench runs it, with cuDNN's default of tf32 in convolutions; timed on a GPU that nobody else uses.
     with borrow() as card, held(card, alone=job == "times"):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kdata.record import Candidate
-from kdata.verify import reasons, source
+from kdata.verify import reasons
+from kdata.verify.candidate import source
 from kdata.verify.cuda import candidate as cuda
 from kdata.verify.cuda import text as cuda_text
 from kdata.verify.findings import Findings

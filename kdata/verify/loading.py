@@ -9,8 +9,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kdata.verify import arms, enclosure
-from kdata.verify.subset import own_names
+from kdata.verify.candidate import arms, enclosure
+from kdata.verify.candidate.subset import own_names
 
 _offered: dict[str, Any] = {}  # what candidates find among their builtins beside Python's
 

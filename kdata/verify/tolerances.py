@@ -16,7 +16,7 @@ would not pass where one element of many is far worse than the others.
 Where all inputs are a ten thousandth of what the task draws (style ``small``), some ulps of one are allowed beside:
 ``exp(x) - 1`` in place of ``expm1`` is what libraries write and ``torch.testing`` lets pass. A receipt tells of it.
 
-Where inputs or weights have other magnitudes than the task draws (``kdata.verify.magnitudes``), ``LENIENT`` times as
+Where inputs or weights have other magnitudes than the task draws (``reference.magnitudes``), ``LENIENT`` times as
 much is allowed, and the ulps of one unless the reference is homogeneous: what clips there is off by far more.
 
 Products of fp32 may be asked for in tf32: a track of its own, with a row of its own, in which the reference's error is

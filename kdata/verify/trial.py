@@ -25,7 +25,7 @@ from kdata.verify.compare import (
     leaves,
     structure,
 )
-from kdata.verify.styles import REACHING
+from kdata.verify.reference.styles import REACHING
 from kdata.verify.tolerances import Tolerance
 
 NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True, 0.0)
@@ -44,15 +44,19 @@ class Expected:
         self.mode: str = value["mode"]
         self.variants: list[dict[str, str]] = value["variants"]
         self.trials: list[dict[str, Any]] = value["trials"]
-        self.extra: list[dict[str, Any]] = value.get("extra", [])  # trials of kdata.verify.breadth
+        self.extra: list[dict[str, Any]] = value.get("extra", [])  # trials of kdata.verify.reference.breadth
         self.otherwise: list[dict[str, Any]] = value["otherwise"]  # one of them, called in other ways
         self.own: dict[str, Any] = value["own"] or {}  # its own sizes, where these were not computed
-        self.outlines: list[dict[str, Any]] = value.get("outlines", [])  # larger sizes, see kdata.verify.larger
+        self.outlines: list[dict[str, Any]] = value.get(
+            "outlines", []
+        )  # larger sizes, see kdata.verify.reference.larger
         self.base: dict[str, int] = value["base"]  # sizes of the base variant; empty where these are the task's own
         self.grows: dict[str, int] = value["grows"]  # the sizes that may vary, with the task's own values
         self.manifest: list[dict[str, Any]] = value["given"]
         self.given_bytes = given
-        self.moved: dict[str, Any] = value.get("moved", {})  # outputs that are moved only, see kdata.verify.moves
+        self.moved: dict[str, Any] = value.get(
+            "moved", {}
+        )  # outputs that are moved only, see kdata.verify.candidate.moves
         self.unused: list[str] = value["unused"]  # inputs and parameters that the answer does not depend on
         self.given, self.kept = Tensors(value["given"], given), Tensors(value["kept"], kept)
 

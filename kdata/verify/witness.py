@@ -14,7 +14,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from kdata.verify import aside, beyond, reasons, whole, within
+from kdata.verify import reasons
+from kdata.verify.beyond import aside, beyond, whole, within
 from kdata.verify.findings import CORRECT, SAME_BEHIND, Findings, RejectedError
 
 CHECK = "the interpreter is a second witness"

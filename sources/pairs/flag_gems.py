@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sources.pairs.reduce import Change, applied
-from sources.rewrite import Text
+from sources.text.rewrite import Text
 
 LIBRARY = "flag-gems"
 ROOT = "src/flag_gems"

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from sources.cut.slicer import SliceError
+from sources.cut.survey import quick_parsing
+from sources.cut.writer import Cut
+from sources.cut.writer import cut as write_cut
 from sources.pairs import flag_gems, registry
 from sources.pairs.package import KernelPackage, KernelSlicer, kernels
 from sources.pairs.recipe import SYMBOL, Recipe
 from sources.pairs.reduce import reduced
-from sources.slicer import SliceError
-from sources.survey import quick_parsing
-from sources.symbols import Here
-from sources.writer import Cut
-from sources.writer import cut as write_cut
+from sources.text.symbols import Here
 
 GLUE = "kdata_pairs"
 ABSENT = "not in the library"

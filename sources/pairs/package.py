@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 
 from kdata.align import helpers
-from sources.bindings import File, Imported
-from sources.slicer import Slicer, is_noise
-from sources.symbols import External, Missing, Package, Target
+from sources.cut.slicer import Slicer, is_noise
+from sources.text.bindings import File, Imported
+from sources.text.symbols import External, Missing, Package, Target
 
 LAUNCHING = re.compile(
     r"(triton\.)?(jit|autotune|heuristics)\b|contextmanager|dataclass|property|staticmethod|classmethod"

@@ -10,7 +10,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from sources.rewrite import Text
+from sources.text.rewrite import Text
 
 # Contexts that only choose the device that the arguments are on already.
 DEVICE = re.compile(

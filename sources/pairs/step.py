@@ -18,15 +18,19 @@ from kdata.sandbox.guard import Limits
 from kdata.sandbox.worker import JobError, Worker
 from kdata.shards import Manifest, Store
 from sources import collect as collecting
-from sources import git, mine, texts
+from sources import mine
+from sources.fetch import git, texts
+from sources.fetch.texts import SourceError
 from sources.libraries import LIBRARIES, Library
 from sources.pairs import flag_gems, recipe
-from sources.texts import SourceError
 
 STAGE, KERNELS = "pairs", "kernels"
 VERSION = digest(
     *(p.read_text() for p in sorted(Path(__file__).parent.rglob("*")) if p.suffix in (".py", ".toml")),
-    *((Path(__file__).parents[1] / f"{name}.py").read_text() for name in ("bindings", "slicer", "writer", "symbols")),
+    *(
+        (Path(__file__).parents[1] / f"{name}.py").read_text()
+        for name in ("text/bindings", "text/symbols", "cut/slicer", "cut/writer")
+    ),
 )
 MADE_BY = "library"
 TRACE_LIMITS = Limits(wall=60, cpu=30)

@@ -15,7 +15,7 @@ from kdata.align.step import ENVIRONMENT, PRELOAD
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.pool import lease
 from kdata.task import INIT_INPUTS, find_entry_point
-from kdata.verify.source import task_part
+from kdata.verify.candidate.source import task_part
 
 TASKS = sorted((Path(__file__).parents[1] / "kernels").glob("good_*.py"))
 

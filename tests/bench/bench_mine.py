@@ -23,8 +23,8 @@ from pathlib import Path
 
 from kdata.record import Definition, Dropped, SourceFile, Task
 from sources import mine
-from sources.local import collect
-from sources.modules import ABSTRACT, NO_FORWARD
+from sources.cut.modules import ABSTRACT, NO_FORWARD
+from sources.fetch.local import collect
 
 PEER = Path(__file__).with_name("paritybench_peer.py")
 NO_CLASS = ("duplicate", "does not parse", mine.NOT_CAPTURED)  # reasons that are no loss of a class

@@ -21,7 +21,8 @@ from typing import Literal
 
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.pool import lease
-from kdata.verify import judge, targets
+from kdata.verify import judge
+from kdata.verify.compiling import targets
 from kdata.verify.gpu.cards import cards
 from kdata.verify.options import INTERPRETED, Options
 
@@ -80,10 +81,10 @@ def rate(what: str, files: Sequence[Path], options: Options, threads: int) -> fl
 def isolation() -> tuple[float, float]:
     """Seconds that a job takes which does nothing, in the sandbox of candidates: the median and the least."""
     taken = []
-    with lease("torch", "kdata.verify.host:warm", **INTERPRETED) as worker:
+    with lease("torch", "kdata.verify.candidate.host:warm", **INTERPRETED) as worker:
         for _ in range(JOBS):
             started = time.perf_counter()
-            worker.call("kdata.verify.compile:answer", [], Limits())
+            worker.call("kdata.verify.compiling.compile:answer", [], Limits())
             taken.append(time.perf_counter() - started)
     return median(taken), min(taken)
 

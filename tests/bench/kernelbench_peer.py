@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from kdata.verify.source import task_part
+from kdata.verify.candidate.source import task_part
 
 TALKERS = {"litellm": "completion", "openai": "OpenAI", "dotenv": "load_dotenv"}
 

@@ -200,7 +200,7 @@ def _gather(candidate: Candidate, python: str, options: Options) -> list[cuda_ca
     """What the text has compiled."""
     payload = {"source": candidate.task.source, "entry_point": candidate.task.entry_point}
     try:
-        with lease("torch", "kdata.verify.host:warm", **INTERPRETED) as worker:
+        with lease("torch", "kdata.verify.candidate.host:warm", **INTERPRETED) as worker:
             files = {SOURCE: python.encode("utf-8", "replace")}
             found = worker.call("kdata.verify.cuda.gather:answer", payload, options.limits(), files).value
         if "failed" in found:

@@ -16,10 +16,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from kdata.task import execute
-from kdata.verify import pretence
+from kdata.verify.candidate.enclosure import CANDIDATE
 from kdata.verify.cuda import calls as cuda_calls
 from kdata.verify.cuda.text import LOADER
-from kdata.verify.enclosure import CANDIDATE
+from kdata.verify.interpreter import pretence
 from kdata.verify.loading import line
 from kdata.verify.scratch import SOURCE
 

@@ -21,13 +21,13 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from kdata.verify import loading
-from kdata.verify.allowed import SCALARS
+from kdata.verify.candidate.allowed import SCALARS
+from kdata.verify.candidate.enclosure import refuse
+from kdata.verify.candidate.launches import InjectedError, Ledger
 from kdata.verify.cuda import calls as cuda_calls
 from kdata.verify.cuda.build import NAME
 from kdata.verify.cuda.symbols import base
 from kdata.verify.cuda.text import LOADER
-from kdata.verify.enclosure import refuse
-from kdata.verify.launches import InjectedError, Ledger
 from kdata.verify.scratch import LIBRARIES
 
 OF_NO_FUNCTION = ("__",)  # how names begin that a module has beside its functions

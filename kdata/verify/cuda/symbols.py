@@ -9,8 +9,8 @@ import re
 from collections.abc import Collection, Iterable
 
 from kdata.verify import reasons
-from kdata.verify.operators import ALLOWED
-from kdata.verify.source import Objection
+from kdata.verify.candidate.operators import ALLOWED
+from kdata.verify.candidate.source import Objection
 
 LIBRARIES = re.compile(r"cublas|cudnn|cusparse|cusolver|cufft|curand[A-Z]|cutensor|cusparselt|nccl|nvshmem")
 COMPUTE = re.compile(r"at::_ops::(\w+)::call\(")

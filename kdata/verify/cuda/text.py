@@ -1,7 +1,7 @@
 """Candidates in CUDA C++, as text: a Python module in KernelBench's form, whose strings hold the C++.
 
 Such a text hands its strings to ``torch.utils.cpp_extension.load_inline``.  The Python around that call obeys the same
-rules as Triton's wrappers (``kdata.verify.subset``); the call itself becomes one to a builtin ``load_inline`` that the
+rules as Triton's wrappers (``candidate.subset``); the call itself becomes one to a builtin ``load_inline`` that the
 judge gives the text, for what it names has been compiled before.  Of the C++ text only what has no place in a kernel or
 its caller is objected to; what it calls is seen in what the compiler made of it, see ``kdata.verify.cuda.symbols``.
 """
@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from kdata.verify import reasons
-from kdata.verify.source import LONGEST, MOST_NAMED, Objection, object_to
+from kdata.verify.candidate.source import LONGEST, MOST_NAMED, Objection, object_to
 
 LOADER = "load_inline"
 MODULE = "torch.utils.cpp_extension"

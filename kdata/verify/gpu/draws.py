@@ -4,7 +4,7 @@ The task's own inputs are drawn once, in the reference's process, and travel as 
 them here: every floating element is scaled by its own factor in (7/8, 1], which keeps domains, signs and masks, and
 integers are rolled along their first dimension where the reference stands that.  So no two calls see the same values,
 neither side knows the next ones, and gigabytes need not pass between processes.  A seed also names the style of its
-draw, see ``kdata.verify.styles`` and ``kdata.verify.draws``.
+draw, see ``kdata.verify.reference.styles`` and ``kdata.verify.reference.draws``.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 import torch
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
-from kdata.verify.draws import HIGH, HUGE, LOW, TINY, spared
-from kdata.verify.styles import BITS, ON_DEVICE
+from kdata.verify.reference.draws import HIGH, HUGE, LOW, TINY, spared
+from kdata.verify.reference.styles import BITS, ON_DEVICE
 from kdata.verify.wire import NotPlainError, Reader, Writer
 
 STYLED = 1 << 28  # elements of an input up to which there are styles: they need room beside it

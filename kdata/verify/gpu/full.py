@@ -22,8 +22,8 @@ from kdata.verify import reasons
 from kdata.verify.compare import Tensors, UnequalError, demand_apart, structure
 from kdata.verify.findings import RejectedError
 from kdata.verify.gpu.cards import Card, healthy
+from kdata.verify.reference.styles import BITS, ON_DEVICE, styled
 from kdata.verify.scratch import OUTPUT, OWN, TAKEN
-from kdata.verify.styles import BITS, ON_DEVICE, styled
 from kdata.verify.trial import OUTCOMES
 
 COMPILING = 300.0  # seconds that building, compiling and autotuning may take

@@ -1,6 +1,6 @@
 """The candidate's side on a GPU: hostile code runs here, in a child of its own.
 
-``answer`` runs the trials of the small variants as ``kdata.verify.host`` does, on the device instead of the
+``answer`` runs the trials of the small variants as ``kdata.verify.candidate.host`` does, on the device instead of the
 interpreter; ``serve`` runs the candidate at the task's own sizes, one call at a time as the parent asks.
 """
 
@@ -16,17 +16,19 @@ import triton
 from torch.profiler import ProfilerActivity, profile
 
 from kdata.sandbox.session import Peer
-from kdata.verify import enclosure, host, interpreter, reasons, wire
-from kdata.verify.allowed import Watch
+from kdata.verify import reasons, wire
 from kdata.verify.baselines import prepare, private_caches
+from kdata.verify.candidate import enclosure, host
+from kdata.verify.candidate.allowed import Watch
+from kdata.verify.candidate.setting import StopTrialError, build, others, weigh
 from kdata.verify.cuda import host as cuda_host
 from kdata.verify.gpu.draws import Draws
 from kdata.verify.gpu.launches import DeviceLedger
 from kdata.verify.gpu.streams import InOrder
 from kdata.verify.guards import start_bools_as
+from kdata.verify.interpreter import interpreter
 from kdata.verify.loading import line, load
 from kdata.verify.scratch import OWN, SOURCE, VALUE
-from kdata.verify.setting import StopTrialError, build, others, weigh
 from kdata.verify.timing.samples import Sampler
 
 PROFILED = 3  # calls
@@ -57,7 +59,7 @@ def _begin(scratch: Path, tf32: bool) -> None:
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
-    """``kdata.verify.host.answer`` on the device."""
+    """``kdata.verify.candidate.host.answer`` on the device."""
     _begin(scratch, payload.get("tf32", False))
     return host.answer(payload, scratch)
 
@@ -74,7 +76,7 @@ def health(payload: None, scratch: Path) -> dict[str, Any]:
 def serve(payload: dict[str, Any], scratch: Path) -> None:
     """Serve the parent's questions: ``trials`` of the small variants, then any about the task's own sizes.
 
-    ``payload``: mode, tf32, trials (as ``kdata.verify.host.answer`` takes them).  An answer with ``failed`` is the last
+    ``payload``: mode, tf32, trials (as ``candidate.host.answer`` takes them).  An answer with ``failed`` is the last
     one.
     """
     _begin(scratch, payload["tf32"])

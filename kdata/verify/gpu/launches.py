@@ -1,4 +1,4 @@
-"""Seeing kernels launch on a GPU, and keeping them from it: ``kdata.verify.launches`` without the interpreter."""
+"""Seeing kernels launch on a GPU, and keeping them from it: ``candidate.launches`` without the interpreter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from triton.runtime import JITFunction
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.errors import OutOfResources, PTXASError
 
-from kdata.verify.launches import InjectedError, Ledger, signature, tensors_among
+from kdata.verify.candidate.launches import InjectedError, Ledger, signature, tensors_among
 
 
 class DeviceLedger(Ledger):

@@ -1,0 +1,200 @@
+"""Arms of a candidate's wrapper that no trial has taken: do they answer, too? The trusted side.
+
+Trials call a forward in few ways: on contiguous tensors of the task's dtype, on one device. What a wrapper does where
+``not x.is_contiguous()`` they do not see. So it is called where its own tests ask about: such an arm may raise, may
+leave the work to torch, may be rough, but what it answers must be near the answer. Arms that nothing here can bring
+about (another device, an address, ten thousand rows) are forced: what tells large from small gives one answer. Ranks
+and few elements, as none at all, are given to the reference, too. Other arms are told of and left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from kdata.sandbox.pool import lease
+from kdata.sandbox.worker import Answer, JobError
+from kdata.verify import reasons
+from kdata.verify.candidate.arms import RANKS, SIZES, Test, tests
+from kdata.verify.compare import EXACT, Tensors, leaves
+from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.options import Options
+from kdata.verify.scratch import GIVEN, KEPT, RETURNED
+from kdata.verify.trial import Expected
+
+CHECK = "every branch of what calls its kernels was taken"
+NEAR = 0.1  # of an answer's norm, by which it may be off where it is called so
+MOST_FORCED = 8
+MOST_TOLD = 3
+Left = list[tuple[Test, bool]]
+MEMORY = ("strided", "offset", "transposed", "padded", "channels last")
+# What a test asks, and in which ways it is called for that.
+WAYS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("is_contiguous", "stride", "strides", "memory_format"), MEMORY),
+    **dict.fromkeys(("storage_offset", "data_ptr", "_version"), ("offset",)),
+    **dict.fromkeys(("requires_grad", "is_leaf", "grad_fn"), ("derived", "parameter")),
+    **dict.fromkeys(("grad", "Parameter"), ("parameter",)),
+    **dict.fromkeys(("is_autocast_enabled", "is_autocast_cpu_enabled", "get_autocast_dtype", "get_autocast_gpu_dtype",
+                     "is_autocast_available"), ("autocast",)),
+    "is_inference": ("inferred",),
+    **dict.fromkeys(("get_default_dtype", "are_deterministic_algorithms_enabled", "initial_seed"), ("switches",)),
+    **dict.fromkeys(("type", "isinstance"), ("kind", "parameter")),
+    **dict.fromkeys(("dtype", "element_size", "itemsize", "is_floating_point", "float64", "float16", "bfloat16"),
+                    ("float64", "float16", "bfloat16")),
+}  # fmt: skip
+# What an answer never follows from: tests about these are forced.
+PLACE = frozenset({
+    "hash", "id", "data_ptr", "_version", "initial_seed", "repr", "__doc__", "__name__", "device_count",
+    "current_device", "get_device", "is_cuda", "is_cpu", "device", "get_device_name", "get_device_capability",
+    "get_device_properties", "is_leaf", "grad_fn", "grad", "is_pinned", "is_shared", "is_inference", "is_tracing",
+    "is_scripting", "is_neg", "is_conj", "storage_offset", "requires_grad", "is_grad_enabled",
+    "is_inference_mode_enabled", "get_default_dtype", "are_deterministic_algorithms_enabled", "memory_allocated",
+    "memory_reserved", "mem_get_info", "get_arch_list", "elapsed_time", "register_forward_hook", "current_stream",
+    "register_forward_pre_hook", "is_autocast_enabled", "is_autocast_cpu_enabled", "get_autocast_dtype", "is_quantized",
+})  # fmt: skip
+
+
+def look(
+    text: str, expected: Expected, run: Callable[[Expected, dict[str, Any]], Answer],
+    elsewhere: Callable[[tuple[int, ...], bool], Expected], found: Findings,
+) -> None:  # fmt: skip
+    """Call it where its own tests ask about; note which arms no call has taken.
+
+    ``elsewhere``: the reference given so few elements, and whether tensors of other ranks.
+
+    Raises:
+        RejectedError: one that was not judged gives another answer.
+    """
+    asked, taken = {test.number: test for test in tests(text)}, set(found.arms)
+    left = [(test, arm) for test in asked.values() for arm in (True, False)
+            if (test.number, arm) not in taken and arm not in test.refuses]  # fmt: skip
+    try:
+        if planned := _plan(left, taken):
+            taken |= _called(asked, expected, run(expected, planned))
+        taken |= _called_elsewhere(
+            asked, [pair for pair in left if (pair[0].number, pair[1]) not in taken], run, elsewhere
+        )
+    except JobError as error:
+        found.check(CHECK, False, f"not seen: {error}"[:300])
+        return
+    _tell([(t, arm) for t, arm in left if t.whole and (t.number, arm) not in taken and (t.number, not arm) in taken],
+          found)  # fmt: skip
+
+
+def _called_elsewhere(
+    asked: dict[int, Test], left: Left, run: Callable[[Expected, dict[str, Any]], Answer],
+    elsewhere: Callable[[tuple[int, ...], bool], Expected],
+) -> set[tuple[int, bool]]:  # fmt: skip
+    """Judge calls with tensors of other ranks and few elements, where these tests ask about some; the arms taken.
+
+    Raises:
+        RejectedError: one of them gives another answer.
+    """
+    few = [(test, arm) for test, arm in left if test.words & (SIZES | RANKS) and not test.sized]
+    numbers = tuple(sorted({n for test, _ in few for n in test.small}))
+    ranks = any(test.words & RANKS for test, _ in few)
+    there = elsewhere(numbers, ranks) if numbers or ranks else None
+    if there is None or not there.trials:
+        return set()
+    arms = [[test.number, arm] for test, arm in few]
+    return _called(asked, there, run(there, {"arms": arms, "ways": [], "forced": [], "others": True}))
+
+
+def _called(asked: dict[int, Test], expected: Expected, answer: Answer) -> set[tuple[int, bool]]:
+    """Judge calls; the arms that were taken and not forced.
+
+    Raises:
+        RejectedError: one of them gives another answer.
+    """
+    if "failed" in answer.value:
+        raise RejectedError(*answer.value["failed"])
+    returned = Tensors(answer.value["manifest"], answer.files.get(RETURNED, b""))
+    reports = answer.value["trials"]
+    _judge(asked, expected, reports, returned)
+    return {(number, arm) for report in reports for number, arm in report["arms"] if not report["forced"]}
+
+
+def _plan(left: Left, taken: set[tuple[int, bool]]) -> dict[str, Any]:
+    """Which arms the candidate's child is asked for, ways to call it, and arms to force; empty for nothing."""
+    words = frozenset[str]().union(*(test.words for test, _ in left))
+    ways = list(dict.fromkeys(way for word, found in WAYS.items() if word in words for way in found))
+    forced = [[test.number, arm] for test, arm in left if test.words & PLACE][:MOST_FORCED]
+    sized = [[t.number, arm] for t, arm in left if t.sized and (t.number, not arm) in taken]
+    forced += [arm for arm in sized if arm not in forced][:MOST_FORCED]
+    arms = [[test.number, arm] for test, arm in left if test.sized or test.words & (PLACE | WAYS.keys())]
+    return {"arms": arms, "ways": ways, "forced": forced, "others": False} if ways or forced else {}
+
+
+def _judge(asked: dict[int, Test], expected: Expected, reports: list[dict[str, Any]], returned: Tensors) -> None:
+    """Hold calls that took such arms against the answer of the trial whose values they had.
+
+    Raises:
+        RejectedError: one of them gives another answer.
+    """
+    for report in reports:
+        if report["outcome"] == "ok" and not _near(expected, report, returned):
+            number, arm = report["arms"][0]
+            test = asked[number]
+            raise RejectedError(reasons.BRANCH, f"line {test.line}: {_said(test, arm)}")
+
+
+def _tell(left: Left, found: Findings) -> None:
+    """Note which arms of tests that were reached no call has taken, but for those that raise."""
+    more = f" and {len(left) - MOST_TOLD} more" if len(left) > MOST_TOLD else ""
+    said = "; ".join(f"line {test.line}: {_said(test, arm)}" for test, arm in left[:MOST_TOLD])
+    found.check(CHECK, not left, f"never: {said}{more}" if left else "")
+
+
+def _said(test: Test, arm: bool) -> str:
+    return test.text if arm else f"not ({test.text})"
+
+
+def _near(expected: Expected, report: dict[str, Any], returned: Tensors) -> bool:
+    """Whether each output is there, and not far from what it ought to be; of whatever dtype."""
+    wanted = [n for _, n in leaves(expected.trials[report["trial"]]["kept"]["eager"])]
+    got = [n for _, n in leaves(report["outputs"])]
+    return len(wanted) == len(got) and all(
+        _alike(expected.kept, one, returned, other) for one, other in zip(wanted, got, strict=True)
+    )
+
+
+def _alike(ours: Tensors, one: dict[str, Any], theirs: Tensors, other: dict[str, Any]) -> bool:
+    if "tensor" not in one or "tensor" not in other:
+        return "tensor" not in one
+    wanted, got = ours.array(one["tensor"]), theirs.array(other["tensor"])
+    if wanted.shape != got.shape:
+        return False
+    if ours.entry(one["tensor"])["dtype"].startswith(EXACT):
+        return bool((wanted != got).mean() <= NEAR) if wanted.size else True
+    with np.errstate(all="ignore"):
+        both = np.isfinite(wanted) & np.isfinite(got)
+        lost = np.isnan(got) & np.isfinite(wanted)
+        off, size = np.linalg.norm((got - wanted)[both]), np.linalg.norm(wanted[both])
+    return bool(off <= NEAR * size and lost.sum() <= NEAR * wanted.size) and bool(
+        both.any() or not np.isfinite(wanted).any()
+    )
+
+
+@lru_cache(maxsize=8)
+def expect(
+    source: str, entry_point: str, options: Options, mode: str, base: tuple[tuple[str, int], ...],
+    counts: tuple[int, ...], ranks: bool,
+) -> Expected:  # fmt: skip
+    """Run a task's reference on tensors of other shapes: ``kdata.verify.reference.elsewhere``.
+
+    Raises:
+        JobError: that cannot be done.
+    """
+    payload = {"source": source, "entry_point": entry_point, "variants": 1, "seeds": [options.seed + 1],
+               "level": "screen", "whole": 0, "precision": options.precision, "mode": mode, "base": dict(base),
+               "counts": list(counts), "ranks": ranks}  # fmt: skip
+    with lease("torch", "kdata.verify.reference.reference:warm") as worker:
+        answer = worker.call("kdata.verify.reference.elsewhere:answer", payload, options.limits(), fetch=(GIVEN, KEPT))
+    if "fault" in answer.value:
+        raise JobError("fault", str(answer.value["fault"][1]))
+    if answer.files.keys() != {GIVEN, KEPT}:
+        raise JobError("no answer", "it left no tensors")
+    return Expected(answer.value, answer.files[GIVEN], answer.files[KEPT])

@@ -1,0 +1,134 @@
+"""A candidate at sizes beyond those at which it was judged: does it there what it did, and is it right?
+
+The trusted side. What calls the kernels runs on tensors without memory (``candidate.unfilled``), however many
+elements there are; some programs run where that is not too dear (``beyond.whole``). The sizes are those beyond
+numbers that the text names, and a task's own in one dimension each where these were scaled down.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from kdata.record import Candidate
+from kdata.sandbox.pool import lease
+from kdata.sandbox.worker import Answer, JobError
+from kdata.verify.beyond import unseen, whole
+from kdata.verify.beyond.thresholds import CAP, branches, caps, counted_loops, reduces_at_once, thresholds
+from kdata.verify.beyond.whole import Run
+from kdata.verify.findings import Findings, Launch, RejectedError
+from kdata.verify.options import Options
+from kdata.verify.scratch import GIVEN, KEPT
+from kdata.verify.trial import Expected
+
+CHECK = "does beyond the sizes at which it was judged what it did there"
+FAR = (1 << 22, 1 << 30)  # elements at which what calls the kernels is looked at, whatever numbers the text names
+MOST = 1 << 22  # elements up to which sizes are computed
+BLOCK = 64  # elements: a block of which nobody takes for a constant
+Sizes = tuple[tuple[str, int], ...]
+
+
+def look(
+    candidate: Candidate, expected: Expected, options: Options, outlined: Callable[[list[Any]], Answer],
+    run: Run | None, found: Findings,
+) -> str:  # fmt: skip
+    """What it does there that it did nowhere where it was judged and that cannot be judged; "" for nothing.
+
+    ``run``: None where what runs kernels here cannot run its own.
+
+    Raises:
+        RejectedError: torch does the work there, or what it returns is wrong.
+    """
+    named = thresholds(candidate.source)
+    far = FAR if not expected.base and branches(candidate.source) else ()
+    apart = bool(expected.base) and (
+        options.level == "trust" or caps(candidate.source) or _stops_short(candidate.source, expected, found)
+    )
+    if not expected.grows or not (named or far or apart):
+        return ""
+    numbers = named + far
+    try:
+        larger = expect(candidate.task.source, candidate.task.entry_point, options, expected.mode,
+                        tuple(expected.base.items()), tuple(expected.grows.items()), numbers)  # fmt: skip
+    except JobError as error:
+        found.check(CHECK, False, f"not seen: the reference's process ended with {error}"[:300])
+        return ""
+    if not larger.outlines:
+        return ""
+    told = whole.look(larger, run, found, thorough=True) if run else []
+    return _outlines(larger, outlined, [*found.launched, *told], found, bool(named))
+
+
+def _stops_short(text: str, expected: Expected, found: Findings) -> bool:
+    """Whether a kernel that reduces at once what a block holds, or loops as often as a constant says, was given one.
+
+    One only wherever it was judged, and less than a size.
+    """
+    once, loops = reduces_at_once(text), counted_loops(text)
+    blocks, counts = set[int](), set[int]()
+    for kernel, name, value in _constants(found.launched):
+        if kernel.rpartition(".")[2] in once:
+            blocks.add(value)
+        if name in loops.get(kernel.rpartition(".")[2], ()):
+            counts.add(value)
+    largest = max(expected.grows.values())
+    return any(BLOCK <= b < largest for b in blocks) or any(CAP <= n < largest for n in counts)
+
+
+def _constants(launches: Sequence[Launch]) -> Iterator[tuple[str, str, int]]:
+    """Kernels, their parameters and the whole numbers that these were given as constants, the same at all launches."""
+    given: dict[tuple[str, str], set[Any]] = defaultdict(set)
+    for launch in launches:
+        for name, argument in launch["arguments"].items():
+            given[launch["kernel"], name].add(json.dumps(argument.get("constant")))
+    for (kernel, name), seen in given.items():
+        value = json.loads(next(iter(seen)))
+        if len(seen) == 1 and type(value) is int:
+            yield kernel, name, value
+
+
+def _outlines(
+    larger: Expected, outlined: Callable[[list[Any]], Answer], known: Sequence[Launch], found: Findings, told: bool
+) -> str:  # fmt: skip
+    """What the outlines show; ``told``: whether another kernel at these sizes must be one that was judged."""
+    try:
+        answer = outlined(larger.outlines)
+    except JobError as error:
+        found.check(CHECK, False, f"not seen: {error}"[:300])
+        return ""
+    if "failed" in answer.value:
+        raise RejectedError(*answer.value["failed"])
+    other = missed = ""
+    for outline, report in zip(larger.outlines, answer.value["trials"], strict=True):
+        if failed := unseen.demand_same(outline, report, f"at {outline['sizes']}"):
+            missed = missed or f"not seen: {failed}"[:300]
+            continue
+        other = other or unseen.unseen(known, report["launches"], floats=True)
+    found.check(CHECK, not (other or missed), other or missed)
+    return other if told else ""
+
+
+@lru_cache(maxsize=8)
+def expect(
+    source: str, entry_point: str, options: Options, mode: str, base: Sizes, grows: Sizes, numbers: Sequence[int]
+) -> Expected:
+    """Run a task's reference at larger sizes.
+
+    Raises:
+        JobError: that cannot be done.
+    """
+    payload: Mapping[str, Any] = {
+        "source": source, "entry_point": entry_point, "variants": 1, "seeds": [options.seed + 1], "level": "screen",
+        "whole": 0, "precision": options.precision, "mode": mode, "base": dict(base), "grows": dict(grows),
+        "numbers": list(numbers), "most": MOST,
+    }  # fmt: skip
+    with lease("torch", "kdata.verify.reference.reference:warm") as worker:
+        answer = worker.call("kdata.verify.reference.larger:answer", payload, options.limits(), fetch=(GIVEN, KEPT))
+    if "fault" in answer.value:
+        raise JobError("fault", str(answer.value["fault"][1]))
+    if answer.files.keys() != {GIVEN, KEPT}:
+        raise JobError("no answer", "it left no tensors")
+    return Expected(answer.value, answer.files[GIVEN], answer.files[KEPT])

@@ -1,0 +1,118 @@
+"""Numbers of a candidate's text from which on it may do something else: sizes are tried on both sides of each."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from kdata.verify.candidate.subset import jitted
+from kdata.verify.constants import whole
+
+LEAST = 512  # smaller ones lie among the sizes at which every candidate is judged
+ALWAYS = 1 << 15  # from here on a number is no block's size: it counts wherever it stands
+BEYOND = 1 << 31  # from here on indices of 32 bits do not do, and kernels may well be others
+MOST = 8
+CAP = 16  # from here on a number may be one of blocks, or of elements, beyond which nothing is done
+LEAST_OF = frozenset({"min", "minimum", "clamp"})
+REDUCTIONS = frozenset(
+    "sum max min argmax argmin reduce xor_sum dot associative_scan cumsum cumprod sort topk softmax".split()
+)
+
+
+def thresholds(text: str) -> tuple[int, ...]:
+    """Numbers that tests ask about, by themselves or by a name that is given them, and all large ones."""
+    tree = ast.parse(text)
+    nodes = list(ast.walk(tree))
+    tests = [part for test in map(_test, nodes) if test is not None for part in ast.walk(test)]
+    asked = {_name(part) for part in tests} - {""}
+    said = {whole(part) for part in tests} | {value for node in nodes for value in _given(node, asked)}
+    said |= {value for node in nodes if (value := whole(node)) is not None and value >= ALWAYS}
+    found = sorted(value for value in said if value is not None and LEAST <= value < BEYOND)
+    return tuple(found[: MOST // 2] + found[MOST // 2 :][-MOST // 2 :])
+
+
+def branches(text: str) -> bool:
+    """Whether what calls the kernels does now one thing, now another."""
+    tree = ast.parse(text)
+    kernels = {id(node) for kernel in jitted(tree) for node in ast.walk(kernel)}
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and id(node) not in kernels]
+    nodes = (node for function in functions for node in ast.walk(function) if id(node) not in kernels)
+    return any(_test(node) is not None or _shifts(node) for node in nodes)
+
+
+def caps(text: str) -> bool:
+    """Whether it may stop short of what large sizes ask for: at the least of two, at a slice's end, by a quotient."""
+    return any(_caps(node) for node in ast.walk(ast.parse(text)))
+
+
+def _caps(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        plain = [whole(argument) for argument in node.args]
+        return _name(node.func) in LEAST_OF and None in plain and any(v is not None and v >= CAP for v in plain)
+    if isinstance(node, ast.Slice):
+        ends = [whole(end) for end in (node.lower, node.upper) if end is not None]
+        return any(v is not None and abs(v) >= CAP for v in ends)
+    divides = isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv | ast.Mod) and whole(node) is None
+    return divides and (whole(node.right) or 0) >= LEAST  # type: ignore[attr-defined]  # it is a BinOp
+
+
+def reduces_at_once(text: str) -> set[str]:
+    """Kernels that reduce, and do so without a loop."""
+    return {
+        kernel.name
+        for kernel in jitted(ast.parse(text))
+        if not any(isinstance(node, ast.For | ast.While) for node in ast.walk(kernel))
+        and any(isinstance(node, ast.Attribute) and node.attr in REDUCTIONS for node in ast.walk(kernel))
+    }
+
+
+def counted_loops(text: str) -> dict[str, set[str]]:
+    """Names of which kernels' loops take their ends, by the kernels that have such loops."""
+    found: dict[str, set[str]] = {}
+    for kernel in jitted(ast.parse(text)):
+        fixed = {
+            a.arg for a in kernel.args.args if a.annotation is not None and "constexpr" in ast.unparse(a.annotation)
+        }
+        ends = [end for n in ast.walk(kernel) if isinstance(n, ast.For) and isinstance(n.iter, ast.Call)
+                for end in n.iter.args[:2]]  # fmt: skip
+        found[kernel.name] = {n.id for end in ends for n in ast.walk(end) if isinstance(n, ast.Name)} & fixed
+    return {name: names for name, names in found.items() if names}
+
+
+def _test(node: ast.AST) -> ast.expr | None:
+    if isinstance(node, ast.If | ast.IfExp | ast.While):
+        return node.test
+    return node if isinstance(node, ast.Compare) else None
+
+
+def _shifts(node: ast.AST) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.RShift)
+
+
+def _name(node: ast.AST) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _given(node: ast.AST, asked: set[str]) -> Iterator[int | None]:
+    """What names of ``asked`` are bound to here."""
+    if isinstance(node, ast.arguments):
+        last = [*node.posonlyargs, *node.args][::-1]
+        pairs = [*zip(last, node.defaults[::-1], strict=False), *zip(node.kwonlyargs, node.kw_defaults, strict=True)]
+        yield from (whole(value) for name, value in pairs if value is not None and name.arg in asked)
+    elif isinstance(node, ast.keyword) and node.arg in asked:
+        yield whole(node.value)
+    elif isinstance(node, ast.AnnAssign | ast.NamedExpr | ast.Assign) and node.value is not None:
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            yield from _bound(target, node.value, asked)
+
+
+def _bound(target: ast.expr, value: ast.expr, asked: set[str]) -> Iterator[int | None]:
+    """What a target is given, each of several its own; of a table that is asked about all that stands in it."""
+    if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+        for part, given in zip(target.elts, value.elts, strict=False):
+            yield from _bound(part, given, asked)
+    elif _name(target) in asked:
+        tables = ast.Tuple | ast.List | ast.Dict | ast.Set
+        yield from map(whole, ast.iter_child_nodes(value)) if isinstance(value, tables) else [whole(value)]

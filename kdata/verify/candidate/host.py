@@ -1,0 +1,397 @@
+"""The candidate's side: hostile code runs here. In a child of its own, under TRITON_INTERPRET=1 or on a GPU.
+
+Nothing here decides anything: it builds ``ModelNew``, calls it, and hands back bytes and an account of what it saw.
+There is no golden, no reference and no tolerance in this process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from kdata.verify import reasons, wire
+from kdata.verify.candidate import addresses, arms, enclosure, warmup, ways
+from kdata.verify.candidate.allowed import Watch, hide_values
+from kdata.verify.candidate.launches import InjectedError, Ledger, Made
+from kdata.verify.candidate.moves import Layout
+from kdata.verify.candidate.setting import (
+    StopTrialError,
+    build,
+    derive,
+    others,
+    refill,
+    rehome,
+    set_mode,
+    want_gradients,
+    weigh,
+)
+from kdata.verify.candidate.state import fingerprint
+from kdata.verify.candidate.unfilled import Blank, Unfilled
+from kdata.verify.guards import intact, start_bools_as
+from kdata.verify.interpreter import interpreter, pretence, races, sampling
+from kdata.verify.loading import ImportingError, line, load
+from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
+from kdata.verify.values import CALLING
+
+PROGRAMS = 2  # of each launch, to see whether a call in another way does the same
+WAY = ("mode", "gradients")  # in which a trial is called, where not in the usual way
+MOST_CHOICES = 48  # configurations of an autotuner that are run beyond one a trial
+OUT_OF_MEMORY = ("allocate memory", "CUDA out of memory")
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What runs kernels here."""
+
+    device: str
+    ledger: Ledger
+    take_turn: Callable[[int], None]  # which of an autotuner's configurations comes next
+    outside: Callable[[], bool]  # whether a kernel reached outside its tensors since this was last asked
+    racing: Callable[[], str]  # how its programs or lanes raced since this was last asked
+    settle: Callable[[], None]  # wait for the device
+    turn_round: Callable[[bool], None] = lambda _: None  # let programs run last to first
+    choices: Callable[[], int] = lambda: 0  # turns after which an autotuner has had them all
+    enclosed: bool = False  # whether the enclosure holds while the candidate runs: not where kernels are compiled
+    left: Callable[[], list[Any]] = list  # what a candidate keeps where no object of Python's shows it
+
+
+_engine = Engine(
+    "cpu", Ledger(), interpreter.take_turn, lambda: bool(interpreter.violations()), races.found,
+    lambda: None, interpreter.turn_round, interpreter.choices, True,
+)  # fmt: skip
+_watches: list[Watch] = []
+_snapshot: enclosure.Snapshot | None = None
+
+
+def use(engine: Engine) -> None:
+    """Run kernels on another engine than the interpreter from here on."""
+    global _engine
+    _engine = engine
+    torch.set_num_threads(1)
+    engine.ledger.install()
+    hide_values(_watches, engine.ledger)
+
+
+def warm() -> None:
+    """Prepare the interpreter; all candidates inherit it."""
+    interpreter.mend()
+    addresses.listen()
+    sampling.install()
+    use(_engine)
+    pretence.install(lambda: _engine.ledger.moving)
+    with torch.no_grad(), Watch(_engine.ledger):
+        warmup.Double()(torch.ones(20))
+    remember_libraries()
+
+
+def remember_libraries() -> None:
+    """Note what candidates must leave as it is."""
+    global _snapshot
+    enclosure.install()
+    _snapshot = enclosure.Snapshot()
+
+
+def blame(what: str) -> None:
+    """Note compute that is no kernel's, in whatever watch is last."""
+    if _watches:
+        _watches[-1].called[what] = None
+
+
+def settle() -> None:
+    """From here on torch's switches must stay as they are."""
+    if _snapshot:
+        _snapshot.settle()
+
+
+def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    """Import the candidate and run it on every trial.
+
+    ``payload``: manifest, mode, trials (``given`` of each), ablate (the number of the trial to repeat: as it is, with
+    kernels disabled, and with launches failing; None: no trial), otherwise (``given`` of trials that are called in
+    other ways: mode and gradients), aside (see ``beyond.aside``: nothing else is run then), programs (how many of
+    each launch run; 0: all), named (numbers of programs that are among them).
+    """
+    reader = wire.Reader(payload["manifest"], (scratch / GIVEN).read_bytes(), _engine.device)
+    try:
+        with pretence.presented() if _engine.enclosed else contextlib.nullcontext():
+            module = load(scratch / SOURCE)
+            value, writer = _run(module, reader, payload)
+    except enclosure.ForbiddenError as error:
+        return {"failed": [reasons.BEHIND, enclosure.fault() or line(error)]}
+    except ImportingError as error:
+        return {"failed": ["raises", f"on import: {error}"]}
+    behind = enclosure.fault() or (_snapshot.change() if _snapshot else "")
+    if behind:
+        return {"failed": [reasons.BEHIND, behind]}
+    (scratch / RETURNED).write_bytes(bytes(writer.blob))
+    return value | {"manifest": writer.manifest}
+
+
+def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tuple[dict[str, Any], wire.Writer]:
+    calls = Calls(module, reader, payload["mode"])
+    reports: list[dict[str, Any]] = []
+    value: dict[str, Any] = {}
+    if "aside" in payload:
+        return {"trials": list(calls.aside(payload["trials"], payload["aside"]))}, calls.writer
+    for number, given in enumerate(payload["trials"]):
+        sampling.sample(payload.get("programs", 0), payload.get("named", ()))
+        _engine.take_turn(number)
+        _engine.turn_round(given.get("backwards", False))
+        looked_at = {"made": True} if number == payload["ablate"] else {}
+        reports.append(calls.trial(given | looked_at))
+        if number == payload["ablate"]:
+            value["repeated"] = calls.repeat(given)
+            value["kept"] = [calls.remembered(values=False)]
+        elif len(value.get("kept", ())) == number and given.get("again") and _engine.choices() < 2:
+            # one more of the same sizes, where no tuner takes turns: a text may keep what it chose
+            value["kept"].append(calls.remembered(values=False))
+    if payload["ablate"] is None:
+        return {"trials": reports, "arms": sorted(arms.taken)}, calls.writer
+    _engine.turn_round(False)
+    first, value["tuned"] = payload["trials"][payload["ablate"]] | {"again": False}, []
+    for number in range(len(reports), min(_engine.choices(), len(reports) + MOST_CHOICES)):
+        _engine.take_turn(number)
+        value["tuned"].append(calls.trial(first))
+    _engine.take_turn(payload["ablate"])
+    value["called_otherwise"] = calls.otherwise(payload["otherwise"])
+    for name, behaviour in (("ablated", "skip"), ("otherwise", "skip"), ("failing", "fail")):
+        _engine.ledger.behaviour = behaviour  # type: ignore[assignment]
+        start_bools_as(name != "otherwise")
+        value[name] = calls.trial(first)
+    return value | {"trials": reports, "arms": sorted(arms.taken)}, calls.writer
+
+
+@dataclass(slots=True)
+class Last:
+    """What a call leaves for the next one: the same module, the same tensors, other values in them."""
+
+    model: Any
+    inputs: list[Any]
+    outputs: Any
+
+
+class Calls:
+    """The calls of one candidate, one after another."""
+
+    def __init__(self, module: ModuleType, reader: wire.Reader, mode: str) -> None:
+        self.module, self.reader, self.mode = module, reader, mode
+        self.writer = wire.Writer()
+        self._last: Last | None = None
+
+    def trial(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Build (or, ``again``, take the last call's module), load the weights, call once.
+
+        The report holds nodes of the writer, or the reason there are none.
+        """
+        ledger = _engine.ledger
+        ledger.launches = []
+        _engine.racing()  # what a call that failed left
+        watch = Unfilled(ledger) if "outline" in given else Watch(ledger)
+        report: dict[str, Any] = {"outcome": "ok", "detail": ""}
+        last = self._last if given.get("again") else None
+        self._last = None
+        gc.disable()  # no code of the candidate's runs between its return and the writing of what it returned
+        try:
+            with enclosure.armed() if _engine.enclosed else contextlib.nullcontext():
+                if "outline" in given:
+                    report |= self._unfilled(given["outline"], watch)
+                else:
+                    report |= self._call(given, watch, last)
+        except StopTrialError as stop:
+            report |= {"outcome": stop.outcome, "detail": stop.detail}
+        except RuntimeError as error:
+            if "CUDA error" not in str(error):
+                raise
+            report |= {"outcome": "raises", "detail": line(error)}  # the context is lost: later trials end so, too
+        finally:
+            gc.enable()
+        report["aten"] = list(watch.called)
+        report["launches"] = ledger.launches
+        return report
+
+    def otherwise(self, trials: list[dict[str, Any]]) -> list[dict[str, Any] | None]:
+        """Calls of one trial in other ways; None where some programs of each launch leave all as in the usual way."""
+        alike: list[bool] = [False] * len(trials)
+        if _engine.enclosed and trials:
+            usual = self._left({name: part for name, part in trials[0].items() if name not in WAY})
+            alike = [self._left(given) == usual for given in trials]
+            sampling.sample(0)
+        return [None if same else self.trial(given) for same, given in zip(alike, trials, strict=True)]
+
+    def aside(self, trials: list[dict[str, Any]], plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Calls of trials that take some of these arms: the first handed over in other ways, or forced, and others."""
+        left = {(number, arm) for number, arm in plan["arms"]}
+        given, told = trials[0], {"trial": 0, "forced": False}
+        inputs = self.reader.read(given["inputs"])
+        for way in plan["ways"]:
+            for place in range(ways.count(way, inputs)):
+                yield from self._taking(left - arms.taken, given | {"way": way, "place": place}, told)
+        for number, arm in plan["forced"]:
+            if (number, arm) not in arms.taken:
+                with arms.forced(number, arm):
+                    yield from self._taking({(number, arm)}, given, told | {"forced": True})
+        for number, other in enumerate(trials if plan["others"] else ()):
+            yield from self._taking(left - arms.taken, other, told | {"trial": number})
+
+    def _taking(
+        self, left: set[arms.Arm], given: dict[str, Any], told: dict[str, Any]
+    ) -> Iterator[dict[str, Any]]:  # fmt: skip
+        """The call, if it takes one of these arms; which shows where some programs of each launch run."""
+        if not left:
+            return
+        before = set(arms.taken)
+        self._left(given)
+        sampling.sample(0)
+        if new := sorted((arms.taken - before) & left):
+            yield self.trial(given | {"again": False}) | {"arms": new} | told
+
+    def _left(self, given: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], bytes]:
+        """What a call is seen to do and leaves behind, of which few programs run."""
+        sampling.sample(PROGRAMS)
+        kept, self.writer = self.writer, wire.Writer()
+        try:
+            return self.trial(given | {"again": False}), self.writer.manifest, bytes(self.writer.blob)
+        finally:
+            self.writer = kept
+
+    def repeat(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The last call once more, and what the candidate remembers before and after it."""
+        if self._last is None:
+            return {"outcome": "raises", "detail": "", "before": "", "after": ""}
+        before = self.remembered()
+        report = self.trial(given | {"again": True})
+        return report | {"before": before, "after": self.remembered()}
+
+    def remembered(self, values: bool = True) -> str:
+        """See ``kdata.verify.candidate.state``; "" where the last call failed."""
+        last = self._last
+        if last is None:
+            return ""
+        leaves = torch.utils._pytree.tree_leaves((last.inputs, last.outputs))
+        with _engine.ledger.move():
+            leaves += last.model.state_dict(keep_vars=True).values()
+            left = (_snapshot.added() if _snapshot else []) + (_engine.left() if values else [])
+            return fingerprint(self.module, last.model, {id(t) for t in leaves}, left, values)
+
+    def _unfilled(self, given: dict[str, Any], watch: Watch) -> dict[str, Any]:
+        """Call once on tensors without memory, while no kernel runs."""
+        _engine.ledger.behaviour = "skip"
+        reader, writer = Blank(given["manifest"], b""), wire.Outline()
+        with pretence.unfilled():
+            with pretence.left_blank():
+                model = build(self.module, reader, given)
+            with watch:
+                if self.mode == "eval":
+                    model.eval()
+                watch.let_count(model)
+            outputs = forward(model, reader.read(given["inputs"]), watch, "off")
+        with _engine.ledger.move():
+            return {"outputs": writer.write(outputs), "outline": writer.manifest}
+
+    def _call(self, given: dict[str, Any], watch: Watch, last: Last | None) -> dict[str, Any]:
+        model = last.model if last else build(self.module, self.reader, given)
+        if "dtype" in given:
+            model.to(getattr(torch, given["dtype"]))
+        state = self.reader.read(given["state"])
+        before = others(state)
+        with watch:  # what is asked of a module before it is called may be overridden, and compute
+            weigh(model, state, before)
+            if last is None:
+                model.to(_engine.device)
+            set_mode(model, given.get("mode", self.mode), turned=last is not None)
+            own = [*model.parameters(), *model.buffers()]
+            watch.let_count(model)
+        if last is None:
+            rehome(own, _engine.device)
+        inputs = self.reader.read(given["inputs"])
+        if last:
+            inputs = refill(last.inputs, inputs)
+        ledger = _engine.ledger
+        way = given.get("way", "")
+        if way:
+            with ledger.move():
+                inputs = ways.handed(way, given["place"], inputs)
+                if way in ways.DTYPES:
+                    model.to(getattr(torch, way))
+        if given.get("gradients") == "on":
+            want_gradients(inputs)
+        held = torch.utils._pytree.tree_leaves([inputs, own])
+        held = [t for t in held if isinstance(t, torch.Tensor)]
+        watch.layout = Layout(given["layout"], held) if given.get("layout") else None
+        ledger.made = Made(held, ledger.move) if given.get("made") else None
+        drawn = torch.get_rng_state()
+        call = partial(derive, model, given) if "gradient" in given else model
+        calling = given.get("gradients", "on" if way == "derived" else "off")
+        with ways.around(way):
+            outputs = ways.plain(way, forward(call, inputs, watch, calling))
+        random = not torch.equal(drawn, torch.get_rng_state())
+        with CALLING[calling]():  # whatever completes its work when it is read does so as in the call
+            return self._report(model, inputs, outputs, watch, last) | {"random": random}
+
+    def _sampled(self, outputs: Any) -> dict[str, Any]:
+        """Where the programs that ran have stored something, how many these were, and what one of them stored."""
+        written = self.writer.write(_written(outputs))
+        return {"written": written, "programs": sampling.ran(), "most": _most_written(outputs)}
+
+    def _report(self, model: Any, inputs: list[Any], outputs: Any, watch: Watch, last: Last | None) -> dict[str, Any]:
+        tensors = (t for t in torch.utils._pytree.tree_leaves(inputs) if isinstance(t, torch.Tensor))
+        bars = [t for t in tensors if t.layout is torch.strided]
+        broken = _engine.outside() or watch.out_of_bounds() or not all(intact(t) for t in bars)
+        with _engine.ledger.move():
+            write = self.writer.write
+            try:  # outputs first: what comes later may run code of the candidate's, and must not complete them
+                held: dict[str, Any] = {"outputs": write(outputs), "earlier": write(last.outputs) if last else None}
+            except wire.NotPlainError as error:
+                raise StopTrialError("structure", f"it returns {error}") from error
+            held |= {"made": write(_engine.ledger.made.found)} if _engine.ledger.made else {}
+            held |= self._sampled(outputs) if sampling.active() else {}
+            held |= {"inputs": write(inputs), "state": write(dict(model.state_dict())), "out_of_bounds": broken}
+            held |= {"racing": _engine.racing()}
+        self._last = Last(model, inputs, outputs)
+        return held
+
+
+def _most_written(outputs: Any) -> int:
+    """Elements of an only output that one program has stored; 0 where there are more, or it is no plain tensor."""
+    plain = isinstance(outputs, torch.Tensor) and outputs.is_contiguous()
+    return sampling.most_written(outputs) if plain else 0
+
+
+def _written(outputs: Any) -> Any:
+    """Which elements of each output the programs that ran have stored."""
+    return torch.utils._pytree.tree_map_only(torch.Tensor, sampling.written, outputs)
+
+
+def forward(model: Any, inputs: list[Any], watch: Watch, gradients: str) -> Any:
+    """One call of a model, watched.
+
+    Raises:
+        StopTrialError: it ended early.
+    """
+    _watches.append(watch)
+    _engine.ledger.calling = True
+    try:
+        with CALLING[gradients](), watch:
+            outputs = model(*inputs)
+            _engine.settle()
+            return outputs
+    except InjectedError as error:
+        raise StopTrialError("fault", line(error)) from error
+    except (SystemExit, KeyboardInterrupt, GeneratorExit) as error:
+        raise StopTrialError("raises", line(error)) from error
+    except Exception as error:
+        if _engine.outside() or "illegal memory access" in str(error):
+            raise StopTrialError("out of bounds", line(error)) from error
+        memory = isinstance(error, MemoryError) or any(words in str(error) for words in OUT_OF_MEMORY)
+        raise StopTrialError("memory" if memory else "raises", line(error)) from error
+    finally:
+        _engine.ledger.calling = False
+        _watches.pop()

@@ -1,0 +1,127 @@
+"""Ways to hand a forward the same values that its trials do not: other memory, other switches. In the host's child.
+
+A wrapper may ask about each of them, and do something else there; which it does is seen by ``candidate.arms``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_flatten, tree_map_only, tree_unflatten
+
+MOST = 4  # inputs that are handed over so, one after another
+SEED = 42
+
+
+class Kind(Tensor):
+    """A tensor of another class, as frameworks have them."""
+
+
+def _strided(tensor: Tensor) -> Tensor:
+    return torch.stack([tensor, tensor], -1)[..., 0]
+
+
+def _offset(tensor: Tensor) -> Tensor:
+    room = tensor.new_zeros(tensor.numel() + 2)[1:-1].view(tensor.shape)
+    return room.copy_(tensor)
+
+
+def _transposed(tensor: Tensor) -> Tensor:
+    return tensor.mT.contiguous().mT if tensor.ndim > 1 else tensor
+
+
+def _padded(tensor: Tensor) -> Tensor:
+    room = tensor.new_zeros((*tensor.shape[:-1], tensor.shape[-1] + 1))[..., :-1] if tensor.ndim > 1 else tensor
+    return room.copy_(tensor) if tensor.ndim > 1 else tensor
+
+
+def _channels_last(tensor: Tensor) -> Tensor:
+    return tensor.contiguous(memory_format=torch.channels_last) if tensor.ndim == 4 else tensor
+
+
+def _derived(tensor: Tensor) -> Tensor:
+    return tensor.requires_grad_() * 1 if tensor.is_floating_point() else tensor
+
+
+def _parameter(tensor: Tensor) -> Tensor:
+    if not tensor.is_floating_point():
+        return tensor
+    parameter = nn.Parameter(tensor)
+    parameter.grad = torch.zeros_like(tensor)
+    return parameter
+
+
+def _inferred(tensor: Tensor) -> Tensor:
+    with torch.inference_mode():
+        return tensor.clone()
+
+
+TENSORS: dict[str, Callable[[Tensor], Tensor]] = {
+    "strided": _strided, "offset": _offset, "transposed": _transposed, "padded": _padded,
+    "channels last": _channels_last,
+    "derived": _derived, "parameter": _parameter, "inferred": _inferred, "kind": lambda t: t.as_subclass(Kind),
+}  # fmt: skip
+DTYPES = ("float64", "float16", "bfloat16")
+
+
+def count(way: str, inputs: Any) -> int:
+    """How many calls a way comes to: one an input, where it is about inputs."""
+    tensors = [t for t in tree_flatten(inputs)[0] if isinstance(t, Tensor)]
+    return min(len(tensors), MOST) if way in TENSORS else 1
+
+
+def handed(way: str, number: int, inputs: Any) -> Any:
+    """The inputs, of which one, or all that have a fraction, are handed over so."""
+    leaves, form = tree_flatten(inputs)
+    places = [n for n, t in enumerate(leaves) if isinstance(t, Tensor)]
+    if way in TENSORS:
+        place = places[number]
+        leaves[place] = TENSORS[way](leaves[place])
+    elif way in DTYPES:
+        dtype = getattr(torch, way)
+        leaves = [t.to(dtype) if isinstance(t, Tensor) and t.is_floating_point() else t for t in leaves]
+    return tree_unflatten(leaves, form)
+
+
+def plain(way: str, outputs: Any) -> Any:
+    """What came back, with tensors of the other class as ordinary ones."""
+    return tree_map_only(Kind, lambda t: t.as_subclass(Tensor), outputs) if way == "kind" else outputs
+
+
+def around(way: str) -> AbstractContextManager[None]:
+    """What holds while the forward runs."""
+    return {"autocast": _autocast, "switches": _switched}.get(way, contextlib.nullcontext)()
+
+
+@contextlib.contextmanager
+def _autocast() -> Iterator[None]:
+    devices = ("cpu", "cuda")
+    before = [(torch.is_autocast_enabled(d), torch.get_autocast_dtype(d)) for d in devices]
+    for device in devices:
+        torch.set_autocast_enabled(device, True)
+        torch.set_autocast_dtype(device, torch.float16)
+    try:
+        yield
+    finally:
+        for device, (enabled, dtype) in zip(devices, before, strict=True):
+            torch.set_autocast_enabled(device, enabled)
+            torch.set_autocast_dtype(device, dtype)
+        torch.clear_autocast_cache()
+
+
+@contextlib.contextmanager
+def _switched() -> Iterator[None]:
+    before = torch.get_default_dtype(), torch.are_deterministic_algorithms_enabled()
+    torch.set_default_dtype(torch.float64)
+    torch.use_deterministic_algorithms(True)
+    torch.default_generator.manual_seed(SEED)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before[0])
+        torch.use_deterministic_algorithms(before[1])

@@ -1,0 +1,1 @@
+"""Candidates' kernels compiled for GPUs that are not here."""

@@ -1,0 +1,1 @@
+"""Triton's interpreter, mended, hastened and watched, and the GPU that is not there."""

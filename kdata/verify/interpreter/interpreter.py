@@ -1,0 +1,345 @@
+"""Triton's interpreter, mended where it would fail honest kernels. In the host's child.
+
+Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py``:
+
+- bfloat16 is held as uint16 and arithmetic works on the bits: computed in float32 here, rounded to nearest even.
+- float32 to bfloat16 truncates: rounded to nearest even here; constants in bfloat16 cannot be made: they can here.
+- ``tl.sum``, ``tl.max`` and ``tl.min`` of bfloat16 take its bits for numbers: they take the numbers here.
+- numbers with a fraction stay Python's, so that ``eps.to(tl.float32)`` fails: they are float32 here, as on a GPU; and a
+  dtype that is handed to another function is no ``constexpr``: it has its ``value`` here.
+- ``x < 0`` of a number says it is of the number's type, so that it becomes one beside a block: it stays true or false.
+- ``tl.maximum``/``tl.minimum`` spread NaN unless told to: on a GPU they return the other operand.
+- ``tl.reduce``/``tl.associative_scan`` with a combine function of one's own call it once an element: whole slices here,
+  in the order of the elements.
+- ``autotune`` times kernels on a GPU: here configurations take turns.
+- memory is not protected, so a kernel that runs past its tensors kills the process or meets luck: checked here.
+- programs run one after another, first to last, so that a kernel whose programs race is right: here the order can be
+  turned round, and ``kdata.verify.interpreter.races`` sees one program load what another stored.
+- the masks of block pointers and of tensor descriptors are no values of the language: they are here.
+- a kernel's ``"tl.constexpr"`` in quotes is none there: it is here.
+- ``and``, ``or``, ``not``, ``min`` and ``max`` are read as Python reads them: see ``interpreter.rewriting``.
+- ``libdevice`` is not there: see ``kdata.verify.interpreter.libdevice``.
+- ``tl.dot`` is exact whatever its ``input_precision``: asked for tf32, its factors are rounded to tf32 here (its older
+  ``allow_tf32``, which the default overrules, asks for it, too); where nothing is asked for it is fp32's, as the track
+  is that is judged.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import Any
+
+import numpy as np
+import triton
+import triton.language as tl
+from triton._C.libtriton import ir
+from triton.runtime import autotuner, interpreter
+
+from kdata.verify.interpreter import haste, libdevice, races, reductions, rewriting
+
+Array = np.ndarray[Any, np.dtype[Any]]
+_turn = 0
+_choices = 0  # configurations of the autotuner that has most of them
+_ranges: list[tuple[int, int]] = []  # memory that the running kernel was given
+_violations: list[str] = []
+_backwards = False  # the programs of a grid run last to first
+_waiting = False  # kernels of this process wait for other programs, so an order is theirs to ask for
+
+
+def mend() -> None:
+    """Apply all mends, once a process. ``TRITON_INTERPRET=1`` must have been set before triton was imported."""
+    if not triton.knobs.runtime.interpret:
+        raise RuntimeError("TRITON_INTERPRET=1 must be set before triton is imported")
+    np.seterr(all="ignore")
+    haste.hasten()
+    rewriting.install()
+    _mend_bfloat16()
+    _mend_arguments()
+    _mend_masks()
+    hear_older_precision()
+    libdevice.teach()
+    builder: Any = interpreter.InterpreterBuilder
+    builder.create_maxnumf = lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmax)
+    builder.create_minnumf = lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmin)
+    _reduce_bfloat16(reductions.mend())
+    vars(autotuner)["Autotuner"]._bench = _bench
+    _forget_choices()
+    _choose_order(builder)
+    for name, pointer, mask in (
+        ("create_masked_load", 0, 1),
+        ("create_masked_store", 0, 2),
+        ("create_atomic_rmw", 1, 3),
+    ):
+        _check_bounds(builder, name, pointer, mask)
+    races.watch(_ranges)
+
+
+def give(ranges: list[tuple[int, int]]) -> None:
+    """The memory that the next kernel may touch, as pairs of first and last-but-one address."""
+    _ranges[:] = ranges
+
+
+def violations() -> list[str]:
+    """What kernels did outside their memory since this was last asked."""
+    found = list(_violations)
+    _violations.clear()
+    return found
+
+
+def _check_bounds(builder: Any, name: str, pointer: int, mask: int) -> None:
+    original = getattr(builder, name)
+
+    def method(self: Any, *arguments: Any, **named: Any) -> Any:
+        addresses, wanted = arguments[pointer].data, arguments[mask].data
+        size = max(1, arguments[pointer].get_element_ty().primitive_bitwidth // 8)
+        if wanted.any() and not _inside(addresses if wanted.all() else addresses[wanted], size):
+            _violations.append(f"program {self.grid_idx} {name.split('_')[-1]}s outside the tensors it was given")
+            raise IndexError(_violations[-1])
+        return original(self, *arguments, **named)
+
+    setattr(builder, name, method)
+
+
+def _inside(addresses: Array, size: int) -> bool:
+    low, high = int(addresses.min()), int(addresses.max()) + size
+    if any(first <= low and high <= end for first, end in _ranges):
+        return True
+    right = np.zeros(addresses.shape, bool)
+    for first, end in _ranges:
+        right |= (addresses >= first) & (addresses + np.uint64(size) <= end)
+    return bool(right.all())
+
+
+def take_turn(number: int) -> None:
+    """Which of an autotuner's configurations the next new key gets."""
+    global _turn
+    _turn = number
+
+
+def choices() -> int:
+    """Turns after which every configuration has been seen, as far as autotuners have chosen."""
+    return _choices
+
+
+def turn_round(backwards: bool) -> None:
+    """Whether programs run last to first from here on. Kernels that wait for each other keep their order."""
+    global _backwards
+    _backwards = backwards
+
+
+def _choose_order(builder: Any) -> None:
+    step, cas, load = builder.set_grid_idx, builder.create_atomic_cas, builder.create_masked_load
+
+    def set_grid_idx(self: Any, x: int, y: int, z: int) -> None:
+        if _backwards and not _waiting:
+            x, y, z = (n - 1 - i for n, i in zip(self.grid_dim, (x, y, z), strict=True))
+        step(self, x, y, z)
+
+    def create_atomic_cas(self: Any, *arguments: Any) -> Any:
+        global _waiting
+        _waiting = True
+        return cas(self, *arguments)
+
+    def create_masked_load(self: Any, *arguments: Any, **named: Any) -> Any:
+        global _waiting
+        _waiting = _waiting or arguments[-1] is True  # volatile: it waits for another program's flag
+        return load(self, *arguments, **named)
+
+    builder.set_grid_idx, builder.create_atomic_cas = set_grid_idx, create_atomic_cas
+    builder.create_masked_load = create_masked_load
+
+
+def _forget_choices() -> None:
+    """Let every turn of ``take_turn`` bring another configuration, not every new key only."""
+    tuner: Any = vars(autotuner)["Autotuner"]
+    run = tuner.run
+
+    def chosen(self: Any, *arguments: Any, **more: Any) -> Any:
+        if vars(self).get("_turn") != _turn:
+            self._turn = _turn
+            self.cache.clear()
+        return run(self, *arguments, **more)
+
+    tuner.run = chosen
+
+
+def _bench(self: Any, *_args: Any, config: Any, **_meta: Any) -> list[float]:
+    global _choices
+    _choices = max(_choices, len(self.configs))
+    chosen = self.configs[_turn % len(self.configs)]
+    return [0.0 if config is chosen else 1.0] * 3
+
+
+def _round_bfloat16(data: Array) -> Array:
+    """float32 to the bits of bfloat16, to nearest even; NaN stays NaN."""
+    bits = np.ascontiguousarray(data, dtype=np.float32).view(np.uint32)
+    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
+    return np.where(np.isnan(data), np.uint32(0x7FC0), rounded).astype(np.uint16)
+
+
+def _round_tf32(data: Array) -> Array:
+    """float32 with ten bits of fraction, to nearest even; NaN stays NaN."""
+    bits = np.ascontiguousarray(data).view(np.uint32)
+    rounded = (bits + np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))) & np.uint32(0xFFFFE000)
+    return np.where(np.isnan(data), data, rounded.view(np.float32))
+
+
+def _widen_bfloat16(data: Array) -> Array:
+    return (np.ascontiguousarray(data).astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def _mend_bfloat16() -> None:
+    builder: Any = interpreter.InterpreterBuilder
+    handle: Any = interpreter.TensorHandle
+    bfloat16 = tl.bfloat16
+
+    def wide(value: Any) -> Any:
+        is_half = (
+            isinstance(value, handle) and value.dtype.scalar == bfloat16 and not hasattr(value.dtype, "element_ty")
+        )
+        return handle(_widen_bfloat16(value.data), tl.float32) if is_half else value
+
+    def around(name: str) -> None:
+        original = getattr(builder, name)
+
+        def method(self: Any, *values: Any) -> Any:
+            for value in values:
+                if isinstance(value, handle) and value.dtype.name == "bf16":
+                    break
+            else:
+                return original(self, *values)
+            widened = [wide(v) for v in values]
+            result = original(self, *widened)
+            if result.data.dtype != np.float32:
+                return result
+            return handle(_round_bfloat16(result.data), bfloat16)
+
+        setattr(builder, name, method)
+
+    builder.get_bf16 = lambda _, value: handle(_round_bfloat16(np.array([value], np.float32)), bfloat16)
+    for name in ("binary_op", "unary_op", "create_fma", "create_fabs", "create_rsqrt", "create_erf", "create_clampf"):
+        around(name)
+    _mend_casts(builder, handle)
+    dot = builder.create_dot
+
+    def create_dot(self: Any, a: Any, b: Any, d: Any, precision: Any, imprecise: Any) -> Any:
+        factors = wide(a), wide(b)
+        if precision == ir.INPUT_PRECISION.TF32:
+            factors = tuple(handle(_round_tf32(f.data), f.dtype) if f.data.dtype == np.float32 else f for f in factors)
+        return dot(self, *factors, d, precision, imprecise)
+
+    builder.create_dot = create_dot
+
+
+def _reduce_bfloat16(reduce: Any) -> None:
+    def narrow(self: Any, value: Any) -> Any:
+        if value.dtype.scalar != tl.float32:  # an index
+            return value
+        bits = _round_bfloat16(value.handle.data)
+        return self.to_tensor(bits if value.type.is_block() else bits.item(), tl.bfloat16)
+
+    def around(name: str) -> None:
+        original = getattr(reduce, name)
+
+        def method(self: Any, given: Any, *more: Any, **options: Any) -> Any:
+            value = given[0] if isinstance(given, tuple) else given
+            if value.dtype.scalar != tl.bfloat16:
+                return original(self, given, *more, **options)
+            found = original(self, self.to_tensor(_widen_bfloat16(value.handle.data), tl.float32), *more, **options)
+            return tuple(narrow(self, f) for f in found) if isinstance(found, tuple) else narrow(self, found)
+
+        setattr(reduce, name, method)
+
+    around("sum")
+    around("min_max")
+
+
+def _mend_arguments() -> None:
+    whole: Any = interpreter
+    convert, handle = whole._implicit_cvt, whole.TensorHandle
+
+    def implicit(argument: Any) -> Any:
+        if type(argument) is float:
+            return tl.tensor(handle(np.array([argument], np.float32), tl.float32), tl.float32)
+        return convert(argument)
+
+    whole._implicit_cvt = implicit
+    executor = whole.GridExecutor
+    prepare = executor.__init__
+
+    def init(self: Any, function: Any, names: Any, *more: Any) -> None:
+        prepare(self, function, names, *more)
+        self.constexprs = [n for n in names if "constexpr" in str(function.__annotations__.get(n, ""))]
+
+    executor.__init__ = init
+    dtype: Any = tl.dtype
+    dtype.value = property(lambda self: self)
+    builder: Any = interpreter.InterpreterBuilder
+    splat = builder.create_splat
+
+    def create_splat(self: Any, kind: Any, value: Any) -> Any:
+        if value.data.dtype == np.bool_:  # a comparison's answer, said to be of its operands' type
+            return handle(np.full(kind.shape, value.data.reshape(-1)[0]), tl.int1)
+        return splat(self, kind, value)
+
+    builder.create_splat = create_splat
+
+
+def hear_older_precision() -> None:
+    """Let ``allow_tf32`` ask for what it says, though the default for where nothing is asked for is set."""
+    language: Any = tl.core
+    original = language.dot
+
+    @language.builtin  # type: ignore[untyped-decorator]  # triton says no types
+    @wraps(original)
+    def dot(*given: Any, **more: Any) -> Any:
+        asked = more.pop("allow_tf32", given[4] if len(given) > 4 else None)
+        asked = getattr(asked, "value", asked)
+        if asked is None:
+            return original(*given, **more)
+        names = ("max_num_imprecise_acc", "out_dtype")
+        more |= {"input_precision": "tf32" if asked else "ieee"} | dict(zip(names, given[5:], strict=False))
+        return original(*given[:3], **more)
+
+    tl.dot = language.dot = dot
+
+
+def _mend_masks() -> None:
+    whole: Any = interpreter
+
+    def around(kind: Any) -> None:
+        original = kind.materialize_pointers
+
+        def materialize_pointers(self: Any, *arguments: Any) -> Any:
+            pointers, mask = original(self, *arguments)
+            return pointers, whole.TensorHandle(mask, tl.int1) if isinstance(mask, np.ndarray) else mask
+
+        kind.materialize_pointers = materialize_pointers
+
+    for name in ("BlockPointerHandle", "TensorDescHandle"):  # the former is gone from triton 3.9
+        if name in vars(whole):
+            around(vars(whole)[name])
+
+
+def _mend_casts(builder: Any, handle: Any) -> None:
+    cast = builder.cast_impl
+
+    def cast_impl(self: Any, source: Any, target: Any) -> Any:
+        before, after = source.dtype.scalar, target.scalar
+        if before == tl.bfloat16:
+            source = handle(_widen_bfloat16(source.data), tl.float32)
+            if after == tl.float32:
+                return source
+        if after == tl.bfloat16:
+            return handle(_round_bfloat16(source.data.astype(np.float32)), tl.bfloat16)
+        return cast(self, source, target)
+
+    convert = builder.create_fp_to_fp
+
+    def create_fp_to_fp(self: Any, source: Any, target: Any, rounding: Any) -> Any:
+        standard = {tl.float16, tl.bfloat16, tl.float32, tl.float64}
+        if source.dtype.scalar in standard and target.scalar in standard:
+            return cast_impl(self, source, target)
+        return convert(self, source, target, rounding)
+
+    builder.cast_impl, builder.create_fp_to_fp = cast_impl, create_fp_to_fp

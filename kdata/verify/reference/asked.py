@@ -1,0 +1,87 @@
+"""Inputs that hold what the reference itself asks about, and integers that are large. In the reference's child only.
+
+A task draws labels that all count, numbers that all are numbers and integers that are small. A reference that compares
+labels with -1, or replaces NaN, says what the answer is where they are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
+
+from kdata.verify.reference.draws import draw
+from kdata.verify.reference.probe import Asks
+
+SHARE = 0.125  # of an input's elements that are replaced
+MOST = 4  # numbers that are tried
+STEP = 8  # by which integers are multiplied at first, to see whether shapes follow from them
+BITS = 28  # of the largest integers: sums of some are beyond 32 bits, and labels that are cast to so many are not
+Change = Callable[[list[Any]], list[Any] | None]
+
+
+def changes(inputs: list[Any], asks: Asks, generator: torch.Generator) -> Iterator[Change]:
+    """What to change in the inputs, one after another: signs of zeros, numbers asked about, NaN and infinities."""
+    if asks.signs:
+        yield lambda held: _zeros(held, generator)
+    yield from replaced(inputs, sorted(asks.numbers)[:MOST], generator)
+    if asks.oddities:
+        yield lambda held: draw("nonfinite", held, generator)
+
+
+def replaced(inputs: list[Any], numbers: list[int], generator: torch.Generator) -> Iterator[Change]:
+    """For each number and each input of integers: some of its elements become that number."""
+    places = [n for n, leaf in enumerate(tree_leaves(inputs)) if integral(leaf)]
+    for number in numbers:
+        yield from (partial(_with, place=place, number=number, generator=generator) for place in places)
+
+
+def larger(inputs: list[Any]) -> Iterator[tuple[Change, Change]]:
+    """For each input of integers beyond zero and one how it is made a little larger, and how very large."""
+    for place, leaf in enumerate(tree_leaves(inputs)):
+        if integral(leaf) and int(leaf.abs().max()) > 1:
+            factor = (1 << min(BITS, torch.iinfo(leaf.dtype).bits - 2)) // int(leaf.abs().max())
+            if factor > STEP:
+                yield partial(_times, place=place, factor=STEP), partial(_times, place=place, factor=factor)
+
+
+def integral(value: Any) -> bool:
+    """Whether it is a tensor of integers that holds any."""
+    plain = isinstance(value, Tensor) and not (value.is_floating_point() or value.is_complex())
+    return plain and value.dtype is not torch.bool and value.numel() > 0
+
+
+def _with(inputs: list[Any], place: int, number: int, generator: torch.Generator) -> list[Any] | None:
+    leaves, form = tree_flatten(inputs)
+    limits = torch.iinfo(leaves[place].dtype)
+    if not limits.min <= number <= limits.max:
+        return None
+    chosen = torch.rand(leaves[place].shape, generator=generator) < SHARE
+    chosen.view(-1)[chosen.numel() // 2] = True
+    leaves[place] = leaves[place].masked_fill(chosen, number)
+    changed: list[Any] = tree_unflatten(leaves, form)
+    return changed
+
+
+def _times(inputs: list[Any], place: int, factor: int) -> list[Any]:
+    leaves, form = tree_flatten(inputs)
+    leaves[place] = leaves[place] * factor
+    changed: list[Any] = tree_unflatten(leaves, form)
+    return changed
+
+
+def _zeros(inputs: list[Any], generator: torch.Generator) -> list[Any]:
+    """Some elements become zero, of either sign."""
+
+    def change(tensor: Any) -> Any:
+        if not (isinstance(tensor, Tensor) and tensor.is_floating_point()):
+            return tensor
+        drawn = torch.rand(tensor.shape, generator=generator)
+        return tensor.masked_fill(drawn < 2 * SHARE, 0.0).masked_fill(drawn < SHARE, -0.0)
+
+    changed: list[Any] = tree_map(change, inputs)
+    return changed

@@ -1,0 +1,98 @@
+"""The reference given tensors of other ranks, or of few elements, or none. In the reference's child.
+
+No task promises these, but where a candidate asks for them, what it answers there must be what the reference does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_map_only
+
+from kdata.task import Program
+from kdata.verify.reference.faults import answered
+from kdata.verify.reference.reference import Reference
+from kdata.verify.reference.variants import Variant
+from kdata.verify.scratch import GIVEN, KEPT
+
+DEEPER, DIMENSIONS = 3, 4  # ranks above the task's own, and dimensions that are cut
+STYLE = "elsewhere"
+
+
+def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    """Run the reference at its first sizes on tensors of other shapes.
+
+    ``payload``: as ``reference.reference.answer`` takes it, and mode, base (sizes), counts (elements that a
+    dimension is cut to) and ranks (whether dimensions are added and taken).
+    """
+    torch.set_num_threads(1)
+    return answered(lambda: Elsewhere(payload).run(scratch))
+
+
+class Elsewhere(Reference):
+    """One task's reference where the task does not ask for it."""
+
+    def __init__(self, payload: dict[str, Any]) -> None:
+        super().__init__(payload)
+        self.mode, self._slim = payload["mode"], True
+        self._base: dict[str, int] = payload["base"]
+        self._counts: list[int] = payload["counts"]
+        self._ranks: bool = payload["ranks"]
+        self._inputs: list[Any] = []
+
+    def run(self, scratch: Path) -> dict[str, Any]:
+        """Everything."""
+        run = self.prober.forward(self._base)
+        trials: list[dict[str, Any]] = []
+        if run is not None:
+            for inputs in self._shaped(self.prober.program(self._base).inputs()):
+                self._inputs = inputs
+                with contextlib.suppress(Exception):  # it does not take such tensors: then no candidate need
+                    trial = self._trial(0, Variant(STYLE, self._base, run), self.seeds[0], STYLE)
+                    trials += [trial] if trial is not None else []
+        (scratch / GIVEN).write_bytes(bytes(self.given.blob))
+        (scratch / KEPT).write_bytes(bytes(self.kept.blob))
+        return {"mode": self.mode, "variants": [{"kind": STYLE, "sizes": ""}], "trials": trials, "otherwise": [],
+                "own": None, "unused": [], "base": self._base, "grows": {},
+                "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
+
+    def _draw(
+        self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+    ) -> tuple[str, list[Any] | None]:
+        return STYLE, self._inputs
+
+    def _shaped(self, inputs: list[Any]) -> Iterator[list[Any]]:
+        """The inputs in other shapes."""
+        first = next((t for t in inputs if isinstance(t, Tensor)), None)
+        if first is None:
+            return
+        for dim in range(min(first.ndim, DIMENSIONS)):
+            for count in self._counts:
+                if count < first.shape[dim]:
+                    yield [_cut(value, dim, first.shape[dim], count) for value in inputs]
+        if not self._ranks:
+            return
+        for more in range(1, DEEPER + 1):
+            yield tree_map_only(Tensor, partial(_deeper, more=more), inputs)
+        if first.ndim > 1:
+            yield tree_map_only(Tensor, lambda t: t[0].contiguous() if t.ndim > 1 else t, inputs)
+
+
+def _deeper(tensor: Tensor, more: int) -> Tensor:
+    return tensor[(None,) * more].contiguous()
+
+
+def _cut(value: Any, dim: int, size: int, count: int) -> Any:
+    """A tensor, or several, of which this dimension has so many elements if it has as many as the first one's."""
+
+    def cut(tensor: Tensor) -> Tensor:
+        fits = tensor.ndim > dim and tensor.shape[dim] == size
+        return tensor.narrow(dim, 0, count).contiguous() if fits else tensor
+
+    return tree_map_only(Tensor, cut, value)

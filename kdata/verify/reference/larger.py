@@ -1,0 +1,148 @@
+"""The reference at sizes beyond those at which candidates were judged. In the reference's child.
+
+Of each there is an outline (``candidate.unfilled``), and a trial where there are few enough elements to compute.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+from itertools import combinations, islice
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from kdata.task import sizes
+from kdata.verify.candidate.unfilled import outlined
+from kdata.verify.reference.faults import answered
+from kdata.verify.reference.probe import Run
+from kdata.verify.reference.reference import Reference
+from kdata.verify.reference.variants import Values, Variant
+from kdata.verify.scratch import GIVEN, KEPT
+
+MOST = 24  # sizes
+WORK = 512  # multiplications, filled up to blocks, by 64, that cost what an element does: torch does them, few programs
+NARROW = (2, 3, 1)  # sizes of other dimensions, where one is as large as can be
+SEVERAL = 4  # times the elements of the largest one that is computed, in all
+
+
+def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    """Run the reference at sizes that exceed ``numbers``, or that are its own in one dimension.
+
+    ``payload``: as ``reference.reference.answer`` takes it, and mode, base (sizes of what is judged first, empty
+    where these are the task's own), grows (the sizes that may vary, with the task's own values), numbers, most
+    (elements up to which it is computed).
+    """
+    torch.set_num_threads(1)
+    return answered(lambda: Larger(payload).run(scratch))
+
+
+class Larger(Reference):
+    """One task's reference at larger sizes."""
+
+    def __init__(self, payload: dict[str, Any]) -> None:
+        super().__init__(payload)
+        self.mode, self._slim = payload["mode"], True
+        self._base: Values = payload["base"]
+        self._grows: Values = payload["grows"]
+        self._own: Values = {size.name: size.value for size in sizes(self.source)}
+        self._numbers, self._limit = payload["numbers"], payload["most"]
+
+    def run(self, scratch: Path) -> dict[str, Any]:
+        """Everything."""
+        outlines: list[dict[str, Any]] = []
+        variants: list[Variant] = []
+        trials: list[dict[str, Any]] = []
+        left = SEVERAL * self._limit
+        for axis, values, run in islice(self._sizes(), MOST):
+            variant = Variant("beyond", values, run)
+            with contextlib.suppress(Exception):  # it does not run on tensors without memory: nothing is known
+                outline = outlined(self.prober.program(values), self.entry_point, self.mode == "train")
+                outlines.append(outline | {"sizes": variant.label})
+            variant = self._narrowed(axis, variant)
+            elements = _elements(variant.run)
+            if elements <= min(left, self._limit):
+                left -= elements
+                with contextlib.suppress(IndexError, RuntimeError, ValueError):  # its own draws may not fit such sizes
+                    trial = self._trial(len(variants), variant, self.seeds[0], "tailed natural")
+                    trials += [trial] if trial is not None else []
+                    variants.append(variant)
+        (scratch / GIVEN).write_bytes(bytes(self.given.blob))
+        (scratch / KEPT).write_bytes(bytes(self.kept.blob))
+        return {"mode": self.mode, "variants": [{"kind": v.kind, "sizes": v.label} for v in variants],
+                "trials": trials, "outlines": outlines, "otherwise": [], "own": None, "unused": [],
+                "base": self._base, "grows": self._grows,
+                "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
+
+    def _narrowed(self, axis: list[str], variant: Variant) -> Variant:
+        """The same, or where that is too much to compute, with least in the dimensions that are not ``axis``."""
+        if _elements(variant.run) <= self._limit:
+            return variant
+        others = [name for name in self._grows if name not in axis]
+        tried = (variant.values | dict.fromkeys(others, size) for size in NARROW)
+        runs = ((values, self.prober.forward(values, real=False)) for values in (tried if others else ()))
+        return next((Variant("beyond", values, run) for values, run in runs if run is not None), variant)
+
+    def _sizes(self) -> Iterator[tuple[list[str], Values, Run]]:
+        """An axis and sizes at which the reference runs, each once, and what it does there."""
+        seen: list[Values] = []
+        for axis in self._axes():
+            for wish in self._wishes(axis):
+                tried = ((values, self.prober.forward(values, real=False)) for values in self._near(axis, wish))
+                values, run = next((found for found in tried if found[1]), ({}, None))
+                if run is not None and values not in seen:
+                    seen.append(values)
+                    yield axis, values, run
+
+    def _axes(self) -> list[list[str]]:
+        """Names that take one value, the first axis and the last one first."""
+        axes: dict[tuple[int, int], list[str]] = {}
+        for name, own in self._grows.items():
+            axes.setdefault((own, self._base.get(name, own)), []).append(name)
+        ordered = list(axes.values())
+        return ordered[:1] + ordered[1:][::-1] + self._apart()
+
+    def _apart(self) -> list[list[str]]:
+        """Names that were scaled down, each in the smallest group that may have its own value while others have not.
+
+        So the terms of a layer's products are as many as its own, or its columns, and not both at once.
+        """
+        scaled = [name for name, value in self._base.items() if self._own.get(name, value) > value]
+        groups: list[list[str]] = []
+        for count in (1, 2):
+            for names in islice(combinations(scaled, count), MOST):
+                new = not set(names) & {name for group in groups for name in group}
+                values = {name: self._own[name] for name in names}
+                if new and self.prober.forward(self._base | values, real=False):
+                    groups.append([*names])
+        return groups
+
+    def _wishes(self, axis: list[str]) -> list[int]:
+        """Values of an axis: its own; such that it exceeds a number, or that the largest input's elements do."""
+        own, base = self._own[axis[0]], self._base.get(axis[0], self._own[axis[0]])
+        most = own if self._base else math.inf
+        wishes = [own] if own != base else []
+        for number in self._numbers:
+            wishes += [number + 1, *self._holding(axis, base, number)]
+        return [wish for wish in dict.fromkeys(wishes) if 2 * base < wish <= most]
+
+    def _holding(self, axis: list[str], value: int, number: int) -> list[int]:
+        """The least value of an axis with which an input has more elements than ``number``."""
+        runs = [self.prober.shapes(self._base | dict.fromkeys(axis, value * n)) for n in (1, 2)]
+        one, two = (max((math.prod(s) for s in run.shapes), default=0) if run else 0 for run in runs)
+        if not 0 < one < two:
+            return []
+        return [math.ceil(value * (number / one) ** (1 / math.log2(two / one))) + 1]
+
+    def _near(self, axis: list[str], wish: int) -> Iterator[Values]:
+        """The wish and, for a task that asks for multiples, what is a little larger."""
+        base = self._base.get(axis[0], self._own[axis[0]])
+        for value in dict.fromkeys((wish, -(-wish // 2) * 2, -(-wish // base) * base)):
+            yield self._base | dict.fromkeys(axis, value)
+
+
+def _elements(run: Run) -> int:
+    """What computing it costs, in elements."""
+    return max(run.elements, run.cost.largest, run.cost.work // WORK)

@@ -1,0 +1,193 @@
+"""Inputs of magnitudes from one end of what a reference bears to the other. In the reference's child only.
+
+Kernels that clip, or are wrong above or below some number, are right at the magnitudes that tasks draw. Which others a
+reference bears is found by trying. Where each row of an answer follows from the same row of the inputs, each row has a
+magnitude of its own and is judged by itself, so that one trial sees them all; elsewhere the farthest ones have a trial
+each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_leaves, tree_map
+
+from kdata.verify.reference.draws import HUGE, spared
+from kdata.verify.values import finite, near
+
+# The most telling ones first, for there may be few rows; both ends of a range come before what is between them.
+LADDER = (1e6, 10.0, 1e-12, 50.0, 1e12, 1e-6, 3.0, 1e8, 20.0, 1e5, 100.0, 1e-8, 1e30, 1e3, 1e-30, 1e18)
+FARTHEST = (1e30, 1e12, 1e8, 1e6, 1e5, 1e3, 100.0, 50.0, 20.0, 10.0, 3.0)
+NEAREST = (1e-30, 1e-12, 1e-8, 1e-6)
+WEIGHTS = (1e4, 100.0, 10.0, 1.0)
+LEAST_ROWS = 4
+CLEAR = 10.0  # magnitudes from here on tell what is homogeneous from what is so near zero only
+EQUAL = 1e-6  # relative difference of answers that are the same
+CONDITION = 1e-4  # relative change by an ulp beyond which inputs say nothing about a kernel
+Answer = Callable[[list[Any]], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Answers of one reference to inputs: eager's, the fp64 golden, and eager's to inputs moved by an ulp.
+
+    Each may raise whatever the reference raises.
+    """
+
+    eager: Answer
+    golden: Answer
+    moved: Answer
+
+    def bears(self, inputs: list[Any]) -> bool:
+        """Whether the reference is finite and well-conditioned on these inputs."""
+        try:
+            answer = self.eager(inputs)
+            return finite(answer) and all(near(answer, a(inputs), CONDITION) for a in (self.moved, self.golden))
+        except Exception:  # noqa: BLE001 - outside its domain
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """Inputs whose rows differ in magnitude."""
+
+    inputs: list[Any]
+    scales: list[float]  # of each row
+    homogeneous: bool  # whether answers grow as their inputs do
+
+
+def mixed(inputs: list[Any], measures: Measures) -> Mixed | None:
+    """Each row at a magnitude that the reference bears; None where rows are not independent, or are few.
+
+    Raises:
+        Exception: whatever the reference raises.
+    """
+    usual = measures.eager(inputs)
+    count = _rows(inputs, usual)
+    if count < LEAST_ROWS:
+        return None
+    scales, left = [1.0] * count, iter(_allowed(inputs, LADDER))
+    open_rows = list(range(count))
+    while open_rows and (next_ones := dict(zip(open_rows, left, strict=False))):
+        tried = [next_ones.get(row, scale) for row, scale in enumerate(scales)]
+        borne = _borne(_scaled(inputs, tried), measures, count)
+        scales = [tried[row] if borne[row] else scales[row] for row in range(count)]
+        open_rows = [row for row in open_rows if scales[row] == 1.0]
+    chosen = _scaled(inputs, scales)
+    if all(scale == 1.0 for scale in scales) or not _independent(inputs, chosen, measures, count):
+        return None
+    return Mixed(chosen, scales, _homogeneous(usual, measures.eager(chosen), scales))
+
+
+def uniform(inputs: list[Any], scales: Sequence[float], bears: Callable[[list[Any]], bool]) -> list[Any] | None:
+    """All inputs at the first of some magnitudes that the reference bears; None for none."""
+    tried = (tree_map(_by(inputs, scale), inputs) for scale in _allowed(inputs, scales))
+    return next((changed for changed in tried if bears(changed)), None)
+
+
+def weights(
+    state: dict[str, Any], trained: Sequence[str], generator: torch.Generator
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """Larger and larger weights last, each element of either sign; those of the signs that they have after these."""
+    signs = {name: (2 * torch.randint(0, 2, state[name].shape, generator=generator) - 1) for name in trained}
+    for scale in WEIGHTS:
+        yield state | {name: (state[name] * signs[name] * scale).to(state[name].dtype) for name in trained}
+    yield state | {name: state[name] * CLEAR for name in trained}
+
+
+def _allowed(inputs: list[Any], scales: Sequence[float]) -> list[float]:
+    """The magnitudes that are tried: where some inputs are spared the others are not beyond what a mask is, either."""
+    most = HUGE if spared(tree_leaves(inputs)) else math.inf
+    return [scale for scale in scales if scale <= most]
+
+
+def _by(inputs: list[Any], scale: float) -> Callable[[Any], Any]:
+    leaves = tree_leaves(inputs)
+    still = {id(leaves[n]) for n in spared(leaves)} if scale > 1 else set()
+    return lambda t: t * scale if _floating(t) and id(t) not in still else t
+
+
+def _rows(inputs: list[Any], answer: Any) -> int:
+    """The rows that the first floating input and all of the answer have; 0 where these differ."""
+    leading = next((t.shape[0] for t in tree_leaves(inputs) if _floating(t) and t.ndim > 1), 0)
+    made = [t for t in tree_leaves(answer) if isinstance(t, Tensor)]
+    return leading if made and all(t.ndim and t.shape[0] == leading for t in made) else 0
+
+
+def _scaled(inputs: list[Any], scales: list[float]) -> list[Any]:
+    leaves = tree_leaves(inputs)
+    still = {id(leaves[n]) for n in spared(leaves)}
+
+    def change(tensor: Any) -> Any:
+        if not _floating(tensor) or not tensor.ndim or tensor.shape[0] != len(scales):
+            return tensor
+        kept = [min(scale, 1.0) if id(tensor) in still else scale for scale in scales]
+        return (tensor * _column(kept, tensor)).to(tensor.dtype)
+
+    changed: list[Any] = tree_map(change, inputs)
+    return changed
+
+
+def _column(scales: list[float], like: Tensor) -> Tensor:
+    return torch.tensor(scales, dtype=torch.float64).reshape(-1, *[1] * (like.ndim - 1))
+
+
+def _borne(inputs: list[Any], measures: Measures, count: int) -> list[bool]:
+    """Of which rows the answer is finite and well-conditioned; none where the reference fails."""
+    try:
+        answer = measures.eager(inputs)
+        others = [measures.moved(inputs), measures.golden(inputs)]
+    except Exception:  # noqa: BLE001 - outside its domain
+        return [False] * count
+    return [_alike(answer, others, row) for row in range(count)]
+
+
+def _alike(answer: Any, others: list[Any], row: int) -> bool:
+    own = _row(answer, row)
+    return finite(own) and all(near(own, _row(other, row), CONDITION) for other in others)
+
+
+def _row(answer: Any, row: int) -> Any:
+    return tree_map(lambda t: t[row : row + 1] if isinstance(t, Tensor) else t, answer)
+
+
+def _independent(usual: list[Any], chosen: list[Any], measures: Measures, count: int) -> bool:
+    """Whether every other row's answer stays what it is while the rows between are at their usual magnitude."""
+    whole = measures.eager(chosen)
+    for first in (0, 1):
+        others = tree_map(partial(_interleaved, first=1 - first, count=count), chosen, usual)
+        part = measures.eager(others)
+        if not all(near(_row(whole, row), _row(part, row), EQUAL) for row in range(first, count, 2)):
+            return False
+    return True
+
+
+def _interleaved(one: Any, other: Any, first: int, count: int) -> Any:
+    if not _floating(one) or not one.ndim or one.shape[0] != count:
+        return one
+    mixture = one.clone()
+    mixture[first::2] = other[first::2]
+    return mixture
+
+
+def _homogeneous(usual: Any, answer: Any, scales: list[float]) -> bool:
+    """Whether the answer's rows are the usual ones, times their magnitudes; which must tell, being large."""
+    pairs = zip(tree_leaves(usual), tree_leaves(answer), strict=True)
+    return max(scales) >= CLEAR and all(
+        isinstance(a, Tensor) and a.is_floating_point() and _grown(a, b, scales) for a, b in pairs
+    )
+
+
+def _grown(usual: Tensor, answer: Tensor, scales: list[float]) -> bool:
+    ideal = usual.double() * _column(scales, usual)
+    return all(near(ideal[n], answer[n].double(), CONDITION) for n in range(len(scales)))
+
+
+def _floating(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.is_floating_point() and value.numel() > 0

@@ -1,0 +1,406 @@
+"""The reference's side: what the candidate is given, and what it ought to answer. In a child of its own.
+
+``answer`` is called in the sandbox with the task; no candidate is ever in this process.  Two files come back: what may
+be handed on to the candidate's process, and what stays with the judge.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
+
+from kdata.task import INIT_INPUTS, Program, resize
+from kdata.verify import reasons
+from kdata.verify.candidate.moves import Provenance
+from kdata.verify.candidate.unfilled import outlined
+from kdata.verify.compare import FEW
+from kdata.verify.loading import line
+from kdata.verify.reference.draws import draw, jogged, thinned
+from kdata.verify.reference.faults import TaskFaultError, answered, demand_runnable
+from kdata.verify.reference.probe import Meter, Prober
+from kdata.verify.reference.styles import CONDITIONED, DETAILS, schedule
+from kdata.verify.reference.ties import Ties
+from kdata.verify.reference.variants import TooLargeError, Variant, grown, plan, varying
+from kdata.verify.reference.weights import redraw
+from kdata.verify.scratch import GIVEN, KEPT
+from kdata.verify.values import (
+    CALLING,
+    altered,
+    by_an_ulp,
+    copied,
+    described,
+    doubles,
+    finite,
+    near,
+    same,
+    seed_torch,
+    shifts,
+    span,
+    upcast,
+)
+from kdata.verify.wire import NotPlainError, Writer
+
+CONDITION = 1e-4  # relative change by an ulp beyond which inputs out of the ordinary say nothing about a kernel
+NOTHING = 1e-6  # relative change of an answer that counts as none
+TRIED = 32  # parameters and inputs of which it is asked whether they matter
+WHOLE = 1 << 21  # elements up to which a task is run at its own sizes on real memory without being asked to
+NOISES = 2  # runs with inputs and weights moved by an ulp: how much error is the task's own
+NOISES_OF_FEW = 8  # the same where the answer has few elements, whose errors say little: see kdata.verify.compare
+
+
+def warm() -> None:
+    """Load what torch loads late."""
+    prober = Prober("import torch\nclass Model(torch.nn.Linear): pass\ndef get_init_inputs(): return [4, 4]\n"
+                    "def get_inputs(): return [torch.rand(4, 4)]\n", "Model")  # fmt: skip
+    prober.forward({}, real=False)
+
+
+def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    """Choose the variants, draw weights and inputs, and run the reference on them.
+
+    ``payload``: source, entry_point, variants (how many), seeds (one a draw), level, whole (elements up to which a task
+    is also run at its own sizes), precision.  Returns ``{"fault": [reason, detail]}``
+    or mode, variants, trials and the manifests of the two files.
+    """
+    torch.set_num_threads(1)
+    return answered(lambda: Reference(payload).run(scratch))
+
+
+class Reference:
+    """One task's reference, run at every variant and seed."""
+
+    def __init__(self, payload: dict[str, Any]) -> None:
+        self.source, self.entry_point = payload["source"], payload["entry_point"]
+        self.prober = Prober(self.source, self.entry_point)
+        self.count, self.seeds = payload["variants"], payload["seeds"]
+        self.thorough, self.tf32 = payload["level"] == "trust", payload["precision"] == "tf32"
+        self._step, self._thrift = payload.get("step", 1), payload.get("thrift", 1)
+        self.unused: list[str] = []
+        self._simplest = 0  # the variant with least work
+        self._own: dict[str, Any] | None = None  # its own sizes, where these are too large to compute
+        self._most = payload["whole"]  # elements up to which a task is also looked at at its own sizes
+        self._moved: dict[str, Any] = {}  # outputs that are moved only
+        self._otherwise: list[dict[str, Any]] = []  # its first trial, called in other ways
+        self.mode = "train"
+        self._slim = False  # no golden, no mutant, no noise: for what is compared roughly
+        self.given, self.kept = Writer(), Writer()
+
+    def run(self, scratch: Path) -> dict[str, Any]:
+        """Everything."""
+        demand_runnable(self.prober, self.entry_point)
+        try:
+            variants = plan(self.prober, self.count, self.thorough, self._step, self._thrift)
+        except TooLargeError as error:
+            raise TaskFaultError(reasons.BAD_TASK, str(error)) from error
+        self.mode = self._decide_mode(variants[0])
+        self._simplest = min(range(len(variants)), key=lambda i: variants[i].run.cost.work)
+        trials = [trial for i, v in enumerate(variants) for trial in self._trials(i, v)]
+        grows = varying(self.source, variants)
+        trials += self._whole(variants)
+        (scratch / GIVEN).write_bytes(bytes(self.given.blob))
+        (scratch / KEPT).write_bytes(bytes(self.kept.blob))
+        return {"mode": self.mode, "variants": [{"kind": v.kind, "sizes": v.label} for v in variants],
+                "trials": trials, "otherwise": self._otherwise, "own": self._own, "unused": self.unused,
+                "moved": self._moved, "base": variants[0].values, "grows": grows,
+                "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
+
+    def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
+        """The variant at every draw; none where the reference fails at one of them, unless it is the base."""
+        try:
+            trials = [self._trial(index, variant, *draw) for draw in self._draws(variant.kind)]
+        except (IndexError, RuntimeError, ValueError):
+            if index == 0:
+                raise
+            self._otherwise = [trial for trial in self._otherwise if trial["variant"] != index]
+            return []  # it ran when it was chosen: its own draws, labels say, do not fit every time
+        return [trial for trial in trials if trial is not None]
+
+    def _whole(self, variants: list[Variant]) -> list[dict[str, Any]]:
+        """One trial at the task's own sizes, or beyond them where these are small: see ``beyond.whole``."""
+        values: dict[str, int] | None = {} if variants[0].values else grown(self.prober, variants[-1])
+        large = self._most > WHOLE and not values  # larger than what sizes are tried with
+        run = self.prober.forward(values, real=not large) if values is not None else None
+        most = self._most if large else WHOLE
+        if run is None or max(run.elements, run.cost.largest, run.cost.work // 4) > most:
+            with contextlib.suppress(Exception):  # it does not run on tensors without memory: nothing is known
+                program = self.prober.program({})
+                self._own = outlined(program, self.entry_point, self.mode == "train") if values == {} else None
+            return []
+        variants.append(Variant("grown" if values else "whole", values or {}, run))
+        self._slim = True
+        with contextlib.suppress(IndexError, RuntimeError, ValueError):  # its own draws may not fit such sizes
+            style = "tailed natural" if self.thorough else "natural"
+            trial = self._trial(len(variants) - 1, variants[-1], self.seeds[0], style)
+            if trial is not None:
+                return [trial]
+        variants.pop()
+        return []
+
+    def _draws(self, kind: str) -> list[tuple[int, str]]:
+        """Seeds, each with the distribution of the inputs, see ``kdata.verify.reference.styles``."""
+        return schedule(kind, self.seeds, self.thorough)
+
+    def _decide_mode(self, base: Variant) -> str:
+        """As constructed ("train"), or "eval" where the reference is random in that mode."""
+        for mode in ("train", "eval"):
+            self.mode = mode
+            program = self.prober.program(base.values)
+            seed_torch(1)
+            arguments, inputs = program.arguments(), program.inputs()
+            drawn = self._build(program, arguments, None)
+            redraw(drawn, torch.Generator().manual_seed(1))  # dropout behind weights that start at zero is seen too
+            state = {k: v.detach().clone() for k, v in drawn.state_dict().items()}
+            answers = []
+            for seed in (2, 3):
+                seed_torch(seed)
+                module = self._build(program, program.arguments(), state)
+                seed_torch(seed)
+                answers.append(_forward(module, copied(inputs)))
+            self._plain(Writer(), answers)
+            if same(*answers):
+                return mode
+        raise TaskFaultError(reasons.RANDOM_REFERENCE, "two runs on the same weights and inputs differ")
+
+    def _build(
+        self, program: Program, arguments: tuple[list[Any], dict[str, Any]], state: dict[str, Any] | None
+    ) -> nn.Module:
+        module: nn.Module = program.namespace[self.entry_point](*arguments[0], **arguments[1])
+        if state is not None:
+            module.load_state_dict(state)
+        return module.eval() if self.mode == "eval" else module
+
+    def _trial(self, index: int, variant: Variant, seed: int, style: str) -> dict[str, Any] | None:
+        """One draw of weights and inputs, and what the reference makes of it; None where the style does not suit it."""
+        generator = torch.Generator().manual_seed(seed)
+        seed_torch(seed)
+        program = self.prober.program(variant.values)
+        arguments = program.arguments()
+        seed_torch(seed)
+        module = self._build(program, program.arguments(), None)
+        redraw(module, generator)
+        state = {k: v.detach().clone() for k, v in module.state_dict().items()}
+        natural = program.inputs()
+        style, inputs = self._draw(style.split(), program, state, natural, generator)
+        weighed = None if inputs is None else self._weigh(style, program, state, inputs, generator)
+        if inputs is None or weighed is None:
+            return None
+        state = weighed
+        first = style == "natural" and seed == self.seeds[0]
+        if index == 0 and first:
+            self.unused = self._unused(program, module, state, inputs)
+            self._moved = self._provenance(program, state, inputs)
+        given = self._arguments(arguments, variant)
+        given |= {"state": self.given.write(state), "inputs": self._plain(self.given, inputs)}
+        kept = self._expect(program, state, inputs, generator, style == "corners")
+        trial = {
+            "variant": index,
+            "seed": seed,
+            "shapes": described(inputs),
+            "detail": DETAILS[style],
+            "style": style,
+            "backwards": style in ("nearly", "named") or (index == 1 and seed == self.seeds[-1] != self.seeds[0]),
+            "given": given,
+            "kept": kept,
+        }
+        if index == self._simplest and first and not self._slim:
+            self._otherwise = [trial | other for other in self._called_otherwise(program, state, inputs, kept)]
+        return trial
+
+    def _called_otherwise(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], kept: dict[str, Any]
+    ) -> Iterator[dict[str, Any]]:
+        """What is expected of the first trial in evaluation mode, and with gradients enabled or inference mode on."""
+        judged = self.mode
+        outputs, _, _ = self._answer(program, state, inputs)
+        for mode in dict.fromkeys((judged, "eval")):
+            self.mode = mode
+            try:
+                alike = mode == judged or same(outputs, self._answer(program, state, inputs)[0])
+                there = kept if alike else self._expect(program, state, inputs, torch.Generator().manual_seed(0))
+                for gradients, context in CALLING.items():
+                    if (mode, gradients) == (judged, "off"):
+                        continue
+                    with context():
+                        self._build(program, program.arguments(), state)(*copied(inputs))
+                    way, detail = {"mode": mode, "gradients": gradients}, f"in {mode} mode, gradients {gradients}"
+                    yield {"kept": there, "judged": kept, "way": way, "detail": detail}
+            except (IndexError, RuntimeError, TypeError, ValueError):  # the task cannot be called so
+                continue
+            finally:
+                self.mode = judged
+
+    def _draw(
+        self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+    ) -> tuple[str, list[Any] | None]:
+        """The inputs in the first of the styles that suits the task, and which that is."""
+        for style in styles:
+            inputs = draw(style, natural, generator)
+            if inputs is not None and self._bears(program, state, inputs, style, generator):
+                return style, inputs
+        return styles[-1], None
+
+    def _weigh(
+        self, style: str, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
+    ) -> dict[str, Any] | None:
+        """The weights of a draw in a style, None where it does not suit the task."""
+        return state
+
+    def _bears(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], style: str, generator: torch.Generator
+    ) -> bool:
+        """Whether the reference is finite on such inputs and, where they are out of the ordinary, well-conditioned."""
+        if style == "natural":
+            return True
+        try:
+            with Ties() as ties:
+                outputs, _, _ = self._answer(program, state, inputs)
+            if style in CONDITIONED:
+                if ties.seen:
+                    return False
+                moved, _, _ = self._answer(program, state, tree_map(lambda t: by_an_ulp(t, generator), inputs))
+                golden, _ = self._golden(program, state, inputs)
+                others = [moved, golden]
+                if style == "corners":  # not at the cut of an angle, nor at a step: where breaking ties moves little
+                    others.append(self._answer(program, state, tree_map(lambda t: jogged(t, generator), inputs))[0])
+                return finite(outputs) and all(near(outputs, other, CONDITION) for other in others)
+        except Exception:  # noqa: BLE001 - outside its domain
+            return False
+        return finite(outputs)
+
+    def _unused(
+        self, program: Program, module: nn.Module, state: dict[str, Any], inputs: list[Any]
+    ) -> list[str]:  # fmt: skip
+        """Names of trainable parameters and floating inputs that may change without the answer's changing."""
+        outputs, _, _ = self._answer(program, state, inputs)
+        names = [name for name, p in module.named_parameters() if p.requires_grad and p.numel() and name in state]
+        changes = [(name, state | {name: altered(state[name])}, inputs) for name in names[:TRIED]]
+        changes += [(f"input {n}", state, [*inputs[:n], altered(value), *inputs[n + 1 :]])
+                    for n, value in enumerate(inputs[:TRIED])
+                    if isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel()]  # fmt: skip
+        unused = []
+        for name, other_state, other_inputs in changes:
+            try:
+                changed, _, _ = self._answer(program, other_state, other_inputs)
+            except Exception:  # noqa: BLE001, S112 - outside its domain: it does depend on it
+                continue
+            unused += [name] if near(outputs, changed, NOTHING) else []
+        return unused
+
+    def _provenance(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> dict[str, Any]:
+        """Which outputs are made of what is given by moving elements only."""
+        seed_torch(0)
+        module = self._build(program, program.arguments(), state)
+        held = copied(inputs)
+        given = [t for t in (*tree_leaves(held), *module.state_dict().values()) if isinstance(t, torch.Tensor)]
+        provenance = Provenance(given)
+        with provenance:
+            outputs = _forward(module, held)
+        return provenance.moved(outputs)
+
+    def _arguments(self, arguments: tuple[list[Any], dict[str, Any]], variant: Variant) -> dict[str, Any]:
+        """Constructor arguments as data; where they are none, the text whose ``get_init_inputs`` makes them."""
+        try:
+            given = {"args": self.given.write(arguments[0]), "kwargs": self.given.write(arguments[1])}
+        except NotPlainError:
+            return {"text": resize(self.source, variant.values), "function": INIT_INPUTS, "build": ""}
+        plain = not any(isinstance(leaf, torch.Tensor) for leaf in tree_leaves(arguments))
+        return given | {"build": json.dumps(given) if plain else ""}  # equal ones build equal modules
+
+    def _expect(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator,
+        shared: bool = False,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Eager's answer, the fp64 golden, and answers to inputs moved by an ulp.
+
+        ``shared``: whole rows are of one value, whose mean may be off by an ulp for all of them.
+        """
+        with Meter() as meter:
+            eager, module, held = self._answer(program, state, inputs)
+        cost = meter.cost
+        changed = [name for name, value in module.state_dict().items() if not _equal(value, state.get(name))]
+        kept: dict[str, Any] = {"eager": self._plain(self.kept, eager), "inputs": self._plain(self.kept, held),
+                "state": self.kept.write(dict(module.state_dict())),
+                "golden": None, "note": "", "noisy": [], "dropped": None,
+                "terms": cost.terms, "sums": cost.sums, "products": cost.products,
+                "tf32": self.tf32 and cost.products}  # fmt: skip
+        if cost.jumps and (not self._slim or cost.largest <= WHOLE):
+            with contextlib.suppress(Exception):  # outside its domain, or of another shape: no step is known
+                kept["span"] = self._span(program, state, inputs, eager)
+        if self._slim:
+            return kept
+        try:
+            golden, exact = self._golden(program, state, inputs)
+            kept |= {
+                "golden": self._plain(self.kept, golden),
+                "golden_state": self.kept.write(_some(exact, changed)),
+            }
+        except Exception as error:  # noqa: BLE001 - no fp64 form: eager itself is the measure
+            kept["note"] = f"golden in the task's own dtype ({line(error)[:120]})"
+        with contextlib.suppress(Exception):  # outside its domain: one mutant less
+            dropped, _, _ = self._answer(program, state, tree_map(lambda t: thinned(t, generator), inputs))
+            kept["dropped"] = self._plain(self.kept, dropped)
+        few = sum(t.numel() for t in tree_leaves(eager) if isinstance(t, torch.Tensor)) < FEW
+        move = partial(by_an_ulp, generator=generator, whole=shared, tf32=kept["tf32"])
+        for _ in range(NOISES_OF_FEW if few else NOISES):
+            moved = {k: move(v) for k, v in state.items()}
+            try:
+                noisy, other, _ = self._answer(program, moved, tree_map(move, inputs))
+            except Exception:  # noqa: BLE001, S112 - at the edge of its domain: one estimate less
+                continue
+            kept["noisy"].append([self._plain(self.kept, noisy), self.kept.write(_some(other, changed))])
+        return kept
+
+    def _span(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], eager: Any
+    ) -> list[dict[str, Any]]:  # fmt: skip
+        """The least and the largest of the answers to weights and inputs moved by some ulps."""
+        flat, structure = tree_flatten([state, inputs])
+        leaves, outline = tree_flatten(eager)
+        moved = (tree_leaves(self._answer(program, *tree_unflatten(m, structure))[0]) for m in shifts(flat))
+        return [self._plain(self.kept, tree_unflatten(end, outline)) for end in span([leaves, *moved])]
+
+    def _golden(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> tuple[Any, nn.Module]:
+        with doubles():
+            double = {k: upcast(v) for k, v in state.items()}
+            golden, exact, _ = self._answer(program, double, tree_map(upcast, inputs), double=True)
+            return golden, exact
+
+    def _answer(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], double: bool = False
+    ) -> tuple[Any, nn.Module, list[Any]]:
+        seed_torch(0)
+        module = self._build(program, program.arguments(), None)
+        if double:
+            module = module.double()
+        module.load_state_dict(state)
+        held = copied(inputs)
+        return _forward(module, held), module, held
+
+    def _plain(self, writer: Writer, value: Any) -> dict[str, Any]:
+        try:
+            return writer.write(value)
+        except NotPlainError as error:
+            raise TaskFaultError(reasons.BAD_TASK, f"it takes or returns what is no plain data: {error}") from error
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor) and torch.equal(one, other)
+
+
+def _some(module: nn.Module, names: list[str]) -> dict[str, Any]:
+    """Of a module's state what stands by these names."""
+    state = module.state_dict()
+    return {name: state[name] for name in names}
+
+
+def _forward(module: nn.Module, inputs: list[Any]) -> Any:
+    with torch.no_grad():
+        return module(*inputs)

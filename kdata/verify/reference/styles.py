@@ -1,0 +1,58 @@
+"""The distributions of inputs by name, see ``kdata.verify.reference.draws``; without torch, for the parent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+DETAILS = {
+    "natural": "", "centred": "inputs centred on zero", "nearly": "a tenth of the last inputs changed",
+    "wide": "inputs from 0.01 to 200 times their size", "offset": "inputs moved by 100",
+    "ties": "inputs of few values, zero among them", "small": "inputs a ten thousandth of their size",
+    "corners": "halves, zeros, a constant and hundred-thousandths among the inputs",
+    "huge": "inputs ten thousand times their size",
+    "below": "inputs far below zero", "above": "inputs far above zero",
+    "strided": "inputs that are transposed views", "nonfinite": "NaN and infinities among the inputs",
+    "float16": "in float16", "bfloat16": "in bfloat16", "gradient": "gradients",
+    "named": "numbers among the inputs that the kernels name",
+    "magnitudes": "each row of another magnitude", "farthest": "inputs as large as the reference bears",
+    "nearest": "inputs as small as the reference bears", "weights": "weights as large as the reference bears",
+    "asked": "values among the inputs that the reference asks about", "integers": "large integers among the inputs",
+    "ignored": "targets that do not count by torch's default", "elsewhere": "inputs of another shape",
+    "tailed": "the last of each dimension larger",
+}  # fmt: skip
+REACHING = ("magnitudes", "farthest", "nearest", "weights")  # see kdata.verify.reference.magnitudes
+# Only where the task is well-conditioned.
+CONDITIONED = ("wide", "offset", "corners", "huge", "below", "above", *REACHING)
+ON_DEVICE = ("natural", "wide", "corners", "huge")  # at a task's own sizes on a GPU
+BITS = 48  # of a seed there; those above name the style
+# Styles of the draws after the first of a variant, by its kind: the first that suits the task.
+SECOND = {"base": "centred corners natural", "odd": "huge centred natural", "one": "below above corners natural"}
+LATER = (
+    "natural",
+    "below centred natural",
+    "huge natural",
+    "centred above natural",
+    "above natural",
+    "corners natural",
+)
+
+
+def schedule(kind: str, seeds: Sequence[int], thorough: bool) -> list[tuple[int, str]]:
+    """The draws of one kind of variant: seeds, each with the styles of which the first that suits the task is used."""
+    first, *others = seeds
+    if kind in ("double", "large"):
+        return [(first, "natural")]
+    draws = [(first, "natural"), *((seed, SECOND.get(kind, SECOND["base"])) for seed in others[:1])]
+    draws += [(seed, LATER[n % len(LATER)]) for n, seed in enumerate(others[1:])]
+    if kind == "base":
+        draws.insert(1, (first, "nearly"))
+    if kind == "base" or thorough:
+        draws.append((first + 1, "wide"))
+    if thorough and kind in ("base", "odd"):
+        draws.append((first + 2, "offset"))
+    return draws
+
+
+def styled(seed: int, style: str) -> int:
+    """The seed of a draw on a device in one of its styles, for a seed of ``BITS`` bits."""
+    return seed | ON_DEVICE.index(style) << BITS

@@ -1,0 +1,289 @@
+"""The reference beyond what every candidate must do: other dtypes, layouts, values that are not finite, and gradients.
+
+In the reference's child, in place of ``reference.reference``: its trials are all there, with two more distributions
+of inputs, and beside them stand ``extra`` ones, see ``kdata.verify.reference.breadth``.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves, tree_map
+
+from kdata.task import Program
+from kdata.verify.gradients import gradients, names
+from kdata.verify.reference import asked, magnitudes
+from kdata.verify.reference.draws import DTYPES, draw, holding, jogged
+from kdata.verify.reference.faults import answered
+from kdata.verify.reference.probe import Asks
+from kdata.verify.reference.reference import CONDITION, Reference
+from kdata.verify.reference.styles import REACHING
+from kdata.verify.reference.variants import Variant
+from kdata.verify.values import by_an_ulp, near
+
+GRID = 0.05  # share of its size that an answer in half precision may be off before it is taken to mean nothing
+FINITE = 0.5  # share of an answer that must stay finite when three elements of the inputs are not
+GRADIENT = "gradient"
+CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
+# In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
+BEYOND = (*REACHING, "asked", "integers")
+IGNORED = "ignored"
+# Operators that promise the first of equal ones, and such as promise none of them.
+FIRST = frozenset("argmax argmin max min".split())
+ANY = frozenset("topk sort argsort kthvalue median nanmedian mode multinomial cummax cummin".split())
+
+
+def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    """As ``kdata.verify.reference.reference.answer``.
+
+    ``payload`` also says which extras to make: ``grid``, ``gradient``; and which values inputs hold in one more draw:
+    ``named``.
+    """
+    torch.set_num_threads(1)
+    return answered(lambda: Wider(payload).run(scratch))
+
+
+class Wider(Reference):
+    """One task's reference, run at every variant and seed, and beyond."""
+
+    def __init__(self, payload: dict[str, Any]) -> None:
+        super().__init__(payload)
+        self._grid, self._gradient = payload["grid"], payload["gradient"]
+        self._named: list[float] = payload["named"]
+        self._style = ""  # of the extra trial that is being made
+        self._wanted: dict[str, Any] = {}  # which gradients the candidate is asked for
+        self._extra: list[dict[str, Any]] = []
+        self._asks, self._names = Asks(), frozenset[str]()  # of the variant that is being tried
+        self._mixed: magnitudes.Mixed | None = None  # rows of several magnitudes, where these are independent
+
+    def run(self, scratch: Path) -> dict[str, Any]:
+        """Everything."""
+        return super().run(scratch) | {"extra": self._extra}
+
+    def _draws(self, kind: str) -> list[tuple[int, str]]:
+        more = [(self.seeds[0] + 3, "ties"), (self.seeds[0] + 4, "small")]
+        draws = super()._draws(kind)
+        if self._named and kind == "base":  # in place of a draw where there are to be few
+            draws = [(seed, "named nearly" if style == "nearly" else style) for seed, style in draws]
+        if self._grid and kind == "base":
+            more += [(self.seeds[0] + 5 + n, style) for n, style in enumerate(BEYOND)]
+        return draws + (more if self._grid and kind in ("base", "odd") else [])
+
+    def _draw(
+        self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+    ) -> tuple[str, list[Any] | None]:
+        if styles[0] in (*BEYOND, IGNORED):
+            return styles[0], self._far(styles[0], program, state, natural, generator)
+        if styles[0] != "named":
+            return super()._draw(styles, program, state, natural, generator)
+        nearly = draw(styles[1], natural, generator)
+        for most in (cut for cut in CUTS if cut is math.inf or max(self._named) > cut):
+            inputs = holding(nearly or natural, [v for v in self._named if v <= most], generator)
+            if self._bears(program, state, inputs, "ties", generator):
+                return "named", inputs
+        return styles[1], nearly
+
+    def _far(
+        self, style: str, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+    ) -> list[Any] | None:
+        """Inputs that no task draws and its reference bears; None where there are none."""
+        measures = self._measures(program, state, generator)
+        if style in ("asked", IGNORED):
+            return self._asked(style, measures, natural, generator)
+        if style == "integers":
+            return _enlarged(measures, natural)
+        if style == "weights":
+            return natural
+        centred = draw("centred", natural, generator)
+        inputs = centred if centred is not None and measures.bears(centred) else natural
+        if style == "magnitudes":
+            self._mixed = magnitudes.mixed(inputs, measures)
+            return self._mixed.inputs if self._mixed else None
+        scales = magnitudes.FARTHEST if style == "farthest" else magnitudes.NEAREST
+        return None if self._mixed else magnitudes.uniform(inputs, scales, measures.bears)
+
+    def _measures(
+        self, program: Program, state: dict[str, Any], generator: torch.Generator
+    ) -> magnitudes.Measures:  # fmt: skip
+        return magnitudes.Measures(
+            lambda inputs: self._answer(program, state, inputs)[0],
+            lambda inputs: self._golden(program, state, inputs)[0],
+            lambda inputs: self._answer(program, state, tree_map(lambda t: by_an_ulp(t, generator), inputs))[0],
+        )
+
+    def _asked(
+        self, style: str, measures: magnitudes.Measures, natural: list[Any], generator: torch.Generator
+    ) -> list[Any] | None:
+        """The inputs with all that the reference asks about and gives an answer to; None where there is nothing."""
+        inputs = natural
+        changes = asked.changes(natural, self._asks, generator)
+        if style == IGNORED:
+            changes = asked.replaced(natural, sorted(self._asks.ignored), generator)
+        for change in changes:
+            tried = change(inputs)
+            if tried is not None and _answers(measures, tried):
+                inputs = tried
+        return None if inputs is natural else inputs
+
+    def _weigh(
+        self, style: str, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
+    ) -> dict[str, Any] | None:
+        if style != "weights":
+            return super()._weigh(style, program, state, inputs, generator)
+        module = self._build(program, program.arguments(), None)
+        trained = [n for n, p in module.named_parameters() if p.requires_grad and p.is_floating_point() and n in state]
+        tried = magnitudes.weights(state, trained, generator) if trained else iter(())
+        return next((w for w in tried if self._measures(program, w, generator).bears(inputs)), None)
+
+    def _trial(self, index: int, variant: Variant, seed: int, style: str) -> dict[str, Any] | None:
+        trial = super()._trial(index, variant, seed, style)
+        if trial is not None and trial["style"] in REACHING and self._mixed:
+            trial["kept"]["homogeneous"] = self._mixed.homogeneous
+        return trial
+
+    def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
+        self._asks, self._names = variant.run.cost.asks, frozenset(step.name for step in variant.run.cost.steps)
+        trials = super()._trials(index, variant)
+        styles = []
+        if self._grid:
+            styles += [*DTYPES] if variant.kind in ("base", "odd") else []
+            styles += ["strided", "nonfinite"] if variant.kind == "base" else []
+            styles += [IGNORED] if variant.kind == "base" and self._asks.ignored else []
+        if self._gradient and variant.kind == "base":
+            styles.append(GRADIENT)
+        self._extra += [made for style in styles if (made := self._beyond(index, variant, style))]
+        return trials
+
+    def _beyond(self, index: int, variant: Variant, style: str) -> dict[str, Any] | None:
+        """A trial in a style, None where the task does not bear it."""
+        self._style, self._wanted = style, {}
+        try:
+            trial = self._trial(index, variant, self.seeds[0], style)
+        except Exception:  # noqa: BLE001 - the task does not allow it
+            return None
+        finally:
+            self._style = ""
+        if trial is not None:
+            trial["given"] |= {"build": ""} | ({"dtype": style} if style in DTYPES else {})
+            trial["given"] |= {"gradient": self._wanted} if style == GRADIENT else {}
+        return trial
+
+    def _build(
+        self, program: Program, arguments: tuple[list[Any], dict[str, Any]], state: dict[str, Any] | None
+    ) -> nn.Module:
+        if self._style not in DTYPES:
+            return super()._build(program, arguments, state)
+        module = super()._build(program, arguments, None).to(DTYPES[self._style])
+        if state is not None:
+            module.load_state_dict(state)
+        return module
+
+    def _answer(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], double: bool = False
+    ) -> tuple[Any, nn.Module, list[Any]]:
+        outputs, module, held = super()._answer(program, state, inputs, double)
+        if self._style == GRADIENT:
+            outputs = self._derived(program, state, inputs, double)
+        return outputs, module, held
+
+    def _derived(self, program: Program, state: dict[str, Any], inputs: list[Any], double: bool) -> list[Tensor]:
+        """The gradients of all that the answer depends on, of a module that no other forward has run through."""
+        torch.manual_seed(0)
+        module = self._build(program, program.arguments(), None)
+        module = module.double() if double else module
+        module.load_state_dict(state)
+        seed, parameters = self.seeds[0], names(module)
+        found = gradients(module, inputs, seed, parameters)
+        if not self._wanted:
+            used = [n for n, g in enumerate(found) if g is not None and bool((g != 0).any())]
+            self._wanted = {"seed": seed, "parameters": parameters, "used": used}
+        return [g for n in self._wanted["used"] if (g := found[n]) is not None]
+
+    def _bears(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], style: str, generator: torch.Generator
+    ) -> bool:
+        if style == "ties" and self._names & FIRST and not self._names & ANY:
+            return self._promises(program, state, inputs)
+        if style in ("ties", "small"):
+            bears = super()._bears(program, state, inputs, "wide", generator)
+            return bears and (style == "small" or self._continuous(program, state, inputs, generator))
+        if style != "nonfinite" and style not in DTYPES:
+            return super()._bears(program, state, inputs, style, generator)
+        try:
+            eager, _, _ = self._answer(program, state, inputs)
+            golden, _ = self._golden(program, state, inputs)
+        except Exception:  # noqa: BLE001 - the task does not allow it
+            return False
+        pairs = [(a, b) for a, b in zip(tree_leaves(eager), tree_leaves(golden), strict=True) if isinstance(a, Tensor)]
+        if style == "nonfinite":
+            return all(_same_places(a, b) for a, b in pairs) and FINITE <= _finite(eager) < 1
+        return all(_close(a, b, GRID) for a, b in pairs)
+
+    def _promises(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> bool:
+        """Whether the first of what is equal is the same in fp64: no rounding makes it equal."""
+        try:
+            answers = self._answer(program, state, inputs)[0], self._golden(program, state, inputs)[0]
+        except Exception:  # noqa: BLE001 - outside its domain
+            return False
+        pairs = zip(*map(tree_leaves, answers), strict=True)
+        return all(_close(a, b, CONDITION) for a, b in pairs if isinstance(a, Tensor))
+
+    def _continuous(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
+    ) -> bool:  # fmt: skip
+        """Whether the answer moves little when zeros and ties are broken: not at the cut of an angle, nor at a step."""
+        try:
+            one, _, _ = self._answer(program, state, inputs)
+            other, _, _ = self._answer(program, state, tree_map(lambda t: jogged(t, generator), inputs))
+        except Exception:  # noqa: BLE001 - outside its domain
+            return False
+        pairs = [(a, b) for a, b in zip(tree_leaves(one), tree_leaves(other), strict=True) if isinstance(a, Tensor)]
+        return all(_close(a, b.double() if b.is_floating_point() else b, CONDITION) for a, b in pairs)
+
+
+def _enlarged(measures: magnitudes.Measures, natural: list[Any]) -> list[Any] | None:
+    """Each input of integers as large as the reference bears, shapes being what they are; None where none grows."""
+    inputs = natural
+    for little, much in asked.larger(natural):
+        tried = [held for change in (little, much) if (held := change(inputs)) is not None]
+        if all(_answers(measures, t, natural) for t in tried):  # the little one first: shapes may follow from values
+            inputs = tried[-1]
+    return None if inputs is natural else inputs
+
+
+def _answers(measures: magnitudes.Measures, inputs: list[Any], alike: list[Any] | None = None) -> bool:
+    """Whether the reference gives an answer, most of it finite; with ``alike`` of its shapes, and the same in fp64."""
+    try:
+        eager, golden = measures.eager(inputs), measures.golden(inputs)
+        usual = eager if alike is None else measures.eager(alike)
+    except Exception:  # noqa: BLE001 - the task does not allow it
+        return False
+    made = [[t for t in tree_leaves(answer) if isinstance(t, Tensor)] for answer in (eager, golden, usual)]
+    return (
+        [t.shape for t in made[0]] == [t.shape for t in made[2]]
+        and all(_same_places(a, b) for a, b in zip(made[0], made[1], strict=True))
+        and _finite(eager) >= FINITE
+        and (alike is None or near(eager, golden, CONDITION))
+    )
+
+
+def _close(one: Tensor, golden: Tensor, share: float) -> bool:
+    """Whether an answer is finite and, but for a share of its size, the golden one; integers are the same."""
+    if not one.is_floating_point():
+        return torch.equal(one, golden)
+    finite = bool(torch.isfinite(one).all() and torch.isfinite(golden).all())
+    return finite and float((one.double() - golden).norm()) <= share * float(golden.norm())
+
+
+def _same_places(one: Tensor, other: Tensor) -> bool:
+    return torch.equal(torch.isnan(one), torch.isnan(other)) and torch.equal(torch.isinf(one), torch.isinf(other))
+
+
+def _finite(outputs: Any) -> float:
+    """The share of the floating outputs' elements that is finite, in the output where it is least; 1 without any."""
+    made = [t for t in tree_leaves(outputs) if isinstance(t, Tensor) and t.is_floating_point() and t.numel()]
+    return min((float(torch.isfinite(t).double().mean()) for t in made), default=1.0)

@@ -1,0 +1,1 @@
+"""Definitions cut out of a package, each with what it needs."""

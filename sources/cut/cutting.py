@@ -1,0 +1,249 @@
+"""Cutting the definitions of a package, each with what it needs.
+
+Runs inside the sandbox: no hostile text is parsed outside.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import posixpath
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kdata.record import digest
+from sources.cut.lacking import asks
+from sources.cut.modules import NO_FORWARD, Candidate
+from sources.cut.slicer import SliceError, Slicer
+from sources.cut.survey import Survey, Whole, quick_parsing
+from sources.cut.writer import Cut
+from sources.cut.writer import cut as write_cut
+from sources.hints.hints import Hints
+from sources.text.danger import touches_system
+from sources.text.rewrite import without_docstrings
+from sources.text.roots import Roots
+from sources.text.symbols import Here
+from sources.watch.capture import HERE
+from sources.watch.capture_package import Observed, observe
+
+MAX_USER = 80_000  # characters of a text that is run to see a class at work
+MAX_SOURCE = 100_000  # characters of a task
+SMALL = 80  # lines of a building block: these are tried before whole networks
+
+
+def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    """Cut the definitions of one part of a package.
+
+    ``payload`` holds ``files``, ``replacements``, ``part``, ``parts``, ``seed``, and ``enough``, the number of cuts
+    after which the rest is left alone; with ``only``, just the definitions of these names count.  Returns cuts in the
+    order in which they are to be tried, the refused with reasons, files that do not parse, and what went wrong when the
+    package was run: its ``failure``, and how many files were ``lost`` and how.
+
+    ``roots`` are archives in ``scratch`` of packages that definitions are also cut out of.  With ``asked``, the modules
+    that were looked for already, the answer may be nothing but ``asks``: others to look for before it is asked again.
+    """
+    quick_parsing()
+    whole, known = Whole.of(payload, Roots.laid(payload.get("roots", ()), scratch)), payload.get("survey")
+    first_slicer = Slicer(whole.symbols())
+    if "asked" in payload and (wishes := asks(whole, first_slicer, payload)):
+        return {"asks": wishes}
+    survey = Survey.decoded(known) if known else Survey.of(whole)
+    wanted, enough = payload.get("only"), payload["enough"]
+    every = [c for c in survey.candidates if wanted is None or c.symbol in wanted]
+    first: dict[str, Candidate] = {}
+    for candidate in every:
+        first.setdefault(candidate.shape, candidate)
+    by_file = bool(whole.framework)
+    mixed = _part(_mixed(every, payload["seed"], by_file), payload["part"], payload["parts"], by_file)
+    # Watching others use a class is dear: it is for packages where every class counts.
+    watch = not whole.framework and len(first) <= enough
+    observed = Observed({}, {})
+    if whole.framework or watch:
+        observed = observe(whole.code, _wanted(mixed, first, enough), scratch)
+    cuts: list[dict[str, Any]] = []
+    refused: list[dict[str, str]] = []
+    for paths in whole.groups(_folders(mixed)):
+        about = set(paths)
+        package, hints = whole.look(paths)
+        if whole.framework:
+            survey.tell(hints)
+        slicer = first_slicer if package is first_slicer.package else Slicer(package)
+        for candidate in (c for c in mixed if c.path in about):
+            original = first[candidate.shape]
+            if candidate.refused:
+                refused.append(_refused(candidate, candidate.refused, ""))
+            elif original is not candidate:
+                refused.append(_refused(candidate, "duplicate", f"of {original.path}:{original.symbol}"))
+            elif len(cuts) >= enough:
+                refused.append(_refused(candidate, "limit reached", ""))
+            else:
+                try:
+                    told = observed.seen.get(candidate.path, {}).get(candidate.symbol)
+                    watched = watch and not (told and told["specs"])
+                    cuts.append(_cut(slicer, hints, candidate, watched, told) if not candidate.methods else
+                                _called_by(slicer, hints, candidate))  # fmt: skip
+                except SliceError as error:
+                    refused.append(_refused(candidate, error.reason, str(error)))
+                except SyntaxError as error:  # one cut gone wrong is not the package's end
+                    refused.append(_refused(candidate, "not sliceable", f"the cut does not parse: {error}"))
+    return {"cuts": cuts, "refused": refused, "broken": survey.broken, "failure": observed.failure,
+            "lost": observed.lost, "asks": []}  # fmt: skip
+
+
+def _mixed(every: list[Candidate], seed: int, by_file: bool) -> list[Candidate]:
+    """Candidates in an order that depends on the seed: small ones first, or file by file where these are run whole."""
+
+    def place(c: Candidate) -> tuple[str, str, bool, str]:
+        folder = digest(str(seed), posixpath.dirname(c.path)) if by_file else ""
+        file = digest(str(seed), c.path) if by_file else ""
+        return folder, file, c.lines > SMALL, digest(str(seed), c.path, c.symbol)
+
+    return sorted(every, key=place)
+
+
+def _part(mixed: list[Candidate], part: int, parts: int, by_file: bool) -> list[Candidate]:
+    """One of some parts, of like sizes; by whole folders where files are run whole."""
+    if not by_file:
+        return mixed[part::parts]
+    own = set(_folders(mixed)[part::parts])
+    return [c for c in mixed if posixpath.dirname(c.path) in own]
+
+
+def _folders(mixed: list[Candidate]) -> list[str]:
+    return list(dict.fromkeys(posixpath.dirname(c.path) for c in mixed))
+
+
+def _wanted(mixed: list[Candidate], first: dict[str, Candidate], enough: int) -> dict[str, set[str]]:
+    """The classes that will be cut, by file."""
+    wanted: dict[str, set[str]] = {}
+    chosen = (c for c in mixed if c.kind == "module" and not c.refused and first[c.shape] is c)
+    for candidate in itertools.islice(chosen, enough):
+        wanted.setdefault(candidate.path, set()).add(candidate.symbol)
+    return wanted
+
+
+def _refused(candidate: Candidate, reason: str, detail: str) -> dict[str, str]:
+    return {"path": candidate.path, "symbol": candidate.symbol, "reason": reason, "detail": detail}
+
+
+def _called_by(slicer: Slicer, hints: Hints, candidate: Candidate) -> dict[str, Any]:
+    """The cut of a class without a forward, as one whose forward calls its first method; of the ``others``, more cuts.
+
+    Raises:
+        SliceError: by none of them it can be cut.
+    """
+    found, failure = list[dict[str, Any]](), SliceError(NO_FORWARD, "")
+    for method in candidate.methods:
+        try:
+            found.append(_cut(slicer, hints, candidate, False, None, method))
+        except SliceError as error:
+            failure = error
+    if not found:
+        raise failure
+    first, *rest = found
+    others = [{k: c[k] for k in ("source", "name", "lacks")} for c in rest]
+    inlined = list(dict.fromkeys(f for c in found for f in c["inlined"]))
+    return first | {"told": first["told"] | {"others": others}, "inlined": inlined}
+
+
+def _cut(
+    slicer: Slicer, hints: Hints, candidate: Candidate, watch: bool, seen: dict[str, Any] | None,
+    method: str = "forward",
+) -> dict[str, Any]:  # fmt: skip
+    sites = hints.sites(Here(candidate.path, candidate.symbol)) if candidate.kind == "module" else []
+    named = {p: Here(*target) for p, target in seen["needs"].items()} if seen else {}
+    needs = sorted({h for s in sites for h in s.needs}.union(named.values()), key=str)
+    said = sorted({w for s in sites for w in s.words()})
+    try:
+        cut = write_cut(slicer, candidate.path, candidate.symbol, needs, said, method)
+        if (needs or said) and touches_system(cut.source):
+            raise SliceError("touches the system", "by way of its arguments")
+    except SliceError:
+        cut, seen = write_cut(slicer, candidate.path, candidate.symbol, method=method), None
+    if candidate.kind == "function":
+        cut = _wrapped(cut)
+    elif method != "forward":
+        cut = by_method(cut, method)
+    if misuse := touches_system(cut.source):
+        raise SliceError("touches the system", misuse)
+    if len(cut.source) > MAX_SOURCE:
+        cut = replace(cut, source=without_docstrings(cut.source))
+    if len(cut.source) > MAX_SOURCE:
+        raise SliceError("too large", f"{len(cut.source)} characters")
+    users = _users(slicer, hints, candidate) if watch and candidate.kind == "module" else []
+    told = {"users": users, "sites": [site.spelled(cut.names.get) for site in sites],
+            "seen": _spelled(seen, {p: cut.names.get(h, "") for p, h in named.items()}) if seen else None,
+            "defaults": hints.defaults(re.findall(r"[^\W\d]\w*", cut.source))}  # fmt: skip
+    roots = slicer.package.roots
+    return {"source": cut.source, "name": cut.name, "path": cut.path, "symbol": cut.symbol, "lacks": list(cut.lacks),
+            "told": told, "inlined": [roots.inner(f) for f in cut.files if f in roots]}  # fmt: skip
+
+
+def _spelled(seen: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    """What was seen of a class, with the names that definitions have in its cut."""
+    placeholder = re.compile(rf"{HERE}\d+")
+    texts = {n: placeholder.sub(lambda m: names[m[0]], text) for n, text in seen["arguments"].items()}
+    return {"arguments": texts, "specs": seen["specs"]}
+
+
+def _users(slicer: Slicer, hints: Hints, candidate: Candidate) -> list[dict[str, str]]:
+    """Cuts of what uses a class, to be run where its arguments and inputs cannot be guessed."""
+    found = []
+    key = Here(candidate.path, candidate.symbol)
+    for user in hints.users(key):
+        try:
+            cut = write_cut(slicer, user.file, user.name, [key])
+        except SliceError:
+            continue
+        if len(cut.source) <= MAX_USER:
+            found.append({"source": cut.source, "name": cut.name, "wanted": cut.names[key]})
+    return found
+
+
+def _wrapped(cut: Cut) -> Cut:
+    """The cut of a function, with a module class whose forward calls it."""
+    tree = ast.parse(cut.source)
+    function = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == cut.name)
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    needed = [a.arg for a in arguments[: len(arguments) - len(function.args.defaults)]] or [arguments[0].arg]
+    taken = {n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    name = _camel(cut.name)
+    name = name if name not in taken else f"{name}Module"
+    base = "nn.Module" if "\nimport torch.nn as nn\n" in cut.source else "torch.nn.Module"
+    given = ", ".join(needed)
+    text = f"\n\nclass {name}({base}):\n    def forward(self, {given}):\n        return {cut.name}({given})\n"
+    return replace(cut, source=cut.source + text, name=name)
+
+
+def by_method(cut: Cut, method: str) -> Cut:
+    """The cut of a class, with a subclass whose forward calls one of its methods.
+
+    Raises:
+        SliceError: the cut is without the method: it touches the system.
+    """
+    tree = ast.parse(cut.source)
+    classes = {n.name: n for n in tree.body if isinstance(n, ast.ClassDef)}
+    stack, found = [cut.name], None
+    while stack and found is None:
+        node = classes.pop(stack.pop(0), None)
+        found = next((s for s in getattr(node, "body", ()) if getattr(s, "name", "") == method), None)
+        stack += [b.id for b in getattr(node, "bases", ()) if isinstance(b, ast.Name)]
+    if not isinstance(found, ast.FunctionDef):
+        raise SliceError("touches the system", f"in {method}")
+    arguments = [a.arg for a in found.args.args[1:]]
+    given = ", ".join(arguments[: len(arguments) - len(found.args.defaults)] or arguments[:1])
+    name, taken = f"{cut.name}{_camel(method)}", {getattr(n, "name", "") for n in tree.body}
+    name = name if name not in taken else f"{name}Module"
+    text = (
+        f"\n\nclass {name}({cut.name}):\n"
+        f'    """{cut.name}, which has no forward, called by its method {method}."""\n\n'
+        f"    def forward(self, {given}):\n"
+        f"        return self.{method}({given})\n"
+    )
+    return replace(cut, source=cut.source + text, name=name)
+
+
+def _camel(name: str) -> str:
+    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))

@@ -1,0 +1,459 @@
+"""What a class or function needs, from across the files of its package: the statements that define it.
+
+The method: follow global reads from the wanted definition; leave out methods whose names nothing in the closure
+mentions, decorators that register or compile, prints, and branches on packages that are absent.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from sources.cut.cutpoints import Framework
+from sources.text.bindings import Imported, imports
+from sources.text.danger import branches, harmful
+from sources.text.desugar import MAIN
+from sources.text.registries import Registries, words
+from sources.text.rewrite import Text
+from sources.text.scope import BUILTINS, Reads, nodes, reads
+from sources.text.symbols import Here, Inner, Missing, Package, Target
+from sources.text.weights import loading
+
+# Decorators without which a task computes the same.
+_NOISE = re.compile(
+    r"regist|jit\b|compile|docstring|deprecat|beartype|typecheck|jaxtyped|export|experimental|torch\.fx|overload|"
+    r"force_fp32|auto_fp16|autocast|custom_fwd|custom_bwd|add_to|requires_|builder|configurable|gin\.|rank_zero"
+)
+ABSENT = "needs a package that is absent"
+EMPTY_CLASS = "class {}:\n    pass"
+# What can be made, kept, and be a base beside nn.Module.
+KEPT_CLASS = "class {}:\n    def __init__(self, *_, **__):\n        super().__init__()"
+_CLASS_NAME = re.compile(r"[A-Z]\w*[a-z]\w*")
+# An enumeration of trained weights, by its base in torchvision: there are none here.
+_WEIGHTS = "WeightsEnum"
+NO_WEIGHTS = """class {{}}:
+    {} = None
+
+    @staticmethod
+    def verify(weights):
+        return None"""
+_CONVERTS = re.compile(r"checkpoint_filter_fn|_?(load|convert|filter|remap)_\w*(weights|checkpoint|state_dict)\w*")
+MAX_PIECES = 300  # definitions of one task
+MAX_FOREIGN = 80  # that it takes of another package for one name
+MAX_ROUNDS = 8  # of the fixpoint over method names, and of the one over registries; both grow, so they end
+# Names by which the search asks for layers, and registries often know them.
+_USUAL = frozenset(["batch", "instance", "relu", "prelu", "leakyrelu", "conv", "avg", "max"])
+# Calls that change what a name holds.
+_ADDS = re.compile(
+    r"add(_\w+)?|register(_module|_class)?|update|append|extend|insert|setdefault|remove|pop|sort|reverse|fill|[a-z]\w*_"
+)
+
+
+class SliceError(ValueError):
+    """A definition that cannot stand alone; ``reason`` is the group, the message the detail."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+@dataclass(slots=True)
+class Piece:
+    """One top-level statement that a task takes over."""
+
+    key: Here
+    node: ast.stmt  # whole
+    view: ast.stmt  # without what is left out: reads are taken of this
+    local: dict[str, Target]  # what import statements inside it bind
+    reads: Reads
+    needs: list[tuple[str, Target]] = field(default_factory=list)
+    lacks: str = ""  # what it needs that there is not: a stand-in is written, for those who do not use it
+    stand_in: str = "{} = None"
+
+
+class Slicer:
+    """Cuts definitions out of one package. Parsed files and reads are kept between cuts."""
+
+    def __init__(self, package: Package) -> None:
+        self.package = package
+        self._texts: dict[str, Text] = {}
+        self._views: dict[tuple[int, frozenset[str], bool], tuple[ast.stmt, Reads]] = {}
+        self._registries = Registries(package)
+        self._said: frozenset[str] = frozenset()  # words that the last closure's arguments say
+        self._registering: set[int] = set()  # decorators that the last closure needs, by id
+        self.entries: dict[Here, list[Here]] = {}  # definitions that these put into a registry
+        self._locals: dict[int, dict[str, Target]] = {}
+        self._dead: dict[int, dict[int, ast.stmt]] = {}
+        self._heavy: dict[Here, bool] = {}  # definitions of other packages that need too much there
+
+    def text(self, path: str) -> Text:
+        if path not in self._texts:
+            file = self.package.file(path)
+            assert file is not None  # what does not parse defines nothing
+            self._texts[path] = Text.of(file.text)
+        return self._texts[path]
+
+    def target(self, piece: Piece, name: str) -> Target:
+        """What a global name means inside a piece."""
+        return self._light(piece, piece.local.get(name) or self.package.lookup(piece.key.file, name))
+
+    def _light(self, piece: Piece, target: Target) -> Target:
+        """The target; of another package only if a task can take over all that it needs there."""
+        roots = self.package.roots
+        if not isinstance(target, Here) or target.file not in roots or piece.key.file in roots:
+            return target
+        if target not in self._heavy:
+            self._heavy[target] = self._needs_much(target)
+        return Missing(f"{roots.inner(target.file)[0]}.{target.name}") if self._heavy[target] else target
+
+    def _needs_much(self, root: Here) -> bool:
+        seen, stack = {root}, [root]
+        while stack and len(seen) <= MAX_FOREIGN:
+            found = self._pieces_or_none(stack.pop(), {"forward"})
+            new = {t for piece in found for _, t in piece.needs if isinstance(t, Here)} - seen
+            seen |= new
+            stack += new
+        return len(seen) > MAX_FOREIGN
+
+    def closure(
+        self, root: Here, more: Iterable[Here] = (), said: Iterable[str] = (), method: str = "forward"
+    ) -> dict[Here, list[Piece]]:
+        """All statements that a definition needs, and those that ``more`` definitions need.
+
+        Of registries in it, the entries that it names are taken, too, and those that are ``said`` elsewhere.  Of a
+        class is needed what its ``method`` needs.
+
+        Raises:
+            SliceError: something it needs is neither in the package nor importable, or it is too large.
+        """
+        self._registering, self.entries, known = set(), {}, {*map(str.lower, said), *_USUAL}
+        self._said = frozenset(known)
+        wanted: dict[Here, None] = dict.fromkeys(more)
+        pieces = self._closure(root, wanted, method)
+        for _ in range(MAX_ROUNDS):
+            containers = [k for k, found in pieces.items() if not isinstance(found[0].node, ast.FunctionDef)]
+            named = known | words(p.view for found in pieces.values() for p in found)
+            entries = [e for e in self._registries.wanted(containers, named) if e.key != root and e.key not in wanted]
+            if not entries:
+                break
+            before = set(self._registering), {k: [*found] for k, found in self.entries.items()}
+            for entry in entries:
+                self._registering.add(id(entry.decorator))
+                self.entries.setdefault(entry.container, []).append(entry.key)
+            wanted |= dict.fromkeys(e.key for e in entries)
+            try:
+                pieces = self._closure(root, wanted, method)
+            except SliceError:  # it may do without what goes by a word that it says
+                self._registering, self.entries = before
+                break
+        return pieces
+
+    def _closure(self, root: Here, more: Iterable[Here], method: str) -> dict[Here, list[Piece]]:
+        used = {"forward", method}
+        for _ in range(MAX_ROUNDS):
+            pieces: dict[Here, list[Piece]] = {}
+            mentioned = set(used)
+            stack = [*more, root]
+            while stack:
+                key = stack.pop()
+                if key in pieces:
+                    continue
+                if len(pieces) >= MAX_PIECES:
+                    raise SliceError("too large", f"needs more than {MAX_PIECES} definitions")
+                pieces[key] = self._pieces(key, used) if key == root else self._pieces_or_none(key, used)
+                for piece in pieces[key]:
+                    mentioned |= piece.reads.attributes
+                    stack += [t for _, t in piece.needs if isinstance(t, Here)]
+            if mentioned == used:
+                break
+            used = mentioned
+        return _without_dependants(pieces)
+
+    def _pieces_or_none(self, key: Here, used: set[str]) -> list[Piece]:
+        """What defines ``key``, or a stand-in where that cannot be had: running shows whether it is used."""
+        try:
+            if key.file in self.package.roots and _CONVERTS.fullmatch(key.name):
+                return [_absent(key, "what converts trained weights")]
+            found = self._pieces(key, used)
+            if names := _weights(found[0].node):
+                return [_absent(key, "what trained weights there are", NO_WEIGHTS.format(" = ".join(names)))]
+            plain = (p.view for p in found if not isinstance(p.node, ast.ClassDef))
+            if misuse := next(filter(None, map(harmful, plain)), ""):
+                return [_absent(key, f"what uses {misuse}")]
+            return found
+        except SliceError as error:
+            file = self.package.file(key.file)
+            a_class = any(isinstance(how, ast.ClassDef) for how in file.bindings[key.name]) if file else False
+            return [_absent(key, str(error), KEPT_CLASS if a_class or _CLASS_NAME.fullmatch(key.name) else "{} = None")]
+
+    def _pieces(self, key: Here, used: set[str]) -> list[Piece]:
+        """The statement that defines ``key``, and those that change it afterwards."""
+        file = self.package.file(key.file)
+        assert file is not None
+        node = next(how for how in file.bindings[key.name] if not isinstance(how, Imported))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            # the last definition of a name is the one that counts, unless it is a fallback inside a try
+            node = [h for h in file.bindings[key.name] if type(h) is type(node)][-1]
+        found = [self._piece(key, node, used)]
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for extra in file.extras.get(key.name, []):
+                if extra is not node and not (isinstance(extra, ast.Expr) and self._fails(key, extra, used)):
+                    found.append(self._piece(key, extra, used))
+        return found
+
+    def _fails(self, key: Here, call: ast.Expr, used: set[str]) -> bool:
+        """Whether a call on a name's value does not change it, or needs what there is not."""
+        if not isinstance(call.value, ast.Call) or not _ADDS.fullmatch(getattr(call.value.func, "attr", "")):
+            return True
+        try:
+            self._piece(key, call, used)
+        except SliceError:
+            return True
+        return False
+
+    def _piece(self, key: Here, node: ast.stmt, used: set[str]) -> Piece:
+        dropped = frozenset(_unused(node, used)) if isinstance(node, ast.ClassDef) else frozenset()
+        registers = any(id(d) in self._registering for d in getattr(node, "decorator_list", ()))
+        cached = self._views.get((id(node), dropped, registers))
+        if cached is None:
+            view, dead = _view(node, dropped), self.dead(key.file, node)
+            found = reads(view, skip=lambda n: id(n) in dead, skip_decorator=lambda d: self.is_noise(key.file, d))
+            cached = self._views[id(node), dropped, registers] = view, found
+        piece = Piece(key, node, cached[0], self._inner_imports(key.file, node), cached[1])
+        piece.needs = list(self._needs(piece))
+        return piece
+
+    def dead(self, path: str, node: ast.stmt) -> dict[int, ast.stmt]:
+        """Statements of a piece that a task does without: prints, imports, branches never taken, what loads weights."""
+        if id(node) not in self._dead:
+            found: dict[int, ast.stmt] = {id(s): s for s in [*branches(node), *loading(node)]}
+            quiet = getattr(node, "name", "") != MAIN  # what a script prints is the result of what we want to see
+            for inner in nodes(node):
+                if isinstance(inner, ast.Import | ast.ImportFrom) or quiet and _is_print(inner):
+                    assert isinstance(inner, ast.stmt)
+                    found[id(inner)] = inner
+                elif isinstance(inner, ast.If):
+                    value = self._decided(path, node, inner.test)
+                    block = inner.body if value is False else inner.orelse if value is True else []
+                    found |= {id(s): s for s in block}
+            self._dead[id(node)] = found
+        return self._dead[id(node)]
+
+    def _decided(self, path: str, node: ast.stmt, test: ast.expr) -> bool | None:
+        """The outcome of a test on constants of the package such as ``has_xformers``, None if it is open."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            inner = self._decided(path, node, test.operand)
+            return None if inner is None else not inner
+        if isinstance(test, ast.BoolOp):
+            values = [self._decided(path, node, v) for v in test.values]
+            decisive = isinstance(test.op, ast.Or)
+            return decisive if decisive in values else None
+        if isinstance(test, ast.Compare) and ast.unparse(test).endswith((" is None", " is not None")):
+            value = self._constant(path, node, test.left)
+            return None if value is ... else (value is None) == isinstance(test.ops[0], ast.Is)
+        value = self._constant(path, node, test)
+        return bool(value) if isinstance(value, bool) or value is None else None
+
+    def _constant(self, path: str, node: ast.stmt, name: ast.expr) -> object:
+        if not isinstance(name, ast.Name):
+            return ...
+        here = (n for n in nodes(node) if isinstance(n, ast.Name | ast.arg))
+        if any(
+            n.arg == name.id if isinstance(n, ast.arg) else n.id == name.id and isinstance(n.ctx, ast.Store)
+            for n in here
+        ):
+            return ...
+        return self.package.constant(self.package.lookup(path, name.id))
+
+    def _inner_imports(self, path: str, node: ast.stmt) -> dict[str, Target]:
+        if id(node) not in self._locals:
+            inner = (n for n in nodes(node) if isinstance(n, ast.Import | ast.ImportFrom))
+            found = {name: self.package.resolve(path, how) for n in inner for name, how in imports(n) if name != "*"}
+            self._locals[id(node)] = found
+        return self._locals[id(node)]
+
+    def _needs(self, piece: Piece) -> Iterator[tuple[str, Target]]:
+        modules = set()
+        for name in dict.fromkeys(n.id for n in piece.reads.names):
+            target = self.target(piece, name)
+            self.package.ask(target)
+            if isinstance(target, Missing) and name in BUILTINS:
+                continue
+            if target == piece.key and self._copies(piece, name):
+                raise SliceError(ABSENT, name)  # ``Name = Name``: a copy of something imported
+            if isinstance(target, Missing):
+                absent = "." in target.name or name in piece.local or self._imported(piece.key.file, name)
+                if name in _at_once(piece) or not absent and not self._optional(piece, name):
+                    reason = ABSENT if absent else "unresolved name"
+                    raise SliceError(reason, target.name)
+            if isinstance(target, Inner):
+                modules.add(name)
+            else:
+                yield name, target
+        for chain, target in self.chains(piece):
+            modules.discard(chain.split(".")[0])
+            yield chain.split(".")[0], target
+        for name in sorted(modules):
+            entries = self._taken_out(piece, name)
+            yield from entries.items()
+            if not entries:
+                yield name, Missing(name)
+
+    def _taken_out(self, piece: Piece, name: str) -> dict[str, Here]:
+        """What ``getattr(name, word)`` may take out of a module of the package, as words that are said tell."""
+        module = self.target(piece, name)
+        taken = (
+            n for n in nodes(piece.view) if isinstance(n, ast.Call) and ast.unparse(n.func) == "getattr" and n.args
+        )
+        if not isinstance(module, Inner) or not any(getattr(n.args[0], "id", "") == name for n in taken):
+            return {}
+        file, said = self.package.file(module.file), self._said | words([piece.view])
+        named = (
+            (n for n, ways in file.bindings.items() if n.lower() in said and not isinstance(ways[-1], Imported))
+            if file
+            else ()
+        )
+        return {f"{name}.{n}": Here(module.file, n) for n in named}
+
+    def _copies(self, piece: Piece, name: str) -> bool:
+        """Whether a piece gives a name its first value from the same name, which something else binds."""
+        file = self.package.file(piece.key.file)
+        again = file is not None and any(piece.node is extra for extra in file.extras.get(piece.key.name, ()))
+        return not again and isinstance(piece.node, ast.Assign) and name in _copied(piece.node)
+
+    def _optional(self, piece: Piece, name: str) -> bool:
+        """Whether a name that nothing binds is read under a condition only: it may never be."""
+        branches = (n for n in nodes(piece.view) if isinstance(n, ast.If))
+        inside = {id(n) for b in branches for s in [*b.body, *b.orelse] for n in ast.walk(s)}
+        return all(id(n) in inside for n in piece.reads.names if n.id == name)
+
+    def is_noise(self, path: str, decorator: ast.expr) -> bool:
+        """Whether a task computes the same without a decorator, or it is of a package that is absent."""
+        if id(decorator) in self._registering:
+            return False
+        root = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if isinstance(root, ast.Attribute) and root.attr in ("setter", "getter", "deleter"):
+            return False  # of a property: nothing that an import binds
+        named = isinstance(root, ast.Name | ast.Attribute)
+        target = self.package.chain(path, root)[0] if isinstance(root, ast.Name | ast.Attribute) else Missing("")
+        if isinstance(target, Here) and isinstance(self.package, Framework) and self.package.cuts(target):
+            return target.name in self.package.noise
+        absent = isinstance(target, Missing) and bool(target.name) and target.name not in BUILTINS
+        return is_noise(decorator) or named and absent
+
+    def _imported(self, path: str, name: str) -> bool:
+        file = self.package.file(path)
+        return file is not None and any(isinstance(how, Imported) for how in file.bindings.get(name, []))
+
+    def chains(self, piece: Piece) -> Iterator[tuple[str, Target]]:
+        """Dotted names that go through modules of the package to a definition."""
+        for node in piece.reads.chains:
+            target = self.chain(piece, node)
+            if target is not None:
+                yield ast.unparse(node), target
+
+    def chain(self, piece: Piece, node: ast.Attribute) -> Target | None:
+        """What a dotted name means if it goes through modules of the package and ends at its last attribute."""
+        names = ast.unparse(node).split(".")
+        target = self.target(piece, names[0])
+        if not isinstance(target, Inner):
+            return None
+        for name in names[1:]:
+            if not isinstance(target, Inner):
+                return None
+            target = self.package.member(target.file, name)
+            if isinstance(target, Missing):
+                self.package.ask(target)
+                return None
+        target = self._light(piece, target)
+        return None if isinstance(target, Inner | Missing) else target
+
+
+def _absent(key: Here, lacks: str, stand_in: str = "{} = None") -> Piece:
+    return Piece(key, ast.Pass(), ast.Pass(), {}, Reads(), lacks=lacks, stand_in=stand_in)
+
+
+def _weights(node: ast.stmt) -> list[str]:
+    """The members of an enumeration of trained weights, none of another definition."""
+    if not isinstance(node, ast.ClassDef) or not any(ast.unparse(b).endswith(_WEIGHTS) for b in node.bases):
+        return []
+    return [t.id for s in node.body if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)]
+
+
+def _without_dependants(pieces: dict[Here, list[Piece]]) -> dict[Here, list[Piece]]:
+    """The pieces with stand-ins also for constants that are computed from what is absent."""
+    while True:
+        lacking = {key: found[0].lacks for key, found in pieces.items() if found[0].lacks}
+        more = {
+            key: _absent(key, lacking[target])
+            for key, found in pieces.items()
+            for piece in found
+            if not piece.lacks and not isinstance(piece.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            for _, target in piece.needs
+            if isinstance(target, Here) and target in lacking
+        }
+        if not more:
+            return pieces
+        pieces = pieces | {key: [piece] for key, piece in more.items()}
+
+
+def _copied(node: ast.Assign) -> set[str]:
+    """Names that an assignment reads and binds."""
+    read = {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
+    return {t.id for t in node.targets if isinstance(t, ast.Name)} & read
+
+
+def _at_once(piece: Piece) -> set[str]:
+    """Names that must have a true value as soon as the piece is executed.
+
+    These are bases of a class, parts of a constant, and what a function's defaults read attributes of.
+    """
+    node = piece.view
+    if isinstance(node, ast.ClassDef) and len(node.bases) > 1:
+        return set()  # a mixin that is absent is an empty class
+    if isinstance(node, ast.ClassDef):
+        return {n.id for base in node.bases for n in ast.walk(base) if isinstance(n, ast.Name)}
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        defaults = [d for d in [*node.args.defaults, *node.args.kw_defaults] if d is not None]
+        parts = (n.value for d in defaults for n in ast.walk(d) if isinstance(n, ast.Attribute))
+        return {n.id for n in parts if isinstance(n, ast.Name)}
+    return piece.reads.eager
+
+
+def _unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:
+    """Methods of a class that nothing mentions, or that no task may call."""
+    for statement in node.body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            name = statement.name
+            special = name.startswith("__") and name.endswith("__") and name not in ("__repr__", "__str__")
+            needless = name not in used or name != "forward" and harmful(statement)
+            if not special and needless or name == "extra_repr":
+                yield name
+
+
+def _is_print(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and isinstance(node.value.func, ast.Name)
+        and node.value.func.id == "print"
+    )
+
+
+def is_noise(decorator: ast.expr) -> bool:
+    """Whether a decorator registers, compiles or documents: the task computes the same without it."""
+    function = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    return _NOISE.search(function) is not None
+
+
+def _view(node: ast.stmt, dropped: frozenset[str]) -> ast.stmt:
+    """The statement as it will be written. Nodes that stay are the file's own, so that positions hold."""
+    if not isinstance(node, ast.ClassDef):
+        return node
+    view = copy.copy(node)
+    methods = (ast.FunctionDef, ast.AsyncFunctionDef)
+    view.body = [s for s in node.body if not (isinstance(s, methods) and s.name in dropped)]
+    return view

@@ -1,0 +1,414 @@
+"""A definition and all it needs, written as one self-contained text.
+
+Statements are taken over by text range, so layout and comments stay.  Where two files use one name for different
+things, the later one is renamed; type hints that would drag in more are dropped.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from sources.cut.slicer import EMPTY_CLASS, KEPT_CLASS, Piece, SliceError, Slicer
+from sources.text.danger import branches
+from sources.text.on_cpu import moved, respelled
+from sources.text.registries import stored
+from sources.text.rewrite import Edits, RewriteError, Text, remove_statements
+from sources.text.scope import BUILTINS, nodes, reads
+from sources.text.symbols import External, Here, Inner, Missing, Target
+
+RESERVED: dict[str, Target] = {
+    "torch": External("torch"), "nn": External("torch.nn"), "get_inputs": Missing("get_inputs"),
+    "get_init_inputs": Missing("get_init_inputs"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A self-contained text and what it was cut out of."""
+
+    source: str
+    name: str  # of the wanted definition, in the text
+    path: str
+    symbol: str
+    pieces: int
+    names: Mapping[Here, str] = field(default_factory=dict)  # of all definitions in it
+    lacks: tuple[str, ...] = ()  # what stands in it as None, because it is of a package that is absent
+    files: tuple[str, ...] = ()  # that its definitions are from
+
+
+def cut(
+    slicer: Slicer, path: str, symbol: str, more: Iterable[Here] = (), said: Iterable[str] = (), method: str = "forward"
+) -> Cut:
+    """Cut one definition out of its package, together with ``more`` definitions that its arguments may name.
+
+    ``said`` are strings that its arguments may hold, ``method`` is by which a class is called.
+
+    Raises:
+        SliceError: something it needs is neither in the package nor importable, or it is too large.
+    """
+    root = Here(path, symbol)
+    try:
+        return _Writer(slicer, slicer.closure(root, more, said, method)).write(root)
+    except RewriteError as error:
+        raise SliceError("not sliceable", str(error)) from error
+
+
+class _Writer:
+    """Puts the pieces of one cut in order and writes them."""
+
+    def __init__(self, slicer: Slicer, pieces: dict[Here, list[Piece]]) -> None:
+        self.slicer, self.pieces = slicer, pieces
+        self.names: dict[Target, str] = {}  # of definitions
+        self.taken: dict[str, Target] = dict(RESERVED)
+        self.imports: dict[str, External] = {}  # local name -> what it is
+        self.lacks: dict[str, str] = {}  # names that stand for what there is not
+        self.mixins: set[str] = set()  # of these, bases of classes
+        self.kinds: set[str] = set()  # and ones that values are asked for, as by isinstance
+        self.used: set[str] = set()  # and ones that are called, or have attributes
+        self.spaces: dict[str, dict[str, str]] = {}  # modules that things are taken out of by name, and these
+        self.made: dict[str, set[str]] = {}  # and classes of which instances are made; of a module, which in it
+
+    def write(self, root: Here) -> Cut:
+        order = self._order(root)
+        for key in [root, *order]:
+            if key not in self.names:
+                self.names[key] = self._claim(key.name, key)
+        written: set[int] = set()
+        body = []
+        for piece in self._placed(order):
+            if id(piece.node) not in written:
+                written.add(id(piece.node))
+                body.append(self._statement(piece))
+        for name, inside in sorted(self.spaces.items()):
+            made = self._import("SimpleNamespace", External("types", "SimpleNamespace"))
+            body.append(f"{name} = {made}({', '.join(f'{k}={v}' for k, v in sorted(inside.items()))})")
+        header = self._imports()
+        absent = [
+            f"# {what} is not here and not needed\n{self._stand_in(name)}" for name, what in sorted(self.lacks.items())
+        ]
+        source = header + "\n\n\n" + _join([*absent, *body]) + "\n"
+        lacks = tuple(sorted({*self.lacks.values(), *(p.lacks for k in order for p in self.pieces[k] if p.lacks)}))
+        names = {k: n for k, n in self.names.items() if isinstance(k, Here)}
+        files = tuple(sorted({k.file for k in order if not all(p.lacks for p in self.pieces[k])}))
+        return Cut(source, self.names[root], root.file, root.name, len(order), names, lacks, files)
+
+    def _stand_in(self, name: str) -> str:
+        """What stands for a name that there is not: a base or a kind, something to be made and kept, or None."""
+        if name in self.mixins | self.kinds - self.used:
+            return EMPTY_CLASS.format(name)
+        if name not in self.made:
+            return f"{name} = None"
+        inner = sorted(self.made[name])
+        if not inner:
+            return KEPT_CLASS.format(name)
+        kept = "\n\n".join(KEPT_CLASS.format(n) for n in inner)
+        return f"class {name}:\n{textwrap.indent(kept, '    ')}"
+
+    def _placed(self, order: list[Here]) -> Iterator[Piece]:
+        """All pieces in order; in a circle, what changes a definition afterwards waits for what it needs."""
+        placed: set[Here] = set()
+        waiting: list[Piece] = []
+        for key in order:
+            placed.add(key)
+            yield self.pieces[key][0]
+            left = []
+            for piece in [*waiting, *self.pieces[key][1:]]:
+                if {t for _, t in piece.needs if isinstance(t, Here) and t in self.pieces} <= placed:
+                    yield piece
+                else:
+                    left.append(piece)
+            waiting = left
+        yield from waiting
+
+    def _claim(self, name: str, target: Target) -> str:
+        """A name for the target: its own, or with a number where that is taken."""
+        chosen, number = name, 2
+        while chosen in self.taken and self.taken[chosen] != target:
+            chosen, number = f"{name}_{number}", number + 1
+        self.taken[chosen] = target
+        return chosen
+
+    def _order(self, root: Here) -> list[Here]:
+        """Definitions before what executes them: bases, defaults and decorators, and all that a constant calls."""
+        out: dict[Here, None] = {}
+        seen: set[tuple[Here, bool]] = set()
+        stack: list[tuple[Here, bool, bool]] = [(key, False, False) for key in reversed([root, *self.pieces])]
+        while stack:
+            key, deep, leaving = stack.pop()
+            if leaving:
+                out.setdefault(key)
+                continue
+            if (key, deep) in seen:
+                continue
+            seen.add((key, deep))
+            stack.append((key, deep, True))
+            later, now = self._edges(key, deep)
+            stack += [(k, False, False) for k in reversed(later)] if not deep else []
+            stack += [(k, d, False) for k, d in reversed(now)]
+        return self._executable(list(out))
+
+    def _executable(self, order: list[Here]) -> list[Here]:
+        """The order with what a definition executes before it, also where the two mention each other."""
+        out: dict[Here, None] = {}
+        seen: set[tuple[Here, bool]] = set()
+
+        def place(key: Here, deep: bool) -> None:
+            if (key, deep) not in seen:
+                seen.add((key, deep))
+                for needed, deeply in self._edges(key, deep)[1]:
+                    place(needed, deeply)
+                out.setdefault(key)
+
+        for key in order:
+            place(key, False)
+        return list(out)
+
+    def _edges(self, key: Here, deep: bool) -> tuple[list[Here], list[tuple[Here, bool]]]:
+        later: list[Here] = []
+        now: list[tuple[Here, bool]] = []
+        for piece in self.pieces[key]:
+            constant = not isinstance(piece.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            for name, target in piece.needs:
+                if not isinstance(target, Here) or target == key or target not in self.pieces:
+                    continue
+                if deep or constant or name in piece.reads.eager:
+                    now.append((target, deep or constant))
+                    entries = self.slicer.entries.get(target, [])  # what reads a registry at once reads it filled
+                    now += [(e, False) for e in entries if key not in entries and e in self.pieces]
+                else:
+                    later.append(target)
+        return later, now
+
+    def _statement(self, piece: Piece) -> str:
+        if piece.lacks:
+            return f"# {piece.lacks} is not here and not needed\n{piece.stand_in.format(self.names[piece.key])}"
+        text = self.slicer.text(piece.key.file)
+        edits = Edits(text)
+        left_out = {id(n) for n in _pruned(piece)} | set(self.slicer.dead(piece.key.file, piece.node))
+        if left_out:
+            refused = {id(s) for s in branches(piece.node)}
+            remove_statements(edits, piece.node, lambda s: id(s) in left_out, refused)
+        for node in nodes(piece.view):
+            for decorator in getattr(node, "decorator_list", []):
+                if self.slicer.is_noise(piece.key.file, decorator):
+                    line = text.lines[decorator.lineno]
+                    edits.replace(line, text.line_end(text.end(decorator)) + 1, "")
+        self._hints(piece, edits)
+        for call in moved(nodes(piece.view)):
+            dot = text.data.rfind(b".", 0, text.end(call.func))  # the value before it may be in parentheses
+            edits.replace(dot, text.end(call), "")
+        for constant, new in respelled(nodes(piece.view)):
+            edits.replace(text.start(constant), text.end(constant), new)
+        self._rename(piece, edits)
+        return edits.cut(piece.node)
+
+    def _rename(self, piece: Piece, edits: Edits) -> None:
+        followed = {id(_root(c)) for c in piece.reads.chains if self.slicer.chain(piece, c) is not None}
+        for name in piece.reads.names:
+            target = self.slicer.target(piece, name.id)
+            if isinstance(target, Inner) and id(name) not in followed:
+                if chosen := self._space(piece, name.id, target):
+                    if chosen != name.id:
+                        edits.rename(name, chosen)
+                    continue
+                target = Missing(name.id)
+            if isinstance(target, External):
+                chosen = self._import(name.id, target)
+            elif isinstance(target, Here):
+                chosen = self.names[target]
+            elif isinstance(target, Missing) and name.id not in BUILTINS:
+                chosen = self._lacked(piece, name, target)
+            else:
+                continue
+            if chosen != name.id:
+                edits.rename(name, chosen)
+        for chain in piece.reads.chains:
+            found = self.slicer.chain(piece, chain)
+            if isinstance(found, Here):
+                edits.rename(chain, self.names[found])
+            elif isinstance(found, External):
+                edits.rename(chain, self._import(found.name or found.module.split(".")[-1], found))
+        self._rename_definition(piece, edits)
+
+    def _lacked(self, piece: Piece, name: ast.Name, target: Missing) -> str:
+        """What something that there is not is called; notes what is done with it."""
+        chosen = self._claim(name.id, target)
+        self.lacks[chosen] = target.name
+        if (made := _made(piece.view, name)) is not None:
+            self.made.setdefault(chosen, set()).update(made)
+        if chosen[:1].isupper() and id(name) not in _used(piece.view):
+            self.kinds.add(chosen)
+        elif chosen[:1].isupper():
+            self.used.add(chosen)
+        if isinstance(piece.view, ast.ClassDef) and any(name in ast.walk(b) for b in piece.view.bases):
+            self.mixins.add(chosen)
+        return chosen
+
+    def _space(self, piece: Piece, name: str, module: Inner) -> str:
+        """What a module of the package is called of which ``getattr`` takes something; "" where that is not known."""
+        entries = {n: t for n, t in piece.needs if n.startswith(f"{name}.") and isinstance(t, Here)}
+        if not entries:
+            return ""
+        chosen = self._claim(name, module)
+        self.spaces.setdefault(chosen, {}).update({n.split(".", 1)[1]: self.names[t] for n, t in entries.items()})
+        return chosen
+
+    def _rename_definition(self, piece: Piece, edits: Edits) -> None:
+        node, new = piece.node, self.names[piece.key]
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or node.name == new:
+            return
+        start = edits.text.start(node)
+        match = re.compile(rb"(?:async\s+)?(?:class|def)\s+").match(edits.text.data, start)
+        assert match is not None
+        edits.replace(match.end(), match.end() + len(node.name.encode()), new)
+
+    def _import(self, name: str, target: External) -> str:
+        chosen = self._claim(name, target)
+        self.imports[chosen] = target
+        return chosen
+
+    def _hints(self, piece: Piece, edits: Edits) -> None:
+        """Keep type hints that need nothing but imports, drop the others."""
+        text = edits.text
+        record = isinstance(piece.view, ast.ClassDef) and _is_record(piece.view)
+        own = {id(s) for s in piece.view.body} if isinstance(piece.view, ast.ClassDef) and record else set()
+        for node in nodes(piece.view):
+            if isinstance(node, ast.arg) and node.annotation is not None and not self._plain(piece, node.annotation):
+                start = text.start(node) + len(node.arg.encode())
+                edits.replace(start, _hint_end(text, start, node.annotation), "")
+            elif (
+                isinstance(node, ast.FunctionDef) and node.returns is not None and not self._plain(piece, node.returns)
+            ):
+                start = text.data.rfind(b"->", 0, text.start(node.returns)) - 1
+                edits.replace(start, _hint_end(text, start, node.returns), "")
+            elif isinstance(node, ast.AnnAssign) and not self._plain(piece, node.annotation):
+                if id(node) in own or node.value is None:
+                    edits.replace(text.start(node.annotation), text.end(node.annotation), "object")
+                else:
+                    start = text.end(node.target)
+                    edits.replace(start, _hint_end(text, start, node.annotation), "")
+
+    def _plain(self, piece: Piece, hint: ast.expr) -> bool:
+        names = [n.id for n in ast.walk(hint) if isinstance(n, ast.Name)]
+        texts = [n.value for n in ast.walk(hint) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        targets = {n: self.slicer.target(piece, n) for n in names}
+        if texts or any(not isinstance(t, External) and n not in BUILTINS for n, t in targets.items()):
+            return False
+        clash = any(isinstance(t, External) and self.taken.get(n, t) != t for n, t in targets.items())
+        if clash or any(isinstance(t, Here) for t in targets.values()):
+            return False
+        for name, target in targets.items():
+            if isinstance(target, External):
+                self._import(name, target)
+        return True
+
+    def _imports(self) -> str:
+        lines = {"import torch"}
+        members: dict[str, list[str]] = {}
+        for name, target in self.imports.items():
+            if target.name:
+                member = target.name + (f" as {name}" if name != target.name else "")
+                members.setdefault(target.module, []).append(member)
+            else:
+                lines.add(f"import {target.module}" + (f" as {name}" if name != target.module else ""))
+        lines |= {f"from {module} import {', '.join(sorted(names))}" for module, names in members.items()}
+        standard = sorted(x for x in lines if not re.match(r"(import|from) (torch|numpy)\b", x))
+        others = sorted(lines - set(standard), key=lambda x: (x.startswith("from"), x))
+        return "\n".join([*standard, *([""] if standard else []), *others])
+
+
+def pruned(source: str, wanted: Iterable[str]) -> str:
+    """A cut without the definitions that the ``wanted`` expressions, and what these need, do not name."""
+    tree = ast.parse(source)
+    text, binds, needs = Text.of(source), {}, {}
+    stores = {s.name: set(stored(s)) for s in tree.body if isinstance(s, ast.FunctionDef)}
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            by = {n.id for d in statement.decorator_list for n in ast.walk(d) if isinstance(n, ast.Name)}
+            binds[id(statement)] = {statement.name, *_registers(statement)}.union(*(stores.get(n, ()) for n in by))
+            needs[id(statement)] = {n.id for n in reads(statement).names}
+    kept: set[str] = {n for e in wanted for n in re.findall(r"[^\W\d]\w*", e)}
+    for statement in tree.body:
+        if id(statement) not in binds:
+            kept |= {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
+    while True:
+        more = kept.union(*(needs[i] for i, names in binds.items() if names & kept))
+        if more == kept:
+            break
+        kept = more
+    edits = Edits(text)
+    for statement in tree.body:
+        if id(statement) in binds and not binds[id(statement)] & kept:
+            edits.remove(statement)
+    return re.sub(r"\n{4,}", "\n\n\n", edits.whole())
+
+
+def _registers(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[str]:
+    """Names of what decorators put a definition into: where that is needed, so may be the definition."""
+    for decorator in node.decorator_list:
+        root = decorator.func if isinstance(decorator, ast.Call) else decorator
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if isinstance(root, ast.Name) and (root.id.isupper() or "." in ast.unparse(decorator)):
+            yield root.id
+
+
+def _used(tree: ast.AST) -> set[int]:
+    """Names that are called or whose attributes are read, by id."""
+    called = {id(n.func) for n in nodes(tree) if isinstance(n, ast.Call)}
+    return called | {id(n.value) for n in nodes(tree) if isinstance(n, ast.Attribute)}
+
+
+def _made(tree: ast.AST, name: ast.Name) -> set[str] | None:
+    """Classes that are called as ``name`` or ``name.Class``, by their names in it; None where something else is done.
+
+    What is made and kept by a constructor may never be used by what a task calls: an encoder to bytes, a logger.
+    """
+    for node in nodes(tree):
+        if isinstance(node, ast.Call) and node.func is name:
+            return set() if name.id[:1].isupper() else None
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.value is name:
+            return {node.func.attr} if node.func.attr[:1].isupper() else None
+    return None
+
+
+def _pruned(piece: Piece) -> list[ast.stmt]:
+    """Methods that the piece leaves out."""
+    if not isinstance(piece.node, ast.ClassDef) or not isinstance(piece.view, ast.ClassDef):
+        return []
+    kept = {id(s) for s in piece.view.body}
+    return [s for s in piece.node.body if id(s) not in kept]
+
+
+def _root(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node
+
+
+def _is_record(node: ast.ClassDef) -> bool:
+    """Whether a class's annotations make its fields."""
+    return any("dataclass" in ast.unparse(d) for d in node.decorator_list) or any(
+        ast.unparse(b).split(".")[-1] in ("NamedTuple", "TypedDict") for b in node.bases
+    )
+
+
+def _hint_end(text: Text, start: int, hint: ast.expr) -> int:
+    """Where a type hint whose colon or arrow is at ``start`` ends, parentheses around it included."""
+    end = text.end(hint)
+    for _ in range(text.data.count(b"(", start, text.start(hint))):
+        end = text.data.index(b")", end) + 1
+    return end
+
+
+def _join(body: list[str]) -> str:
+    """Two blank lines around definitions, none between the lines of a run of constants."""
+    out = ""
+    for previous, text in zip(["", *body], body, strict=False):
+        short = "\n" not in previous and "\n" not in text and previous
+        out += ("\n" if short else "\n\n\n" if previous else "") + text
+    return out

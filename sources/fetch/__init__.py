@@ -1,0 +1,1 @@
+"""Where code comes from: packages, repositories, archives, data sets, folders."""

@@ -1,0 +1,1 @@
+"""What a package itself tells of arguments and inputs: calls, defaults, configurations, names."""

@@ -1,0 +1,392 @@
+"""What the rest of a package tells about constructor arguments: calls of a class, and defaults of equal names.
+
+Only expressions that a task can hold are taken: literals, names of torch, and definitions of the package itself, which
+are then cut out along with the class.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from sources.hints.likeness import Likeness, asked
+from sources.hints.said import FIELD, Said, said
+from sources.hints.settings import Settings, builds, mapping
+from sources.hints.spelling import Spelling, constructor, required
+from sources.text.desugar import arguments
+from sources.text.documents import sections
+from sources.text.on_cpu import CPU, names_cuda
+from sources.text.registries import words
+from sources.text.scope import nodes, reads, walk
+from sources.text.symbols import External, Here, Package, Target
+
+MAX_CALLS = 40  # calls of one class that are looked at
+MAX_SITES = 4  # of these that are kept
+MAX_USERS = 4  # definitions that may be run to see a class at work
+MAX_STEPS = 3  # from a class to a definition that uses what uses it
+MAX_SEEN = 60  # definitions looked at on the way
+SHORT = {"torch": "torch", "torch.nn": "nn", "torch.nn.functional": "F", "functools": "functools"}
+_PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.BinOp, ast.Load, ast.operator, ast.unaryop,
+          ast.keyword, ast.Starred)  # fmt: skip
+_COUNT = re.compile(r"vocab|num|^n_|size|dim|len|class|count")
+Place = tuple[str, int, int, bool]  # file, line and column of a call, and whether its arguments may tell something
+Names = Callable[[Here], str | None]
+
+
+@dataclass(slots=True)
+class Site:
+    """One call of a class: the arguments that could be read, and the definitions they name."""
+
+    positional: list[ast.expr | None]
+    named: dict[str, ast.expr]
+    needs: set[Here] = field(default_factory=set)
+    targets: dict[int, Target] = field(default_factory=dict)  # of the names and dotted names in them
+    made: list[ast.expr] = field(default_factory=list)  # expressions that are ours: kept, so that their ids hold
+
+    @property
+    def known(self) -> int:
+        return sum(a is not None for a in self.positional) + len(self.named)
+
+    def complete(self, other: Site, names: list[str]) -> None:
+        """Take from another call the arguments that could not be read; ``names`` are those by position."""
+        for name, made in other.named.items():
+            at = names.index(name) if name in names else len(self.positional)
+            if at < len(self.positional):
+                if self.positional[at] is not None:
+                    continue
+                self.positional[at] = made
+            elif name in self.named:
+                continue
+            else:
+                self.named[name] = made
+            self.needs, self.targets = self.needs | other.needs, self.targets | other.targets
+            self.made.append(made)
+
+    def words(self) -> set[str]:
+        """Strings among the arguments."""
+        return words([a for a in self.positional if a is not None] + list(self.named.values()))
+
+    def spelled(self, names: Names) -> dict[str, list[str | None] | dict[str, str]]:
+        """The arguments as text, with the names that definitions have in a cut; those that have none are left out."""
+        positional = [None if a is None else self._spelled(a, names) for a in self.positional]
+        named = {k: text for k, a in self.named.items() if (text := self._spelled(a, names)) is not None}
+        return {"positional": positional, "named": named}
+
+    def _spelled(self, node: ast.expr, names: Names) -> str | None:
+        targets, lost = self.targets, []
+
+        class Renaming(ast.NodeTransformer):
+            def visit(self, inner: ast.AST) -> ast.AST:
+                target = targets.get(getattr(inner, "_at", 0))
+                if target is None:
+                    return super().generic_visit(inner)
+                name = names(target) if isinstance(target, Here) else _external(target)
+                lost.extend([] if name else [target])
+                return ast.Name(name or "", ast.Load())
+
+        marked = copy.deepcopy(node)
+        for old, new in zip(ast.walk(node), ast.walk(marked), strict=True):
+            new._at = id(old)  # type: ignore[attr-defined]
+        for inner in ast.walk(marked):
+            if isinstance(inner, ast.Constant) and names_cuda(inner.value):
+                inner.value = CPU.type
+        text = ast.unparse(Renaming().visit(marked))
+        return None if lost else text
+
+
+def _external(target: Target) -> str | None:
+    if not isinstance(target, External) or target.module not in SHORT:
+        return None
+    return f"{SHORT[target.module]}.{target.name}" if target.name else SHORT[target.module]
+
+
+class Hints:
+    """Calls and defaults of a package, collected when first asked for."""
+
+    def __init__(self, package: Package, settings: Iterable[str] = ()) -> None:
+        """``settings`` are the package's configurations: texts in JSON or YAML."""
+        self.package = package
+        self._calls: dict[str, list[tuple[str, ast.stmt, ast.Call]]] = defaultdict(list)
+        self.everywhere: Mapping[str, list[Place]] | None = None  # calls in files that are not looked through, too
+        self.counts: dict[str, Counter[str]] = defaultdict(Counter)  # how often names are given values
+        self._mentions: dict[str, dict[Here, ast.Name | ast.Attribute]] = defaultdict(dict)  # name -> who says it
+        self._settings = Settings()
+        self._likeness = Likeness(package)
+        self._kinds: dict[Here, str] = {}  # of these: a "class", a "function", or "ready": one that just runs
+        for path in package.looked_through():
+            if path not in package.replacements and (file := package.file(path)) is not None:
+                for statement in file.tree.body:
+                    self._scan(path, statement)
+        for section in (s for text in settings for s in sections(text)):
+            self._settings.add(dict(section))
+            for name, value in section:
+                if not value.startswith("{"):
+                    self._count(name, value, 4)
+
+    def defaults(self, words: Iterable[str]) -> dict[str, str]:
+        """The most usual default of each of these names, as an expression; those of one configuration stay together."""
+        known = sorted(set(words))
+        usual = {w: c.most_common(1)[0][0] for w in known if (c := self.counts.get(w))}
+        return usual | {w: v for w, v in self._settings.together(known).items() if w in usual}
+
+    def sites(self, key: Here) -> list[Site]:
+        """Calls of a class, those with the most readable arguments first."""
+        found: dict[str, Site] = {}
+        for path, statement, node in self._calls_of(key.name):
+            root = node.func
+            if isinstance(root, ast.Name | ast.Attribute) and self.package.chain(path, root)[0] == key:
+                site = self._site(path, statement, node)
+                if site.known:
+                    found.setdefault(ast.unparse(node), site)
+        best = sorted([*found.values(), *self._configured(key)], key=lambda s: -s.known)[:MAX_SITES]
+        typed = self._typed(key)
+        for site in best if typed.known else ():
+            site.complete(typed, self._parameters(key))
+        return [*best, typed] if typed.known else best
+
+    def _parameters(self, key: Here) -> list[str]:
+        """Names of what a class's own constructor takes by position."""
+        file = self.package.file(key.file)
+        node = (
+            next((d for d in reversed(file.bindings[key.name]) if isinstance(d, ast.ClassDef)), None) if file else None
+        )
+        init = constructor(node) if node else None
+        return [a.arg for a in init.args.args[1:]] if init else []
+
+    def _configured(self, key: Here) -> Iterator[Site]:
+        """Calls of a class that configurations say."""
+        file = self.package.file(key.file)
+        node = next((d for d in file.bindings[key.name] if isinstance(d, ast.ClassDef)), None) if file else None
+        init = constructor(node) if node else None
+        given = init.args if init else None
+        names = None if given is None or given.kwarg else [a.arg for a in [*given.args[1:], *given.kwonlyargs]]
+        for inside in self._settings.of(key.name, names):
+            yield Site([], {name: ast.parse(text, mode="eval").body for name, text in inside.items()})
+
+    def calls(self) -> dict[str, list[Place]]:
+        """Where what is written like a class is called, by its name: the first calls of each."""
+        return {
+            name: [(p, c.lineno, c.col_offset, _tells(s, c)) for p, s, c in calls[:MAX_CALLS]]
+            for name, calls in self._calls.items()
+        }
+
+    def _calls_of(self, name: str) -> Iterator[tuple[str, ast.stmt, ast.Call]]:
+        if self.everywhere is None:
+            yield from self._calls.get(name, [])[:MAX_CALLS]
+        for path, line, column, tells in (self.everywhere or {}).get(name, []):
+            file = self.package.file(path) if tells else None
+            for statement in file.tree.body if file else ():
+                if line <= (statement.end_lineno or 0):
+                    calls = (n for n in nodes(statement) if isinstance(n, ast.Call) and _called(n) == name)
+                    yield from ((path, statement, n) for n in calls if (n.lineno, n.col_offset) == (line, column))
+                    break
+
+    def _typed(self, key: Here) -> Site:
+        """The arguments whose type hints name classes of the package."""
+        spelling, site = Spelling(self.package, key.file, self._usual), Site([], {})
+        file = self.package.file(key.file)
+        node = (
+            next((d for d in reversed(file.bindings[key.name]) if isinstance(d, ast.ClassDef)), None) if file else None
+        )
+        init = constructor(node) if node else None
+        for argument in [*init.args.args[1:], *init.args.kwonlyargs] if init else []:
+            if (made := spelling.asked(key.file, argument.annotation, argument.arg)) is not None:
+                site.named[argument.arg] = made
+        for name, (like, definition) in self._alike(key, node, set(site.named)) if node else ():
+            if (made := spelling.instance(like, definition)) is not None:
+                site.named[name] = made
+        site.needs, site.targets = spelling.needs, spelling.targets
+        return site
+
+    def _alike(self, key: Here, node: ast.ClassDef, known: set[str]) -> Iterator[tuple[str, tuple[Here, ast.ClassDef]]]:
+        """Required parameters, and the classes of the package that have what they are asked for."""
+        uses = asked(node)
+        for name in (n for n, _ in required(node) if n in uses and n not in known):
+            if (found := self._likeness.of(uses[name], key)) is not None:
+                yield name, found
+
+    def _usual(self, name: str) -> str | None:
+        return self.defaults([name]).get(name)
+
+    def users(self, key: Here) -> list[Here]:
+        """Definitions that use a class, or use its users: functions that need no arguments first, near ones first."""
+        ready: list[Here] = []
+        classes: list[Here] = []
+        seen, edge = {key}, [key]
+        for _ in range(MAX_STEPS):
+            found = [h for used in edge for h in self._direct(used) if h not in seen]
+            edge = []
+            for user in sorted(dict.fromkeys(found), key=lambda h: h.file != key.file)[: MAX_SEEN - len(seen)]:
+                seen.add(user)
+                kind = self._kinds[user]
+                (ready if kind == "ready" else classes if kind == "class" else []).append(user)
+                edge += [user] if kind != "ready" else []
+        return [*ready[: MAX_USERS - 1], *classes[: MAX_USERS - min(len(ready), MAX_USERS - 1)]]
+
+    def _direct(self, key: Here) -> Iterator[Here]:
+        for user, node in self._mentions.get(key.name, {}).items():
+            if user != key and self.package.chain(user.file, node)[0] == key:
+                yield user
+
+    def _mention(self, path: str, statement: ast.stmt) -> None:
+        if isinstance(statement, ast.FunctionDef):
+            given = statement.args
+            ready = len(given.args) + len(given.posonlyargs) == len(given.defaults) and None not in given.kw_defaults
+        elif isinstance(statement, ast.ClassDef):
+            ready = False
+        else:
+            return
+        here = Here(path, statement.name)
+        self._kinds[here] = "class" if isinstance(statement, ast.ClassDef) else "ready" if ready else "function"
+        for node in walk(statement):
+            if isinstance(node, ast.Name):
+                self._mentions[node.id].setdefault(here, node)
+            elif isinstance(node, ast.Attribute) and node.attr[:1].isupper():
+                self._mentions[node.attr].setdefault(here, node)
+
+    def _scan(self, path: str, statement: ast.stmt) -> None:
+        self._mention(path, statement)
+        for node in walk(statement):
+            if isinstance(node, ast.Call):
+                name = _called(node)
+                if name[:1].isupper() and (node.args or node.keywords):
+                    self._calls[name].append((path, statement, node))
+                elif builds(node):
+                    self._settings.add(mapping(node))
+                elif name == "add_argument":
+                    for option, value in arguments(node):
+                        self._count(option, value, 6)
+                    continue
+            elif isinstance(node, ast.Dict) and builds(node):
+                self._settings.add(mapping(node))
+            self._hold(said(node))
+
+    def _hold(self, values: Iterable[Said]) -> None:
+        for name, given, weight in values:
+            given = given.orelse if isinstance(given, ast.IfExp) else given
+            if isinstance(given, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp):
+                self._count(name, ast.unparse(given), weight)
+
+    def _count(self, name: str, value: str, weight: int) -> None:
+        try:
+            known = ast.literal_eval(value)
+        except (ValueError, SyntaxError, TypeError):
+            return
+        if names_cuda(known):
+            known, value = "cpu", "'cpu'"
+        flag = isinstance(known, bool)
+        if known == 0 and not flag and _COUNT.search(name):  # what is counted when the program runs
+            return
+        if flag and weight < FIELD:  # what other functions take for a flag of this name
+            return
+        if known not in (None, "", (), [], {}) and value == ascii(known):
+            self.counts[name][value] += weight
+
+    def _site(self, path: str, statement: ast.stmt, node: ast.Call) -> Site:
+        site = Site([], {})
+        free: set[int] = set()
+        if any(isinstance(n, ast.Name) for a in [*node.args, *node.keywords] for n in ast.walk(a)):
+            free = {id(n) for n in reads(statement).names}
+        held = _held(statement, node.lineno) if node.args or node.keywords else {}
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                break
+            site.positional.append(self._taken(path, argument, free, site, held))
+        for keyword in node.keywords:
+            if keyword.arg and (taken := self._taken(path, keyword.value, free, site, held)) is not None:
+                site.named[keyword.arg] = taken
+        if site.made:
+            self._agree(path, node, site)
+        return site
+
+    def _agree(self, path: str, node: ast.Call, site: Site) -> None:
+        """Give variables that are arguments the values that were guessed for them inside of other arguments."""
+        plain = ast.Name | ast.Attribute
+        calls = [a for a in [*node.args, *(k.value for k in node.keywords)] if not isinstance(a, plain)]
+        inside = {ast.unparse(n) for a in calls for n in ast.walk(a) if isinstance(n, plain)}
+        spelling = Spelling(self.package, path, self._usual)
+        for i, argument in enumerate(node.args[: len(site.positional)]):
+            if site.positional[i] is None and ast.unparse(argument) in inside:
+                site.positional[i] = spelling.guessed(argument)
+        for k in node.keywords:
+            guess = spelling.guessed(k.value) if ast.unparse(k.value) in inside else None
+            if guess is not None and k.arg:
+                site.named.setdefault(k.arg, guess)
+        site.targets |= spelling.targets
+        site.made += [a for a in [*site.positional, *site.named.values()] if a is not None]
+
+    def _taken(
+        self, path: str, node: ast.expr, free: set[int], site: Site, held: Mapping[str, ast.expr]
+    ) -> ast.expr | None:
+        """An argument as a task can hold it; what its variables hold, or guesses, stand for them."""
+        if self._readable(path, node, free, site):
+            return node
+        if not any(isinstance(n, ast.Call) for n in ast.walk(node)):
+            name = ast.unparse(node)
+            left = {n: v for n, v in held.items() if n != name}
+            return self._taken(path, held[name], free, site, left) if name in held else None
+        spelling = Spelling(self.package, path, self._usual, held)
+        made = spelling.passed(node, free)
+        if made is not None:
+            site.needs |= spelling.needs
+            site.targets |= spelling.targets
+            site.made.append(made)
+        return made
+
+    def _readable(self, path: str, node: ast.AST, free: set[int], site: Site) -> bool:
+        """Whether a task can hold an expression; notes what its names mean."""
+        if isinstance(node, ast.Name | ast.Attribute):
+            root: ast.expr = node
+            while isinstance(root, ast.Attribute):
+                root = root.value
+            if not isinstance(root, ast.Name) or id(root) not in free:
+                return False
+            target, used = self.package.chain(path, node)
+            if used != ast.unparse(node).count("."):
+                return False
+            site.targets[id(node)] = target
+            if isinstance(target, Here):
+                site.needs.add(target)
+                return True
+            return _external(target) is not None
+        if isinstance(node, ast.Call):
+            inner: list[ast.AST] = [node.func, *node.args, *node.keywords]
+        elif isinstance(node, _PLAIN):
+            inner = list(ast.iter_child_nodes(node))
+        else:
+            return False
+        return all(self._readable(path, child, free, site) for child in inner)
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else str(getattr(node.func, "id", ""))
+
+
+def _tells(statement: ast.stmt, node: ast.Call) -> bool:
+    """Whether an argument of a call is more than what its function was given, or an attribute of that."""
+    roots = []
+    for argument in [*node.args, *(k.value for k in node.keywords)]:
+        while isinstance(argument, ast.Attribute):
+            argument = argument.value
+        roots.append(argument)
+    names = [r.id for r in roots if isinstance(r, ast.Name)]
+    return len(names) < len(roots) or not _parameters(statement).issuperset(names)
+
+
+@functools.lru_cache(maxsize=1 << 8)
+def _parameters(statement: ast.stmt) -> frozenset[str]:
+    given = {n.arg for n in nodes(statement) if isinstance(n, ast.arg)}
+    bound = {n.id for n in nodes(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return frozenset(given - bound - {"self"})
+
+
+def _held(statement: ast.stmt, line: int) -> dict[str, ast.expr]:
+    """What variables, and attributes of self, were last given before a line of a statement."""
+    found = (n for n in nodes(statement) if isinstance(n, ast.Assign) and n.lineno < line and len(n.targets) == 1)
+    return {ast.unparse(n.targets[0]): n.value for n in sorted(found, key=lambda n: n.lineno)
+            if isinstance(n.targets[0], ast.Name | ast.Attribute)}  # fmt: skip

@@ -1,0 +1,137 @@
+"""Which classes of a package a constructor's parameter may be an instance of: those that have what it is asked for.
+
+``self.lm.encode(x)`` in a class that was given ``lm`` asks for a class with a method ``encode``; no type hint says so.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import torch
+from torch import nn
+
+from sources.text.scope import nodes
+from sources.text.symbols import Here, Package
+
+# What nearly everything has: being asked for it tells nothing.
+_OF_VALUES = {*dir(torch.Tensor), *dir(dict), *dir(list), *dir(str), *dir(tuple)} - {"encode"}
+_USUAL = frozenset([*dir(nn.Module), *_OF_VALUES, "forward"])
+MAX_DEPTH = 8  # of bases
+
+
+@dataclass(slots=True)
+class Asked:
+    """What a class does with one of its parameters, also by way of an attribute of self."""
+
+    called: bool = False  # it is run itself
+    methods: set[str] = field(default_factory=set)
+    members: set[str] = field(default_factory=set)  # all that is read of it, methods included
+
+    @property
+    def telling(self) -> set[str]:
+        """What few classes have; nothing where no method is asked for: that may be a record of settings."""
+        return self.members - _USUAL if self.methods - _USUAL else set()
+
+
+def asked(node: ast.ClassDef) -> dict[str, Asked]:
+    """What each parameter of a class's constructor is asked for."""
+    init = next((s for s in node.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None)
+    names = {a.arg for a in [*init.args.args[1:], *init.args.kwonlyargs]} if init else set()
+    found: dict[str, Asked] = {name: Asked() for name in names}
+    held = dict(_kept(init, names)) if init else {}
+
+    def of(expression: ast.expr) -> Asked | None:
+        if isinstance(expression, ast.Attribute) and isinstance(expression.value, ast.Name):
+            return found.get(held.get(expression.attr, "")) if expression.value.id == "self" else None
+        return found.get(expression.id) if isinstance(expression, ast.Name) else None
+
+    inside = {id(n) for n in nodes(init)} if init else set[int]()
+    for inner in nodes(node):
+        if isinstance(inner, ast.Call) and (use := of(inner.func)) and _seen(inner.func, inside):
+            use.called = True
+        elif isinstance(inner, ast.Attribute) and (use := of(inner.value)) and _seen(inner.value, inside):
+            use.members.add(inner.attr)
+        method = inner.func if isinstance(inner, ast.Call) else None
+        if isinstance(method, ast.Attribute) and (use := of(method.value)) and _seen(method.value, inside):
+            use.methods.add(method.attr)
+    return found
+
+
+def _kept(init: ast.FunctionDef, names: set[str]) -> Iterator[tuple[str, str]]:
+    """Attributes of self that are parameters, with the parameters' names."""
+    for statement in (n for n in nodes(init) if isinstance(n, ast.Assign)):
+        if isinstance(statement.value, ast.Name) and statement.value.id in names:
+            for target in statement.targets:
+                if isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self":
+                    yield target.attr, statement.value.id
+
+
+def _seen(node: ast.expr, inside: set[int]) -> bool:
+    """Whether an expression may be the parameter: its plain name only inside of the constructor."""
+    return isinstance(node, ast.Attribute) or id(node) in inside
+
+
+class Likeness:
+    """The classes of a package by what they have."""
+
+    def __init__(self, package: Package) -> None:
+        self.package = package
+        self._known: dict[Here, frozenset[str]] = {}
+        self._every: list[Here] | None = None
+
+    def of(self, use: Asked, user: Here) -> tuple[Here, ast.ClassDef] | None:
+        """The class that has what a parameter of ``user`` is asked for, the nearest and plainest of several."""
+        telling = use.telling
+        if not telling:
+            return None
+        found = [c for c in self._classes() if c != user and telling <= self.members(c)]
+        found = [c for c in found if not use.called or self.members(c) & {"forward", "__call__"}]
+
+        def place(c: Here) -> tuple[int, bool, int, str, str]:
+            own = self.members(c)
+            return -len(use.members & own), c.file != user.file, len(own), c.file, c.name
+
+        ranked = sorted(found, key=place)
+        node = self._node(ranked[0]) if ranked else None
+        return (ranked[0], node) if node is not None else None
+
+    def members(self, key: Here, depth: int = 0) -> frozenset[str]:
+        """Names of a class's methods and attributes, those of its bases in the package included."""
+        if key not in self._known:
+            self._known[key] = frozenset()  # the answer for a circle
+            node, found = self._node(key), set[str]()
+            for base in node.bases if node and depth < MAX_DEPTH else ():
+                if isinstance(base, ast.Name | ast.Attribute):
+                    target, _ = self.package.chain(key.file, base)
+                    found |= self.members(target, depth + 1) if isinstance(target, Here) else set()
+            self._known[key] = frozenset(found.union(_own(node) if node else ()))
+        return self._known[key]
+
+    def _classes(self) -> list[Here]:
+        if self._every is None:
+            paths = [p for p in self.package.looked_through()
+                     if p not in self.package.replacements and p not in self.package.examples]  # fmt: skip
+            files = [(p, f) for p in paths if (f := self.package.file(p)) is not None]
+            self._every = [Here(p, n) for p, f in files for n, ways in f.bindings.items()
+                           if isinstance(ways[-1], ast.ClassDef)]  # fmt: skip
+        return self._every
+
+    def _node(self, key: Here) -> ast.ClassDef | None:
+        file = self.package.file(key.file)
+        ways = file.bindings.get(key.name, []) if file else []
+        return next((w for w in reversed(ways) if isinstance(w, ast.ClassDef)), None)
+
+
+def _own(node: ast.ClassDef) -> Iterator[str]:
+    for inner in nodes(node):
+        if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store):
+            yield from [inner.attr] if isinstance(inner.value, ast.Name) and inner.value.id == "self" else []
+    for statement in node.body:
+        if isinstance(statement, ast.FunctionDef):
+            yield statement.name
+        elif isinstance(statement, ast.Assign):
+            yield from (t.id for t in statement.targets if isinstance(t, ast.Name))
+        elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            yield statement.target.id

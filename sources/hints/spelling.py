@@ -1,0 +1,173 @@
+"""Expressions for constructor arguments that a package only hints at: what a call passes on, what an annotation asks.
+
+They are syntax trees; ``targets`` notes what the names in them mean, for ``sources.hints.hints`` to spell them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from sources.hints.guesses import CONFIG, Uses, values
+from sources.text.symbols import External, Here, Missing, Package, Target
+
+MAX_DEPTH = 5
+COPIES = 2  # of what a comprehension makes
+
+
+@dataclass(slots=True)
+class Spelling:
+    """Makes expressions of a file, and keeps what their names mean."""
+
+    package: Package
+    path: str
+    known: Callable[[str], str | None]  # name -> its usual default, as an expression
+    assigned: Mapping[str, ast.expr] = field(default_factory=dict)  # what variables hold where a call is
+    targets: dict[int, Target] = field(default_factory=dict)
+    needs: set[Here] = field(default_factory=set)
+
+    def passed(self, node: ast.expr, free: set[int], depth: int = 0) -> ast.expr | None:
+        """An argument of a call with guesses for the variables in it, None where it needs more than these."""
+
+        def inner(child: ast.expr) -> ast.expr | None:
+            return self.passed(child, free, depth + 1)
+
+        if depth > MAX_DEPTH:
+            return None
+        if isinstance(node, ast.Name | ast.Attribute):
+            if (meant := self._meant(self.path, node, free)) is not None:
+                return meant
+            value = self.assigned.get(ast.unparse(node))
+            made = inner(value) if value is not None and value is not node else None
+            return self.guessed(node) if made is None else made
+        if isinstance(node, ast.IfExp):
+            return inner(node.body)
+        if isinstance(node, ast.ListComp):
+            made = inner(node.elt)
+            return None if made is None else ast.List([made] * COPIES, ast.Load())
+        if isinstance(node, ast.List | ast.Tuple):
+            every = [inner(child) for child in node.elts]
+            items = [e for e in every if e is not None]
+            return type(node)(items, ast.Load()) if len(items) == len(every) else None
+        if isinstance(node, ast.Call):
+            return self._call(node, free, inner)
+        if isinstance(node, ast.BinOp):
+            left, right = inner(node.left), inner(node.right)
+            return None if left is None or right is None else ast.BinOp(left, node.op, right)
+        return node if isinstance(node, ast.Constant) else None
+
+    def asked(self, path: str, hint: ast.expr | None, name: str, depth: int = 0) -> ast.expr | None:
+        """A value of a type hint that names a class of the package, None where it names none."""
+        if isinstance(hint, ast.Constant) and isinstance(hint.value, str):
+            try:
+                hint = ast.parse(hint.value, mode="eval").body
+            except SyntaxError:
+                return None
+        if isinstance(hint, ast.Subscript):
+            return self._container(path, hint, name, depth)
+        if isinstance(hint, ast.BinOp):
+            return self.asked(path, hint.left, name, depth) or self.asked(path, hint.right, name, depth)
+        if not isinstance(hint, ast.Name | ast.Attribute) or depth > COPIES:
+            return None
+        target, used = self.package.chain(path, hint)
+        if not isinstance(target, Here) or used != ast.unparse(hint).count("."):
+            return None
+        file = self.package.file(target.file)
+        made = (
+            next((d for d in reversed(file.bindings[target.name]) if isinstance(d, ast.ClassDef)), None)
+            if file
+            else None
+        )
+        return None if made is None else self.instance(target, made, depth)
+
+    def _container(self, path: str, hint: ast.Subscript, name: str, depth: int) -> ast.expr | None:
+        kind = ast.unparse(hint.value).split(".")[-1].lower()
+        parts = hint.slice.elts if isinstance(hint.slice, ast.Tuple) else [hint.slice]
+        made = next((m for p in parts if (m := self.asked(path, p, name, depth)) is not None), None)
+        if made is None or kind in ("optional", "union", "annotated"):
+            return made
+        return ast.List([made] * COPIES, ast.Load()) if kind in ("list", "sequence", "iterable") else None
+
+    def instance(self, target: Here, node: ast.ClassDef, depth: int = 0) -> ast.expr | None:
+        """A call of a class with what it requires."""
+        keywords = []
+        for name, hint in required(node):
+            value = self.asked(target.file, hint, name, depth + 1)
+            if value is None:
+                text = next(iter(values(name, ast.unparse(hint) if hint else "", Uses())))
+                if text.startswith("<"):
+                    return None
+                value = ast.parse(text, mode="eval").body
+                self._note_ours(value)
+            keywords.append(ast.keyword(name, value))
+        return ast.Call(self._name(target), [], keywords)
+
+    def _call(self, node: ast.Call, free: set[int], inner: Callable[[ast.expr], ast.expr | None]) -> ast.expr | None:
+        function = self._meant(self.path, node.func, free)
+        given = [inner(a) for a in node.args]
+        named = {k.arg: inner(k.value) for k in node.keywords}
+        if function is None or None in given or None in named.values() or None in named:
+            return None
+        keywords = [ast.keyword(k, v) for k, v in named.items() if v is not None]
+        return ast.Call(function, [a for a in given if a is not None], keywords)
+
+    def _meant(self, path: str, node: ast.expr, free: set[int]) -> ast.expr | None:
+        """A name of torch or of the package."""
+        root = node
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or id(root) not in free or not isinstance(node, ast.Name | ast.Attribute):
+            return None
+        target, used = self.package.chain(path, node)
+        if isinstance(target, Missing) or used != ast.unparse(node).count("."):
+            return None
+        return self._name(target) if isinstance(target, Here | External) else None
+
+    def guessed(self, node: ast.expr) -> ast.expr | None:
+        """A guess for a variable from its name, None for other expressions and where nothing plain is likely."""
+        if not isinstance(node, ast.Name | ast.Attribute):
+            return None
+        name = node.attr if isinstance(node, ast.Attribute) else node.id
+        if name[:1].isupper() or CONFIG.match(name):
+            return None
+        text = next(iter(values(name, "", Uses())))
+        text = self.known(name) or text if text in ("64", "<config>") else text
+        made = ast.parse(text, mode="eval").body
+        self._note_ours(made)
+        return None if text.startswith("<") else made
+
+    def _name(self, target: Target) -> ast.Name:
+        name = ast.Name(getattr(target, "name", "") or "x", ast.Load())
+        self.targets[id(name)] = target
+        if isinstance(target, Here):
+            self.needs.add(target)
+        return name
+
+    def _note_ours(self, made: ast.expr) -> None:
+        """Guesses say ``nn.ReLU``: these names are there in every task."""
+        short = {"nn": External("torch.nn"), "F": External("torch.nn.functional"), "torch": External("torch")}
+        for node in ast.walk(made):
+            if isinstance(node, ast.Name) and node.id in short:
+                self.targets[id(node)] = short[node.id]
+
+
+def constructor(node: ast.ClassDef) -> ast.FunctionDef | None:
+    """A class's own ``__init__``."""
+    return next((s for s in node.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None)
+
+
+def required(node: ast.ClassDef) -> list[tuple[str, ast.expr | None]]:
+    """Parameters that the class must be given, with their hints: of ``__init__``, or fields of a record."""
+    if (init := constructor(node)) is not None:
+        given = [*init.args.posonlyargs, *init.args.args][1:]
+        needed = given[: len(given) - len(init.args.defaults)] if init.args.defaults else given
+        only = zip(init.args.kwonlyargs, init.args.kw_defaults, strict=True)
+        return [(a.arg, a.annotation) for a in [*needed, *(a for a, d in only if d is None)]]
+    fields = (s for s in node.body if isinstance(s, ast.AnnAssign) and (s.value is None or _is_none(s.value)))
+    return [(f.target.id, f.annotation) for f in fields if isinstance(f.target, ast.Name)]
+
+
+def _is_none(node: ast.expr) -> bool:
+    """A record of sizes whose fields are None until they are told is read as if they were."""
+    return isinstance(node, ast.Constant) and node.value is None

@@ -1,0 +1,201 @@
+"""What the assertions of a ``forward``, and its tests before a ``raise``, say of its inputs: their ranks and sizes.
+
+Only the syntax of a failed test is read, with the shapes that its names had; nothing of the program is called.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import itertools
+import linecache
+import re
+import textwrap
+import traceback
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from sources.hints.demands import statements
+from sources.infer.input_guesses import shaped, up_to
+from sources.infer.inputs import Specs, Tensor, all_tensors, edited
+
+MAX_LINES = 12  # of one assertion
+MAX_RANK = 6
+Place = tuple[tuple[int, ...], int | None]  # of what a side is: a tensor's shape, and which size of it; None: its rank
+
+
+def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iterator[Specs]:
+    """Inputs with which the assertion that failed may hold: of the same shape as what it looks at, changed."""
+    every = list(traceback.walk_tb(error.__traceback__))
+    frames = [(f, n) for f, n in every if f.f_code.co_filename == file]
+    if not frames:
+        return
+    for frame, line in frames:
+        yield from _lacking(str(error), frame, line, specs, module)
+    frame, line = frames[-1]
+    asserts = isinstance(error, AssertionError)
+    test = _assertion(file, line) if asserts else _tested(file, line) if frame is every[-1][0] else None
+    values = {**frame.f_globals, **frame.f_locals}
+    for node in ast.walk(_spelled_out(test, file, line)) if test else ():
+        if not isinstance(node, ast.Compare):
+            continue
+        if all(isinstance(op, ast.Eq if asserts else ast.Eq | ast.NotEq) for op in node.ops):
+            yield from _equal([node.left, *node.comparators], values, specs, module)
+        elif isinstance(node.ops[0], ast.In | ast.NotIn) and isinstance(node.comparators[0], ast.Tuple | ast.List):
+            for choice in node.comparators[0].elts:
+                yield from _equal([node.left, choice], values, specs, module)
+
+
+def _lacking(message: str, frame: types.FrameType, line: int, specs: Specs, module: nn.Module) -> Iterator[Specs]:
+    """Inputs with an optional one that is None where a line needs it."""
+    text = _statement(frame.f_code.co_filename, line)
+    if "NoneType" in message or "None" in message or re.search(r"assert .* is not None", text):
+        for name in dict.fromkeys(re.findall(r"[^\W\d]\w*", text)):
+            if name in frame.f_locals and frame.f_locals[name] is None:
+                yield from up_to(module, specs, name)
+
+
+@functools.lru_cache(maxsize=4)
+def _tree(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+def _spelled_out(test: ast.expr, file: str, line: int) -> ast.expr:
+    """A test with ``x.shape[1]`` in place of a variable that was given it, or unpacked out of ``x.shape``."""
+    try:
+        path = statements(_tree("".join(linecache.getlines(file))), line)
+    except SyntaxError:
+        return test
+    function = next((s for s in reversed(path) if isinstance(s, ast.FunctionDef)), None)
+    given: dict[str, ast.expr] = {}
+    for node in ast.walk(function) if function else ():
+        if isinstance(node, ast.Assign) and node.lineno < line and len(node.targets) == 1:
+            given |= dict(_sizes(node.targets[0], node.value))
+
+    class Spelled(ast.NodeTransformer):
+        def visit_Name(self, name: ast.Name) -> ast.expr:
+            return given.get(name.id, name)
+
+    result: ast.expr = Spelled().visit(copy.deepcopy(test))
+    return result
+
+
+def _sizes(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """Variables that are given sizes of tensors, with what says these."""
+    if isinstance(target, ast.Name) and _of_tensor(value)[0]:
+        yield target.id, value
+    elif isinstance(target, ast.Tuple) and re.fullmatch(r"\w+\.(shape|size\(\))", said := ast.unparse(value)):
+        for i, name in enumerate(target.elts):
+            if isinstance(name, ast.Name):
+                yield name.id, ast.parse(f"{said}[{i}]", mode="eval").body
+
+
+def _statement(file: str, line: int) -> str:
+    """The lines of the statement that a line is part of, of a block its head only."""
+    try:
+        path = statements(_tree("".join(linecache.getlines(file))), line)
+    except SyntaxError:
+        path = []
+    last = line
+    if path and not hasattr(path[-1], "body"):
+        line, last = path[-1].lineno, path[-1].end_lineno or line
+    return "".join(linecache.getline(file, n) for n in range(line, last + 1))
+
+
+def _tested(file: str, line: int) -> ast.expr | None:
+    """The test of the branch that ends in the ``raise`` of a line."""
+    try:
+        path = statements(_tree("".join(linecache.getlines(file))), line)
+    except SyntaxError:
+        return None
+    test = path[-2] if len(path) > 1 and isinstance(path[-1], ast.Raise) else None
+    return test.test if isinstance(test, ast.If) else None
+
+
+def _assertion(file: str, line: int) -> ast.expr | None:
+    """The test of the assertion that a line is part of."""
+    for start, count in itertools.product(range(line, line - MAX_LINES, -1), range(1, MAX_LINES + 1)):
+        text = textwrap.dedent("".join(linecache.getline(file, start + i) for i in range(count)))
+        if not text.startswith("assert"):
+            continue
+        try:
+            statement = ast.parse(text).body[0]
+        except SyntaxError:
+            continue
+        return statement.test if isinstance(statement, ast.Assert) else None
+    return None
+
+
+def _equal(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs, module: nn.Module) -> Iterator[Specs]:
+    """Each side that is a rank or a size of an input is given the value of another one."""
+    whole = list(filter(None, (_shape(side, values) for side in sides)))
+    for path, t in all_tensors(specs):
+        yield from (edited(specs, path, replace(t, shape=s)) for s in whole if t.shape in whole and s != t.shape)
+    known = [(_place(side, values), _value(side, values)) for side in sides]
+    for place, value in known:
+        wanted = [v for _, v in known if isinstance(v, int) and v != value]
+        for path, t in all_tensors(specs) if place else ():
+            for v in dict.fromkeys(wanted):
+                if place and t.shape == place[0] and (other := _changed(t, place[1], v, module)):
+                    yield edited(specs, path, other)
+
+
+def _shape(node: ast.expr, values: Mapping[str, Any]) -> tuple[int, ...] | None:
+    """The shape that ``x.shape`` or ``x.size()`` is, where x is a tensor."""
+    name, _, asked = ast.unparse(node).partition(".")
+    tensor = values.get(name)
+    return tuple(tensor.shape) if asked in ("shape", "size()") and isinstance(tensor, torch.Tensor) else None
+
+
+def _changed(t: Tensor, dimension: int | None, value: int, module: nn.Module) -> Tensor | None:
+    if dimension is None:
+        return replace(shaped(module, value), kind=t.kind, high=t.high) if 0 < value <= MAX_RANK else None
+    return t.resized(dimension % len(t.shape), value) if 0 < value <= 1 << 12 and t.shape else None
+
+
+def _place(node: ast.expr, values: Mapping[str, Any]) -> Place | None:
+    """What ``x.dim()``, ``len(x.shape)``, ``x.size(1)`` or ``x.shape[1]`` speaks of."""
+    owner, dimension = _of_tensor(node)
+    tensor = values.get(owner)
+    return (tuple(tensor.shape), dimension) if isinstance(tensor, torch.Tensor) else None
+
+
+def _of_tensor(node: ast.expr) -> tuple[str, int | None]:
+    """The name of a tensor, and the number of the size that is asked for: None for the rank; "" where it is neither."""
+    text = ast.unparse(node)
+    for start, end in ((0, ".dim()"), (0, ".ndim"), (0, ".ndimension()"), (4, ".shape)"), (4, ".size())")):
+        if text.endswith(end) and text[start : -len(end)].isidentifier() and (not start or text.startswith("len(")):
+            return text[start : -len(end)], None
+    if isinstance(node, ast.Call) and len(node.args) == 1:
+        number, holder = node.args[0], ast.unparse(node.func)
+    elif isinstance(node, ast.Subscript):
+        number, holder = node.slice, ast.unparse(node.value)
+    else:
+        return "", None
+    name, _, asked = holder.partition(".")
+    try:
+        found = ast.literal_eval(number)
+    except ValueError:
+        return "", None
+    return (name, found) if asked in ("size", "shape", "size()") and type(found) is int else ("", None)
+
+
+def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
+    """A constant, a number that a name or an attribute of ``self`` holds, a rank or size of a tensor; else None."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    owner, dimension = _of_tensor(node)
+    tensor = values.get(owner)
+    if isinstance(tensor, torch.Tensor):
+        return tensor.dim() if dimension is None else tensor.shape[dimension] if dimension < tensor.dim() else None
+    if isinstance(node, ast.Name):
+        return values.get(node.id)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return getattr(values.get(node.value.id), "__dict__", {}).get(node.attr)
+    return None

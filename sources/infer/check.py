@@ -1,0 +1,238 @@
+"""Does a task hold what it promises? Runs the emitted text in a fresh process, as a stranger would."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch.distributions import Distribution, Independent, TransformedDistribution
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from kdata.task import Program, execute
+from sources.infer.vanishing import REASON as NOTHING
+from sources.infer.vanishing import hidden
+
+MAX_OPERATORS = 60  # unless asked for more
+MAX_PARAMETERS = 100_000_000
+MAX_ELEMENTS = 1 << 27  # of all results of one forward together
+MAX_FLOPS = 2e10  # about a second on one core
+SEEDS = (0, 1)
+DEAR_ELEMENTS, DEAR_FLOPS = 1 << 21, 1 << 28  # of one forward that is not to be run more often than need be
+# Operators that move no data, or only make or copy it.
+_FREE = ("view", "reshape", "permute", "transpose", "expand", "detach", "alias", "select", "slice", "squeeze",
+         "t.default", "as_strided", "split", "chunk", "unbind", "clone", "_to_copy", "empty", "zeros", "ones", "full",
+         "arange", "scalar_tensor", "lift_fresh", "copy_", "_unsafe_view", "narrow", "diagonal")  # fmt: skip
+
+
+class UnfitError(Exception):
+    """A task that is not worth keeping; ``reason`` is the group."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+class Work(TorchDispatchMode):
+    """Counts the operators that compute, and estimates their cost."""
+
+    def __init__(self, most: int = MAX_OPERATORS, share: float = 1.0) -> None:
+        """``most`` operators may compute, on ``share`` of the elements and FLOPs that a task may have."""
+        super().__init__()
+        self.most, self.share = most, share
+        self.operators = 0
+        self.elements = 0
+        self.flops = 0.0
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = function(*args, **(kwargs or {}))
+        name = str(function).removeprefix("aten.")
+        if not name.startswith(_FREE):
+            self.operators += 1
+            self.elements += sum(t.numel() for t in leaves(out))
+            self.flops += _flops(name, args, out)
+        if self.elements > self.share * MAX_ELEMENTS or self.flops > self.share * MAX_FLOPS:
+            raise UnfitError("too large", f"{self.flops:.1e} FLOPs, {self.elements} elements")
+        if self.operators > self.most:
+            raise UnfitError("too many operators", f"more than {self.most}")
+        return out
+
+
+def dear(work: Work) -> bool:
+    """Whether a forward takes so long that others, on smaller inputs, are to tell what they can."""
+    return work.elements > DEAR_ELEMENTS or work.flops > DEAR_FLOPS
+
+
+def _flops(name: str, args: Any, out: Any) -> float:
+    if name.startswith("convolution") and len(args) > 1:
+        return 2.0 * float(out.numel()) * float(math.prod(args[1].shape[1:]))
+    if name.startswith(("mm", "bmm", "addmm", "baddbmm")):
+        matrices = [a for a in args if isinstance(a, torch.Tensor) and a.dim() >= 2]
+        return 2.0 * float(out.numel()) * float(matrices[-1].shape[-2] if matrices else 1)
+    return 0.0
+
+
+def check(
+    source: str, entry_point: str, operators: int = MAX_OPERATORS, small: Mapping[str, int] | None = None
+) -> dict[str, Any]:
+    """Run the task's promises, with at most so many operators that compute; returns its input spec as plain JSON.
+
+    A task that is dear to run does so once at its own sizes; what takes several runs is seen at the ``small`` ones. It
+    is rejected for what was seen at its own sizes only.
+
+    Raises:
+        UnfitError: with the reason.
+    """
+    torch.manual_seed(SEEDS[0])
+    program = execute(source, entry_point)
+    module = program.build()
+    if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
+        raise UnfitError("too large", "parameters")
+    inputs = program.inputs()
+    work = Work(operators)
+    first = _run(module, inputs, work=work)
+    if work.operators == 0:
+        raise UnfitError("computes nothing")
+    if not _finite(first):
+        raise UnfitError("not finite")
+    mode = _mode_when_small(source, entry_point, small) if small and dear(work) and not _constant(first) else ""
+    mode = mode or _mode(program, entry_point, module, inputs, first)
+    return {"mode": mode, "operators": work.operators, "inputs": [_described(i) for i in leaves(inputs)]}
+
+
+def _mode_when_small(source: str, entry_point: str, small: Mapping[str, int]) -> str:
+    """The mode in which the task holds all that takes several runs, with smaller sizes; "" where it does not."""
+    try:
+        program = execute(source, entry_point, values=small)
+        torch.manual_seed(SEEDS[0])
+        module, inputs = program.build(), program.inputs()
+        return _mode(program, entry_point, module, inputs, _run(module, inputs))
+    except Exception:  # noqa: BLE001 - its own sizes tell what is wrong, if anything is
+        return ""
+
+
+def _mode(program: Program, entry_point: str, module: Any, inputs: list[Any], first: list[torch.Tensor]) -> str:
+    """The mode in which a module is deterministic; ``first`` are its outputs as it was constructed.
+
+    Raises:
+        UnfitError: there is none, or it does not answer otherwise when its inputs or weights are others.
+    """
+    mode, before = _deterministic(module, inputs, first)
+    _outputs_fit([before, _outputs(program, entry_point, SEEDS[1], mode)])
+    _depends(module, inputs, before)
+    if names := hidden(module, inputs):
+        raise UnfitError(NOTHING, f"without them {names[0]} and {len(names) - 1} others do not matter")
+    return mode
+
+
+def leaves(value: Any) -> Iterator[torch.Tensor]:
+    """All tensors in nested lists, tuples, dicts, records and distributions."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, Distribution):
+        yield from tensors_of(value).values()
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from leaves(inner)
+    elif isinstance(value, dict | SimpleNamespace):
+        for inner in (value if isinstance(value, dict) else vars(value)).values():
+            yield from leaves(inner)
+
+
+def tensors_of(value: Distribution) -> dict[str, torch.Tensor]:
+    """What a distribution was made of, by name."""
+    while isinstance(value, Independent | TransformedDistribution):
+        value = value.base_dist
+    made = ((name, vars(value).get(name)) for name in value.arg_constraints)
+    return {name: tensor for name, tensor in made if isinstance(tensor, torch.Tensor)}
+
+
+def _run(module: Any, inputs: list[Any], seed: int = 0, work: Work | None = None) -> list[torch.Tensor]:
+    torch.manual_seed(seed)
+    given = copy.deepcopy(inputs)
+    with torch.no_grad(), work or nullcontext():
+        result = module(*given)
+    if not isinstance(result, torch.Tensor | list | tuple | dict):
+        raise UnfitError("outputs are not tensors", type(result).__name__)
+    return list(leaves(result))
+
+
+def _same(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
+    pairs = zip(one, other, strict=False)
+    return len(one) == len(other) and all(a.shape == b.shape and torch.equal(a, b) for a, b in pairs)
+
+
+def _deterministic(module: Any, inputs: list[Any], first: list[torch.Tensor]) -> tuple[str, list[torch.Tensor]]:
+    """The mode in which the module is deterministic, and its outputs in it; as constructed if it can be, else "eval".
+
+    ``first`` are its outputs as it was constructed.
+    """
+    if _same(first, _run(module, inputs, 1)):
+        return "train", first
+    module.eval()
+    before = _run(module, inputs, 1)
+    if _same(before, _run(module, inputs, 2)):
+        return "eval", before
+    raise UnfitError("nondeterministic")
+
+
+def _outputs(program: Program, entry_point: str, seed: int, mode: str) -> list[torch.Tensor]:
+    torch.manual_seed(seed)
+    module = program.build(entry_point)
+    if mode == "eval":
+        module.eval()
+    return _run(module, program.inputs())
+
+
+def _finite(tensors: list[torch.Tensor]) -> bool:
+    return all(bool(torch.isfinite(t).all()) for t in tensors if t.is_floating_point() or t.is_complex())
+
+
+def _outputs_fit(outputs: list[list[torch.Tensor]]) -> None:
+    every = [t for out in outputs for t in out]
+    if not every or any(t.numel() == 0 for t in every):
+        raise UnfitError("outputs are not tensors", "empty")
+    if not _finite(every):
+        raise UnfitError("not finite")
+    if _constant(every):
+        raise UnfitError("output constant")
+
+
+def _constant(outputs: list[torch.Tensor]) -> bool:
+    """Whether all numbers of some outputs are the same; complex ones are not looked at."""
+    first = next((t.flatten()[0] for t in outputs if t.numel()), None)
+    return first is None or all(bool((t == first).all()) for t in outputs if not t.is_complex())
+
+
+def _depends(module: Any, inputs: list[Any], before: list[torch.Tensor]) -> None:
+    """Every tensor among the inputs must matter; ``before`` are the outputs for them as they are."""
+    for i, tensor in enumerate(leaves(inputs)):
+        changed = copy.deepcopy(inputs)
+        target = list(leaves(changed))[i]
+        torch.manual_seed(7)
+        if tensor.is_floating_point():
+            target.copy_(torch.rand_like(target) if tensor.min() >= 0 else torch.randn_like(target))
+        elif tensor.dtype == torch.bool:
+            target.copy_(torch.rand(target.shape) < 0.25)
+        else:
+            target.copy_(torch.randint(0, int(tensor.max()) + 1, target.shape))
+        try:
+            after = _run(module, changed)
+        except (RuntimeError, ValueError, IndexError):  # other lengths or indices than these do not even run
+            continue
+        if _same(before, after):
+            raise UnfitError("output ignores an input", f"input {i}")
+
+
+def _described(tensor: torch.Tensor) -> dict[str, Any]:
+    bounds = (float(tensor.min()), float(tensor.max())) if tensor.numel() and not tensor.is_complex() else (None, None)
+    return {
+        "dtype": str(tensor.dtype).removeprefix("torch."),
+        "shape": list(tensor.shape),
+        "low": bounds[0],
+        "high": bounds[1],
+    }

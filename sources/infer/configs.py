@@ -1,0 +1,222 @@
+"""Configuration objects: one that invents what a constructor asks it for, and the text of one that holds just that.
+
+What it invents is noted among the constructor's arguments: ``cfg.width`` and, where the program reads deeper,
+``cfg.model.width``.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import keyword
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+
+from sources.hints.guesses import Uses, values
+from sources.infer.variants import Arguments
+
+CONFIG = "<config>"
+RECORD = "SimpleNamespace"
+NAME = "Configuration"
+CLASS = f"""class {NAME}(dict):
+    def __getattr__(self, name):
+        if name in self:
+            return self[name]
+        raise AttributeError(name)
+"""
+# Attributes of values: what has these is no part of a configuration that has parts.
+_OF_TENSORS = frozenset(dir(torch.Tensor))
+_OF_VALUES = {*dir(str), *dir(dict), *dir(list), "shape", "size", "to", "dim", "device", "dtype"}
+_OF_NO_PART = {"", *_OF_TENSORS, *_OF_VALUES}
+MAX_ALIAS = 2  # dots in what a part of a configuration is called
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a program reads its configurations."""
+
+    parts: frozenset[str] = frozenset()  # names that are configurations themselves
+    unpacked: tuple[tuple[str, str], ...] = ()  # (name, callee) of ``callee(**name)``
+    called: frozenset[str] = frozenset()  # names of methods
+    optional: frozenset[str] = frozenset()  # names of what may be None
+
+
+@functools.lru_cache(maxsize=64)
+def reading(file: str) -> Reading:
+    """How the program in a file reads its configurations."""
+    if not file or not Path(file).is_file():
+        return Reading()
+    parts, unpacked, called = set[str](), list[tuple[str, str]](), set[str]()
+    optional: set[str] = set()
+    tree = ast.parse(Path(file).read_text())
+    aliases, imported = _aliases(tree), _imported(tree)
+    for node in ast.walk(tree):
+        if aliases and isinstance(node, ast.Attribute | ast.Subscript) and _read(node) not in _OF_NO_PART:
+            parts.update(aliases.get(ast.unparse(node.value), ()) if _depth(node.value) < MAX_ALIAS else ())
+        if (name := _read(node)) and name not in _OF_VALUES and (inner := _read(getattr(node, "value", node))):
+            root = _root(node)
+            if root != "self" or _depth(node) > 2:
+                parts.add(inner)
+        if isinstance(node, ast.Compare) and ast.unparse(node.comparators[0]) == "None":
+            optional.add(_read(node.left))
+        if isinstance(node, ast.Call):
+            owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+            if isinstance(node.func, ast.Attribute) and isinstance(owner, ast.Name) and owner.id not in imported:
+                called.add(node.func.attr)
+            for keyword in node.keywords:
+                if keyword.arg is None and (name := _read(keyword.value) or getattr(keyword.value, "id", "")):
+                    unpacked.append((name, ast.unparse(node.func)))
+    return Reading(frozenset(parts), tuple(unpacked), frozenset(called), frozenset(optional))
+
+
+def _aliases(tree: ast.AST) -> dict[str, set[str]]:
+    """Variables, and attributes of self, that are given parts of configurations: what these parts are called."""
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        part = _read(node.value) if isinstance(node, ast.Assign) and len(node.targets) == 1 else ""
+        if isinstance(node, ast.Assign) and part and (_root(node.value) != "self" or _depth(node.value) > 1):
+            found.setdefault(ast.unparse(node.targets[0]), set()).add(part)
+    return {name: parts - _OF_TENSORS for name, parts in found.items()}
+
+
+def _imported(tree: ast.AST) -> set[str]:
+    """``self``, and names of modules: what is called on these is no method of a configuration."""
+    imports = (n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom))
+    return {"self"}.union(*({a.asname or a.name.split(".")[0] for a in n.names} for n in imports))
+
+
+def _read(node: ast.AST) -> str:
+    """The name that ``x.name`` or ``x["name"]`` reads, or ""."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return node.slice.value if isinstance(node.slice.value, str) else ""
+    return ""
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _depth(node: ast.AST) -> int:
+    depth = 0
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        depth, node = depth + 1, node.value
+    return depth
+
+
+class Config:
+    """A configuration that invents what it is asked for and notes it in the arguments."""
+
+    def __init__(
+        self, name: str, arguments: Arguments, namespace: Mapping[str, Any], defaults: Mapping[str, str]
+    ) -> None:
+        self.__dict__.update(_name=name, _arguments=arguments, _namespace=namespace, _defaults=defaults, _given={})
+        for key in [n for n in self._known() if arguments[f"{name}.{n}"] != CONFIG]:  # so that ``vars`` tells them
+            self.__dict__[key] = self.__getattr__(key)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in self._given:
+            return self._given[name]
+        key, how = f"{self._name}.{name}", reading(self._namespace.get("__file__", ""))
+        if key not in self._arguments and (name in how.parts or any(name == n for n, _ in how.unpacked)):
+            self._arguments[key] = CONFIG
+        if key not in self._arguments:
+            guess = next(v for v in values(name, "", Uses()) if v != CONFIG)
+            known = self._defaults.get(name, "None" if name in how.optional else guess)
+            answers = name in how.called and not known.startswith(("nn.", "F."))
+            self._arguments[key] = f"lambda *_, **__: {known}" if answers else known
+        if self._arguments[key] == CONFIG:
+            self._given[name] = Config(key, self._arguments, self._namespace, self._defaults)
+            return self._given[name]
+        return eval(self._arguments[key], dict(self._namespace))  # noqa: S307 - our own expressions, in the sandbox
+
+    def __getitem__(self, name: str) -> Any:
+        return self.__getattr__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.__getattr__(name) if default is None else default
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._given or f"{self._name}.{name}" in self._arguments
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._given[name] = self.__dict__[name] = value
+
+    __setitem__ = __setattr__
+
+    def keys(self) -> list[str]:
+        """What is known of it, and what those functions need that it is unpacked for."""
+        return list(dict.fromkeys([*self._known(), *self._needed()]))
+
+    def _known(self) -> list[str]:
+        known = [n.removeprefix(f"{self._name}.") for n in self._arguments if n.startswith(f"{self._name}.")]
+        return [n for n in known if "." not in n]
+
+    def _needed(self) -> Iterator[str]:
+        last = self._name.split(".")[-1]
+        for name, callee in reading(self._namespace.get("__file__", "")).unpacked:
+            function = self._namespace.get(callee)
+            if name == last and callable(function):
+                kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+                required = inspect.signature(function).parameters.values()
+                yield from (p.name for p in required if p.default is p.empty and p.kind in kinds)
+
+    def copy(self) -> Config:
+        return self
+
+    clone = copy
+
+    def __deepcopy__(self, _: Any) -> Config:
+        return self
+
+
+def text(name: str, fields: Mapping[str, str], source: str) -> str:
+    """An expression for the configuration of a name: ``fields`` are those of all arguments, by dotted name."""
+    own = {k.removeprefix(f"{name}."): v for k, v in fields.items() if k.startswith(f"{name}.")}
+    inner = {k: v if v != CONFIG else text(f"{name}.{k}", fields, source) for k, v in own.items() if "." not in k}
+    maker = NAME if _as_mapping(name, inner, source) else "SimpleNamespace"
+    odd = {k: v for k, v in inner.items() if not k.isidentifier() or keyword.iskeyword(k)}  # ``cfg["len-inp"]``
+    settings = [f"{k}={v}" for k, v in inner.items() if k not in odd]
+    more = [f"**{{{', '.join(f'{k!r}: {v}' for k, v in odd.items())}}}"] if odd else []
+    return f"{maker}({', '.join([*settings, *more])})"
+
+
+def _as_mapping(name: str, fields: Mapping[str, str], source: str) -> bool:
+    keys = "|".join(map(re.escape, fields)) or "(?!)"
+    last = re.escape(name.split(".")[-1])
+    pattern = rf"""(\[|\.get\(\s*)["']({keys})["']|\*\*[\w.]*\b{last}\b|\bin [\w.]*\b{last}\b(?!\.)|\b{last}\.copy\("""
+    return re.search(pattern, source) is not None
+
+
+def noting(read: set[str]) -> type[SimpleNamespace]:
+    """Records of settings that note which of them are read."""
+
+    class Noting(SimpleNamespace):
+        def __getattribute__(self, name: str) -> Any:
+            read.add(name)
+            return super().__getattribute__(name)
+
+    return Noting
+
+
+def without_unread(expression: str, read: Collection[str]) -> str:
+    """An expression without the settings in it that nothing reads."""
+    if f"{RECORD}(" not in expression:
+        return expression
+    tree = ast.parse(expression, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == RECORD:
+            node.keywords = [k for k in node.keywords if k.arg in read]
+    return ast.unparse(tree)

@@ -1,0 +1,411 @@
+"""Which constructor arguments to try next for a module class.
+
+A best-first search of its own: where constructing fails, or where the module that was constructed fails to run, the
+failing line and its message say which parameter to change.
+"""
+
+from __future__ import annotations
+
+import ast
+import heapq
+import inspect
+import itertools
+import math
+import re
+import traceback
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from torch import nn
+
+from sources.hints.demands import Demand, demands
+from sources.hints.guesses import IMAGE, Uses, compared, uses, values
+from sources.infer.configs import CONFIG, Config
+from sources.infer.nested import changed
+from sources.infer.progress import Budget, Progress, TooMuchError
+from sources.infer.records import WANTS, lists
+from sources.infer.trouble import Trouble, kinds, wanted
+from sources.infer.variants import Arguments, defaults_of, narrower, shallower
+
+MAX_CONSTRUCTIONS = 80
+CONSTRUCTION = 5  # what constructing a module costs besides
+FIRST = -12.0  # cost of arguments that the package's own calls give, and of those that made a module
+REFUND = 0.8  # of what constructing a module took that is too large
+FURTHEST = 1000  # how far a constructor is followed
+LINE = 3  # as much as so many torch functions counts a line of the constructor that was reached
+_COPIED = re.compile(r"\bvars\(|\.__dict__")
+LARGE_COUNT = 8  # a number from which on it may be too many layers
+PATIENCE = 0.2  # what each try without progress adds to the cost of those that follow from it
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the rest of the package tells about a class's arguments, see ``sources.hints.hints``."""
+
+    sites: tuple[dict[str, Any], ...] = ()
+    defaults: Mapping[str, str] = field(default_factory=dict)
+
+
+NOTHING = Told()
+
+
+def build(
+    kind: type[nn.Module],
+    arguments: Arguments,
+    namespace: Mapping[str, Any],
+    budget: Budget,
+    defaults: Mapping[str, str] = MappingProxyType({}),
+    progress: Progress | None = None,
+) -> nn.Module:
+    """Construct a module. Attributes that a configuration had to invent are added to ``arguments``."""
+    budget.left -= CONSTRUCTION
+    given: dict[str, Any] = {}
+    for name, expression in list(arguments.items()):
+        if "." in name:
+            continue
+        if expression == CONFIG:
+            given[name] = Config(name, arguments, namespace, defaults)
+        else:
+            given[name] = eval(expression, dict(namespace))  # noqa: S307 - our own expressions, in the sandbox
+    with progress or Progress(budget):
+        return kind(**given)
+
+
+@dataclass(slots=True)
+class Constructions:
+    """Iterates over the modules of a class that could be constructed, best guess first."""
+
+    kind: type[nn.Module]
+    namespace: Mapping[str, Any]
+    text: str
+    budget: Budget
+    told: Told = NOTHING
+    message: str = ""
+    _heap: list[tuple[float, int, Arguments]] = field(default_factory=list)
+    _seen: set[str] = field(default_factory=set)
+    _order: Iterator[int] = field(default_factory=itertools.count)
+    _values: dict[str, list[str]] = field(default_factory=dict)
+    _tree: ast.Module | None = None
+    _records: list[str] | None = None  # lists of the program's own records
+    _reached: int = -1
+    _stale: int = 0  # constructions since one came further than all before it
+    _attributes: dict[str, set[str]] | None = None  # parameter -> attributes of self that are made from it
+
+    def __iter__(self) -> Iterator[tuple[Arguments, nn.Module]]:
+        parameters = self._parameters()
+        required = [p.name for p in parameters if p.default is p.empty]
+        for i, site in enumerate(self._sites(parameters)):
+            self._push(FIRST + 0.1 * i, {name: self._options(name)[0] for name in required} | site)
+        empty = [p.name for p in parameters if type(p.default) in (list, tuple, dict) and not p.default]
+        if empty:  # what may be left empty is seldom left so
+            self._push(FIRST + 0.2, {name: self._options(name)[0] for name in [*required, *empty]})
+        self._push(FIRST + 0.25, {name: self._options(name)[0] for name in required})
+        for _ in range(MAX_CONSTRUCTIONS):
+            if not self._heap or self.budget.left < 0:
+                return
+            cost, _, arguments = heapq.heappop(self._heap)
+            progress = Progress(self.budget)
+            try:
+                module = build(self.kind, arguments, self.namespace, self.budget, self.told.defaults, progress)
+            except Exception as error:  # noqa: BLE001 - any error of a constructor is what the search learns from
+                self._failed(arguments, error, progress)
+                continue
+            yield arguments, module
+            for name in arguments:
+                for j, option in enumerate(self._options(name)[1:5]):
+                    self._push(max(cost, FIRST) + 1.0 + 0.5 * j, {**arguments, name: option})
+
+    def _failed(self, arguments: Arguments, error: Exception, progress: Progress) -> None:
+        """Queue what may mend arguments that failed: the further they came, the sooner."""
+        file = str(self.namespace.get("__file__", ""))
+        trouble = Trouble.of(error, program=file)
+        if isinstance(error, TooMuchError):  # smaller ones are to have their turn
+            self.budget.left += REFUND * progress.work
+        reached = min(FURTHEST, progress.count + LINE * _line_reached(error, file))
+        self._stale = 0 if reached > self._reached else self._stale + 1
+        if reached > self._reached:
+            self._reached, self.message = reached, trouble.message
+        cost = PATIENCE * self._stale - math.log2(1 + reached)
+        self._tree = self._tree or ast.parse(self.text)
+        self._obey(cost, arguments, demands(error, self._tree, file))
+        self._mend(cost, arguments, trouble, self._parameters(), {})
+
+    def _obey(self, cost: float, arguments: Arguments, found: list[Demand]) -> None:
+        """Queue arguments with what checks of the program ask for: of the argument of that name, or of that value."""
+        for i, demand in enumerate(found):
+            for name in _meant(demand, arguments, [p.name for p in self._parameters()]):
+                for j, option in enumerate(demand.wanted):
+                    if self._may_be(option) and arguments.get(name) != option:
+                        self._push(cost + 0.1 + 0.1 * i + 0.3 * j, _given(arguments, name, option))
+            for name, text in arguments.items():
+                if (count := _holds(text, demand.value)) and all(map(self._may_be, demand.wanted)):
+                    for j, option in enumerate(demand.wanted):
+                        self._push(cost + 0.3 + 0.3 * j, {**arguments, name: f"[{', '.join([option] * count)}]"})
+
+    def _may_be(self, option: str) -> bool:
+        """Whether the names that a wished value is spelled with are known."""
+        tree = ast.parse("" if option == CONFIG else option)
+        return all(n.id in self.namespace for n in ast.walk(tree) if isinstance(n, ast.Name))
+
+    def again(self, arguments: Arguments) -> bool:
+        """Whether these arguments are new; they are the next to be tried."""
+        before = len(self._seen)
+        self._push(FIRST - 1.0, arguments)
+        return len(self._seen) > before
+
+    def blame(self, arguments: Arguments, trouble: Trouble) -> None:
+        """The module of these arguments did not run: those that made what the failing line uses are to be others."""
+        if self._attributes is None:
+            self._attributes = _made_of(self.kind, self.text)
+        self._mend(FIRST - 0.9, arguments, trouble, self._parameters(), self._attributes)
+
+    def _parameters(self) -> list[inspect.Parameter]:
+        """Parameters that can be given by name, those that ``**kwargs`` passes on to a base class included."""
+        found: dict[str, inspect.Parameter] = {}
+        for kind in self.kind.__mro__:
+            if "__init__" not in vars(kind) and kind is not self.kind:
+                continue
+            try:
+                every = list(
+                    inspect.signature(kind if kind is self.kind else vars(kind)["__init__"]).parameters.values()
+                )
+            except (TypeError, ValueError):
+                break
+            plain = [p for p in every if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name != "self"]
+            for p in plain:
+                found.setdefault(p.name, p if kind is self.kind else p.replace(kind=p.KEYWORD_ONLY))
+            if not any(p.kind is p.VAR_KEYWORD for p in every) or kind is nn.Module:
+                break
+        return list(found.values())
+
+    def _sites(self, parameters: list[inspect.Parameter]) -> list[Arguments]:
+        """Arguments of the package's own calls."""
+        names = [p.name for p in parameters if p.kind != p.KEYWORD_ONLY]
+        found = []
+        for site in self.told.sites:
+            given = {n: v for n, v in zip(names, site["positional"], strict=False) if v is not None} | site["named"]
+            found.append({p.name: given[p.name] for p in parameters if p.name in given})
+        return found
+
+    def _passed_on(self, message: str, arguments: Arguments) -> list[str]:
+        """What a class that is constructed inside lacks, where ``**kwargs`` may hand it on."""
+        match = re.search(r"missing \d+ required (?:keyword-only |positional )arguments?: (.*)", message)
+        open_ended = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(self.kind).parameters.values())
+        return [n for n in re.findall(r"'(\w+)'", match[1]) if n not in arguments] if match and open_ended else []
+
+    def _having(self, message: str) -> list[str]:
+        """Classes of the program that have the attribute that something else lacks."""
+        match = re.search(r"has no attribute '(\w+)'", message)
+        found = (
+            (n, v) for n, v in self.namespace.items() if isinstance(v, type) and v.__module__ == self.kind.__module__
+        )
+        return [n for n, v in found if match and v is not self.kind and match[1] in vars(v)][:3]
+
+    def _options(self, name: str) -> list[str]:
+        if name not in self._values:
+            known = [self.told.defaults[k] for k in [name.split(".")[-1]] if k in self.told.defaults]
+            if "." in name:
+                guesses = [v for v in values(name.split(".")[-1], "", Uses()) if v != CONFIG]
+                self._values[name] = list(dict.fromkeys([*known, *guesses]))
+            else:
+                hint = next((p.annotation for p in self._parameters() if p.name == name), "")
+                hint = hint if isinstance(hint, str) else "" if hint is inspect.Parameter.empty else _spelled(hint)
+                sides = {"h", "w"} <= {p.name.lower() for p in self._parameters()} and name.lower() in ("h", "w")
+                found = values(name, hint, self._uses().get(name, Uses()))
+                first, *rest = self._for_images([IMAGE, "64", *found] if sides else found)
+                self._values[name] = list(dict.fromkeys([first, *known, *rest]))
+        return self._values[name]
+
+    def _for_images(self, options: list[str]) -> list[str]:
+        """The options with the normalisation first that the convolutions of the class want."""
+        found = re.search(r"\bConv(?:Transpose)?([123])d\b", self.text)
+        if options[0] != "nn.LayerNorm" or not found or "LayerNorm" in self.text:
+            return options
+        return list(dict.fromkeys([f"nn.BatchNorm{found[1]}d", *options]))
+
+    def _uses(self) -> dict[str, Uses]:
+        tree = ast.parse(self.text)
+        names = {c.__name__ for c in self.kind.__mro__}
+        found: dict[str, Uses] = {}
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and node.name in names:
+                found |= uses(node)
+        own = {p.name for p in self._parameters()}
+        for name, words in compared(tree).items():  # it may be handed on to what compares it
+            use = found.setdefault(name, Uses()) if name in own else None
+            if use is not None and not use.strings and not use.called:
+                use.strings = words
+        return found
+
+    def _push(self, cost: float, arguments: Arguments) -> None:
+        key = repr(sorted(arguments.items()))
+        if key not in self._seen:
+            self._seen.add(key)
+            heapq.heappush(self._heap, (cost, next(self._order), arguments))
+
+    def _mend(
+        self,
+        cost: float,
+        arguments: Arguments,
+        trouble: Trouble,
+        parameters: list[inspect.Parameter],
+        attributes: Mapping[str, set[str]],
+    ) -> None:
+        """Queue variants of arguments that failed: parameters named where it failed come first."""
+        for p in parameters:  # optional ones that are really needed
+            optional = p.default is None or isinstance(p.default, str | tuple | list | dict)
+            if p.name not in arguments and optional and _word(p.name, attributes).search(trouble.near):
+                for j, option in enumerate(self._options(p.name)[:4]):
+                    self._push(cost + 0.5 + 0.4 * j, {**arguments, p.name: option})
+        self._resize(cost - 0.5, arguments, trouble.message)
+        self._tell(cost - 0.5, arguments, trouble.message)
+        for name, text in arguments.items():
+            for i, other in enumerate(changed(text, self.namespace, trouble, self.told.defaults)):
+                self._push(cost + 0.3 + 0.1 * i, {**arguments, name: other})
+        given = [p.name for p in parameters if p.default is not p.empty and p.name in arguments]
+        for i, name in enumerate(given if not attributes else ()):  # its default may be what the others need
+            self._push(cost + 1.0 + 0.1 * i, {n: v for n, v in arguments.items() if n.split(".")[0] != name})
+        ranked = _ranked(arguments, trouble, attributes)
+        suspects = sorted((n for n in arguments if ranked[n] < 2 or not attributes), key=ranked.__getitem__)
+        for i, name in enumerate((suspects or list(arguments))[:6]):
+            first = ranked[name] <= 0 or len(suspects) == 1
+            asked = self._asked(arguments[name], trouble, bool(attributes)) if first else []
+            for j, option in enumerate([*asked, *self._options(name)][:10]):
+                if option != arguments[name]:
+                    self._push(cost + 0.3 + 0.4 * j + 0.6 * i + 0.5 * ranked[name], _given(arguments, name, option))
+
+    def _tell(self, cost: float, arguments: Arguments, message: str) -> None:
+        """Queue arguments with the settings that are read of copies of a configuration: copying shows no names."""
+        match = re.search(r"has no attribute '([a-zA-Z]\w*)'", message) if _COPIED.search(self.text) else None
+        for name in [n for n, text in arguments.items() if match and text == CONFIG]:
+            last = re.escape(name.split(".")[-1])
+            read = re.findall(rf"\b\w*{last}\w*\.([a-zA-Z]\w*)\b(?!\()", self.text)
+            wanted = (f"{name}.{n}" for n in dict.fromkeys([match[1], *read] if match else ()))
+            more = {n: self._options(n)[0] for n in wanted if n not in arguments}
+            if more:
+                self._push(cost, {**arguments, **more})
+
+    def _resize(self, cost: float, arguments: Arguments, message: str) -> None:
+        """Queue arguments that make a module smaller, add what a class inside lacks, leave out what it has twice."""
+        if message.startswith(TooMuchError.__name__):
+            defaults = defaults_of(self.kind)
+            fewer = [shallower(arguments, defaults), *_fewer(arguments), narrower(arguments, defaults)]
+            for i, smaller in enumerate(fewer):
+                self._push(cost + 0.01 * i, smaller)
+        if lacking := self._passed_on(message, arguments):
+            self._push(cost, arguments | {name: self._options(name)[0] for name in lacking})
+        # the class itself gives it to its base
+        if twice := re.search(r"multiple values for (?:keyword )?argument '(\w+)'", message):
+            self._push(cost, {n: v for n, v in arguments.items() if n != twice[1]})
+
+    def _asked(self, text: str, trouble: Trouble, running: bool) -> list[str]:
+        """Values of the kind that an error asks for in place of one; of a list, longer ones, or lists in it."""
+        asked = [*self._having(trouble.message), *wanted(trouble.message, trouble.line, running)]
+        if "index out of range" in trouble.message and text[:1] == "[":
+            return [f"[{text[1:-1]}, {text[1:-1]}]", *asked]
+        if WANTS.search(trouble.message):
+            if self._records is None:
+                self._records = lists(ast.parse(self.text), self.namespace, self.kind.__module__)
+            asked = [*self._records, *asked]
+        if asked and text[:1] == "[" and "int" in trouble.culprits:
+            return [f"[{text}, {text}]", *asked]
+        return asked
+
+
+def _ranked(arguments: Arguments, trouble: Trouble, attributes: Mapping[str, set[str]]) -> dict[str, int]:
+    """How far each argument is from a trouble: 0 where it is named, or held, in the failing line."""
+    near, far, culprits = trouble.near, trouble.far, trouble.culprits
+    texts, ranked = list(arguments.values()), dict[str, int]()
+    for name, text in arguments.items():
+        distance = _distance(_word(name, attributes), near, far) - (_plain(name) in trouble.message)
+        distance += 0 if not culprits or culprits & kinds(text) else 2
+        ranked[name] = min(distance, 0) if text in trouble.held and texts.count(text) == 1 else distance
+    return ranked
+
+
+def _given(arguments: Arguments, name: str, option: str) -> Arguments:
+    """The arguments with another value for one; what was read of a configuration is no longer, where that was one."""
+    if arguments.get(name) == CONFIG and option != CONFIG:
+        arguments = {n: v for n, v in arguments.items() if not n.startswith(f"{name}.")}
+    return {**arguments, name: option}
+
+
+def _fewer(arguments: Arguments) -> Iterator[Arguments]:
+    """The arguments with one number after the other made small: one of them counts layers."""
+    for name, text in arguments.items():
+        if text.isdecimal() and int(text) >= LARGE_COUNT:
+            yield {**arguments, name: "2"}
+
+
+def _line_reached(error: Exception, file: str) -> int:
+    """How many lines into the constructor an error came."""
+    frames = (f for f in traceback.walk_tb(error.__traceback__) if f[0].f_code.co_filename == file)
+    return next((line - f.f_code.co_firstlineno for f, line in frames if f.f_code.co_name == "__init__"), 0)
+
+
+def _meant(demand: Demand, arguments: Arguments, names: list[str]) -> list[str]:
+    """The arguments that a demand is about: of its name, else with a value like that which does not do."""
+    named = [n for n in [*arguments, *names] if n.split(".")[-1] == demand.name]
+    same = [n for n, text in arguments.items() if n not in named and _is(text, demand.value)]
+    return list(dict.fromkeys([*named, *same]))
+
+
+def _holds(text: str, value: object) -> int:
+    """How many items a sequence of plain values has that holds this value, 0 where it is none."""
+    if text[:1] not in "[(" or value is None or isinstance(value, bool) or not isinstance(value, int | float | str):
+        return 0
+    try:
+        items = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return 0
+    return len(items) if isinstance(items, list | tuple) and value in items else 0
+
+
+def _is(text: str, value: object) -> bool:
+    """Whether an expression is a plain one of this value, and the value tells one argument from another."""
+    if value is None or isinstance(value, bool) or not isinstance(value, int | float | str | list | tuple):
+        return False
+    return text == repr(value)
+
+
+def _word(name: str, attributes: Mapping[str, set[str]]) -> re.Pattern[str]:
+    """What names a parameter in a line: itself, or an attribute of self that is made from it."""
+    name = name.split(".")[-1]
+    made = "|".join(sorted(map(re.escape, attributes.get(name, ()))))
+    return re.compile(rf"\bself\.(?:{made})\b" if made else rf"\b{re.escape(name)}\b")
+
+
+def _plain(name: str) -> str:
+    """How a message may say a parameter's name; nothing where that is too short to tell."""
+    name = name.split(".")[-1]
+    return name if len(name) > 4 else "\0"
+
+
+def _distance(word: re.Pattern[str], near: str, far: str) -> int:
+    return 0 if word.search(near) else 1 if word.search(far) else 2
+
+
+def _made_of(kind: type, text: str) -> dict[str, set[str]]:
+    """For the names of parameters, the attributes of self whose values are made from them."""
+    names = {c.__name__ for c in kind.__mro__}
+    origins: dict[str, set[str]] = {}  # local name -> names that it is made from
+    found: dict[str, set[str]] = {}
+    functions = (f for c in ast.parse(text).body if isinstance(c, ast.ClassDef) and c.name in names for f in c.body
+                 if isinstance(f, ast.FunctionDef) and f.name == "__init__")  # fmt: skip
+    for statement in (s for f in functions for s in ast.walk(f) if isinstance(s, ast.Assign | ast.AnnAssign)):
+        read = {n.id if isinstance(n, ast.Name) else n.attr for n in ast.walk(statement.value or ast.Pass())
+                if isinstance(n, ast.Name | ast.Attribute)}  # fmt: skip
+        read |= {o for n in read for o in origins.get(n, ())}
+        for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
+            if isinstance(target, ast.Name):
+                origins.setdefault(target.id, set()).update(read)
+            elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+                for name in read:
+                    found.setdefault(name, set()).add(target.attr)
+    return found
+
+
+def _spelled(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")

@@ -1,0 +1,103 @@
+"""Weights that start as zeros, or as what happened to be in memory, drawn at random instead.
+
+Layers that start as nothing (the last of a residual branch, a gate) make a good module's answer constant until it was
+trained; parameters that the program leaves to its training script to fill make it nothing at all.  A task tells
+nothing then.  What is changed is how weights start, not what is computed with them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from sources.infer.vanishing import TINY
+from sources.text.rewrite import Edits, RewriteError, Text, remove_statements
+from sources.text.scope import nodes
+
+NOTE = "weights that started as zeros, or unset, are drawn at random"
+_SCALE = 0.1  # of drawn weights: products of them neither vanish nor grow much
+_SCALES = re.compile(r"init_?val|layer_?scale|init_?(scale|std|sigma)|gamma|res_?scale|rezero")
+_STARTS = re.compile(r"init|reset|zero|build|weight")  # names of functions that give weights their start
+_ZERO_CALLS = ("zeros_", "zero_", "constant_", "fill_")
+_SMALL_CALLS = ("normal_", "trunc_normal_", "uniform_")  # with bounds, or a deviation, of next to nothing
+_MADE = re.compile(r"(torch\.)?(zeros|empty|Tensor|FloatTensor)")
+_PARAMETERS = ("Parameter", "register_parameter")
+
+
+def drawn(source: str) -> str:
+    """The text with such weights drawn; the same text where it has none."""
+    tree = ast.parse(source)
+    edits = Edits(Text.of(source))
+    for node in nodes(tree):
+        if isinstance(node, ast.FunctionDef) and _STARTS.search(node.name):
+            remove_statements(edits, node, _zeroes)
+        elif isinstance(node, ast.Call) and _called(node) in _PARAMETERS:
+            _draw(edits, node)
+        if isinstance(node, ast.FunctionDef):
+            _enlarge(edits, node)
+    try:
+        changed = edits.whole()
+        ast.parse(changed)
+    except (RewriteError, SyntaxError):
+        return source
+    return changed
+
+
+def _enlarge(edits: Edits, function: ast.FunctionDef) -> None:
+    """Give scales that start as next to nothing by default, LayerScale's 1e-6, a start that counts."""
+    for name, value in _defaults(function):
+        start = value.value if isinstance(value, ast.Constant) else None
+        if _SCALES.search(name) and isinstance(start, float) and abs(start) <= TINY:
+            edits.replace(edits.text.start(value), edits.text.end(value), str(_SCALE))
+
+
+def _defaults(function: ast.FunctionDef) -> list[tuple[str, ast.expr]]:
+    """Parameters that have defaults, with these."""
+    given = [*function.args.posonlyargs, *function.args.args]
+    last = zip(given[len(given) - len(function.args.defaults) :], function.args.defaults, strict=True)
+    named = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+    return [(a.arg, d) for a, d in [*last, *named] if d is not None]
+
+
+def _zeroes(statement: ast.stmt) -> bool:
+    """Whether a statement sets weights to next to nothing, ``nn.init.zeros_(layer.weight)``; biases are left."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or (name := _called(call)) not in (*_ZERO_CALLS, *_SMALL_CALLS):
+        return False
+    of_tensor = isinstance(call.func, ast.Attribute) and not re.search(r"(^|\.)init$", ast.unparse(call.func.value))
+    given = [*call.args, *(k.value for k in call.keywords)]
+    if not of_tensor and not given:
+        return False
+    values = given if of_tensor else given[1:]
+    target = ast.unparse(call.func.value if of_tensor and isinstance(call.func, ast.Attribute) else given[0])
+    is_zero = name.startswith("zero") or bool(values) and isinstance(values[0], ast.Constant) and values[0].value == 0
+    if name in _SMALL_CALLS:
+        is_zero = len(values) > 1 and all(_is_tiny(v) for v in values)
+    return is_zero and not re.search(r"bias|grad|mean|\bb\b", target)
+
+
+def _is_tiny(node: ast.expr) -> bool:
+    number = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(number, ast.Constant) and isinstance(number.value, int | float) and abs(number.value) <= TINY
+
+
+def _draw(edits: Edits, call: ast.Call) -> None:
+    """Draw what a parameter is made of, where that is zeros or unset memory of sizes."""
+    for node in (n for a in [*call.args, *(k.value for k in call.keywords)] for n in ast.walk(a)):
+        if isinstance(node, ast.Call) and _MADE.fullmatch(ast.unparse(node.func)) and _sizes(node):
+            start, end = edits.text.start(node), edits.text.end(node)
+            function = edits.text.end(node.func)
+            inner = edits.text.data[function:end].decode()
+            made = f"{_SCALE} * torch.randn{inner}"
+            edits.replace(start, end, made if node in call.args else f"({made})")
+
+
+def _sizes(node: ast.Call) -> bool:
+    """Whether a tensor is made of sizes, not of values: ``torch.Tensor([0.5])`` is one of values."""
+    if ast.unparse(node.func).endswith("Tensor"):
+        return bool(node.args) and not isinstance(node.args[0], ast.List | ast.ListComp | ast.GeneratorExp)
+    return bool(node.args or node.keywords)
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else str(getattr(call.func, "id", ""))

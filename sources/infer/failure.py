@@ -1,0 +1,41 @@
+"""A failed call of ``forward``, as the rules that mend inputs see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from sources.infer.inputs import Spec, Specs, Tensor, all_tensors, edited, parameters, positional
+
+NO_TENSOR = "no tensor among the outputs"  # the message of a call that came to its end without one
+Change = tuple[float, Specs]  # cost and new inputs
+
+
+@dataclass(slots=True)
+class Failure:
+    """One failed call: its inputs, the error, and the last torch function that was called."""
+
+    specs: Specs
+    message: str  # "ValueError: ..."
+    module: nn.Module
+    function: str = ""
+    arguments: tuple[Any, ...] = ()
+
+    def of_shape(self, tensor: Any) -> Iterator[tuple[tuple[int, ...], Tensor]]:
+        """Inputs that have the shape of an operator's argument: most likely they are it."""
+        if isinstance(tensor, torch.Tensor):
+            yield from ((p, t) for p, t in all_tensors(self.specs) if t.shape == tuple(tensor.shape))
+
+    def names(self) -> list[str]:
+        """What forward calls its inputs, those that it may do without included."""
+        found = [p.name for p in parameters(self.module.forward)]
+        if len(found) < len(self.specs):
+            found = positional(self.module.forward) or found
+        return (found or ["x"]) + ["x"] * (len(self.specs) - len(found))
+
+    def with_tensor(self, path: tuple[int, ...], new: Spec, cost: float) -> Change:
+        return cost, edited(self.specs, path, new)

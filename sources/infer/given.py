@@ -1,0 +1,310 @@
+"""Random numbers that a module draws while it runs, made inputs of its forward.
+
+A task's answer is to follow from its inputs: no kernel draws what torch draws.  One run under watch tells which calls
+of the text draw, of which shape, and by which calls forward came there; through these the numbers are handed down.
+Dropout that stays on in eval mode goes.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from sources.infer.constructions import build
+from sources.infer.inputs import Specs, Tensor, draw
+from sources.infer.progress import Budget, Progress
+from sources.infer.search import Solution, has_tensor
+from sources.text.rewrite import Edits, Text, extent
+from sources.text.scope import nodes
+
+NOTE = "random numbers that it draws are inputs"
+LEFT_OUT = "dropout that is on in eval mode, too, is left out"
+NAME = "noise"
+MAX_DRAWS = 4  # inputs that a task may get so
+_MAY = re.compile(r"rand|normal|uniform|sample|dropout|bernoulli|gumbel")
+# Files of torch that may stand between a call and the function that draws, and between a call and a module's forward.
+_DIRECT = re.compile(r"torch/(overrides|functional|_tensor|nn/functional)\.py$")
+_MODULE = re.compile(r"torch/nn/modules/module\.py$")
+_DISTRIBUTION = re.compile(r"torch/distributions/(normal|utils)\.py$")  # others have a loc and a scale, too
+_NORMAL = frozenset(["randn", "randn_like", "normal_"])
+_UNIFORM = frozenset(["rand", "rand_like", "uniform_"])
+_DROPOUT = re.compile(r"(feature_)?(alpha_)?dropout[123]?d?_?")
+_GUMBEL = """def softmax_of_gumbels(logits, tau=1, hard=False, eps=1e-10, dim=-1, *, uniform):
+    soft = ((logits - torch.log(-torch.log(uniform))) / tau).softmax(dim)
+    if not hard:
+        return soft
+    index = soft.max(dim, keepdim=True)[1]
+    return torch.zeros_like(logits).scatter_(dim, index, 1.0) - soft.detach() + soft
+
+
+"""
+Place = tuple[int, int | None, int, int | None]  # of an expression: first and last line, first and last column
+
+
+class UngivenError(Exception):
+    """A draw that cannot be an input."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """One call of a function that draws: how forward came to it, and what it drew."""
+
+    path: tuple[Place, ...]  # calls, from the one in forward to the one that draws
+    function: str
+    shape: tuple[int, ...]
+
+
+def given(
+    cut: dict[str, Any], namespace: dict[str, Any], solution: Solution, load: Callable[[str], dict[str, Any]]
+) -> tuple[dict[str, Any], dict[str, Any], Solution]:
+    """The cut with what its module draws, in eval mode, as further inputs, and what ``load`` makes of its text.
+
+    The same cut where it draws nothing, or what cannot be an input.
+    """
+    # What draws nothing as it was constructed draws nothing in eval mode, where the text makes no difference.
+    if not _MAY.search(cut["source"]) or solution.quiet and "training" not in cut["source"]:
+        return cut, namespace, solution
+    own = load(cut["source"])
+    try:
+        draws = _draws(own[cut["name"]], own, solution)
+        if not draws:
+            return cut, namespace, solution
+        source, specs = _Threading(cut["source"], draws, len(solution.specs)).done()
+        changed = Solution(solution.arguments, (*solution.specs, *specs))
+        own = load(source)
+        if _draws(own[cut["name"]], own, changed):
+            return cut, namespace, solution
+    except Exception:  # noqa: BLE001 - what cannot be handed down stays, and the check says so
+        return cut, namespace, solution
+    return cut | {"source": source, "header": [*cut.get("header", []), NOTE if specs else LEFT_OUT]}, own, changed
+
+
+def _draws(kind: Any, namespace: Mapping[str, Any], solution: Solution) -> list[_Draw]:
+    """What a module draws in eval mode.
+
+    Raises:
+        UngivenError: it draws where that does not show, or has no answer.
+    """
+    module = build(kind, dict(solution.arguments), namespace, Budget()).eval()
+    torch.manual_seed(0)
+    inputs = [draw(spec) for spec in solution.specs]
+    watch = _Watch(kind.forward.__code__)
+    with torch.no_grad(), Progress(Budget()), watch:
+        result = module(*inputs)
+    if not has_tensor(result):
+        raise UngivenError("no answer")
+    return watch.draws
+
+
+class _Watch(TorchFunctionMode):
+    """Notes each call of a torch function that draws."""
+
+    def __init__(self, forward: CodeType) -> None:
+        super().__init__()
+        self.draws: list[_Draw] = []
+        self._forward = forward
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        before = torch.default_generator.get_state()
+        result = function(*args, **(kwargs or {}))
+        if not torch.equal(before, torch.default_generator.get_state()):
+            self._note(sys._getframe(1), function, result)  # the state of a program is what this is about
+        return result
+
+    def _note(self, frame: FrameType | None, function: Any, result: Any) -> None:
+        path: list[Place] = []
+        between: list[str] = []
+        name = str(getattr(function, "__name__", ""))
+        while frame is not None:
+            if frame.f_code.co_filename != self._forward.co_filename:
+                between.append(frame.f_code.co_filename)
+            else:
+                allowed = _MODULE if path else _DIRECT
+                if not path and between and all(map(_DISTRIBUTION.search, between)):
+                    name = "sample"
+                elif frame.f_code.co_name[:1] == "<" or not all(map(allowed.search, between)):
+                    raise UngivenError(f"{name} by way of {between}")
+                path.append(_place(frame))
+                between = []
+                if frame.f_code is self._forward:
+                    break
+            frame = frame.f_back
+        if not isinstance(result, torch.Tensor) or result.dtype != torch.float32 or result.numel() < 2:
+            raise UngivenError(f"{name} draws no vector of floats")
+        self.draws.append(_Draw(tuple(reversed(path)), name, tuple(result.shape)))
+
+
+def _place(frame: FrameType) -> Place:
+    """Of the expression that a frame is at."""
+    positions = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    first, last, start, end = positions
+    if first is None or start is None:
+        raise UngivenError("no position")
+    return first, last, start, end
+
+
+@dataclass(slots=True)
+class _Threading:
+    """Rewrites a text so that what it draws is handed from forward's parameters to where it was drawn."""
+
+    source: str
+    draws: list[_Draw]
+    taken: int  # inputs that forward takes already
+    edits: Edits = field(init=False)
+    _calls: dict[Place, ast.Call] = field(init=False)
+    _homes: dict[Place, ast.FunctionDef] = field(init=False)  # the functions that calls stand in
+    _names: dict[tuple[Place, ...], str] = field(init=False, default_factory=dict)  # of parameters, by the path left
+    _first: int = 0  # where the first definition starts
+    _needs_gumbels: bool = False
+
+    def done(self) -> tuple[str, Specs]:
+        """The new text and the new inputs.
+
+        Raises:
+            UngivenError: a draw is none that can be an input, or is repeated.
+        """
+        if len({d.path for d in self.draws}) < len(self.draws):
+            raise UngivenError("a loop draws")
+        self._read()
+        specs = [s for d in self.draws if (s := self._replace(d)) is not None]
+        if len(specs) > MAX_DRAWS:
+            raise UngivenError("too many draws")
+        self._hand_down()
+        if self._needs_gumbels:
+            self.edits.replace(self._first, self._first, _GUMBEL)
+        return self.edits.whole(), tuple(specs)
+
+    def _read(self) -> None:
+        tree = ast.parse(self.source)
+        self.edits = Edits(Text.of(self.source))
+        self._calls = {_of(n): n for n in ast.walk(tree) if isinstance(n, ast.Call)}
+        defined = (n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef))
+        self._first = min(extent(self.edits.text, n)[0] for n in defined)
+        self._homes = {}
+        for function in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):  # inner ones last
+            self._homes |= {_of(n): function for n in nodes(function) if isinstance(n, ast.Call)}
+        for draw_ in self.draws:
+            homes = [id(self._homes[p]) for p in draw_.path]
+            if len(set(homes)) < len(homes):
+                raise UngivenError("a function that calls itself draws")
+
+    def _replace(self, draw_: _Draw) -> Tensor | None:
+        """Put something else in the place of one draw; what is to be given for it, None for nothing."""
+        call = self._calls[draw_.path[-1]]
+        start, end = self.edits.text.start(call), self.edits.text.end(call)
+        if _DROPOUT.fullmatch(draw_.function):
+            self.edits.replace(start, end, f"({ast.unparse(call.args[0])})")
+            return None
+        for at in range(len(draw_.path)):
+            self._name(draw_.path[at:])
+        if draw_.function == "gumbel_softmax":
+            self.edits.replace(start, self.edits.text.end(call.func), "softmax_of_gumbels")
+            _add_arguments(self.edits, call, [f"uniform={self._names[draw_.path[-1:]]}"])
+            self._needs_gumbels = True
+            return Tensor(draw_.shape, "unit")
+        kind, text = _instead(call, draw_.function, self._names[draw_.path[-1:]])
+        self.edits.replace(start, end, text)
+        return Tensor(draw_.shape, kind)
+
+    def _name(self, path: tuple[Place, ...]) -> str:
+        """The parameter by which the function in which a path starts is given what is drawn at its end."""
+        if path not in self._names:
+            home = self._homes[path[0]]
+            used = {n for p, n in self._names.items() if self._homes[p[0]] is home}
+            used |= set(re.findall(rf"(?<![.\w]){NAME}(?:_\d+)?\b", self.source))
+            self._names[path] = next(n for n in _numbered() if n not in used)
+        return self._names[path]
+
+    def _hand_down(self) -> None:
+        """Add the parameters, and the arguments of the calls."""
+        added: dict[int, list[str]] = {}
+        passed: dict[Place, list[str]] = {}
+        homes = {id(f): f for f in self._homes.values()}
+        roots = {id(self._homes[d.path[0]]) for d in self.draws}
+        for path, name in self._names.items():
+            added.setdefault(id(self._homes[path[0]]), []).append(name)
+            if len(path) > 1:
+                passed.setdefault(path[0], []).append(f"{self._names[path[1:]]}={name}")
+        for key, names in added.items():
+            _add_parameters(self.edits, homes[key], names, self.taken if key in roots else None)
+        for place, arguments in passed.items():
+            _add_arguments(self.edits, self._calls[place], arguments)
+
+
+def _numbered() -> Iterator[str]:
+    yield NAME
+    yield from (f"{NAME}_{i}" for i in range(2, 99))
+
+
+def _of(node: ast.expr) -> Place:
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+
+
+def _in_place(of: str, function: str, name: str) -> str:
+    """What is drawn, or where it is drawn into a tensor that tensor with it: others may hold it, too."""
+    return f"{of}.copy_({name})" if function.endswith("_") else name
+
+
+def _instead(call: ast.Call, function: str, name: str) -> tuple[str, str]:
+    """The kind of numbers that a draw is of, and an expression of them that stands for it."""
+    arguments = [ast.unparse(a) for a in call.args] + [ast.unparse(k.value) for k in call.keywords
+                                                       if k.arg in ("mean", "std", "p")]  # fmt: skip
+    of = ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+    if function in _NORMAL and (not function.endswith("_") or [float(a) for a in arguments] in ([], [0, 1])):
+        return "float", _in_place(of, function, name)
+    if function in _UNIFORM and (not function.endswith("_") or [float(a) for a in arguments] in ([], [0, 1])):
+        return "unit", _in_place(of, function, name)
+    if function == "normal" and len(arguments) >= 2:
+        return "float", f"({arguments[0]} + ({arguments[1]}) * {name})"
+    if function == "bernoulli" and (p := arguments[0] if of == "torch" or arguments else of):
+        return "unit", f"({name} < {p}).float()"
+    if function == "sample" and isinstance(call.func, ast.Attribute) and call.func.attr in ("sample", "rsample"):
+        made = call.func.value
+        if isinstance(made, ast.Call) and ast.unparse(made.func).split(".")[-1] == "Normal" and len(made.args) == 2:
+            mean, deviation = map(ast.unparse, made.args)
+            return "float", f"({mean} + ({deviation}) * {name})"
+        if isinstance(made, ast.Name | ast.Attribute):
+            return "float", f"({of}.loc + {of}.scale * {name})"
+    raise UngivenError(function)
+
+
+def _add_parameters(edits: Edits, function: ast.FunctionDef, names: list[str], taken: int | None) -> None:
+    """Add parameters to a function: to forward after those that are ``taken``, to others where names may be last."""
+    given_ = function.args
+    if given_.posonlyargs or taken is not None and (given_.vararg or taken >= len(given_.args)):
+        raise UngivenError("its parameters")
+    defaults = dict(zip(reversed(given_.args), reversed(given_.defaults), strict=False))
+    after, default = given_.args[-1] if given_.args else None, False
+    if taken is not None:
+        after, default = given_.args[taken], given_.args[taken] in defaults
+    elif given_.kwonlyargs or given_.vararg:
+        after = given_.kwonlyargs[-1] if given_.kwonlyargs else given_.vararg
+        defaults = {a: d for a, d in zip(given_.kwonlyargs, given_.kw_defaults, strict=True) if d is not None}
+    else:
+        default = after in defaults
+    if after is None:
+        raise UngivenError("its parameters")
+    end = edits.text.end(after)
+    if (value := defaults.get(after)) is not None:
+        opened = edits.text.data.count(b"(", end, edits.text.start(value))
+        end = edits.text.end(value)
+        for _ in range(opened):
+            end = edits.text.data.index(b")", end) + 1
+    edits.replace(end, end, "".join(f", {n}=None" if default else f", {n}" for n in names))
+
+
+def _add_arguments(edits: Edits, call: ast.Call, arguments: list[str]) -> None:
+    """Add arguments to a call, after all others."""
+    values = [*call.args, *(k.value for k in call.keywords)]
+    end = edits.text.end(call) - 1
+    last = max((edits.text.end(v) for v in values), default=None)
+    comma = last is not None and b"," not in edits.text.data[last:end]
+    edits.replace(end, end, (", " if comma else "") + ", ".join(arguments))

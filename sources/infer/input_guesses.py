@@ -1,0 +1,389 @@
+"""First guesses for the inputs of ``forward``, from their names, annotations and uses, and from the module's layers."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import itertools
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+import torch
+from torch import nn
+
+from sources.hints.guesses import Uses, values
+from sources.hints.layouts import Sizes, told
+from sources.infer.inputs import BATCH, CHANNELS, FEATURES, SIDE, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
+
+
+def following(module: nn.Module, count: int) -> list[Spec]:
+    """Specs for the first parameter of ``forward`` that ``count`` inputs leave to its default."""
+    plain = _positional(module)
+    if count >= len(plain) or plain[count].default is not None:
+        return []
+    return _guesses(module, {}, [plain[count]])[0][:3]
+
+
+def up_to(module: nn.Module, specs: Specs, name: str) -> list[Specs]:
+    """The inputs with the parameter of a name, which they leave to its default, and the defaults of those before it."""
+    plain = _positional(module)
+    at = next((i for i, p in enumerate(plain) if p.name == name and p.default is None), -1)
+    if at < 0 or at < len(specs) and specs[at] != Plain(None):
+        return []
+    between = tuple(Plain(p.default) for p in plain[len(specs) : at])
+    return [(*specs[:at], *between, new, *specs[at + 1 :]) for new in _guesses(module, {}, [plain[at]])[0][:3]]
+
+
+def flagged(module: nn.Module, specs: Specs) -> list[Specs]:
+    """The inputs with one of the flags that they leave off, and the defaults of what is before it."""
+    plain = _positional(module)
+    flags = [i for i, p in enumerate(plain) if p.default is False and i >= len(specs)]
+    return [(*specs, *(Plain(p.default) for p in plain[len(specs) : i]), Plain(True)) for i in flags]
+
+
+def _positional(module: nn.Module) -> list[inspect.Parameter]:
+    try:
+        every = list(inspect.signature(module.forward).parameters.values())
+    except (TypeError, ValueError):
+        return []
+    return [p for p in every if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
+def takes_any(module: nn.Module) -> bool:
+    """Whether ``forward`` takes as many inputs as it is given."""
+    return any(p.kind is p.VAR_POSITIONAL for p in parameters(module.forward))
+
+
+def guesses(module: nn.Module, known: Mapping[str, int] = MappingProxyType({})) -> list[list[Spec]]:
+    """For every required parameter of ``forward``, specs worth trying, best first.
+
+    ``known`` are sizes that the constructor was given, by name.
+    """
+    return _guesses(module, known, parameters(module.forward))
+
+
+def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspect.Parameter]) -> list[list[Spec]]:
+    function = _does_the_work(module)
+    text = source(function)
+    above = re.sub(r"(?m)^\s*#+", "", _comments(function))
+    documentation = "\n".join(filter(None, [inspect.getdoc(function), above, _documentation(type(module))]))
+    own = {name: value for name, value in vars(module).items() if type(value) is int}
+    sizes = Sizes({**own, **known}, _channels(module), _features(module))
+    hints = {name: str(p.annotation) for name, p in inspect.signature(function).parameters.items()}
+    found = []
+    for p in wanted:
+        p = p.replace(annotation=hints.get(p.name, p.annotation))
+        if inner := _handed_on(module, p.name, text):
+            found.append(_guesses(inner, {}, parameters(inner.forward)[:1])[0])
+            continue
+        shapes = [sizes.shape(shape) for shape in told(p.name, documentation, text, str(p.annotation))]
+        found.append(_of_parameter(module, p, text, shapes))
+    side = next((v for n, v in _extents(module, known) if _IMAGE.search(n) and 8 <= v <= 512 and v != SIDE), 0)
+    area = next((a for a in _areas(module) if a != TOKENS), 0)
+    return [_of_side(options, side, area) for options in found] if side or area else found
+
+
+def _comments(function: Any) -> str:
+    """What stands in comments right above a function."""
+    try:
+        return inspect.getcomments(function) or ""
+    except (OSError, TypeError):
+        return ""
+
+
+def _documentation(kind: type[nn.Module]) -> str:
+    """What a class says of itself, or of the layer that it is a kind of; containers speak of what they may hold."""
+    told = (c for c in kind.__mro__ if c.__dict__.get("__doc__"))
+    own = next(told, nn.Module)
+    return "" if own in _CONTAINERS else inspect.cleandoc(own.__doc__ or "")
+
+
+_CONTAINERS = (nn.Module, nn.Sequential, nn.ModuleList, nn.ModuleDict)
+
+
+def _handed_on(module: nn.Module, name: str, text: str) -> nn.Module | None:
+    """The part of the task's own that an input goes to as it is, and nowhere else."""
+    body = text.partition(":\n")[2]
+    said, called = (re.findall(pattern, body) for pattern in (rf"\b{name}\b", rf"\bself\.(\w+)\({name}\)"))
+    part = module._modules.get(called[0]) if len(said) == len(called) == 1 else None
+    while type(part) is nn.Sequential and len(part):
+        part = part[0]
+    return part if part is not None and type(part).__module__ == type(module).__module__ else None
+
+
+_IMAGE = re.compile(r"im(age|g)_?(size|res|dim|h|w|side)|input_?(size|res|shape)|resolution|crop_?size|^[hw]$")
+
+
+def _extents(module: nn.Module, known: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    """Integers that a module was given or holds, by name; of a tuple the last."""
+    yield from known.items()
+    for part in itertools.islice(module.modules(), 20):
+        for name, value in vars(part).items():
+            last = value[-1] if isinstance(value, tuple | list) and value else value
+            if type(last) is int:
+                yield name, last
+
+
+def _areas(module: nn.Module) -> Iterator[int]:
+    """Numbers of tokens that images of the extents that a module holds have: Swin's ``input_resolution``."""
+    for part in itertools.islice(module.modules(), 20):
+        for name, value in vars(part).items():
+            pair = value if isinstance(value, tuple | list) and [type(v) for v in value] == [int, int] else (0, 0)
+            if "resolution" in name and 0 < pair[0] * pair[1] <= 1 << 12:
+                yield pair[0] * pair[1]
+
+
+def _of_side(options: list[Spec], side: int, area: int) -> list[Spec]:
+    """The options, each image first of the side, and each sequence of the length, that the module was made for."""
+    out: list[Spec] = []
+    for option in options:
+        if area and isinstance(option, Tensor) and len(option.shape) == 3 and option.shape[1] == TOKENS:
+            out.append(option.resized(1, area))
+        if side and isinstance(option, Tensor) and option.shape[2:] == (SIDE, SIDE):
+            out.append(replace(option, shape=(BATCH if side > 128 else option.shape[0], option.shape[1], side, side)))
+        out.append(option)
+    return list(dict.fromkeys(out))
+
+
+def _does_the_work(module: nn.Module) -> Any:
+    """The forward of a module, or the function or method that a forward only wraps."""
+    forward = type(module).forward
+    code = getattr(forward, "__code__", None)
+    if code is not None and len(code.co_names) == 1:
+        method = getattr(type(module), code.co_names[0], None)
+        function = forward.__globals__.get(code.co_names[0]) if not module._modules else None
+        if inspect.isfunction(function) or inspect.isfunction(function := method):
+            return function
+    return forward
+
+
+def source(function: Any) -> str:
+    """The source text of a function of the task, "" where there is none."""
+    try:
+        return textwrap.dedent(inspect.getsource(function))
+    except (OSError, TypeError):
+        return ""
+
+
+def _of_parameter(
+    module: nn.Module, parameter: inspect.Parameter, text: str, shapes: list[tuple[int, ...]]
+) -> list[Spec]:
+    name, hint = parameter.name, str(parameter.annotation)
+    low = name.lower()
+    ranks = _ranks(name, text)
+    found: list[Spec] = [
+        *_keyed(module, parameter, text),
+        *_recorded(module, parameter, text),
+        *_plain(name, hint, text),
+        *_chosen(name, text),
+    ]
+    found += _indexed(module, name, text)
+    if low in ("edge_index", "edges", "edge_ind"):
+        found.append(Tensor((2, TOKENS), "int", BATCH))
+    if low == "device":
+        found.append(Plain("cpu"))
+    found += [Tensor(shape) for shape in shapes if 1 <= len(shape) <= 6]
+    found += [shaped(module, rank) for rank in ranks]
+    common: list[Spec] = [shaped(module, rank) for rank in _usual_ranks(module, text)]
+    ints: list[Spec] = [Tensor((BATCH, TOKENS), "int", 16), Tensor((BATCH,), "int", 16)]
+    if "mask" in low:
+        masks = [
+            (BATCH, TOKENS),
+            (BATCH, TOKENS, TOKENS),
+            (TOKENS, TOKENS),
+            (BATCH, 1, TOKENS, TOKENS),
+            (BATCH, 1, TOKENS),
+        ]
+        if any(isinstance(m, nn.Conv1d) for m in itertools.islice(module.modules(), 400)):
+            masks.insert(0, masks.pop())
+        common = [*(Tensor(shape, "bool") for shape in masks), Plain(None), *common]
+        found = [*(replace(s, kind="bool") for s in found if isinstance(s, Tensor)), *found]
+    elif re.search(
+        r"ids?$|idx|indices|index|tokens?$|timesteps?$|^t$|captions|words|^texts?$|sentences?$|lengths?$|lens$", low
+    ):
+        told = [Tensor(shape, "int", 16) for shape in shapes]
+        if re.search(r"len(gth)?s$", low):
+            ints.insert(0, Tensor((BATCH,), "full", TOKENS))
+        common = [*ints, *common]
+        found = [*told, *found]
+    elif re.search(
+        r"cross_entropy|nll_loss|CrossEntropy|NLLLoss|scatter|one_hot|\.long\(\)|arange", text
+    ) and re.search(r"targets?$|^y$|labels?$", low):
+        common = [ints[1], ints[0], *common]
+    elif re.search(r"target|^y$|labels?$", low):
+        common = [*common, *ints]
+    elif re.search(r"^(h|w|height|width|size|n|k|step|num_.*|.*_size)$", low) and not ranks:
+        common = [Plain(SIDE if low in ("h", "w", "height", "width") else 8), *common]
+    if re.search(r"list|tuple|sequence", hint, re.I) or re.search(
+        rf"\bin (?:enumerate\()?{name}\b|len\({name}\)", text
+    ):
+        common = [Many(tuple(common[:1]) * 3), *common]
+    return list(dict.fromkeys([*found, *common, *ints, Plain(4)]))
+
+
+def _keyed(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[Spec]:
+    """A dictionary with what the text takes out of it."""
+    name = re.escape(parameter.name)
+    keys = re.findall(rf"\b{name}(?:\[|\.get\()\s*(?:\"(\w+)\"|'(\w+)')\s*[\]),]", text)
+    known = tuple(dict.fromkeys(a or b for a, b in keys))
+    if not known:
+        return []
+    parts = [inspect.Parameter(key, parameter.kind) for key in known]
+    return [Many(tuple(_of_parameter(module, p, text, [])[0] for p in parts), "dict", known)]
+
+
+def _recorded(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[Spec]:
+    """A record with the attributes that the text reads, where tensors have none of these names: a graph, a batch."""
+    body = text.partition(":\n")[2]
+    read = re.findall(rf"\b{re.escape(parameter.name)}\.([a-z]\w*)\b(?! ?\()", body)
+    known = tuple(dict.fromkeys(name for name in read if name not in ("shape", "device", "dtype")))
+    if not known or all(hasattr(torch.Tensor, name) for name in known):
+        return []
+    return [Many(tuple(part(module, name)[0] for name in known), "record", known)]
+
+
+def part(module: nn.Module, name: str) -> list[Spec]:
+    """Specs for what a module takes out of one of its inputs by name, best first."""
+    parameter = inspect.Parameter(name if name.isidentifier() else "x", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return _of_parameter(module, parameter, source(_does_the_work(module)), [])
+
+
+def _indexed(module: nn.Module, name: str, text: str) -> list[Spec]:
+    """A tuple, where the text only takes its parts."""
+    body = text.partition(":\n")[2]
+    if names := _unpacked(name, body):
+        first = shaped(module, _usual_ranks(module, text)[0])
+        named = [first if n == name or _unpacked(n, body) else part(module, n)[0] for n in names]
+        same = [Many((t,) * len(names), "tuple") for t in (Tensor((BATCH, TOKENS), "int", 16), first)]
+        return [Many(tuple(named), "tuple"), *same]
+    parts = re.findall(rf"\b{re.escape(name)}\[(\d)\]", body)
+    if not parts or len(parts) < len(re.findall(rf"\b{re.escape(name)}\b", body)):
+        return []
+    count = max(2, 1 + max(map(int, parts)))
+    first = shaped(module, _usual_ranks(module, text)[0])
+    alike: list[Spec] = [Many((t,) * count, "tuple") for t in (Tensor((BATCH, TOKENS), "int", 16), first)]
+    called = (re.search(rf"\b(\w+) ?= ?{re.escape(name)}\[{i}\]", body) for i in range(count))
+    known = [m[1] if m and m[1] != name else "" for m in called]
+    mixed = Many(tuple(part(module, n)[0] if n else first for n in known), "tuple")
+    return [mixed, *alike] if any(known) else alike
+
+
+def _unpacked(name: str, body: str) -> list[str]:
+    """The names that the text gives to the parts of a tuple."""
+    found = re.search(rf"^\s*\(?(\w+(?:, ?\w+)+)\)? = {re.escape(name)}\s*(?:#.*)?$", body, re.M)
+    return re.findall(r"\w+", found[1]) if found else []
+
+
+def _chosen(name: str, text: str) -> list[Plain]:
+    """Strings that the text compares a parameter with."""
+    found = re.findall(rf"\b{re.escape(name)} ?(?:==|in) ?[(\[{{]?\s*(['\"]\w+['\"])", text)
+    return [Plain(ast.literal_eval(t)) for t in dict.fromkeys(found)][:4]
+
+
+def _plain(name: str, hint: str, text: str) -> list[Plain]:
+    """Values for a parameter that is no tensor, as its type hint tells."""
+    kind = re.sub(r"<class '(\w+)'>", r"\1", hint).split("|")[0].strip()
+    counted = re.fullmatch(r"(?:typing\.)?[Tt]uple\[(int|float)((?:, ?(?:int|float))*)\]", kind)
+    if kind not in ("int", "float", "bool", "str") and not counted:
+        return []
+    known = []
+    for expression in values(name, counted[1] if counted else kind, Uses()):
+        try:
+            known.append(ast.literal_eval(expression))
+        except (ValueError, SyntaxError):
+            continue
+    if counted:
+        return [Plain((v,) * (counted[2].count(",") + 1)) for v in known if isinstance(v, int | float)][:3]
+    wanted = {"int": int, "float": float, "bool": bool, "str": str}[kind]
+    return [Plain(v) for v in known if type(v) is wanted][:3]
+
+
+def _ranks(name: str, text: str) -> list[int]:
+    """Ranks that the text of forward tells by a permutation or the axes that it names."""
+    name = re.escape(name)
+    found = []
+    for axes in re.findall(rf"\b{name}\.permute\(([\d, ]+)\)", text):
+        found.append(axes.count(",") + 1)
+    for axis in re.findall(rf"\b{name}\.(?:shape\[|size\()(\d)[\])]", text):
+        if int(axis) >= 2:
+            found.append(int(axis) + 1 if int(axis) == 2 else 4)
+    return list(dict.fromkeys(r for r in found if 1 <= r <= 6))
+
+
+_SPATIAL = re.compile(
+    r"(?i)height|width|\bh\b|\bw\b|im(age|g)|spatial|chan|conv|pool|interpolate|pad\b|2d|3d|patch|pixel|feat|grid|flow"
+    r"|heatmap|kernel|upsampl|shuffle|\[2, 3\]|\(2, 3\)|dim=-?[23]|, -[23]"
+)
+
+
+def _usual_ranks(module: nn.Module, text: str) -> list[int]:
+    """Ranks to try, the one that the first layer of known rank takes first."""
+    layers = list(itertools.islice(module.modules(), 400))
+    for layer in layers:
+        kind = type(layer).__name__
+        if match := re.search(r"(Conv|ConvTranspose|Pool|BatchNorm|InstanceNorm|Dropout)(\d)d$", kind):
+            rank = int(match[2]) + 2
+            return list(dict.fromkeys([rank, 4, 3, 2, 5]))
+        if kind == "Linear" and _takes_rows(module, layers):
+            return [2, 3, 4, 5]
+        if kind in ("Linear", "LayerNorm", "MultiheadAttention", "GRU", "LSTM", "RNN"):
+            return [3, 2, 4, 5]
+    if len(layers) == 1 and (own := [p.dim() for p in module._parameters.values() if p is not None]):
+        return [4, 3, 2, 5] if max(own) > 2 else [3, 2, 4, 5] if "Cell" not in type(module).__name__ else [2, 3, 4, 5]
+    plain = all(isinstance(layer, nn.modules.loss._Loss) for layer in layers[1:])
+    if not plain or module._parameters or _SPATIAL.search(text) or "scaled_dot_product" in text:
+        return [4, 3, 2, 5]
+    # reductions over an axis that the constructor is told have one before it and one after it
+    return [3, 2, 4, 5] if {"dim", "axis"} & set(vars(module)) and "cum" not in text else [2, 3, 4, 5]
+
+
+def _takes_rows(module: nn.Module, layers: list[nn.Module]) -> bool:
+    """Whether a module that starts with a linear layer is one over rows of features, not over tokens."""
+    names = set(vars(module)) | set(_constructor(type(module)))
+    rows = {"in_features", "input_size", "input_dim", "in_dim", "n_in", "n_inputs", "num_features", "layer_sizes"}
+    tokens = ("LayerNorm", "MultiheadAttention", "GRU", "LSTM", "RNN")
+    return any(isinstance(m, nn.BatchNorm1d) for m in layers) or (
+        bool(names & rows) and not any(type(m).__name__ in tokens for m in layers)
+    )
+
+
+def _constructor(kind: type[nn.Module]) -> list[str]:
+    try:
+        return list(inspect.signature(kind).parameters)
+    except (TypeError, ValueError):
+        return []
+
+
+def _channels(module: nn.Module) -> int:
+    """What the first layer over channels takes."""
+    layers = itertools.islice(module.modules(), 400)
+    return next((c for m in layers if isinstance(c := getattr(m, "in_channels", getattr(m, "num_features", 0)), int)
+                 and c), CHANNELS)  # fmt: skip
+
+
+def _features(module: nn.Module) -> int:
+    """What the first layer over features takes."""
+    layers = list(itertools.islice(module.modules(), 400))
+    features = next((f for m in layers if isinstance(f := getattr(m, "in_features", None), int)), 0)
+    return features or next((m.normalized_shape[-1] for m in layers if isinstance(m, nn.LayerNorm)), FEATURES)
+
+
+def shaped(module: nn.Module, rank: int) -> Tensor:
+    """A float tensor of a rank, its channels or features as the first layer of the module wants them."""
+    layers = list(itertools.islice(module.modules(), 400))
+    channels, features = _channels(module), _features(module)
+    recurrent = next((m.input_size for m in layers if isinstance(m, nn.RNNBase | nn.RNNCellBase)), 0)
+    one = any(type(m).__name__ in ("Conv1d", "BatchNorm1d") for m in layers)
+    shapes: dict[int, tuple[int, ...]] = {
+        1: (FEATURES,),
+        2: (BATCH, recurrent or features),
+        3: (BATCH, channels, TOKENS) if one else (BATCH, TOKENS, recurrent or features),
+        4: (BATCH, channels, SIDE, SIDE),
+        5: (BATCH, channels, 8, SIDE // 2, SIDE // 2),
+        6: (BATCH, 4, 4, 8, 8, 16),
+    }
+    return Tensor(shapes[rank])

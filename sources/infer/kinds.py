@@ -1,0 +1,192 @@
+"""Rules over a failed call whose inputs were of the wrong kind: dtypes, lists, numbers, values that mean nothing."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import torch
+from torch import nn
+
+from sources.hints.guesses import Uses, values
+from sources.infer.failure import NO_TENSOR, Change, Failure
+from sources.infer.input_guesses import flagged, following, part, shaped, takes_any
+from sources.infer.inputs import BATCH, FEATURES, TOKENS, Many, Plain, Spec, Tensor, all_tensors
+from sources.infer.worth import CONSTANT, IGNORES, NOT_FINITE, RANDOM
+
+_NUMBER = re.compile(
+    r"only one element|ambiguous|as an integer|scalar|tuple of ints|must be .*int|only integer|not callable"
+    r"|got \(.*Tensor|type must be|only one element tensors|'str'|unhashable|must be str|must be real number"
+)
+_LENGTHS = re.compile(r"(?i)len(gth)?s?$")
+_SIZES = re.compile(r"must match|exceeds dimension size|shape|batch_size|out of bounds|same|equal")
+MAX_LENGTH = 512
+_SEVERAL = re.compile(
+    r"not subscriptable|not iterable|must be tuple|expected Tensor as element|sequence|cat\(\)|of Tensors|non-iterable"
+)
+
+
+def dtypes(f: Failure) -> Iterator[Change]:
+    """Numbers, masks and indices in place of each other, as the message asks for."""
+    message = f.message
+    for path, t in all_tensors(f.specs):
+        if re.search(r"Long|Int\b|indices|integer|int64|dtype|index|one_hot|one-hot|scatter|gather", message):
+            if t.kind != "int":
+                yield f.with_tensor(path, Tensor(t.shape[:2], "int", 16), 1.0)
+                yield f.with_tensor(path, Tensor(t.shape, "int", 2), 1.3)
+            else:
+                yield f.with_tensor(path, Tensor(t.shape), 1.1)
+        yield from _lengths(f, path, t)
+        if re.search(r"[Bb]ool|mask", message):
+            yield f.with_tensor(path, replace(t, kind="float" if t.kind == "bool" else "bool"), 1.2)
+        if re.search(r"[Ff]loat|Half|Double", message) and t.kind != "float":
+            yield f.with_tensor(path, Tensor(t.shape), 0.9)
+            if t.kind == "int":  # a part of it may still be cut down to an index
+                yield f.with_tensor(path, Tensor(t.shape, "unit"), 1.0)
+        if re.search(r"out of range|out of bounds", message) and t.kind == "int":
+            fewer = dict.fromkeys(n for n in (t.high // 2, t.high // 4, 2) if 2 <= n < t.high)
+            yield from (f.with_tensor(path, replace(t, high=n), 0.3 + 0.1 * j) for j, n in enumerate(fewer))
+        if "out of range in self" in message and t.kind == "float":  # a part of it is cut down to an index
+            yield f.with_tensor(path, replace(t, kind="unit"), 1.35)
+        if "between 0 and 1" in message and t.kind == "float":
+            yield f.with_tensor(path, replace(t, kind="unit"), 0.0)
+
+
+def _lengths(f: Failure, path: tuple[int, ...], t: Tensor) -> Iterator[Change]:
+    """Lengths of sequences are no more than the sequences have, and one is as long as they are."""
+    named = _LENGTHS.search(f.names()[path[0]]) and _SIZES.search(f.message)
+    if t.kind not in ("int", "full") or not t.shape or not (named or "lengths" in f.message.lower()):
+        return
+    others = [other for at, other in all_tensors(f.specs) if at != path]
+    longest = sorted({n for other in others for n in other.shape[1:]})
+    first = sorted({other.shape[0] for other in others if other.shape and other.kind == "int"}.difference(longest))
+    said = [n for n in map(int, re.findall(r"\d+", f.message)) if 1 < n <= MAX_LENGTH] if named else []
+    for j, n in enumerate(dict.fromkeys([*longest, *first, *said])):
+        if (t.kind, t.high) != ("full", n):
+            yield f.with_tensor(path, Tensor(t.shape[:1], "full", n), 0.1 + 0.1 * j)
+    turned = {other.shape[:2] for other in others if len(other.shape) > 1 and other.shape[1:2] != t.shape[:1]}
+    for length, batch in sorted(turned):  # sequences that are laid down time first
+        yield f.with_tensor(path, Tensor((batch,), "full", length), 0.3)
+
+
+def containers(f: Failure) -> Iterator[Change]:
+    """Numbers, lists and tensors in place of each other."""
+    message, names = f.message, f.names()
+    for i, spec in enumerate(f.specs):
+        if isinstance(spec, Tensor) and _NUMBER.search(message):
+            likely = 0.0 if names[i] in message or i else 0.3
+            options = dict.fromkeys([*_numbers(names[i]), 4, 1, None, False])
+            yield from (f.with_tensor((i,), Plain(v), 0.7 + likely + 0.2 * j) for j, v in enumerate(options))
+        elif isinstance(spec, Tensor) and _SEVERAL.search(message):
+            yield f.with_tensor((i,), Many((spec,) * 3), 1.0)
+            yield f.with_tensor((i,), Many((spec,) * 2, "tuple"), 1.2)
+        elif isinstance(spec, Many) and re.search(r"index out of range", message) and spec.items:
+            yield f.with_tensor((i,), replace(spec, items=(*spec.items, spec.items[-1])), 0.5)
+        elif isinstance(spec, Many) and spec.items and "object has no attribute" in message:
+            yield f.with_tensor((i,), spec.items[0], 0.8)
+        elif isinstance(spec, Plain) and re.search(r"'int'|'float'|'bool'|NoneType|not int", message):
+            yield f.with_tensor((i,), Tensor((BATCH, FEATURES)), 1.0)
+            yield f.with_tensor((i,), Tensor((BATCH, TOKENS, FEATURES)), 1.1)
+
+
+def _numbers(name: str) -> list[int]:
+    """Numbers that a parameter of this name is usually given."""
+    usual = (v for v in values(name, "int", Uses()) if re.fullmatch(r"-?\d+", v))
+    return [ast.literal_eval(v) for v in usual][:2]
+
+
+def classes(f: Failure) -> Iterator[Change]:
+    """Targets of a classification are numbers of classes, one for each place of the prediction."""
+    if f.function not in ("cross_entropy", "nll_loss", "nll_loss_nd") or len(f.arguments) < 2:
+        return
+    prediction, target = f.arguments[:2]
+    if not isinstance(prediction, torch.Tensor) or prediction.dim() < 1:
+        return
+    shape = tuple(prediction.shape)
+    number = shape[1] if len(shape) > 1 else shape[0]
+    places = (shape[0], *shape[2:]) if len(shape) > 1 else ()
+    for path, _ in f.of_shape(target):
+        yield f.with_tensor(path, Tensor(places, "int", number), 0.0)
+
+
+def flaws(f: Failure) -> Iterator[Change]:
+    """It runs, but its answer is worth nothing."""
+    found = all_tensors(f.specs)
+    if f.message == NOT_FINITE:
+        every = f.specs
+        for path, t in found:
+            if t.kind == "float":
+                every = replace(f, specs=every).with_tensor(path, replace(t, kind="unit"), 0.0)[1]
+                yield f.with_tensor(path, replace(t, kind="unit"), 0.2)
+        yield 0.0, every
+    elif f.message == CONSTANT:
+        for path, t in found:
+            yield from (f.with_tensor(path, shaped(f.module, r), 0.5) for r in (3, 4, 2) if r != len(t.shape))
+            yield from (f.with_tensor(path, t.resized(i, FEATURES), 0.7) for i, n in enumerate(t.shape) if i and n == 1)
+    elif f.message == IGNORES:
+        path, t = found[0]
+        kinds: list[Spec] = [replace(t, kind="float"), Tensor(t.shape, "int", 16), replace(t, kind="bool")]
+        yield from (f.with_tensor(path, k, 0.3) for k in kinds if k != t)
+    elif f.message == RANDOM:
+        yield from ((0.1 * i, (*f.specs, more)) for i, more in enumerate(following(f.module, len(f.specs))))
+
+
+def attributes(f: Failure) -> Iterator[Change]:
+    """An input is a record of which an attribute is read that it has not."""
+    match = re.search(r"'([\w.]+)' object has no attribute '([a-zA-Z]\w*)'", f.message)
+    if not match:
+        return
+    kind, name = match[1].split(".")[-1], match[2]
+    for i, spec in enumerate(f.specs):
+        if isinstance(spec, Many) and spec.kind == "record" and kind == "SimpleNamespace" and name not in spec.keys:
+            for j, option in enumerate(part(f.module, name)[:4]):
+                more = replace(spec, items=(*spec.items, option), keys=(*spec.keys, name))
+                yield f.with_tensor((i,), more, 0.2 * j)
+        elif isinstance(spec, Tensor) and kind == "Tensor":
+            for j, option in enumerate(part(f.module, name)[:2]):
+                yield f.with_tensor((i,), Many((option,), "record", (name,)), 0.7 + 0.2 * j + 0.1 * i)
+
+
+def keys(f: Failure) -> Iterator[Change]:
+    """An input is a dictionary of which an entry is read that it has not."""
+    if (match := re.fullmatch(r"KeyError: '(\w+)'", f.message)) is not None:
+        for i, spec in enumerate(f.specs):
+            if isinstance(spec, Many) and spec.kind == "dict" and match[1] not in spec.keys:
+                for j, option in enumerate(part(f.module, match[1])[:4]):
+                    more = replace(spec, items=(*spec.items, option), keys=(*spec.keys, match[1]))
+                    yield f.with_tensor((i,), more, 0.2 * j)
+    elif f.function == "__getitem__" and len(f.arguments) == 2 and isinstance(name := f.arguments[1], str):
+        for path, _ in f.of_shape(f.arguments[0]):
+            yield f.with_tensor(path, Many((part(f.module, name)[0],), "dict", (name,)), 0.1)
+
+
+def states(f: Failure) -> Iterator[Change]:
+    """An input is what a recurrent layer starts from: a tensor of its layers, or the two of an LSTM."""
+    layer = next((m for m in f.module.modules() if isinstance(m, nn.RNNBase)), None)
+    first = next((t for _, t in all_tensors(f.specs) if len(t.shape) > 1), None)
+    if layer is None or first is None or not re.search(r"\bhx\b|hidden", f.message):
+        return
+    count = layer.num_layers * (2 if layer.bidirectional else 1)
+    sizes = first.shape[:2] if layer.batch_first else first.shape[1::-1]
+    for batch in dict.fromkeys(sizes):
+        state = Tensor((count, batch, layer.hidden_size))
+        given = Many((state, state), "tuple") if isinstance(layer, nn.LSTM) else state
+        yield from (f.with_tensor((i,), given, 0.2 + 0.1 * i) for i in range(1, len(f.specs)))
+
+
+def flags(f: Failure) -> Iterator[Change]:
+    """It answers with words or numbers: a flag of its own may ask for the tensors."""
+    if f.message == NO_TENSOR:
+        yield from ((0.3 + 0.1 * i, specs) for i, specs in enumerate(flagged(f.module, f.specs)))
+
+
+def optional(f: Failure) -> Iterator[Change]:
+    """A parameter that may be left out has to be given."""
+    if re.search(r"NoneType|missing \d+ required positional", f.message):
+        others = following(f.module, len(f.specs)) or ([f.specs[-1]] if f.specs and takes_any(f.module) else [])
+        yield from ((0.8 + 0.1 * i, (*f.specs, more)) for i, more in enumerate(others))
+
+
+KINDS = (dtypes, containers, classes, flaws, attributes, keys, states, flags, optional)

@@ -1,0 +1,62 @@
+"""Lists of a program's own records: columns of a table, features, blocks of a network.
+
+``isinstance(column, SparseColumn)`` tells which records a program knows; what is to be a list may hold some of these.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from torch import nn
+
+from sources.hints.guesses import Uses, values
+
+MAX_KINDS = 4  # of records in one list
+WANTS = re.compile(
+    r"not iterable|has no attribute|has no len|not subscriptable|unsupported operand|can only concatenate"
+)
+_NAMES = re.compile(r"(^|_)(name|key|id|alias)$")
+
+
+def lists(tree: ast.Module, namespace: Mapping[str, Any], module: str) -> list[str]:
+    """Expressions of lists of the records that a program of this ``module`` asks for: one of each kind, two of one."""
+    made = {n: text for n in _asked_for(tree) if (text := _instance(n, namespace, module, 0))}
+    known = dict(list(made.items())[:MAX_KINDS])
+    several = [f"[{', '.join(known.values())}]"] if len(known) > 1 else []
+    return several + [f"[{text}, {_instance(n, namespace, module, 1)}]" for n, text in known.items()]
+
+
+def _asked_for(tree: ast.Module) -> list[str]:
+    """Names of the classes that values are tested for."""
+    tests = (n for n in ast.walk(tree) if isinstance(n, ast.Call) and ast.unparse(n.func) == "isinstance")
+    kinds = (k for t in tests if len(t.args) == 2 for k in getattr(t.args[1], "elts", [t.args[1]]))
+    return list(dict.fromkeys(k.id for k in kinds if isinstance(k, ast.Name)))
+
+
+def _instance(name: str, namespace: Mapping[str, Any], module: str, number: int, depth: int = 0) -> str:
+    """A call of a class of the program that is no layer, with guesses for what it requires; "" where there is none."""
+    kind = namespace.get(name)
+    if not isinstance(kind, type) or kind.__module__ != module or issubclass(kind, nn.Module | BaseException):
+        return ""
+    try:
+        every = list(inspect.signature(kind).parameters.values())
+    except (TypeError, ValueError):
+        return ""
+    plain = (p for p in every if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.default is p.empty)
+    given = []
+    for p in plain:
+        inner = next((n for n in namespace if n.lower() == p.name.lower() and isinstance(namespace[n], type)), "")
+        text = _instance(inner, namespace, module, number, depth + 1) if inner and depth < 2 else ""
+        if not text and _NAMES.search(p.name):
+            text = repr(f"{name.lower()}_{number}")  # records are told apart by it
+        given.append(f"{p.name}={text or values(p.name, '', Uses())[0]}")
+    text = f"{name}({', '.join(given)})"
+    try:
+        eval(text, dict(namespace))  # noqa: S307 - our own expression, in the sandbox
+    except Exception:  # noqa: BLE001 - it is made in another way
+        return ""
+    return text

@@ -1,0 +1,82 @@
+"""A call without data: what fails for its shapes fails on torch's ``meta`` device, too, at hardly any cost.
+
+Searches of large modules have so few calls that these are not to be spent on shapes that do not fit.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import Any
+
+import torch
+from torch import nn
+from torch.overrides import TorchFunctionMode
+
+from sources.infer.inputs import Specs, draw
+from sources.infer.progress import RECURRENT, Budget, Progress
+from sources.text.on_cpu import OnOne
+
+_META = torch.device("meta")
+# Errors of programs that look at values, or mix devices: they tell nothing about shapes.
+_OF_META = re.compile(r"(?i)\bmeta\b|device|fake|data.?dependent|numpy|item\(\)|storage|NotImplemented")
+_REDUCTION = re.compile(r"same reduction dim, but got \[(\d+), (\d+)\] X \[(\d+), (\d+)\]")
+
+
+class Rehearsal:
+    """A module's shadow: its shapes without its values."""
+
+    def __init__(self, module: nn.Module) -> None:
+        self._module = module
+        self._shadow: nn.Module | None = None
+        self._fails = False
+
+    def call(self, specs: Specs, operators: int | None, light: bool) -> tuple[Progress, Exception] | None:
+        """How a call fails, and how far it came; None where it does not, or where this cannot be told."""
+        progress = Progress(Budget(), operators, light)
+        if self._fails:
+            return None
+        try:
+            if self._shadow is None:
+                self._shadow = _shadow(self._module)
+            with _META, OnOne(_META), _Recurrent(), torch.no_grad():
+                inputs = [draw(spec) for spec in specs]
+                with progress:
+                    self._shadow(*inputs)
+        except Exception as error:  # noqa: BLE001 - any error of the module is what the search learns from
+            # What cannot be copied is no failure of the call.
+            if self._shadow is None or isinstance(error, NotImplementedError) or _OF_META.search(str(error)):
+                self._fails = True
+                return None
+            return progress, _as_usual(error)
+        return None
+
+
+class _Recurrent(TorchFunctionMode):
+    """While active, recurrent layers answer at once: without data torch goes through them step by step, in Python."""
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        # Of sequences of one length, which have their weights third: the layer's own class has looked at the shapes.
+        if getattr(function, "__name__", "") in RECURRENT and len(args) > 7 and isinstance(args[2], list | tuple):
+            states: Any = args[1] if isinstance(args[1], list | tuple) else (args[1],)
+            width = states[0].shape[-1] * (2 if args[7] else 1)
+            return args[0].new_empty((*args[0].shape[:-1], width)), *(torch.empty_like(s) for s in states)
+        return function(*args, **(kwargs or {}))
+
+
+def _as_usual(error: Exception) -> Exception:
+    """The error as other devices word it."""
+    if match := _REDUCTION.search(str(error)):
+        rows, inner, other, columns = match.groups()
+        return RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{inner} and {other}x{columns})")
+    return error
+
+
+def _shadow(module: nn.Module) -> nn.Module:
+    """A copy of a module whose parameters and buffers have no values."""
+    known: dict[int, torch.Tensor] = {}
+    for p in module.parameters():
+        known[id(p)] = nn.Parameter(p.detach().to(_META), requires_grad=False)
+    for b in module.buffers():
+        known[id(b)] = b.detach().to(_META)
+    return copy.deepcopy(module, known)

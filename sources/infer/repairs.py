@@ -1,0 +1,358 @@
+"""A failed call of ``forward`` and what to change about its inputs.
+
+Rules over the operator that failed, its real arguments, and the numbers of its message.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import torch
+
+from sources.infer.failure import Change, Failure
+from sources.infer.input_guesses import shaped
+from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Specs, Tensor, all_tensors, edited
+from sources.infer.kinds import KINDS
+
+SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
+SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
+MAX_ELEMENTS = 1 << 22  # of one input that is proposed
+MAX_SIDE, MAX_DIMENSION = 256, 4096
+
+
+def repairs(failure: Failure) -> list[Change]:
+    """Inputs to try next, with costs; the cheapest first, none larger than a limit."""
+    found = [change for rule in RULES for change in rule(failure)]
+    return sorted((c for c in found if _sane(c[1])), key=lambda c: c[0])
+
+
+def _sane(specs: Specs) -> bool:
+    return all(min(t.shape, default=1) > 0 and math.prod(t.shape) <= MAX_ELEMENTS for _, t in all_tensors(specs))
+
+
+def _layer(f: Failure) -> Iterator[Change]:
+    """Convolution, linear, embedding and norm layers say what they want."""
+    if len(f.arguments) < 2 or not isinstance(x := f.arguments[0], torch.Tensor):
+        return
+    weight = f.arguments[1]
+    if (match := re.fullmatch(r"conv(_transpose)?(\d)d", f.function)) and isinstance(weight, torch.Tensor):
+        groups = f.arguments[6] if len(f.arguments) > 6 and isinstance(f.arguments[6], int) else 1
+        channels, spatial = weight.shape[0] if match[1] else weight.shape[1] * groups, int(match[2])
+        for path, t in f.of_shape(x):
+            sides = (
+                t.shape[2:] if len(t.shape) == spatial + 2 else {1: (TOKENS,), 2: (SIDE, SIDE), 3: (8, 16, 16)}[spatial]
+            )
+            yield f.with_tensor(path, Tensor((BATCH, channels, *sides)), 0.0)
+        if x.dim() > 1:
+            yield from _wanted(f, x.shape[1], channels)
+    elif f.function == "linear" and isinstance(weight, torch.Tensor) and x.dim():
+        for path, t in f.of_shape(x):
+            yield f.with_tensor(path, Tensor((*t.shape[:-1], weight.shape[1])), 0.0)
+        yield from _wanted(f, x.shape[-1], weight.shape[1])
+    elif f.function == "embedding" and isinstance(weight, torch.Tensor):
+        for path, t in f.of_shape(x):
+            shape = t.shape[:2] if len(t.shape) < 4 else (t.shape[0], TOKENS)
+            yield f.with_tensor(path, Tensor(shape, "int", weight.shape[0]), 0.0)
+    elif f.function == "layer_norm" and isinstance(weight, list | tuple):
+        for path, t in f.of_shape(x):
+            lead = t.shape[: -len(weight)] if len(t.shape) > len(weight) else (BATCH, TOKENS)
+            yield f.with_tensor(path, Tensor((*lead, *weight)), 0.0)
+        yield from _wanted(f, x.shape[-1], int(weight[-1]))
+    elif f.function in ("batch_norm", "group_norm", "instance_norm") and x.dim() > 1:
+        scale = next((a for a in f.arguments[1:] if isinstance(a, torch.Tensor)), None)
+        if scale is not None:
+            yield from _wanted(f, x.shape[1], scale.shape[0])
+
+
+def _unbatched(f: Failure) -> Iterator[Change]:
+    """Convolutions take inputs without a batch, what comes next seldom does: they are to have one."""
+    x, weight = f.arguments[:2] if len(f.arguments) > 1 else (None, None)
+    if f.function.startswith("conv") and isinstance(x, torch.Tensor) and isinstance(weight, torch.Tensor):
+        for path, t in all_tensors(f.specs):
+            if len(t.shape) == x.dim() == weight.dim() - 1:
+                yield f.with_tensor(path, shaped(f.module, len(t.shape) + 1), 0.1)
+
+
+def _wanted(f: Failure, got: int, wanted: int) -> Iterator[Change]:
+    """A dimension was ``got`` where the operator needs ``wanted``: inputs may have it as it is, shifted or scaled."""
+    if got == wanted or min(got, wanted) < 1:
+        return
+    if got > wanted and got % wanted == 0:  # inputs that are concatenated, or multiplied, take a share each
+        yield 0.3, _shared(f.specs, got // wanted)
+    yield from _together(f, got, wanted)
+    for path, t in all_tensors(f.specs):
+        whole, left = divmod(math.prod(t.shape) * wanted, got)  # all of it may be one row
+        if t.kind == "int" and not left and whole:
+            yield f.with_tensor(path, replace(t, shape=(*[1] * (len(t.shape) - 1), whole)), 0.75)
+        for i, size in enumerate(t.shape):
+            if size == got:
+                yield f.with_tensor(path, t.resized(i, wanted), 0.2)
+            if i and size + wanted - got > 0:
+                yield f.with_tensor(path, t.resized(i, size + wanted - got), 0.8)
+            if i and size * wanted % got == 0 and size * wanted // got <= MAX_DIMENSION:
+                yield f.with_tensor(path, t.resized(i, size * wanted // got), 0.7)
+        if len(t.shape) >= 3:
+            spatial = len(t.shape) - 2
+            side = round(t.shape[-1] * (wanted / got) ** (1 / spatial))
+            likely = 1.2 if f.function.startswith("conv") else 0.6  # only what was folded turns sides to channels
+            for other in dict.fromkeys([side, side - 1, side + 1]):
+                yield f.with_tensor(path, _of_side(t, other), likely)
+            if spatial > 1 and t.shape[-1] * wanted % got == 0:
+                yield f.with_tensor(path, _of_side(t, t.shape[-1] * wanted // got), likely + 0.1)
+
+
+def _of_side(t: Tensor, side: int) -> Tensor:
+    return replace(t, shape=(*t.shape[:2], *[side] * (len(t.shape) - 2)))
+
+
+def _together(f: Failure, got: int, wanted: int) -> Iterator[Change]:
+    """All inputs that have a size at the same place from the end, where they may have to agree with each other."""
+    found = all_tensors(f.specs)
+    for at in dict.fromkeys(i - len(t.shape) for _, t in found for i, size in enumerate(t.shape) if size == got):
+        alike = [(p, t) for p, t in found if len(t.shape) >= -at and t.shape[at] == got]
+        specs = f.specs
+        for path, t in alike if len(alike) > 1 else ():
+            specs = edited(specs, path, t.resized(len(t.shape) + at, wanted))
+        if len(alike) > 1:
+            yield 0.25, specs
+
+
+def _shared(specs: Specs, times: int) -> Specs:
+    """The inputs with their channels divided."""
+    for path, t in all_tensors(specs):
+        at = 1 if len(t.shape) > 3 else len(t.shape) - 1
+        for i in dict.fromkeys((at, 1)):
+            if 0 < i < len(t.shape) and t.shape[i] % times == 0 and t.shape[i] > times:
+                specs = edited(specs, path, t.resized(i, t.shape[i] // times))
+                break
+    return specs
+
+
+def _expected(f: Failure) -> Iterator[Change]:
+    """A message that tells a whole shape: ``Expected hidden size (2, 4, 128), got [4, 64, 32]``."""
+    shape = r"[^(\[]*[(\[]([\d, ]+)[)\]]"
+    match = re.search(rf"[Ee]xpected [^(\[]*(?:\[\d\])?{shape},? (?:but )?got {shape}", f.message)
+    if not match:
+        return
+    wanted, got = (tuple(int(n) for n in text.split(",") if n.strip()) for text in match.groups())
+    for path, t in all_tensors(f.specs):
+        if t.shape == got and wanted:
+            yield f.with_tensor(path, replace(t, shape=wanted), 0.0)
+
+
+def _shapes(f: Failure) -> Iterator[Change]:
+    """An input whose shape a message tells may have to have another one that it tells."""
+    texts = re.findall(r"[\[(](\d+(?:, ?\d+)*,?)[\])]", f.message)
+    told = [tuple(int(n) for n in text.split(",") if n.strip()) for text in dict.fromkeys(texts)][:4]
+    for path, t in all_tensors(f.specs):
+        if t.shape in told:
+            yield from (f.with_tensor(path, replace(t, shape=other), 0.7) for other in told if other != t.shape)
+
+
+def _mismatch(f: Failure) -> Iterator[Change]:
+    """Two sizes that must be equal are both made from inputs: one is scaled, or shifted, until they are."""
+    match = re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton", f.message)
+    a, b = (int(match[1]), int(match[2])) if match else (0, 0)
+    if min(a, b) < 1:
+        return
+    for path, t in all_tensors(f.specs):
+        if len(t.shape) < 3:
+            continue
+        last = t.shape[-1] if len(t.shape) > 3 else t.shape[1]
+        sides = [last * x // y for x, y in ((a, b), (b, a)) if last * x % y == 0] + [last + a - b, last + b - a]
+        for j, side in enumerate(s for s in dict.fromkeys(sides) if s <= MAX_SIDE):
+            shape = (*t.shape[:2], *[side] * (len(t.shape) - 2)) if len(t.shape) > 3 else (t.shape[0], side, t.shape[2])
+            yield f.with_tensor(path, replace(t, shape=shape), 0.7 + 0.1 * j)
+
+
+def _broadcast(f: Failure) -> Iterator[Change]:
+    """Of two tensors that are combined one is an input, a mask perhaps: it is to have the other's shape, or ones."""
+    tensors = [a for a in f.arguments[:3] if isinstance(a, torch.Tensor)]
+    if "must match" not in f.message and "broadcast" not in f.message and "not match" not in f.message:
+        return
+    for given, other in itertools.permutations(tensors[:3], 2):
+        shape = tuple(other.shape)
+        lead = range(1, len(shape) - 1)
+        wanted = [shape, *(tuple(1 if 1 <= i <= n else size for i, size in enumerate(shape)) for n in lead)]
+        for path, t in all_tensors(f.specs):
+            if math.prod(t.shape) == given.numel() <= other.numel() and len(shape) > 1:
+                likely = 0.0 if t.kind == "bool" and len(shape) > 3 else 0.4 if t.kind == "bool" else 0.7
+                new = dict.fromkeys([w for w in (wanted[-1], *wanted) if w != t.shape])
+                yield from (f.with_tensor(path, replace(t, shape=w), likely + 0.1 * j) for j, w in enumerate(new))
+
+
+def _split(f: Failure) -> Iterator[Change]:
+    """A split into parts tells how long the dimension is."""
+    match = re.search(r"sum exactly to (\d+) \(input tensor's size at dimension (-?\d)\).*=\[([\d, ]+)\]", f.message)
+    if match:
+        yield from _wanted(f, int(match[1]), sum(map(int, match[3].split(","))))
+
+
+def _matmul(f: Failure) -> Iterator[Change]:
+    match = re.search(r"cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)", f.message)
+    if match and f.function != "linear":
+        yield from _wanted(f, int(match[2]), int(match[3]))
+        yield from _wanted(f, int(match[3]), int(match[2]))
+
+
+def _numbers(f: Failure) -> Iterator[Change]:
+    """Any number of the message that is an input's dimension may have to be any other number of it."""
+    numbers = [int(n) for n in re.findall(r"(?<![\w.])\d+(?![\w.])", f.message)]
+    numbers = [n for n in dict.fromkeys(numbers) if 0 < n < 20000][:8]
+    for path, t in all_tensors(f.specs):
+        for got in numbers:
+            for wanted in numbers:
+                if got == wanted:
+                    continue
+                for i, size in enumerate(t.shape):
+                    if size == got:
+                        yield f.with_tensor(path, t.resized(i, wanted), 1.0)
+                if len(t.shape) >= 4 and t.shape[-1] == t.shape[-2] == got:
+                    yield f.with_tensor(path, replace(t, shape=(*t.shape[:-2], wanted, wanted)), 0.9)
+
+
+def _view(f: Failure) -> Iterator[Change]:
+    """A view whose fixed sizes do not divide the input."""
+    match = re.search(r"shape '\[([-\d, ]+)\]' is invalid for input of size (\d+)", f.message)
+    if not match:
+        return
+    wanted = tuple(map(int, match[1].split(",")))
+    lead = wanted[: max((i + 1 for i, n in enumerate(wanted) if n > 1), default=1)]
+    for path, t in all_tensors(f.specs):
+        if len(lead) < min(len(wanted), len(t.shape)) and t.shape[: len(lead)] == lead:
+            yield f.with_tensor(path, replace(t, shape=lead), 0.2)  # x.view(n, c, 1, 1): it has two dimensions
+    fixed = math.prod(n for n in wanted if n > 0)
+    size = int(match[2])
+    for path, t in all_tensors(f.specs):
+        for i, old in enumerate(t.shape):
+            rest = size // old if size % old == 0 else 0
+            for times in (1, 2, 4) if rest else ():
+                if fixed * times % rest == 0 and fixed * times // rest not in (0, old):
+                    yield f.with_tensor(path, t.resized(i, fixed * times // rest), 0.6 + 0.1 * times)
+
+
+def _reranked(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Shapes of other ranks with the sizes that were found so far: of the batch, and of channels first or last."""
+    if len(shape) < 2:
+        return []
+    batch, one, last = shape[0], shape[1], shape[-1]
+    if len(shape) == 2:
+        return [(batch, TOKENS, one), (batch, one, TOKENS), (batch, one, SIDE, SIDE), (batch, 8, 8, one), (batch,)]
+    if len(shape) == 3:
+        side = math.isqrt(one) if math.isqrt(one) ** 2 == one else 8
+        return [(batch, side, side, last), (batch, last), (batch, one), (batch, one, SIDE, SIDE), (batch, 4, one, last)]
+    if len(shape) == 4:
+        height = shape[2]
+        return [(batch, one, height * last), (batch, one * height, last), (batch, one), (batch, last),
+                (batch, height, last), (batch, one, 8, height, last), (batch, 4, one, height, last)]  # fmt: skip
+    return [(batch, one, *shape[-2:]), (batch, *shape[-3:])] if len(shape) == 5 else []
+
+
+_SIZES_DIFFER = re.compile(r"must match the size|cannot be multiplied|should contain|not broadcast|be broadcast")
+
+
+def _fewer(f: Failure) -> Iterator[Change]:
+    """Sizes may differ because one of several inputs has dimensions that it should not have."""
+    found = all_tensors(f.specs)
+    if len(found) > 1 and _SIZES_DIFFER.search(f.message):
+        for path, t in found:
+            fewer = [shape for shape in _reranked(t.shape) if len(shape) < len(t.shape)]
+            yield from (f.with_tensor(path, replace(t, shape=s), 1.0 + 0.05 * j) for j, s in enumerate(fewer))
+
+
+def _rank(f: Failure) -> Iterator[Change]:
+    message = f.message
+    ranks: list[tuple[int, float]] = [(int(n), 0.3) for n in re.findall(r"len\(dims\) = (\d)", message)]
+    unpack = re.search(
+        r"not enough values to unpack \(expected (\d)|too many values to unpack \(expected (\d)", message
+    )
+    if unpack:
+        ranks.append((int(unpack[1] or unpack[2]), 0.4))
+    ranks += [
+        (int(n), 0.8) for n in re.findall(r"(\d)-?\s?[dD](?:imension|\b)|dims?(?:=|:| )+(\d)", message) for n in n if n
+    ]
+    if re.search(
+        r"number of dim|permute|Dimension out of range|too many indices|must be at least|dimension|axes|dims"
+        r"|is invalid for input",
+        message,
+    ):
+        ranks += [(r, 1.2 + 0.1 * i) for i, r in enumerate((3, 4, 2, 5))]
+    for path, t in all_tensors(f.specs):
+        for rank, cost in ranks:
+            if 1 <= rank <= 5 and rank != len(t.shape):
+                kind = t.kind if t.kind != "int" else "float"
+                yield f.with_tensor(path, replace(shaped(f.module, rank), kind=kind), cost)
+                kept = [shape for shape in _reranked(t.shape) if len(shape) == rank]
+                yield from (
+                    f.with_tensor(path, replace(t, shape=s), cost + 0.05 + 0.05 * j) for j, s in enumerate(kept)
+                )
+        if unpack and t.shape:
+            yield f.with_tensor(path, t.resized(0, int(unpack[1] or unpack[2])), 1.0)
+        if unpack and int(unpack[1] or unpack[2]) <= 4:
+            yield f.with_tensor(path, Many((t,) * int(unpack[1] or unpack[2]), "tuple"), 1.5)
+
+
+def _window(f: Failure) -> Iterator[Change]:
+    """A window that is larger than what comes to it tells by how much."""
+    pooled = re.search(r"input size: \(\d+x(\d+)x\d+\)\. Calculated output size: \(\d+x(-?\d+)x", f.message)
+    padded = re.search(r"input size per channel: \((\d+)(?: x \d+)*\)\. Kernel size: \((\d+)", f.message)
+    if pooled:
+        got, wanted = int(pooled[1]), int(pooled[1]) + 1 - int(pooled[2])
+    elif padded:
+        got, wanted = int(padded[1]), int(padded[2])
+    else:
+        return
+    for path, t in all_tensors(f.specs):
+        side = t.shape[-1] * wanted // max(1, got) if len(t.shape) >= 3 else 0
+        if t.shape[-1:] < (side,) <= (2 * MAX_SIDE,):
+            batch = 1 if side >= MAX_SIDE // 2 else t.shape[0]
+            yield f.with_tensor(path, Tensor((batch, t.shape[1], *[side] * (len(t.shape) - 2)), t.kind), 0.2)
+
+
+def _small(f: Failure) -> Iterator[Change]:
+    if not re.search(
+        r"[Kk]ernel size|stride should not be zero|too small|[Oo]utput size|greater than 0|smaller|Padding size"
+        r"|negative dim|Expected more than",
+        f.message,
+    ):
+        return
+    for path, t in all_tensors(f.specs):
+        if "more than 1 value" in f.message and t.shape[:1] == (1,):
+            yield f.with_tensor(path, t.resized(0, 2), 0.1)
+        if len(t.shape) == 4:
+            yield f.with_tensor(path, replace(t, shape=(t.shape[0] // 2 or 1, t.shape[1], 256, 256)), 1.2)
+        for side in (64, 128, 224):
+            if len(t.shape) >= 3 and side > t.shape[-1]:
+                yield f.with_tensor(path, _of_side(t, side), 0.7 + side / 1000)
+            if len(t.shape) == 5 and side > t.shape[-1]:  # of images: the third dimension is frames, or channels
+                yield f.with_tensor(path, replace(t, shape=(*t.shape[:3], side, side)), 0.6 + side / 1000)
+
+
+def _divisible(f: Failure) -> Iterator[Change]:
+    words = r"divisible|invalid for input|multiple|split|chunk|reshape|view|unflatten|[Aa]ssert|does not fit|match"
+    if not re.search(words, f.message):
+        return
+    for path, t in all_tensors(f.specs):
+        for i in range(1, len(t.shape)):
+            for j, size in enumerate(SIZES):
+                if size != t.shape[i]:
+                    yield f.with_tensor(path, t.resized(i, size), 2.0 + 0.03 * j)
+        for j, side in enumerate(SIDES if len(t.shape) >= 4 else ()):
+            yield f.with_tensor(path, replace(t, shape=(*t.shape[:-2], side, side)), 1.5 + 0.05 * j)
+
+
+def _equal(f: Failure) -> Iterator[Change]:
+    """Two inputs may have to be alike."""
+    found = all_tensors(f.specs)
+    for path, t in found:
+        yield from (f.with_tensor(path, other, 1.4) for _, other in found if other != t)
+
+
+RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
+    _layer, _unbatched, _expected, _shapes, _mismatch, _broadcast, _split, _matmul, _numbers, _view, _rank, _window,
+    _small, _divisible, _equal, _fewer, *KINDS,
+)  # fmt: skip

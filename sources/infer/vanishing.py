@@ -1,0 +1,66 @@
+"""Parts of a module that do not matter, because weights behind them start as nothing.
+
+``x + gamma * f(x)`` with a gamma of zero, or of 1e-6, is x to any tolerance: a kernel that leaves f out passes.  Which
+weights that hides is told by gradients: they vanish, and come back when the weights that start as nothing are drawn.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from sources.infer.progress import Budget, Progress
+
+REASON = "weights start as nothing"
+TINY = 1e-3  # what no weight of a parameter that starts as nothing exceeds
+HIDDEN = 1e-2  # of its usual gradient is all that a hidden weight has
+MAX_WEIGHTS = 50_000_000
+
+
+def hidden(module: nn.Module, inputs: list[Any]) -> list[str]:
+    """Names of weights that do not matter, and would if all weights of the module were more than nothing.
+
+    The module is left with other weights.
+    """
+    weights = {n: p for n, p in module.named_parameters() if p.is_floating_point() and p.numel()}
+    nothing = {n for n, p in weights.items() if "bias" not in n and bool((p.detach().abs() <= TINY).all())}
+    rest = {n: p for n, p in weights.items() if n not in nothing and bool(p.detach().any())}
+    if not nothing or not rest or sum(p.numel() for p in weights.values()) > MAX_WEIGHTS:
+        return []
+    before = _gradients(module, inputs, list(rest.values()))
+    with torch.no_grad():
+        generator = torch.Generator().manual_seed(0)
+        for name in sorted(nothing):
+            p = weights[name]
+            p.copy_(0.1 * torch.randn(p.shape, generator=generator))
+    after = _gradients(module, inputs, list(rest.values()))
+    return [n for n, a, b in zip(rest, before, after, strict=False) if b and a <= HIDDEN * b]
+
+
+def _gradients(module: nn.Module, inputs: list[Any], weights: list[nn.Parameter]) -> list[float]:
+    """The norm of each weight's gradient, of a sum of all outputs with random factors; nothing where there is none."""
+    torch.manual_seed(0)
+    for p in weights:
+        p.requires_grad_(True)
+    try:
+        with torch.enable_grad(), Progress(Budget()):
+            outputs = [t for t in _tensors(module(*copy.deepcopy(inputs))) if t.requires_grad]
+            generator = torch.Generator().manual_seed(1)
+            sums = [(t.float() * torch.randn(t.shape, generator=generator)).sum() for t in outputs]
+            found = torch.autograd.grad(torch.stack(sums).sum(), weights, allow_unused=True) if sums else []
+    except Exception:  # noqa: BLE001 - what has no gradients tells nothing
+        return []
+    return [0.0 if g is None else float(g.norm()) for g in found]
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    """Real tensors of an answer."""
+    if isinstance(value, torch.Tensor):
+        yield from [] if value.is_complex() else [value]
+    elif isinstance(value, list | tuple | dict):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _tensors(inner)

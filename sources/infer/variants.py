@@ -1,0 +1,145 @@
+"""Other arguments and inputs in place of ones that are too large, too deep or do not fit."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from sources.infer.influence import differing
+from sources.infer.inputs import Specs, all_tensors, edited
+
+Arguments = dict[str, str]  # parameter, or "config.attribute" -> expression
+MAX_WIDTH = 4096  # of channels that arguments are given to make two tensors fit
+_WIDTH = re.compile(
+    r"(\w*_)?(dim|dims|width|channels|planes|filters|features|hidden(_size)?|d_model|nf|ngf|ndf)|vocab_size"
+)
+# Parameters that say how many layers there are.
+_DEPTH = re.compile(
+    r"depths?|(num_|n_?)?(hidden_)?(layers?|blocks?|stages)|(n|num)_(\w+_)?(layers?|blocks?|stages|modules)"
+)
+
+
+def halved(specs: Specs) -> Specs:
+    """The inputs with all long dimensions but the channels halved; a long first one is a sequence."""
+    for path, t in all_tensors(specs):
+        kept = 1 if len(t.shape) >= 4 else len(t.shape) - 1
+        shape = tuple(n // 2 if i != kept and n >= (16 if i else 32) else n for i, n in enumerate(t.shape))
+        specs = edited(specs, path, replace(t, shape=shape))
+    return specs
+
+
+def of_one(specs: Specs) -> Specs:
+    """The inputs with one batch in place of many."""
+    batch = next((t.shape[0] for _, t in all_tensors(specs) if t.shape), 1)
+    for path, t in all_tensors(specs):
+        if t.shape and t.shape[0] == batch:
+            specs = edited(specs, path, t.resized(0, 1))
+    return specs
+
+
+def rescaled(arguments: Arguments, message: str) -> list[Arguments]:
+    """Arguments that make two tensors, or a tensor and a layer, fit that differ in their channels.
+
+    A residual connection asks for this, where the inner layers multiply a width that the input must already have; and
+    a constant of the module, a mean of three colours, tells the number of channels.
+    """
+    match = re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at .* 1$", message)
+    match = match or re.search(r"to have (\d+) channels, but got (\d+) channels", message)
+    one, other = map(int, match.groups()) if match else (1, 1)
+    if min(one, other) < 2 or max(one, other) > MAX_WIDTH:
+        return []
+    return [
+        {**arguments, name: str(new)}
+        for old, new in ((min(one, other), max(one, other)), (max(one, other), min(one, other)))
+        if new < old or new % old == 0
+        for name, text in arguments.items()
+        if text == str(old)
+    ]
+
+
+MAX_TIMES = 4  # parts that one size may be made of
+MAX_REFITTED = 6
+
+
+def refitted(arguments: Arguments, defaults: Mapping[str, str], message: str) -> list[Arguments]:
+    """Arguments in which a number that one of two sizes that differ comes from is changed so that they are the same.
+
+    Two arguments may say the same width, and were guessed apart.
+    """
+    one, other = differing(message) or (1, 1)
+    if one == other or min(one, other) < 2 or max(one, other) > MAX_WIDTH:
+        return []
+    for times in range(1, MAX_TIMES + 1):
+        found = [
+            {**arguments, name: text}
+            for old, new in ((one, other), (other, one))
+            if old % times == 0 and new % times == 0
+            for name, text in _with_number({**defaults, **arguments}, old // times, new // times)
+        ]
+        if found:
+            return found[:MAX_REFITTED]
+    return []
+
+
+def _with_number(arguments: Arguments, old: int, new: int) -> Iterator[tuple[str, str]]:
+    """Arguments in whose expressions a number is replaced, one at a time; the number 1 tells nothing."""
+    for name, text in arguments.items() if min(old, new) > 1 else ():
+        if text.startswith("<") or str(old) not in text:
+            continue
+        tree = ast.parse(text, mode="eval")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and type(node.value) is int and node.value == old:
+                node.value = new
+                yield name, ast.unparse(tree)
+                node.value = old
+
+
+def lengthened(arguments: Arguments, message: str) -> list[Arguments]:
+    """Arguments with windows of as many dimensions as a convolution has: ``(3, 3)`` where it is over volumes."""
+    match = re.search(r"a list of (\d) values to match .* dimensions, but got \w+=\[(\d+(?:, \d+)*)\]", message)
+    have, wanted = (int(match[1]), match[2].count(",") + 1) if match else (0, 0)
+    longer = dict(arguments)
+    for name, text in arguments.items():
+        numbers = re.findall(r"-?\d+", text) if re.fullmatch(r"[(\[][-\d, ]+[)\]]", text) else []
+        if have and len(numbers) == have:
+            longer[name] = str(tuple(map(int, (numbers * wanted)[:wanted])))
+    return [longer] if longer != arguments else []
+
+
+def shallower(arguments: Arguments, defaults: Mapping[str, str] = MappingProxyType({})) -> Arguments:
+    """The arguments with half as many layers; the same where they, and the ``defaults``, say nothing about layers."""
+    return _smaller(arguments, defaults, _DEPTH)
+
+
+def narrower(arguments: Arguments, defaults: Mapping[str, str] = MappingProxyType({})) -> Arguments:
+    """The arguments with half as many features."""
+    return _smaller(arguments, defaults, _WIDTH)
+
+
+def _smaller(arguments: Arguments, defaults: Mapping[str, str], which: re.Pattern[str]) -> Arguments:
+    every = {**defaults, **arguments}
+    changed = {n: _half(t) for n, t in every.items() if which.fullmatch(n.split(".")[-1])}
+    return arguments | {n: t for n, t in changed.items() if t != every[n]}
+
+
+def defaults_of(kind: type) -> Arguments:
+    """What a class's constructor takes for numbers, and sequences of them, that it is not given."""
+    try:
+        every = inspect.signature(kind).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    return {p.name: repr(p.default) for p in every if type(p.default) in (int, tuple, list)}
+
+
+def _half(text: str) -> str:
+    if text.startswith("<"):
+        return text
+    tree = ast.parse(text, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 1:
+            node.value //= 2
+    return ast.unparse(tree)

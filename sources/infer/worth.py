@@ -1,0 +1,98 @@
+"""Whether what runs is worth keeping: a first look, so that the search goes on where it is not.
+
+``sources.infer.check`` has the last word, in a fresh process.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from sources.infer.check import leaves
+from sources.infer.initial import known
+from sources.infer.inputs import Specs, all_tensors, draw, edited
+from sources.infer.progress import Budget, Progress
+
+NOT_FINITE, CONSTANT, IGNORES, RANDOM = "not finite", "output constant", "output ignores its input", "nondeterministic"
+OUT_OF_RANGE = "index out of range"
+Outputs = list[torch.Tensor]
+
+
+def flaw(module: nn.Module, specs: Specs, result: Any, budget: Budget) -> str:
+    """What is wrong with a module's answer to inputs with which it runs, "" for nothing."""
+    outputs = list(leaves(result))
+    if not known(module):
+        return ""
+    if not all(bool(torch.isfinite(t).all()) for t in outputs if t.is_floating_point() or t.is_complex()):
+        return NOT_FINITE
+    plain = [t for t in outputs if t.numel() and not t.is_complex()]
+    if sum(t.numel() for t in plain) > 1 and all(bool((t == plain[0].flatten()[0]).all()) for t in plain):
+        return CONSTANT
+    run = functools.partial(_run, module, specs, budget)
+    before, other = run(seed=1), run(seed=2)
+    if before is None or other is None:
+        return ""
+    if _overruns(module, specs, budget):
+        return OUT_OF_RANGE
+    if not same(before, other):
+        training = module.training
+        try:
+            module.eval()
+            return _ignored(specs, run) if same(run(seed=1), run(seed=2)) else RANDOM
+        finally:
+            module.train(training)
+    return _ignored(specs, run)
+
+
+def _ignored(specs: Specs, run: Callable[..., Outputs | None]) -> str:
+    """Others than the first may be left out, see ``sources.infer.ignored``."""
+    first = next((t for _, t in all_tensors(specs)), None)
+    ignores = first is not None and first.kind != "full" and same(run(seed=1), run(seed=1, other=0))
+    return IGNORES if ignores else ""
+
+
+def _overruns(module: nn.Module, specs: Specs, budget: Budget) -> bool:
+    """Whether the largest numbers that may be drawn as indices are too large: those drawn so far were lucky."""
+    if not any(t.kind == "int" for _, t in all_tensors(specs)):
+        return False
+    largest = specs
+    for path, t in all_tensors(specs):
+        if t.kind == "int":
+            largest = edited(largest, path, replace(t, kind="full", high=max(0, t.high - 1)))
+    torch.manual_seed(0)
+    try:
+        with torch.no_grad(), Progress(budget):
+            module(*(draw(spec) for spec in largest))
+    except IndexError:
+        return True
+    except Exception:  # noqa: BLE001 - numbers that are all the same may well be wrong for another reason
+        return False
+    return False
+
+
+def _run(module: nn.Module, specs: Specs, budget: Budget, seed: int, other: int | None = None) -> Outputs | None:
+    """Outputs for the inputs, with one of them drawn anew where ``other`` is its number; None where it fails."""
+    torch.manual_seed(0)
+    inputs = [draw(spec) for spec in specs]
+    if other is not None:
+        tensor = list(leaves(inputs))[other]
+        torch.manual_seed(7)
+        tensor.copy_(draw(all_tensors(specs)[other][1]))
+    torch.manual_seed(seed)
+    try:
+        with torch.no_grad(), Progress(budget):
+            return list(leaves(module(*inputs)))
+    except Exception:  # noqa: BLE001 - other values than these do not even run: no flaw
+        return None
+
+
+def same(one: Outputs | None, other: Outputs | None) -> bool:
+    """Whether two runs gave the same; what failed gave nothing."""
+    if one is None or other is None or len(one) != len(other):
+        return False
+    return all(a.shape == b.shape and torch.equal(a, b) for a, b in zip(one, other, strict=True))

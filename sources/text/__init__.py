@@ -1,0 +1,1 @@
+"""Reading and editing the text of Python programs that are never imported."""

@@ -1,0 +1,156 @@
+"""What the top level of a file binds: its definitions, assignments and imports, by name.
+
+Nothing is executed or imported; text that does not parse binds nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from sources.text.desugar import main_as_function, with_plain_imports, without_arguments
+from sources.text.importable import ALLOWED, FALLBACKS, STANDARD
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The binding of an import statement: ``from module import name``, or ``import module``."""
+
+    module: str
+    level: int = 0
+    name: str = ""
+
+
+@dataclass(slots=True)
+class File:
+    """One parsed file: what its top level binds."""
+
+    path: str
+    text: str
+    tree: ast.Module
+    own: Callable[[str], bool]  # whether a module is of its package
+    bindings: dict[str, list[ast.stmt | Imported]] = field(default_factory=dict)
+    stars: list[Imported] = field(default_factory=list)
+    extras: dict[str, list[ast.stmt]] = field(default_factory=dict)  # later statements that change a name's value
+
+    def bind(self, name: str, how: ast.stmt | Imported) -> None:
+        self.bindings.setdefault(name, []).append(how)
+
+
+def parse(path: str, text: str, own: Callable[[str], bool]) -> File:
+    """Parse a file and fill its symbol table. ``own`` tells whether a module is of its package.
+
+    Raises:
+        ValueError: it is not Python 3; the message is one line.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            text = main_as_function(text)
+            tree = ast.parse(text)
+            for rewrite in (with_plain_imports, without_arguments):
+                if (plain := rewrite(text, tree)) is not text:
+                    text, tree = plain, ast.parse(plain)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ValueError(f"{type(error).__name__}: {error}".splitlines()[0]) from error
+    file = File(path, text, tree, own)
+    _bind(file, tree.body, always=True)
+    return file
+
+
+def _bind(file: File, body: Iterable[ast.stmt], always: bool = False) -> None:
+    """Note what statements bind; ``always``: they are executed whenever the file is."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            file.bind(node.name, node)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            for name, how in imports(node):
+                if name == "*":
+                    file.stars.append(how)
+                else:
+                    file.bind(name, how)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            _assignment(file, node, always)
+        elif isinstance(node, ast.AugAssign):
+            file.extras.setdefault(_root(node.target), []).append(node)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            if isinstance(node.value.func, ast.Attribute):  # what it may add to its root is for ``sources.cut.slicer``
+                file.extras.setdefault(_root(node.value.func), []).append(node)
+        elif isinstance(node, ast.If):
+            _conditional(file, node)
+        elif isinstance(node, ast.Try):
+            handlers = [s for h in node.handlers for s in h.body]
+            fails = any(_foreign(file, s) for s in node.body)
+            _bind(file, [*handlers, *node.body] if fails else [*node.body, *node.orelse, *handlers])
+        elif isinstance(node, ast.With):
+            _bind(file, node.body, always)
+
+
+def _foreign(file: File, node: ast.stmt) -> bool:
+    """Whether a statement imports a package that a task cannot have: what handles its absence counts then."""
+    if isinstance(node, ast.Import):
+        names = [a.name for a in node.names]
+    elif isinstance(node, ast.ImportFrom) and not node.level:
+        names = [node.module or ""]
+    else:
+        return False
+    known = (ALLOWED | STANDARD) - FALLBACKS
+    return any(name.split(".")[0] not in known and not file.own(name) for name in names)
+
+
+def _assignment(file: File, node: ast.Assign | ast.AnnAssign, always: bool) -> None:
+    if node.value is None:
+        return
+    if always and (again := _changed(file, node)):
+        file.extras.setdefault(again, []).append(node)
+        return
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        if isinstance(target, ast.Attribute | ast.Subscript):
+            file.extras.setdefault(_root(target), []).append(node)
+        else:
+            for name in ast.walk(target):
+                if isinstance(name, ast.Name):
+                    file.bind(name.id, node)
+
+
+def _changed(file: File, node: ast.Assign | ast.AnnAssign) -> str:
+    """The name in ``table = torch.from_numpy(table)``, a constant that is made from what it was before; else ""."""
+    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    if not isinstance(target, ast.Name) or target.id not in file.bindings:
+        return ""
+    reads = any(isinstance(n, ast.Name) and n.id == target.id for n in ast.walk(node.value or ast.Pass()))
+    return target.id if reads and all(isinstance(b, ast.Assign) for b in file.bindings[target.id]) else ""
+
+
+def _conditional(file: File, node: ast.If) -> None:
+    """An if-else of assignments is one statement that binds its names; other branches are read one after the other."""
+    test = ast.unparse(node.test)
+    if "__name__" in test and "__main__" in test:
+        return
+    if node.orelse and all(isinstance(s, ast.Assign | ast.Pass) for s in [*node.body, *node.orelse]):
+        for name in ast.walk(node):
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                file.bind(name.id, node)
+    elif "TYPE_CHECKING" in test:  # what is imported for hints may be what a package imports late
+        _bind(file, [*node.orelse, *node.body])
+    else:
+        _bind(file, [*node.body, *node.orelse])
+
+
+def imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Imported]]:
+    """The names that an import statement binds."""
+    for alias in node.names:
+        if isinstance(node, ast.ImportFrom):
+            yield alias.asname or alias.name, Imported(node.module or "", node.level, alias.name)
+        elif alias.asname:
+            yield alias.asname, Imported(alias.name)
+        else:
+            yield alias.name.split(".")[0], Imported(alias.name.split(".")[0])
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""

@@ -1,0 +1,90 @@
+"""What a task has no business with: strangers will run it. Only what shows; the sandbox does the rest."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections.abc import Callable, Iterator
+
+from sources.text.scope import nodes, reads
+
+DANGEROUS = {"open", "exec", "eval", "input", "compile", "breakpoint", "__import__"}
+# What fetches trained weights: there are none in a task.
+FETCHING = {"load_url", "load_state_dict_from_url", "urlretrieve", "urlopen", "hf_hub_download"}
+SUSPECT = re.compile(rf"(?<![.\w])(?:os|sys|{'|'.join(sorted(DANGEROUS))})\b")
+# Of os and sys. What ends a program that was given something wrong is an exception like others.
+HARMLESS = {"exit", "environ", "getenv", "path", "version_info", "maxsize", "float_info", "platform"}
+
+
+def touches_system(source: str) -> str:
+    """The name by which a text touches the system, "" where it does not."""
+    if not SUSPECT.search(source):
+        return ""
+    tree = ast.Module(list(_suspects(source)), [])
+    for node in nodes(tree):
+        if isinstance(node, ast.ImportFrom) and node.module in ("os", "sys"):
+            return node.module
+    return dangerous(tree)
+
+
+def dangerous(tree: ast.AST, skip: Callable[[ast.AST], bool] = lambda _: False) -> str:
+    """The name of the system's that a tree reads outside of what it may ``skip``, "" where it reads none."""
+    every = nodes(tree)
+    if not any(isinstance(n, ast.Name) and (n.id in DANGEROUS or n.id in ("os", "sys")) for n in every):
+        return ""
+    fine = {id(n.value) for n in every if isinstance(n, ast.Attribute) and n.attr in HARMLESS}
+    named = (n for n in reads(tree, skip).names if n.id in DANGEROUS or (n.id in ("os", "sys") and id(n) not in fine))
+    return next((n.id for n in named), "")
+
+
+@functools.lru_cache(maxsize=1 << 13)
+def harmful(tree: ast.AST) -> str:
+    """The name of the system's that a tree reads outside of branches that a task does without."""
+    left_out = {id(s) for s in branches(tree)}
+    return dangerous(tree, lambda n: id(n) in left_out)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def branches(tree: ast.AST) -> tuple[ast.stmt, ...]:
+    """The statements of the smallest blocks under an ``if`` that touch the system: downloads, files of weights."""
+    if not dangerous(tree) and not _fetches(tree):
+        return ()
+    found: dict[int, ast.stmt] = {}
+
+    def known(node: ast.AST) -> bool:
+        return id(node) in found
+
+    for node in reversed([n for n in nodes(tree) if isinstance(n, ast.If)]):  # inner ones first
+        for block in (node.body, node.orelse):
+            chained = len(block) == 1 and isinstance(block[0], ast.If)
+            whole = ast.Module(block, [])
+            if block and not chained and (dangerous(whole, known) or _fetches(whole, known)):
+                found |= {id(s): s for s in block}
+    return tuple(found.values())
+
+
+def _fetches(tree: ast.AST, skip: Callable[[ast.AST], bool] = lambda _: False) -> bool:
+    """Whether a tree calls what fetches weights, outside of what it may ``skip``."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if not skip(node):
+            if isinstance(node, ast.Attribute | ast.Name) and _name(node) in FETCHING:
+                return True
+            stack.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def _name(node: ast.Attribute | ast.Name) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id
+
+
+def _suspects(source: str) -> Iterator[ast.stmt]:
+    """The statements that say a name of the system's: whatever binds or reads one is among them."""
+    lines, before = source.splitlines(), 0
+    for statement in ast.parse(source).body:
+        end = statement.end_lineno or len(lines)
+        if any(map(SUSPECT.search, lines[min(before, statement.lineno - 1) : end])):
+            yield statement
+        before = end

@@ -1,0 +1,102 @@
+"""What files beside the Python ones tell of a package: examples in its README, values in its configurations."""
+
+from __future__ import annotations
+
+import ast
+import json
+import posixpath
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+from markdown_it import MarkdownIt
+
+from sources.text.desugar import MAIN
+
+EXAMPLES, SETTINGS = ".md", (".json", ".yaml", ".yml")
+MAX_SETTINGS = 64 << 10  # characters of a configuration: longer ones are data
+MAX_EXAMPLES = 200 << 10  # characters of a README: longer ones are lists
+MAX_DEPTH = 100  # of a configuration
+MAX_FILES = 200  # of each kind that are read
+Section = tuple[tuple[str, str], ...]  # names and expressions of one mapping
+_PYTHON = re.compile(r"(python|py)\b", re.I)
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where it was built: ten times as fast
+_LIKELY = re.compile(r"conf|cfg|option|param|model")  # folders and names of configurations: these are read first
+_PROMPT = re.compile(r"^(?:>>>|\.\.\.) ?", re.M)
+
+
+def split(files: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Python files, examples as Python files of their own, and configurations, each by path."""
+    code = {p: t for p, t in files.items() if p.endswith(".py")}
+    texts = [(p, t) for p, t in sorted(files.items()) if p.endswith(EXAMPLES) and len(t) <= MAX_EXAMPLES][:MAX_FILES]
+    shown = {p: t for path, text in texts for p, t in examples(path, text) if p not in code}
+    settings = [(p, t) for p, t in sorted(files.items()) if p.endswith(SETTINGS) and len(t) <= MAX_SETTINGS]
+    settings.sort(key=lambda s: not _LIKELY.search(s[0].lower()))
+    return code, shown, dict(settings[:MAX_FILES])
+
+
+def examples(path: str, text: str) -> Iterator[tuple[str, str]]:
+    """Each block of Python in a text, as a file that imports and defines what it does, and runs the rest in ``MAIN``.
+
+    Blocks that do not parse, or that import nothing, are left out.
+    """
+    blocks = (b for b in MarkdownIt().parse(text) if b.type == "fence" and _PYTHON.match(b.info))
+    for number, block in enumerate(blocks):
+        name = re.sub(r"\W", "_", posixpath.basename(path))
+        if code := _as_file(_PROMPT.sub("", block.content) if block.content.startswith(">>>") else block.content):
+            yield posixpath.join(posixpath.dirname(path), f"{name}_{number}.py"), code
+
+
+def _as_file(code: str) -> str:
+    try:
+        body = ast.parse(code).body
+        outer = [s for s in body if isinstance(s, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)]
+        run = textwrap.indent("\n".join(ast.unparse(s) for s in body if s not in outer), "    ")
+        head = "\n".join(map(ast.unparse, outer))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    imports = any(isinstance(s, ast.Import | ast.ImportFrom) for s in outer)
+    return f"{head}\n\n\ndef {MAIN}():\n{run}\n" if run and imports else ""
+
+
+def sections(text: str) -> list[Section]:
+    """The mappings of a JSON or YAML configuration, outer ones first: names and values, as expressions.
+
+    None where it cannot be read.
+    """
+    try:
+        whole = json.loads(text) if text.lstrip().startswith(("{", "[")) else _yaml(text)
+        return list(_sections(whole))
+    except (ValueError, yaml.YAMLError, RecursionError):
+        return []
+
+
+def _yaml(text: str) -> Any:
+    """What a text in YAML says, without aliases: a few aliases of aliases mean more values than any machine holds.
+
+    Nor may it be so deep that a loader in C runs out of its stack.
+    """
+    depth = 0
+    for event in yaml.parse(text, _LOADER):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.AliasEvent) or depth > MAX_DEPTH:
+            raise yaml.YAMLError("an alias, or too deep")
+    return yaml.load(text, _LOADER)  # noqa: S506 - a safe one
+
+
+def _sections(node: Any) -> Iterator[Section]:
+    if isinstance(node, dict):
+        named = ((name, value) for name, value in node.items() if isinstance(name, str) and name.isidentifier())
+        yield tuple((name, repr(value)) for name, value in named if _literal(value))
+        node = list(node.values())
+    for value in node if isinstance(node, list) else ():
+        yield from _sections(value)
+
+
+def _literal(value: Any) -> bool:
+    """Whether a value is plain, or holds plain ones only."""
+    if isinstance(value, list | dict):
+        return all(map(_literal, [*value, *value.values()] if isinstance(value, dict) else value))
+    return value is None or isinstance(value, bool | int | float | str)

@@ -1,0 +1,126 @@
+"""Registries: containers that decorators fill, and out of which others take by name.
+
+``@MODELS.register_module()`` puts a class into ``MODELS``, and ``MODELS.build({"type": "Neck"})`` takes it out: what
+holds the container and says the name needs the class, though nothing in it reads the class's own name.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sources.text.scope import nodes
+from sources.text.symbols import Here, Package
+
+MAX_ENTRIES = 40  # of all containers that one task takes
+_DECORATED = re.compile(r"^@register\w*\b[^\n]*\n(?:@[^\n]*\n)*(?:def|class)[ \t]+(\w+)", re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A definition that a decorator puts into a container."""
+
+    key: Here
+    container: Here
+    names: frozenset[str]  # by which it may be taken out, in lower case
+    decorator: ast.expr
+
+
+class Registries:
+    """The entries of a package's registries, collected when first asked for."""
+
+    def __init__(self, package: Package) -> None:
+        self._package = package
+        self._entries: dict[Here, list[Entry]] | None = None
+        self._fetched: dict[str, dict[str, list[str]]] = {}  # of other packages: file of a registry -> name -> files
+        self._of_files: dict[str, list[Entry]] = {}
+
+    def wanted(self, containers: Iterable[Here], words: set[str]) -> list[Entry]:
+        """Entries of these containers that go by one of the words, which are in lower case."""
+        if self._entries is None:
+            self._entries = self._collected()
+        known = self._entries
+        found = (e for c in containers for e in [*known.get(c, []), *self._elsewhere(c, words)] if e.names & words)
+        return list(found)[:MAX_ENTRIES]
+
+    def _collected(self) -> dict[Here, list[Entry]]:
+        found: dict[Here, list[Entry]] = defaultdict(list)
+        for path in self._package.looked_through():
+            for entry in self._of_file(path) if path not in self._package.examples else ():
+                found[entry.container].append(entry)
+        return found
+
+    def _of_file(self, path: str) -> list[Entry]:
+        if path not in self._of_files:
+            file = self._package.file(path)
+            self._of_files[path] = [
+                Entry(Here(path, node.name), container, _names(node, decorator), decorator)  # type: ignore[attr-defined]
+                for node in (file.tree.body if file else ())
+                for decorator in getattr(node, "decorator_list", ())
+                for container in self._filled(path, decorator)
+            ]
+        return self._of_files[path]
+
+    def _elsewhere(self, container: Here, words: set[str]) -> list[Entry]:
+        """Entries that go by one of the words and stand in another package: of its files only those are parsed."""
+        roots, registry = self._package.roots, container.file
+        if registry not in self._fetched:
+            names = self._fetched[registry] = {}
+            file = self._package.file(registry) if roots else None
+            for path in roots.beside(registry) if file and "def register" in file.text else ():
+                for name in _DECORATED.findall(roots[path]):
+                    names.setdefault(name.lower(), []).append(path)
+        known = self._fetched[registry]
+        files = dict.fromkeys(path for word in sorted(words & known.keys()) for path in known[word])
+        return [e for p in files for e in self._of_file(p) if e.container == container]
+
+    def _filled(self, path: str, decorator: ast.expr) -> Iterator[Here]:
+        """The containers that a decorator fills."""
+        root = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if not isinstance(root, ast.Name | ast.Attribute):
+            return
+        target, used = self._package.chain(path, root)
+        file = self._package.file(target.file) if isinstance(target, Here) else None
+        if not isinstance(target, Here) or file is None:
+            return
+        node = file.bindings[target.name][-1]
+        if isinstance(node, ast.FunctionDef):
+            yield from (Here(target.file, name) for name in sorted(set(stored(node))) if name in file.bindings)
+        elif isinstance(node, ast.Assign | ast.AnnAssign) or ast.unparse(root).count(".") > used:
+            yield target
+
+
+def stored(node: ast.FunctionDef) -> Iterator[str]:
+    """The names of what a function stores items in."""
+    items = (n for n in nodes(node) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
+    yield from (n.value.id for n in items if isinstance(n.value, ast.Name))
+
+
+def _names(node: ast.stmt, decorator: ast.expr) -> frozenset[str]:
+    given = [*decorator.args, *(k.value for k in decorator.keywords)] if isinstance(decorator, ast.Call) else []
+    said = {
+        c.value.lower() for a in given for c in ast.walk(a) if isinstance(c, ast.Constant) and isinstance(c.value, str)
+    }
+    return frozenset(said or {getattr(node, "name", "").lower()})
+
+
+def words(trees: Iterable[ast.AST]) -> set[str]:
+    """What trees say that may be an entry's name: strings, and attributes such as ``Norm.BATCH``; in lower case."""
+    return set().union(*map(words_in, trees))
+
+
+@functools.lru_cache(maxsize=1 << 13)
+def words_in(tree: ast.AST) -> frozenset[str]:
+    """The same of one tree, remembered: a registry's function is part of each of its entries."""
+    found = set()
+    for node in nodes(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 80:
+            found.add(node.value.split(".")[-1].lower())
+            found.add(node.value.lower())
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr.lower())
+    return frozenset(found)

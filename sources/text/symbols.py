@@ -1,0 +1,321 @@
+"""Where a name of one file of a package is defined: resolution across all its files, and into packages beside it."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import posixpath
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from sources.text.bindings import File, Imported, parse
+from sources.text.importable import ALIASES, ALLOWED, FALLBACKS, SERVED, STANDARD, SUBMODULES, UNUSABLE, exports
+from sources.text.roots import Roots
+
+MAX_HOPS = 16  # of re-exports: more is a circle
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Defined at the top level of a file of the package."""
+
+    file: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """A module of the package itself: a file, or a folder without ``__init__.py``."""
+
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """A module that a task may import, or a name in one."""
+
+    module: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Something that is neither here nor importable."""
+
+    name: str
+    package: str = ""  # the top-level module that it is imported from, if that is a third party's
+
+
+Target = Here | Inner | External | Missing
+
+
+class Package:
+    """All files of a repository, parsed when first asked for, and name resolution among them."""
+
+    def __init__(
+        self,
+        texts: Mapping[str, str],
+        replacements: Mapping[str, str] | None = None,
+        examples: Mapping[str, str] = MappingProxyType({}),
+        about: Iterable[str] | None = None,
+        roots: Roots | None = None,
+    ) -> None:
+        """``replacements`` are our own stand-ins for third-party modules: dotted name -> text.
+
+        What they lack, and what they do not serve, is taken from ``roots``, which see nothing of this package.
+        ``examples`` use the package and are no part of it.  ``about`` are the files of ``texts`` that are looked
+        through for what they define and tell (None: all): of the others, only what these need is parsed.
+        """
+        self.texts = {**examples, **texts}
+        self.examples = frozenset(examples)
+        self._passed_over = frozenset(texts if about is not None else ()) - frozenset(about or ())
+        own = {part.removesuffix(".py") for path in texts for part in path.split("/")[:3]}
+        ours = {f"{n.replace('.', '/')}.py": t for n, t in (replacements or {}).items() if n.split(".")[0] not in own}
+        self.replacements = set(ours)
+        self._replaced = {folder for path in ours for folder in _parents(path)}
+        self.texts |= ours
+        self.roots = roots or Roots()
+        self.asked: Counter[str] = Counter()  # packages that definitions need, and are absent
+        self.broken: dict[str, str] = {}
+        self._files: dict[str, File | None] = {}
+        self._known: dict[tuple[str, str], Target] = {}
+        self._folders = {d for path in (*self.texts, *self.roots) for d in _parents(path)}
+        self._by_name: dict[str, list[str]] = {}
+        for path in sorted(self.texts):
+            self._by_name.setdefault(_module_name(path), []).append(path)
+
+    def looked_through(self) -> list[str]:
+        """The files that are looked through, with replacements and examples, in order."""
+        return sorted(self.texts.keys() - self._passed_over)
+
+    def file(self, path: str) -> File | None:
+        """The parsed file, or None if it does not parse (the reason is kept in ``broken``)."""
+        if path not in self._files:
+            try:
+                self._files[path] = parse(path, self._text(path), functools.partial(self.owns, path))
+            except ValueError as error:
+                self._files[path], self.broken[path] = None, str(error)
+        return self._files[path]
+
+    def _text(self, path: str) -> str:
+        return self.roots[path] if path in self.roots else self.texts[path]
+
+    def owns(self, path: str, module: str) -> bool:
+        """Whether a module is of the package that a file is of, or one of our replacements."""
+        if path in self.roots and self._path(self.roots.base(path), module.split(".")):
+            return True
+        return module.split(".")[0] not in FALLBACKS and self._module(path, module, 0) is not None
+
+    def ask(self, target: Target) -> None:
+        """Note that a definition needs what a target means, if that is of a package that is absent."""
+        if isinstance(target, Missing) and target.package:
+            self.asked[target.package] += 1
+
+    def lookup(self, path: str, name: str, hops: int = 0) -> Target:
+        """What ``name`` means at the top level of the file ``path``."""
+        key = (path, name)
+        if key not in self._known:
+            self._known[key] = Missing(name)  # the answer for a circle
+            self._known[key] = self._lookup(path, name, hops)
+        return self._known[key]
+
+    def resolve(self, path: str, how: Imported, hops: int = 0) -> Target:
+        """What an import statement in the file ``path`` binds."""
+        found = self._resolve(path, how, hops)
+        rooted = self._rooted(path, how.module) if isinstance(found, Missing) and not how.level else None
+        if rooted is None:
+            return found
+        other = self.member(rooted, how.name, hops + 1) if how.name else Inner(rooted)
+        return found if isinstance(other, Missing) else other
+
+    def _resolve(self, path: str, how: Imported, hops: int) -> Target:
+        inner = self._module(path, how.module, how.level)
+        if inner is None:
+            return _external(how)
+        if not how.name:
+            return Inner(inner)
+        found = self.member(inner, how.name, hops + 1)
+        if not isinstance(found, Missing):
+            return found
+        served = not how.level and self._is_ours(inner)
+        return Missing(f"{how.module}.{how.name}", how.module.split(".")[0] if served else found.package)
+
+    def member(self, module: str, name: str, hops: int = 0) -> Target:
+        """An attribute of a module of the package: what it defines, or a submodule."""
+        found: Target = Missing(name)
+        if self._has(module):
+            found = self.lookup(module, name, hops)
+            if module in self.replacements and name in SERVED and isinstance(found, External):
+                return Inner(module)  # not what our own text imports by that name
+            if not isinstance(found, Missing):
+                return found
+        folder = posixpath.dirname(module) if module.endswith("__init__.py") else module
+        below = self._path(folder, [name]) if not folder.endswith(".py") else None
+        if below is None and module in self.replacements and name in SERVED:
+            return Inner(module)
+        if below is None and self._is_ours(module):
+            dotted = module.removesuffix(".py").replace("/", ".")
+            rooted = self._rooted(module, dotted)
+            return self.member(rooted, name, hops + 1) if rooted else Missing(f"{dotted}.{name}", dotted.split(".")[0])
+        return Inner(below) if below else found
+
+    def chain(self, path: str, node: ast.Attribute | ast.Name) -> tuple[Target, int]:
+        """Follow ``a.b.c`` as far as modules go: what it means, and how many attributes were used up."""
+        names: list[str] = []
+        root: ast.expr = node
+        while isinstance(root, ast.Attribute):
+            names.insert(0, root.attr)
+            root = root.value
+        target = self.lookup(path, root.id) if isinstance(root, ast.Name) else Missing("")
+        for used, name in enumerate(names):
+            if isinstance(target, Inner):
+                target = self.member(target.file, name)
+            elif isinstance(target, External) and not target.name:
+                target = canonical(External(target.module, name))
+            else:
+                return target, used
+        return target, len(names)
+
+    def constant(self, target: Target) -> object:
+        """The value of a name that is assigned one literal, else ``...``."""
+        if not isinstance(target, Here) or (file := self.file(target.file)) is None:
+            return ...
+        how = file.bindings[target.name][0]
+        if isinstance(how, ast.Assign) and isinstance(how.value, ast.Constant) and len(how.targets) == 1:
+            return how.value.value
+        return ...
+
+    def _lookup(self, path: str, name: str, hops: int) -> Target:
+        if path in self.roots and name not in self.roots[path] and " import *" not in self.roots[path]:
+            return Missing(name)  # without a look: packages import all of their files
+        file = self.file(path)
+        if file is None or hops > MAX_HOPS:
+            return Missing(name)
+        found: Target = Missing(name)
+        ways = file.bindings.get(name, [])
+        for how in ways:
+            if not isinstance(how, Imported):
+                return Here(path, name)
+            found = self.resolve(path, how, hops)
+            foreign = isinstance(found, Here) and path not in self.roots and found.file in self.roots
+            if foreign and any(not isinstance(w, Imported) for w in ways):
+                return Here(path, name)  # it does without the package
+            if not isinstance(found, Missing):
+                return found
+        if name not in file.bindings:
+            found = self._starred(file, name, hops)
+        return found
+
+    def _starred(self, file: File, name: str, hops: int) -> Target:
+        for star in file.stars:
+            inner = self._module(file.path, star.module, star.level)
+            inner = inner or self._rooted(file.path, star.module)
+            if inner is not None and self._has(inner):
+                found = self.lookup(inner, name, hops + 1)
+                if not isinstance(found, Missing):
+                    return found
+            elif inner is None and exports(star.module, name):
+                return canonical(External(star.module, name))
+        return Missing(name)
+
+    def _module(self, path: str, module: str, level: int) -> str | None:
+        """The file or folder that a module name means in the file ``path``, None if it is not of this package."""
+        if not level and (rooted := self._beside(path, module)):
+            return rooted
+        module = module if level else self._served(module)
+        parts = [p for p in module.split(".") if p]
+        folder = posixpath.dirname(path)
+        if level:
+            for _ in range(level - 1):
+                folder = posixpath.dirname(folder)
+            return self._path(folder, parts) or ("?" if parts else None)
+        if path in self.roots and (own := self._path(self.roots.base(path), parts)):
+            return own
+        if f"{'/'.join(parts)}.py" in self.replacements:
+            return f"{'/'.join(parts)}.py"
+        if parts[0] in STANDARD and "/".join(parts) in self._replaced:
+            return "/".join(parts)
+        if parts[0] in ("torch", "numpy") or parts[0] in STANDARD:
+            return None
+        if path in self.roots:
+            return self._path("", parts) if self._is_ours(self._path("", parts)) else None
+        while True:
+            if found := self._path(folder, parts):
+                return found
+            if folder in ("", "/"):
+                break
+            folder = posixpath.dirname(folder)
+        endings = tuple(f"/{'/'.join(parts)}{tail}" for tail in (".py", "/__init__.py"))
+        return next((p for p in self._by_name.get(parts[-1], []) if p.endswith(endings)), None)
+
+    def _beside(self, path: str, module: str) -> str | None:
+        """The package's own file of a module, for a text of ours that stands in that package; not where we have one."""
+        ours = f"{module.replace('.', '/')}.py" in self.replacements
+        inside = path in self.replacements and path.split("/")[0] == module.split(".")[0]
+        return self._rooted(path, module) if inside and not ours else None
+
+    def _rooted(self, path: str, module: str) -> str | None:
+        """The file or folder that a module name means in the roots, in its own first for a file of them."""
+        own = self.roots.base(path)
+        for base in sorted(self.roots.bases, key=lambda b: b != own):
+            if found := self._found(base, module.split(".")):
+                return found
+        return None
+
+    def _is_ours(self, module: str | None) -> bool:
+        """Whether a module is a replacement of ours, or a folder of them."""
+        return module in self.replacements or module in self._replaced
+
+    def _has(self, path: str) -> bool:
+        return path in self.texts or path in self.roots
+
+    def _served(self, module: str) -> str:
+        """The replacement of ours that serves a third-party module, or one that it is in; else the module itself."""
+        parts = module.split(".")
+        for used in range(len(parts), 0, -1):
+            prefix = ".".join(parts[:used])
+            name = ALIASES.get(prefix, prefix)
+            if f"{name.replace('.', '/')}.py" in self.replacements:
+                return name
+        return module
+
+    def _path(self, folder: str, parts: list[str]) -> str | None:
+        """The file or folder of a module below a folder; of another package's, our own text where there is one."""
+        found = self._found(folder, parts)
+        ours = self.roots.plain(found) if found in self.roots else ""
+        return ours if ours in self.replacements else found
+
+    def _found(self, folder: str, parts: list[str]) -> str | None:
+        base = posixpath.join(folder, *parts)
+        for candidate in (f"{base}.py", posixpath.join(base, "__init__.py")):
+            if self._has(candidate):
+                return candidate
+        return base if base in self._folders and parts else None
+
+
+def canonical(target: External) -> External:
+    """One spelling for a module that is also an attribute of another."""
+    whole = f"{target.module}.{target.name}"
+    return External(whole) if whole in SUBMODULES else target
+
+
+def _external(how: Imported) -> Target:
+    module, name = how.module, how.name
+    if module == "typing_extensions":
+        module = "typing"
+    if module.split(".")[0] not in ALLOWED or how.level or module.startswith(UNUSABLE):
+        package = "" if how.level or module.split(".")[0] in ALLOWED | STANDARD else module.split(".")[0]
+        return Missing(f"{module}.{name}" if name else module, package)
+    return canonical(External(module, name)) if name else External(module)
+
+
+def _parents(path: str) -> Iterator[str]:
+    while (path := posixpath.dirname(path)) not in ("", "/"):
+        yield path
+
+
+def _module_name(path: str) -> str:
+    whole = path.removesuffix("/__init__.py").removesuffix(".py")
+    return posixpath.basename(whole)

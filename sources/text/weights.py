@@ -1,0 +1,73 @@
+"""Statements that load trained weights: a task has none, so it does without them.
+
+``self.load_state_dict(torch.load(path))``, and what is done with the file's content in between, is dropped from the
+functions that a task holds.  Copies of weights from one part of a module to another stay.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterable, Iterator
+
+from sources.text.danger import FETCHING
+from sources.text.scope import nodes
+
+LOADING = frozenset({"load_state_dict"})  # methods that put weights into a module
+_FILES = "torch.load"
+_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def loading(tree: ast.AST) -> tuple[ast.stmt, ...]:
+    """The statements of a definition's functions that load trained weights, or only handle what was loaded."""
+    if not any(isinstance(n, ast.Attribute | ast.Name) and _loads(n) for n in nodes(tree)):
+        return ()
+    functions = (n for n in nodes(tree) if isinstance(n, ast.FunctionDef))
+    return tuple({id(s): s for f in functions for s in _of_function(f)}.values())
+
+
+def _of_function(function: ast.FunctionDef) -> Iterator[ast.stmt]:
+    statements = [n for n in nodes(function) if isinstance(n, ast.stmt) and n is not function]
+    found: dict[int, ast.stmt] = {
+        id(s): s for s in statements if isinstance(s, _SIMPLE) and any(map(_loads, nodes(s))) and not _copies(s)
+    }
+    while True:
+        inside = {id(n) for s in found.values() for n in nodes(s)}
+        lost = _stored(found.values()) - _stored(s for s in statements if id(s) not in inside)
+        more = [s for s in statements if id(s) not in inside and _handles(s, lost)]
+        if not more:
+            return (yield from found.values())
+        found |= {id(s): s for s in more}
+
+
+def _loads(node: ast.AST) -> bool:
+    """Whether a name is one of a function that reads a file of weights, or puts weights into a module."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in LOADING or node.attr in FETCHING or node.attr == "load" and ast.unparse(node) == _FILES
+    return isinstance(node, ast.Name) and node.id in FETCHING
+
+
+def _copies(statement: ast.stmt) -> bool:
+    """Whether the weights are those of another module, which are no file."""
+    calls = [n.func.attr for n in nodes(statement) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
+    return "state_dict" in calls and "load" not in calls
+
+
+def _stored(statements: Iterable[ast.stmt]) -> set[str]:
+    """Variables that statements give a value."""
+    stores = (n for s in statements for n in ast.walk(s) if isinstance(n, ast.Name))
+    return {n.id for n in stores if isinstance(n.ctx, ast.Store)}
+
+
+def _handles(statement: ast.stmt, lost: set[str]) -> bool:
+    """Whether a statement works on what is lost: all of it, or the head that decides on the rest."""
+    if isinstance(statement, _SIMPLE):
+        heads: list[ast.expr] = [n for n in ast.iter_child_nodes(statement) if isinstance(n, ast.expr)]
+    elif isinstance(statement, ast.For):
+        heads = [statement.iter]
+    elif isinstance(statement, ast.If | ast.While):
+        heads = [statement.test]
+    else:
+        return False
+    return any(isinstance(n, ast.Name) and n.id in lost for head in heads for n in ast.walk(head))

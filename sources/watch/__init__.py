@@ -1,0 +1,1 @@
+"""True arguments and inputs, seen while a package uses its own classes."""
