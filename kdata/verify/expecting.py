@@ -45,7 +45,8 @@ def expect(
     side = "wider" if grid or gradient or named else "reference"
     try:
         with lease("torch", "kdata.verify.reference.reference:warm") as worker:
-            answer = worker.call(f"kdata.verify.reference.{side}:answer", payload, options.limits(WEIGHTS), fetch=(GIVEN, KEPT))
+            job = f"kdata.verify.reference.{side}:answer"
+            answer = worker.call(job, payload, options.limits(WEIGHTS), fetch=(GIVEN, KEPT))
     except JobError as error:
         raise UndecidedError(reasons.BAD_TASK, f"the reference's process ended with {error}") from error
     if "fault" in answer.value:
