@@ -83,7 +83,7 @@ def test_inputs_are_moved_together_and_against_each_other() -> None:
 @pytest.mark.parametrize(
     ("row", "dim", "largest", "tied"),
     [([3.0, 1.0, 2.0, 0.0], 1, True, False), ([1.0, 0.0, 0.0, 0.0], 1, True, True), ([3.0, 3.0, 2.0, 0.0], 1, True, True),
-     ([0.0, 0.0, 2.0, 3.0], 1, True, False), ([0.0, 5.0, 5.0, 7.0], 1, False, True), ([3.0, 1.0, 2.0, 0.0], 0, True, True)],
+     ([0.0, 0.0, 2.0, 3.0], 1, True, False), ([3.0, 2.0, 2.0005, 0.0], 1, True, True), ([0.0, 5.0, 5.0, 7.0], 1, False, True), ([3.0, 1.0, 2.0, 0.0], 0, True, True)],
 )  # fmt: skip
 def test_where_equal_elements_are_chosen_among_other_indices_would_do(
     row: list[float], dim: int, largest: bool, tied: bool

@@ -32,6 +32,7 @@ from kdata.verify.gpu.errors import Measure, Span, near, unequal
 from kdata.verify.loading import line
 from kdata.verify.reference.probe import Meter
 from kdata.verify.reference.reference import CONDITION
+from kdata.verify.reference.styles import BITS, CONDITIONED, ON_DEVICE
 from kdata.verify.reference.weights import SMALL
 from kdata.verify.scratch import OWN
 from kdata.verify.timing.samples import Sampler
@@ -231,7 +232,7 @@ class Bench:
                 self._measures.append(output)
                 continue
             exact = golden[n] if golden and golden[n].shape == output.shape else None
-            measure = Measure(output, exact, noisy[n], terms, sums, self._tf32)
+            measure = Measure(output, exact, noisy[n], terms, sums, self._tf32, ON_DEVICE[seed >> BITS] in CONDITIONED)
             measure.prepare()
             self._measures.append(measure)
         return self._measures

@@ -83,7 +83,7 @@ class Nature:
     sums: bool
     ones: bool = False  # all inputs are small: intermediate results may be near one
     tf32: bool = False  # it has products, which may be computed in tf32
-    lenient: bool = False  # inputs or weights have magnitudes that the task draws none of
+    lenient: bool = False  # inputs or weights are of a kind that the task draws none of
     rows: bool = False  # and each row has its own, so that it is judged by itself
 
 

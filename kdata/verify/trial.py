@@ -25,7 +25,7 @@ from kdata.verify.compare import (
     leaves,
     structure,
 )
-from kdata.verify.reference.styles import REACHING
+from kdata.verify.reference.styles import CONDITIONED, REACHING
 from kdata.verify.tolerances import Tolerance
 
 NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True, 0.0)
@@ -142,9 +142,9 @@ def nature(trial: dict[str, Any]) -> Nature:
     """What the reference's forward does."""
     kept = trial["kept"]
     sums = kept["sums"] or kept["products"]
-    reaching = trial["style"] in REACHING
-    ones = trial["style"] == "small" or (reaching and not kept.get("homogeneous"))
-    return Nature(kept["terms"], sums, ones, kept["tf32"], reaching, trial["style"] == "magnitudes")
+    style = trial["style"]
+    ones = style == "small" or (style in REACHING and not kept.get("homogeneous"))
+    return Nature(kept["terms"], sums, ones, kept["tf32"], style in CONDITIONED, style == "magnitudes")
 
 
 def span_of(kept: dict[str, Any], path: str, dtype: str, ours: Tensors) -> Span | None:

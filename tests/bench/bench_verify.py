@@ -53,9 +53,9 @@ def main(arguments: Sequence[str]) -> None:
     elif not folder:
         print("KernelBench's evaluator: not measured, name its checkout")
     else:
-        rate("trust, timed", KERNELS[:TRUSTED], Options(targets=(), device=device, level="trust"), threads)
         peer = upstream(Path(folder))
-        print(f"ratios: screen {screen / peer:.1f} (target 10), trust {trust / peer:.1f} (target 2)")
+        print(f"ratios: screen {screen / peer:.1f} (target 10), trust {trust / peer:.1f} (target 2)", flush=True)
+        rate("trust, timed", KERNELS[:TRUSTED], Options(targets=(), device=device, level="trust"), threads)
 
 
 def start(threads: int, device: Literal["cpu", "cuda"]) -> None:

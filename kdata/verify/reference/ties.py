@@ -1,6 +1,7 @@
 """Whether a reference chooses among what is equal, so that other indices would do. In the reference's child only.
 
-Of equal elements ``torch.topk`` names any; a probability that has run out to zero is equal to all others that have.
+Of equal elements ``torch.topk`` names any; a probability that has run out to zero is equal to all others that have, and
+of logits in the thousands another order of summing changes the fourth digit of what comes of them.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
+CLOSE = 1e-3  # of two numbers: what is closer may be in either order in an honest kernel
+
 
 class Ties(TorchDispatchMode):
     """Notes while operators run whether one chose so."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.seen = False
+        self.seen: bool = False
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         out = function(*args, **(kwargs or {}))
@@ -28,14 +31,21 @@ class Ties(TorchDispatchMode):
 
 
 def undecided(given: Tensor, chosen: Tensor, dim: int) -> bool:
-    """Whether two of the chosen ones along a dimension are equal, or one that was not chosen is equal to one of them.
+    """Whether two of the chosen ones along a dimension are close, or one that was not chosen is close to one of them.
 
     ``chosen``: the largest or the smallest ones of ``given``.
     """
     if not given.ndim or not chosen.numel():
         return False
     ordered = chosen.sort(dim).values
-    if bool((ordered.narrow(dim, 1, ordered.shape[dim] - 1) == ordered.narrow(dim, 0, ordered.shape[dim] - 1)).any()):
+    below, above = (ordered.narrow(dim, at, ordered.shape[dim] - 1) for at in (0, 1))
+    if bool(_close(below, above).any()):
         return True
     ends = (ordered.narrow(dim, at, 1) for at in (0, ordered.shape[dim] - 1))
-    return any(bool(((given == end).sum(dim) > 1).any()) for end in ends)
+    return any(bool((_close(given, end).sum(dim) > 1).any()) for end in ends)
+
+
+def _close(one: Tensor, other: Tensor) -> Tensor:
+    if not one.is_floating_point():
+        return one == other
+    return torch.isclose(one, other, rtol=CLOSE, atol=torch.finfo(one.dtype).tiny)

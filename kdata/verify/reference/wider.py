@@ -22,6 +22,7 @@ from kdata.verify.reference.faults import answered
 from kdata.verify.reference.probe import Asks
 from kdata.verify.reference.reference import CONDITION, Reference
 from kdata.verify.reference.styles import REACHING
+from kdata.verify.reference.ties import Ties
 from kdata.verify.reference.variants import Variant
 from kdata.verify.values import by_an_ulp, near
 
@@ -77,7 +78,9 @@ class Wider(Reference):
         self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> tuple[str, list[Any] | None]:
         if styles[0] in (*BEYOND, IGNORED):
-            return styles[0], self._far(styles[0], program, state, natural, generator)
+            far = self._far(styles[0], program, state, natural, generator)
+            undecided = far is not None and styles[0] in REACHING and self._undecided(program, state, far)
+            return styles[0], None if undecided else far
         if styles[0] != "named":
             return super()._draw(styles, program, state, natural, generator)
         nearly = draw(styles[1], natural, generator)
@@ -105,6 +108,12 @@ class Wider(Reference):
             return self._mixed.inputs if self._mixed else None
         scales = magnitudes.FARTHEST if style == "farthest" else magnitudes.NEAREST
         return None if self._mixed else magnitudes.uniform(inputs, scales, measures.bears)
+
+    def _undecided(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> bool:
+        """Whether the reference chooses among what is close there."""
+        with Ties() as ties:
+            self._answer(program, state, inputs)
+        return bool(ties.seen)
 
     def _measures(
         self, program: Program, state: dict[str, Any], generator: torch.Generator
