@@ -25,7 +25,7 @@ QUICK = Options(targets=(), timeout=10.0)
 def test_tf32_is_a_track_of_its_own() -> None:
     """It allows products what cutting their factors does, nothing else more, and is judged on a GPU only."""
     ieee, tf32 = (tolerance("float32", 1.0, 64, True, 4e-4, 2e-3, tf32=track) for track in (False, True))
-    assert (ieee.atol, tf32.atol) == (1e-3, 8e-3)
+    assert (ieee.atol, tf32.atol) == (4e-3, 8e-3)  # twice, and four times, the honest largest error
     assert 4e-4 < ieee.rmse < tf32.rmse < 1e-3
     assert tolerance("float16", 1.0, 64, True, 0.0, 0.0, tf32=True) == tolerance("float16", 1.0, 64, True, 0.0, 0.0)
     with pytest.raises(ValueError, match="on a GPU only"):

@@ -1,4 +1,4 @@
-# rejected: wrong result [A6 A14]
+# rejected: state_dict differs [A6 A14]
 import torch
 import torch.nn as nn
 import triton
