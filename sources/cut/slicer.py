@@ -7,12 +7,24 @@ mentions, decorators that register or compile, prints, and branches on packages 
 from __future__ import annotations
 
 import ast
-import copy
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from sources.cut.cutpoints import Framework
+from sources.cut.pieces import (
+    KEPT_CLASS,
+    NO_WEIGHTS,
+    Piece,
+    at_once,
+    copied,
+    is_noise,
+    is_print,
+    stand_in_for,
+    unused,
+    view_of,
+    weights_of,
+    without_dependants,
+)
 from sources.text.bindings import Imported, imports
 from sources.text.danger import branches, harmful
 from sources.text.desugar import MAIN
@@ -22,24 +34,8 @@ from sources.text.scope import BUILTINS, Reads, nodes, reads
 from sources.text.symbols import Here, Inner, Missing, Package, Target
 from sources.text.weights import loading
 
-# Decorators without which a task computes the same.
-_NOISE = re.compile(
-    r"regist|jit\b|compile|docstring|deprecat|beartype|typecheck|jaxtyped|export|experimental|torch\.fx|overload|"
-    r"force_fp32|auto_fp16|autocast|custom_fwd|custom_bwd|add_to|requires_|builder|configurable|gin\.|rank_zero"
-)
 ABSENT = "needs a package that is absent"
-EMPTY_CLASS = "class {}:\n    pass"
-# What can be made, kept, and be a base beside nn.Module.
-KEPT_CLASS = "class {}:\n    def __init__(self, *_, **__):\n        super().__init__()"
 _CLASS_NAME = re.compile(r"[A-Z]\w*[a-z]\w*")
-# An enumeration of trained weights, by its base in torchvision: there are none here.
-_WEIGHTS = "WeightsEnum"
-NO_WEIGHTS = """class {{}}:
-    {} = None
-
-    @staticmethod
-    def verify(weights):
-        return None"""
 _CONVERTS = re.compile(r"checkpoint_filter_fn|_?(load|convert|filter|remap)_\w*(weights|checkpoint|state_dict)\w*")
 MAX_PIECES = 300  # definitions of one task
 MAX_FOREIGN = 80  # that it takes of another package for one name
@@ -58,20 +54,6 @@ class SliceError(ValueError):
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(detail)
         self.reason = reason
-
-
-@dataclass(slots=True)
-class Piece:
-    """One top-level statement that a task takes over."""
-
-    key: Here
-    node: ast.stmt  # whole
-    view: ast.stmt  # without what is left out: reads are taken of this
-    local: dict[str, Target]  # what import statements inside it bind
-    reads: Reads
-    needs: list[tuple[str, Target]] = field(default_factory=list)
-    lacks: str = ""  # what it needs that there is not: a stand-in is written, for those who do not use it
-    stand_in: str = "{} = None"
 
 
 class Slicer:
@@ -170,24 +152,26 @@ class Slicer:
             if mentioned == used:
                 break
             used = mentioned
-        return _without_dependants(pieces)
+        return without_dependants(pieces)
 
     def _pieces_or_none(self, key: Here, used: set[str]) -> list[Piece]:
         """What defines ``key``, or a stand-in where that cannot be had: running shows whether it is used."""
         try:
             if key.file in self.package.roots and _CONVERTS.fullmatch(key.name):
-                return [_absent(key, "what converts trained weights")]
+                return [stand_in_for(key, "what converts trained weights")]
             found = self._pieces(key, used)
-            if names := _weights(found[0].node):
-                return [_absent(key, "what trained weights there are", NO_WEIGHTS.format(" = ".join(names)))]
+            if names := weights_of(found[0].node):
+                return [stand_in_for(key, "what trained weights there are", NO_WEIGHTS.format(" = ".join(names)))]
             plain = (p.view for p in found if not isinstance(p.node, ast.ClassDef))
             if misuse := next(filter(None, map(harmful, plain)), ""):
-                return [_absent(key, f"what uses {misuse}")]
+                return [stand_in_for(key, f"what uses {misuse}")]
             return found
         except SliceError as error:
             file = self.package.file(key.file)
             a_class = any(isinstance(how, ast.ClassDef) for how in file.bindings[key.name]) if file else False
-            return [_absent(key, str(error), KEPT_CLASS if a_class or _CLASS_NAME.fullmatch(key.name) else "{} = None")]
+            return [
+                stand_in_for(key, str(error), KEPT_CLASS if a_class or _CLASS_NAME.fullmatch(key.name) else "{} = None")
+            ]
 
     def _pieces(self, key: Here, used: set[str]) -> list[Piece]:
         """The statement that defines ``key``, and those that change it afterwards."""
@@ -215,11 +199,11 @@ class Slicer:
         return False
 
     def _piece(self, key: Here, node: ast.stmt, used: set[str]) -> Piece:
-        dropped = frozenset(_unused(node, used)) if isinstance(node, ast.ClassDef) else frozenset()
+        dropped = frozenset(unused(node, used)) if isinstance(node, ast.ClassDef) else frozenset()
         registers = any(id(d) in self._registering for d in getattr(node, "decorator_list", ()))
         cached = self._views.get((id(node), dropped, registers))
         if cached is None:
-            view, dead = _view(node, dropped), self.dead(key.file, node)
+            view, dead = view_of(node, dropped), self.dead(key.file, node)
             found = reads(view, skip=lambda n: id(n) in dead, skip_decorator=lambda d: self.is_noise(key.file, d))
             cached = self._views[id(node), dropped, registers] = view, found
         piece = Piece(key, node, cached[0], self._inner_imports(key.file, node), cached[1])
@@ -232,7 +216,7 @@ class Slicer:
             found: dict[int, ast.stmt] = {id(s): s for s in [*branches(node), *loading(node)]}
             quiet = getattr(node, "name", "") != MAIN  # what a script prints is the result of what we want to see
             for inner in nodes(node):
-                if isinstance(inner, ast.Import | ast.ImportFrom) or quiet and _is_print(inner):
+                if isinstance(inner, ast.Import | ast.ImportFrom) or quiet and is_print(inner):
                     assert isinstance(inner, ast.stmt)
                     found[id(inner)] = inner
                 elif isinstance(inner, ast.If):
@@ -286,7 +270,7 @@ class Slicer:
                 raise SliceError(ABSENT, name)  # ``Name = Name``: a copy of something imported
             if isinstance(target, Missing):
                 absent = "." in target.name or name in piece.local or self._imported(piece.key.file, name)
-                if name in _at_once(piece) or not absent and not self._optional(piece, name):
+                if name in at_once(piece) or not absent and not self._optional(piece, name):
                     reason = ABSENT if absent else "unresolved name"
                     raise SliceError(reason, target.name)
             if isinstance(target, Inner):
@@ -322,7 +306,7 @@ class Slicer:
         """Whether a piece gives a name its first value from the same name, which something else binds."""
         file = self.package.file(piece.key.file)
         again = file is not None and any(piece.node is extra for extra in file.extras.get(piece.key.name, ()))
-        return not again and isinstance(piece.node, ast.Assign) and name in _copied(piece.node)
+        return not again and isinstance(piece.node, ast.Assign) and name in copied(piece.node)
 
     def _optional(self, piece: Piece, name: str) -> bool:
         """Whether a name that nothing binds is read under a condition only: it may never be."""
@@ -370,90 +354,3 @@ class Slicer:
                 return None
         target = self._light(piece, target)
         return None if isinstance(target, Inner | Missing) else target
-
-
-def _absent(key: Here, lacks: str, stand_in: str = "{} = None") -> Piece:
-    return Piece(key, ast.Pass(), ast.Pass(), {}, Reads(), lacks=lacks, stand_in=stand_in)
-
-
-def _weights(node: ast.stmt) -> list[str]:
-    """The members of an enumeration of trained weights, none of another definition."""
-    if not isinstance(node, ast.ClassDef) or not any(ast.unparse(b).endswith(_WEIGHTS) for b in node.bases):
-        return []
-    return [t.id for s in node.body if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)]
-
-
-def _without_dependants(pieces: dict[Here, list[Piece]]) -> dict[Here, list[Piece]]:
-    """The pieces with stand-ins also for constants that are computed from what is absent."""
-    while True:
-        lacking = {key: found[0].lacks for key, found in pieces.items() if found[0].lacks}
-        more = {
-            key: _absent(key, lacking[target])
-            for key, found in pieces.items()
-            for piece in found
-            if not piece.lacks and not isinstance(piece.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-            for _, target in piece.needs
-            if isinstance(target, Here) and target in lacking
-        }
-        if not more:
-            return pieces
-        pieces = pieces | {key: [piece] for key, piece in more.items()}
-
-
-def _copied(node: ast.Assign) -> set[str]:
-    """Names that an assignment reads and binds."""
-    read = {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
-    return {t.id for t in node.targets if isinstance(t, ast.Name)} & read
-
-
-def _at_once(piece: Piece) -> set[str]:
-    """Names that must have a true value as soon as the piece is executed.
-
-    These are bases of a class, parts of a constant, and what a function's defaults read attributes of.
-    """
-    node = piece.view
-    if isinstance(node, ast.ClassDef) and len(node.bases) > 1:
-        return set()  # a mixin that is absent is an empty class
-    if isinstance(node, ast.ClassDef):
-        return {n.id for base in node.bases for n in ast.walk(base) if isinstance(n, ast.Name)}
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        defaults = [d for d in [*node.args.defaults, *node.args.kw_defaults] if d is not None]
-        parts = (n.value for d in defaults for n in ast.walk(d) if isinstance(n, ast.Attribute))
-        return {n.id for n in parts if isinstance(n, ast.Name)}
-    return piece.reads.eager
-
-
-def _unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:
-    """Methods of a class that nothing mentions, or that no task may call."""
-    for statement in node.body:
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
-            name = statement.name
-            special = name.startswith("__") and name.endswith("__") and name not in ("__repr__", "__str__")
-            needless = name not in used or name != "forward" and harmful(statement)
-            if not special and needless or name == "extra_repr":
-                yield name
-
-
-def _is_print(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Call)
-        and isinstance(node.value.func, ast.Name)
-        and node.value.func.id == "print"
-    )
-
-
-def is_noise(decorator: ast.expr) -> bool:
-    """Whether a decorator registers, compiles or documents: the task computes the same without it."""
-    function = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
-    return _NOISE.search(function) is not None
-
-
-def _view(node: ast.stmt, dropped: frozenset[str]) -> ast.stmt:
-    """The statement as it will be written. Nodes that stay are the file's own, so that positions hold."""
-    if not isinstance(node, ast.ClassDef):
-        return node
-    view = copy.copy(node)
-    methods = (ast.FunctionDef, ast.AsyncFunctionDef)
-    view.body = [s for s in node.body if not (isinstance(s, methods) and s.name in dropped)]
-    return view

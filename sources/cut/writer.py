@@ -12,7 +12,8 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from sources.cut.slicer import EMPTY_CLASS, KEPT_CLASS, Piece, SliceError, Slicer
+from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece
+from sources.cut.slicer import SliceError, Slicer
 from sources.text.danger import branches
 from sources.text.on_cpu import moved, respelled
 from sources.text.registries import stored

@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping
 
 from kdata.align import helpers
-from sources.cut.slicer import Slicer, is_noise
+from sources.cut.pieces import is_noise
+from sources.cut.slicer import Slicer
 from sources.text.bindings import File, Imported
 from sources.text.symbols import External, Missing, Package, Target
 

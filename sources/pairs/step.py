@@ -29,7 +29,7 @@ VERSION = digest(
     *(p.read_text() for p in sorted(Path(__file__).parent.rglob("*")) if p.suffix in (".py", ".toml")),
     *(
         (Path(__file__).parents[1] / f"{name}.py").read_text()
-        for name in ("text/bindings", "text/symbols", "cut/slicer", "cut/writer")
+        for name in ("text/bindings", "text/symbols", "cut/pieces", "cut/slicer", "cut/writer")
     ),
 )
 MADE_BY = "library"

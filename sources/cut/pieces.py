@@ -1,0 +1,133 @@
+"""Statements that a task takes over: what is left out of each, what it needs at once, what stands in for others."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from sources.text.danger import harmful
+from sources.text.scope import Reads
+from sources.text.symbols import Here, Target
+
+# Decorators without which a task computes the same.
+_NOISE = re.compile(
+    r"regist|jit\b|compile|docstring|deprecat|beartype|typecheck|jaxtyped|export|experimental|torch\.fx|overload|"
+    r"force_fp32|auto_fp16|autocast|custom_fwd|custom_bwd|add_to|requires_|builder|configurable|gin\.|rank_zero"
+)
+EMPTY_CLASS = "class {}:\n    pass"
+# What can be made, kept, and be a base beside nn.Module.
+KEPT_CLASS = "class {}:\n    def __init__(self, *_, **__):\n        super().__init__()"
+# An enumeration of trained weights, by its base in torchvision: there are none here.
+_WEIGHTS = "WeightsEnum"
+NO_WEIGHTS = """class {{}}:
+    {} = None
+
+    @staticmethod
+    def verify(weights):
+        return None"""
+
+
+@dataclass(slots=True)
+class Piece:
+    """One top-level statement that a task takes over."""
+
+    key: Here
+    node: ast.stmt  # whole
+    view: ast.stmt  # without what is left out: reads are taken of this
+    local: dict[str, Target]  # what import statements inside it bind
+    reads: Reads
+    needs: list[tuple[str, Target]] = field(default_factory=list)
+    lacks: str = ""  # what it needs that there is not: a stand-in is written, for those who do not use it
+    stand_in: str = "{} = None"
+
+
+def stand_in_for(key: Here, lacks: str, stand_in: str = "{} = None") -> Piece:
+    """The piece in place of a name that lacks something; ``stand_in`` is its text, with ``{}`` for the name."""
+    return Piece(key, ast.Pass(), ast.Pass(), {}, Reads(), lacks=lacks, stand_in=stand_in)
+
+
+def weights_of(node: ast.stmt) -> list[str]:
+    """The members of an enumeration of trained weights, none of another definition."""
+    if not isinstance(node, ast.ClassDef) or not any(ast.unparse(b).endswith(_WEIGHTS) for b in node.bases):
+        return []
+    return [t.id for s in node.body if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)]
+
+
+def without_dependants(pieces: dict[Here, list[Piece]]) -> dict[Here, list[Piece]]:
+    """The pieces with stand-ins also for constants that are computed from what is absent."""
+    while True:
+        lacking = {key: found[0].lacks for key, found in pieces.items() if found[0].lacks}
+        more = {
+            key: stand_in_for(key, lacking[target])
+            for key, found in pieces.items()
+            for piece in found
+            if not piece.lacks and not isinstance(piece.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            for _, target in piece.needs
+            if isinstance(target, Here) and target in lacking
+        }
+        if not more:
+            return pieces
+        pieces = pieces | {key: [piece] for key, piece in more.items()}
+
+
+def copied(node: ast.Assign) -> set[str]:
+    """Names that an assignment reads and binds."""
+    read = {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
+    return {t.id for t in node.targets if isinstance(t, ast.Name)} & read
+
+
+def at_once(piece: Piece) -> set[str]:
+    """Names that must have a true value as soon as the piece is executed.
+
+    These are bases of a class, parts of a constant, and what a function's defaults read attributes of.
+    """
+    node = piece.view
+    if isinstance(node, ast.ClassDef) and len(node.bases) > 1:
+        return set()  # a mixin that is absent is an empty class
+    if isinstance(node, ast.ClassDef):
+        return {n.id for base in node.bases for n in ast.walk(base) if isinstance(n, ast.Name)}
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        defaults = [d for d in [*node.args.defaults, *node.args.kw_defaults] if d is not None]
+        parts = (n.value for d in defaults for n in ast.walk(d) if isinstance(n, ast.Attribute))
+        return {n.id for n in parts if isinstance(n, ast.Name)}
+    return piece.reads.eager
+
+
+def unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:
+    """Methods of a class that nothing mentions, or that no task may call."""
+    for statement in node.body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            name = statement.name
+            special = name.startswith("__") and name.endswith("__") and name not in ("__repr__", "__str__")
+            needless = name not in used or name != "forward" and harmful(statement)
+            if not special and needless or name == "extra_repr":
+                yield name
+
+
+def is_print(node: ast.AST) -> bool:
+    """Whether a statement only prints."""
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and isinstance(node.value.func, ast.Name)
+        and node.value.func.id == "print"
+    )
+
+
+def is_noise(decorator: ast.expr) -> bool:
+    """Whether a decorator registers, compiles or documents: the task computes the same without it."""
+    function = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    return _NOISE.search(function) is not None
+
+
+def view_of(node: ast.stmt, dropped: frozenset[str]) -> ast.stmt:
+    """The statement as it will be written. Nodes that stay are the file's own, so that positions hold."""
+    if not isinstance(node, ast.ClassDef):
+        return node
+    view = copy.copy(node)
+    methods = (ast.FunctionDef, ast.AsyncFunctionDef)
+    view.body = [s for s in node.body if not (isinstance(s, methods) and s.name in dropped)]
+    return view
