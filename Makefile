@@ -27,7 +27,7 @@ build: $(READY) ## mine, align, verify, filter, deduplicate and write a dataset:
 	$(BIN)/kdata build --out $(OUT) $(ARGS)
 
 test: $(READY)
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n logical --maxprocesses 8 --dist loadfile $(ARGS)
 
 check: $(READY)
 	$(BIN)/ruff check .
