@@ -36,8 +36,9 @@ def look(candidate: Candidate, expected: Expected, run: Run, found: Findings) ->
     Raises:
         RejectedError: it answers wrongly beyond a number that no trial has exceeded.
     """
-    numbers = Numbers(candidate.source, _said(candidate), candidate.task.entry_point)
     chosen = [n for n in (_first(expected, kind) for kind in KINDS) if n is not None]
+    reached = _said(candidate) | {n for number in chosen for n in _extents(expected, number)}
+    numbers = Numbers(candidate.source, reached, candidate.task.entry_point)
     if not (numbers.groups and chosen):
         return
 
@@ -68,6 +69,17 @@ def _said(candidate: Candidate) -> set[int]:
     body = [s for s in ast.parse(candidate.task.source).body if getattr(s, "name", "") not in (INPUTS, INIT_INPUTS)]
     classes = (s for s in body if isinstance(s, ast.FunctionDef | ast.ClassDef))
     return {abs(v) for s in classes for n in ast.walk(s) if (v := whole(n)) is not None}
+
+
+def _extents(expected: Expected, number: int) -> set[int]:
+    """Dimensions of all that a trial is given and answers: 1536 columns of a weight are no size out of reach."""
+    trial, found = expected.trials[number], set()
+    for tensors, tree in ((expected.given, trial["given"]["state"]), (expected.given, trial["given"]["inputs"]),
+                          (expected.kept, trial["kept"]["eager"])):  # fmt: skip
+        for _, node in leaves(tree):
+            if "tensor" in node:
+                found |= set(tensors.entry(node["tensor"])["shape"])
+    return found
 
 
 def _first(expected: Expected, kind: str) -> int | None:
