@@ -59,6 +59,7 @@ class Numbers:
         self._kernels = {id(n): k for k in jitted(self._tree) for n in ast.walk(k)}
         self._values = {id(k): _values(k) for k in jitted(self._tree)}
         self._places: dict[int, int] = {}  # of nodes that are replaced: their numbers
+        self._parameters = _parameters(self._tree)
         self.groups = self._grouped()
 
     def text(self, instead: dict[int, int]) -> str:
@@ -84,7 +85,7 @@ class Numbers:
                     names.setdefault(word, set()).add(key)
                     found.setdefault(key, (set(), getattr(part, "lineno", 0), _equal(part)))
         for node in self._nodes(everywhere=True):
-            for word, value in _given(node, self._tree):
+            for word, value in _given(node, self._parameters):
                 number = _number(value)
                 if word in names and number is not None and number >= LEAST and number not in self._known:
                     self._places[id(value)] = number
@@ -167,7 +168,16 @@ def _name(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else ""
 
 
-def _given(node: ast.AST, tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+def _parameters(tree: ast.Module) -> dict[str, list[list[str]]]:
+    """What each function of a text, by its name, takes by position."""
+    found: dict[str, list[list[str]]] = {}
+    for function in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):
+        names = [a.arg for a in (*function.args.posonlyargs, *function.args.args) if a.arg != "self"]
+        found.setdefault(function.name, []).append(names)
+    return found
+
+
+def _given(node: ast.AST, parameters: dict[str, list[list[str]]]) -> Iterator[tuple[str, ast.expr]]:
     """Names and what they are given here: by assignment, as a default, or in a call of a function of this text."""
     if isinstance(node, ast.arguments):
         last = [*node.posonlyargs, *node.args][::-1]
@@ -176,10 +186,8 @@ def _given(node: ast.AST, tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
     elif isinstance(node, ast.Call):
         yield from ((k.arg, k.value) for k in node.keywords if k.arg)
         called = _name(node.func.value if isinstance(node.func, ast.Subscript) else node.func)
-        for function in ast.walk(tree):
-            if isinstance(function, ast.FunctionDef) and function.name == called:
-                parameters = [a.arg for a in (*function.args.posonlyargs, *function.args.args) if a.arg != "self"]
-                yield from zip(parameters, node.args, strict=False)
+        for names in parameters.get(called, ()):
+            yield from zip(names, node.args, strict=False)
     elif isinstance(node, ast.AnnAssign | ast.NamedExpr | ast.Assign) and node.value is not None:
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             value = node.value
