@@ -12,7 +12,7 @@ from factories import pair
 
 from kdata import publish
 from kdata.verify.candidate.source import task_part
-from kdata.verify.compare import errors
+from kdata.verify.compare import Nature, errors
 from kdata.verify.expecting import expect
 from kdata.verify.options import Options
 from kdata.verify.tolerances import tolerance
@@ -68,3 +68,10 @@ def _rounded(values: np.ndarray[Any, Any], bits: int, nearest: bool) -> np.ndarr
     half = np.uint32(1 << (bits - 1) if nearest else 0)
     kept = np.uint32(~((1 << bits) - 1) & 0xFFFFFFFF)
     return ((values.view(np.uint32) + half) & kept).view(np.float32)
+
+
+def test_limits_are_finite_where_squares_are_not() -> None:
+    golden = np.array([1e200, -2e200, 3e200])
+    plain = Nature(terms=1, sums=False)
+    assert errors("output", golden, golden, golden, [], "float64", plain).passed
+    assert not errors("output", golden * 2, golden, golden, [], "float64", plain).passed
