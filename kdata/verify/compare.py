@@ -263,7 +263,7 @@ def exactly(path: str, answer: Array, eager: Array, golden: Array | None, span: 
 
 
 def _rms(values: Array) -> float:
-    """Root of the mean square, also of values whose squares are beyond fp64: a limit that is infinite limits nothing."""
+    """Root of the mean square, also where squares are beyond fp64: a limit that is infinite limits nothing."""
     size = np.abs(values)
     largest = float(size.max(initial=0.0))
     return largest * math.sqrt(float(np.mean((size / largest) ** 2))) if 0 < largest < math.inf else largest
