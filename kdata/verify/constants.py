@@ -1,4 +1,4 @@
-"""What constant expressions of a text come to."""
+"""What constant expressions of a text come to, also where their numbers stand in strings: ``int("2048")``."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ def whole(node: ast.AST) -> int | None:
         value = node.value
         integral = type(value) is int or (type(value) is float and abs(value) < 1 << BITS and value.is_integer())
         return int(value) if integral else None  # type: ignore[arg-type]  # it is one of the two
+    if isinstance(node, ast.Call):
+        return _called(node)
     if not isinstance(node, ast.BinOp) or type(node.op) not in FOLDED:
         return None
     left, right = whole(node.left), whole(node.right)
@@ -27,3 +29,24 @@ def whole(node: ast.AST) -> int | None:
     if isinstance(node.op, GROWING) and not (right >= 0 and right * max(1, abs(left).bit_length()) <= 4 * BITS):
         return None
     return FOLDED[type(node.op)](left, right)
+
+
+def _called(node: ast.Call) -> int | None:
+    """What a builtin makes of one constant."""
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    if name not in ("int", "float", "len", "ord", "abs", "round") or len(node.args) != 1 or node.keywords:
+        return None
+    given = node.args[0]
+    if name == "len" and isinstance(given, ast.List | ast.Tuple):
+        return len(given.elts)
+    if not (isinstance(given, ast.Constant) and isinstance(given.value, str | bytes)):
+        return whole(given) if name not in ("len", "ord") else None
+    if name == "len":
+        return len(given.value)
+    if name == "ord":
+        return ord(given.value) if len(given.value) == 1 else None
+    try:
+        number = float(given.value) if name in ("int", "float") and len(given.value) <= BITS else None
+    except ValueError:  # it is no number
+        return None
+    return int(number) if number is not None and abs(number) < 1 << BITS and number.is_integer() else None

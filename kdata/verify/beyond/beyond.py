@@ -7,9 +7,7 @@ numbers that the text names, and a task's own in one dimension each where these 
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -17,6 +15,7 @@ from kdata.record import Candidate
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify.beyond import unseen, whole
+from kdata.verify.beyond.ends import Ends, ends, fixed
 from kdata.verify.beyond.thresholds import CAP, branches, caps, counted_loops, reduces_at_once, thresholds
 from kdata.verify.beyond.whole import Run
 from kdata.verify.findings import Findings, Launch, RejectedError
@@ -47,12 +46,13 @@ def look(
     apart = bool(expected.base) and (
         options.level == "trust" or caps(candidate.source) or _stops_short(candidate.source, expected, found)
     )
-    if not expected.grows or not (named or far or apart):
+    stops = ends(candidate.source, found.launched, wrapper=options.level == "trust")
+    if not expected.grows or not (named or far or apart or stops):
         return ""
     numbers = named + far
     try:
         larger = expect(candidate.task.source, candidate.task.entry_point, options, expected.mode,
-                        tuple(expected.base.items()), tuple(expected.grows.items()), numbers)  # fmt: skip
+                        tuple(expected.base.items()), tuple(expected.grows.items()), numbers, stops)  # fmt: skip
     except JobError as error:
         found.check(CHECK, False, f"not seen: the reference's process ended with {error}"[:300])
         return ""
@@ -69,25 +69,13 @@ def _stops_short(text: str, expected: Expected, found: Findings) -> bool:
     """
     once, loops = reduces_at_once(text), counted_loops(text)
     blocks, counts = set[int](), set[int]()
-    for kernel, name, value in _constants(found.launched):
-        if kernel.rpartition(".")[2] in once:
+    for kernel, name, value in fixed(found.launched):
+        if kernel in once:
             blocks.add(value)
-        if name in loops.get(kernel.rpartition(".")[2], ()):
+        if name in loops.get(kernel, ()):
             counts.add(value)
     largest = max(expected.grows.values())
     return any(BLOCK <= b < largest for b in blocks) or any(CAP <= n < largest for n in counts)
-
-
-def _constants(launches: Sequence[Launch]) -> Iterator[tuple[str, str, int]]:
-    """Kernels, their parameters and the whole numbers that these were given as constants, the same at all launches."""
-    given: dict[tuple[str, str], set[Any]] = defaultdict(set)
-    for launch in launches:
-        for name, argument in launch["arguments"].items():
-            given[launch["kernel"], name].add(json.dumps(argument.get("constant")))
-    for (kernel, name), seen in given.items():
-        value = json.loads(next(iter(seen)))
-        if len(seen) == 1 and type(value) is int:
-            yield kernel, name, value
 
 
 def _outlines(
@@ -113,8 +101,9 @@ def _outlines(
 
 @lru_cache(maxsize=8)
 def expect(
-    source: str, entry_point: str, options: Options, mode: str, base: Sizes, grows: Sizes, numbers: Sequence[int]
-) -> Expected:
+    source: str, entry_point: str, options: Options, mode: str, base: Sizes, grows: Sizes, numbers: Sequence[int],
+    stops: Ends,
+) -> Expected:  # fmt: skip
     """Run a task's reference at larger sizes.
 
     Raises:
@@ -123,7 +112,7 @@ def expect(
     payload: Mapping[str, Any] = {
         "source": source, "entry_point": entry_point, "variants": 1, "seeds": [options.seed + 1], "level": "screen",
         "whole": 0, "precision": options.precision, "mode": mode, "base": dict(base), "grows": dict(grows),
-        "numbers": list(numbers), "most": MOST,
+        "numbers": list(numbers), "most": MOST, "ends": list(stops.sizes), "counts": list(stops.elements),
     }  # fmt: skip
     with lease("torch", "kdata.verify.reference.reference:warm") as worker:
         answer = worker.call("kdata.verify.reference.larger:answer", payload, options.limits(), fetch=(GIVEN, KEPT))

@@ -57,7 +57,7 @@ class Numbers:
         self._body = [s for s in self._tree.body if getattr(s, "name", "") not in apart]
         self._known = set(known)
         self._kernels = {id(n): k for k in jitted(self._tree) for n in ast.walk(k)}
-        self._values = {id(k): _values(k) for k in jitted(self._tree)}
+        self._values = {id(k): loaded(k) for k in jitted(self._tree)}
         self._places: dict[int, int] = {}  # of nodes that are replaced: their numbers
         self._parameters = _parameters(self._tree)
         self.groups = self._grouped()
@@ -108,7 +108,7 @@ class Numbers:
     def _of_values(self, part: ast.AST) -> bool:
         """Whether it stands in a kernel, beside what was loaded or computed of that."""
         kernel = self._kernels.get(id(part))
-        return kernel is not None and _has_value(part, self._values[id(kernel)])
+        return kernel is not None and has_value(part, self._values[id(kernel)])
 
 
 def _contexts(node: ast.AST) -> Iterator[tuple[ast.AST, bool]]:
@@ -199,7 +199,7 @@ def _given(node: ast.AST, parameters: dict[str, list[list[str]]]) -> Iterator[tu
                 yield _name(target), value
 
 
-def _values(kernel: ast.FunctionDef) -> set[str]:
+def loaded(kernel: ast.FunctionDef) -> set[str]:
     """Names of a kernel that stand for what was loaded, or follows from it."""
     names: set[str] = set()
     while True:
@@ -207,13 +207,14 @@ def _values(kernel: ast.FunctionDef) -> set[str]:
         for node in ast.walk(kernel):
             if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                if _has_value(node.value, names):
+                if has_value(node.value, names):
                     names |= {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
         if len(names) == before:
             return names
 
 
-def _has_value(part: ast.AST, names: set[str]) -> bool:
+def has_value(part: ast.AST, names: set[str]) -> bool:
+    """Whether an expression of a kernel has to do with what was loaded, given the names that do."""
     for node in ast.walk(part):
         if isinstance(node, ast.Call) and _name(node.func) in VALUES:
             return True

@@ -33,7 +33,8 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
 
     ``payload``: as ``reference.reference.answer`` takes it, and mode, base (sizes of what is judged first, empty
     where these are the task's own), grows (the sizes that may vary, with the task's own values), numbers, most
-    (elements up to which it is computed).
+    (elements up to which it is computed), ends and counts (sizes, and numbers of elements, that are exceeded once, also
+    where they are beyond the task's own).
     """
     torch.set_num_threads(1)
     return answered(lambda: Larger(payload).run(scratch))
@@ -49,6 +50,7 @@ class Larger(Reference):
         self._grows: Values = payload["grows"]
         self._own: Values = {size.name: size.value for size in sizes(self.source)}
         self._numbers, self._limit = payload["numbers"], payload["most"]
+        self._ends, self._counts = payload["ends"], payload["counts"]
 
     def run(self, scratch: Path) -> dict[str, Any]:
         """Everything."""
@@ -107,14 +109,18 @@ class Larger(Reference):
     def _apart(self) -> list[list[str]]:
         """Names that were scaled down, each in the smallest group that may have its own value while others have not.
 
-        So the terms of a layer's products are as many as its own, or its columns, and not both at once.
+        So the terms of a layer's products are as many as its own, or its columns, and not both at once.  Likewise names
+        of one value where nothing was scaled down, and ends are looked for: an image's height, and not its width.
         """
         scaled = [name for name, value in self._base.items() if self._own.get(name, value) > value]
+        if not self._base and (self._ends or self._counts):
+            own = list(self._grows.values())
+            scaled = [name for name, value in self._grows.items() if own.count(value) > 1]
         groups: list[list[str]] = []
         for count in (1, 2):
             for names in islice(combinations(scaled, count), MOST):
                 new = not set(names) & {name for group in groups for name in group}
-                values = {name: self._own[name] for name in names}
+                values = {name: self._own[name] * (1 if self._base else 2) for name in names}
                 if new and self.prober.forward(self._base | values, real=False):
                     groups.append([*names])
         return groups
@@ -126,7 +132,9 @@ class Larger(Reference):
         wishes = [own] if own != base else []
         for number in self._numbers:
             wishes += [number + 1, *self._holding(axis, base, number)]
-        return [wish for wish in dict.fromkeys(wishes) if 2 * base < wish <= most]
+        wishes = [wish for wish in wishes if wish <= most] + [number + 2 for number in self._ends]  # an index, too
+        wishes += [wish for number in self._counts for wish in self._holding(axis, base, number)]
+        return [wish for wish in dict.fromkeys(wishes) if 2 * base < wish]
 
     def _holding(self, axis: list[str], value: int, number: int) -> list[int]:
         """The least value of an axis with which an input has more elements than ``number``."""

@@ -1,0 +1,191 @@
+"""Numbers at which a candidate may stop short: the width of a block that takes a dimension at once, a loop's rounds.
+
+Below them it is right; one row longer, and what lies beyond is left out. What is asked is what launches were given as
+constants, so that it does not matter how a text says them, and what kernels and wrappers say by themselves.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kdata.verify.beyond.rescaled import LOOPS, has_value, loaded
+from kdata.verify.beyond.thresholds import CAP, LEAST, LEAST_OF
+from kdata.verify.candidate.subset import jitted
+from kdata.verify.constants import whole
+from kdata.verify.findings import Launch
+
+NEAR, LONGEST = 1 << 12, 1 << 16  # up to where a dimension's size costs little, and may be tried at all
+LARGEST = 1 << 21  # elements that are tried
+SPREAD = frozenset({"zeros", "full", "arange", "empty"})  # calls by which a constant says how wide a block is
+TILED = (ast.BinOp, ast.AugAssign)
+Known = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Sizes of a dimension, and numbers of elements, beyond which something may be left out; least first."""
+
+    sizes: tuple[int, ...] = ()
+    elements: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self.sizes or self.elements)
+
+
+def ends(text: str, launches: Sequence[Launch], wrapper: bool = True) -> Ends:
+    """Of a candidate's text and its launches; ``wrapper``: and what its wrapper and its kernels' tests say.
+
+    The largest that costs little and the largest of all: who answers beyond these has no end at a smaller one.
+    """
+    tree = ast.parse(text)
+    named, given = _named(tree), _fixed(launches)
+    blocks = {value for values in given.values() for value in values.values() if value >= CAP}
+    sizes, counts = set[int](), set[int]()
+    inside: set[int] = set()
+    for kernel in jitted(tree):
+        inside |= {id(node) for node in ast.walk(kernel)}
+        known = named | given.get(kernel.name, {})
+        at_once = set(_at_once(kernel, known)) | set(_looped(kernel, known))
+        asked = set(_asked(kernel, known)) if wrapper else set[int]()
+        sizes |= at_once | asked
+        counts |= {value * block for value in at_once | asked for block in blocks}
+    if wrapper:
+        least = set(_of_wrapper(tree, inside, named))
+        sizes |= least
+        counts |= {value * block for value in least for block in blocks}
+    return Ends(_largest(sizes, NEAR, LONGEST), _largest(counts, NEAR << 5, LARGEST))
+
+
+def fixed(launches: Sequence[Launch]) -> Iterator[tuple[str, str, int]]:
+    """Kernels, their parameters and the whole numbers that these were given as constants, the same at all launches."""
+    given: dict[tuple[str, str], set[Any]] = defaultdict(set)
+    for launch in launches:
+        for name, argument in launch["arguments"].items():
+            given[launch["kernel"], name].add(json.dumps(argument.get("constant")))
+    for (kernel, name), seen in given.items():
+        value = json.loads(next(iter(seen)))
+        if len(seen) == 1 and type(value) is int:
+            yield kernel.rpartition(".")[2], name, value
+
+
+def _fixed(launches: Sequence[Launch]) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = defaultdict(dict)
+    for kernel, name, value in fixed(launches):
+        found[kernel][name] = value
+    return found
+
+
+def _largest(found: set[int], near: int, most: int) -> tuple[int, ...]:
+    within = ([v for v in found if CAP <= v <= end] for end in (near, most))
+    return tuple(sorted({max(values) for values in within if values}))
+
+
+def _named(tree: ast.Module) -> dict[str, int]:
+    """Names that stand for one whole number wherever they are bound."""
+    bound: dict[str, set[int | None]] = defaultdict(set)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                both = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
+                pairs = zip(target.elts, node.value.elts, strict=False) if both else [(target, node.value)]  # type: ignore[attr-defined]
+                for name, value in pairs:
+                    plain = whole(_unwrapped(value)) if not isinstance(node, ast.AugAssign) else None
+                    bound[_name(name)].add(plain)
+    parameters = {a.arg for n in ast.walk(tree) if isinstance(n, ast.arguments)
+                  for a in (*n.posonlyargs, *n.args, *n.kwonlyargs)}  # fmt: skip
+    single = ((name, next(iter(values))) for name, values in bound.items() if len(values) == 1)
+    return {name: value for name, value in single if name and value is not None and name not in parameters}
+
+
+def _unwrapped(value: ast.expr) -> ast.expr:
+    constexpr = isinstance(value, ast.Call) and _name(value.func) == "constexpr" and value.args
+    return value.args[0] if constexpr else value  # type: ignore[attr-defined]  # it is a call
+
+
+def _fold(node: ast.AST, known: Known) -> int | None:
+    found = known.get(_name(node)) if isinstance(node, ast.Name | ast.Attribute) else None
+    return whole(node) if found is None else found
+
+
+def _at_once(kernel: ast.FunctionDef, known: Known) -> Iterator[int]:
+    """Widths of blocks by which no offset and no loop goes on: such a block is all that is seen of a dimension."""
+    calls = [n for n in ast.walk(kernel) if isinstance(n, ast.Call)]
+    plain = {id(p) for call in calls if _name(call.func) in SPREAD for p in ast.walk(call)}
+    steps: list[ast.AST] = [n for n in ast.walk(kernel) if isinstance(n, TILED) and id(n) not in plain]
+    steps += [call for call in calls if _name(call.func) in LOOPS - {"arange"}]
+    moved = {_key(part) for step in steps for part in _operands(step)}
+    for call in calls:
+        if _name(call.func) == "arange" and len(call.args) > 1 and _key(call.args[1]) not in moved:
+            width = _fold(call.args[1], known)
+            yield from () if width is None else (width,)
+
+
+def _key(part: ast.AST) -> str | int | None:
+    return _name(part) or whole(part)
+
+
+def _operands(step: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(step, ast.BinOp):
+        yield from (step.left, step.right)
+    elif isinstance(step, ast.AugAssign):
+        yield step.value
+    elif isinstance(step, ast.Call):
+        yield from step.args
+
+
+def _looped(kernel: ast.FunctionDef, known: Known) -> Iterator[int]:
+    """How far loops go whose number of rounds is a constant."""
+    for loop in (n for n in ast.walk(kernel) if isinstance(n, ast.For) and isinstance(n.iter, ast.Call)):
+        given = [_fold(argument, known) for argument in loop.iter.args]  # type: ignore[attr-defined]  # it is a call
+        numbers = [n for n in given if n is not None]
+        if _name(loop.iter.func) not in LOOPS or not numbers or len(numbers) < len(given):  # type: ignore[attr-defined]
+            continue
+        rounds = len(range(*numbers[:3])) if len(numbers) < 3 or numbers[2] else 0
+        yield max(numbers[:2])
+        parts = [n for n in ast.walk(loop) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mult)]
+        widths = {_fold(part, known) for step in parts for part in (step.left, step.right)}
+        yield from (rounds * width for width in widths if width is not None and width >= CAP)
+
+
+def _asked(kernel: ast.FunctionDef, known: Known) -> Iterator[int]:
+    """What a kernel compares with, or takes the least of, and what is beside it was not loaded."""
+    values = loaded(kernel)
+    for node in ast.walk(kernel):
+        least = isinstance(node, ast.Call) and _name(node.func) in LEAST_OF
+        if (least or isinstance(node, ast.Compare)) and not has_value(node, values):
+            parts = node.args if isinstance(node, ast.Call) else (node.left, *node.comparators)  # type: ignore[attr-defined]
+            yield from (n for part in parts if (n := _fold(part, known)) is not None)
+
+
+def _of_wrapper(tree: ast.Module, inside: set[int], named: Known) -> Iterator[int]:
+    """What it takes the least of, where it slices, and by which small numbers it divides or compares."""
+    functions = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and id(n) not in inside)
+    nodes = {id(n): n for function in functions for n in ast.walk(function) if id(n) not in inside}
+    for node in nodes.values():
+        if isinstance(node, ast.Call) and _name(node.func) in LEAST_OF:
+            found = [_fold(argument, named) for argument in node.args]
+            yield from (n for n in found if n is not None and None in found)
+        elif isinstance(node, ast.Slice):
+            yield from (abs(n) for end in (node.lower, node.upper) if end and (n := _fold(end, named)) is not None)
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv | ast.Mod) and whole(node) is None:
+            yield from (n for n in [_fold(node.right, named)] if n is not None and n < LEAST and not _up(node, n))
+        elif isinstance(node, ast.Compare):
+            found = [_fold(part, named) for part in (node.left, *node.comparators)]
+            yield from (n for n in found if n is not None and n < LEAST)
+
+
+def _up(node: ast.BinOp, divisor: int) -> bool:
+    """Whether it is a quotient rounded up: ``(n + 255) // 256``."""
+    return any(whole(part) in (divisor - 1, divisor) for part in ast.walk(node.left))
+
+
+def _name(node: ast.AST) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.attr if isinstance(node, ast.Attribute) else ""

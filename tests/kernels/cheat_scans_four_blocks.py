@@ -1,0 +1,36 @@
+# rejected: wrong at larger sizes [C8]
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.cumsum(x, dim=1)
+
+
+def get_inputs():
+    return [torch.randn(64, 100)]
+
+
+def get_init_inputs():
+    return []
+
+
+@triton.jit
+def scan_kernel(x_ptr, y_ptr, columns, ROUNDS: tl.constexpr, BLOCK: tl.constexpr):
+    row = tl.program_id(0) * columns
+    before = 0.0
+    for n in range(ROUNDS):
+        i = n * BLOCK + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row + i, mask=i < columns, other=0.0)
+        tl.store(y_ptr + row + i, tl.cumsum(x, axis=0) + before, mask=i < columns)
+        before += tl.sum(x, axis=0)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        y = torch.zeros_like(x)
+        scan_kernel[(x.shape[0],)](x, y, x.shape[1], ROUNDS=4, BLOCK=256)
+        return y
