@@ -54,6 +54,12 @@ def test_layers_of_a_registry_are_made_by_name(tmp_path: Path) -> None:
     assert "self.head = nn.Module()" in source and "self.head.out = nn.Conv2d(8, 5, 1)" in source
 
 
+def test_layers_that_are_kept_by_key(tmp_path: Path) -> None:
+    init = 'self.parts = nn.ModuleDict({"the first": build("conv", 2, 3, 8, 3)})'
+    source = task("return F.relu(next(iter(self.parts.values()))(x))", INPUTS, init, REGISTRY)
+    assert 'self.parts["the first"] = nn.Conv2d(3, 8, 3)' in verified(source, tmp_path).source
+
+
 def test_weights_that_are_made_otherwise_keep_their_constructor(tmp_path: Path) -> None:
     init = f"{INIT}\nnn.init.ones_(self.head.out.weight)"
     path = tmp_path / "task.py"

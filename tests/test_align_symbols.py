@@ -56,10 +56,22 @@ def test_a_number_that_no_shape_tells_is_kept_by_the_constructor(tmp_path: Path)
     assert "self.n = n" in source and "8.0" not in source
 
 
+def test_a_number_in_a_list_is_kept_too(tmp_path: Path) -> None:
+    source = sized(task("return x * self.scale", "[torch.rand(4, 9)]", "self.scale = n[1] ** 0.5"), 64)
+    source = source.replace("return [n]", "return [(3, n)]")
+    assert "self.n_1 = n[1]" in verified(source, tmp_path).source
+
+
 def test_an_attribute_tells_a_size_that_no_shape_tells(tmp_path: Path) -> None:
     forward = "return x.new_ones(x.shape[0], self.width) * x.sum(1, keepdim=True)"
     source = verified(sized(task(forward, "[torch.rand(4, 9)]", "self.width = n"), 20), tmp_path).source
     assert "n = self.width" in source
+
+
+def test_sizes_of_a_module_that_the_constructor_is_given(tmp_path: Path) -> None:
+    source = sized(task("return self.part(x) + x[:, :1]", "[torch.rand(4, n)]", "self.part = n"), 40)
+    source = source.replace("return [n]", "return [nn.Sequential(nn.LayerNorm(n), nn.Linear(n, 24))]")
+    assert "40" not in verified(source, tmp_path).source
 
 
 INDICES = {

@@ -27,7 +27,7 @@ def test_transformer_replaces_removes_and_multiplies() -> None:
         return [ast.Pass(), node]
 
     methods = {f.__name__: f for f in (visit_Name, visit_Assert, visit_Return)}
-    text = "def f(x):\n    assert x\n    if x:\n        return g(x)[x:x + 1]\n    return None"
+    text = "def f(x, *, a, b=x):\n    assert x\n    if x:\n        return g(x)[x:x + 1]\n    return None"
     ours, pythons = (
         type("Change", (base,), methods)().visit(ast.parse(text)) for base in (Transformer, ast.NodeTransformer)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +27,8 @@ def module_path(path: str) -> str:
 def held_sizes(module: nn.Module, program: Program) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
     """Symbols that attributes hold, with their access, and those of constructor parameters.
 
-    Of a parameter its name is given, and that of an attribute of the module's that is free to keep it.
+    Of a parameter its name is given (``shape[2]`` of one that is a list), and that of an attribute of the module's that
+    is free to keep it.
     """
     attributes: dict[str, str] = {}
     for path, part in module.named_modules():
@@ -35,9 +37,20 @@ def held_sizes(module: nn.Module, program: Program) -> tuple[dict[str, str], dic
                 attributes.setdefault(symbol, f"{module_path(path)}.{name}")
     positional, keyword = program.arguments()
     given = inspect.signature(type(module)).bind(*positional, **keyword).arguments
-    parameters = {symbol: (name, f"{name}_given" if hasattr(module, name) else name)
-                  for name, value in given.items() if (symbol := _symbol(value))}  # fmt: skip
+    parameters: dict[str, tuple[str, str]] = {}
+    for said, name, value in _given(given):
+        if symbol := _symbol(value):
+            parameters.setdefault(symbol, (said, f"{name}_given" if hasattr(module, name) else name))
     return attributes, parameters
+
+
+def _given(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """What a constructor is given, and what it has in lists: how it says each, a name for it, and its value."""
+    for name, value in arguments.items():
+        yield name, name, value
+    for name, value in arguments.items():
+        if isinstance(value, list | tuple):
+            yield from ((f"{name}[{n}]", f"{name}_{n}", part) for n, part in enumerate(value))
 
 
 def _symbol(value: Any) -> str:

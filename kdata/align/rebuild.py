@@ -99,6 +99,8 @@ class _Writer:
     def _container(self, access: str, module: nn.Module) -> tuple[str, str]:
         """The class that holds a module's parts, and what it is given."""
         names = list(module._modules)
+        if isinstance(module, nn.ModuleDict):
+            return "nn.ModuleDict", ""
         if not names or not all(name.isdigit() for name in names):
             return "nn.Module", ""
         if names != [str(n) for n in range(len(names))]:
@@ -110,10 +112,11 @@ class _Writer:
         if any(t is not None for t in (*module._parameters.values(), *module._buffers.values())):
             raise UnsaidError
         for name, child in module._modules.items():
-            access = f"{owner}[{name}]" if name.isdigit() else f"{owner}.{name}"
-            if not name.isdigit() and not name.isidentifier():
+            keyed = isinstance(module, nn.ModuleDict)
+            access = f"{owner}[{name!r}]" if keyed else f"{owner}[{name}]" if name.isdigit() else f"{owner}.{name}"
+            if not (keyed or name.isdigit() or name.isidentifier()):
                 raise UnsaidError
-            if name.isdigit():
+            if name.isdigit() and not keyed:
                 yield from self._inside(access, child)
             elif self._is_needed(access, child):
                 yield f"{access} = {self._made(access, child)}"

@@ -243,6 +243,7 @@ def _trace(source: str, entry_point: str, chosen: frozenset[str], mode: str) -> 
         taken = {a.access.split(".")[0] for a in held} | set(symbols) | set(program.namespace)
         constants = place_constants(graph, module, program.namespace, taken)
         held += [Argument(name, value, made) for name, made, value in constants]
+        said = held_sizes(module, program)  # which makes the constructor's arguments once more, modules perhaps
     names = _size_names(known, held)
     hints = {str(symbol): int(environment.backed_var_to_val[symbol]) for symbol in known.values()}
     made = {str(symbol): name for symbol, name in extents(environment).items()}
@@ -250,7 +251,7 @@ def _trace(source: str, entry_point: str, chosen: frozenset[str], mode: str) -> 
     names |= {symbol: unique(name, taken) for symbol, name in made.items()}
     hints |= {str(symbol): int(environment.backed_var_to_val[symbol]) for symbol in extents(environment)}
     return Traced(graph, environment, fake, names, hints, held, ties.updated(graph, signature), ties.unpacked,
-                  wrapped.output_tree, mode, *held_sizes(module, program),
+                  wrapped.output_tree, mode, *said,
                   plain_attributes(module), _operators(graph), layers(module), frozenset(made), module)  # fmt: skip
 
 

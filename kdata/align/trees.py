@@ -53,7 +53,10 @@ class Transformer(ast.NodeTransformer):
     def _visited(self, nodes: list[Any]) -> list[Any]:
         kept: list[Any] = []
         for node in nodes:
-            new = self.visit(node) if isinstance(node, ast.AST) else node
+            if not isinstance(node, ast.AST):
+                kept.append(node)  # None for a parameter without a default, too
+                continue
+            new = self.visit(node)
             if isinstance(new, list):
                 kept += new
             elif new is not None:
