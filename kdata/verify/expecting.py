@@ -25,13 +25,13 @@ class UndecidedError(Exception):
 @lru_cache(maxsize=8)
 def expect(
     source: str, entry_point: str, options: Options, salt: str = "", gradient: bool = False,
-    named: tuple[float, ...] = (), step: int = 1, thrift: int = 1, most: int = 0,
+    named: tuple[float, ...] = (), step: int = 1, thrift: int = 1, together: bool = False, most: int = 0,
 ) -> Expected:  # fmt: skip
     """Run a task's reference at all its variants. Remembered for the task's other candidates.
 
     ``gradient``: and its backward, for a candidate that offers one. ``named``: values that inputs hold in one more
-    draw. ``step``, ``thrift``: see ``reference.variants.plan``. ``most``: elements up to which it is run at its own
-    sizes, too, if these are not those that the level looks at.
+    draw. ``step``, ``thrift``, ``together``: see ``reference.variants.plan``. ``most``: elements up to which it is run
+    at its own sizes, too, if these are not those that the level looks at.
 
     Raises:
         UndecidedError: the reference cannot be the measure of anything.
@@ -41,7 +41,8 @@ def expect(
     grid = options.level == "trust"
     payload = {"source": source, "entry_point": entry_point, "variants": options.sizes, "seeds": seeds,
                "level": options.level, "grid": grid, "gradient": gradient, "named": list(named), "step": step,
-               "thrift": thrift, "whole": most or WHOLE[options.level], "precision": options.precision}  # fmt: skip
+               "thrift": thrift, "together": together, "whole": most or WHOLE[options.level],
+               "precision": options.precision}  # fmt: skip
     side = "wider" if grid or gradient or named else "reference"
     try:
         with lease("torch", "kdata.verify.reference.reference:warm") as worker:

@@ -37,6 +37,8 @@ from kdata.verify.gpu.judge import Seat
 from kdata.verify.lifting import lifted
 from kdata.verify.options import INTERPRETED, WHOLE, Options
 from kdata.verify.reference import breadth
+from kdata.verify.refusals import CHECK as EQUAL
+from kdata.verify.refusals import refuses_unequal
 from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
 from kdata.verify.trial import Expected, compare
 
@@ -54,9 +56,10 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
 
     Never raises for what a task or a candidate does: that is a verdict.  A kernel of tensor descriptors that raises at
     rows of an odd number of bytes, which no descriptor can describe, is judged at others; a GPU does not raise there,
-    but reads something else.  One that takes too long in the interpreter is judged at smaller sizes once more: in how
-    many programs a kernel does how much is not seen in what its reference costs.  Sizes that stand in the constructors
-    of both only are arguments of these where nothing else can be scaled down.
+    but reads something else.  One that raises wherever sizes differ that its task says as equal numbers is judged where
+    they are equal.  One that takes too long in the interpreter is judged at smaller sizes once more: in how many
+    programs a kernel does how much is not seen in what its reference costs.  Sizes that stand in the constructors of
+    both only are arguments of these where nothing else can be scaled down.
     """
     receipt = _judged(task, candidate, options)
     if receipt.detail == reasons.TOO_LARGE and (other := lifted(candidate)):
@@ -66,15 +69,23 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
         )
     if receipt.reason == reasons.TIMEOUT and options.device == "cpu":
         receipt = _judged(task, candidate, replace(options, timeout=options.timeout / 2), thrift=THRIFT)
-    if receipt.verdict != "rejected" or object_to(candidate.source) or not describes(candidate.source):
+    if receipt.verdict != "rejected" or object_to(candidate.source):
+        return receipt
+    if refuses_unequal(receipt, task.source):
+        return _judged(task, candidate, options, together=True)
+    if not describes(candidate.source):
         return receipt
     told = options.device == "cuda" or DESCRIBED.search(receipt.detail)
     return _judged(task, candidate, options, DESCRIPTOR_STEP) if told else receipt
 
 
-def _judged(task: Task, candidate: Candidate, options: Options, step: int = 1, thrift: int = 1) -> Receipt:
-    """``step``, ``thrift``: see ``kdata.verify.reference.variants.plan``."""
+def _judged(
+    task: Task, candidate: Candidate, options: Options, step: int = 1, thrift: int = 1, together: bool = False
+) -> Receipt:  # fmt: skip
+    """``step``, ``thrift``, ``together``: see ``kdata.verify.reference.variants.plan``."""
     found = Findings()
+    if together:
+        found.check(EQUAL, False, "it raises, and is judged where they are equal")
     if thrift > 1:
         found.check("ends in time at the usual sizes", False, f"an interpreter does a {thrift}th of the work")
     if step > 1:
@@ -85,7 +96,8 @@ def _judged(task: Task, candidate: Candidate, options: Options, step: int = 1, t
         salt = candidate.id if options.level == "trust" else ""  # no candidate can hold answers to draws of its own id
         gradient = breadth.offers_gradients(candidate.source)
         named = languages.values_named(candidate)
-        asked = task.source, task.entry_point, replace(options, targets=()), salt, gradient, named, step, thrift
+        plain = replace(options, targets=())
+        asked = task.source, task.entry_point, plain, salt, gradient, named, step, thrift, together
         expected = expect(*asked)
         found.mode = expected.mode
         if not (salt or asks_how(candidate.source)):

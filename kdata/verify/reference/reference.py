@@ -83,6 +83,7 @@ class Reference:
         self.count, self.seeds = payload["variants"], payload["seeds"]
         self.thorough, self.tf32 = payload["level"] == "trust", payload["precision"] == "tf32"
         self._step, self._thrift = payload.get("step", 1), payload.get("thrift", 1)
+        self._together = payload.get("together", False)
         self.unused: list[str] = []
         self._simplest = 0  # the variant with least work
         self._own: dict[str, Any] | None = None  # its own sizes, where these are too large to compute
@@ -97,7 +98,7 @@ class Reference:
         """Everything."""
         demand_runnable(self.prober, self.entry_point)
         try:
-            variants = plan(self.prober, self.count, self.thorough, self._step, self._thrift)
+            variants = plan(self.prober, self.count, self.thorough, self._step, self._thrift, self._together)
         except TooLargeError as error:
             raise TaskFaultError(reasons.BAD_TASK, str(error)) from error
         self.mode = self._decide_mode(variants[0])

@@ -90,12 +90,15 @@ class TooLargeError(ValueError):
     """The task cannot be brought down to what an interpreter can do."""
 
 
-def plan(prober: Prober, count: int, thorough: bool = False, step: int = 1, thrift: int = 1) -> list[Variant]:
+def plan(
+    prober: Prober, count: int, thorough: bool = False, step: int = 1, thrift: int = 1, together: bool = False
+) -> list[Variant]:  # fmt: skip
     """The variants, the base one first, twice its size (not counted) last.
 
     That one is "large", a variant like the others, where it is cheap or ``thorough`` asks for it; else "double", run
     to diagnose failures only.  Other sizes are multiples of ``step``, but for those of the first of several axes.
-    ``thrift``: by which everything is to cost less than usual, for kernels that take long.
+    ``thrift``: by which everything is to cost less than usual, for kernels that take long.  ``together``: numbers of
+    equal value in shapes stay equal, for kernels that refuse others: a text does not tell which are so by chance.
 
     Raises:
         TooLargeError: no sizes were found at which the reference runs and is small.
@@ -108,7 +111,7 @@ def plan(prober: Prober, count: int, thorough: bool = False, step: int = 1, thri
         raise TooLargeError("no small sizes were found at which the reference runs")
     chosen = [Variant("base", base, run)]
     prober.near = True
-    axes = _axes(prober, base, found)
+    axes = _axes(prober, base, found, together)
     limit = max(VARIED // thrift, run.cost.work * 3 // 2)
     for kind, wishes in _wishes(axes, step)[: max(0, count - 1)]:
         _add(chosen, prober, kind, base, axes, wishes, limit)
@@ -257,7 +260,7 @@ def _moves(prober: Prober, base: Values, size: Size) -> bool:
     return own is None or other is None or own.shapes != other.shapes
 
 
-def _axes(prober: Prober, base: Values, found: tuple[Size, ...]) -> list[Axis]:
+def _axes(prober: Prober, base: Values, found: tuple[Size, ...], together: bool) -> list[Axis]:
     """Groups of sizes that vary together, in the order of the text."""
     axes: list[Axis] = []
     run = prober.forward(base)
@@ -267,7 +270,7 @@ def _axes(prober: Prober, base: Values, found: tuple[Size, ...]) -> list[Axis]:
     for size in found:
         if any(size.name in axis for axis in axes) or size.name in parameters:
             continue
-        for axis in _ties(size, found, base, parameters, alike.get(size.name, ())):
+        for axis in _ties(size, found, base, parameters, alike.get(size.name, ()), together):
             budget -= 1
             if budget < 0:
                 return axes
@@ -304,8 +307,12 @@ def _alike(prober: Prober, base: Values, found: tuple[Size, ...]) -> dict[str, A
     return {name: tuple(names) for names in places.values() if len(names) >= ALIKE for name in names}
 
 
-def _ties(size: Size, found: tuple[Size, ...], base: Values, parameters: set[str], alike: Axis) -> Iterator[Axis]:
+def _ties(
+    size: Size, found: tuple[Size, ...], base: Values, parameters: set[str], alike: Axis, together: bool
+) -> Iterator[Axis]:  # fmt: skip
     """The size alone, with one or two others of equal value, with all of them; before these with those ``alike`` it.
+
+    ``together``: first with all those of equal value that stand where it stands, in shapes of inputs.
 
     Large equal values first vary together where that can be told from chance: ``in_channels = out_channels = 128`` may
     be what makes a convolution depthwise.
@@ -313,6 +320,8 @@ def _ties(size: Size, found: tuple[Size, ...], base: Values, parameters: set[str
     value = _value(size.name, base, found)
     equal = [s.name for s in found if s.name != size.name and s.value == size.value
              and _value(s.name, base, found) == value]  # fmt: skip
+    if together and LITERAL in size.name:
+        yield (size.name, *(n for n in equal if LITERAL in n and n not in parameters))
     if alike:
         others = [n for n in equal if n not in alike]
         yield alike

@@ -1,0 +1,25 @@
+"""Candidates that refuse sizes at which a reference runs, though their task may not have meant these."""
+
+from __future__ import annotations
+
+import re
+
+from kdata.record import Receipt
+from kdata.task import INPUTS, sizes
+from kdata.verify import reasons
+
+CHECK = "takes sizes apart that stand as equal ones"
+RAISED = re.compile(r"\w*(Error|Exception)\b")  # of what a trial that raised tells
+
+
+def refuses_unequal(receipt: Receipt, source: str) -> bool:
+    """Whether it raised at other sizes and was wrong at none, and the shapes of its task's inputs say a number twice.
+
+    ``torch.randn(96, 96)`` may be a square, or two lengths that are equal by chance: the text does not tell, and the
+    reference takes both.  Who answers wrongly where they differ takes one for the other; who raises need not be wrong.
+    """
+    failed = [trial.detail for trial in receipt.trials if not trial.passed]
+    if receipt.reason not in (reasons.WRONG_ODD, reasons.BAKED_IN) or not failed or not all(map(RAISED.match, failed)):
+        return False
+    values = [size.value for size in sizes(source) if size.name.startswith(INPUTS) and size.value > 1]
+    return len(set(values)) < len(values)

@@ -1,0 +1,46 @@
+"""Candidates that refuse sizes at which a reference runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kdata.record import Receipt, Trial
+from kdata.verify import reasons
+from kdata.verify.judge import judge_files
+from kdata.verify.options import Options
+from kdata.verify.refusals import CHECK, refuses_unequal
+
+SQUARE = "def get_inputs():\n    return [torch.randn(96, 96)]\n"
+OBLONG = SQUARE.replace("96, 96", "96, 95")
+GOOD = Path(__file__).parent / "kernels" / "good_refuses_what_is_not_square.py"
+
+
+def receipt(reason: str, *details: str) -> Receipt:
+    trials = tuple(Trial("", "", 0, "float32", 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, not d, d) for d in details)
+    return Receipt("it", "rejected", reason, trials=trials)
+
+
+@pytest.mark.parametrize(
+    ("said", "source", "refuses"),
+    [
+        (receipt(reasons.WRONG_ODD, "", "AssertionError: square matrices only"), SQUARE, True),
+        (receipt(reasons.BAKED_IN, "ValueError"), SQUARE, True),
+        (receipt(reasons.WRONG_ODD, "AssertionError"), OBLONG, False),
+        (receipt(reasons.WRONG_ODD, "AssertionError", "output: error 0.3, 9 times what is allowed"), SQUARE, False),
+        (receipt(reasons.WRONG, "AssertionError"), SQUARE, False),
+        (receipt(reasons.WRONG_ODD), SQUARE, False),
+    ],
+)
+def test_who_raises_at_other_sizes_refuses_and_who_answers_wrongly_does_not(
+    said: Receipt, source: str, refuses: bool
+) -> None:
+    assert refuses_unequal(said, source) == refuses
+
+
+def test_a_receipt_says_where_equal_sizes_were_not_taken_apart() -> None:
+    found = judge_files(GOOD, GOOD, Options(targets=()))
+    assert found.verdict == "verified"
+    assert next(check.name for check in found.checks if not check.passed) == CHECK
+    assert "float32[67, 67], float32[67, 67]" in {trial.shapes for trial in found.trials}
