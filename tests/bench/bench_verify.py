@@ -29,8 +29,8 @@ from kdata.verify.options import INTERPRETED, Options
 KERNELS = sorted((Path(__file__).parents[1] / "kernels").glob("good_*.py"))
 PEER = Path(__file__).with_name("kernelbench_peer.py")
 TARGETS = ("sm_90", "gfx942")
-TRUSTED = 12  # candidates that are judged at trust level, too: it takes several times as long
-PEERED = 12  # candidates before KernelBench's evaluator, each in a process of its own, as its batch evaluation has it
+SAMPLE = KERNELS[:: len(KERNELS) // 24][:24]  # judged at trust level and by KernelBench's evaluator, too: they are slow
+TIMED = 8  # of the sample
 JOBS = 40
 THREADS = 8  # on a GPU: more only wait for each other where the driver starts CUDA for a process
 
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> None:
     print(f"on {cards()[0].name if cards() else 'the CPU, in the interpreter, one candidate at a time'}")
     plain = Options(targets=(), device=device, timed=False)
     screen = rate("screen", KERNELS, plain, threads)
-    trust = rate("trust", KERNELS[:TRUSTED], Options(targets=(), device=device, timed=False, level="trust"), threads)
+    trust = rate("trust", SAMPLE, Options(targets=(), device=device, timed=False, level="trust"), threads)
     if device == "cpu":
         rate(f"screen, compiled for {', '.join(TARGETS)}", KERNELS, Options(targets=TARGETS, seed=1), 1)
         print("KernelBench's evaluator: not measured, it needs a GPU")
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> None:
     else:
         peer = upstream(Path(folder))
         print(f"ratios: screen {screen / peer:.1f} (target 10), trust {trust / peer:.1f} (target 2)", flush=True)
-        rate("trust, timed", KERNELS[:TRUSTED], Options(targets=(), device=device, level="trust"), threads)
+        rate("trust, timed", SAMPLE[:TIMED], Options(targets=(), device=device, level="trust"), threads)
 
 
 def start(threads: int, device: Literal["cpu", "cuda"]) -> None:
@@ -90,14 +90,18 @@ def isolation() -> tuple[float, float]:
 
 
 def upstream(folder: Path) -> float:
-    """Verdicts a minute of KernelBench's evaluator: 5 draws, 100 timed calls, as its script runs it."""
+    """Verdicts a minute of KernelBench's evaluator: 5 draws, 100 timed calls, as its script runs it.
+
+    Each candidate in a process of its own, as its batch evaluation has it.
+    """
     started, done = time.perf_counter(), 0
-    for file in KERNELS[:PEERED]:
+    for file in SAMPLE:
         command = [sys.executable, str(PEER), str(folder), str(file)]
         done += subprocess.run(command, check=False, capture_output=True).returncode == 0
     minutes = (time.perf_counter() - started) / 60
-    print(f"KernelBench's evaluator: {PEERED / minutes:.1f} verdicts a minute ({done} of {PEERED} came to an end)")
-    return PEERED / minutes
+    each = len(SAMPLE) / minutes
+    print(f"KernelBench's evaluator: {each:.1f} verdicts a minute ({done} of {len(SAMPLE)} came to an end)")
+    return each
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ CHECK, BEYOND = "holds at its own sizes", "holds beyond its own sizes"
 MANY, LEAST = 200, 0.7  # programs of a larger sample, and the share of an answer that all of them must write
 ENTIRE = 2048  # programs of all launches up to which they are all run
 PROGRAMS, FEW = 12, 2  # of a launch that gives the answer alone, and of one whose answer is not looked at
+PATIENCE = 20.0  # seconds of CPU that all programs may take, as those tell that ran
 Run = Callable[[Expected, Sequence[int], int], Answer]
 
 
@@ -61,8 +62,17 @@ def _answers(
         return
     if "failed" in answer.value:
         raise RejectedError(*answer.value["failed"])
-    for number, report in zip(numbers, answer.value["trials"], strict=True):
-        yield number, replace(answer, value=answer.value | {"trials": [report]})
+    elements = [_elements(expected, number) for number in numbers]
+    for number, report, own in zip(numbers, answer.value["trials"], elements, strict=True):
+        cpu = answer.cpu * own / sum(elements)
+        yield number, replace(answer, value=answer.value | {"trials": [report]}, cpu=cpu)
+
+
+def _elements(expected: Expected, number: int) -> int:
+    """Elements of what a trial is given, and one."""
+    nodes = leaves(expected.trials[number]["given"]["inputs"])
+    shapes: list[list[int]] = [expected.given.entry(n["tensor"])["shape"] for _, n in nodes if "tensor" in n]
+    return 1 + sum(map(math.prod, shapes))
 
 
 def _holds(
@@ -86,7 +96,7 @@ def _holds(
     if not detail and _too_few(expected, number, report, _returned(answer)):
         detail = _too_few_of_many(expected, number, run)
     told = _partly(report)
-    if not detail and _untold(report, found, thorough):
+    if not detail and _untold(report, found, thorough) and _estimated(answer) <= PATIENCE:
         wrong = _entirely(expected, number, run)
         told, detail = told or wrong is not None, wrong or ""
     found.check(CHECK if own else BEYOND, not detail, detail)
@@ -169,6 +179,12 @@ def _untold(report: dict[str, Any], found: Findings, thorough: bool) -> bool:
     others = kernels != [s["kernel"] for s in found.signatures]
     programs = _programs(report)
     return _ran(report) and (thorough or (others and len(kernels) > 1)) and PROGRAMS < programs <= ENTIRE
+
+
+def _estimated(answer: Answer) -> float:
+    """Seconds of CPU that all programs of a trial take, if the others take as long as those that ran."""
+    report = answer.value["trials"][0]
+    return answer.cpu * _programs(report) / max(1, int(report["programs"]))
 
 
 def _entirely(expected: Expected, number: int, run: Run) -> str | None:
