@@ -12,7 +12,6 @@ import inspect
 import itertools
 import math
 import re
-import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -26,7 +25,8 @@ from sources.infer.configs import CONFIG, Config
 from sources.infer.nested import changed
 from sources.infer.progress import Budget, Progress, TooMuchError
 from sources.infer.records import WANTS, lists
-from sources.infer.trouble import Trouble, kinds, wanted
+from sources.infer.suspects import holding, line_reached, made_of, meant, ranked, word
+from sources.infer.trouble import Trouble, wanted
 from sources.infer.variants import Arguments, defaults_of, narrower, shallower
 
 MAX_CONSTRUCTIONS = 80
@@ -123,7 +123,7 @@ class Constructions:
         trouble = Trouble.of(error, program=file)
         if isinstance(error, TooMuchError):  # smaller ones are to have their turn
             self.budget.left += REFUND * progress.work
-        reached = min(FURTHEST, progress.count + LINE * _line_reached(error, file))
+        reached = min(FURTHEST, progress.count + LINE * line_reached(error, file))
         self._stale = 0 if reached > self._reached else self._stale + 1
         if reached > self._reached:
             self._reached, self.message = reached, trouble.message
@@ -135,12 +135,12 @@ class Constructions:
     def _obey(self, cost: float, arguments: Arguments, found: list[Demand]) -> None:
         """Queue arguments with what checks of the program ask for: of the argument of that name, or of that value."""
         for i, demand in enumerate(found):
-            for name in _meant(demand, arguments, [p.name for p in self._parameters()]):
+            for name in meant(demand, arguments, [p.name for p in self._parameters()]):
                 for j, option in enumerate(demand.wanted):
                     if self._may_be(option) and arguments.get(name) != option:
                         self._push(cost + 0.1 + 0.1 * i + 0.3 * j, _given(arguments, name, option))
             for name, text in arguments.items():
-                if (count := _holds(text, demand.value)) and all(map(self._may_be, demand.wanted)):
+                if (count := holding(text, demand.value)) and all(map(self._may_be, demand.wanted)):
                     for j, option in enumerate(demand.wanted):
                         self._push(cost + 0.3 + 0.3 * j, {**arguments, name: f"[{', '.join([option] * count)}]"})
 
@@ -158,7 +158,7 @@ class Constructions:
     def blame(self, arguments: Arguments, trouble: Trouble) -> None:
         """The module of these arguments did not run: those that made what the failing line uses are to be others."""
         if self._attributes is None:
-            self._attributes = _made_of(self.kind, self.text)
+            self._attributes = made_of(self.kind, self.text)
         self._mend(FIRST - 0.9, arguments, trouble, self._parameters(), self._attributes)
 
     def _parameters(self) -> list[inspect.Parameter]:
@@ -256,7 +256,7 @@ class Constructions:
         """Queue variants of arguments that failed: parameters named where it failed come first."""
         for p in parameters:  # optional ones that are really needed
             optional = p.default is None or isinstance(p.default, str | tuple | list | dict)
-            if p.name not in arguments and optional and _word(p.name, attributes).search(trouble.near):
+            if p.name not in arguments and optional and word(p.name, attributes).search(trouble.near):
                 for j, option in enumerate(self._options(p.name)[:4]):
                     self._push(cost + 0.5 + 0.4 * j, {**arguments, p.name: option})
         self._resize(cost - 0.5, arguments, trouble.message)
@@ -267,14 +267,14 @@ class Constructions:
         given = [p.name for p in parameters if p.default is not p.empty and p.name in arguments]
         for i, name in enumerate(given if not attributes else ()):  # its default may be what the others need
             self._push(cost + 1.0 + 0.1 * i, {n: v for n, v in arguments.items() if n.split(".")[0] != name})
-        ranked = _ranked(arguments, trouble, attributes)
-        suspects = sorted((n for n in arguments if ranked[n] < 2 or not attributes), key=ranked.__getitem__)
+        far = ranked(arguments, trouble, attributes)
+        suspects = sorted((n for n in arguments if far[n] < 2 or not attributes), key=far.__getitem__)
         for i, name in enumerate((suspects or list(arguments))[:6]):
-            first = ranked[name] <= 0 or len(suspects) == 1
+            first = far[name] <= 0 or len(suspects) == 1
             asked = self._asked(arguments[name], trouble, bool(attributes)) if first else []
             for j, option in enumerate([*asked, *self._options(name)][:10]):
                 if option != arguments[name]:
-                    self._push(cost + 0.3 + 0.4 * j + 0.6 * i + 0.5 * ranked[name], _given(arguments, name, option))
+                    self._push(cost + 0.3 + 0.4 * j + 0.6 * i + 0.5 * far[name], _given(arguments, name, option))
 
     def _tell(self, cost: float, arguments: Arguments, message: str) -> None:
         """Queue arguments with the settings that are read of copies of a configuration: copying shows no names."""
@@ -314,17 +314,6 @@ class Constructions:
         return asked
 
 
-def _ranked(arguments: Arguments, trouble: Trouble, attributes: Mapping[str, set[str]]) -> dict[str, int]:
-    """How far each argument is from a trouble: 0 where it is named, or held, in the failing line."""
-    near, far, culprits = trouble.near, trouble.far, trouble.culprits
-    texts, ranked = list(arguments.values()), dict[str, int]()
-    for name, text in arguments.items():
-        distance = _distance(_word(name, attributes), near, far) - (_plain(name) in trouble.message)
-        distance += 0 if not culprits or culprits & kinds(text) else 2
-        ranked[name] = min(distance, 0) if text in trouble.held and texts.count(text) == 1 else distance
-    return ranked
-
-
 def _given(arguments: Arguments, name: str, option: str) -> Arguments:
     """The arguments with another value for one; what was read of a configuration is no longer, where that was one."""
     if arguments.get(name) == CONFIG and option != CONFIG:
@@ -337,74 +326,6 @@ def _fewer(arguments: Arguments) -> Iterator[Arguments]:
     for name, text in arguments.items():
         if text.isdecimal() and int(text) >= LARGE_COUNT:
             yield {**arguments, name: "2"}
-
-
-def _line_reached(error: Exception, file: str) -> int:
-    """How many lines into the constructor an error came."""
-    frames = (f for f in traceback.walk_tb(error.__traceback__) if f[0].f_code.co_filename == file)
-    return next((line - f.f_code.co_firstlineno for f, line in frames if f.f_code.co_name == "__init__"), 0)
-
-
-def _meant(demand: Demand, arguments: Arguments, names: list[str]) -> list[str]:
-    """The arguments that a demand is about: of its name, else with a value like that which does not do."""
-    named = [n for n in [*arguments, *names] if n.split(".")[-1] == demand.name]
-    same = [n for n, text in arguments.items() if n not in named and _is(text, demand.value)]
-    return list(dict.fromkeys([*named, *same]))
-
-
-def _holds(text: str, value: object) -> int:
-    """How many items a sequence of plain values has that holds this value, 0 where it is none."""
-    if text[:1] not in "[(" or value is None or isinstance(value, bool) or not isinstance(value, int | float | str):
-        return 0
-    try:
-        items = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return 0
-    return len(items) if isinstance(items, list | tuple) and value in items else 0
-
-
-def _is(text: str, value: object) -> bool:
-    """Whether an expression is a plain one of this value, and the value tells one argument from another."""
-    if value is None or isinstance(value, bool) or not isinstance(value, int | float | str | list | tuple):
-        return False
-    return text == repr(value)
-
-
-def _word(name: str, attributes: Mapping[str, set[str]]) -> re.Pattern[str]:
-    """What names a parameter in a line: itself, or an attribute of self that is made from it."""
-    name = name.split(".")[-1]
-    made = "|".join(sorted(map(re.escape, attributes.get(name, ()))))
-    return re.compile(rf"\bself\.(?:{made})\b" if made else rf"\b{re.escape(name)}\b")
-
-
-def _plain(name: str) -> str:
-    """How a message may say a parameter's name; nothing where that is too short to tell."""
-    name = name.split(".")[-1]
-    return name if len(name) > 4 else "\0"
-
-
-def _distance(word: re.Pattern[str], near: str, far: str) -> int:
-    return 0 if word.search(near) else 1 if word.search(far) else 2
-
-
-def _made_of(kind: type, text: str) -> dict[str, set[str]]:
-    """For the names of parameters, the attributes of self whose values are made from them."""
-    names = {c.__name__ for c in kind.__mro__}
-    origins: dict[str, set[str]] = {}  # local name -> names that it is made from
-    found: dict[str, set[str]] = {}
-    functions = (f for c in ast.parse(text).body if isinstance(c, ast.ClassDef) and c.name in names for f in c.body
-                 if isinstance(f, ast.FunctionDef) and f.name == "__init__")  # fmt: skip
-    for statement in (s for f in functions for s in ast.walk(f) if isinstance(s, ast.Assign | ast.AnnAssign)):
-        read = {n.id if isinstance(n, ast.Name) else n.attr for n in ast.walk(statement.value or ast.Pass())
-                if isinstance(n, ast.Name | ast.Attribute)}  # fmt: skip
-        read |= {o for n in read for o in origins.get(n, ())}
-        for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
-            if isinstance(target, ast.Name):
-                origins.setdefault(target.id, set()).update(read)
-            elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
-                for name in read:
-                    found.setdefault(name, set()).add(target.attr)
-    return found
 
 
 def _spelled(hint: Any) -> str:
