@@ -133,6 +133,16 @@ def test_styles_that_do_not_apply_draw_nothing() -> None:
     assert draw("ties", [torch.arange(3)], generator()) is None
 
 
+def test_inputs_of_bools_have_long_runs_of_either_value_and_others_stay() -> None:
+    generator = torch.Generator().manual_seed(0)
+    floats, bools = torch.randn(40), torch.rand(8, 10, generator=generator) < 0.5
+    kept, flat = draw("flat", [floats, bools], generator) or []
+    assert kept is floats
+    assert not flat[:2].any() and flat[2:4].all() and torch.equal(flat[4:], bools[4:])
+    assert draw("flat", [floats], generator) is None
+    assert draw("flat", [bools[0, :3]], generator) is None
+
+
 def test_gradients_are_torchs_and_follow_from_the_seed() -> None:
     linear = torch.nn.Linear(4, 3)
     x = torch.randn(2, 4)

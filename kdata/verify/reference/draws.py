@@ -19,6 +19,7 @@ LONG, TAIL = 64, 32.0  # elements from which on a dimension has a tail, and by h
 OFFSET, SMALL, HUGE, FAR, TINY, JOG = 100.0, 1e-4, 1e4, 1e3, 1e-5, 1e-6
 AS_THEY_ARE = ("natural", "gradient")
 ODDITIES = (math.nan, math.inf, -math.inf)
+RUNS = 4  # into which bools are cut, so that two of these hold one value
 MOST_ODD = 8  # elements of an input for each that is not finite
 Style = Callable[[list[Any], torch.Generator], list[Any] | None]
 
@@ -33,6 +34,7 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     - offset: far from zero, where sums of squares less squares of sums cancel;
     - ties: rounded to multiples of half their rms, where maxima tie and what is divided by may be zero;
     - small: where the epsilon of a norm decides, and where it stands;
+    - flat: long runs of False, and of True, in inputs of bools, where blocks of a kernel see no other;
     - corners: a quarter each rounded to halves, without sign, of one value, and tiny;
     - huge: beyond what any input is usually; below, above: far from zero on one side throughout, where maxima and
       minima that start at a number are wrong; all three see ``spared``;
@@ -42,6 +44,8 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     - float16, bfloat16: in that dtype.
     """
     floats = [t for t in tree_leaves(inputs) if _floating(t)]
+    if style == "flat":
+        return _flat(inputs)
     if style in AS_THEY_ARE or not floats:
         return inputs if style in AS_THEY_ARE else None
     if style == "centred":
@@ -125,6 +129,19 @@ def _masks(tensor: torch.Tensor) -> bool:
 
 def _maskable(value: Any) -> bool:
     return _floating(value) or (isinstance(value, torch.Tensor) and value.dtype is torch.bool and value.numel() > 0)
+
+
+def _flat(inputs: list[Any]) -> list[Any] | None:
+    """A quarter of each input of bools False, the next one True; None where there is none that holds enough."""
+
+    def run(value: Any) -> Any:
+        if not (isinstance(value, torch.Tensor) and value.dtype is torch.bool and value.numel() >= RUNS):
+            return value
+        parts = list(value.reshape(-1).tensor_split(RUNS))
+        return torch.cat([torch.zeros_like(parts[0]), torch.ones_like(parts[1]), *parts[2:]]).reshape(value.shape)
+
+    changed: list[Any] = tree_map(run, inputs)
+    return changed if any(a is not b for a, b in zip(*map(tree_leaves, (changed, inputs)), strict=True)) else None
 
 
 def _tied(inputs: list[Any], _: torch.Generator) -> list[Any]:

@@ -8,6 +8,7 @@ DETAILS = {
     "natural": "", "centred": "inputs centred on zero", "nearly": "a tenth of the last inputs changed",
     "wide": "inputs from 0.01 to 200 times their size", "offset": "inputs moved by 100",
     "ties": "inputs of few values, zero among them", "small": "inputs a ten thousandth of their size",
+    "flat": "long runs of one value in inputs of bools",
     "corners": "halves, zeros, a constant and hundred-thousandths among the inputs",
     "huge": "inputs ten thousand times their size",
     "below": "inputs far below zero", "above": "inputs far above zero",
@@ -24,6 +25,7 @@ REACHING = ("magnitudes", "farthest", "nearest", "weights")  # see kdata.verify.
 # Only where the task is well-conditioned.
 CONDITIONED = ("wide", "offset", "corners", "huge", "below", "above", *REACHING)
 ON_DEVICE = ("natural", "wide", "corners", "huge")  # at a task's own sizes on a GPU
+FLAT = 11  # by which the seed of that draw differs from the first; others take those before it
 BITS = 48  # of a seed there; those above name the style
 # Styles of the draws after the first of a variant, by its kind: the first that suits the task.
 SECOND = {"base": "centred corners natural", "odd": "huge centred natural", "one": "below above corners natural"}
@@ -46,6 +48,7 @@ def schedule(kind: str, seeds: Sequence[int], thorough: bool) -> list[tuple[int,
     draws += [(seed, LATER[n % len(LATER)]) for n, seed in enumerate(others[1:])]
     if kind == "base":
         draws.insert(1, (first, "nearly"))
+        draws.append((first + FLAT, "flat"))
     if kind == "base" or thorough:
         draws.append((first + 1, "wide"))
     if thorough and kind in ("base", "odd"):
