@@ -376,6 +376,21 @@ def test_own_replacements_serve_modules_of_the_standard_library_and_what_they_im
         Here("torch_geometric.py", "EdgeConv"), Here("librosa.py", "mel")]  # fmt: skip
 
 
+def test_layers_of_a_package_stand_on_our_base_of_them() -> None:
+    layer = (
+        "from torch_geometric.nn.conv.message_passing import MessagePassing\n\n\nclass Odd(MessagePassing):\n    pass\n"
+    )
+    files = {"torch_geometric/__init__.py": b"", "torch_geometric/nn/__init__.py": b"from .conv import *\n",
+             "torch_geometric/nn/conv/__init__.py": b"from .odd_conv import Odd\n",
+             "torch_geometric/nn/conv/odd_conv.py": layer.encode(),
+             "torch_geometric/nn/conv/message_passing.py": b"class MessagePassing:\n    pass\n"}  # fmt: skip
+    roots = Roots([("torch_geometric-2.0-py3-none-any.whl", bomb(files), "torch_geometric")])
+    package = Package({"n.py": "from torch_geometric.nn import Odd\n"}, mine.replacements(), roots=roots)
+    found = package.lookup("n.py", "Odd")
+    assert isinstance(found, Here)
+    assert package.lookup(found.file, "MessagePassing") == Here("torch_geometric.py", "MessagePassing")
+
+
 def test_a_run_asks_the_index_so_often_and_no_more(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(foreign, "MAX_LOOKUPS", 1)
     shop.wheel("gates", "1.2", GATES)
