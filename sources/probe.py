@@ -27,7 +27,7 @@ from sources.cut.writer import pruned
 from sources.emit import emit
 from sources.infer.adapters import adapted
 from sources.infer.answers import answered
-from sources.infer.check import UnfitError, Work, check
+from sources.infer.check import MODULE, UnfitError, Work, check
 from sources.infer.configs import noting, without_unread
 from sources.infer.constructions import Told, build
 from sources.infer.drawn import NOTE, drawn
@@ -47,7 +47,6 @@ from sources.text.danger import touches_system
 from sources.text.on_cpu import OnOne, without_weights
 from sources.watch.capture import decoded, encoded, install
 
-MODULE = "task"  # that a cut is executed as
 SEEN_BUDGET = 4_000  # of the search for a class that was seen with arguments and inputs that do not do
 TELLS_NOTHING = ("not finite", "output constant", "output ignores an input", "nondeterministic")
 MAX_OTHER_SITES = 2  # calls of a class that are taken in place of the first

@@ -167,6 +167,15 @@ def compared(tree: ast.AST) -> dict[str, list[str]]:
     return found
 
 
+def looked_up(tree: ast.AST) -> dict[str, set[str]]:
+    """Words by which things are looked up in variables, and attributes of self, of a text, by their names."""
+    found: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and (key := _key(node)):
+            found.setdefault(ast.unparse(node.value).removeprefix("self."), set()).add(key)
+    return found
+
+
 def _of_call(node: ast.Call, of: Callable[[ast.expr], Uses | None]) -> None:
     """Notes what a call does with parameters."""
     for keyword in node.keywords:

@@ -7,6 +7,7 @@ call of; of several sizes that one class reads those belong together that stand 
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ MAX_BUILT = 12  # calls of one class that are kept
 MAX_SECTIONS = 4000
 LEAST = 2  # keys of a mapping that a program must say for the mapping to be about it
 Values = Mapping[str, str]  # name -> expression
+_ON_CPU = re.compile(r"'cuda(?::\d+)?'")
 
 
 @dataclass(slots=True)
@@ -30,7 +32,7 @@ class Settings:
 
     def add(self, values: Values) -> None:
         """Note a mapping."""
-        plain = {k: v for k, v in values.items() if k.isidentifier()}
+        plain = {k: _ON_CPU.sub("'cpu'", v) for k, v in values.items() if k.isidentifier()}
         if len(plain) >= LEAST and len(self.sections) < MAX_SECTIONS:
             self.sections.setdefault(tuple(plain.items()))
         named = {k.lower(): k for k in plain}

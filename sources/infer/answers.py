@@ -1,4 +1,4 @@
-"""Modules that answer with distributions, as ones that answer with the tensors these are made of.
+"""Modules that answer with distributions or records, as ones that answer with the tensors these are made of.
 
 A policy returns ``Normal(mean, deviation)``: a kernel computes the mean and the deviation.
 """
@@ -12,13 +12,17 @@ from typing import Any
 import torch
 from torch.distributions import Distribution, Independent, TransformedDistribution
 
-from sources.infer.check import tensors_of
+from sources.infer.check import fields_of, tensors_of
 from sources.infer.constructions import build
 from sources.infer.inputs import draw, parameters
 from sources.infer.progress import Budget, Progress
 from sources.infer.search import Solution
 
-_MAY = re.compile(r"distributions|\b(Normal|Categorical|Bernoulli|Independent)\(")
+_MAY = re.compile(
+    r"distributions|\b(Normal|Categorical|Bernoulli|Independent|SimpleNamespace)\(|dataclass"
+    r"|^class \w+(\((object)?\))?:",
+    re.M,
+)
 
 
 def answered(cut: dict[str, Any], solution: Solution, namespace: dict[str, Any]) -> tuple[dict[str, Any], Solution]:
@@ -30,14 +34,14 @@ def answered(cut: dict[str, Any], solution: Solution, namespace: dict[str, Any])
     except Exception:  # noqa: BLE001 - the check tells what it is that runs once and not twice
         return cut, solution
     parts = list(_parts(result, "answer"))
-    if not parts or not _has_distribution(result):
+    if not parts or not _has_more(result):
         return cut, solution
     known = [p.name for p in parameters(namespace[cut["name"]].forward)[1:]]
     given = ", ".join(known + [f"x{i}" for i in range(len(known), len(solution.specs))])
     name = f"{cut['name']}OfTensors"
     text = (
         f"class {name}({cut['name']}):\n"
-        f'    """It answers with what its distributions are made of."""\n\n'
+        f'    """It answers with what its answer is made of."""\n\n'
         f"    def forward(self, {given}):\n"
         f"        answer = super().forward({given})\n"
         f"        return {', '.join(parts)}\n"
@@ -54,9 +58,10 @@ def _answer(kind: Any, namespace: dict[str, Any], solution: Solution) -> Any:
         return module(*inputs)
 
 
-def _has_distribution(value: Any) -> bool:
+def _has_more(value: Any) -> bool:
+    """Whether a distribution or a record is in an answer."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-    return isinstance(value, Distribution) or any(map(_has_distribution, inner))
+    return isinstance(value, Distribution) or bool(fields_of(value)) or any(map(_has_more, inner))
 
 
 def _parts(value: Any, said: str) -> Iterator[str]:
@@ -73,3 +78,6 @@ def _parts(value: Any, said: str) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for i, inner in enumerate(value):
             yield from _parts(inner, f"{said}[{i}]")
+    else:
+        for name, inner in fields_of(value).items():
+            yield from _parts(inner, f"{said}.{name}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+from torch import nn
 from torch.distributions import Distribution, Independent, TransformedDistribution
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -17,6 +19,7 @@ from kdata.task import Program, execute
 from sources.infer.vanishing import REASON as NOTHING
 from sources.infer.vanishing import hidden
 
+MODULE = "task"  # that a cut is executed as
 MAX_OPERATORS = 60  # unless asked for more
 MAX_PARAMETERS = 100_000_000
 MAX_ELEMENTS = 1 << 27  # of all results of one forward together
@@ -138,9 +141,26 @@ def leaves(value: Any) -> Iterator[torch.Tensor]:
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from leaves(inner)
-    elif isinstance(value, dict | SimpleNamespace):
-        for inner in (value if isinstance(value, dict) else vars(value)).values():
+    elif isinstance(value, dict):
+        for inner in value.values():
             yield from leaves(inner)
+    else:
+        for inner in fields_of(value).values():
+            yield from leaves(inner)
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """The fields of a record: one of settings, a dataclass's instance, or one of a plain class that a task defines.
+
+    Those of other things, and ones that hold a record of the same class, are none: {}.
+    """
+    kind = type(value)
+    own = kind.__module__ == MODULE and kind.__bases__ == (object,)
+    if not (own or isinstance(value, SimpleNamespace) or dataclasses.is_dataclass(kind)) or isinstance(
+        value, nn.Module
+    ):
+        return {}
+    return {name: inner for name, inner in getattr(value, "__dict__", {}).items() if type(inner) is not kind}
 
 
 def tensors_of(value: Distribution) -> dict[str, torch.Tensor]:

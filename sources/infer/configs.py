@@ -24,6 +24,7 @@ from sources.infer.variants import Arguments
 
 CONFIG = "<config>"
 RECORD = "SimpleNamespace"
+METHOD = "lambda *_, **__: "  # what a method of a configuration is, before its answer
 NAME = "Configuration"
 CLASS = f"""class {NAME}(dict):
     def __getattr__(self, name):
@@ -136,7 +137,8 @@ class Config:
             guess = next(v for v in values(name, "", Uses()) if v != CONFIG)
             known = self._defaults.get(name, "None" if name in how.optional else guess)
             answers = name in how.called and not known.startswith(("nn.", "F."))
-            self._arguments[key] = f"lambda *_, **__: {known}" if answers else known
+            # what else goes by the name of a method is no answer of it
+            self._arguments[key] = f"{METHOD}{guess}" if answers else known
         if self._arguments[key] == CONFIG:
             self._given[name] = Config(key, self._arguments, self._namespace, self._defaults)
             return self._given[name]

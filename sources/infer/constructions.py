@@ -20,8 +20,8 @@ from typing import Any
 from torch import nn
 
 from sources.hints.demands import Demand, demands
-from sources.hints.guesses import IMAGE, Uses, compared, uses, values
-from sources.infer.configs import CONFIG, Config
+from sources.hints.guesses import IMAGE, Uses, compared, looked_up, uses, values
+from sources.infer.configs import CONFIG, METHOD, Config
 from sources.infer.nested import changed
 from sources.infer.progress import Budget, Progress, TooMuchError
 from sources.infer.records import WANTS, lists
@@ -237,6 +237,9 @@ class Constructions:
             use = found.setdefault(name, Uses()) if name in own else None
             if use is not None and not use.strings and not use.called:
                 use.strings = words
+        for name, keys in looked_up(tree).items():
+            if name in own and not found.setdefault(name, Uses()).called:
+                found[name].attributes |= keys
         return found
 
     def _push(self, cost: float, arguments: Arguments) -> None:
@@ -255,9 +258,9 @@ class Constructions:
     ) -> None:
         """Queue variants of arguments that failed: parameters named where it failed come first."""
         for p in parameters:  # optional ones that are really needed
-            optional = p.default is None or isinstance(p.default, str | tuple | list | dict)
+            optional = p.default is None or isinstance(p.default, str | tuple | list | dict | type)
             if p.name not in arguments and optional and word(p.name, attributes).search(trouble.near):
-                for j, option in enumerate(self._options(p.name)[:4]):
+                for j, option in enumerate(self._others(p.name, repr(p.default), trouble, bool(attributes))[:4]):
                     self._push(cost + 0.5 + 0.4 * j, {**arguments, p.name: option})
         self._resize(cost - 0.5, arguments, trouble.message)
         self._tell(cost - 0.5, arguments, trouble.message)
@@ -268,11 +271,15 @@ class Constructions:
         for i, name in enumerate(given if not attributes else ()):  # its default may be what the others need
             self._push(cost + 1.0 + 0.1 * i, {n: v for n, v in arguments.items() if n.split(".")[0] != name})
         far = ranked(arguments, trouble, attributes)
+        if not attributes:  # while constructing, too, a line may name what an argument was made
+            self._attributes = self._attributes or made_of(self.kind, self.text)
+            made = ranked(arguments, trouble, self._attributes)
+            far = {name: min(distance, made[name]) for name, distance in far.items()}
         suspects = sorted((n for n in arguments if far[n] < 2 or not attributes), key=far.__getitem__)
         for i, name in enumerate((suspects or list(arguments))[:6]):
             first = far[name] <= 0 or len(suspects) == 1
-            asked = self._asked(arguments[name], trouble, bool(attributes)) if first else []
-            for j, option in enumerate([*asked, *self._options(name)][:10]):
+            options = self._others(name, arguments[name], trouble, bool(attributes)) if first else self._options(name)
+            for j, option in enumerate(options[:10]):
                 if option != arguments[name]:
                     self._push(cost + 0.3 + 0.4 * j + 0.6 * i + 0.5 * far[name], _given(arguments, name, option))
 
@@ -299,6 +306,20 @@ class Constructions:
         # the class itself gives it to its base
         if twice := re.search(r"multiple values for (?:keyword )?argument '(\w+)'", message):
             self._push(cost, {n: v for n, v in arguments.items() if n != twice[1]})
+
+    def _others(self, name: str, text: str, trouble: Trouble, running: bool) -> list[str]:
+        """What an argument may be in place of a value that does not do, as the error asks for first.
+
+        A method of a configuration stays one, with another answer.
+        """
+        if text.startswith(METHOD):
+            others = self._others(name, text.removeprefix(METHOD), trouble, running)
+            return [METHOD + other for other in others if other != CONFIG]
+        known = self._options(name)
+        if "as an integer" in trouble.message:
+            known = [*(v for v in values(name.split(".")[-1], "int", Uses())[:2] if v != text), *known]
+            return list(dict.fromkeys([*known[:2], *self._asked(text, trouble, running), *known]))
+        return [*self._asked(text, trouble, running), *known]
 
     def _asked(self, text: str, trouble: Trouble, running: bool) -> list[str]:
         """Values of the kind that an error asks for in place of one; of a list, longer ones, or lists in it."""

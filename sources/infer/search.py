@@ -21,10 +21,9 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.distributions import Distribution
 
 from sources.infer.asserted import wishes
-from sources.infer.check import Work, tensors_of
+from sources.infer.check import Work, leaves
 from sources.infer.constructions import NOTHING, Constructions, Told
 from sources.infer.failure import NO_TENSOR, Failure
 from sources.infer.influence import Influence
@@ -387,10 +386,5 @@ def feed(module: nn.Module, budget: Budget) -> Specs | None:
 
 
 def has_tensor(value: Any) -> bool:
-    """Whether there is a non-empty tensor in a tensor, list, tuple, dict or distribution."""
-    if isinstance(value, torch.Tensor):
-        return value.numel() > 0
-    if isinstance(value, Distribution):
-        return any(t.numel() > 0 for t in tensors_of(value).values())
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-    return any(has_tensor(v) for v in inner)
+    """Whether there is a non-empty tensor in a tensor, list, tuple, dict, record or distribution."""
+    return any(t.numel() > 0 for t in leaves(value))

@@ -8,7 +8,7 @@ import re
 import traceback
 from dataclasses import dataclass
 
-from sources.infer.configs import CONFIG
+from sources.infer.configs import CONFIG, METHOD
 
 # How messages say of what type a value is that does not do.
 _CULPRIT = re.compile(
@@ -25,6 +25,7 @@ _OF_MODULES = r"attribute '(parameters|modules|children|named_parameters|weight|
 
 _CLASSES = ["nn.Identity", "nn.ReLU", "nn.LayerNorm", "nn.BatchNorm2d"]
 _TENSORS = ["torch.linspace(0.99, 0.01, 64)", "torch.ones(64, 64)"]
+MAX_LINES = 12  # of one call
 _FIRST = "lambda x, *_, **__: x"  # takes whatever else it is given, as a network that is conditioned does
 _INSTANCES = ["nn.Identity()", "[nn.Identity(), nn.Identity()]", "nn.Linear(64, 64)"]
 
@@ -44,8 +45,8 @@ class Trouble:
         """The trouble of an error; lines of one ``file`` only, where that is given."""
         message = f"{type(error).__name__}: {error}"
         frames = [f for f in traceback.extract_tb(error.__traceback__) if not file or f.filename == file]
-        lines = [f.line or "" for f in frames]
-        own = [f.line or "" for f in frames if f.filename == program][-1:]  # the error may be deep inside of torch
+        lines = list(map(_line, frames))
+        own = [_line(f) for f in frames if f.filename == program][-1:]  # the error may be deep inside of torch
         near = " ".join([*own, *lines[-2 if file else -3 :], message])
         return cls(message, near, " ".join(lines), lines[-1] if lines else "", _held(error, program))
 
@@ -54,6 +55,13 @@ class Trouble:
         """Names of the types of values that do not do; empty where the message does not say."""
         match = _CULPRIT.search(self.message)
         return frozenset(filter(None, match.groups())) if match else frozenset()
+
+
+def _line(frame: traceback.FrameSummary) -> str:
+    """The code that a frame is at: all lines of a call."""
+    first = frame.lineno or 0
+    last = min(max(frame.end_lineno or 0, first), first + MAX_LINES)
+    return " ".join(linecache.getline(frame.filename, n).strip() for n in range(first, last + 1))
 
 
 def _held(error: Exception, program: str) -> frozenset[str]:
@@ -71,6 +79,8 @@ def kinds(expression: str) -> frozenset[str]:
     """Names of the types that an argument's value, and what it holds, may have."""
     if expression == CONFIG:
         return frozenset(["Config"])
+    if expression.startswith(METHOD):
+        return frozenset(["function", *kinds(expression.removeprefix(METHOD))])
     try:
         value = ast.literal_eval(expression)
     except (ValueError, SyntaxError):
@@ -98,6 +108,8 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"missing 1 required positional argument: 'input'", _CLASSES),
         (r"object is not callable|should be called with|should be callable",
          [*_INSTANCES, *_CLASSES] if running else [*_CLASSES, *_INSTANCES]),
+        (r"attribute name must be string|module 'torch\.nn' has no", ["'ReLU'", "'GELU'", "'SiLU'"]),
+        (r"attribute '(astype|tolist)'", ["torch.ones(64, 64).numpy()", "torch.ones(64).numpy()"]),
         (_OF_STRINGS, ["'relu'", "'gelu'", "'mean'"]),
         (r"between 0 and 1", ["0.0", "[0.0, 0.0]", "0.5"]),
         (r"Embeddings parameter is expected", ["torch.randn(1024, 64)"]),

@@ -47,6 +47,8 @@ def rescaled(arguments: Arguments, message: str) -> list[Arguments]:
     A residual connection asks for this, where the inner layers multiply a width that the input must already have; and
     a constant of the module, a mean of three colours, tells the number of channels.
     """
+    if outside := re.search(r"index (\d+) is out of bounds for dimension \d+ with size (\d+)", message):
+        return _within(arguments, outside[1], int(outside[2]))
     match = re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at .* 1$", message)
     match = match or re.search(r"to have (\d+) channels, but got (\d+) channels", message)
     one, other = map(int, match.groups()) if match else (1, 1)
@@ -59,6 +61,13 @@ def rescaled(arguments: Arguments, message: str) -> list[Arguments]:
         for name, text in arguments.items()
         if text == str(old)
     ]
+
+
+def _within(arguments: Arguments, index: str, size: int) -> list[Arguments]:
+    """Arguments that are an index beyond what there is, each made another one that is not."""
+    outside = [name for name, text in arguments.items() if text == index]
+    inside = {name: str(i) for i, name in enumerate(outside[:size])}
+    return [arguments | inside] if inside else []
 
 
 MAX_TIMES = 4  # parts that one size may be made of

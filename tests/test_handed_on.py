@@ -1,0 +1,212 @@
+"""What configurations, methods of these and longer ways to a failure tell of constructor arguments; record answers."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+import torch
+
+from sources.hints.guesses import looked_up
+from sources.hints.settings import Settings
+from sources.infer.answers import answered
+from sources.infer.check import fields_of, leaves
+from sources.infer.configs import CONFIG, METHOD
+from sources.infer.constructions import Told
+from sources.infer.search import Solution, solve
+from sources.infer.trouble import Trouble, kinds, wanted
+from sources.infer.variants import rescaled
+from sources.probe import load
+from sources.text.documents import sections
+
+HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\nfrom dataclasses import dataclass\n\n\n"
+COLUMNS = """
+class Net(nn.Module):
+    def __init__(self, dataset, dim):
+        super().__init__()
+        self.names = dataset.fields()
+        self.layers = nn.ModuleList([nn.Linear(dim, dim) for _ in self.names])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x).relu()
+        return x
+"""
+PASSED_ON = """
+class Layer(nn.Module):
+    def __init__(self, width, settings):
+        super().__init__()
+        self.conv = self.made(width, settings)
+
+    def made(self, width, how):
+        kind = how["conv_op"]
+        return kind(width, width, 3, padding=1)
+
+    def forward(self, x):
+        return self.conv(x).relu()
+
+
+class Net(nn.Module):
+    def __init__(self, width, number, growth, props):
+        super().__init__()
+        self.layers = []
+        for i in range(min(number, 2)):
+            layer = Layer(
+                min(width + growth - growth, 32),
+                props,
+            )
+            self.layers.append(layer)
+        self.layers = nn.Sequential(*self.layers)
+
+    def forward(self, x):
+        return self.layers(x)
+"""
+PICKED = """
+class Net(nn.Module):
+    def __init__(self, user_column, item_column, dim):
+        super().__init__()
+        self.user_column, self.item_column = user_column, item_column
+        self.embedding = nn.Embedding(100, dim)
+
+    def forward(self, x):
+        x = self.embedding(x[:, :3])
+        return x[:, self.user_column] * x[:, self.item_column]
+"""
+NAMED = """
+class Net(nn.Module):
+    def __init__(self, dim, act=nn.ELU):
+        super().__init__()
+        self.layer = nn.Linear(dim, dim)
+        self.act = getattr(torch.nn, act)()
+
+    def forward(self, x):
+        return self.act(self.layer(x))
+"""
+DEEP = """
+class Net(nn.Module):
+    def __init__(self, cfg):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(64, 64) for _ in range(cfg.num_layers)])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x).tanh()
+        return x
+"""
+ANSWER = """
+class Belief:
+    def __init__(self, mean, other):
+        self._mean, self.other = mean, other
+
+
+@dataclass
+class Answer:
+    belief: Belief
+    loss: torch.Tensor
+    note: str = ""
+
+
+class Net(nn.Module):
+    def __init__(self, dim=6):
+        super().__init__()
+        self.layer = nn.Linear(dim, 2)
+
+    def forward(self, x):
+        mean = self.layer(x)
+        return Answer(Belief(mean, None), mean.exp())
+"""
+
+
+def _solved(text: str, folder: Path) -> Solution:
+    namespace = load(HEAD + text, folder)
+    found = solve(namespace["Net"], namespace, HEAD + text)
+    assert isinstance(found, Solution), found
+    return found
+
+
+def test_a_method_of_a_configuration_answers_with_what_is_asked_for(tmp_path: Path) -> None:
+    answer = _solved(COLUMNS, tmp_path).arguments["dataset.fields"]
+    assert answer.startswith(f"{METHOD}[")
+    assert kinds(f"{METHOD}64") == {"function", "int"}
+
+
+def test_a_settings_argument_is_found_through_a_call_of_several_lines(tmp_path: Path) -> None:
+    found = _solved(PASSED_ON, tmp_path).arguments
+    assert found["props"] == CONFIG
+    assert found["props.conv_op"] == "nn.Conv2d"
+
+
+def test_what_is_looked_up_anywhere_under_a_name_tells_of_it() -> None:
+    tree = ast.parse("def f(self, props):\n    return props['a'] + self.props['b'] + props[0]\n")
+    assert looked_up(tree) == {"props": {"a", "b"}}
+
+
+def test_columns_are_among_those_that_there_are(tmp_path: Path) -> None:
+    found = _solved(PICKED, tmp_path).arguments
+    assert {found["user_column"], found["item_column"]} <= {"0", "1", "2"}
+    message = "index 64 is out of bounds for dimension 1 with size 3"
+    assert rescaled({"user": "64", "item": "64", "dim": "16"}, message) == [{"user": "0", "item": "1", "dim": "16"}]
+    assert rescaled({"dim": "16"}, message) == []
+
+
+def test_a_layer_may_be_named_by_a_word_although_its_default_is_none(tmp_path: Path) -> None:
+    assert _solved(NAMED, tmp_path).arguments["act"] == "'ReLU'"
+
+
+def test_numbers_are_guessed_by_their_names(tmp_path: Path) -> None:
+    """``num_layers`` is two, not sixty-four, where what another part of a configuration calls so does not do."""
+    namespace = load(HEAD + DEEP, tmp_path)
+    found = solve(namespace["Net"], namespace, HEAD + DEEP, Told(defaults={"num_layers": "(3, 4)"}))
+    assert isinstance(found, Solution), found
+    assert found.arguments["cfg.num_layers"] == "2"
+
+
+def test_trouble_holds_all_lines_of_a_call(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text("def run(wide):\n    return int(\n        wide\n    )\n")
+    space: dict[str, object] = {}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    with pytest.raises(TypeError) as caught:
+        space["run"]([])  # type: ignore[operator]
+    assert Trouble.of(caught.value, program=str(path)).line == "return int( wide )"
+
+
+def test_messages_ask_for_words_and_arrays() -> None:
+    assert wanted("TypeError: attribute name must be string, not 'type'", "")[0] == "'ReLU'"
+    assert wanted("AttributeError: 'int' object has no attribute 'astype'", "")[0].endswith(".numpy()")
+
+
+def test_anchors_are_read_and_what_never_ends_is_not() -> None:
+    told = sections("base: &base\n  rate: 1e-4\n  width: 64\nnet:\n  <<: *base\n  width: 32\n")
+    assert (("rate", "0.0001"), ("width", "32")) in told
+    assert sections("a: &a\n  b: *a\n") == []
+    chain = "".join(f"a{i + 1}: &a{i + 1} [*a{i}]\n" for i in range(300))
+    assert sections(f"a0: &a0 [1]\n{chain}") == []
+
+
+def test_settings_stay_on_the_cpu() -> None:
+    settings = Settings()
+    settings.add({"device": "'cuda:0'", "width": "8", "inner": "{'device': 'cuda'}"})
+    assert settings.together(["device", "width", "inner"]) == {
+        "device": "'cpu'",
+        "width": "8",
+        "inner": "{'device': 'cpu'}",
+    }
+
+
+def test_a_record_is_answered_as_its_tensors(tmp_path: Path) -> None:
+    source = HEAD + ANSWER
+    namespace, found = load(source, tmp_path), _solved(ANSWER, tmp_path)
+    assert found.specs[0].shape[-1] == 6  # type: ignore[union-attr]
+    cut, _ = answered({"source": source, "name": "Net"}, found, namespace)
+    assert "return answer.belief._mean, answer.loss\n" in cut["source"]
+    module, x = load(cut["source"], tmp_path)[cut["name"]](), torch.ones(2, 6)
+    mean, loss = module(x)
+    assert torch.equal(loss, mean.exp())
+
+
+def test_layers_and_strangers_are_no_records() -> None:
+    assert fields_of(torch.nn.Linear(2, 2)) == {}
+    assert fields_of(Path()) == {}
+    assert list(leaves(torch.nn.Linear(2, 2))) == []
