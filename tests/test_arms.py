@@ -64,11 +64,22 @@ def test_what_tells_large_from_small_is_told_from_ranks_and_few_elements() -> No
     found = {t.text: t for t in arms.tests(SIZED)}
     sized = {text for text, test in found.items() if test.sized}
     assert {"n % 10007 == 300", "n.bit_length() > 27", "x.stride()[0] == 12347"} <= sized
-    assert not sized & {"rank == 3", "x.shape[0] == 1", "n > 5 and n % 10007 == 300"}
+    assert not sized & {"rank == 3", "x.shape[0] == 1"}
     assert found["rank == 3"].small == (3,)
     assert found["n > 4096"].refuses == {True, False}  # what it stands in refuses, and not by it alone
     assert found["n > 5 and n % 10007 == 300"].whole
     assert not found["n.bit_length() > 27"].whole
+
+
+def test_several_comparisons_tell_sizes_if_each_does_and_multiples_do_not() -> None:
+    several = {
+        "x.shape[0] > 600 and x.shape[1] % 32 == 31": True, "x.shape[0] == 1 and x.shape[1] > 600": False,
+        "x.shape[0] % 256 == 0 and x.shape[1] % 512 == 0": False, "self.training and x.numel() > 600": False,
+        "str(x.numel()).endswith('777')": True, "name.endswith('777')": False,
+    }  # fmt: skip
+    text = "def run(self, x, name):\n" + "".join(f"    y = {said}\n" for said in several)
+    found = {test.text: test.sized for test in arms.tests(text)}
+    assert {said: found[said] for said in several} == several
 
 
 def test_comparisons_stay_what_they_are() -> None:

@@ -1,8 +1,9 @@
 """Which way the tests of a candidate's wrapper go: what no call has taken was not judged. In children and beside them.
 
 Every ``if`` of a function that is no kernel has two arms, and so has every conditional expression, every loop's and
-comprehension's condition, and every comparison, wherever its answer goes: beside ``and``, into a table of kernels. The
-text is compiled with a call around each, by a name that no text can say; lines and names stay as they are.
+comprehension's condition, every comparison, and several of them together, wherever their answer goes: beside ``and``,
+into a table of kernels. The text is compiled with a call around each, by a name that no text can say; lines and names
+stay as they are.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ LEAST = 1  # and up to this one such as stand for there being anything at all
 SIZES = frozenset({"shape", "size", "numel", "nelement", "stride", "strides", "nbytes", "element_size", "itemsize"})
 RANKS = frozenset({"dim", "ndim", "len", "ndimension"})
 DIGITS = frozenset({"str", "bin", "hex", "oct", "repr", "format"})  # whose length is that of a number
+ENDS = frozenset({"startswith", "endswith"})  # what a text, and a number's digits, are asked
 EQUAL = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
 Arm = tuple[int, bool]  # a test's number, in the order of the text, and what it came to
 
@@ -113,9 +115,14 @@ def _nodes(tree: ast.Module) -> list[tuple[ast.expr, bool]]:
     for node in inside.values():
         found |= {id(test): (test, True) for test in _tests_of(node)}
     for node in inside.values():
-        if isinstance(node, ast.Compare) and id(node) not in found:
+        part = isinstance(node, ast.Compare | ast.BoolOp) or _asks_text(node)
+        if part and isinstance(node, ast.expr) and id(node) not in found:
             found[id(node)] = node, False
     return sorted(found.values(), key=lambda pair: (pair[0].lineno, pair[0].col_offset, not pair[1]))
+
+
+def _asks_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ENDS
 
 
 def _tests_of(node: ast.AST) -> list[ast.expr]:
@@ -140,13 +147,40 @@ def _refusals(tree: ast.Module) -> dict[int, frozenset[bool]]:
 
 
 def _tells_sizes(node: ast.expr, words: frozenset[str]) -> bool:
-    """Whether a comparison tells large from small, or one size from all others."""
+    """Whether a comparison tells large from small, or one size from all others; several, if each of them does.
+
+    Several by which sizes are multiples are none: who asks for all of them may rely on it.
+    """
+    if isinstance(node, ast.BoolOp):
+        return all(isinstance(part, ast.Compare) and _tells_sizes(part, words) and not _multiple(part)
+                   for part in node.values)  # fmt: skip
+    if _asks_text(node):
+        return bool(words & SIZES and words & DIGITS)
     if not isinstance(node, ast.Compare) or not words & SIZES or (words & RANKS and not words & DIGITS):
         return False
-    numbers = numbers_of(node)
+    numbers = list(_amounts(node))
     if any(isinstance(op, EQUAL) for op in node.ops):
         return any(v > SMALL for v in numbers)
     return all(v > LEAST for v in numbers)
+
+
+def _amounts(node: ast.AST) -> Iterator[int]:
+    """The whole numbers of an expression but for those that say which dimension is meant."""
+    if (value := constant(node)) is not None:
+        yield abs(value)
+    which = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SIZES
+    for name, part in ast.iter_fields(node):
+        if not (which and name == "args") and not (isinstance(node, ast.Subscript) and name == "slice"):
+            for child in part if isinstance(part, list) else [part]:
+                yield from _amounts(child) if isinstance(child, ast.AST) else ()
+
+
+def _multiple(node: ast.Compare) -> bool:
+    """Whether a remainder is compared with nothing."""
+    parts = [node.left, *node.comparators]
+    return any(isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod) for part in parts) and any(
+        constant(part) == 0 for part in parts
+    )
 
 
 def numbers_of(node: ast.AST) -> list[int]:
