@@ -14,9 +14,10 @@ from sources.infer.answers import answered
 from sources.infer.check import fields_of, leaves
 from sources.infer.configs import CONFIG, METHOD
 from sources.infer.constructions import Told
+from sources.infer.inputs import Tensor
 from sources.infer.search import Solution, solve
 from sources.infer.trouble import Trouble, kinds, wanted
-from sources.infer.variants import rescaled
+from sources.infer.variants import halved, rescaled
 from sources.probe import load
 from sources.text.documents import sections
 
@@ -83,6 +84,20 @@ class Net(nn.Module):
     def forward(self, x):
         return self.act(self.layer(x))
 """
+WAVE = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv1d(512, 512, 7, padding=3)
+        self.up = nn.ConvTranspose1d(512, 256, 8, 8)
+        self.last = nn.Conv1d(256, 256, 31, padding=15)
+
+    def forward(self, x):
+        x = self.up(self.first(x).tanh()).tanh()
+        for _ in range(9):
+            x = self.last(x).tanh()
+        return x
+"""
 DEEP = """
 class Net(nn.Module):
     def __init__(self, cfg):
@@ -148,6 +163,22 @@ def test_columns_are_among_those_that_there_are(tmp_path: Path) -> None:
     message = "index 64 is out of bounds for dimension 1 with size 3"
     assert rescaled({"user": "64", "item": "64", "dim": "16"}, message) == [{"user": "0", "item": "1", "dim": "16"}]
     assert rescaled({"dim": "16"}, message) == []
+
+
+def test_waves_are_shortened_where_they_are_too_large() -> None:
+    waves = (Tensor((4, 256, 64)),)
+    assert halved(waves) == (Tensor((4, 128, 64)),)
+    assert halved(waves, first=True) == (Tensor((4, 256, 32)),)
+    assert halved((Tensor((4, 256, 64, 64)),), first=True) == (Tensor((4, 256, 32, 32)),)
+
+
+def test_a_wave_of_many_channels_is_found_where_it_may_be_short(tmp_path: Path) -> None:
+    """What is folded by its transposed convolutions is too large unless it starts short."""
+    namespace = load(HEAD + WAVE, tmp_path)
+    found = solve(namespace["Net"], namespace, HEAD + WAVE, operators=60)
+    assert isinstance(found, Solution), found
+    assert found.specs[0].shape[:2] == (1, 512)  # type: ignore[union-attr]
+    assert found.specs[0].shape[2] < 64  # type: ignore[union-attr]
 
 
 def test_a_layer_may_be_named_by_a_word_although_its_default_is_none(tmp_path: Path) -> None:

@@ -279,7 +279,8 @@ class _InputSearch:
 
     def _try(self, specs: Specs) -> bool:
         """One call; whether the search is at its end."""
-        smaller = [s for s in (of_one(specs), halved(specs)) if s not in self.seen]
+        every = dict.fromkeys([of_one(specs), halved(specs), halved(specs, first=True)])
+        smaller = [s for s in every if s not in self.seen]
         progress, result, error = self._call(specs, light=bool(smaller))
         if isinstance(error, TooLongError):
             self.best = _Tried(reason=TOO_LONG, trouble=Trouble(str(error)))

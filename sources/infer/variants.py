@@ -23,10 +23,13 @@ _DEPTH = re.compile(
 )
 
 
-def halved(specs: Specs) -> Specs:
-    """The inputs with all long dimensions but the channels halved; a long first one is a sequence."""
+def halved(specs: Specs, first: bool = False) -> Specs:
+    """The inputs with all long dimensions but the channels halved; a long first one is a sequence.
+
+    Of three dimensions the last are the channels, or, with ``first``, those after the batch: of waves and sequences.
+    """
     for path, t in all_tensors(specs):
-        kept = 1 if len(t.shape) >= 4 else len(t.shape) - 1
+        kept = 1 if len(t.shape) >= (3 if first else 4) else len(t.shape) - 1
         shape = tuple(n // 2 if i != kept and n >= (16 if i else 32) else n for i, n in enumerate(t.shape))
         specs = edited(specs, path, replace(t, shape=shape))
     return specs
