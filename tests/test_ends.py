@@ -30,8 +30,14 @@ def launch(kernel: str, **constants: int) -> dict[str, Any]:
 
 def test_a_block_that_takes_a_row_at_once_is_an_end() -> None:
     assert ends(ROWS, [launch("rows", BLOCK=2048)] * 2).sizes == (2048,)
-    assert not ends(ROWS, [launch("rows", BLOCK=128), launch("rows", BLOCK=256)]), "it follows the size"
+    assert not ends(ROWS, [launch("rows", BLOCK=block) for block in (64, 128, 256)]), "it follows the size"
+    assert ends(ROWS, [launch("rows", BLOCK=block) for block in (64, 2048, 64)]).sizes == (2048,), "it is one of two"
     assert not ends(TILES, [launch("tiles", BLOCK=1024)] * 2), "there are as many of them as are needed"
+
+
+def test_the_largest_block_that_an_autotuner_may_choose_is_an_end() -> None:
+    tuned = "configs = [triton.Config({'BLOCK': b}) for b in (64, 128, 256)]\n"
+    assert ends(tuned + ROWS, [launch("rows", BLOCK=block) for block in (64, 128, 256)]).sizes == (256,)
 
 
 def test_blocks_of_one_kernel_that_another_counts_are_ends_of_elements() -> None:

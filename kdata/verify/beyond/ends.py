@@ -11,7 +11,6 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kdata.verify.beyond.rescaled import LOOPS, has_value, loaded
 from kdata.verify.beyond.thresholds import CAP, LEAST, LEAST_OF
@@ -21,6 +20,7 @@ from kdata.verify.findings import Launch
 
 NEAR, LONGEST = 1 << 12, 1 << 16  # up to where a dimension's size costs little, and may be tried at all
 LARGEST = 1 << 21  # elements that are tried
+FEW = 2  # values that a constant takes that is chosen among so many, whatever a size is
 SPREAD = frozenset({"zeros", "full", "arange", "empty"})  # calls by which a constant says how wide a block is
 TILED = (ast.BinOp, ast.AugAssign)
 Known = Mapping[str, int]
@@ -39,12 +39,12 @@ class Ends:
 
 
 def ends(text: str, launches: Sequence[Launch], wrapper: bool = True) -> Ends:
-    """Of a candidate's text and its launches; ``wrapper``: and what its wrapper and its kernels' tests say.
+    """Of a candidate's text and its launches; ``wrapper``: and what its wrapper and its kernels' tests say, and choose.
 
     The largest that costs little and the largest of all: who answers beyond these has no end at a smaller one.
     """
     tree = ast.parse(text)
-    named, given = _named(tree), _fixed(launches)
+    named, given = _named(tree), _largest_given(launches, _tuned(tree), FEW if wrapper else 1)
     blocks = {value for values in given.values() for value in values.values() if value >= CAP}
     sizes, counts = set[int](), set[int]()
     inside: set[int] = set()
@@ -64,21 +64,34 @@ def ends(text: str, launches: Sequence[Launch], wrapper: bool = True) -> Ends:
 
 def fixed(launches: Sequence[Launch]) -> Iterator[tuple[str, str, int]]:
     """Kernels, their parameters and the whole numbers that these were given as constants, the same at all launches."""
-    given: dict[tuple[str, str], set[Any]] = defaultdict(set)
+    yield from ((kernel, name, max(seen)) for kernel, name, seen in _constants(launches) if len(seen) == 1)
+
+
+def _constants(launches: Sequence[Launch]) -> Iterator[tuple[str, str, set[int]]]:
+    given: dict[tuple[str, str], set[str]] = defaultdict(set)
     for launch in launches:
         for name, argument in launch["arguments"].items():
             given[launch["kernel"], name].add(json.dumps(argument.get("constant")))
     for (kernel, name), seen in given.items():
-        value = json.loads(next(iter(seen)))
-        if len(seen) == 1 and type(value) is int:
-            yield kernel.rpartition(".")[2], name, value
+        values = [json.loads(value) for value in seen]
+        if all(type(value) is int for value in values):
+            yield kernel.rpartition(".")[2], name, set(values)
 
 
-def _fixed(launches: Sequence[Launch]) -> dict[str, dict[str, int]]:
+def _largest_given(launches: Sequence[Launch], tuned: set[str], few: int) -> dict[str, dict[str, int]]:
+    """Of constants that do not follow sizes: that took ``few`` values at most, or were an autotuner's to choose."""
     found: dict[str, dict[str, int]] = defaultdict(dict)
-    for kernel, name, value in fixed(launches):
-        found[kernel][name] = value
+    for kernel, name, seen in _constants(launches):
+        if len(seen) <= few or name in tuned:
+            found[kernel][name] = max(seen)
     return found
+
+
+def _tuned(tree: ast.Module) -> set[str]:
+    """Parameters that configurations of autotuners give."""
+    configs = (n.args[0] for n in ast.walk(tree) if isinstance(n, ast.Call) and _name(n.func) == "Config" and n.args)
+    keys = (key for config in configs if isinstance(config, ast.Dict) for key in config.keys)
+    return {key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
 
 
 def _largest(found: set[int], near: int, most: int) -> tuple[int, ...]:
