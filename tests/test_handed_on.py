@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from sources import mine
+from sources.cut.slicer import Slicer
+from sources.cut.writer import cut
 from sources.hints.guesses import looked_up
 from sources.hints.settings import Settings
 from sources.infer.answers import answered
@@ -20,6 +23,7 @@ from sources.infer.trouble import Trouble, kinds, wanted
 from sources.infer.variants import halved, rescaled
 from sources.probe import load
 from sources.text.documents import sections
+from sources.text.symbols import Package
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\nfrom dataclasses import dataclass\n\n\n"
 COLUMNS = """
@@ -97,6 +101,29 @@ class Net(nn.Module):
         for _ in range(9):
             x = self.last(x).tanh()
         return x
+"""
+SHARE = """
+class Net(nn.Module):
+    def __init__(self, share=0.1):
+        super().__init__()
+        self.share = share
+
+    def forward(self, x, y):
+        loss = (x - y).pow(2).flatten(1).mean(1)
+        return loss.topk(int(len(loss) * self.share))[0].mean()
+"""
+HYDRA = """import torch.nn as nn
+from hydra.utils import instantiate
+
+
+class Net(nn.Module):
+    def __init__(self, cfg, dim):
+        super().__init__()
+        self.encoder = instantiate(cfg.encoder)
+        self.head = nn.Linear(dim, 4)
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
 """
 DEEP = """
 class Net(nn.Module):
@@ -205,7 +232,24 @@ def test_trouble_holds_all_lines_of_a_call(tmp_path: Path) -> None:
 
 def test_messages_ask_for_words_and_arrays() -> None:
     assert wanted("TypeError: attribute name must be string, not 'type'", "")[0] == "'ReLU'"
+    assert wanted('TypeError: arrays to stack must be passed as a "sequence" type such as list', "")[0] == "[32, 64]"
     assert wanted("AttributeError: 'int' object has no attribute 'astype'", "")[0].endswith(".numpy()")
+
+
+def test_a_share_of_a_batch_is_found_in_a_larger_one(tmp_path: Path) -> None:
+    found = _solved(SHARE, tmp_path)
+    assert all(spec.shape[0] >= 10 for spec in found.specs)  # type: ignore[union-attr]
+
+
+def test_what_a_configuration_is_to_instantiate_it_may_hold(tmp_path: Path) -> None:
+    package = Package({"net.py": HYDRA}, mine.replacements())
+    made = cut(Slicer(package), "net.py", "Net")
+    namespace = load(made.source, tmp_path)
+    found = solve(namespace[made.name], namespace, made.source)
+    assert isinstance(found, Solution), found
+    instantiate = namespace["instantiate"]
+    assert isinstance(instantiate({"_target_": torch.nn.Linear, "in_features": 2}, out_features=3), torch.nn.Linear)
+    assert isinstance(instantiate(torch.nn.ReLU), torch.nn.ReLU)
 
 
 def test_anchors_are_read_and_what_never_ends_is_not() -> None:

@@ -13,7 +13,7 @@ from torch import nn
 from sources.hints.guesses import Uses, values
 from sources.infer.failure import NO_TENSOR, Change, Failure
 from sources.infer.input_guesses import flagged, following, part, shaped, takes_any
-from sources.infer.inputs import BATCH, FEATURES, TOKENS, Many, Plain, Spec, Tensor, all_tensors
+from sources.infer.inputs import BATCH, FEATURES, TOKENS, Many, Plain, Spec, Tensor, all_tensors, edited
 from sources.infer.worth import CONSTANT, IGNORES, NOT_FINITE, RANDOM
 
 _NUMBER = re.compile(
@@ -23,6 +23,7 @@ _NUMBER = re.compile(
 _LENGTHS = re.compile(r"(?i)len(gth)?s?$")
 _SIZES = re.compile(r"must match|exceeds dimension size|shape|batch_size|out of bounds|same|equal")
 MAX_LENGTH = 512
+MANY = 32  # of a batch
 _SEVERAL = re.compile(
     r"not subscriptable|not iterable|must be tuple|expected Tensor as element|sequence|cat\(\)|of Tensors|non-iterable"
 )
@@ -121,6 +122,11 @@ def flaws(f: Failure) -> Iterator[Change]:
                 every = replace(f, specs=every).with_tensor(path, replace(t, kind="unit"), 0.0)[1]
                 yield f.with_tensor(path, replace(t, kind="unit"), 0.2)
         yield 0.0, every
+        batch = next((t.shape[0] for _, t in found if t.shape), 0)
+        more = f.specs
+        for path, t in found:  # a share of too few may be none, of which there is no mean
+            more = edited(more, path, t.resized(0, MANY)) if t.shape[:1] == (batch,) else more
+        yield 0.3, more
     elif f.message == CONSTANT:
         for path, t in found:
             yield from (f.with_tensor(path, shaped(f.module, r), 0.5) for r in (3, 4, 2) if r != len(t.shape))
