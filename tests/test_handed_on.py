@@ -19,6 +19,7 @@ from sources.infer.configs import CONFIG, METHOD
 from sources.infer.constructions import Told
 from sources.infer.inputs import Tensor
 from sources.infer.search import Solution, solve
+from sources.infer.suspects import made_of, ranked
 from sources.infer.trouble import Trouble, kinds, wanted
 from sources.infer.variants import halved, rescaled
 from sources.probe import load
@@ -125,6 +126,18 @@ class Net(nn.Module):
     def forward(self, x):
         return self.head(self.encoder(x))
 """
+STAGES = """
+class Net(nn.Module):
+    def __init__(self, previous, number, growth, rate):
+        super().__init__()
+        known = previous.widths
+        i = len(str(known)) * 0
+        self.first = nn.Linear(known[i], known[1])
+        self.last = nn.Linear(known[1], number + growth + rate)
+
+    def forward(self, x):
+        return self.last(self.first(x).tanh())
+"""
 DEEP = """
 class Net(nn.Module):
     def __init__(self, cfg):
@@ -177,6 +190,17 @@ def test_a_settings_argument_is_found_through_a_call_of_several_lines(tmp_path: 
     found = _solved(PASSED_ON, tmp_path).arguments
     assert found["props"] == CONFIG
     assert found["props.conv_op"] == "nn.Conv2d"
+
+
+def test_what_is_made_of_an_argument_tells_of_it(tmp_path: Path) -> None:
+    namespace = load(HEAD + STAGES, tmp_path)
+    kind = namespace["Net"]
+    assert made_of(kind, STAGES)["widths"] == {"self.first", "self.last"}
+    assert made_of(kind, STAGES, inside=True)["widths"] == {"self.first", "self.last", "known", "i"}
+    assert _solved(STAGES, tmp_path).arguments["previous.widths"].startswith("[")
+    trouble = Trouble("TypeError: 'int' object is not subscriptable", near="x = known[0]")
+    arguments = {"previous.widths": "64", "number": "64"}
+    assert ranked(arguments, trouble, made_of(kind, STAGES, inside=True)) == {"previous.widths": 0, "number": 2}
 
 
 def test_what_is_looked_up_anywhere_under_a_name_tells_of_it() -> None:

@@ -92,6 +92,7 @@ class Constructions:
     _reached: int = -1
     _stale: int = 0  # constructions since one came further than all before it
     _attributes: dict[str, set[str]] | None = None  # parameter -> attributes of self that are made from it
+    _made: dict[str, set[str]] | None = None  # the same with variables of the constructor
 
     def __iter__(self) -> Iterator[tuple[Arguments, nn.Module]]:
         parameters = self._parameters()
@@ -272,8 +273,8 @@ class Constructions:
             self._push(cost + 1.0 + 0.1 * i, {n: v for n, v in arguments.items() if n.split(".")[0] != name})
         far = ranked(arguments, trouble, attributes)
         if not attributes:  # while constructing, too, a line may name what an argument was made
-            self._attributes = self._attributes or made_of(self.kind, self.text)
-            made = ranked(arguments, trouble, self._attributes)
+            self._made = self._made or made_of(self.kind, self.text, inside=True)
+            made = ranked(arguments, trouble, self._made)
             far = {name: min(distance, made[name]) for name, distance in far.items()}
         suspects = sorted((n for n in arguments if far[n] < 2 or not attributes), key=far.__getitem__)
         for i, name in enumerate((suspects or list(arguments))[:6]):

@@ -49,10 +49,10 @@ def _is(text: str, value: object) -> bool:
 
 
 def word(name: str, attributes: Mapping[str, set[str]]) -> re.Pattern[str]:
-    """What names a parameter in a line: itself, or an attribute of self that is made from it."""
+    """What names a parameter in a line: itself, or what is made from it."""
     name = name.split(".")[-1]
     made = "|".join(sorted(map(re.escape, attributes.get(name, ()))))
-    return re.compile(rf"\bself\.(?:{made})\b" if made else rf"\b{re.escape(name)}\b")
+    return re.compile(rf"(?<![\w.])(?:{made})\b" if made else rf"\b{re.escape(name)}\b")
 
 
 def _plain(name: str) -> str:
@@ -65,8 +65,8 @@ def _distance(word: re.Pattern[str], near: str, far: str) -> int:
     return 0 if word.search(near) else 1 if word.search(far) else 2
 
 
-def made_of(kind: type, text: str) -> dict[str, set[str]]:
-    """For the names of parameters, the attributes of self whose values are made from them."""
+def made_of(kind: type, text: str, inside: bool = False) -> dict[str, set[str]]:
+    """For the names of parameters, what is made from them: attributes of self, and variables ``inside`` of it."""
     names = {c.__name__ for c in kind.__mro__}
     origins: dict[str, set[str]] = {}  # local name -> names that it is made from
     found: dict[str, set[str]] = {}
@@ -79,9 +79,11 @@ def made_of(kind: type, text: str) -> dict[str, set[str]]:
         for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
             if isinstance(target, ast.Name):
                 origins.setdefault(target.id, set()).update(read)
+                for name in read if inside else ():
+                    found.setdefault(name, set()).add(target.id)
             elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
                 for name in read:
-                    found.setdefault(name, set()).add(target.attr)
+                    found.setdefault(name, set()).add(f"self.{target.attr}")
     return found
 
 
