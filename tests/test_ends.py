@@ -85,7 +85,9 @@ def test_what_a_wrapper_says_is_an_end(said: str, sizes: tuple[int, ...]) -> Non
 
 def test_what_kernels_ask_about_places_is_an_end_and_about_values_is_none() -> None:
     text = TILES.replace("i < n), mask", "(i < n) & (tl.program_id(0) < 300)), mask")
-    assert ends(text, [launch("tiles", BLOCK=1024)]) == Ends((300,), (300 * 1024,))
+    assert ends(text, [launch("tiles", BLOCK=1024)]) == Ends((300,), (301 * 1024,))
+    share = TILES.replace("i < n), mask", "(i < n) & (tl.program_id(0) * 1e-3 < 1.0)), mask")
+    assert ends(share, [launch("tiles", BLOCK=64)]) == Ends((1000,), (64 * 1001,))
     value = TILES.replace("tl.load(x_ptr + i, mask=i < n)", "tl.where(tl.load(x_ptr + i) > 300, 1, 0)")
     assert not ends(value, [launch("tiles", BLOCK=1024)])
 

@@ -33,6 +33,8 @@ def f(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
         ("f[(1,)](x, y, n, BLOCK=1024)", ()),  # a block
         ("y = x.numel() // 1000000", (1000000,)),
         ("if x.numel() > 1 << 40: pass", ()),  # no task is as large
+        ("y = x * (1.0 - min(1, int(x.numel() * 1e-7)))", (10**7,)),
+        ("y = x * 1e-12 + x * 0.125", ()),
         ("if x.numel() > 9 ** 9 ** 9: pass", (9**9,)),
     ],
 )

@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kdata.verify.beyond.rescaled import LOOPS, has_value, loaded
-from kdata.verify.beyond.thresholds import CAP, LEAST, LEAST_OF
+from kdata.verify.beyond.rescaled import LOOPS, VALUES, has_value, loaded
+from kdata.verify.beyond.thresholds import CAP, LEAST, LEAST_OF, reciprocal
 from kdata.verify.candidate.subset import jitted
 from kdata.verify.constants import whole
 from kdata.verify.findings import Launch
@@ -54,7 +54,8 @@ def ends(text: str, launches: Sequence[Launch], wrapper: bool = True) -> Ends:
         at_once = set(_at_once(kernel, known)) | set(_looped(kernel, known))
         asked = set(_asked(kernel, known)) if wrapper else set[int]()
         sizes |= at_once | asked
-        counts |= {value * block for value in at_once | asked for block in blocks}
+        counts |= {value * block for value in at_once for block in blocks}
+        counts |= {(value + 1) * block for value in asked for block in blocks}  # that program, too
     if wrapper:
         least = set(_of_wrapper(tree, inside, named))
         sizes |= least
@@ -171,7 +172,12 @@ def _asked(kernel: ast.FunctionDef, known: Known) -> Iterator[int]:
     values = loaded(kernel)
     for node in ast.walk(kernel):
         least = isinstance(node, ast.Call) and _name(node.func) in LEAST_OF
-        if (least or isinstance(node, ast.Compare)) and not has_value(node, values):
+        if not (least or isinstance(node, ast.Compare)):
+            continue
+        small = [n for part in ast.walk(node) if (n := reciprocal(part)) is not None]
+        if small and not {_name(part) for part in ast.walk(node)} & (values | VALUES):
+            yield from small  # their fractions are no values
+        elif not has_value(node, values):
             parts = node.args if isinstance(node, ast.Call) else (node.left, *node.comparators)  # type: ignore[attr-defined]
             yield from (n for part in parts if (n := _fold(part, known)) is not None)
 

@@ -27,17 +27,29 @@ def thresholds(text: str) -> tuple[int, ...]:
     asked = {_name(part) for part in tests} - {""}
     said = {whole(part) for part in tests} | {value for node in nodes for value in _given(node, asked)}
     said |= {value for node in nodes if (value := whole(node)) is not None and value >= ALWAYS}
+    said |= {reciprocal(node) for node in _outside_kernels(tree)}
     found = sorted(value for value in said if value is not None and LEAST <= value < BEYOND)
     return tuple(found[: MOST // 2] + found[MOST // 2 :][-MOST // 2 :])
 
 
 def branches(text: str) -> bool:
     """Whether what calls the kernels does now one thing, now another."""
-    tree = ast.parse(text)
+    return any(_test(node) is not None or _shifts(node) for node in _outside_kernels(ast.parse(text)))
+
+
+def reciprocal(node: ast.AST) -> int | None:
+    """What a product with a small fraction comes to one at: ``int(n * 1e-7)`` is nothing for all sizes before it."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)):
+        return None
+    factors = [part.value for part in (node.left, node.right) if isinstance(part, ast.Constant)]
+    return next((round(1 / f) for f in factors if type(f) is float and 1 / BEYOND < f <= 1 / LEAST), None)
+
+
+def _outside_kernels(tree: ast.Module) -> Iterator[ast.AST]:
+    """What functions hold that are no kernels."""
     kernels = {id(node) for kernel in jitted(tree) for node in ast.walk(kernel)}
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and id(node) not in kernels]
-    nodes = (node for function in functions for node in ast.walk(function) if id(node) not in kernels)
-    return any(_test(node) is not None or _shifts(node) for node in nodes)
+    yield from (node for function in functions for node in ast.walk(function) if id(node) not in kernels)
 
 
 def caps(text: str) -> bool:
