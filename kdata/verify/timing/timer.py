@@ -1,6 +1,6 @@
 """How fast a candidate is beside its baselines: the protocol. The trusted side, which alone sees both processes.
 
-Protocol 2 (after SOL-ExecBench, KernelBench-Hard, AgentKernelArena and CUDA-L2, see each reason below):
+Protocol 3 (after SOL-ExecBench, KernelBench-Hard, AgentKernelArena and CUDA-L2, see each reason below):
 
 - The GPU is used by nobody else. Baselines (eager, torch.compile, its max-autotune) run in the reference's process, the
   candidate in its own, with the same code around each call.
@@ -14,8 +14,8 @@ Protocol 2 (after SOL-ExecBench, KernelBench-Hard, AgentKernelArena and CUDA-L2,
 - Clocks must agree: what ran on the device, over all streams, with the events; the process's clock with the judge's.
   Which of them the claim rests on: ``kdata.verify.timing.claims``. What clocks cost, and what starting one kernel
   takes, is measured anew in each block, for a machine's load changes.
-- Where the samples do not agree well enough to be confirmed by a rerun, all are taken again after a moment; where they
-  still do not, no speedup is published.
+- Where the samples do not agree well enough to be confirmed by a rerun, as many more are taken, and again after a
+  moment, which a disturbance may not outlive; where all of them still do not, no speedup is published.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from kdata.verify.gpu.full import COMPILING, Full
 from kdata.verify.timing import statistics
 from kdata.verify.timing.claims import CANDIDATE, EAGER, LAUNCH, Claim, Samples, claim, middle
 
-PROTOCOL = "2"
+PROTOCOL = "3"
 PLACES = 2048  # elements looked at in each timed output
 EMPTY = 5  # samples a block without a call: what asking and answering take
 WARM = 0.3  # seconds of calls before the first sample of a program
-PAUSES = (1.0, 5.0)  # seconds before all samples are taken again
+PAUSES = (0.0, 0.0, 1.0, 5.0)  # seconds before as many samples more are taken
 COPIES = re.compile(r"memcpy|memset|copy|fill|arange|cast", re.IGNORECASE)  # what wrappers may leave to torch
 FORGED = 500.0  # microseconds by which the judge's clock may differ from the process's
 NOISE = 20.0  # microseconds of the profiler's
@@ -83,14 +83,15 @@ class Timer:
         self._warm()
         self._kernels = self._profile()
         launches = statistics.launches(self._kernels)
+        self.samples = {name: Samples() for name in self.samples}
         self._measure()
-        found, again = claim(self.samples, self._launch, launches, crowd), 0
-        while not found.firm and again < len(PAUSES):
-            time.sleep(PAUSES[again])
+        found, more = claim(self.samples, self._launch, launches, crowd), 0
+        while not found.firm and more < len(PAUSES):
+            time.sleep(PAUSES[more])
             self._measure()
-            found, again = claim(self.samples, self._launch, launches, crowd), again + 1
-        if again:
-            self._notes.append(f"measured {again + 1} times")
+            found, more = claim(self.samples, self._launch, launches, crowd), more + 1
+        if more:
+            self._notes.append(f"{more + 1} times as many samples as planned")
         return self._timing(found, own, (before, self._card.condition()))
 
     def object_to(self, timing: Timing, own: Container[str]) -> None:
@@ -144,8 +145,7 @@ class Timer:
         return self._full.ask(question, seconds) if name == CANDIDATE else self._full.trust(question, seconds)
 
     def _measure(self) -> None:
-        """Take all samples, anew."""
-        self.samples, self._launch, self._verified = {name: Samples() for name in self.samples}, [], 0
+        """Take as many samples as are planned, beside those that are there."""
         for _ in range(self._plan.blocks):
             self._block()
 
@@ -240,7 +240,7 @@ class Timer:
             PROTOCOL, self._full.admitted["device"]["name"], self._card.driver, "tf32" if self._tf32 else "ieee",
             found.label, found.baseline, ratio.value, ratio.low, ratio.high, found.eager, found.wall.value,
             middle(self.samples[CANDIDATE].gpu), statistics.floor(self._full.admitted, self._tf32),
-            statistics.share(kernels, own), tuple(sorted({k[1] for k in kernels})), self._plan.blocks, self._verified,
+            statistics.share(kernels, own), tuple(sorted({k[1] for k in kernels})), len(self._launch), self._verified,
             condition, (*(s.series(n) for n, s in self.samples.items()), starts), "; ".join(self._notes),
         )  # fmt: skip
 
