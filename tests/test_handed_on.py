@@ -18,6 +18,7 @@ from sources.infer.check import fields_of, leaves
 from sources.infer.configs import CONFIG, METHOD
 from sources.infer.constructions import Told
 from sources.infer.inputs import Tensor
+from sources.infer.runs import Runs, lightened
 from sources.infer.search import Solution, solve
 from sources.infer.suspects import made_of, ranked
 from sources.infer.trouble import Trouble, kinds, wanted
@@ -138,6 +139,15 @@ class Net(nn.Module):
     def forward(self, x):
         return self.last(self.first(x).tanh())
 """
+CHANNELS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(64, 64, 7, padding=3)
+
+    def forward(self, x):
+        return self.conv(x)
+"""
 DEEP = """
 class Net(nn.Module):
     def __init__(self, cfg):
@@ -230,6 +240,15 @@ def test_a_wave_of_many_channels_is_found_where_it_may_be_short(tmp_path: Path) 
     assert isinstance(found, Solution), found
     assert found.specs[0].shape[:2] == (1, 512)  # type: ignore[union-attr]
     assert found.specs[0].shape[2] < 64  # type: ignore[union-attr]
+
+
+def test_waves_are_made_no_longer_than_need_be(tmp_path: Path) -> None:
+    """A solution that is heavier than a task may be gets shorter where the second dimension is the channels."""
+    namespace = load(HEAD + CHANNELS, tmp_path)
+    runs = Runs(namespace["Net"], namespace, operators=1)
+    found = lightened(Solution({}, (Tensor((1, 64, 4096)),)), runs)
+    assert found.specs[0].shape[:2] == (1, 64)  # type: ignore[union-attr]
+    assert found.specs[0].shape[2] < 4096  # type: ignore[union-attr]
 
 
 def test_a_layer_may_be_named_by_a_word_although_its_default_is_none(tmp_path: Path) -> None:

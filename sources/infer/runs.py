@@ -83,8 +83,9 @@ def fitted(solution: Solution, runs: Runs) -> Solution:
         return lightened(solution, runs)
     except UnfitError:
         shallow = Solution(shallower(solution.arguments, defaults_of(runs.kind)), solution.specs)
-        short = Solution(solution.arguments, halved(solution.specs))  # loops over a sequence
-        fewer = next((s for s in (shallow, short) if s != solution and runs(s)), None)
+        # loops over a sequence
+        short = (Solution(solution.arguments, halved(solution.specs, first)) for first in (False, True))
+        fewer = next((s for s in (shallow, *short) if s != solution and runs(s)), None)
         if fewer is None:
             raise
         return fitted(fewer, runs)
@@ -95,7 +96,9 @@ def lightened(solution: Solution, runs: Runs) -> Solution:
     for _ in range(MAX_HALVINGS):
         if not runs.heavy(solution):
             return solution
-        smaller = (Solution(solution.arguments, s) for s in (halved(solution.specs), of_one(solution.specs)))
+        specs = solution.specs
+        every = (halved(specs), halved(specs, first=True), of_one(specs))
+        smaller = (Solution(solution.arguments, s) for s in every)
         fitting = next((s for s in smaller if s != solution and runs.fits(s)), None)
         if fitting is None:
             return solution
