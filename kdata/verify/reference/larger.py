@@ -19,7 +19,7 @@ from kdata.verify.candidate.unfilled import outlined
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.probe import Run
 from kdata.verify.reference.reference import Reference
-from kdata.verify.reference.variants import Values, Variant
+from kdata.verify.reference.variants import Values, Variant, alike
 from kdata.verify.scratch import GIVEN, KEPT
 
 MOST = 24  # sizes
@@ -111,15 +111,18 @@ class Larger(Reference):
 
         So the terms of a layer's products are as many as its own, or its columns, and not both at once.  Likewise names
         of one value where nothing was scaled down, and ends are looked for: an image's height, and not its width.
+        Inputs that are taken to have one shape on purpose keep it.
         """
         scaled = [name for name, value in self._base.items() if self._own.get(name, value) > value]
         if not self._base and (self._ends or self._counts):
             own = list(self._grows.values())
             scaled = [name for name, value in self._grows.items() if own.count(value) > 1]
         groups: list[list[str]] = []
+        together = alike(self.prober, self._base, tuple(sizes(self.source))) if len(scaled) > 1 else {}
         for count in (1, 2):
-            for names in islice(combinations(scaled, count), MOST):
-                new = not set(names) & {name for group in groups for name in group}
+            for chosen in islice(combinations(scaled, count), MOST):
+                names = dict.fromkeys(other for name in chosen for other in together.get(name, (name,)))
+                new = not names.keys() & {name for group in groups for name in group}
                 values = {name: self._own[name] * (1 if self._base else 2) for name in names}
                 if new and self.prober.forward(self._base | values, real=False):
                     groups.append([*names])

@@ -266,11 +266,11 @@ def _axes(prober: Prober, base: Values, found: tuple[Size, ...], together: bool)
     run = prober.forward(base)
     parameters = {s.name for s in found if not _moves(prober, base, s)}
     budget = PROBES
-    alike = _alike(prober, base, found)
+    shaped_alike = alike(prober, base, found)
     for size in found:
         if any(size.name in axis for axis in axes) or size.name in parameters:
             continue
-        for axis in _ties(size, found, base, parameters, alike.get(size.name, ()), together):
+        for axis in _ties(size, found, base, parameters, shaped_alike.get(size.name, ()), together):
             budget -= 1
             if budget < 0:
                 return axes
@@ -285,7 +285,7 @@ def _works(prober: Prober, run: Run | None, base: Values, axis: Axis, value: int
     return other is not None and run is not None and other.shapes != run.shapes
 
 
-def _alike(prober: Prober, base: Values, found: tuple[Size, ...]) -> dict[str, Axis]:
+def alike(prober: Prober, base: Values, found: tuple[Size, ...]) -> dict[str, Axis]:
     """For each literal that is one dimension of one input: the same dimension's of the other inputs of its shape.
 
     Only of ``ALIKE`` inputs and more that are blocks of matrices: queries, keys and values of self-attention, which
