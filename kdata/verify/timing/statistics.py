@@ -11,8 +11,7 @@ import numpy as np
 DRAWS = 2000  # of the bootstrap
 LAUNCH_BOUND = 20.0  # microseconds on the device: below it a user's time is the launch's
 AGREE = 1.5  # ratio up to which two clocks agree
-# Half width of the speedup's interval, as a share of it: the range of five reruns is some twice that.
-STABLE = 0.0125
+STABLE = 0.03  # half width of the speedup's interval, as a share of it
 EXTRAORDINARY = 10.0, 3.0  # speedups over eager and over torch.compile that want a person's look
 FLOOR = 0.9  # of the least time the device could take
 # Floating operations a clock and multiprocessor of the fastest unit that keeps the precision, Hopper and Blackwell's
