@@ -35,6 +35,13 @@ def test_a_block_that_takes_a_row_at_once_is_an_end() -> None:
     assert not ends(TILES, [launch("tiles", BLOCK=1024)] * 2), "there are as many of them as are needed"
 
 
+def test_a_block_that_follows_a_size_up_to_a_number_has_its_end_there() -> None:
+    capped = "def run(n):\n    return min(triton.next_power_of_2(n), 1024), min(n, 500)\n"
+    follows = [launch("rows", BLOCK=block) for block in (64, 128, 256)]
+    assert ends(capped + ROWS, follows, wrapper=False).sizes == (1024,)
+    assert not ends(capped + TILES, [launch("tiles", BLOCK=block) for block in (64, 128, 256)], wrapper=False)
+
+
 def test_the_largest_block_that_an_autotuner_may_choose_is_an_end() -> None:
     tuned = "configs = [triton.Config({'BLOCK': b}) for b in (64, 128, 256)]\n"
     assert ends(tuned + ROWS, [launch("rows", BLOCK=block) for block in (64, 128, 256)]).sizes == (256,)

@@ -1,4 +1,4 @@
-# rejected: wrong at larger sizes at trust [C8 D13]
+# rejected: wrong at larger sizes [C8 D13]
 import torch
 import torch.nn as nn
 import triton

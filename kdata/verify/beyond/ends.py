@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kdata.verify.beyond.rescaled import LOOPS, VALUES, has_value, loaded
+from kdata.verify.beyond.rescaled import LOOPS, ROUNDS, VALUES, has_value, loaded
 from kdata.verify.beyond.thresholds import CAP, LEAST, LEAST_OF, reciprocal
 from kdata.verify.candidate.subset import jitted
 from kdata.verify.constants import whole
@@ -52,6 +52,8 @@ def ends(text: str, launches: Sequence[Launch], wrapper: bool = True) -> Ends:
         inside |= {id(node) for node in ast.walk(kernel)}
         known = named | given.get(kernel.name, {})
         at_once = set(_at_once(kernel, known)) | set(_looped(kernel, known))
+        if any(_fold(width, known) is None for width in _widths(kernel)):
+            at_once |= set(_most_rounded(tree, named))  # it follows a size, up to there
         asked = set(_asked(kernel, known)) if wrapper else set[int]()
         sizes |= at_once | asked
         counts |= {value * block for value in at_once for block in blocks}
@@ -128,6 +130,20 @@ def _fold(node: ast.AST, known: Known) -> int | None:
 
 
 def _at_once(kernel: ast.FunctionDef, known: Known) -> Iterator[int]:
+    """The numbers among ``_widths``."""
+    yield from (n for width in _widths(kernel) if (n := _fold(width, known)) is not None)
+
+
+def _most_rounded(tree: ast.Module, named: Known) -> Iterator[int]:
+    """Up to where the width of a block follows a size: ``min(triton.next_power_of_2(n), 1024)``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and _name(node.func) in LEAST_OF:
+            calls = (part for argument in node.args for part in ast.walk(argument) if isinstance(part, ast.Call))
+            if any(_name(call.func) in ROUNDS for call in calls):
+                yield from (n for argument in node.args if (n := _fold(argument, named)) is not None)
+
+
+def _widths(kernel: ast.FunctionDef) -> Iterator[ast.expr]:
     """Widths of blocks by which no offset and no loop goes on: such a block is all that is seen of a dimension."""
     calls = [n for n in ast.walk(kernel) if isinstance(n, ast.Call)]
     plain = {id(p) for call in calls if _name(call.func) in SPREAD for p in ast.walk(call)}
@@ -136,8 +152,7 @@ def _at_once(kernel: ast.FunctionDef, known: Known) -> Iterator[int]:
     moved = {_key(part) for step in steps for part in _operands(step)}
     for call in calls:
         if _name(call.func) == "arange" and len(call.args) > 1 and _key(call.args[1]) not in moved:
-            width = _fold(call.args[1], known)
-            yield from () if width is None else (width,)
+            yield call.args[1]
 
 
 def _key(part: ast.AST) -> str | int | None:
