@@ -148,6 +148,32 @@ class Net(nn.Module):
     def forward(self, x):
         return self.conv(x)
 """
+KEEPING = """import sys
+
+
+def source_of(kind):
+    kind.source = sys.modules[kind.__module__].__file__
+    return kind
+
+
+def half(function):
+    return lambda *given: function(*given) / 2
+"""
+KEPT = """import keeping
+import torch.nn as nn
+from keeping import half
+
+
+@keeping.source_of
+class Net(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.dim = dim
+
+    @half
+    def forward(self, x):
+        return 2 * x
+"""
 DEEP = """
 class Net(nn.Module):
     def __init__(self, cfg):
@@ -293,6 +319,15 @@ def test_what_a_configuration_is_to_instantiate_it_may_hold(tmp_path: Path) -> N
     instantiate = namespace["instantiate"]
     assert isinstance(instantiate({"_target_": torch.nn.Linear, "in_features": 2}, out_features=3), torch.nn.Linear)
     assert isinstance(instantiate(torch.nn.ReLU), torch.nn.ReLU)
+
+
+def test_a_decorator_that_touches_the_system_is_left_out(tmp_path: Path) -> None:
+    package = Package({"net.py": KEPT, "keeping.py": KEEPING})
+    made = cut(Slicer(package), "net.py", "Net")
+    assert "@keeping.source_of" not in made.source
+    assert "@half" in made.source  # of the package's own, and harmless
+    module = load(made.source, tmp_path)[made.name](4)
+    assert torch.equal(module(torch.ones(2, 4)), torch.ones(2, 4))
 
 
 def test_anchors_are_read_and_what_never_ends_is_not() -> None:

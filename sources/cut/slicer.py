@@ -326,7 +326,14 @@ class Slicer:
         if isinstance(target, Here) and isinstance(self.package, Framework) and self.package.cuts(target):
             return target.name in self.package.noise
         absent = isinstance(target, Missing) and bool(target.name) and target.name not in BUILTINS
-        return is_noise(decorator) or named and absent
+        return is_noise(decorator) or named and (absent or isinstance(target, Here) and self._misuses(target))
+
+    def _misuses(self, key: Here) -> bool:
+        """Whether a function of the package touches the system: None stands for it, which decorates nothing."""
+        file = self.package.file(key.file)
+        found = (how for how in file.bindings[key.name] if isinstance(how, ast.FunctionDef)) if file else iter(())
+        node = next(found, None)
+        return node is not None and bool(harmful(node))
 
     def _imported(self, path: str, name: str) -> bool:
         file = self.package.file(path)
