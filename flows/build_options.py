@@ -29,7 +29,7 @@ class BuildOptions(BaseModel):
         "or separate by commas.",
     )
     out: str = Field("out/kernelbook", description="Folder (or fsspec URL) of the shards, the dataset and the report.")
-    limit: int = Field(81, ge=1, description="At most this many tasks of one source.")
+    limit: int = Field(77, ge=1, description="At most this many tasks of one source.")
     total: int | None = Field(None, ge=1, description="At most this many tasks of all sources, in even shares.")
     languages: list[Literal["triton"]] = Field(["triton"], min_length=1, description="Languages of the kernels.")
     targets: list[str] = Field(
