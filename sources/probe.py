@@ -318,4 +318,4 @@ def load(source: str, scratch: Path) -> dict[str, Any]:
     exec(compile(source, str(path), "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - in the sandbox
     given = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "functools": functools,
              "SimpleNamespace": types.SimpleNamespace}  # fmt: skip
-    return given | module.__dict__
+    return given | module.__dict__ | {"__file__": str(path)}  # a cut may say that there is none

@@ -23,7 +23,7 @@ from sources.infer.search import Solution, solve
 from sources.infer.suspects import made_of, ranked
 from sources.infer.trouble import Trouble, kinds, wanted
 from sources.infer.variants import halved, rescaled
-from sources.probe import load
+from sources.probe import infer, load
 from sources.text.documents import sections
 from sources.text.symbols import Package
 
@@ -328,6 +328,12 @@ def test_a_decorator_that_touches_the_system_is_left_out(tmp_path: Path) -> None
     assert "@half" in made.source  # of the package's own, and harmless
     module = load(made.source, tmp_path)[made.name](4)
     assert torch.equal(module(torch.ones(2, 4)), torch.ones(2, 4))
+
+
+def test_a_text_that_says_where_it_stands_is_found_again(tmp_path: Path) -> None:
+    text = HEAD + "__file__ = None\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x.exp() * x\n"
+    cut = {"source": text, "name": "Net", "lacks": [], "told": {"sites": [], "defaults": {}}}
+    assert infer(cut, 60, tmp_path)["reason"] == ""
 
 
 def test_anchors_are_read_and_what_never_ends_is_not() -> None:
