@@ -114,3 +114,8 @@ def test_the_largest_that_costs_little_and_the_largest_of_all_are_tried() -> Non
 )  # fmt: skip
 def test_numbers_in_strings_are_numbers(said: str, value: int | None) -> None:
     assert whole(ast.parse(said, mode="eval").body) == value
+
+
+def test_a_loop_of_more_rounds_than_a_word_holds_is_no_end() -> None:
+    endless = ROWS.replace("    i =", f"    for j in range({1 << 80}):\n        pass\n    i =", 1)
+    assert ends(endless, [launch("rows", BLOCK=64)] * 2, wrapper=False).sizes == (64,)

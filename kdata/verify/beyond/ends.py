@@ -175,7 +175,8 @@ def _looped(kernel: ast.FunctionDef, known: Known) -> Iterator[int]:
         numbers = [n for n in given if n is not None]
         if _name(loop.iter.func) not in LOOPS or not numbers or len(numbers) < len(given):  # type: ignore[attr-defined]
             continue
-        rounds = len(range(*numbers[:3])) if len(numbers) < 3 or numbers[2] else 0
+        span = range(*numbers[:3]) if len(numbers) < 3 or numbers[2] else range(0)
+        rounds = (span[-1] - span.start) // span.step + 1 if span else 0  # whose len() may be no word
         yield max(numbers[:2])
         parts = [n for n in ast.walk(loop) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mult)]
         widths = {_fold(part, known) for step in parts for part in (step.left, step.right)}
