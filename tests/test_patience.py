@@ -25,5 +25,7 @@ def test_as_long_as_there_is_time(patience: float, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(whole, "_entirely", noted)
     monkeypatch.setattr(whole, "PATIENCE", patience)
-    assert judge_files(KERNEL, KERNEL, Options(targets=(), level="trust")).verdict == "verified"
+    receipt = judge_files(KERNEL, KERNEL, Options(targets=(), level="trust"))
+    assert receipt.verdict == "verified"
     assert bool(asked) == bool(patience)
+    assert any(check.name == whole.ALL for check in receipt.checks) != bool(patience), "a look left out is told"

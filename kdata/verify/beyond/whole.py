@@ -24,6 +24,7 @@ from kdata.verify.trial import Expected, nature, span_of
 GROSS = 30.0  # times what is allowed: the measure is eager's own answer, and nothing says how well-conditioned that is
 OWN = "the task's own sizes"
 CHECK, BEYOND = "holds at its own sizes", "holds beyond its own sizes"
+ALL = "holds with all of its programs"
 MANY, LEAST = 200, 0.7  # programs of a larger sample, and the share of an answer that all of them must write
 ENTIRE = 2048  # programs of all launches up to which they are all run
 PROGRAMS, FEW = 12, 2  # of a launch that gives the answer alone, and of one whose answer is not looked at
@@ -91,14 +92,14 @@ def _holds(
     if own:  # beyond its own sizes a wrapper may refuse
         _genuine(report)
     detail = _wrong(expected, number, report, _returned(answer))
-    if not detail and variant["kind"] != "grown" and _covered(report, _returned(answer)) < LEAST:
-        detail = _missing(expected, number, run)
-    if not detail and _too_few(expected, number, report, _returned(answer)):
-        detail = _too_few_of_many(expected, number, run)
+    detail = detail or _left_out(expected, number, answer, run, may_be_thin=variant["kind"] == "grown")
     told = _partly(report)
-    if not detail and _untold(report, found, thorough) and _estimated(answer) <= PATIENCE:
-        wrong = _entirely(expected, number, run)
-        told, detail = told or wrong is not None, wrong or ""
+    if not detail and _untold(report, found, thorough):
+        if _estimated(answer) <= PATIENCE:
+            wrong = _entirely(expected, number, run)
+            told, detail = told or wrong is not None, wrong or ""
+        else:
+            found.check(ALL, False, "not seen: some of them take too long")
     found.check(CHECK if own else BEYOND, not detail, detail)
     if detail:
         raise RejectedError(reasons.WRONG_LARGE, f"at {variant['sizes'] or OWN}: {detail}")
@@ -114,19 +115,28 @@ def _covered(report: dict[str, Any], returned: Tensors) -> float:
     return min((float((m != 0).mean()) * programs / report["programs"] for m in masks if m.size), default=1.0)
 
 
-def _missing(expected: Expected, number: int, run: Run) -> str:
-    """What share of the answer no program writes, by a larger sample; "" where it is whole."""
+def _left_out(expected: Expected, number: int, answer: Answer, run: Run, may_be_thin: bool) -> str:
+    """What of the answer no program writes, where those that ran let one think so and a larger sample shows it."""
+    report, returned = answer.value["trials"][0], _returned(answer)
+    thin = not may_be_thin and _covered(report, returned) < LEAST
+    if not (thin or _too_few(expected, number, report, returned)):
+        return ""
+    if (many := _ran_again(expected, number, run, MANY)) is None:
+        return ""
+    report, returned = many.value["trials"][0], _returned(many)
+    share = _covered(report, returned) if thin else 1.0
+    if share < LEAST and not (_programs(report) <= ENTIRE and _right(expected, number, run)):
+        return f"{share:.0%} of the answer is written"  # and the rest is not zeros that torch made
+    return _too_few(expected, number, report, returned)
+
+
+def _ran_again(expected: Expected, number: int, run: Run, programs: int) -> Answer | None:
+    """One trial with so many programs of each launch; None where that cannot be had."""
     try:
-        answer = run(expected, [number], MANY)
+        answer = run(expected, [number], programs)
     except JobError:
-        return ""
-    if "failed" in answer.value:
-        return ""
-    report = answer.value["trials"][0]
-    share = _covered(report, _returned(answer))
-    if share >= LEAST or (_programs(report) <= ENTIRE and _right(expected, number, run)):
-        return ""  # the rest may be zeros that torch made, and the whole of it a copy
-    return f"{share:.0%} of the answer is written"
+        return None
+    return None if "failed" in answer.value else answer
 
 
 def _too_few(expected: Expected, number: int, report: dict[str, Any], returned: Tensors) -> str:
@@ -146,24 +156,9 @@ def _too_few(expected: Expected, number: int, report: dict[str, Any], returned: 
     return f"{there} of {needed} elements are written" if there < needed else ""
 
 
-def _too_few_of_many(expected: Expected, number: int, run: Run) -> str:
-    """As ``_too_few``, by a larger sample."""
-    try:
-        answer = run(expected, [number], MANY)
-    except JobError:
-        return ""
-    if "failed" in answer.value:
-        return ""
-    return _too_few(expected, number, answer.value["trials"][0], _returned(answer))
-
-
 def _right(expected: Expected, number: int, run: Run) -> bool:
     """Whether the answer of all programs can be had, and is right."""
-    try:
-        answer = run(expected, [number], 0)
-    except JobError:
-        return False
-    if "failed" in answer.value:
+    if (answer := _ran_again(expected, number, run, 0)) is None:
         return False
     report = answer.value["trials"][0]
     return _ran(report) and not _wrong(expected, number, report, _returned(answer), entire=True)
