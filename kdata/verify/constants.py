@@ -1,4 +1,4 @@
-"""What constant expressions of a text come to, also where their numbers stand in strings: ``int("2048")``."""
+"""What expressions of a text name, and what constant ones come to, also in strings: ``int("2048")``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ FOLDED: dict[type[ast.operator], Callable[[int, int], int]] = {
 }  # fmt: skip
 GROWING = (ast.LShift, ast.Pow)
 BITS = 62
+
+
+def name_of(node: ast.AST) -> str:
+    """A name, or an attribute's without what it is one of; "" of anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def whole(node: ast.AST) -> int | None:
@@ -40,13 +47,14 @@ def _called(node: ast.Call) -> int | None:
     if name == "len" and isinstance(given, ast.List | ast.Tuple):
         return len(given.elts)
     if not (isinstance(given, ast.Constant) and isinstance(given.value, str | bytes)):
-        return whole(given) if name not in ("len", "ord") else None
+        number = whole(given) if name not in ("len", "ord") else None
+        return abs(number) if number is not None and name == "abs" else number
     if name == "len":
         return len(given.value)
     if name == "ord":
         return ord(given.value) if len(given.value) == 1 else None
     try:
-        number = float(given.value) if name in ("int", "float") and len(given.value) <= BITS else None
+        value = float(given.value) if name in ("int", "float") and len(given.value) <= BITS else None
     except ValueError:  # it is no number
         return None
-    return int(number) if number is not None and abs(number) < 1 << BITS and number.is_integer() else None
+    return int(value) if value is not None and abs(value) < 1 << BITS and value.is_integer() else None

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from kdata.verify.beyond.rescaled import LOOPS, ROUNDS, VALUES, has_value, loaded
 from kdata.verify.beyond.thresholds import CAP, LEAST, LEAST_OF, reciprocal
 from kdata.verify.candidate.subset import jitted
-from kdata.verify.constants import whole
+from kdata.verify.constants import name_of, whole
 from kdata.verify.findings import Launch
 
 NEAR, LONGEST = 1 << 12, 1 << 16  # up to where a dimension's size costs little, and may be tried at all
@@ -92,7 +92,7 @@ def _largest_given(launches: Sequence[Launch], tuned: set[str], few: int) -> dic
 
 def _tuned(tree: ast.Module) -> set[str]:
     """Parameters that configurations of autotuners give."""
-    configs = (n.args[0] for n in ast.walk(tree) if isinstance(n, ast.Call) and _name(n.func) == "Config" and n.args)
+    configs = (n.args[0] for n in ast.walk(tree) if isinstance(n, ast.Call) and name_of(n.func) == "Config" and n.args)
     keys = (key for config in configs if isinstance(config, ast.Dict) for key in config.keys)
     return {key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
 
@@ -112,7 +112,7 @@ def _named(tree: ast.Module) -> dict[str, int]:
                 pairs = zip(target.elts, node.value.elts, strict=False) if both else [(target, node.value)]  # type: ignore[attr-defined]
                 for name, value in pairs:
                     plain = whole(_unwrapped(value)) if not isinstance(node, ast.AugAssign) else None
-                    bound[_name(name)].add(plain)
+                    bound[name_of(name)].add(plain)
     parameters = {a.arg for n in ast.walk(tree) if isinstance(n, ast.arguments)
                   for a in (*n.posonlyargs, *n.args, *n.kwonlyargs)}  # fmt: skip
     single = ((name, next(iter(values))) for name, values in bound.items() if len(values) == 1)
@@ -120,12 +120,12 @@ def _named(tree: ast.Module) -> dict[str, int]:
 
 
 def _unwrapped(value: ast.expr) -> ast.expr:
-    constexpr = isinstance(value, ast.Call) and _name(value.func) == "constexpr" and value.args
+    constexpr = isinstance(value, ast.Call) and name_of(value.func) == "constexpr" and value.args
     return value.args[0] if constexpr else value  # type: ignore[attr-defined]  # it is a call
 
 
 def _fold(node: ast.AST, known: Known) -> int | None:
-    found = known.get(_name(node)) if isinstance(node, ast.Name | ast.Attribute) else None
+    found = known.get(name_of(node)) if isinstance(node, ast.Name | ast.Attribute) else None
     return whole(node) if found is None else found
 
 
@@ -137,26 +137,26 @@ def _at_once(kernel: ast.FunctionDef, known: Known) -> Iterator[int]:
 def _most_rounded(tree: ast.Module, named: Known) -> Iterator[int]:
     """Up to where the width of a block follows a size: ``min(triton.next_power_of_2(n), 1024)``."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _name(node.func) in LEAST_OF:
+        if isinstance(node, ast.Call) and name_of(node.func) in LEAST_OF:
             calls = (part for argument in node.args for part in ast.walk(argument) if isinstance(part, ast.Call))
-            if any(_name(call.func) in ROUNDS for call in calls):
+            if any(name_of(call.func) in ROUNDS for call in calls):
                 yield from (n for argument in node.args if (n := _fold(argument, named)) is not None)
 
 
 def _widths(kernel: ast.FunctionDef) -> Iterator[ast.expr]:
     """Widths of blocks by which no offset and no loop goes on: such a block is all that is seen of a dimension."""
     calls = [n for n in ast.walk(kernel) if isinstance(n, ast.Call)]
-    plain = {id(p) for call in calls if _name(call.func) in SPREAD for p in ast.walk(call)}
+    plain = {id(p) for call in calls if name_of(call.func) in SPREAD for p in ast.walk(call)}
     steps: list[ast.AST] = [n for n in ast.walk(kernel) if isinstance(n, TILED) and id(n) not in plain]
-    steps += [call for call in calls if _name(call.func) in LOOPS - {"arange"}]
+    steps += [call for call in calls if name_of(call.func) in LOOPS - {"arange"}]
     moved = {_key(part) for step in steps for part in _operands(step)}
     for call in calls:
-        if _name(call.func) == "arange" and len(call.args) > 1 and _key(call.args[1]) not in moved:
+        if name_of(call.func) == "arange" and len(call.args) > 1 and _key(call.args[1]) not in moved:
             yield call.args[1]
 
 
 def _key(part: ast.AST) -> str | int | None:
-    return _name(part) or whole(part)
+    return name_of(part) or whole(part)
 
 
 def _operands(step: ast.AST) -> Iterator[ast.AST]:
@@ -173,7 +173,7 @@ def _looped(kernel: ast.FunctionDef, known: Known) -> Iterator[int]:
     for loop in (n for n in ast.walk(kernel) if isinstance(n, ast.For) and isinstance(n.iter, ast.Call)):
         given = [_fold(argument, known) for argument in loop.iter.args]  # type: ignore[attr-defined]  # it is a call
         numbers = [n for n in given if n is not None]
-        if _name(loop.iter.func) not in LOOPS or not numbers or len(numbers) < len(given):  # type: ignore[attr-defined]
+        if name_of(loop.iter.func) not in LOOPS or not numbers or len(numbers) < len(given):  # type: ignore[attr-defined]
             continue
         span = range(*numbers[:3]) if len(numbers) < 3 or numbers[2] else range(0)
         rounds = (span[-1] - span.start) // span.step + 1 if span else 0  # whose len() may be no word
@@ -187,11 +187,11 @@ def _asked(kernel: ast.FunctionDef, known: Known) -> Iterator[int]:
     """What a kernel compares with, or takes the least of, and what is beside it was not loaded."""
     values = loaded(kernel)
     for node in ast.walk(kernel):
-        least = isinstance(node, ast.Call) and _name(node.func) in LEAST_OF
+        least = isinstance(node, ast.Call) and name_of(node.func) in LEAST_OF
         if not (least or isinstance(node, ast.Compare)):
             continue
         small = [n for part in ast.walk(node) if (n := reciprocal(part)) is not None]
-        if small and not {_name(part) for part in ast.walk(node)} & (values | VALUES):
+        if small and not {name_of(part) for part in ast.walk(node)} & (values | VALUES):
             yield from small  # their fractions are no values
         elif not has_value(node, values):
             parts = node.args if isinstance(node, ast.Call) else (node.left, *node.comparators)  # type: ignore[attr-defined]
@@ -203,7 +203,7 @@ def _of_wrapper(tree: ast.Module, inside: set[int], named: Known) -> Iterator[in
     functions = (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and id(n) not in inside)
     nodes = {id(n): n for function in functions for n in ast.walk(function) if id(n) not in inside}
     for node in nodes.values():
-        if isinstance(node, ast.Call) and _name(node.func) in LEAST_OF:
+        if isinstance(node, ast.Call) and name_of(node.func) in LEAST_OF:
             found = [_fold(argument, named) for argument in node.args]
             yield from (n for n in found if n is not None and None in found)
         elif isinstance(node, ast.Slice):
@@ -218,9 +218,3 @@ def _of_wrapper(tree: ast.Module, inside: set[int], named: Known) -> Iterator[in
 def _up(node: ast.BinOp, divisor: int) -> bool:
     """Whether it is a quotient rounded up: ``(n + 255) // 256``."""
     return any(whole(part) in (divisor - 1, divisor) for part in ast.walk(node.left))
-
-
-def _name(node: ast.AST) -> str:
-    if isinstance(node, ast.Name):
-        return node.id
-    return node.attr if isinstance(node, ast.Attribute) else ""

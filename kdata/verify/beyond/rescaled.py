@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from kdata.task import INIT_INPUTS, INPUTS
 from kdata.verify.candidate.subset import jitted
-from kdata.verify.constants import whole
+from kdata.verify.constants import name_of, whole
 
 LEAST = 512  # smaller ones lie among the sizes at which every candidate is judged
 BESIDE = 3  # from here on numbers in one expression with such a one are of its kind
@@ -116,10 +116,10 @@ def _contexts(node: ast.AST) -> Iterator[tuple[ast.AST, bool]]:
     if isinstance(node, ast.Compare) or (isinstance(node, ast.BinOp) and isinstance(node.op, DIVIDING)):
         if whole(node) is None:
             yield node, True
-    elif isinstance(node, ast.Call) and _name(node.func) in LEAST_OF:
-        if not any(_name(n.func) in ROUNDS for n in ast.walk(node) if isinstance(n, ast.Call)):
+    elif isinstance(node, ast.Call) and name_of(node.func) in LEAST_OF:
+        if not any(name_of(n.func) in ROUNDS for n in ast.walk(node) if isinstance(n, ast.Call)):
             yield node, True
-    elif isinstance(node, ast.Call) and _name(node.func) in LOOPS - {"arange"}:
+    elif isinstance(node, ast.Call) and name_of(node.func) in LOOPS - {"arange"}:
         yield from ((end, True) for end in node.args[:2])
     elif isinstance(node, ast.Slice):
         yield from ((end, True) for end in (node.lower, node.upper) if end is not None)
@@ -159,13 +159,7 @@ def _equal(part: ast.AST) -> bool:
 
 
 def _names(part: ast.AST) -> set[str]:
-    return {_name(n) for n in ast.walk(part) if isinstance(n, ast.Name | ast.Attribute)} - {""}
-
-
-def _name(node: ast.AST) -> str:
-    if isinstance(node, ast.Name):
-        return node.id
-    return node.attr if isinstance(node, ast.Attribute) else ""
+    return {name_of(n) for n in ast.walk(part) if isinstance(n, ast.Name | ast.Attribute)} - {""}
 
 
 def _parameters(tree: ast.Module) -> dict[str, list[list[str]]]:
@@ -185,18 +179,18 @@ def _given(node: ast.AST, parameters: dict[str, list[list[str]]]) -> Iterator[tu
         yield from ((name.arg, value) for name, value in pairs if value is not None)
     elif isinstance(node, ast.Call):
         yield from ((k.arg, k.value) for k in node.keywords if k.arg)
-        called = _name(node.func.value if isinstance(node.func, ast.Subscript) else node.func)
+        called = name_of(node.func.value if isinstance(node.func, ast.Subscript) else node.func)
         for names in parameters.get(called, ()):
             yield from zip(names, node.args, strict=False)
     elif isinstance(node, ast.AnnAssign | ast.NamedExpr | ast.Assign) and node.value is not None:
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             value = node.value
-            if isinstance(value, ast.Call) and _name(value.func) == "constexpr" and value.args:
+            if isinstance(value, ast.Call) and name_of(value.func) == "constexpr" and value.args:
                 value = value.args[0]
             if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-                yield from ((_name(t), v) for t, v in zip(target.elts, value.elts, strict=False))
+                yield from ((name_of(t), v) for t, v in zip(target.elts, value.elts, strict=False))
             else:
-                yield _name(target), value
+                yield name_of(target), value
 
 
 def loaded(kernel: ast.FunctionDef) -> set[str]:
@@ -216,7 +210,7 @@ def loaded(kernel: ast.FunctionDef) -> set[str]:
 def has_value(part: ast.AST, names: set[str]) -> bool:
     """Whether an expression of a kernel has to do with what was loaded, given the names that do."""
     for node in ast.walk(part):
-        if isinstance(node, ast.Call) and _name(node.func) in VALUES:
+        if isinstance(node, ast.Call) and name_of(node.func) in VALUES:
             return True
         if isinstance(node, ast.Name) and node.id in names:
             return True

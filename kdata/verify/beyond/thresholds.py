@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from kdata.verify.candidate.subset import jitted
-from kdata.verify.constants import whole
+from kdata.verify.constants import name_of, whole
 
 LEAST = 512  # smaller ones lie among the sizes at which every candidate is judged
 ALWAYS = 1 << 15  # from here on a number is no block's size: it counts wherever it stands
@@ -24,7 +24,7 @@ def thresholds(text: str) -> tuple[int, ...]:
     tree = ast.parse(text)
     nodes = list(ast.walk(tree))
     tests = [part for test in map(_test, nodes) if test is not None for part in ast.walk(test)]
-    asked = {_name(part) for part in tests} - {""}
+    asked = {name_of(part) for part in tests} - {""}
     said = {whole(part) for part in tests} | {value for node in nodes for value in _given(node, asked)}
     said |= {value for node in nodes if (value := whole(node)) is not None and value >= ALWAYS}
     said |= {reciprocal(node) for node in _outside_kernels(tree)}
@@ -60,7 +60,7 @@ def caps(text: str) -> bool:
 def _caps(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         plain = [whole(argument) for argument in node.args]
-        return _name(node.func) in LEAST_OF and None in plain and any(v is not None and v >= CAP for v in plain)
+        return name_of(node.func) in LEAST_OF and None in plain and any(v is not None and v >= CAP for v in plain)
     if isinstance(node, ast.Slice):
         ends = [whole(end) for end in (node.lower, node.upper) if end is not None]
         return any(v is not None and abs(v) >= CAP for v in ends)
@@ -101,12 +101,6 @@ def _shifts(node: ast.AST) -> bool:
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.RShift)
 
 
-def _name(node: ast.AST) -> str:
-    if isinstance(node, ast.Name):
-        return node.id
-    return node.attr if isinstance(node, ast.Attribute) else ""
-
-
 def _given(node: ast.AST, asked: set[str]) -> Iterator[int | None]:
     """What names of ``asked`` are bound to here."""
     if isinstance(node, ast.arguments):
@@ -125,6 +119,6 @@ def _bound(target: ast.expr, value: ast.expr, asked: set[str]) -> Iterator[int |
     if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
         for part, given in zip(target.elts, value.elts, strict=False):
             yield from _bound(part, given, asked)
-    elif _name(target) in asked:
+    elif name_of(target) in asked:
         tables = ast.Tuple | ast.List | ast.Dict | ast.Set
         yield from map(whole, ast.iter_child_nodes(value)) if isinstance(value, tables) else [whole(value)]
