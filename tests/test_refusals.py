@@ -10,7 +10,7 @@ from kdata.record import Receipt, Trial
 from kdata.verify import reasons
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
-from kdata.verify.refusals import CHECK, refuses_unequal
+from kdata.verify.refusals import EQUAL, refuses_unequal
 
 SQUARE = "def get_inputs():\n    return [torch.randn(96, 96)]\n"
 OBLONG = SQUARE.replace("96, 96", "96, 95")
@@ -42,5 +42,5 @@ def test_who_raises_at_other_sizes_refuses_and_who_answers_wrongly_does_not(
 def test_a_receipt_says_where_equal_sizes_were_not_taken_apart() -> None:
     found = judge_files(GOOD, GOOD, Options(targets=()))
     assert found.verdict == "verified"
-    assert next(check.name for check in found.checks if not check.passed) == CHECK
+    assert next(check.name for check in found.checks if not check.passed) == EQUAL
     assert "float32[67, 67], float32[67, 67]" in {trial.shapes for trial in found.trials}

@@ -6,7 +6,6 @@ which is compared here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,6 @@ from kdata.verify import languages, reasons, receipts, witness
 from kdata.verify.beyond import aside, beyond, unseen, whole, within
 from kdata.verify.candidate.source import (
     asks_how,
-    describes,
     integers,
     landmarks,
     object_to,
@@ -37,17 +35,14 @@ from kdata.verify.gpu.judge import Seat
 from kdata.verify.lifting import lifted
 from kdata.verify.options import INTERPRETED, WHOLE, Options
 from kdata.verify.reference import breadth
-from kdata.verify.refusals import CHECK as EQUAL
-from kdata.verify.refusals import refuses_unequal
+from kdata.verify.refusals import DESCRIPTOR_STEP, EQUAL, refuses_odd_rows, refuses_unequal
 from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
 from kdata.verify.trial import Expected, compare
 
 Rule = Callable[[Task, Candidate, Options], Receipt]
 BRIEF = 8.0  # seconds of a call at larger sizes, at trust four times that: what takes longer is not seen
 BLOCKS = 1024  # integers up to this one are block sizes as often as not
-DESCRIBED = re.compile(r"raises: .*(16.bytes?\b|align)", re.IGNORECASE)  # what descriptors and their callers say
 THRIFT = 8  # by which sizes cost less at the second attempt
-DESCRIPTOR_STEP = 8  # elements whose bytes are a multiple of 16, in two bytes and more
 CRASHES = {"timeout": reasons.TIMEOUT, "memory": reasons.MEMORY}
 
 
@@ -73,10 +68,9 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
         return receipt
     if refuses_unequal(receipt, task.source):
         return _judged(task, candidate, options, together=True)
-    if not describes(candidate.source):
-        return receipt
-    told = options.device == "cuda" or DESCRIBED.search(receipt.detail)
-    return _judged(task, candidate, options, DESCRIPTOR_STEP) if told else receipt
+    if refuses_odd_rows(receipt, candidate.source, options):
+        return _judged(task, candidate, options, DESCRIPTOR_STEP)
+    return receipt
 
 
 def _judged(

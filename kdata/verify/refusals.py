@@ -7,8 +7,12 @@ import re
 from kdata.record import Receipt
 from kdata.task import INPUTS, sizes
 from kdata.verify import reasons
+from kdata.verify.candidate.source import describes
+from kdata.verify.options import Options
 
-CHECK = "takes sizes apart that stand as equal ones"
+EQUAL = "takes sizes apart that stand as equal ones"
+DESCRIPTOR_STEP = 8  # elements whose bytes are a multiple of 16, in two bytes and more
+DESCRIBED = re.compile(r"raises: .*(16.bytes?\b|align)", re.IGNORECASE)  # what descriptors and their callers say
 RAISED = re.compile(r"\w*(Error|Exception)\b")  # of what a trial that raised tells
 
 
@@ -23,3 +27,8 @@ def refuses_unequal(receipt: Receipt, source: str) -> bool:
         return False
     values = [size.value for size in sizes(source) if size.name.startswith(INPUTS) and size.value > 1]
     return len(set(values)) < len(values)
+
+
+def refuses_odd_rows(receipt: Receipt, text: str, options: Options) -> bool:
+    """Whether it calls for tensor descriptors, of rows that none can describe: a GPU reads something else there."""
+    return describes(text) and bool(options.device == "cuda" or DESCRIBED.search(receipt.detail))
