@@ -91,8 +91,6 @@ class Constructions:
     _records: list[str] | None = None  # lists of the program's own records
     _reached: int = -1
     _stale: int = 0  # constructions since one came further than all before it
-    _attributes: dict[str, set[str]] | None = None  # parameter -> attributes of self that are made from it
-    _made: dict[str, set[str]] | None = None  # the same with variables of the constructor
 
     def __iter__(self) -> Iterator[tuple[Arguments, nn.Module]]:
         parameters = self._parameters()
@@ -158,9 +156,7 @@ class Constructions:
 
     def blame(self, arguments: Arguments, trouble: Trouble) -> None:
         """The module of these arguments did not run: those that made what the failing line uses are to be others."""
-        if self._attributes is None:
-            self._attributes = made_of(self.kind, self.text)
-        self._mend(FIRST - 0.9, arguments, trouble, self._parameters(), self._attributes)
+        self._mend(FIRST - 0.9, arguments, trouble, self._parameters(), made_of(self.kind, self.text))
 
     def _parameters(self) -> list[inspect.Parameter]:
         """Parameters that can be given by name, those that ``**kwargs`` passes on to a base class included."""
@@ -273,8 +269,7 @@ class Constructions:
             self._push(cost + 1.0 + 0.1 * i, {n: v for n, v in arguments.items() if n.split(".")[0] != name})
         far = ranked(arguments, trouble, attributes)
         if not attributes:  # while constructing, too, a line may name what an argument was made
-            self._made = self._made or made_of(self.kind, self.text, inside=True)
-            made = ranked(arguments, trouble, self._made)
+            made = ranked(arguments, trouble, made_of(self.kind, self.text, inside=True))
             far = {name: min(distance, made[name]) for name, distance in far.items()}
         suspects = sorted((n for n in arguments if far[n] < 2 or not attributes), key=far.__getitem__)
         for i, name in enumerate((suspects or list(arguments))[:6]):

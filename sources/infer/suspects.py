@@ -6,6 +6,7 @@ import ast
 import re
 import traceback
 from collections.abc import Mapping
+from functools import lru_cache
 
 from sources.hints.demands import Demand
 from sources.infer.trouble import Trouble, kinds
@@ -67,7 +68,11 @@ def _distance(word: re.Pattern[str], near: str, far: str) -> int:
 
 def made_of(kind: type, text: str, inside: bool = False) -> dict[str, set[str]]:
     """For the names of parameters, what is made from them: attributes of self, and variables ``inside`` of it."""
-    names = {c.__name__ for c in kind.__mro__}
+    return _made_of(frozenset(c.__name__ for c in kind.__mro__), text, inside)
+
+
+@lru_cache(maxsize=4)  # of one class at a time
+def _made_of(names: frozenset[str], text: str, inside: bool) -> dict[str, set[str]]:
     origins: dict[str, set[str]] = {}  # local name -> names that it is made from
     found: dict[str, set[str]] = {}
     functions = (f for c in ast.parse(text).body if isinstance(c, ast.ClassDef) and c.name in names for f in c.body
