@@ -4,7 +4,7 @@ The device's clock is the headline, as SOL-ExecBench, flashinfer-bench and Trito
 CPU does not move it, and starting a kernel costs what its caller makes of it (a CUDA graph makes it nothing).  A
 candidate that has work done where that clock does not look, on the host or on a stream of its own, takes longer than
 the device says in every block, by its fastest sample, and by more than starting as many kernels takes just then: the
-claim is then the smaller of the two speedups.  A number that a rerun would not confirm is none: it is left out.
+claim is then the smaller of the two speedups.  A number on which the blocks of a run do not agree is left out.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Claim:
 
     @property
     def firm(self) -> bool:
-        """Whether a rerun would confirm it."""
+        """Whether the blocks of its run agree on it."""
         return self.label != "unstable"
 
 

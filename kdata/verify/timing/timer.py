@@ -14,8 +14,9 @@ Protocol 3 (after SOL-ExecBench, KernelBench-Hard, AgentKernelArena and CUDA-L2,
 - Clocks must agree: what ran on the device, over all streams, with the events; the process's clock with the judge's.
   Which of them the claim rests on: ``kdata.verify.timing.claims``. What clocks cost, and what starting one kernel
   takes, is measured anew in each block, for a machine's load changes.
-- Where the samples do not agree well enough to be confirmed by a rerun, as many more are taken, and again after a
-  moment, which a disturbance may not outlive; where all of them still do not, no speedup is published.
+- Where the samples do not agree to within a few per cent, as many more are taken, and again after a
+  moment, which a disturbance may not outlive; where all of them still do not, no speedup is published. Kernels of less
+  than ten microseconds ("launch-bound") differ by up to a tenth between runs nevertheless: blocks of one run agree.
 """
 
 from __future__ import annotations
@@ -83,7 +84,6 @@ class Timer:
         self._warm()
         self._kernels = self._profile()
         launches = statistics.launches(self._kernels)
-        self.samples = {name: Samples() for name in self.samples}
         self._measure()
         found, more = claim(self.samples, self._launch, launches, crowd), 0
         while not found.firm and more < len(PAUSES):
