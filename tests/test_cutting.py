@@ -85,6 +85,19 @@ def test_equal_names_of_two_files_are_told_apart() -> None:
     assert namespace["both"](3) == 7  # type: ignore[operator]
 
 
+def test_a_global_statement_follows_a_constant_that_is_renamed() -> None:
+    counts = HEAD + "calls = 0\n\n\ndef count():\n    global calls\n    calls += 1\n    return calls\n"
+    texts = {
+        "one.py": counts,
+        "two.py": counts.replace("def count", "def again"),
+        "net.py": HEAD + "from one import count\nfrom two import again\n\n\nclass Net(nn.Module):\n"
+        "    def forward(self, x):\n        return x * count() + again()\n",
+    }
+    namespace: dict[str, Any] = {}
+    exec(compile(cut(texts, "net.py", "Net"), "cut", "exec"), namespace)
+    assert torch.equal(namespace["Net"]()(torch.full((2,), 3.0)), torch.full((2,), 4.0))
+
+
 def test_definitions_that_mention_each_other_come_in_an_order_that_executes() -> None:
     text = HEAD + (
         "class Loss(nn.Module):\n    def __add__(self, other):\n        return Sum(self, other)\n"

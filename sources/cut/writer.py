@@ -208,6 +208,7 @@ class _Writer:
         return edits.cut(piece.node)
 
     def _rename(self, piece: Piece, edits: Edits) -> None:
+        renamed: dict[str, str] = {}
         followed = {id(_root(c)) for c in piece.reads.chains if self.slicer.chain(piece, c) is not None}
         for name in piece.reads.names:
             target = self.slicer.target(piece, name.id)
@@ -227,6 +228,11 @@ class _Writer:
                 continue
             if chosen != name.id:
                 edits.rename(name, chosen)
+                renamed[name.id] = chosen
+        for statement in nodes(piece.view):
+            if isinstance(statement, ast.Global) and not renamed.keys().isdisjoint(statement.names):
+                named = ", ".join(renamed.get(n, n) for n in statement.names)
+                edits.replace(edits.text.start(statement), edits.text.end(statement), f"global {named}")
         for chain in piece.reads.chains:
             found = self.slicer.chain(piece, chain)
             if isinstance(found, Here):
