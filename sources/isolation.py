@@ -11,12 +11,14 @@ import os
 import resource
 import select
 import signal
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 from sources.infer.check import UnfitError
 
+FRAMES = 1000  # of Python's own limit: code that calls itself for ever is to end with an error, not with a crash
 YOUNG, TIMES = 20_000, 20  # objects between two collections, and of these between two older ones: forks are short-lived
 WALL_FACTOR = 10  # a loaded machine may take this much longer on the clock
 
@@ -57,6 +59,7 @@ def _answer(job: Callable[[], dict[str, Any]], writing: int, seconds: int) -> No
         raise OutOfTimeError
 
     gc.set_threshold(YOUNG, TIMES, TIMES)
+    sys.setrecursionlimit(FRAMES)
     signal.signal(signal.SIGPROF, out_of_time)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds + 2, seconds + 3))

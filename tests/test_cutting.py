@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from sources.cut.writer import pruned
 from sources.hints.hints import Hints
 from sources.mine import replacements
 from sources.text.symbols import Here, Package
+from sources.watch.capture_package import Observed
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 
@@ -137,6 +139,40 @@ def test_ugly_files_are_read_or_refused() -> None:
         package.file(path)
     assert set(package.broken) == {"two.py", "broken.py", "deep.py"}
     assert "# circle_a.x is not here and not needed\nx = None\n" in write_cut(Slicer(package), "uses.py", "U").source
+
+
+def test_no_definition_is_the_end_of_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = sys.getrecursionlimit()
+    monkeypatch.setattr("sources.cut.cutting.observe", lambda *_: Observed({}, {}))
+    scale = HEAD + "class {}(nn.Module):\n    def forward(self, x):\n        return x * {}\n"
+    alias = (
+        "try:\n    fill = torch.nan_to_num\nexcept AttributeError:\n    def fill(x):\n        return torch.relu(x)\n"
+    )
+    texts = {
+        "alias.py": HEAD + alias,
+        "sum.py": scale.format("Sum", " + ".join(["1"] * 1500)),
+        "calls.py": scale.format("Calls", "x" + ".relu()" * 300),
+        "odd.py": scale.format("Odd", 2),
+        "good.py": scale.format("Good", 3),
+    }
+    plain = Slicer.closure
+
+    def closure(self: Slicer, root: Here, *more: Any) -> Any:
+        if root.name == "Odd":
+            raise RuntimeError("unforeseen")
+        return plain(self, root, *more)
+
+    monkeypatch.setattr(Slicer, "closure", closure)
+    try:
+        package = cut_package({"files": texts, "replacements": {}, "cut_points": {}, "part": 0, "parts": 1, "seed": 0,
+                               "enough": 9}, tmp_path)  # fmt: skip
+    finally:
+        sys.setrecursionlimit(limit)
+    assert {c["symbol"] for c in package["cuts"]} == {"Sum", "Calls", "Good"}
+    assert {r["symbol"]: (r["reason"], r["detail"]) for r in package["refused"]} == {
+        "fill": ("not sliceable", "fill is no function of its own"),
+        "Odd": ("not sliceable", "RuntimeError: unforeseen"),
+    }
 
 
 def test_a_type_hint_in_parentheses_goes_whole() -> None:

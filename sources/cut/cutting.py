@@ -86,8 +86,8 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
                                 _called_by(slicer, hints, candidate))  # fmt: skip
                 except SliceError as error:
                     refused.append(_refused(candidate, error.reason, str(error)))
-                except SyntaxError as error:  # one cut gone wrong is not the package's end
-                    refused.append(_refused(candidate, "not sliceable", f"the cut does not parse: {error}"))
+                except Exception as error:  # noqa: BLE001 - one cut gone wrong is not the package's end
+                    refused.append(_refused(candidate, "not sliceable", f"{type(error).__name__}: {error}"))
     return {"cuts": cuts, "refused": refused, "broken": survey.broken, "failure": observed.failure,
             "lost": observed.lost, "asks": []}  # fmt: skip
 
@@ -203,9 +203,15 @@ def _users(slicer: Slicer, hints: Hints, candidate: Candidate) -> list[dict[str,
 
 
 def _wrapped(cut: Cut) -> Cut:
-    """The cut of a function, with a module class whose forward calls it."""
+    """The cut of a function, with a module class whose forward calls it.
+
+    Raises:
+        SliceError: the name is something else's in the cut: ``try: f = torch.f``, with our own f for want of it.
+    """
     tree = ast.parse(cut.source)
-    function = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == cut.name)
+    function = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == cut.name), None)
+    if function is None:
+        raise SliceError("not sliceable", f"{cut.name} is no function of its own")
     arguments = [*function.args.posonlyargs, *function.args.args]
     needed = [a.arg for a in arguments[: len(arguments) - len(function.args.defaults)]] or [arguments[0].arg]
     taken = {n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}

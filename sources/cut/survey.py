@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import posixpath
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, field
@@ -28,6 +29,7 @@ from sources.text.weights import loading
 
 MAX_AT_ONCE = 4 << 20  # characters of a framework that are parsed at once
 RARELY = 500_000  # new objects between two looks for garbage
+FRAMES = 20_000  # of those that walk a tree: six a level of the deepest that is parsed
 REMEMBERED = (nodes, branches, harmful, loading, words_in)  # each keeps the trees that it was asked about
 Look = tuple[Package, Hints]
 
@@ -152,6 +154,10 @@ def survey_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
 
 
 def quick_parsing() -> None:
-    """Syntax trees are many small objects and hardly any garbage: looking for it often takes a third of the time."""
+    """Syntax trees are many small objects and hardly any garbage: looking for it often takes a third of the time.
+
+    And they may be deep: a sum of hundreds of strings, a chain of hundreds of ``elif``.
+    """
+    sys.setrecursionlimit(FRAMES)
     gc.freeze()
     gc.set_threshold(RARELY, 20, 1000)

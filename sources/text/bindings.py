@@ -6,12 +6,16 @@ Nothing is executed or imported; text that does not parse binds nothing.
 from __future__ import annotations
 
 import ast
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from sources.text.desugar import main_as_function, with_plain_imports, without_arguments
 from sources.text.importable import ALLOWED, FALLBACKS, STANDARD
+
+FRAMES = 1000  # of a parser: Python's own limit; it makes trees of three times as many levels
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,19 @@ class File:
         self.bindings.setdefault(name, []).append(how)
 
 
+@contextmanager
+def _shallow() -> Iterator[None]:
+    """While active, no tree becomes deeper than those that walk trees have frames for, see ``survey.FRAMES``."""
+    frame, depth, most = sys._getframe(), 0, sys.getrecursionlimit()
+    while (above := frame.f_back) is not None:
+        frame, depth = above, depth + 1
+    sys.setrecursionlimit(min(most, depth + FRAMES))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(most)
+
+
 def parse(path: str, text: str, own: Callable[[str], bool]) -> File:
     """Parse a file and fill its symbol table. ``own`` tells whether a module is of its package.
 
@@ -46,7 +63,7 @@ def parse(path: str, text: str, own: Callable[[str], bool]) -> File:
         ValueError: it is not Python 3; the message is one line.
     """
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _shallow():
             warnings.simplefilter("ignore")
             text = main_as_function(text)
             tree = ast.parse(text)
