@@ -137,6 +137,10 @@ class Package:
         if not how.name:
             return Inner(inner)
         found = self.member(inner, how.name, hops + 1)
+        others = self._namesakes(path, how.module, inner) if not how.level else iter(())
+        while isinstance(found, Missing) and (other := next(others, None)) is not None:
+            if not isinstance(elsewhere := self.member(other, how.name, hops + 1), Missing):
+                found = elsewhere
         if not isinstance(found, Missing):
             return found
         served = not how.level and self._is_ours(inner)
@@ -249,6 +253,20 @@ class Package:
             folder = posixpath.dirname(folder)
         endings = tuple(f"/{'/'.join(parts)}{tail}" for tail in (".py", "/__init__.py"))
         return next((p for p in self._by_name.get(parts[-1], []) if p.endswith(endings)), None)
+
+    def _namesakes(self, path: str, module: str, nearest: str) -> Iterator[str]:
+        """Files and folders of the package that a module name may mean, but for the nearest: in folders above it.
+
+        Scripts are run from the root: what is beside a file is not found by its bare name.
+        """
+        if path in self.roots or nearest in self.roots or self._is_ours(nearest):
+            return
+        parts, folder, seen = module.split("."), posixpath.dirname(path), {nearest}
+        while folder not in ("", "/"):
+            folder = posixpath.dirname(folder)
+            if (found := self._path(folder, parts)) and found not in seen:
+                seen.add(found)
+                yield found
 
     def _beside(self, path: str, module: str) -> str | None:
         """The package's own file of a module, for a text of ours that stands in that package; not where we have one."""
