@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
@@ -171,8 +172,10 @@ class _Threading:
         Raises:
             UngivenError: a draw is none that can be an input, or is repeated.
         """
-        if len({d.path for d in self.draws}) < len(self.draws):
+        repeated = Counter(d.path for d in self.draws if not _DROPOUT.fullmatch(d.function))
+        if max(repeated.values(), default=0) > 1:
             raise UngivenError("a loop draws")
+        self.draws = list({d.path: d for d in self.draws}.values())
         self._read()
         specs = [s for d in self.draws if (s := self._replace(d)) is not None]
         if len(specs) > MAX_DRAWS:
@@ -192,7 +195,7 @@ class _Threading:
         for function in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):  # inner ones last
             self._homes |= {_of(n): function for n in nodes(function) if isinstance(n, ast.Call)}
         for draw_ in self.draws:
-            homes = [id(self._homes[p]) for p in draw_.path]
+            homes = [id(self._homes[p]) for p in draw_.path if not _DROPOUT.fullmatch(draw_.function)]
             if len(set(homes)) < len(homes):
                 raise UngivenError("a function that calls itself draws")
 
