@@ -216,7 +216,8 @@ class Slicer:
             found: dict[int, ast.stmt] = {id(s): s for s in [*branches(node), *loading(node)]}
             quiet = getattr(node, "name", "") != MAIN  # what a script prints is the result of what we want to see
             for inner in nodes(node):
-                if isinstance(inner, ast.Import | ast.ImportFrom) or quiet and is_print(inner):
+                idle = quiet and is_print(inner) or self._idle(path, inner)
+                if isinstance(inner, ast.Import | ast.ImportFrom) or idle:
                     assert isinstance(inner, ast.stmt)
                     found[id(inner)] = inner
                 elif isinstance(inner, ast.If):
@@ -334,6 +335,14 @@ class Slicer:
         found = (how for how in file.bindings[key.name] if isinstance(how, ast.FunctionDef)) if file else iter(())
         node = next(found, None)
         return node is not None and bool(harmful(node))
+
+    def _idle(self, path: str, node: ast.AST) -> bool:
+        """Whether a statement only calls a function that touches the system: it sets up logs, or saves things."""
+        call = node.value if isinstance(node, ast.Expr) else None
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            return False
+        target = self.package.lookup(path, call.func.id)
+        return isinstance(target, Here) and self._misuses(target)
 
     def _imported(self, path: str, name: str) -> bool:
         file = self.package.file(path)

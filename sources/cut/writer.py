@@ -203,7 +203,10 @@ class _Writer:
             dot = text.data.rfind(b".", 0, text.end(call.func))  # the value before it may be in parentheses
             edits.replace(dot, text.end(call), "")
         for constant, new in respelled(nodes(piece.view)):
-            edits.replace(text.start(constant), text.end(constant), new)
+            if isinstance(constant, ast.Name):
+                edits.rename(constant, new)
+            else:
+                edits.replace(text.start(constant), text.end(constant), new)
         self._rename(piece, edits)
         return edits.cut(piece.node)
 

@@ -15,6 +15,12 @@ CPU = torch.device("cpu")
 _PRETRAINED = re.compile(r"(^|_)(pre_?trained|imagenet_weights)(_|$)")
 
 
+# Names that numpy no longer has, and what they were.
+_OF_NUMPY = {"float": "float", "int": "int", "bool": "bool", "object": "object", "str": "str", "complex": "complex",
+             "long": "int", "float_": "{}.float64", "infty": "{}.inf", "Inf": "{}.inf", "product": "{}.prod",
+             "row_stack": "{}.vstack", "in1d": "{}.isin", "asfarray": "{}.asarray"}  # fmt: skip
+
+
 class OnOne(TorchFunctionMode):
     """While active, tensors and modules stay on one device, whatever other is asked for."""
 
@@ -68,6 +74,10 @@ def _respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
             if ast.unparse(node.value) == "torch.cuda":
                 yield node, f"torch.{node.attr}"
             continue
+        if isinstance(node, ast.Attribute) and node.attr in _OF_NUMPY and ast.unparse(node.value) in ("np", "numpy"):
+            yield node, _OF_NUMPY[node.attr].format(ast.unparse(node.value))
+        elif isinstance(node, ast.Name) and node.id == "__file__" and isinstance(node.ctx, ast.Load):
+            yield node, "'task.py'"
         for name, value in _named(node):
             if "device" in name.lower():
                 yield from ((device, "'cpu'") for device in _cuda(value))

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-BUILTINS = frozenset(dir(builtins)) | {"__name__", "__doc__", "__class__"}
+BUILTINS = frozenset(dir(builtins)) | {"__name__", "__doc__", "__class__", "__file__"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 

@@ -10,6 +10,22 @@ def get_window(window, Nx, fftbins=True):
     return makers[name](Nx + 1, *given)[:Nx] if fftbins else makers[name](Nx, *given)
 
 
+def kaiser(M, beta, sym=True):
+    return np.kaiser(M, beta) if sym else np.kaiser(M + 1, beta)[:M]
+
+
+def hann(M, sym=True):
+    return np.hanning(M) if sym else np.hanning(M + 1)[:M]
+
+
+def hamming(M, sym=True):
+    return np.hamming(M) if sym else np.hamming(M + 1)[:M]
+
+
+def blackman(M, sym=True):
+    return np.blackman(M) if sym else np.blackman(M + 1)[:M]
+
+
 def kaiser_atten(numtaps, width):
     return 2.285 * (numtaps - 1) * np.pi * width + 7.95
 
