@@ -12,7 +12,7 @@ import inspect
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -21,12 +21,13 @@ from torch import nn
 
 from sources.hints.demands import Demand, demands
 from sources.hints.guesses import IMAGE, Uses, compared, looked_up, uses, values
+from sources.infer.blamed import blamed
 from sources.infer.configs import CONFIG, METHOD, Config
 from sources.infer.nested import changed
 from sources.infer.progress import Budget, Progress, TooMuchError
 from sources.infer.records import WANTS, lists
 from sources.infer.suspects import holding, line_reached, made_of, meant, ranked, word
-from sources.infer.trouble import Trouble, wanted
+from sources.infer.trouble import MATRIX, TENSORS, Trouble, wanted
 from sources.infer.variants import Arguments, defaults_of, narrower, shallower
 
 MAX_CONSTRUCTIONS = 80
@@ -35,6 +36,8 @@ FIRST = -12.0  # cost of arguments that the package's own calls give, and of tho
 REFUND = 0.8  # of what constructing a module took that is too large
 FURTHEST = 1000  # how far a constructor is followed
 LINE = 3  # as much as so many torch functions counts a line of the constructor that was reached
+MANY = 4  # items of a list whose number nothing tells
+TRACED = -2  # how far an argument is from an error about its value
 _COPIED = re.compile(r"\bvars\(|\.__dict__")
 LARGE_COUNT = 8  # a number from which on it may be too many layers
 PATIENCE = 0.2  # what each try without progress adds to the cost of those that follow from it
@@ -129,7 +132,8 @@ class Constructions:
         cost = PATIENCE * self._stale - math.log2(1 + reached)
         self._tree = self._tree or ast.parse(self.text)
         self._obey(cost, arguments, demands(error, self._tree, file))
-        self._mend(cost, arguments, trouble, self._parameters(), {})
+        traced = blamed(error, self._tree, file, trouble.culprits)
+        self._mend(cost, arguments, trouble, self._parameters(), {}, traced)
 
     def _obey(self, cost: float, arguments: Arguments, found: list[Demand]) -> None:
         """Queue arguments with what checks of the program ask for: of the argument of that name, or of that value."""
@@ -252,8 +256,9 @@ class Constructions:
         trouble: Trouble,
         parameters: list[inspect.Parameter],
         attributes: Mapping[str, set[str]],
+        traced: Collection[str] = (),
     ) -> None:
-        """Queue variants of arguments that failed: parameters named where it failed come first."""
+        """Queue variants of arguments that failed: those that the failing value came from, or named where it failed."""
         for p in parameters:  # optional ones that are really needed
             optional = p.default is None or isinstance(p.default, str | tuple | list | dict | type)
             if p.name not in arguments and optional and word(p.name, attributes).search(trouble.near):
@@ -271,6 +276,8 @@ class Constructions:
         if not attributes:  # while constructing, too, a line may name what an argument was made
             made = ranked(arguments, trouble, made_of(self.kind, self.text, inside=True))
             far = {name: min(distance, made[name]) for name, distance in far.items()}
+        if traced := [name for name in arguments if name in traced]:
+            far = {name: TRACED if name in traced else distance + 1 for name, distance in far.items()}
         suspects = sorted((n for n in arguments if far[n] < 2 or not attributes), key=far.__getitem__)
         for i, name in enumerate((suspects or list(arguments))[:6]):
             first = far[name] <= 0 or len(suspects) == 1
@@ -320,14 +327,14 @@ class Constructions:
     def _asked(self, text: str, trouble: Trouble, running: bool) -> list[str]:
         """Values of the kind that an error asks for in place of one; of a list, longer ones, or lists in it."""
         asked = [*self._having(trouble.message), *wanted(trouble.message, trouble.line, running)]
-        if "index out of range" in trouble.message and text[:1] == "[":
+        if "index out of range" in trouble.message and text[:1] == "[" and " for " not in text:
             return [f"[{text[1:-1]}, {text[1:-1]}]", *asked]
         if WANTS.search(trouble.message):
             if self._records is None:
                 self._records = lists(ast.parse(self.text), self.namespace, self.kind.__module__)
             asked = [*self._records, *asked]
         if asked and text[:1] == "[" and "int" in trouble.culprits:
-            return [f"[{text}, {text}]", *asked]
+            return [_all(text, MATRIX) if asked == TENSORS else f"[{text}, {text}]", *asked]
         return asked
 
 
@@ -343,6 +350,13 @@ def _fewer(arguments: Arguments) -> Iterator[Arguments]:
     for name, text in arguments.items():
         if text.isdecimal() and int(text) >= LARGE_COUNT:
             yield {**arguments, name: "2"}
+
+
+def _all(text: str, item: str) -> str:
+    """A list with as many items, or a few more, each made by one expression."""
+    tree = ast.parse(text, mode="eval").body
+    count = max(MANY, len(tree.elts) if isinstance(tree, ast.List) else 0)
+    return f"[{item} for _ in range({count})]"
 
 
 def _spelled(hint: Any) -> str:

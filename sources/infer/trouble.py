@@ -24,6 +24,8 @@ _OF_TENSORS = r"has no attribute '(size|shape|dim|device|ndim|dtype|numel)'"
 _OF_MODULES = r"attribute '(parameters|modules|children|named_parameters|weight|eval|train|state_dict|forward)'"
 
 _CLASSES = ["nn.Identity", "nn.ReLU", "nn.LayerNorm", "nn.BatchNorm2d"]
+TENSORS = ["torch.ones(64, 64)", "torch.ones(64)"]
+MATRIX = "torch.rand(64, 64) * 0.03"  # with rows that add up to about one, as those of a graph's adjacency
 _TENSORS = ["torch.linspace(0.99, 0.01, 64)", "torch.ones(64, 64)"]
 MAX_LINES = 12  # of one call
 _FIRST = "lambda x, *_, **__: x"  # takes whatever else it is given, as a network that is conditioned does
@@ -116,7 +118,7 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"expected np.ndarray|numpy.ndarray", ["torch.randn(1024, 64).numpy()", "torch.ones(64).numpy()"]),
         (r"torch Tensor or None required|must be Tensor|to be a Tensor", _TENSORS),
         (r"\.forward\(\) (takes \d+ positional|got an unexpected keyword)", [_FIRST]),
-        (_OF_TENSORS, ["torch.ones(64, 64)", "torch.ones(64)"]),
+        (_OF_TENSORS, TENSORS),
         (_OF_MODULES, ["nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)", "nn.Identity()"]),
         (r"has no attribute", [CONFIG, "nn.Identity()", "nn.Identity"]),
         (r"divisible|division|modulo|multiple", ["64", "256", "4", "96", "32", "1", "2", "16", "8", "128"]),
