@@ -139,6 +139,10 @@ class Judgement:
             _, wrong = compare(self.expected, self.numbers[0], tuned, self.returned)
             if wrong:
                 raise RejectedError(wrong, "with another of its configurations")
+        if "measured" in self.value:
+            _, wrong = compare(self.expected, self.numbers[0], self.value["measured"], self.returned)
+            if wrong:
+                raise RejectedError(wrong, "where its tuner has run it before, and neither reset nor restored anything")
         stateless = repeated["before"] == repeated["after"]
         found.check(SAME_BEHIND, stateless)
         if not stateless:

@@ -59,13 +59,14 @@ class Engine:
     settle: Callable[[], None]  # wait for the device
     turn_round: Callable[[bool], None] = lambda _: None  # let programs run last to first
     choices: Callable[[], int] = lambda: 0  # turns after which an autotuner has had them all
+    measure: Callable[[bool], None] = lambda _: None  # let autotuners run a kernel before they choose
     enclosed: bool = False  # whether the enclosure holds while the candidate runs: not where kernels are compiled
     left: Callable[[], list[Any]] = list  # what a candidate keeps where no object of Python's shows it
 
 
 _engine = Engine(
     "cpu", Ledger(), interpreter.take_turn, lambda: bool(interpreter.violations()), races.found,
-    lambda: None, interpreter.turn_round, interpreter.choices, True,
+    lambda: None, interpreter.turn_round, interpreter.choices, interpreter.measure, True,
 )  # fmt: skip
 _watches: list[Watch] = []
 _snapshot: enclosure.Snapshot | None = None
@@ -161,6 +162,10 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
         _engine.take_turn(number)
         value["tuned"].append(calls.trial(first))
     _engine.take_turn(payload["ablate"])
+    if _engine.choices():
+        _engine.measure(True)
+        value["measured"] = calls.trial(first)
+        _engine.measure(False)
     value["called_otherwise"] = calls.otherwise(payload["otherwise"])
     for name, behaviour in (("ablated", "skip"), ("otherwise", "skip"), ("failing", "fail")):
         _engine.ledger.behaviour = behaviour  # type: ignore[assignment]

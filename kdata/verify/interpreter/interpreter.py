@@ -11,7 +11,8 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 - ``tl.maximum``/``tl.minimum`` spread NaN unless told to: on a GPU they return the other operand.
 - ``tl.reduce``/``tl.associative_scan`` with a combine function of one's own call it once an element: whole slices here,
   in the order of the elements.
-- ``autotune`` times kernels on a GPU: here configurations take turns.
+- ``autotune`` times kernels on a GPU: here configurations take turns, and where it is asked for the one whose turn it
+  is runs once before it counts, with the tuner's hooks, as all of them do there.
 - memory is not protected, so a kernel that runs past its tensors kills the process or meets luck: checked here.
 - programs run one after another, first to last, so that a kernel whose programs race is right: here the order can be
   turned round, and ``kdata.verify.interpreter.races`` sees one program load what another stored.
@@ -26,6 +27,7 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -40,6 +42,7 @@ from kdata.verify.interpreter import haste, libdevice, races, reductions, rewrit
 Array = np.ndarray[Any, np.dtype[Any]]
 _turn = 0
 _choices = 0  # configurations of the autotuner that has most of them
+_measuring = False  # autotuners run a kernel before they choose, as on a GPU
 _ranges: list[tuple[int, int]] = []  # memory that the running kernel was given
 _violations: list[str] = []
 _backwards = False  # the programs of a grid run last to first
@@ -62,7 +65,7 @@ def mend() -> None:
     builder.create_maxnumf = lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmax)
     builder.create_minnumf = lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmin)
     _reduce_bfloat16(reductions.mend())
-    vars(autotuner)["Autotuner"]._bench = _bench
+    _choose_in_turn()
     _forget_choices()
     _choose_order(builder)
     for name, pointer, mask in (
@@ -121,6 +124,12 @@ def choices() -> int:
     return _choices
 
 
+def measure(really: bool) -> None:
+    """Whether autotuners run a kernel before they choose: what it adds to or changes in place is there twice then."""
+    global _measuring
+    _measuring = really
+
+
 def turn_round(backwards: bool) -> None:
     """Whether programs run last to first from here on. Kernels that wait for each other keep their order."""
     global _backwards
@@ -163,11 +172,31 @@ def _forget_choices() -> None:
     tuner.run = chosen
 
 
-def _bench(self: Any, *_args: Any, config: Any, **_meta: Any) -> list[float]:
-    global _choices
-    _choices = max(_choices, len(self.configs))
-    chosen = self.configs[_turn % len(self.configs)]
-    return [0.0 if config is chosen else 1.0] * 3
+def _choose_in_turn() -> None:
+    tuner: Any = vars(autotuner)["Autotuner"]
+    run = tuner._bench
+
+    def bench(self: Any, *arguments: Any, config: Any, **meta: Any) -> list[float]:
+        global _choices
+        _choices = max(_choices, len(self.configs))
+        chosen = self.configs[_turn % len(self.configs)]
+        if _measuring and config is chosen:
+            _measure_once(self, lambda: run(self, *arguments, config=config, **meta))
+        return [0.0 if config is chosen else 1.0] * 3
+
+    tuner._bench = bench
+
+
+def _measure_once(tuner: Any, run: Callable[[], Any]) -> None:
+    """What an autotuner does to measure a configuration, its hooks and the kernel, once instead of many times."""
+    own = vars(tuner)
+    before = {"do_bench": own["do_bench"]} if "do_bench" in own else {}
+    own["do_bench"] = lambda call, **_: call()
+    try:
+        run()
+    finally:
+        del own["do_bench"]
+        own.update(before)
 
 
 def _round_bfloat16(data: Array) -> Array:

@@ -19,7 +19,7 @@ from kdata.verify.candidate.unfilled import outlined
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.probe import Run
 from kdata.verify.reference.reference import Reference
-from kdata.verify.reference.variants import Values, Variant, alike
+from kdata.verify.reference.variants import ARGUMENT, LITERAL, TIED, Values, Variant, alike
 from kdata.verify.scratch import GIVEN, KEPT
 
 MOST = 24  # sizes
@@ -111,7 +111,8 @@ class Larger(Reference):
 
         So the terms of a layer's products are as many as its own, or its columns, and not both at once.  Likewise names
         of one value where nothing was scaled down, and ends are looked for: an image's height, and not its width.
-        Inputs that are taken to have one shape on purpose keep it.
+        Inputs that are taken to have one shape on purpose keep it, and an argument that is as large as an input stays
+        so where it may: a depthwise convolution has as many filters as its input has channels.
         """
         scaled = [name for name, value in self._base.items() if self._own.get(name, value) > value]
         if not self._base and (self._ends or self._counts):
@@ -119,8 +120,10 @@ class Larger(Reference):
             scaled = [name for name, value in self._grows.items() if own.count(value) > 1]
         groups: list[list[str]] = []
         together = alike(self.prober, self._base, tuple(sizes(self.source))) if len(scaled) > 1 else {}
-        for count in (1, 2):
-            for chosen in islice(combinations(scaled, count), MOST):
+        twins = [(one, other) for one in scaled for other in scaled if LITERAL in one and ARGUMENT in other
+                 and self._own[one] == self._own[other] >= TIED]  # fmt: skip
+        for groups_of in (twins, combinations(scaled, 1), combinations(scaled, 2)):
+            for chosen in islice(groups_of, MOST):
                 names = dict.fromkeys(other for name in chosen for other in together.get(name, (name,)))
                 new = not names.keys() & {name for group in groups for name in group}
                 values = {name: self._own[name] * (1 if self._base else 2) for name in names}

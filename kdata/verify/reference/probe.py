@@ -44,6 +44,7 @@ JUMPS = frozenset(
 ODDITIES = frozenset("isnan isinf isfinite isposinf isneginf nan_to_num nansum nanmedian fmax fmin".split())
 SIGNS = frozenset({"signbit", "copysign"})
 COMPARISONS = frozenset("eq ne lt le gt ge".split())
+JOINS = frozenset({"cat", "stack"})  # to which a part that is empty is nothing special
 IGNORED = -100  # what ``ignore_index`` is in torch where nobody says it
 IN_ORDER = 4  # times as many terms have an error as large, where each is added to the sum of those before it
 BLOCK = 64  # rows and columns of a product that kernels mostly compute at once, and twice the terms
@@ -78,6 +79,7 @@ class Cost:
     sums: bool = False
     products: bool = False
     jumps: bool = False  # an answer may jump where its inputs are moved a little
+    hollow: bool = False  # something was made of nothing: summed over, or not looked at
     asks: Asks = field(default_factory=lambda: Asks())
     steps: list[Step] = field(default_factory=list)
 
@@ -136,6 +138,7 @@ class Meter(TorchDispatchMode):
             cost.terms = max(cost.terms, whole // max(1, made), longest * (IN_ORDER if name.startswith("cum") else 1))
         cost.asks.note(name, args, given)
         cost.jumps |= name in JUMPS or str(function).endswith("_mode") or _discrete(given, out)
+        cost.hollow |= made > 0 and name not in JOINS and any(t.numel() == 0 for t in given)
         cost.work += made
         cost.steps.append(_step(name, args, given, out))
         cost.largest = max(cost.largest, made, *(t.numel() for t in given)) if given else max(cost.largest, made)
@@ -227,7 +230,10 @@ class Run:
 
         An odd number of channels cut in two may leave one channel, which then spreads over the others.  So are halves
         meant to be halves: a rotary embedding of an odd number of channels runs, and no kernel is written for it.
+        Nor for an attention of no heads at all, whose answer is zero whatever else it is given.
         """
+        if other.cost.hollow and not self.cost.hollow:
+            return True
         pairs = list(zip(self.cost.steps, other.cost.steps, strict=False))
         same = len(self.cost.steps) == len(other.cost.steps) and all(a.name == b.name for a, b in pairs)
         return same and any(b.spread - a.single or (a.cut[1] and b.cut == (a.cut[0], False)) for a, b in pairs)

@@ -19,21 +19,20 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflat
 
 from kdata.task import INIT_INPUTS, Program, resize
 from kdata.verify import reasons
-from kdata.verify.candidate.moves import Provenance
 from kdata.verify.candidate.unfilled import outlined
 from kdata.verify.compare import FEW
 from kdata.verify.loading import line
 from kdata.verify.reference.draws import draw, jogged, thinned
 from kdata.verify.reference.faults import TaskFaultError, answered, demand_runnable
+from kdata.verify.reference.influence import moved, unused
 from kdata.verify.reference.probe import Meter, Prober
 from kdata.verify.reference.styles import CONDITIONED, DETAILS, schedule
-from kdata.verify.reference.ties import Ties
+from kdata.verify.reference.ties import LastOfEqual, Ties
 from kdata.verify.reference.variants import TooLargeError, Variant, grown, plan, varying
 from kdata.verify.reference.weights import redraw
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.values import (
     CALLING,
-    altered,
     by_an_ulp,
     copied,
     described,
@@ -49,8 +48,6 @@ from kdata.verify.values import (
 from kdata.verify.wire import NotPlainError, Writer
 
 CONDITION = 1e-4  # relative change by an ulp beyond which inputs out of the ordinary say nothing about a kernel
-NOTHING = 1e-6  # relative change of an answer that counts as none
-TRIED = 32  # parameters and inputs of which it is asked whether they matter
 WHOLE = 1 << 21  # elements up to which a task is run at its own sizes on real memory without being asked to
 NOISES = 2  # runs with inputs and weights moved by an ulp: how much error is the task's own
 NOISES_OF_FEW = 8  # the same where the answer has few elements, whose errors say little: see kdata.verify.compare
@@ -196,8 +193,9 @@ class Reference:
         state = weighed
         first = style == "natural" and seed == self.seeds[0]
         if index == 0 and first:
-            self.unused = self._unused(program, module, state, inputs)
-            self._moved = self._provenance(program, state, inputs)
+            self.unused = unused(module, state, inputs, lambda *given: self._answer(program, *given)[0])
+            seed_torch(0)
+            self._moved = moved(self._build(program, program.arguments(), state), copied(inputs))
         given = self._arguments(arguments, variant)
         given |= {"state": self.given.write(state), "inputs": self._plain(self.given, inputs)}
         kept = self._expect(program, state, inputs, generator, style == "corners")
@@ -264,11 +262,11 @@ class Reference:
             with Ties() as ties:
                 outputs, _, _ = self._answer(program, state, inputs)
             if style in CONDITIONED:
-                if ties.seen:
+                if ties.close or (ties.seen and not self._whichever(program, state, inputs, outputs)):
                     return False
-                moved, _, _ = self._answer(program, state, tree_map(lambda t: by_an_ulp(t, generator), inputs))
+                other, _, _ = self._answer(program, state, tree_map(lambda t: by_an_ulp(t, generator), inputs))
                 golden, _ = self._golden(program, state, inputs)
-                others = [moved, golden]
+                others = [other, golden]
                 if style == "corners":  # not at the cut of an angle, nor at a step: where breaking ties moves little
                     others.append(self._answer(program, state, tree_map(lambda t: jogged(t, generator), inputs))[0])
                 return finite(outputs) and all(near(outputs, other, CONDITION) for other in others)
@@ -276,35 +274,10 @@ class Reference:
             return False
         return finite(outputs)
 
-    def _unused(
-        self, program: Program, module: nn.Module, state: dict[str, Any], inputs: list[Any]
-    ) -> list[str]:  # fmt: skip
-        """Names of trainable parameters and floating inputs that may change without the answer's changing."""
-        outputs, _, _ = self._answer(program, state, inputs)
-        names = [name for name, p in module.named_parameters() if p.requires_grad and p.numel() and name in state]
-        changes = [(name, state | {name: altered(state[name])}, inputs) for name in names[:TRIED]]
-        changes += [(f"input {n}", state, [*inputs[:n], altered(value), *inputs[n + 1 :]])
-                    for n, value in enumerate(inputs[:TRIED])
-                    if isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel()]  # fmt: skip
-        unused = []
-        for name, other_state, other_inputs in changes:
-            try:
-                changed, _, _ = self._answer(program, other_state, other_inputs)
-            except Exception:  # noqa: BLE001, S112 - outside its domain: it does depend on it
-                continue
-            unused += [name] if near(outputs, changed, NOTHING) else []
-        return unused
-
-    def _provenance(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> dict[str, Any]:
-        """Which outputs are made of what is given by moving elements only."""
-        seed_torch(0)
-        module = self._build(program, program.arguments(), state)
-        held = copied(inputs)
-        given = [t for t in (*tree_leaves(held), *module.state_dict().values()) if isinstance(t, torch.Tensor)]
-        provenance = Provenance(given)
-        with provenance:
-            outputs = _forward(module, held)
-        return provenance.moved(outputs)
+    def _whichever(self, program: Program, state: dict[str, Any], inputs: list[Any], outputs: Any) -> bool:
+        """Whether the answer is the same whichever of equal elements is chosen: only what they are is asked for."""
+        with LastOfEqual():
+            return same(outputs, self._answer(program, state, inputs)[0])
 
     def _arguments(self, arguments: tuple[list[Any], dict[str, Any]], variant: Variant) -> dict[str, Any]:
         """Constructor arguments as data; where they are none, the text whose ``get_init_inputs`` makes them."""

@@ -17,35 +17,51 @@ CLOSE = 1e-3  # of two numbers: what is closer may be in either order in an hone
 
 
 class Ties(TorchDispatchMode):
-    """Notes while operators run whether one chose so."""
+    """Notes while operators run whether one chose so, and whether among what is close but not equal."""
 
     def __init__(self) -> None:
         super().__init__()
         self.seen: bool = False
+        self.close: bool = False
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
         out = function(*args, **(kwargs or {}))
-        if function.overloadpacket is torch.ops.aten.topk and not self.seen:
-            self.seen = undecided(args[0], out[0], args[2] if len(args) > 2 else -1)
+        if function.overloadpacket is torch.ops.aten.topk and not self.close:
+            dim = args[2] if len(args) > 2 else -1
+            self.seen = self.seen or undecided(args[0], out[0], dim)
+            self.close = self.seen and undecided(args[0], out[0], dim, but_equal=True)
         return out
 
 
-def undecided(given: Tensor, chosen: Tensor, dim: int) -> bool:
+class LastOfEqual(TorchDispatchMode):
+    """Lets ``torch.topk`` choose the other way round among what is equal."""
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None) -> Any:
+        if function is not torch.ops.aten.topk.default or not args[0].ndim:
+            return function(*args, **(kwargs or {}))
+        given, dim = args[0], args[2] if len(args) > 2 else -1
+        values, indices = function(given.flip(dim), *args[1:], **(kwargs or {}))
+        return values, given.shape[dim] - 1 - indices
+
+
+def undecided(given: Tensor, chosen: Tensor, dim: int, but_equal: bool = False) -> bool:
     """Whether two of the chosen ones along a dimension are close, or one that was not chosen is close to one of them.
 
-    ``chosen``: the largest or the smallest ones of ``given``.
+    ``chosen``: the largest or the smallest ones of ``given``; ``but_equal``: what is equal does not count.
     """
     if not given.ndim or not chosen.numel():
         return False
     ordered = chosen.sort(dim).values
     below, above = (ordered.narrow(dim, at, ordered.shape[dim] - 1) for at in (0, 1))
-    if bool(_close(below, above).any()):
+    if bool(_close(below, above, but_equal).any()):
         return True
     ends = (ordered.narrow(dim, at, 1) for at in (0, ordered.shape[dim] - 1))
-    return any(bool((_close(given, end).sum(dim) > 1).any()) for end in ends)
+    most = 0 if but_equal else 1  # itself
+    return any(bool((_close(given, end, but_equal).sum(dim) > most).any()) for end in ends)
 
 
-def _close(one: Tensor, other: Tensor) -> Tensor:
+def _close(one: Tensor, other: Tensor, but_equal: bool) -> Tensor:
     if not one.is_floating_point():
-        return one == other
-    return torch.isclose(one, other, rtol=CLOSE, atol=torch.finfo(one.dtype).tiny)
+        return torch.zeros_like(one == other) if but_equal else one == other
+    close = torch.isclose(one, other, rtol=CLOSE, atol=torch.finfo(one.dtype).tiny)
+    return close & (one != other) if but_equal else close

@@ -27,7 +27,8 @@ STRUCTURE = 3  # times WORK: what keeping the integers that decide parameters on
 TIED = 6  # equal integers from this one on are taken to be equal on purpose
 CAPS = (128, 64, 32, 16, 8, 4, 2)
 ALIKE = 3  # inputs of one shape from which on they are taken to have it on purpose
-LITERAL = "get_inputs["  # in the name of a size that has none of its own
+HEADED = 4  # dimensions of queries: batch, heads, length, width
+LITERAL, ARGUMENT = "get_inputs[", "get_init_inputs["  # in the names of sizes that have none of their own
 DEPTH = re.compile(r"(num_|n_)?(layers|depth|blocks|stages|stacks)")  # how often, not how large; so is a literal one
 PROBES = 120  # runs spent on finding the axes
 STEPS = ((1, 1), (2, 0), (3, 0), (1, 2), (1, 4))  # value * first + second
@@ -289,7 +290,8 @@ def alike(prober: Prober, base: Values, found: tuple[Size, ...]) -> dict[str, Ax
     """For each literal that is one dimension of one input: the same dimension's of the other inputs of its shape.
 
     Only of ``ALIKE`` inputs and more that are blocks of matrices: queries, keys and values of self-attention, which
-    need not have one length, and whose kernels rely on it.  Two inputs of one shape may have it by chance.
+    need not have one length, and whose kernels rely on it.  Two inputs of one shape may have it by chance; not so keys
+    and values beside queries of more heads, or of another length.
     """
     run = prober.shapes(base)
     if run is None:
@@ -304,7 +306,16 @@ def alike(prober: Prober, base: Values, found: tuple[Size, ...]) -> dict[str, Ax
                  for dim in range(len(one)) if one[dim] != other[dim]]  # fmt: skip
         if len(where) == 1:
             places.setdefault(where[0], []).append(size.name)
-    return {name: tuple(names) for names in places.values() if len(names) >= ALIKE for name in names}
+    groups = (tuple(names) for (shape, _), names in places.items()
+              if len(names) >= ALIKE - _beside_queries(shape, run.shapes))  # fmt: skip
+    return {name: names for names in groups for name in names}
+
+
+def _beside_queries(shape: tuple[int, ...], shapes: Iterable[tuple[int, ...]]) -> bool:
+    """Whether inputs of this shape may be keys and values, as one of another shape may be queries: batch, heads, ..."""
+    return len(shape) == HEADED and any(
+        len(other) == HEADED and other != shape and (other[0], other[-1]) == (shape[0], shape[-1]) for other in shapes
+    )
 
 
 def _ties(
