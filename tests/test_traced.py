@@ -8,13 +8,20 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 from sources.cut.slicer import Slicer
 from sources.cut.writer import cut as write_cut
 from sources.infer.blamed import blamed
+from sources.infer.check import check
+from sources.infer.drawn import drawn
+from sources.infer.failure import Failure
 from sources.infer.given import LEFT_OUT, given
-from sources.infer.inputs import Tensor
+from sources.infer.input_guesses import guesses
+from sources.infer.inputs import Many, Tensor
+from sources.infer.repairs import repairs
 from sources.infer.search import Solution, solve
+from sources.infer.trouble import wanted
 from sources.mine import replacements
 from sources.probe import load
 from sources.text.symbols import Package
@@ -131,3 +138,107 @@ def test_loops_that_draw_noise_stay(tmp_path: Path) -> None:
     cut = {"source": source, "name": "Noisy", "header": []}
     changed, _, _ = given(cut, load(source, tmp_path), Solution({}, (Tensor((4, 6)),)), lambda t: load(t, tmp_path))
     assert changed is cut
+
+
+def test_few_indices_are_seen_to_matter() -> None:
+    source = HEAD + (
+        "class Chosen(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.heads = nn.ModuleList([nn.Linear(6, 6) for _ in range(2)])\n\n"
+        "    def forward(self, x, y):\n        every = torch.stack([head(x) for head in self.heads], 1)\n"
+        "        return every[torch.arange(y.size(0)), y]\n\n\n"
+        "def get_inputs():\n    return [torch.randn(1, 6), torch.zeros(1, dtype=torch.long)]\n\n\n"
+        "def get_init_inputs():\n    return []\n"
+    )
+    assert [i["dtype"] for i in check(source, "Chosen", 100, {})["inputs"]] == ["float32", "int64"]
+
+
+ATTENTION = (
+    HEAD.replace("import torch.nn.functional as F\n", "from torch.nn import Parameter as P\n")
+    + """class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.value = nn.Linear(6, 6)
+        self.gamma = P(torch.tensor(0.), requires_grad=True)
+        self.beta = P(torch.Tensor([0.0]))
+        self.one = P(torch.tensor([1.0]))
+
+    def forward(self, x):
+        return x + self.gamma * self.value(x) + self.beta * self.one
+"""
+)
+
+
+def test_a_gate_of_one_zero_is_drawn(tmp_path: Path) -> None:
+    net = load(drawn(ATTENTION), tmp_path)["Attention"]()
+    assert net.gamma.shape == ()
+    assert net.beta.shape == (1,)
+    assert net.gamma != 0
+    assert net.beta != 0
+    assert net.one == 1
+
+
+LATENT = (
+    HEAD
+    + """class Generator(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([nn.Conv2d(1024, 64, 3, padding=1)])
+        self.table = nn.Embedding(10, 32)
+        self.linear = nn.Linear(32, 1024 * 16)
+
+    def forward(self, z, y=None):
+        h = self.linear(z * self.table(y)) if y is not None else self.linear(z)
+        return self.blocks[0](h.view(h.size(0), 1024, 4, 4))
+
+
+class Critic(Generator):
+    def forward(self, z, y=None):
+        return self.linear(z) + self.linear(self.table(y))
+
+
+class Wrapped(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.network = Generator()
+
+    def forward(self, code, scale):
+        return self.network(code) * scale
+"""
+)
+
+
+def test_a_latent_is_what_the_layer_takes_that_it_goes_to(tmp_path: Path) -> None:
+    namespace = load(LATENT, tmp_path)
+    assert guesses(namespace["Generator"]())[0][0] == Tensor((4, 32))
+    assert guesses(namespace["Wrapped"]())[0][0] == Tensor((4, 32))
+
+
+def test_an_optional_index_is_given_where_an_embedding_lacks_it(tmp_path: Path) -> None:
+    namespace = load(LATENT, tmp_path)
+    solution = solve(namespace["Critic"], namespace, LATENT)
+    assert isinstance(solution, Solution), solution
+    assert solution.specs[1] == Tensor((4,), "int", 10)
+
+
+def test_records_are_not_given_more_of_what_has_no_name() -> None:
+    failure = Failure(
+        (Many((Tensor((4, 6)),), "record", ("x",)),), "IndexError: list index out of range", nn.Identity()
+    )
+    assert all(len(s.items) == len(s.keys) for _, (s, *_) in repairs(failure) if isinstance(s, Many))
+
+
+def test_what_only_tensors_have_asks_for_tensors() -> None:
+    assert wanted("AttributeError: 'int' object has no attribute 'sum'", "")[0] == "torch.ones(64, 64)"
+    assert wanted("AttributeError: 'int' object has no attribute 'keys'", "")[0] == "{}"
+
+
+def test_what_checks_that_weights_were_loaded_goes_with_them() -> None:
+    text = HEAD + (
+        "class Net(nn.Module):\n    def __init__(self, path):\n        super().__init__()\n"
+        "        self.layer = nn.Linear(4, 4)\n        found = torch.load(path)\n"
+        "        missing, more = self.load_state_dict(found)\n        assert len(missing) == 0 and len(more) == 0\n"
+        "        del found\n\n    def forward(self, x):\n        return self.layer(x)\n"
+    )
+    source = text_of({"net.py": text}, "net.py", "Net")
+    assert "missing" not in source
+    assert "found" not in source

@@ -27,11 +27,11 @@ _PARAMETERS = ("Parameter", "register_parameter")
 def drawn(source: str) -> str:
     """The text with such weights drawn; the same text where it has none."""
     tree = ast.parse(source)
-    edits = Edits(Text.of(source))
+    edits, makers = Edits(Text.of(source)), {*_PARAMETERS, *_aliases(tree)}
     for node in nodes(tree):
         if isinstance(node, ast.FunctionDef) and _STARTS.search(node.name):
             remove_statements(edits, node, _zeroes)
-        elif isinstance(node, ast.Call) and _called(node) in _PARAMETERS:
+        elif isinstance(node, ast.Call) and _called(node) in makers:
             _draw(edits, node)
         if isinstance(node, ast.FunctionDef):
             _enlarge(edits, node)
@@ -41,6 +41,12 @@ def drawn(source: str) -> str:
     except (RewriteError, SyntaxError):
         return source
     return changed
+
+
+def _aliases(tree: ast.Module) -> list[str]:
+    """Other names of ``torch.nn.Parameter``."""
+    imports = (n for n in tree.body if isinstance(n, ast.ImportFrom))
+    return [a.asname for n in imports for a in n.names if a.name == "Parameter" and a.asname]
 
 
 def _enlarge(edits: Edits, function: ast.FunctionDef) -> None:
@@ -90,6 +96,20 @@ def _draw(edits: Edits, call: ast.Call) -> None:
             inner = edits.text.data[function:end].decode()
             made = f"{_SCALE} * torch.randn{inner}"
             edits.replace(start, end, made if node in call.args else f"({made})")
+        elif isinstance(node, ast.Call) and (shape := _of_zeros(node)):
+            made = f"({_SCALE} * torch.randn({shape}))"
+            edits.replace(edits.text.start(node), edits.text.end(node), made)
+
+
+def _of_zeros(node: ast.Call) -> str:
+    """The shape of a tensor that is made of one zero, ``torch.tensor(0.)`` or ``torch.tensor([0.0])``, else ""."""
+    if not re.fullmatch(r"torch\.(tensor|Tensor|FloatTensor)", ast.unparse(node.func)) or not node.args:
+        return ""
+    value = node.args[0]
+    items = value.elts if isinstance(value, ast.List) else [value]
+    zeros = all(isinstance(i, ast.Constant) and i.value == 0 and not isinstance(i.value, bool) for i in items)
+    of_sizes = not isinstance(value, ast.List) and not ast.unparse(node.func).endswith(".tensor")
+    return "" if not zeros or of_sizes or not items else f"{len(items)}" if isinstance(value, ast.List) else "()"
 
 
 def _sizes(node: ast.Call) -> bool:

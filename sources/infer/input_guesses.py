@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.modules.conv import _ConvNd
 
 from sources.hints.guesses import Uses, values
 from sources.hints.layouts import Sizes, told
@@ -36,6 +37,13 @@ def up_to(module: nn.Module, specs: Specs, name: str) -> list[Specs]:
         return []
     between = tuple(Plain(p.default) for p in plain[len(specs) : at])
     return [(*specs[:at], *between, new, *specs[at + 1 :]) for new in _guesses(module, {}, [plain[at]])[0][:3]]
+
+
+def given_last(module: nn.Module, specs: Specs, new: Spec) -> list[Specs]:
+    """The inputs with one for each parameter that they leave to None, and the defaults of those before it."""
+    plain = _positional(module)
+    places = [i for i, p in enumerate(plain) if p.default is None and i >= len(specs)]
+    return [(*specs, *(Plain(p.default) for p in plain[len(specs) : i]), new) for i in places]
 
 
 def flagged(module: nn.Module, specs: Specs) -> list[Specs]:
@@ -106,13 +114,35 @@ _CONTAINERS = (nn.Module, nn.Sequential, nn.ModuleList, nn.ModuleDict)
 
 
 def _handed_on(module: nn.Module, name: str, text: str) -> nn.Module | None:
-    """The part of the task's own that an input goes to as it is, and nowhere else."""
+    """The part of the task's own that an input goes to first, as it is, and nowhere else."""
     body = text.partition(":\n")[2]
-    said, called = (re.findall(pattern, body) for pattern in (rf"\b{name}\b", rf"\bself\.(\w+)\({name}\)"))
+    said, called = (re.findall(pattern, body) for pattern in (rf"\b{name}\b", rf"\bself\.(\w+)\({name}[,)]"))
     part = module._modules.get(called[0]) if len(said) == len(called) == 1 else None
     while type(part) is nn.Sequential and len(part):
         part = part[0]
     return part if part is not None and type(part).__module__ == type(module).__module__ else None
+
+
+def _consumed(module: nn.Module, name: str, text: str) -> list[Spec]:
+    """What the layer takes that an input goes to first, where that is not the module's first one."""
+    called = re.search(rf"\bself\.(\w+)(?:\[0\])?\({re.escape(name)}[,)]", text.partition(":\n")[2])
+    layer = module._modules.get(called[1]) if called else None
+    while layer is not None and layer._modules and type(layer).__module__.startswith("torch.nn"):
+        layer = next(iter(layer._modules.values()))
+    leaves = (m for m in itertools.islice(module.modules(), 400) if m._parameters)
+    if layer is None or layer is next(leaves, None):
+        return []
+    spatial = any(isinstance(m, _ConvNd) for m in itertools.islice(module.modules(), 400))
+    if isinstance(layer, _ConvNd):
+        sides = {1: (TOKENS,), 2: (SIDE, SIDE), 3: (8, 16, 16)}[len(layer.kernel_size)]
+        return [Tensor((BATCH, layer.in_channels, *sides))]
+    if isinstance(layer, nn.Linear):
+        shapes = [(BATCH, layer.in_features), (BATCH, TOKENS, layer.in_features)]
+        return [Tensor(shape) for shape in (shapes if spatial else shapes[::-1])]
+    if isinstance(layer, nn.Embedding):
+        shapes = [(BATCH,), (BATCH, TOKENS)]
+        return [Tensor(shape, "int", layer.num_embeddings) for shape in (shapes if spatial else shapes[::-1])]
+    return []
 
 
 _IMAGE = re.compile(r"im(age|g)_?(size|res|dim|h|w|side)|input_?(size|res|shape)|resolution|crop_?size|^[hw]$")
@@ -182,6 +212,9 @@ def _of_parameter(
         *_chosen(name, text),
     ]
     found += _indexed(module, name, text)
+    found += _consumed(module, name, text)
+    if re.search(rf"\w\[(?:[^\[\]]*, ?)?{re.escape(name)}(?:, ?[^\[\]]*)?\]", text.partition(":\n")[2]):
+        found += [Tensor((BATCH,), "int", 2), Tensor((BATCH, TOKENS), "int", 2)]
     if low in ("edge_index", "edges", "edge_ind"):
         found.append(Tensor((2, TOKENS), "int", BATCH))
     if low == "device":

@@ -12,7 +12,7 @@ from torch import nn
 
 from sources.hints.guesses import Uses, values
 from sources.infer.failure import NO_TENSOR, Change, Failure
-from sources.infer.input_guesses import flagged, following, part, shaped, takes_any
+from sources.infer.input_guesses import flagged, following, given_last, part, shaped, takes_any
 from sources.infer.inputs import BATCH, FEATURES, TOKENS, Many, Plain, Spec, Tensor, all_tensors, edited
 from sources.infer.worth import CONSTANT, IGNORES, NOT_FINITE, RANDOM
 
@@ -83,7 +83,7 @@ def containers(f: Failure) -> Iterator[Change]:
         elif isinstance(spec, Tensor) and _SEVERAL.search(message):
             yield f.with_tensor((i,), Many((spec,) * 3), 1.0)
             yield f.with_tensor((i,), Many((spec,) * 2, "tuple"), 1.2)
-        elif isinstance(spec, Many) and re.search(r"index out of range", message) and spec.items:
+        elif isinstance(spec, Many) and spec.items and not spec.keys and "index out of range" in message:
             yield f.with_tensor((i,), replace(spec, items=(*spec.items, spec.items[-1])), 0.5)
         elif isinstance(spec, Many) and spec.items and "object has no attribute" in message:
             yield f.with_tensor((i,), spec.items[0], 0.8)
@@ -189,7 +189,12 @@ def flags(f: Failure) -> Iterator[Change]:
 
 
 def optional(f: Failure) -> Iterator[Change]:
-    """A parameter that may be left out has to be given."""
+    """A parameter that may be left out has to be given; what an embedding looks up are indices."""
+    if f.function == "embedding" and len(f.arguments) > 1 and f.arguments[0] is None:
+        number = f.arguments[1].shape[0] if isinstance(f.arguments[1], torch.Tensor) else 2
+        batch = next((t.shape[0] for _, t in all_tensors(f.specs) if t.shape), BATCH)
+        for j, shape in enumerate(((batch,), (batch, TOKENS))):
+            yield from ((j - 3.0, specs) for specs in given_last(f.module, f.specs, Tensor(shape, "int", number)))
     if re.search(r"NoneType|missing \d+ required positional", f.message):
         others = following(f.module, len(f.specs)) or ([f.specs[-1]] if f.specs and takes_any(f.module) else [])
         yield from ((0.8 + 0.1 * i, (*f.specs, more)) for i, more in enumerate(others))

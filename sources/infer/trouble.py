@@ -8,6 +8,9 @@ import re
 import traceback
 from dataclasses import dataclass
 
+import torch
+from torch import nn
+
 from sources.infer.configs import CONFIG, METHOD
 
 # How messages say of what type a value is that does not do.
@@ -20,10 +23,10 @@ _CULPRIT = re.compile(
 )
 _OF_STRINGS = r"attribute '(lower|upper|split|startswith|endswith|strip|format|join|replace|find)'"
 _OF_DICTIONARIES = r"attribute '(items|keys|values|update|pop|setdefault|copy)'|must be a mapping|not a mapping"
-_OF_TENSORS = r"has no attribute '(size|shape|dim|device|ndim|dtype|numel)'"
 _OF_MODULES = r"attribute '(parameters|modules|children|named_parameters|weight|eval|train|state_dict|forward)'"
 
 _CLASSES = ["nn.Identity", "nn.ReLU", "nn.LayerNorm", "nn.BatchNorm2d"]
+_ONLY_TENSORS = frozenset(dir(torch.Tensor)).difference(["tolist"], *map(dir, (nn.Module, str, dict, list, float, int)))
 TENSORS = ["torch.ones(64, 64)", "torch.ones(64)"]
 MATRIX = "torch.rand(64, 64) * 0.03"  # with rows that add up to about one, as those of a graph's adjacency
 _TENSORS = ["torch.linspace(0.99, 0.01, 64)", "torch.ones(64, 64)"]
@@ -118,7 +121,6 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"expected np.ndarray|numpy.ndarray", ["torch.randn(1024, 64).numpy()", "torch.ones(64).numpy()"]),
         (r"torch Tensor or None required|must be Tensor|to be a Tensor", _TENSORS),
         (r"\.forward\(\) (takes \d+ positional|got an unexpected keyword)", [_FIRST]),
-        (_OF_TENSORS, TENSORS),
         (_OF_MODULES, ["nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)", "nn.Identity()"]),
         (r"has no attribute", [CONFIG, "nn.Identity()", "nn.Identity"]),
         (r"divisible|division|modulo|multiple", ["64", "256", "4", "96", "32", "1", "2", "16", "8", "128"]),
@@ -140,4 +142,7 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         r"\w\[['\"]", line
     ):
         found.append(CONFIG)
+    lacked = re.search(r"has no attribute '(\w+)'", message)
+    if lacked and lacked[1] in _ONLY_TENSORS:
+        return found + TENSORS
     return found + next((v for pattern, v in rules if re.search(pattern, message)), [])

@@ -66,8 +66,10 @@ def _handles(statement: ast.stmt, lost: set[str]) -> bool:
         heads: list[ast.expr] = [n for n in ast.iter_child_nodes(statement) if isinstance(n, ast.expr)]
     elif isinstance(statement, ast.For):
         heads = [statement.iter]
-    elif isinstance(statement, ast.If | ast.While):
+    elif isinstance(statement, ast.If | ast.While | ast.Assert):
         heads = [statement.test]
+    elif isinstance(statement, ast.Delete):
+        heads = statement.targets
     else:
         return False
     return any(isinstance(n, ast.Name) and n.id in lost for head in heads for n in ast.walk(head))
