@@ -17,6 +17,7 @@ from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
 from kdata.verify import languages, reasons, receipts, witness
 from kdata.verify.beyond import aside, beyond, unseen, whole, within
+from kdata.verify.candidate.idle import without_idle_imports
 from kdata.verify.candidate.source import (
     asks_how,
     integers,
@@ -54,8 +55,9 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
     but reads something else.  One that raises wherever sizes differ that its task says as equal numbers is judged where
     they are equal.  One that takes too long in the interpreter is judged at smaller sizes once more: in how many
     programs a kernel does how much is not seen in what its reference costs.  Sizes that stand in the constructors of
-    both only are arguments of these where nothing else can be scaled down.
+    both only are arguments of these where nothing else can be scaled down.  Imports that nothing uses are left out.
     """
+    candidate = replace(candidate, source=without_idle_imports(candidate.source))
     receipt = _judged(task, candidate, options)
     if receipt.detail == reasons.TOO_LARGE and (other := lifted(candidate)):
         receipt = judge(other.task, other, options)
@@ -105,13 +107,13 @@ def _judged(
                 _beyond(candidate, expected, options, found)
                 _aside(candidate, expected, options, found)
                 _within(candidate, expected, options, found)
-                _build(candidate, options, found)
+                languages.build(candidate, options, found)
             else:
                 with witness.beside(lambda: _testify(candidate, expected, options, found.launched)) as second:
                     _look_wider(candidate, expected, options, found)
                     if candidate.language != "triton":  # of which the witness has nothing to say
                         _aside(candidate, expected, options, found)
-                    _build(candidate, options, found)
+                    languages.build(candidate, options, found)
                     gpu_judge.measure(seat, found)
                     seat.close()  # nothing is on the GPU while it waits
                     witness.note(second, found)
@@ -386,16 +388,3 @@ def _crash(error: JobError, candidate: Candidate, expected: Expected, options: O
             reasons.WRONG_ODD if doubled else reasons.BAKED_IN, f"at other sizes its process ends with {error}"
         )
     return RejectedError(reasons.CRASH, str(error))
-
-
-def _build(candidate: Candidate, options: Options, found: Findings) -> None:
-    if not options.targets or candidate.language != "triton":
-        return
-    found.builds = tuple(targets.compile_kernels(candidate.source, found.signatures, options.targets))
-    failed = [b for b in found.builds if b.error]
-    built = ", ".join(target for target in options.targets if target not in {b.target for b in failed})
-    found.check("compiles", not failed, built)
-    if failed:
-        others = f"compiles for {built} only; " if built else ""
-        error = f"{others}{failed[0].kernel}: {failed[0].error}"
-        raise RejectedError(f"{reasons.NO_COMPILE} {failed[0].target}", error)

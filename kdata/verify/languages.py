@@ -5,9 +5,10 @@ from __future__ import annotations
 from kdata.record import Candidate
 from kdata.verify import reasons
 from kdata.verify.candidate import source
+from kdata.verify.compiling import targets
 from kdata.verify.cuda import candidate as cuda
 from kdata.verify.cuda import text as cuda_text
-from kdata.verify.findings import Findings
+from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.options import Options
 
 TRITON, CUDA = "triton", "cuda"
@@ -54,3 +55,21 @@ def prepare(candidate: Candidate, options: Options, found: Findings) -> None:
     """
     if candidate.language == CUDA:
         cuda.prepare(candidate, options, found)
+
+
+def build(candidate: Candidate, options: Options, found: Findings) -> None:
+    """Compile the kernels that were launched for the GPUs that are asked for.
+
+    Raises:
+        RejectedError: one does not compile.
+    """
+    if not options.targets or candidate.language != TRITON:
+        return
+    found.builds = tuple(targets.compile_kernels(candidate.source, found.signatures, options.targets))
+    failed = [b for b in found.builds if b.error]
+    built = ", ".join(target for target in options.targets if target not in {b.target for b in failed})
+    found.check("compiles", not failed, built)
+    if failed:
+        others = f"compiles for {built} only; " if built else ""
+        error = f"{others}{failed[0].kernel}: {failed[0].error}"
+        raise RejectedError(f"{reasons.NO_COMPILE} {failed[0].target}", error)

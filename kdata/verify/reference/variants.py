@@ -65,7 +65,8 @@ ODD = (
     80,
     96,
 )
-LONG = (131, 67, 37, 29, 19, 13, 11, 7, 5, 3, *ODD)
+# The first two are such that n times the float32 next to 1/n is less than 1: no index is to be divided so.
+LONG = (141, 61, 37, 29, 19, 13, 11, 7, 5, 3, *ODD)
 VERY_LONG = (1031, 257, *LONG)
 MIXED = (33, 20, 12, 10, 6, 9, 24, 65, 40, 15, 3, 5, 7)  # of all axes alike, for some take equal sizes for one
 
