@@ -72,7 +72,8 @@ class Package:
         self.examples = frozenset(examples)
         self._passed_over = frozenset(texts if about is not None else ()) - frozenset(about or ())
         own = {part.removesuffix(".py") for path in texts for part in path.split("/")[:3]}
-        ours = {f"{n.replace('.', '/')}.py": t for n, t in (replacements or {}).items() if n.split(".")[0] not in own}
+        ours = {f"{n.replace('.', '/')}.py": t for n, t in (replacements or {}).items()
+                if n.split(".")[0] not in own or n.endswith("._ext")}  # fmt: skip
         self.replacements = set(ours)
         self._replaced = {folder for path in ours for folder in _parents(path)}
         self.texts |= ours
@@ -255,11 +256,11 @@ class Package:
         return next((p for p in self._by_name.get(parts[-1], []) if p.endswith(endings)), None)
 
     def _namesakes(self, path: str, module: str, nearest: str) -> Iterator[str]:
-        """Files and folders of the package that a module name may mean, but for the nearest: in folders above it.
+        """Files and folders of the package that a module name may mean, but for the nearest.
 
-        Scripts are run from the root: what is beside a file is not found by its bare name.
+        Those in folders above come first.  Scripts are run from the root: what is beside a file is not found by its bare name.
         """
-        if path in self.roots or nearest in self.roots or self._is_ours(nearest):
+        if path in self.roots or nearest in self.roots or nearest in self.replacements:
             return
         parts, folder, seen = module.split("."), posixpath.dirname(path), {nearest}
         while folder not in ("", "/"):
@@ -267,6 +268,8 @@ class Package:
             if (found := self._path(folder, parts)) and found not in seen:
                 seen.add(found)
                 yield found
+        endings = tuple(f"/{'/'.join(parts)}{tail}" for tail in (".py", "/__init__.py"))
+        yield from (p for p in self._by_name.get(parts[-1], []) if p.endswith(endings) and p not in seen)
 
     def _beside(self, path: str, module: str) -> str | None:
         """The package's own file of a module, for a text of ours that stands in that package; not where we have one."""
