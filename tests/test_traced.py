@@ -293,3 +293,24 @@ def test_a_third_party_library_of_point_clouds_is_ours() -> None:
     namespace: dict[str, Any] = {}
     exec(compile(text_of({"a.py": text}, "a.py", "Net"), "cut", "exec"), namespace)
     assert namespace["Net"]()(torch.rand(2, 8, 3)).shape == (2, 3, 2, 4)
+
+
+SPECTRUM = HEAD.replace("import torch\n", "import torch\nimport torch as th\n", 1) + (
+    "class Spectrum(nn.Module):\n    def forward(self, x):\n"
+    "        assert x.min() >= 0.0\n"
+    "        x = F.pad(x.unsqueeze(1), (400, 400), mode='reflect').squeeze(1)\n"
+    "        parts = th.stft(x, 64,\n            window=torch.hann_window(64),)\n"
+    "        return parts[..., 0] ** 2 + parts[..., 1] ** 2, torch.stft(x, 64, return_complex=True).abs()\n"
+)
+
+
+def test_spectra_of_older_programs_are_pairs_and_waves_are_long_enough(tmp_path: Path) -> None:
+    source = text_of({"a.py": SPECTRUM}, "a.py", "Spectrum")
+    assert source.count("view_as_real") == 1
+    namespace = load(source, tmp_path)
+    solution = solve(namespace["Spectrum"], namespace, source)
+    assert isinstance(solution, Solution), solution
+    wave = solution.specs[0]
+    assert isinstance(wave, Tensor)
+    assert wave.shape[-1] > 400
+    assert wave.kind == "unit"

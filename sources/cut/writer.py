@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece
 from sources.cut.slicer import SliceError, Slicer
 from sources.text.danger import branches
+from sources.text.older import spectra_of_pairs
 from sources.text.on_cpu import moved, respelled
 from sources.text.registries import stored
 from sources.text.rewrite import Edits, RewriteError, Text, remove_statements
@@ -207,6 +208,7 @@ class _Writer:
                 edits.rename(constant, new)
             else:
                 edits.replace(text.start(constant), text.end(constant), new)
+        spectra_of_pairs(nodes(piece.view), edits, lambda n: self.slicer.target(piece, n) == External("torch"))
         self._rename(piece, edits)
         return edits.cut(piece.node)
 

@@ -50,6 +50,11 @@ def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iter
         elif isinstance(node.ops[0], ast.In | ast.NotIn) and isinstance(node.comparators[0], ast.Tuple | ast.List):
             for choice in node.comparators[0].elts:
                 yield from _equal([node.left, choice], values, specs, module)
+    if asserts and all(t.kind == "float" for _, t in all_tensors(specs)):  # it may be about values
+        positive = specs
+        for path, t in all_tensors(specs):
+            positive = edited(positive, path, replace(t, kind="unit"))
+        yield positive
 
 
 def _lacking(message: str, frame: types.FrameType, line: int, specs: Specs, module: nn.Module) -> Iterator[Specs]:

@@ -22,6 +22,7 @@ SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
 SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
 MAX_ELEMENTS = 1 << 22  # of one input that is proposed
 MAX_SIDE, MAX_DIMENSION = 256, 4096
+FRAMES, MAX_WAVE = 3, 1 << 16  # how many times what is too long for it a wave is to be, and no longer than this
 
 
 def repairs(failure: Failure) -> list[Change]:
@@ -313,6 +314,20 @@ def _window(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, Tensor((batch, t.shape[1], *[side] * (len(t.shape) - 2)), t.kind), 0.2)
 
 
+def _frames(f: Failure) -> Iterator[Change]:
+    """A wave that is too short for its padding, or for the frames of a spectrum, tells how long these are."""
+    padded = re.search(r"padding \((\d+), (\d+)\) at dimension \d+ of input \[[\d, ]*?(\d+)\]", f.message)
+    framed = re.search(r"expected 0 < n_fft < (\d+), but got n_fft=(\d+)", f.message)
+    match = padded or framed
+    if match is None:
+        return
+    got, least = int(match[match.lastindex or 1] if padded else match[1]), int(match[1] if padded else match[2])
+    length = 1 << (FRAMES * least).bit_length()
+    for path, t in all_tensors(f.specs):
+        if t.shape and t.shape[-1] <= got and length <= MAX_WAVE:
+            yield f.with_tensor(path, t.resized(len(t.shape) - 1, length), 0.2 if t.shape[-1] == got else 0.6)
+
+
 def _small(f: Failure) -> Iterator[Change]:
     if not re.search(
         r"[Kk]ernel size|stride should not be zero|too small|[Oo]utput size|greater than 0|smaller|Padding size"
@@ -354,5 +369,5 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
     _layer, _unbatched, _expected, _shapes, _mismatch, _broadcast, _split, _matmul, _numbers, _view, _rank, _window,
-    _small, _divisible, _equal, _fewer, *KINDS,
+    _frames, _small, _divisible, _equal, _fewer, *KINDS,
 )  # fmt: skip

@@ -258,7 +258,7 @@ class Package:
     def _namesakes(self, path: str, module: str, nearest: str) -> Iterator[str]:
         """Files and folders of the package that a module name may mean, but for the nearest.
 
-        Those in folders above come first.  Scripts are run from the root: what is beside a file is not found by its bare name.
+        Those in folders above come first: scripts are run from the root, where what is beside a file does not count.
         """
         if path in self.roots or nearest in self.roots or nearest in self.replacements:
             return

@@ -1,0 +1,25 @@
+"""What programs for older versions of torch say, as the present one understands it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+
+from sources.text.rewrite import Edits
+
+
+def spectra_of_pairs(tree: Iterable[ast.AST], edits: Edits, is_torch: Callable[[str], bool]) -> None:
+    """``torch.stft`` without ``return_complex`` gave pairs of real and imaginary parts; now it gives nothing."""
+    for node in tree:
+        function = node.func if isinstance(node, ast.Call) else None
+        if not isinstance(node, ast.Call) or not isinstance(function, ast.Attribute) or function.attr != "stft":
+            continue
+        root = function.value
+        given = [*node.args, *(k.value for k in node.keywords)]
+        open_ended = any(k.arg in ("return_complex", None) for k in node.keywords)
+        if not isinstance(root, ast.Name) or not is_torch(root.id) or not given or open_ended:
+            continue
+        start, end = edits.text.start(node), edits.text.end(node)
+        comma = "" if b"," in edits.text.data[max(map(edits.text.end, given)) : end] else ", "
+        edits.replace(start, start, f"{root.id}.view_as_real(")
+        edits.replace(end - 1, end, f"{comma}return_complex=True))")
