@@ -20,6 +20,7 @@ from sources.infer.check import UnfitError
 
 FRAMES = 1000  # of Python's own limit: code that calls itself for ever is to end with an error, not with a crash
 YOUNG, TIMES = 20_000, 20  # objects between two collections, and of these between two older ones: forks are short-lived
+PARTS = 2  # of a job's work that may have so much time each, see ``extend``
 WALL_FACTOR = 10  # a loaded machine may take this much longer on the clock
 
 
@@ -52,6 +53,17 @@ def isolated(job: Callable[[], dict[str, Any]], seconds: int) -> dict[str, Any]:
         return {"reason": "timeout" if late else "crash", "detail": f"status {status}" if ended and not late else ""}
 
 
+def extend(seconds: int) -> None:
+    """For a job in its fork that is done with one part of its work: so much CPU time for the next one, from now on."""
+    if not signal.getitimer(signal.ITIMER_PROF)[0]:  # without a limit there is nothing to extend
+        return
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    limit = int(used.ru_utime + used.ru_stime) + seconds + 2
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (min(limit, hard), hard))
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
 def _answer(job: Callable[[], dict[str, Any]], writing: int, seconds: int) -> None:
     """In the fork: run the job, write what came out, end."""
 
@@ -62,7 +74,9 @@ def _answer(job: Callable[[], dict[str, Any]], writing: int, seconds: int) -> No
     sys.setrecursionlimit(FRAMES)
     signal.signal(signal.SIGPROF, out_of_time)
     signal.setitimer(signal.ITIMER_PROF, seconds)
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds + 2, seconds + 3))
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    most = PARTS * seconds + 3 if hard == resource.RLIM_INFINITY else min(hard, PARTS * seconds + 3)
+    resource.setrlimit(resource.RLIMIT_CPU, (min(seconds + 2, most), most))
     try:
         answer = job()
     except OutOfTimeError:

@@ -31,22 +31,25 @@ from sources.infer.check import MODULE, UnfitError, Work, check
 from sources.infer.configs import noting, without_unread
 from sources.infer.constructions import Told, build
 from sources.infer.drawn import NOTE, drawn
+from sources.infer.failure import NO_TENSOR
 from sources.infer.given import given
 from sources.infer.ignored import without_ignored
 from sources.infer.initial import cheapen
 from sources.infer.inputs import all_tensors, parameters
 from sources.infer.progress import BUDGET, Budget, Progress, TooLongError, TooMuchError
 from sources.infer.runs import Runs, fitted
-from sources.infer.search import MAX_LOOKED_AT, TOO_LONG, Solution, call, has_tensor, solve
+from sources.infer.search import MAX_LOOKED_AT, TOO_LONG, Failed, Solution, call, has_tensor, solve
 from sources.infer.sizes import Slot, bounded, named, slots, tied
+from sources.infer.trouble import Trouble
 from sources.infer.vanishing import REASON as NOTHING
 from sources.infer.variants import halved, of_one
 from sources.infer.worth import RANDOM, flaw
-from sources.isolation import isolated
+from sources.isolation import extend, isolated
 from sources.text.danger import touches_system
 from sources.text.on_cpu import OnOne, without_weights
 from sources.watch.capture import decoded, encoded, install
 
+USER_BUDGET = 3_000  # of the search for what uses a class
 SEEN_BUDGET = 4_000  # of the search for a class that was seen with arguments and inputs that do not do
 TELLS_NOTHING = ("not finite", "output constant", "output ignores an input", "nondeterministic")
 MAX_OTHER_SITES = 2  # calls of a class that are taken in place of the first
@@ -87,7 +90,7 @@ def _attempt(cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str,
         if not again["reason"]:
             return again
     if outcome["reason"] and (untrained := _inferring(cut)) is not None:
-        again = _tried(untrained, operators, scratch, seen)
+        again = _tried(untrained, operators, scratch, seen, outcome)
         if not again["reason"]:
             return again
     for other in _otherwise(cut) if outcome["reason"] in TELLS_NOTHING else ():
@@ -115,8 +118,13 @@ def _otherwise(cut: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield cut | {"told": {**told, "sites": told["sites"][i:], "seen": None, "users": []}}
 
 
-def _tried(cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str, Any] | None) -> dict[str, Any]:
-    inferred = isolated(lambda: infer(cut, operators, scratch), INFER_SECONDS)
+def _tried(
+    cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str, Any] | None,
+    before: dict[str, Any] | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """The outcome of one text; ``before`` is that of another one of the same class, which may fail like this one."""
+    inferred = before if before and _fails_likewise(cut, before, scratch) else None
+    inferred = inferred or isolated(lambda: infer(cut, operators, scratch), INFER_SECONDS)
     known = {} if seen is None else seen
     hopeless = inferred["reason"] in ("", TOO_LONG) or _lacking(inferred, cut)
     for user in cut["told"].get("users", []) if not hopeless else []:
@@ -141,6 +149,35 @@ def _tried(cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str, A
         return checked
     described = [i | more for i, more in zip(checked["inputs"], inferred["inputs"], strict=False)]
     return {"reason": "", "source": source, "name": inferred["name"], "inputs": described, "detail": checked["mode"]}
+
+
+def _fails_likewise(cut: dict[str, Any], before: dict[str, Any], scratch: Path) -> bool:
+    """Whether what came furthest with another text fails with this one as it did: a search would come no further."""
+    failures = before.get("failures")
+    if not failures:
+        return False
+    again = isolated(lambda: {"reason": "", "alike": fail_likewise(cut, failures, scratch)}, INFER_SECONDS)
+    return again.get("alike", False) is True
+
+
+def fail_likewise(cut: dict[str, Any], failures: list[Any], scratch: Path) -> bool:
+    """Whether each of some arguments, and inputs where constructing does not fail, fails with its message."""
+    namespace = load(cut["source"], scratch)
+    cheapen()
+    return all(_message(cut, namespace, arguments, specs) == message for arguments, specs, message in failures)
+
+
+def _message(cut: dict[str, Any], namespace: dict[str, Any], arguments: dict[str, str], specs: list[Any] | None) -> str:
+    """The message with which a call, or constructing, fails; "" where it does not."""
+    kind, file = namespace[cut["name"]], str(namespace["__file__"])
+    try:
+        module = build(kind, dict(arguments), namespace, Budget(), cut["told"]["defaults"])
+    except Exception as failed:  # noqa: BLE001 - that is the question
+        return "" if specs is not None else Trouble.of(failed, program=file).message
+    _, result, error = call(module, decoded([arguments, specs or []]).specs, Budget())
+    if error is None:
+        return "" if has_tensor(result) else NO_TENSOR
+    return Trouble.of(error, file).message
 
 
 def _checked(source: str, entry: str, operators: int, small: dict[str, int]) -> dict[str, Any]:
@@ -180,12 +217,18 @@ def infer(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
         outcome = solve(kind, namespace, cut["source"], told, operators, budget)
         if isinstance(outcome, Solution):
             return _written(cut, namespace, outcome, operators)
-        failed = {"reason": outcome.reason, "detail": outcome.detail[:500]}
+        failed = {"reason": outcome.reason, "detail": outcome.detail[:500], "failures": [*map(_told, outcome.failures)]}
     except UnfitError as error:
         failed = {"reason": error.reason, "detail": str(error)}
     # What was seen told nothing: for its weights, perhaps.
     known = as_seen(kind, namespace, seen, operators, telling=False) if seen else None
     return failed if known is None else _written(cut, namespace, known, operators)
+
+
+def _told(failed: Failed) -> list[Any]:
+    """A failure as plain JSON."""
+    arguments, specs = encoded(Solution(failed.arguments, failed.specs or ()))
+    return [arguments, specs if failed.specs is not None else None, failed.message]
 
 
 def as_seen(
@@ -226,7 +269,9 @@ def as_seen(
 
 def _seen(user: dict[str, str], scratch: Path) -> dict[str, Any]:
     """What a user shows of its classes, by name: first without computing, then truly where that tells too little."""
-    light = isolated(functools.partial(watch, user, scratch, "meta"), INFER_SECONDS).get("seen", {})
+    light: dict[str, Any] = {}
+    if not re.search(rf"(?m)^class {user['name']}\b", user["source"]):  # a class needs a search, which needs values
+        light = isolated(functools.partial(watch, user, scratch, "meta"), INFER_SECONDS).get("seen", {})
     if user["wanted"] in light and '"int"' not in json.dumps(light[user["wanted"]]):
         return {**light}
     return {**light, **isolated(functools.partial(watch, user, scratch), INFER_SECONDS).get("seen", {})}
@@ -244,7 +289,7 @@ def watch(user: dict[str, str], scratch: Path, device: str = "cpu") -> dict[str,
     try:
         with torch.device(device), OnOne(torch.device(device)):
             if isinstance(entry, type) and device == "cpu":
-                solve(entry, namespace, user["source"])
+                solve(entry, namespace, user["source"], work=USER_BUDGET)
             elif not isinstance(entry, type):
                 with Progress(Budget()) if device == "cpu" else nullcontext():
                     entry()
@@ -273,15 +318,16 @@ def write_seen(
 
 def _written(cut: dict[str, Any], namespace: dict[str, Any], outcome: Solution, operators: int) -> dict[str, Any]:
     """The task of a solution: named sizes, which of them vary, inputs no heavier than need be."""
+    extend(INFER_SECONDS)
     scratch = Path(namespace["__file__"]).parent
     cut, namespace, outcome = given(cut, namespace, outcome, functools.partial(load, scratch=scratch))
     cut, outcome = answered(*adapted(cut, namespace, outcome), namespace)
     kind = namespace[cut["name"]]
     names = [p.name for p in parameters(kind.forward)[1:]] or ["x"]
     runs = Runs(kind, namespace, operators)
-    outcome = bounded(fitted(without_ignored(outcome, kind, namespace), runs), runs)
+    outcome = bounded(fitted(without_ignored(outcome, runs), runs), runs)
     small: dict[Slot, int] = {}
-    groups = tied(outcome, slots(outcome, names), runs, small if runs.dear else None)
+    groups = tied(outcome, slots(outcome, names), runs, small if runs.costly else None)
     sizes = named(groups, outcome, set(namespace))
     free = {slot for size in sizes if size.free for slot in size.slots}
     described = [

@@ -154,7 +154,8 @@ def test_what_is_read_of_a_repository() -> None:
 
 
 def test_a_solution_survives_json() -> None:
-    specs = (Tensor((2, 3), "int", 7), Many((Plain((1, None)), Tensor((4,), "bool")), "tuple"), Plain("x"))
+    batch = Many((Tensor((2, 3)),), "dict", ("image",))
+    specs = (Tensor((2, 3), "int", 7), Many((Plain((1, None)), Tensor((4,), "bool")), "tuple"), Plain("x"), batch)
     assert decoded(encoded(Solution({"a": "nn.ReLU"}, specs))) == Solution({"a": "nn.ReLU"}, specs)
 
 

@@ -172,7 +172,7 @@ def test_parts_that_nobody_looks_at_are_none(tmp_path: Path) -> None:
     text = FORWARD.format("batch", "return batch['text'][0].exp()")
     pair = Many((Tensor((4, 8)), Tensor((4,), "int", 16)), "tuple")
     found = Solution({}, (Many((pair, Tensor((4, 8))), "dict", ("text", "label")),))
-    (spec,) = without_ignored(found, loaded(text, tmp_path)["Net"], {}).specs
+    (spec,) = without_ignored(found, Runs(loaded(text, tmp_path)["Net"], {}, 9)).specs
     assert spec == Many((Many((Tensor((4, 8)), Plain(None)), "tuple"), Plain(None)), "dict", ("text", "label"))
 
 

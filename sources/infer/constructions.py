@@ -7,6 +7,7 @@ failing line and its message say which parameter to change.
 from __future__ import annotations
 
 import ast
+import functools
 import heapq
 import inspect
 import itertools
@@ -86,11 +87,13 @@ class Constructions:
     budget: Budget
     told: Told = NOTHING
     message: str = ""
+    furthest: Arguments = field(default_factory=dict)  # of those that failed, whose failure it is
     _heap: list[tuple[float, int, Arguments]] = field(default_factory=list)
     _seen: set[str] = field(default_factory=set)
     _order: Iterator[int] = field(default_factory=itertools.count)
     _values: dict[str, list[str]] = field(default_factory=dict)
     _tree: ast.Module | None = None
+    _used: dict[str, Uses] | None = None
     _records: list[str] | None = None  # lists of the program's own records
     _reached: int = -1
     _stale: int = 0  # constructions since one came further than all before it
@@ -115,6 +118,7 @@ class Constructions:
                 self._failed(arguments, error, progress)
                 continue
             yield arguments, module
+            del module  # two at once are not to be in memory
             for name in arguments:
                 for j, option in enumerate(self._options(name)[1:5]):
                     self._push(max(cost, FIRST) + 1.0 + 0.5 * j, {**arguments, name: option})
@@ -128,7 +132,7 @@ class Constructions:
         reached = min(FURTHEST, progress.count + LINE * line_reached(error, file))
         self._stale = 0 if reached > self._reached else self._stale + 1
         if reached > self._reached:
-            self._reached, self.message = reached, trouble.message
+            self._reached, self.message, self.furthest = reached, trouble.message, dict(arguments)
         cost = PATIENCE * self._stale - math.log2(1 + reached)
         self._tree = self._tree or ast.parse(self.text)
         self._obey(cost, arguments, demands(error, self._tree, file))
@@ -227,6 +231,11 @@ class Constructions:
         return list(dict.fromkeys([f"nn.BatchNorm{found[1]}d", *options]))
 
     def _uses(self) -> dict[str, Uses]:
+        if self._used is None:
+            self._used = self._read()
+        return self._used
+
+    def _read(self) -> dict[str, Uses]:
         tree = ast.parse(self.text)
         names = {c.__name__ for c in self.kind.__mro__}
         found: dict[str, Uses] = {}
@@ -288,10 +297,10 @@ class Constructions:
 
     def _tell(self, cost: float, arguments: Arguments, message: str) -> None:
         """Queue arguments with the settings that are read of copies of a configuration: copying shows no names."""
-        match = re.search(r"has no attribute '([a-zA-Z]\w*)'", message) if _COPIED.search(self.text) else None
+        match = re.search(r"has no attribute '([a-zA-Z]\w*)'", message)
+        match = match if match and _COPIED.search(self.text) else None
         for name in [n for n, text in arguments.items() if match and text == CONFIG]:
-            last = re.escape(name.split(".")[-1])
-            read = re.findall(rf"\b\w*{last}\w*\.([a-zA-Z]\w*)\b(?!\()", self.text)
+            read = _attributes(self.text, name.split(".")[-1])
             wanted = (f"{name}.{n}" for n in dict.fromkeys([match[1], *read] if match else ()))
             more = {n: self._options(n)[0] for n in wanted if n not in arguments}
             if more:
@@ -336,6 +345,12 @@ class Constructions:
         if asked and text[:1] == "[" and "int" in trouble.culprits:
             return [_all(text, MATRIX) if asked == TENSORS else f"[{text}, {text}]", *asked]
         return asked
+
+
+@functools.lru_cache(maxsize=256)
+def _attributes(text: str, last: str) -> list[str]:
+    """What a text reads of variables that are called like something."""
+    return re.findall(rf"\b\w*{re.escape(last)}\w*\.([a-zA-Z]\w*)\b(?!\()", text)
 
 
 def _given(arguments: Arguments, name: str, option: str) -> Arguments:

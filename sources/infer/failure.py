@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import nn
 
+from sources.infer.input_guesses import shaped
 from sources.infer.inputs import Spec, Specs, Tensor, all_tensors, edited, parameters, positional
 
 NO_TENSOR = "no tensor among the outputs"  # the message of a call that came to its end without one
@@ -24,6 +25,13 @@ class Failure:
     module: nn.Module
     function: str = ""
     arguments: tuple[Any, ...] = ()
+    _shaped: dict[int, Tensor] = field(default_factory=dict)
+
+    def shaped(self, rank: int) -> Tensor:
+        """See ``shaped``: that looks through the whole module."""
+        if rank not in self._shaped:
+            self._shaped[rank] = shaped(self.module, rank)
+        return self._shaped[rank]
 
     def of_shape(self, tensor: Any) -> Iterator[tuple[tuple[int, ...], Tensor]]:
         """Inputs that have the shape of an operator's argument: most likely they are it."""

@@ -3,31 +3,42 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from typing import Any
 
 import torch
+from torch import nn
 
 from sources.infer.check import leaves
-from sources.infer.constructions import build
 from sources.infer.inputs import Plain, all_tensors, draw, edited
 from sources.infer.progress import Budget, Progress
+from sources.infer.runs import Runs
 from sources.infer.search import Solution
 from sources.infer.worth import same
 
 
-def without_ignored(solution: Solution, kind: Any, namespace: Mapping[str, Any]) -> Solution:
+def without_ignored(solution: Solution, runs: Runs) -> Solution:
     """The solution with None for each tensor without which the module computes the same from the others."""
     paths = [path for path, _ in all_tensors(solution.specs)]
     if len(paths) < 2:
         return solution
     try:
-        module = build(kind, dict(solution.arguments), namespace, Budget()).eval()
-        torch.manual_seed(0)
-        given = [draw(spec) for spec in solution.specs]
-        before = _results(module, given)
+        module = runs.module(solution.arguments)
+    except Exception:  # noqa: BLE001 - the check tells what it is that is constructed once and not twice
+        return solution
+    modes = [(part, part.training) for part in module.modules()]
+    try:
+        return _without_each(solution, module.eval(), paths)
     except Exception:  # noqa: BLE001 - the check tells what it is that runs once and not twice
         return solution
+    finally:
+        for part, mode in modes:
+            part.training = mode
+
+
+def _without_each(solution: Solution, module: nn.Module, paths: list[tuple[int, ...]]) -> Solution:
+    torch.manual_seed(0)
+    given = [draw(spec, roughly=True) for spec in solution.specs]
+    before = _results(module, given)
     for path in paths:
         less = _without(given, path)
         try:

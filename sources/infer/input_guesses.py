@@ -20,6 +20,8 @@ from sources.hints.guesses import Uses, values
 from sources.hints.layouts import Sizes, told
 from sources.infer.inputs import BATCH, CHANNELS, FEATURES, SIDE, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
 
+MAX_LAYERS = 400  # of a module that are looked at
+
 
 def following(module: nn.Module, count: int) -> list[Spec]:
     """Specs for the first parameter of ``forward`` that ``count`` inputs leave to its default."""
@@ -80,7 +82,8 @@ def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspe
     above = re.sub(r"(?m)^\s*#+", "", _comments(function))
     documentation = "\n".join(filter(None, [inspect.getdoc(function), above, _documentation(type(module))]))
     own = {name: value for name, value in vars(module).items() if type(value) is int}
-    sizes = Sizes({**own, **known}, _channels(module), _features(module))
+    layers = _layers(module)
+    sizes = Sizes({**own, **known}, _channels(layers), _features(layers))
     hints = {name: str(p.annotation) for name, p in inspect.signature(function).parameters.items()}
     found = []
     for p in wanted:
@@ -231,7 +234,7 @@ def _of_parameter(
             (BATCH, 1, TOKENS, TOKENS),
             (BATCH, 1, TOKENS),
         ]
-        if any(isinstance(m, nn.Conv1d) for m in itertools.islice(module.modules(), 400)):
+        if any(isinstance(m, nn.Conv1d) for m in _layers(module)):
             masks.insert(0, masks.pop())
         common = [*(Tensor(shape, "bool") for shape in masks), Plain(None), *common]
         found = [*(replace(s, kind="bool") for s in found if isinstance(s, Tensor)), *found]
@@ -355,7 +358,7 @@ _SPATIAL = re.compile(
 
 def _usual_ranks(module: nn.Module, text: str) -> list[int]:
     """Ranks to try, the one that the first layer of known rank takes first."""
-    layers = list(itertools.islice(module.modules(), 400))
+    layers = _layers(module)
     for layer in layers:
         kind = type(layer).__name__
         if match := re.search(r"(Conv|ConvTranspose|Pool|BatchNorm|InstanceNorm|Dropout)(\d)d$", kind):
@@ -391,24 +394,26 @@ def _constructor(kind: type[nn.Module]) -> list[str]:
         return []
 
 
-def _channels(module: nn.Module) -> int:
+def _layers(module: nn.Module) -> list[nn.Module]:
+    return list(itertools.islice(module.modules(), MAX_LAYERS))
+
+
+def _channels(layers: list[nn.Module]) -> int:
     """What the first layer over channels takes."""
-    layers = itertools.islice(module.modules(), 400)
     return next((c for m in layers if isinstance(c := getattr(m, "in_channels", getattr(m, "num_features", 0)), int)
                  and c), CHANNELS)  # fmt: skip
 
 
-def _features(module: nn.Module) -> int:
+def _features(layers: list[nn.Module]) -> int:
     """What the first layer over features takes."""
-    layers = list(itertools.islice(module.modules(), 400))
     features = next((f for m in layers if isinstance(f := getattr(m, "in_features", None), int)), 0)
     return features or next((m.normalized_shape[-1] for m in layers if isinstance(m, nn.LayerNorm)), FEATURES)
 
 
 def shaped(module: nn.Module, rank: int) -> Tensor:
     """A float tensor of a rank, its channels or features as the first layer of the module wants them."""
-    layers = list(itertools.islice(module.modules(), 400))
-    channels, features = _channels(module), _features(module)
+    layers = _layers(module)
+    channels, features = _channels(layers), _features(layers)
     recurrent = next((m.input_size for m in layers if isinstance(m, nn.RNNBase | nn.RNNCellBase)), 0)
     one = any(type(m).__name__ in ("Conv1d", "BatchNorm1d") for m in layers)
     shapes: dict[int, tuple[int, ...]] = {

@@ -12,7 +12,7 @@ from torch import nn
 
 from sources.hints.guesses import Uses, values
 from sources.infer.failure import NO_TENSOR, Change, Failure
-from sources.infer.input_guesses import flagged, following, given_last, part, shaped, takes_any
+from sources.infer.input_guesses import flagged, following, given_last, part, takes_any
 from sources.infer.inputs import BATCH, FEATURES, TOKENS, Many, Plain, Spec, Tensor, all_tensors, edited
 from sources.infer.worth import CONSTANT, IGNORES, NOT_FINITE, RANDOM
 
@@ -129,7 +129,7 @@ def flaws(f: Failure) -> Iterator[Change]:
         yield 0.3, more
     elif f.message == CONSTANT:
         for path, t in found:
-            yield from (f.with_tensor(path, shaped(f.module, r), 0.5) for r in (3, 4, 2) if r != len(t.shape))
+            yield from (f.with_tensor(path, f.shaped(r), 0.5) for r in (3, 4, 2) if r != len(t.shape))
             yield from (f.with_tensor(path, t.resized(i, FEATURES), 0.7) for i, n in enumerate(t.shape) if i and n == 1)
     elif f.message == IGNORES:
         path, t = found[0]

@@ -14,7 +14,6 @@ from dataclasses import replace
 import torch
 
 from sources.infer.failure import Change, Failure
-from sources.infer.input_guesses import shaped
 from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Specs, Tensor, all_tensors, edited
 from sources.infer.kinds import KINDS
 
@@ -75,7 +74,7 @@ def _unbatched(f: Failure) -> Iterator[Change]:
     if f.function.startswith("conv") and isinstance(x, torch.Tensor) and isinstance(weight, torch.Tensor):
         for path, t in all_tensors(f.specs):
             if len(t.shape) == x.dim() == weight.dim() - 1:
-                yield f.with_tensor(path, shaped(f.module, len(t.shape) + 1), 0.1)
+                yield f.with_tensor(path, f.shaped(len(t.shape) + 1), 0.1)
 
 
 def _wanted(f: Failure, got: int, wanted: int) -> Iterator[Change]:
@@ -286,7 +285,7 @@ def _rank(f: Failure) -> Iterator[Change]:
         for rank, cost in ranks:
             if 1 <= rank <= 5 and rank != len(t.shape):
                 kind = t.kind if t.kind != "int" else "float"
-                yield f.with_tensor(path, replace(shaped(f.module, rank), kind=kind), cost)
+                yield f.with_tensor(path, replace(f.shaped(rank), kind=kind), cost)
                 kept = [shape for shape in _reranked(t.shape) if len(shape) == rank]
                 yield from (
                     f.with_tensor(path, replace(t, shape=s), cost + 0.05 + 0.05 * j) for j, s in enumerate(kept)

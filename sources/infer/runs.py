@@ -13,10 +13,11 @@ from sources.infer.constructions import build
 from sources.infer.inputs import draw
 from sources.infer.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, Budget
 from sources.infer.rehearsal import Rehearsal
-from sources.infer.search import Solution, call, has_tensor
+from sources.infer.search import LIGHT, Solution, call, elements, has_tensor
 from sources.infer.variants import Arguments, defaults_of, halved, of_one, shallower
 
 MAX_HALVINGS = 6
+COSTLY_ELEMENTS, COSTLY_FLOPS = 1 << 18, 1 << 25  # of one call: what it takes besides no longer counts
 TIES_BUDGET = 6_000  # work spent on finding which sizes belong together, see ``progress.Budget``
 
 
@@ -27,7 +28,9 @@ class Runs:
         """``operators`` that compute are what a task may have."""
         self.kind, self._namespace, self._budget = kind, namespace, Budget(TIES_BUDGET)
         self._operators = operators
-        self.dear = False  # whether one call takes so much that few are to be made, as far as ``heavy`` was asked
+        # As far as ``heavy`` was asked: whether one call takes so much that few are to be made, and whether it takes
+        # so much that these are better made on smaller inputs.
+        self.dear = self.costly = False
         self._built: tuple[Arguments, nn.Module, Rehearsal] | None = None  # other inputs often go to the same module
 
     def __call__(self, solution: Solution) -> bool:
@@ -36,18 +39,30 @@ class Runs:
     def fits(self, solution: Solution, budget: Budget | None = None) -> bool:
         """Whether the module runs, at the cost of a budget of its own unless another is given."""
         budget = budget or Budget()
-        if self._built is None or self._built[0] != solution.arguments:
-            try:
-                module = build(self.kind, dict(solution.arguments), self._namespace, budget)
-            except Exception:  # noqa: BLE001 - it does not run, whatever the reason
-                return False
-            self._built = (solution.arguments, module, Rehearsal(module))
-        _, module, rehearsal = self._built
-        if self.dear and (foreseen := rehearsal.call(solution.specs, None, light=False)):
+        try:
+            module, rehearsal = self._module(solution.arguments, budget)
+        except Exception:  # noqa: BLE001 - it does not run, whatever the reason
+            return False
+        if (
+            self.dear
+            and elements(solution.specs) > LIGHT
+            and (foreseen := rehearsal.call(solution.specs, None, light=False))
+        ):
             budget.left -= foreseen[0].count
             return False
         _, result, error = call(module, solution.specs, budget)
         return error is None and has_tensor(result)
+
+    def module(self, arguments: Arguments) -> nn.Module:
+        """The module of some arguments: the one that was built last where these are the same."""
+        return self._module(arguments, Budget())[0]
+
+    def _module(self, arguments: Arguments, budget: Budget) -> tuple[nn.Module, Rehearsal]:
+        if self._built is None or self._built[0] != arguments:
+            self._built = None  # two at once are not to be in memory
+            module = build(self.kind, dict(arguments), self._namespace, budget)
+            self._built = (arguments, module, Rehearsal(module))
+        return self._built[1:]
 
     def heavy(self, solution: Solution) -> bool:
         """Whether one call takes more than a light one may.
@@ -55,9 +70,9 @@ class Runs:
         Raises:
             UnfitError: it has too many operators, or takes more than any task may.
         """
-        module = build(self.kind, dict(solution.arguments), self._namespace, Budget())
+        module = self.module(solution.arguments)
         torch.manual_seed(0)
-        inputs, work = [draw(spec) for spec in solution.specs], Work(self._operators)
+        inputs, work = [draw(spec, roughly=True) for spec in solution.specs], Work(self._operators)
         try:
             with torch.no_grad(), work:
                 module(*inputs)
@@ -69,6 +84,7 @@ class Runs:
             return False
         finally:
             self.dear = dear(work)
+            self.costly = work.elements > COSTLY_ELEMENTS or work.flops > COSTLY_FLOPS
         each = self._operators
         return work.elements > each * LIGHT_ELEMENTS or work.flops > each * LIGHT_FLOPS
 

@@ -16,7 +16,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -89,11 +89,21 @@ class Solution:
 
 
 @dataclass(frozen=True, slots=True)
+class Failed:
+    """Arguments, the inputs that came furthest with them, None where constructing failed, and the error's message."""
+
+    arguments: Arguments
+    specs: Specs | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Unsolved:
     """Nothing was found; why, and the last message."""
 
     reason: str
     detail: str
+    failures: tuple[Failed, ...] = field(default=(), compare=False)  # of each other message the first
 
 
 def call(
@@ -102,7 +112,7 @@ def call(
     """One call of forward on drawn inputs: how far it came, the result or the error; see ``Progress``."""
     torch.manual_seed(0)
     progress = Progress(budget, operators, light, roughly=True)
-    if (drawn := _elements(specs)) > MAX_DRAWN:
+    if (drawn := elements(specs)) > MAX_DRAWN:
         return progress, None, TooMuchError(f"inputs of {drawn} elements")
     arguments = [draw(spec, roughly=True) for spec in specs]
     before = torch.default_generator.get_state()
@@ -150,18 +160,23 @@ def solve(
     first: Unsolved | None = None
     flawed: list[Solution] = []
     reached, carried = -1, None
+    failures: dict[str, Failed] = {}
     states: Counter[State] = Counter()
     left = budget.left
-    for tried, (arguments, module) in enumerate(constructions):
+    tried = -1
+    for arguments, module in constructions:
+        tried += 1
         costly = left - budget.left > work / 4
         if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
             first = first or Unsolved(TOO_LARGE, "parameters")
             for smaller in (shallower, narrower):
                 constructions.again(smaller(arguments, defaults))
+            del module  # two at once are not to be in memory
             continue
         search = _InputSearch(
-            module, arguments, budget, operators, MAX_CALLS if tried == 0 else MAX_CALLS // 3, reached, states, carried
-        )
+            module, arguments, budget, operators, MAX_CALLS if tried == 0 else MAX_CALLS // 3, reached, states,
+            carried,
+        )  # fmt: skip
         outcome = search.run()
         states[outcome.state] += 1
         if outcome.specs is not None:
@@ -184,11 +199,22 @@ def solve(
             constructions.again(other)
         if outcome.specs is None and outcome.reached >= reached:
             constructions.blame(arguments, outcome.trouble)
+        if outcome.furthest is not None:
+            failures.setdefault(message, Failed(arguments, outcome.furthest, message))
         carried = outcome.furthest if outcome.reached > reached else carried
         reached, left = max(reached, outcome.reached), budget.left
+        del module, search
         if tried + 1 >= MAX_MODULES or budget.left < 0 or len(flawed) >= MAX_FLAWED_MODULES:
             break
-    return flawed[0] if flawed else first or Unsolved("constructor not inferred", constructions.message)
+    return flawed[0] if flawed else _unsolved(first, failures, constructions)
+
+
+def _unsolved(first: Unsolved | None, failures: Mapping[str, Failed], constructions: Constructions) -> Unsolved:
+    """Nothing was found; ``first`` is what the first module came to, None where there was none."""
+    if first is not None:
+        return replace(first, failures=tuple(failures.values()))
+    message = constructions.message
+    return Unsolved("constructor not inferred", message, (Failed(constructions.furthest, None, message),))
 
 
 def _with_parts(module: nn.Module, arguments: Arguments, specs: Specs) -> list[Arguments]:
@@ -298,11 +324,11 @@ class _InputSearch:
 
     def _call(self, specs: Specs, light: bool) -> tuple[Progress, Any, Exception | None]:
         """One call of forward, unless it is known before to fail: once calls are dear, that is tried without data."""
-        dear = _elements(specs) > LIGHT
+        dear = elements(specs) > LIGHT
         if self.rehearsal and dear and (foreseen := self.rehearsal.call(specs, self.operators, light)):
             self.budget.left -= foreseen[0].count
             return foreseen[0], None, foreseen[1]
-        self.budget.left -= drawn / DRAWN_OF_ONE if (drawn := _elements(specs)) <= MAX_DRAWN else 0
+        self.budget.left -= drawn / DRAWN_OF_ONE if (drawn := elements(specs)) <= MAX_DRAWN else 0
         progress, result, error = call(self.module, specs, self.budget, self.operators, light)
         if error is not None and progress.work - progress.count > HEAVY and self.rehearsal is None:
             self.rehearsal = Rehearsal(self.module)
@@ -337,7 +363,7 @@ class _InputSearch:
         for i, other in enumerate(solved):
             self._push(0.1 * i + dearer, other)
         for cost, other in repairs(Failure(specs, message, self.module, *progress.last)):
-            grown = GROWN * math.log2(max(LIGHT, _elements(other)) / LIGHT)
+            grown = GROWN * math.log2(max(LIGHT, elements(other)) / LIGHT)
             idle = IDLE * self.influence.idle(failure, specs, other)
             self._push(cost + 0.4 + dearer + idle + grown, other)
         if progress.work - progress.count > HEAVY and (smaller := halved(of_one(specs))) != specs:
@@ -345,7 +371,8 @@ class _InputSearch:
         self.failures[failure] += 1
 
 
-def _elements(specs: Specs) -> int:
+def elements(specs: Specs) -> int:
+    """Of all tensors of some inputs."""
     return sum(math.prod(t.shape) for _, t in all_tensors(specs))
 
 

@@ -184,7 +184,7 @@ def _encoded(spec: Spec) -> list[Any]:
     if isinstance(spec, Tensor):
         return ["tensor", list(spec.shape), spec.kind, spec.high]
     if isinstance(spec, Many):
-        return ["many", [_encoded(item) for item in spec.items], spec.kind]
+        return ["many", [_encoded(item) for item in spec.items], spec.kind, list(spec.keys)]
     return ["plain", repr(spec.value)]
 
 
@@ -193,7 +193,7 @@ def _decoded(answer: list[Any]) -> Spec:
     if kind == "tensor":
         return Tensor(tuple(rest[0]), rest[1], rest[2])
     if kind == "many":
-        return Many(tuple(_decoded(item) for item in rest[0]), rest[1])
+        return Many(tuple(_decoded(item) for item in rest[0]), rest[1], tuple(rest[2]))
     return Plain(ast.literal_eval(rest[0]))
 
 
