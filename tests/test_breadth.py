@@ -14,6 +14,7 @@ from kdata.verify import reasons
 from kdata.verify.gradients import NoGradientError, gradients, names
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Level, Options
+from kdata.verify.reference.arguments import changed
 from kdata.verify.reference.draws import draw
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -230,3 +231,76 @@ def test_a_backward_sees_what_its_forward_sees() -> None:
         found = gradients(Module(), [torch.ones(3)], 0, [])
     assert torch.empty in seen.functions  # else it would ask for memory on a GPU that is pretended only
     assert found[0] is not None and found[0].shape == (3,)
+
+
+LEAKY = """
+import torch
+import triton
+import triton.language as tl
+
+
+class Model(torch.nn.Module):
+    def __init__(self, slope, inplace=False):
+        super().__init__()
+        self.act = torch.nn.LeakyReLU(slope, inplace)
+
+    def forward(self, x):
+        return self.act(x)
+
+
+def get_inputs():
+    return [torch.randn(8, 32)]
+
+
+def get_init_inputs():
+    return [[0.25], {"inplace": False}]
+
+
+@triton.jit
+def leaky_kernel(x_ptr, y_ptr, slope, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    tl.store(y_ptr + i, tl.where(x > 0, x, x * slope), mask=i < n)
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self, slope, inplace=False):
+        super().__init__()
+        self.slope = slope
+
+    def forward(self, x):
+        y = torch.empty_like(x)
+        leaky_kernel[(triton.cdiv(x.numel(), 256),)](x, y, self.slope, x.numel(), BLOCK=256)
+        return y
+"""
+
+
+def test_a_receipt_names_arguments_of_the_constructor_that_are_followed_or_not(tmp_path: Path) -> None:
+    name = "follows other arguments of its constructor"
+    right = judged(LEAKY, tmp_path, "trust")
+    assert (right.verdict, checks(right)[name]) == ("verified", (True, "constructed with slope=0.125"))
+    baked = judged(LEAKY.replace("y, self.slope", "y, 0.25"), tmp_path, "trust")
+    assert baked.verdict == "verified", baked.detail
+    passed, detail = checks(baked)[name]
+    assert not passed
+    assert detail.startswith(f"constructed with slope=0.125: {reasons.WRONG}")
+
+
+def test_other_arguments_are_such_as_show() -> None:
+    def constructor(eps: float, sizes: list[int], bias: bool, name: str) -> None: ...
+
+    def answer(given: Any) -> list[torch.Tensor]:
+        (eps, sizes, bias, _), _ = given
+        if sizes[1] % 3:
+            raise ValueError("threes only")
+        return [torch.ones(3) * (1 + eps) * sizes[1] + bias]
+
+    given: Any = ([1e-5, [5, 3], True, "x"], {})
+    floats = changed(given, (float,), constructor, answer)
+    assert floats is not None
+    assert floats.detail == "eps=1.00001"
+    others = changed(given, (int, bool), constructor, answer)
+    assert others is not None
+    assert others.detail == "sizes[1]=6, bias=False"
+    assert others.arguments == ([1e-5, [5, 6], False, "x"], {})
+    assert changed(given, (complex,), constructor, answer) is None

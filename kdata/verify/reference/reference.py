@@ -167,6 +167,10 @@ class Reference:
                 return mode
         raise TaskFaultError(reasons.RANDOM_REFERENCE, "two runs on the same weights and inputs differ")
 
+    def _program(self, variant: Variant) -> Program:
+        """The task at a variant's sizes."""
+        return self.prober.program(variant.values)
+
     def _build(
         self, program: Program, arguments: tuple[list[Any], dict[str, Any]], state: dict[str, Any] | None
     ) -> nn.Module:
@@ -179,7 +183,7 @@ class Reference:
         """One draw of weights and inputs, and what the reference makes of it; None where the style does not suit it."""
         generator = torch.Generator().manual_seed(seed)
         seed_torch(seed)
-        program = self.prober.program(variant.values)
+        program = self._program(variant)
         arguments = program.arguments()
         seed_torch(seed)
         module = self._build(program, program.arguments(), None)

@@ -19,7 +19,7 @@ DETAILS = {
     "nearest": "inputs as small as the reference bears", "weights": "weights as large as the reference bears",
     "asked": "values among the inputs that the reference asks about", "integers": "large integers among the inputs",
     "ignored": "targets that do not count by torch's default", "elsewhere": "inputs of another shape",
-    "tailed": "the last of each dimension larger",
+    "argument": "constructed with other arguments", "tailed": "the last of each dimension larger",
 }  # fmt: skip
 REACHING = ("magnitudes", "farthest", "nearest", "weights")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.

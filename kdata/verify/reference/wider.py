@@ -14,9 +14,10 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
-from kdata.task import Program
+from kdata.task import INIT_INPUTS, Program
 from kdata.verify.gradients import gradients, names
 from kdata.verify.reference import asked, magnitudes
+from kdata.verify.reference.arguments import KINDS, Arguments, changed
 from kdata.verify.reference.draws import DTYPES, draw, holding, jogged
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.probe import Asks
@@ -24,11 +25,12 @@ from kdata.verify.reference.reference import CONDITION, Reference
 from kdata.verify.reference.styles import REACHING
 from kdata.verify.reference.ties import Ties
 from kdata.verify.reference.variants import Variant
-from kdata.verify.values import by_an_ulp, near
+from kdata.verify.reference.weights import redraw
+from kdata.verify.values import by_an_ulp, copied, near, seed_torch
 
 GRID = 0.05  # share of its size that an answer in half precision may be off before it is taken to mean nothing
 FINITE = 0.5  # share of an answer that must stay finite when three elements of the inputs are not
-GRADIENT = "gradient"
+GRADIENT, ARGUMENT = "gradient", "argument"
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = (*REACHING, "asked", "integers")
@@ -58,6 +60,7 @@ class Wider(Reference):
         self._style = ""  # of the extra trial that is being made
         self._wanted: dict[str, Any] = {}  # which gradients the candidate is asked for
         self._extra: list[dict[str, Any]] = []
+        self._instead: Arguments | None = None  # arguments of the constructor in place of the task's
         self._asks, self._names = Asks(), frozenset[str]()  # of the variant that is being tried
         self._mixed: magnitudes.Mixed | None = None  # rows of several magnitudes, where these are independent
 
@@ -165,7 +168,39 @@ class Wider(Reference):
         if self._gradient and variant.kind == "base":
             styles.append(GRADIENT)
         self._extra += [made for style in styles if (made := self._beyond(index, variant, style))]
+        if self._grid and variant.kind == "base":
+            self._extra += filter(None, (self._constructed(index, variant, kinds) for kinds in KINDS))
         return trials
+
+    def _constructed(self, index: int, variant: Variant, kinds: tuple[type, ...]) -> dict[str, Any] | None:
+        """A trial with other arguments of the constructor; None where there are none that make a difference."""
+        program = self.prober.program(variant.values)
+
+        def answered_with(given: Arguments) -> Any:
+            seed_torch(self.seeds[0])
+            module = self._build(program, given, None)
+            redraw(module, torch.Generator().manual_seed(self.seeds[0]))
+            with torch.no_grad():
+                return module(*copied(inputs))
+
+        try:
+            seed_torch(self.seeds[0])
+            inputs = program.inputs()
+            other = changed(program.arguments(), kinds, program.namespace[self.entry_point], answered_with)
+        except Exception:  # noqa: BLE001 - the task does not allow it
+            return None
+        if other is None:
+            return None
+        self._instead = other.arguments
+        trial = self._beyond(index, variant, ARGUMENT)
+        self._instead = None
+        return trial and trial | {"detail": f"constructed with {other.detail}"}
+
+    def _program(self, variant: Variant) -> Program:
+        program, instead = super()._program(variant), self._instead
+        if instead is not None:
+            program.namespace[INIT_INPUTS] = lambda: [*instead]
+        return program
 
     def _beyond(self, index: int, variant: Variant, style: str) -> dict[str, Any] | None:
         """A trial in a style, None where the task does not bear it."""

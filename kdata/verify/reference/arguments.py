@@ -1,0 +1,85 @@
+"""Other arguments for a task's constructor: an epsilon, a slope, a number of columns. In the reference's child only.
+
+What a task constructs its module with is one choice of many, and a kernel may hold it as a constant. Nothing else that
+is asked of a candidate shows that.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from torch.utils._pytree import tree_flatten_with_path, tree_leaves, tree_unflatten
+
+from kdata.verify.values import finite, near
+
+Arguments = tuple[list[Any], dict[str, Any]]
+KINDS: tuple[tuple[type, ...], ...] = ((float,), (int, bool))
+VISIBLE = 0.01  # relative change of an answer that shows whatever the tolerance
+SMALL = 64  # whole numbers up to this one are doubled
+MOST = 6  # arguments of a kind that are changed
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Other arguments, and what was changed as text: ``eps=1.00001, bias=False``."""
+
+    arguments: Arguments
+    detail: str
+
+
+def changed(
+    given: Arguments, kinds: tuple[type, ...], constructor: Callable[..., Any], answer: Callable[[Arguments], Any]
+) -> Changed | None:  # fmt: skip
+    """The arguments with as many of some types changed as the reference's answer follows; None for none.
+
+    ``answer``: what it answers to its inputs, constructed so; it may raise.
+    """
+    paths, structure = tree_flatten_with_path([*given])
+    values, names = [value for _, value in paths], [_name(path, constructor) for path, _ in paths]
+    usual = answer(given)
+    said: dict[str, Any] = {}
+    for place, value in [(n, v) for n, v in enumerate(values) if type(v) in kinds][:MOST]:
+        for other in _others(value):
+            tried = [*values[:place], other, *values[place + 1 :]]
+            positional, keyword = tree_unflatten(tried, structure)
+            new = _follows(usual, lambda: answer((positional, keyword)))  # noqa: B023 - called at once
+            if new is not None:
+                values, usual = tried, new
+                said[names[place]] = other
+                break
+    positional, keyword = tree_unflatten(values, structure)
+    return Changed((positional, keyword), ", ".join(f"{k}={v!r}" for k, v in said.items())) if said else None
+
+
+def _follows(usual: Any, answer: Callable[[], Any]) -> list[Any] | None:
+    """Another answer, where it is finite and one that shows; its tensors only."""
+    try:
+        new = answer()
+    except Exception:  # noqa: BLE001 - no such argument
+        return None
+    one, other = tree_leaves(usual), tree_leaves(new)
+    alike = len(one) == len(other) and near(one, other, VISIBLE)
+    return other if finite(new) and not alike else None
+
+
+def _others(value: Any) -> Iterator[Any]:
+    """What an argument may be instead, the most telling first."""
+    if isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int):
+        yield from (2 * value, value + 1) if 0 < value <= SMALL else (value + 1,)
+        if value > 1:
+            yield value - 1
+    else:
+        yield from (value / 2, value + 1.0, -value) if value else (0.5, -0.5)
+
+
+def _name(path: tuple[Any, ...], constructor: Callable[..., Any]) -> str:
+    """An argument's name, by its place among the positional or the keyword ones."""
+    side, place, *within = (getattr(key, "idx", getattr(key, "key", key)) for key in path)
+    names = [*inspect.signature(constructor).parameters]
+    name = names[place] if side == 0 and place < len(names) else str(place)
+    return name + "".join(f"[{part}]" for part in within)
