@@ -167,9 +167,10 @@ class Series:
     """The samples of one program, in microseconds, block after block, each call on inputs that no call had seen."""
 
     name: str  # "candidate", a baseline: "eager", "compile", "max-autotune", or "launch": of one small kernel
-    gpu: tuple[float, ...]  # between two events on the device, started while it was kept busy
+    gpu: tuple[float, ...]  # between two events on the device, begun while it was kept busy
     wall: tuple[float, ...]  # from an idle device to an idle device, as the process's own clock has it
     outer: tuple[float, ...]  # the same as the judge's clock has it, with the way there and back
+    device: tuple[float, ...] = ()  # what the device did, as its profiler has it, with a gap behind each kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,12 +183,12 @@ class Timing:
     precision: str  # "ieee" or "tf32": the track of both sides
     label: str  # "": sound; "launch-bound", "host-bound", "contended", "extraordinary"; "unstable": no speedup
     baseline: str  # the fastest one, which the speedup is over
-    speedup: float  # ratio of medians by the device's clock, "host-bound" by the wall's; 0 where it is not firm
+    speedup: float  # by what the device does; "host-bound": by events or the wall's clock; 0 where it is not firm
     low: float  # 95 % bootstrap interval
     high: float
     speedup_eager: float
     speedup_wall: float  # over the same baseline, as the wall clock has it
-    gpu: float  # median microseconds of the candidate
+    gpu: float  # microseconds that the device takes for the candidate: the middle of its samples
     floor: float  # the least microseconds that the device can take for the task
     share: float  # of the device's time that the candidate's own kernels have
     kernels: tuple[str, ...]  # everything the device ran in the profiled calls
@@ -220,7 +221,7 @@ class Receipt:
     effort: str = "screen"  # how much was tried: "screen" or "trust", see kdata.verify.options
     timing: Timing | None = None  # on a GPU only
     precision: str = "ieee"  # or "tf32": of products of fp32, the track of both sides
-    form: int = 3  # version of this record; 2 added effort and timing, 3 precision
+    form: int = 4  # version of this record; 2 added effort and timing, 3 precision, 4 samples of the profiler's
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from kdata.cache import cache_folder
 
 HUB_ID = re.compile(r"(?P<path>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?")
 # The first size is the default. Newer Qwen coders have no dense model that one small GPU holds.
@@ -85,9 +86,8 @@ def unpack(file: Path) -> Path:
     from accelerate import PartialState
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
-    cache = Path(os.environ.get("KDATA_CACHE", Path.home() / ".cache" / "kdata")) / "gguf"
     with file.open("rb") as data:
-        folder = cache / hashlib.file_digest(data, "sha256").hexdigest()[:32]
+        folder = cache_folder("gguf") / hashlib.file_digest(data, "sha256").hexdigest()[:32]
     with PartialState().local_main_process_first():
         if not folder.exists():
             made = folder.with_name(f"{folder.name}.partial")

@@ -16,6 +16,7 @@ from kdata.verify.gpu.draws import SPREAD, Draws, pick
 from kdata.verify.gpu.errors import Measure, near
 from kdata.verify.reference.styles import ON_DEVICE, styled
 from kdata.verify.timing import statistics as timing_statistics
+from kdata.verify.timing.activity import Activity, after_shield
 from kdata.verify.timing.timer import kernel_names
 from kdata.verify.wire import Reader, Writer
 
@@ -66,6 +67,41 @@ def test_busy_counts_overlapping_streams_once() -> None:
     kernels = [[1, "a", 7, 0, 10_000], [1, "b", 8, 5_000, 10_000], [1, "c", 7, 20_000, 1_000], [2, "a", 7, 0, 16_000]]
     assert timing_statistics.busy(kernels) == pytest.approx(16.0)
     assert timing_statistics.share(kernels, {"a"}) == pytest.approx(26 / 37)
+
+
+def test_ticks_of_a_clock_do_not_make_short_kernels_jump() -> None:
+    """A kernel of 1.712 us on a clock of 32 ns: the median of fifty samples is one tick or the other."""
+    draw = random.Random(5)
+    runs = [[0.032 * round((1.712 + draw.gauss(0, 0.03)) / 0.032) for _ in range(50)] for _ in range(20)]
+    medians, centres = [median(run) for run in runs], [timing_statistics.centre(run) for run in runs]
+    assert max(medians) / min(medians) > 1.018
+    assert max(centres) / min(centres) < 1.012
+
+
+def test_gaps_between_kernels_count_alike() -> None:
+    """An H200, eight calls in a row between two events: 3.02 and 7.50 us a call of one and of three kernels."""
+    assert timing_statistics.device_time(1.73, 1) == pytest.approx(3.02, rel=0.05)
+    assert timing_statistics.device_time(4.19, 3) == pytest.approx(7.50, rel=0.05)
+    assert timing_statistics.device_time(0.0, 0) > 0
+
+
+def test_intervals_are_as_wide_as_processes_differ() -> None:
+    """A relu of 1 us: 2.13, 2.33, 2.29, 2.11 and 2.32 in five processes; one of 200 us by less than the samples say."""
+    short = timing_statistics.Ratio(1.0, 0.99, 1.01).between_processes(2.3, 2.3)
+    assert short.low < 2.13 / 2.24 and short.high > 2.33 / 2.24
+    long = timing_statistics.Ratio(1.0, 0.99, 1.01).between_processes(200.0, 200.0)
+    assert (long.low, long.high) == (pytest.approx(0.99, abs=1e-3), pytest.approx(1.01, abs=1e-3))
+
+
+def test_a_shield_is_no_work_of_what_it_shields() -> None:
+    flush, spin = (
+        Activity("Memset (Device)", 7, 0, 50),
+        Activity("at::cuda::(anonymous)::spin_kernel(long)", 7, 60, 200),
+    )
+    beside, own, again = Activity("k", 8, 55, 5), Activity("k", 7, 300, 4), Activity("spin_kernel", 7, 310, 90)
+    assert after_shield([flush, beside, spin, own, again]) == [beside, own, again]
+    assert after_shield([flush, spin]) == []
+    assert after_shield([]) == []
 
 
 def test_draws_are_new_values_of_the_same_kind() -> None:

@@ -34,7 +34,7 @@ from kdata.verify.reference.probe import Meter
 from kdata.verify.reference.reference import CONDITION
 from kdata.verify.reference.styles import BITS, CONDITIONED, ON_DEVICE
 from kdata.verify.reference.weights import SMALL
-from kdata.verify.scratch import OWN
+from kdata.verify.scratch import COMPILATION, OWN
 from kdata.verify.timing.samples import Sampler
 from kdata.verify.values import finite, shifts, span
 from kdata.verify.values import near as near_to
@@ -99,6 +99,7 @@ class Bench:
         self._sampler: Sampler | None = None
         self._calls: dict[str, Callable[..., Any]] = {}
         self._measures: list[Measure | Tensor] = []
+        self._recalled = False  # what an earlier process compiled
         self._jumps = False  # the answer may step where inputs move a little
         self._tf32 = False  # there are products, which may be computed in it
 
@@ -112,6 +113,10 @@ class Bench:
                     return {"fault": [reasons.BAD_TASK, f"at its own sizes: {line(error)}"]}
             case "compile":
                 return self._compile(question["what"])
+            case "recall":
+                return self._recall()
+            case "remember":
+                return {"left": self._remember()}
             case "suits":
                 return {"suits": self._suits(question["seed"])}
             case "judge":
@@ -169,16 +174,42 @@ class Bench:
 
     def _compile(self, what: str) -> dict[str, Any]:
         """Make a baseline of torch.compile; ``failed`` where it does not work on this task."""
-        assert self._draws is not None
         try:
-            compiled = torch.compile(copy.deepcopy(self._module), mode=COMPILED[what], dynamic=False)
-            with torch.no_grad():
-                compiled(*self._draws.make(0))
-            torch.cuda.synchronize()
+            self._calls[what] = self._compiled(what)
         except Exception as error:  # noqa: BLE001 - one baseline less
-            return {"failed": line(error)}
-        self._calls[what] = compiled
+            if not self._recalled:
+                return {"failed": line(error)}
+            from torch._inductor.utils import fresh_cache
+
+            self._recalled = False  # what is kept may not work here: then it is made anew
+            with fresh_cache(dir=str(self._scratch), delete=False):
+                torch.compiler.reset()
+                return self._compile(what)
         return {}
+
+    def _compiled(self, what: str) -> Callable[..., Any]:
+        from torch._inductor import config  # in children that have begun CUDA only: it asks for devices
+
+        assert self._draws is not None
+        compiled: Callable[..., Any] = torch.compile(copy.deepcopy(self._module), mode=COMPILED[what], dynamic=False)
+        # torch's own launcher of kernels takes the folders of the process that compiled along into what is kept.
+        with torch.no_grad(), config.patch(use_static_cuda_launcher=False):
+            compiled(*self._draws.make(0))
+        torch.cuda.synchronize()
+        return compiled
+
+    def _recall(self) -> dict[str, Any]:
+        """Compile as an earlier process did that was asked for the same."""
+        torch.compiler.load_cache_artifacts((self._scratch / COMPILATION).read_bytes())
+        self._recalled = True
+        return {}
+
+    def _remember(self) -> bool:
+        """Leave what was compiled; False where nothing was that can be kept."""
+        made = torch.compiler.save_cache_artifacts()
+        if made is not None:
+            (self._scratch / COMPILATION).write_bytes(made[0])
+        return made is not None
 
     def _suits(self, seed: int) -> bool:
         """Whether the reference is finite and well-conditioned on a draw that is out of the ordinary."""

@@ -11,3 +11,4 @@ OWN = "own.bin"  # tensors that candidates are given at a task's own sizes
 OUTPUT = "output.bin"  # what a call at these sizes returned
 TAKEN = "candidate.bin"  # the same, in the reference's process
 LIBRARIES = "libraries.json"  # of a candidate in CUDA: the file of each compiled library, by the call that asked for it
+COMPILATION = "compiled.bin"  # what torch.compile made of a task

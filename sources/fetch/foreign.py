@@ -16,9 +16,9 @@ from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 
+from kdata.cache import cache_folder, put
 from kdata.record import Inlined, Origin, SourceFile, digest
 from sources.fetch import pypi
-from sources.fetch.cache import cache_folder, put
 from sources.fetch.texts import SourceError
 
 MAX_ARCHIVE = 64 << 20  # bytes of one package

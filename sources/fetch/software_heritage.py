@@ -27,7 +27,7 @@ from typing import Any
 
 import tenacity
 
-from sources.fetch.cache import cache_folder, put
+from kdata.cache import cache_folder, put
 from sources.fetch.texts import MAX_FILE, SourceError
 
 BUCKET, FOLDER = "softwareheritage", "content"

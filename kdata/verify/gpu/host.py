@@ -7,13 +7,12 @@ interpreter; ``serve`` runs the candidate at the task's own sizes, one call at a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 import triton
-from torch.profiler import ProfilerActivity, profile
 
 from kdata.sandbox.session import Peer
 from kdata.verify import reasons, wire
@@ -29,11 +28,12 @@ from kdata.verify.guards import start_bools_as
 from kdata.verify.interpreter import interpreter
 from kdata.verify.loading import line, load
 from kdata.verify.scratch import OWN, SOURCE, VALUE
+from kdata.verify.timing.activity import activities
 from kdata.verify.timing.samples import Sampler
 
 PROFILED = 3  # calls
 _ledger = DeviceLedger()
-_profile, _sync = profile, torch.cuda.synchronize
+_sync = torch.cuda.synchronize
 
 
 def warm() -> None:
@@ -159,19 +159,11 @@ class Full:
         for number in range(PROFILED + 1):
             inputs = self._draws.make(seed + number)
             _sync()
-            with _profile(activities=[ProfilerActivity.CUDA], acc_events=True) as seen:
-                with torch.no_grad():
-                    self._model(*inputs)
-                _sync()
+            with torch.no_grad():
+                seen = activities(partial(self._model, *inputs))
             if number:  # the first starts the profiler
-                found += [[number, *event] for event in _events(seen)]
+                found += [[number, *activity] for activity in seen]
         return found
-
-
-def _events(seen: Any) -> Iterator[tuple[str, int, int, int]]:
-    for event in seen.profiler.kineto_results.events():
-        if event.device_type().name == "CUDA":
-            yield event.name()[:200], event.device_resource_id(), event.start_ns(), event.duration_ns()
 
 
 def _strict(tf32: bool) -> None:

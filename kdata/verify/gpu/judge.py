@@ -21,6 +21,7 @@ from kdata.verify.gpu.cards import Card, LostError, borrow, cards, healthy, held
 from kdata.verify.gpu.full import COMPILING, UnmeasuredError, opened
 from kdata.verify.options import Options
 from kdata.verify.scratch import GIVEN, RETURNED, VALUE
+from kdata.verify.timing import compiled
 from kdata.verify.timing.timer import Plan, Timer, kernel_names
 from kdata.verify.witness import ANSWERED
 
@@ -197,7 +198,8 @@ def _measure(seat: Seat, found: Findings) -> None:
             if not options.timed:
                 return
             timer = Timer(full, card, Plan(baselines=options.baselines), options.tf32)
-            timer.prepare()
+            with compiled.kept(full, compiled.key(seat.candidate.task, seat.mode, options.tf32, full.admitted)):
+                timer.prepare()
         with held(card, alone=True):
             own = native or kernel_names(seat.candidate.source)
             found.timing = timer.run(own)

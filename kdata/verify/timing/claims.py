@@ -1,10 +1,11 @@
 """Which clock a claim rests on, and whether the samples say it firmly enough. Trusted, and needs no GPU.
 
-The device's clock is the headline, as SOL-ExecBench, flashinfer-bench and Triton's own ``do_bench`` have it: a busy
-CPU does not move it, and starting a kernel costs what its caller makes of it (a CUDA graph makes it nothing).  A
-candidate that has work done where that clock does not look, on the host or on a stream of its own, takes longer than
-the device says in every block, by its fastest sample, and by more than starting as many kernels takes just then: the
-claim is then the smaller of the two speedups.  A number on which the blocks of a run do not agree is left out.
+What the device does for a call, as its profiler has it, is the headline, as SOL-ExecBench and flashinfer-bench have
+it: a busy CPU does not move it, nor what two events cost, and starting a kernel costs what its caller makes of it (a
+CUDA graph makes it nothing).  A candidate that waits between its kernels, or has work done where the profiler does not
+look, on the host or on a stream of its own, takes longer between events, or from rest to rest, than the profiler says,
+in every block, by its fastest sample, and by more than starting as many kernels takes just then: the claim is then the
+smallest of the speedups.  A number on which the blocks of a run do not agree is left out.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from kdata.verify.timing import statistics
 from kdata.verify.timing.statistics import Ratio
 
 CANDIDATE, EAGER, LAUNCH = "candidate", "eager", "launch"  # the last: of one small kernel, by the reference's process
+PROFILED, SHIELDED, BARE = "profiled", "shielded", "bare"  # kinds of samples
+WAITS = 5.0  # microseconds that two events may take beyond what the device does between them
 HOST = 60.0  # microseconds that a forward's own Python may take beyond what the device does
 
 
@@ -28,11 +31,20 @@ class Samples:
     gpu: list[list[float]] = field(default_factory=list)
     wall: list[list[float]] = field(default_factory=list)
     outer: list[list[float]] = field(default_factory=list)
+    device: list[list[float]] = field(default_factory=list)
+
+    def begin(self) -> None:
+        """A new block."""
+        for kind in self._kinds():
+            kind.append([])
+
+    def _kinds(self) -> tuple[list[list[float]], ...]:
+        return self.gpu, self.wall, self.outer, self.device
 
     def series(self, name: str) -> Series:
         """As a record."""
         return Series(name, *(tuple(round(v, 3) for block in kind for v in block)
-                              for kind in (self.gpu, self.wall, self.outer)))  # fmt: skip
+                              for kind in self._kinds()))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +53,7 @@ class Claim:
 
     ratio: Ratio  # the speedup; zeros where none is claimed
     wall: Ratio
-    eager: float  # the speedup over eager by the device's clock
+    eager: float  # the speedup over eager by what the device does
     baseline: str  # the fastest
     label: str
 
@@ -58,25 +70,37 @@ def claim(samples: Mapping[str, Samples], launch: Sequence[Sequence[float]], lau
     ``crowd``: whether strangers use the device.
     """
     mine, others = samples[CANDIDATE], {n: s for n, s in samples.items() if n != CANDIDATE}
-    fastest = min(others, key=lambda n: middle(others[n].gpu))
-    device = statistics.ratio(others[fastest].gpu, mine.gpu)
+    fastest = min(others, key=lambda n: middle(others[n].device))
+    device = statistics.ratio(others[fastest].device, mine.device)
     wall = statistics.ratio(others[fastest].wall, mine.wall)
-    eager = statistics.ratio(others[EAGER].gpu, mine.gpu).value
-    elsewhere = wall.value < device.value and works_elsewhere(mine, launch, launches)
-    ratio = wall if elsewhere else device
+    eager = statistics.ratio(others[EAGER].device, mine.device).value
+    ratios = [device]
+    if waits(mine):
+        ratios.append(statistics.ratio(others[fastest].gpu, mine.gpu))
+    if works_elsewhere(mine, launch, launches):
+        ratios.append(wall)
+    ratio = min(ratios, key=lambda r: r.value)
+    elsewhere = ratio is not device
     if not (steady(device) and steady(ratio)):
         return Claim(Ratio(0.0, 0.0, 0.0), wall, eager, fastest, "unstable")
-    short = middle(others[fastest].gpu) < statistics.LAUNCH_BOUND
+    ratio = ratio.between_processes(middle(others[fastest].device), middle(mine.device))
+    short = middle(others[fastest].device) < statistics.LAUNCH_BOUND
     return Claim(ratio, wall, eager, fastest, _label(ratio, eager, fastest, crowd, short, elsewhere))
 
 
+def waits(mine: Samples) -> bool:
+    """Whether two events are further apart than what the device does between them explains."""
+    typical = middle(mine.device)
+    return all(min(events) > statistics.AGREE * typical + WAITS for events in mine.gpu)
+
+
 def works_elsewhere(mine: Samples, launch: Sequence[Sequence[float]], launches: float) -> bool:
-    """Whether calls take longer than the device's clock and launching explain, in every block by its fastest sample.
+    """Whether calls take longer than the device's work and launching explain, in every block by its fastest sample.
 
     Whatever else the CPU does only ever adds to a clock, so noise has no way to make the fastest samples of all blocks
     late; work has no way not to.
     """
-    typical = middle(mine.gpu)
+    typical = middle(mine.device)
     return all(
         min(walls) > statistics.AGREE * (typical + launches * median(starts)) + HOST
         for walls, starts in zip(mine.wall, launch, strict=True)
@@ -89,8 +113,8 @@ def steady(ratio: Ratio) -> bool:
 
 
 def middle(blocks: Sequence[Sequence[float]]) -> float:
-    """The median over all blocks."""
-    return median(v for block in blocks for v in block)
+    """The centre of all blocks."""
+    return statistics.centre([v for block in blocks for v in block])
 
 
 def _label(ratio: Ratio, eager: float, fastest: str, crowd: bool, short: bool, elsewhere: bool) -> str:

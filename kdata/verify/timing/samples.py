@@ -1,10 +1,11 @@
 """One timed call at a time. In the candidate's child and, for the baselines, in the reference's: the same code.
 
 Each sample is a conversation with the parent, see ``kdata.verify.timing.timer``: ``prepare`` draws inputs that no call
-has seen, ``go`` calls once, ``look`` and ``write`` hand over the output.  A *shielded* sample starts the call while the
-device is kept busy, so that the time between the two events is the device's alone, and its output is read when the
-call returns; a *bare* one starts it on an idle device, as a user would, and is what the wall clocks measure: until
-all streams have come to rest, and nothing else is started meanwhile.
+has seen, ``go`` calls once, ``look`` and ``write`` hand over the output.  A *profiled* sample starts the call while the
+device is kept busy and adds up what the device then did, as its profiler has it; a *shielded* one starts it so, too,
+with an event before and one behind, and its output is read when the call returns; a *bare* one starts it on an idle
+device, as a user would, and is what the wall clocks measure: until all streams have come to rest, and nothing else is
+started meanwhile.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from torch.utils._pytree import tree_leaves
 
 from kdata.verify.gpu.draws import Draws, pick, places
 from kdata.verify.scratch import OUTPUT
+from kdata.verify.timing.activity import activities, after_shield
+from kdata.verify.timing.claims import LAUNCH, PROFILED, SHIELDED
+from kdata.verify.timing.statistics import working
 from kdata.verify.wire import NotPlainError, Outline, raw
 
-LAUNCH = "launch"
 SMALLEST_FLUSH = 256 << 20  # bytes
 MOST_CYCLES = 40_000_000  # of a shield: about 20 ms
 CYCLES = 2_000  # a microsecond at the highest clock of today's devices
@@ -112,32 +115,49 @@ class Sampler:
         return {}
 
     def _go(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Call once; what stands in the output when the call returns is picked on the caller's own stream.
+        """Call once, and pick what stands in the output."""
+        where = [places(n, question["seed"], question["count"]) for n in self._sizes]
+        call, kind = self._call(question["what"]), question["kind"]
+        _sync()
+        clocks, kept = (self._profiled(call), []) if kind == PROFILED else self._between(call, kind == SHIELDED, where)
+        kept = kept or _picked(self._outputs, where)
+        values = [base64.b64encode(raw(v)).decode() for v in kept]
+        return {**clocks, "values": values, **_outline(self._outputs)}
+
+    def _profiled(self, call: Callable[..., Any]) -> dict[str, float]:
+        """How long the device worked, and how many things it was given to do."""
+
+        def work() -> None:
+            _zero(self._flush)
+            _sleep(self._shield)
+            with _no_grad():
+                self._outputs = call(*self._inputs)
+
+        found = after_shield(activities(work))
+        return {"busy": working([(a.start, a.duration) for a in found]) / 1e3, "launches": float(len(found))}
+
+    def _between(
+        self, call: Callable[..., Any], shielded: bool, where: list[torch.Tensor | None]
+    ) -> tuple[dict[str, float], list[torch.Tensor]]:
+        """Between two events and between two looks at the clock; elements are picked on the caller's own stream.
 
         A bare call's output is picked when the device rests: starting that would overlap with what the clock measures.
         """
         first, last = self._events
-        where = [places(n, question["seed"], question["count"]) for n in self._sizes]
-        call, shielded = self._call(question["what"]), question["shield"]
-        _sync()
         if shielded:
             _zero(self._flush)
             _sleep(self._shield)
         _record(first)
         started = _clock()
         with _no_grad():
-            outputs = call(*self._inputs)
+            self._outputs = call(*self._inputs)
         returned = _clock()
         _record(last)
-        kept = _picked(outputs, where) if shielded else []
+        kept = _picked(self._outputs, where) if shielded else []
         _sync()
         ended = _clock()
-        kept = kept or _picked(outputs, where)
-        self._outputs = outputs
-        return {
-            "gpu": _elapsed(first, last) * 1e3, "host": (returned - started) * 1e6, "wall": (ended - started) * 1e6,
-            "values": [base64.b64encode(raw(v)).decode() for v in kept], **_outline(outputs),
-        }  # fmt: skip
+        host, wall = (returned - started) * 1e6, (ended - started) * 1e6
+        return {"gpu": _elapsed(first, last) * 1e3, "host": host, "wall": wall}, kept
 
     def _call(self, what: str) -> Callable[..., Any]:
         """A program by name; "" does nothing, and "launch" starts one small kernel: what clocks are held against."""

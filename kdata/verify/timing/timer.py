@@ -1,22 +1,22 @@
 """How fast a candidate is beside its baselines: the protocol. The trusted side, which alone sees both processes.
 
-Protocol 3 (after SOL-ExecBench, KernelBench-Hard, AgentKernelArena and CUDA-L2, see each reason below):
+Protocol 4 (after SOL-ExecBench, KernelBench-Hard, AgentKernelArena and CUDA-L2, see each reason below):
 
 - The GPU is used by nobody else. Baselines (eager, torch.compile, its max-autotune) run in the reference's process, the
   candidate in its own, with the same code around each call.
 - Blocks of A B .. B A: every program is visited twice a block, in mirrored order, so that drifts cancel.
 - One call a sample, on inputs that no call has seen, which do not exist before the last call ended; the L2 cache is
   flushed and its persisting lines are released before each.
-- Two kinds of samples: *shielded* ones time the device alone by its events, *bare* ones start on an idle device and
-  are timed by the process's clock and by the judge's, which a candidate cannot reach, until all streams rest.
-- Elements at random places are read when a call returns, on its own stream (of bare ones once the device rests), and
-  again later: both must be right, for every timed call; whole outputs are compared at random.
+- Three kinds of samples: *profiled* ones time what the device does, as its profiler has it, *shielded* ones the device
+  between two events, *bare* ones start on an idle device and are timed by the process's clock and by the judge's,
+  which a candidate cannot reach, until all streams rest.
+- Elements at random places are read when a shielded call returns, on its own stream (of others once the device rests),
+  and again later: both must be right, for every timed call; whole outputs are compared at random.
 - Clocks must agree: what ran on the device, over all streams, with the events; the process's clock with the judge's.
   Which of them the claim rests on: ``kdata.verify.timing.claims``. What clocks cost, and what starting one kernel
   takes, is measured anew in each block, for a machine's load changes.
 - Where the samples do not agree to within a few per cent, as many more are taken, and again after a
-  moment, which a disturbance may not outlive; where all of them still do not, no speedup is published. Kernels of less
-  than ten microseconds ("launch-bound") differ by up to a tenth between runs nevertheless: blocks of one run agree.
+  moment, which a disturbance may not outlive; where all of them still do not, no speedup is published.
 """
 
 from __future__ import annotations
@@ -39,9 +39,20 @@ from kdata.verify.findings import RejectedError
 from kdata.verify.gpu.cards import Card
 from kdata.verify.gpu.full import COMPILING, Full
 from kdata.verify.timing import statistics
-from kdata.verify.timing.claims import CANDIDATE, EAGER, LAUNCH, Claim, Samples, claim, middle
+from kdata.verify.timing.claims import (
+    BARE,
+    CANDIDATE,
+    EAGER,
+    LAUNCH,
+    PROFILED,
+    SHIELDED,
+    Claim,
+    Samples,
+    claim,
+    middle,
+)
 
-PROTOCOL = "3"
+PROTOCOL = "4"
 PLACES = 2048  # elements looked at in each timed output
 EMPTY = 5  # samples a block without a call: what asking and answering take
 WARM = 0.3  # seconds of calls before the first sample of a program
@@ -56,9 +67,15 @@ class Plan:
     """How many samples."""
 
     blocks: int = 5
-    shielded: int = 5  # a visit; a block visits each program twice
+    profiled: int = 10  # a visit; a block visits each program twice
+    shielded: int = 2
     bare: int = 2
     baselines: tuple[str, ...] = (EAGER, "compile", "max-autotune")
+
+    @property
+    def kinds(self) -> list[str]:
+        """Of the samples of a visit."""
+        return [PROFILED] * self.profiled + [SHIELDED] * self.shielded + [BARE] * self.bare
 
 
 class Timer:
@@ -106,10 +123,12 @@ class Timer:
             raise RejectedError(reasons.ATEN, f"when timed: {', '.join(foreign)}")
         if not timing.share:
             raise RejectedError(reasons.NOT_LAUNCHED, "when timed")
-        busy, wall = statistics.busy(self._kernels), middle(mine.wall)
+        busy, events, wall = statistics.busy(self._kernels), middle(mine.gpu), middle(mine.wall)
         outer = min(v for block in mine.outer for v in block)  # the way there and back only ever adds
-        if busy > statistics.AGREE * timing.gpu + NOISE:
-            raise RejectedError(reasons.CLOCKS, f"the device works for {busy:.0f} us, its events say {timing.gpu:.0f}")
+        if busy > statistics.AGREE * min(events, timing.gpu) + NOISE:
+            raise RejectedError(
+                reasons.CLOCKS, f"the device works for {busy:.0f} us, timed {timing.gpu:.0f}, by events {events:.0f}"
+            )
         if outer > statistics.AGREE * wall + FORGED:
             raise RejectedError(reasons.CLOCKS, f"a call takes {outer:.0f} us, its process says {wall:.0f}")
         if timing.gpu < statistics.FLOOR * timing.floor:
@@ -136,7 +155,8 @@ class Timer:
                     self.samples[name] = Samples()
         self.samples[CANDIDATE] = Samples()
         self._warm()
-        self._profile()  # starting the profiler takes seconds
+        for name in (EAGER, CANDIDATE):  # starting the profiler takes seconds
+            self._sample(name, PROFILED, secrets.randbits(48))
 
     def _session(self, name: str) -> Session:
         return self._full.host if name == CANDIDATE else self._full.bench
@@ -155,22 +175,22 @@ class Timer:
         names = list(self.samples)
         self._random.shuffle(names)
         for samples in self.samples.values():
-            for kind in (samples.gpu, samples.wall, samples.outer):
-                kind.append([])
-        whole = self._random.randrange(2 * (self._plan.shielded + self._plan.bare))
+            samples.begin()
+        size = len(self._plan.kinds)
+        whole = self._random.randrange(2 * size)
         for turn, name in enumerate([*names, *reversed(names)]):
-            self._visit(name, whole - (turn // len(names)) * (self._plan.shielded + self._plan.bare))
+            self._visit(name, whole - (turn // len(names)) * size)
 
     def _visit(self, name: str, whole: int) -> None:
         """Samples of one program; the first call after a change of process does not count."""
-        kinds = [True] * self._plan.shielded + [False] * self._plan.bare
+        kinds = self._plan.kinds
         self._random.shuffle(kinds)
         looks = []
-        self._sample(name, True, secrets.randbits(48))
-        for number, shielded in enumerate(kinds):
+        self._sample(name, SHIELDED, secrets.randbits(48))
+        for number, kind in enumerate(kinds):
             seed = secrets.randbits(48)
-            answer, outer = self._sample(name, shielded, seed)
-            self._note(name, answer, outer, shielded)
+            answer, outer = self._sample(name, kind, seed)
+            self._note(name, answer, outer, kind)
             if name == CANDIDATE:
                 looks.append(self._look(seed, answer))
                 if number == whole:
@@ -178,11 +198,11 @@ class Timer:
         if looks:
             self._verify(looks)
 
-    def _sample(self, name: str, shielded: bool, seed: int) -> tuple[dict[str, Any], float]:
+    def _sample(self, name: str, kind: str, seed: int) -> tuple[dict[str, Any], float]:
         """One call: the answer, and how long it took as this side's clock has it, in microseconds."""
         at = secrets.randbits(48)
         self._ask(name, {"do": "prepare", "seed": seed})
-        question = {"do": "go", "what": name, "shield": shielded, "seed": at, "count": PLACES}
+        question = {"do": "go", "what": name, "kind": kind, "seed": at, "count": PLACES}
         answer = self._ask(name, question)
         return answer | {"at": at}, 1e6 * self._session(name).seconds
 
@@ -197,12 +217,18 @@ class Timer:
     def _timed(self, name: str, what: str) -> tuple[float, float]:
         """A bare sample of no program: by the process's clock and by the judge's, in microseconds."""
         self._ask(name, {"do": "prepare", "seed": secrets.randbits(48)})
-        answer = self._ask(name, {"do": "go", "what": what, "shield": False, "seed": 0, "count": PLACES}, COMPILING)
+        answer = self._ask(name, {"do": "go", "what": what, "kind": BARE, "seed": 0, "count": PLACES}, COMPILING)
         return _number(answer, "wall"), 1e6 * self._session(name).seconds
 
-    def _note(self, name: str, answer: Mapping[str, Any], outer: float, shielded: bool) -> None:
+    def _note(self, name: str, answer: Mapping[str, Any], outer: float, kind: str) -> None:
         samples = self.samples[name]
-        if shielded:
+        if kind == PROFILED:
+            if name == CANDIDATE and answer.get("launches") == 0:
+                raise RejectedError(reasons.NOT_LAUNCHED, "when timed")
+            took = statistics.device_time(*(_number(answer, n, least=0.0) for n in ("busy", "launches")))
+            samples.device[-1].append(took)
+            return
+        if kind == SHIELDED:
             samples.gpu[-1].append(_number(answer, "gpu"))
             return
         wall, whole = self._empty[CANDIDATE if name == CANDIDATE else EAGER]
@@ -239,7 +265,7 @@ class Timer:
         return Timing(
             PROTOCOL, self._full.admitted["device"]["name"], self._card.driver, "tf32" if self._tf32 else "ieee",
             found.label, found.baseline, ratio.value, ratio.low, ratio.high, found.eager, found.wall.value,
-            middle(self.samples[CANDIDATE].gpu), statistics.floor(self._full.admitted, self._tf32),
+            middle(self.samples[CANDIDATE].device), statistics.floor(self._full.admitted, self._tf32),
             statistics.share(kernels, own), tuple(sorted({k[1] for k in kernels})), len(self._launch), self._verified,
             condition, (*(s.series(n) for n, s in self.samples.items()), starts), "; ".join(self._notes),
         )  # fmt: skip
@@ -251,14 +277,14 @@ def kernel_names(source: str) -> set[str]:
     return {f.name for f in functions if f.decorator_list}
 
 
-def _number(answer: Mapping[str, Any], name: str) -> float:
-    """A positive number that a process said.
+def _number(answer: Mapping[str, Any], name: str, least: float = 1e-9) -> float:
+    """A number that a process said, positive if not told otherwise.
 
     Raises:
         RejectedError: it said something else.
     """
     value = answer.get(name)
-    if isinstance(value, float) and math.isfinite(value) and value > 0:
+    if isinstance(value, float) and math.isfinite(value) and value >= least:
         return value
     raise RejectedError(reasons.CRASH, "its process said what makes no sense")
 
