@@ -314,3 +314,17 @@ def test_spectra_of_older_programs_are_pairs_and_waves_are_long_enough(tmp_path:
     assert isinstance(wave, Tensor)
     assert wave.shape[-1] > 400
     assert wave.kind == "unit"
+
+
+@pytest.mark.parametrize(
+    ("shape", "wanted"), [((4, 64, 32, 32), (32, 32)), ((3, 64, 64), (32, 32)), ((16, 16), (32, 16))]
+)
+def test_an_equation_tells_what_its_operands_are(shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:
+    x, graph = Tensor((4, 64, 32, 32)), Tensor(shape)
+    operands = tuple(torch.empty(t.shape) for t in (x, graph))
+    message = "RuntimeError: einsum(): the number of subscripts in the equation (2) does not match"
+    failure = Failure((x, Many((graph, graph))), message, nn.Identity(), "einsum", ("ncvl,vw->ncwl", *operands))
+    _, (first, lists) = repairs(failure)[0]
+    assert first == x
+    assert isinstance(lists, Many)
+    assert [t.shape for t in lists.items if isinstance(t, Tensor)] == [wanted] * 2

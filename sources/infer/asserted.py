@@ -42,15 +42,17 @@ def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iter
     asserts = isinstance(error, AssertionError)
     test = _assertion(file, line) if asserts else _tested(file, line) if frame is every[-1][0] else None
     values = {**frame.f_globals, **frame.f_locals}
+    sizes = list[Specs]()
     for node in ast.walk(_spelled_out(test, file, line)) if test else ():
         if not isinstance(node, ast.Compare):
             continue
         if all(isinstance(op, ast.Eq if asserts else ast.Eq | ast.NotEq) for op in node.ops):
-            yield from _equal([node.left, *node.comparators], values, specs, module)
+            sizes += _equal([node.left, *node.comparators], values, specs, module)
         elif isinstance(node.ops[0], ast.In | ast.NotIn) and isinstance(node.comparators[0], ast.Tuple | ast.List):
             for choice in node.comparators[0].elts:
-                yield from _equal([node.left, choice], values, specs, module)
-    if asserts and all(t.kind == "float" for _, t in all_tensors(specs)):  # it may be about values
+                sizes += _equal([node.left, choice], values, specs, module)
+    yield from sizes
+    if asserts and not sizes and all(t.kind == "float" for _, t in all_tensors(specs)):  # it may be about values
         positive = specs
         for path, t in all_tensors(specs):
             positive = edited(positive, path, replace(t, kind="unit"))

@@ -185,6 +185,36 @@ def _broadcast(f: Failure) -> Iterator[Change]:
                 yield from (f.with_tensor(path, replace(t, shape=w), likely + 0.1 * j) for j, w in enumerate(new))
 
 
+def _einsum(f: Failure) -> Iterator[Change]:
+    """Letters of an equation tell the ranks of what it multiplies, and which of their sizes are one."""
+    operands = f.arguments[1] if len(f.arguments) == 2 and isinstance(f.arguments[1], list | tuple) else f.arguments[1:]
+    equation = f.arguments[0] if f.arguments else None
+    if f.function != "einsum" or not isinstance(equation, str) or "." in equation:
+        return
+    letters = [part.strip() for part in equation.replace(" ", "").split("->")[0].split(",")]
+    tensors = [t for t in operands if isinstance(t, torch.Tensor)]
+    sizes: dict[str, int] = {}
+    for said, tensor in zip(letters, tensors, strict=False):  # those of the first that fits count
+        sizes |= {
+            a: n for a, n in zip(said, tensor.shape, strict=False) if a not in sizes and len(said) == tensor.dim()
+        }
+    for said, tensor in zip(letters, tensors, strict=False):
+        wanted = tuple(sizes.get(a, SIDE) for a in said)
+        if wanted != tuple(tensor.shape):
+            yield from ((0.1 * i, specs) for i, specs in enumerate(_in_place_of(f.specs, tuple(tensor.shape), wanted)))
+
+
+def _in_place_of(specs: Specs, shape: tuple[int, ...], new: tuple[int, ...]) -> Iterator[Specs]:
+    """The inputs with one whose tensors have a shape, or rows of it, of another one; the last of them first."""
+    for lead, at in itertools.product((0, 1), reversed(range(len(specs)))):
+        other = specs
+        for path, t in all_tensors(specs):
+            if path[0] == at and t.shape[lead:] == shape and len(t.shape) > lead:
+                other = edited(other, path, replace(t, shape=(*t.shape[:lead], *new)))
+        if other != specs:
+            yield other
+
+
 def _split(f: Failure) -> Iterator[Change]:
     """A split into parts tells how long the dimension is."""
     match = re.search(r"sum exactly to (\d+) \(input tensor's size at dimension (-?\d)\).*=\[([\d, ]+)\]", f.message)
@@ -367,6 +397,6 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
-    _layer, _unbatched, _expected, _shapes, _mismatch, _broadcast, _split, _matmul, _numbers, _view, _rank, _window,
-    _frames, _small, _divisible, _equal, _fewer, *KINDS,
+    _layer, _unbatched, _expected, _shapes, _mismatch, _broadcast, _einsum, _split, _matmul, _numbers, _view, _rank,
+    _window, _frames, _small, _divisible, _equal, _fewer, *KINDS,
 )  # fmt: skip
