@@ -73,3 +73,12 @@ def test_what_failed_or_left_nothing_is_not_kept(tmp_path: Path) -> None:
     assert full.asked == []
     assert run(tmp_path, "nothing", b"", by).asked == ["compile", "remember"]
     assert run(tmp_path, "again", b"chosen", by).asked == ["compile", "remember"]
+
+
+def test_without_a_place_each_run_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("KDATA_CACHE", str(tmp_path / "file"))
+    full = Reference(tmp_path / "full", b"chosen")
+    with kept(full, key(task("x = 1"), "train", False, H200)) as lost:  # type: ignore[arg-type]
+        assert "no place" in lost
+    assert full.asked == []

@@ -198,8 +198,11 @@ def _measure(seat: Seat, found: Findings) -> None:
             if not options.timed:
                 return
             timer = Timer(full, card, Plan(baselines=options.baselines), options.tf32)
-            with compiled.kept(full, compiled.key(seat.candidate.task, seat.mode, options.tf32, full.admitted)):
+            name = compiled.key(seat.candidate.task, seat.mode, options.tf32, full.admitted)
+            with compiled.kept(full, name) as lost:
                 timer.prepare()
+            if lost:
+                found.check("kept", False, lost)
         with held(card, alone=True):
             own = native or kernel_names(seat.candidate.source)
             found.timing = timer.run(own)

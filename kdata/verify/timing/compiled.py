@@ -31,18 +31,22 @@ def key(task: Task, mode: str, tf32: bool, admitted: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def kept(full: Full, name: str) -> Iterator[None]:
+def kept(full: Full, name: str) -> Iterator[str]:
     """While baselines are compiled: by what an earlier run chose, or for later ones to know.
 
-    Others that compile the same task wait, so that they need not.
+    Others that compile the same task wait, so that they need not.  Gives why nothing can be kept, "" where it can.
     """
     place = cache_folder("compiled") / name[:2] / name
-    place.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        yield f"no place for compiled baselines: {error}"
+        return
     with FileLock(f"{place}.lock"):
         known = place.exists()
         if known:
             put(full.bench.folder / COMPILATION, place.read_bytes())
             full.trust({"do": "recall"}, COMPILING)
-        yield
+        yield ""
         if not known and full.trust({"do": "remember"}, COMPILING)["left"]:
             put(place, full.bench.read(COMPILATION, LARGEST))
