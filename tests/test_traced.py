@@ -328,3 +328,27 @@ def test_an_equation_tells_what_its_operands_are(shape: tuple[int, ...], wanted:
     assert first == x
     assert isinstance(lists, Many)
     assert [t.shape for t in lists.items if isinstance(t, Tensor)] == [wanted] * 2
+
+
+def test_messages_are_passed_as_older_versions_say() -> None:
+    text = HEAD + (
+        "from torch_geometric.nn import MessagePassing\n\n\nclass Conv(MessagePassing):\n"
+        "    def forward(self, x, edge_index):\n        return self.propagate(self.aggr, edge_index, x=x)\n\n"
+        "    def message(self, x_j):\n        return 2 * x_j\n"
+    )
+    namespace: dict[str, Any] = {}
+    exec(compile(text_of({"a.py": text}, "a.py", "Conv"), "cut", "exec"), namespace)
+    x, edges = torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([[0, 1, 2], [2, 2, 0]])
+    assert namespace["Conv"]()(x, edges).tolist() == [[6.0], [0.0], [6.0]]
+
+
+def test_what_is_called_in_a_list_is_a_list_of_layers(tmp_path: Path) -> None:
+    text = HEAD + (
+        "class Several(nn.Module):\n    def __init__(self, widths, parts):\n        super().__init__()\n"
+        "        self.parts = [parts[i](widths) for i in range(2)]\n        self.layer = nn.Linear(widths, 8)\n\n"
+        "    def forward(self, x):\n        return self.layer(self.parts[1](self.parts[0](x)))\n"
+    )
+    namespace = load(text, tmp_path)
+    solution = solve(namespace["Several"], namespace, text)
+    assert isinstance(solution, Solution), solution
+    assert solution.arguments["parts"].startswith("[nn.")

@@ -27,6 +27,7 @@ from sources.infer.inputs import Specs, Tensor, all_tensors, edited
 
 MAX_LINES = 12  # of one assertion
 MAX_RANK = 6
+_OF_SIZES = re.compile(r"\b(shape|size|dim|ndim|len|numel|isinstance|type|dtype|is None|is not None)\b")
 Place = tuple[tuple[int, ...], int | None]  # of what a side is: a tensor's shape, and which size of it; None: its rank
 
 
@@ -42,17 +43,16 @@ def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iter
     asserts = isinstance(error, AssertionError)
     test = _assertion(file, line) if asserts else _tested(file, line) if frame is every[-1][0] else None
     values = {**frame.f_globals, **frame.f_locals}
-    sizes = list[Specs]()
     for node in ast.walk(_spelled_out(test, file, line)) if test else ():
         if not isinstance(node, ast.Compare):
             continue
         if all(isinstance(op, ast.Eq if asserts else ast.Eq | ast.NotEq) for op in node.ops):
-            sizes += _equal([node.left, *node.comparators], values, specs, module)
+            yield from _equal([node.left, *node.comparators], values, specs, module)
         elif isinstance(node.ops[0], ast.In | ast.NotIn) and isinstance(node.comparators[0], ast.Tuple | ast.List):
             for choice in node.comparators[0].elts:
-                sizes += _equal([node.left, choice], values, specs, module)
-    yield from sizes
-    if asserts and not sizes and all(t.kind == "float" for _, t in all_tensors(specs)):  # it may be about values
+                yield from _equal([node.left, choice], values, specs, module)
+    of_values = asserts and test is not None and not _OF_SIZES.search(ast.unparse(test))
+    if of_values and all(t.kind == "float" for _, t in all_tensors(specs)):
         positive = specs
         for path, t in all_tensors(specs):
             positive = edited(positive, path, replace(t, kind="unit"))

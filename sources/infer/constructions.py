@@ -37,6 +37,7 @@ FIRST = -12.0  # cost of arguments that the package's own calls give, and of tho
 REFUND = 0.8  # of what constructing a module took that is too large
 FURTHEST = 1000  # how far a constructor is followed
 LINE = 3  # as much as so many torch functions counts a line of the constructor that was reached
+LAYERS = 6  # kinds of items that are tried where they are called
 MANY = 4  # items of a list whose number nothing tells
 TRACED = -2  # how far an argument is from an error about its value
 _COPIED = re.compile(r"\bvars\(|\.__dict__")
@@ -343,7 +344,8 @@ class Constructions:
                 self._records = lists(ast.parse(self.text), self.namespace, self.kind.__module__)
             asked = [*self._records, *asked]
         if asked and text[:1] == "[" and "int" in trouble.culprits:
-            return [_all(text, MATRIX) if asked == TENSORS else f"[{text}, {text}]", *asked]
+            layers = [_all(text, a) for a in asked[:LAYERS] if a.startswith("nn.")]
+            return [*([_all(text, MATRIX)] if asked == TENSORS else layers or [f"[{text}, {text}]"]), *asked]
         return asked
 
 

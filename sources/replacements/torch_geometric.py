@@ -97,7 +97,10 @@ class MessagePassing(nn.Module):
     def reset_parameters(self):
         pass
 
-    def propagate(self, edge_index, size=None, **kwargs):
+    def propagate(self, edge_index, *given_size, size=None, **kwargs):
+        if isinstance(edge_index, str):  # older versions were told first how to aggregate
+            edge_index, *given_size = given_size
+        size = given_size[0] if given_size else size
         i, j = (1, 0) if self.flow == "source_to_target" else (0, 1)
         first = next(v for v in kwargs.values() if isinstance(v, (torch.Tensor, tuple)))
         n = (
