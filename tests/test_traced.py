@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import nn
 
+from sources.cut.cutting import cut_package
 from sources.cut.slicer import Slicer
 from sources.cut.writer import cut as write_cut
 from sources.infer.blamed import blamed
@@ -352,3 +353,38 @@ def test_what_is_called_in_a_list_is_a_list_of_layers(tmp_path: Path) -> None:
     solution = solve(namespace["Several"], namespace, text)
     assert isinstance(solution, Solution), solution
     assert solution.arguments["parts"].startswith("[nn.")
+
+
+def test_weights_of_either_branch_are_left_out_with_what_copies_them() -> None:
+    text = HEAD + (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.layer = nn.Linear(4, 4)\n        self.load()\n\n    def load(self):\n"
+        "        own = self.state_dict()\n        if torch.cuda.is_available():\n            found = torch.load('a.pt')\n"
+        "        else:\n            found = torch.load('a.pt', map_location='cpu')\n"
+        "        for name, value in found.items():\n            own[name].copy_(value)\n\n"
+        "    def forward(self, x):\n        return self.layer(x)\n"
+    )
+    namespace: dict[str, Any] = {}
+    exec(compile(text_of({"net.py": text}, "net.py", "Net"), "cut", "exec"), namespace)
+    assert namespace["Net"]()(torch.ones(2, 4)).shape == (2, 4)
+
+
+def test_a_class_is_cut_without_values_that_its_calls_name(tmp_path: Path) -> None:
+    text = HEAD + (
+        "import absent\n\n\ndef words():\n    return absent.errors.NotFound\n\n\nsettings = words()\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self, config):\n        super().__init__()\n"
+        "        self.layer = nn.Linear(config.width, 4)\n\n    def forward(self, x):\n        return self.layer(x)\n\n\n"
+        "net = Net(settings)\n"
+    )
+    payload = {
+        "files": {"net.py": text},
+        "replacements": replacements(),
+        "cut_points": {},
+        "part": 0,
+        "parts": 1,
+        "seed": 0,
+        "enough": 9,
+    }
+    (made,) = cut_package(payload, tmp_path)["cuts"]
+    assert "words()" in made["source"]
+    assert ["words()" in other["source"] for other in made["told"]["others"]] == [False]

@@ -162,6 +162,7 @@ def _cut(
             raise SliceError("touches the system", "by way of its arguments")
     except SliceError:
         cut, seen = write_cut(slicer, candidate.path, candidate.symbol, method=method), None
+    others = _without_constants(slicer, candidate, needs, cut) if method == "forward" else []
     if candidate.kind == "function":
         cut = _wrapped(cut)
     elif method != "forward":
@@ -173,12 +174,24 @@ def _cut(
     if len(cut.source) > MAX_SOURCE:
         raise SliceError("too large", f"{len(cut.source)} characters")
     users = _users(slicer, hints, candidate) if watch and candidate.kind == "module" else []
-    told = {"users": users, "sites": [site.spelled(cut.names.get) for site in sites],
+    told = {"users": users, "others": others, "sites": [site.spelled(cut.names.get) for site in sites],
             "seen": _spelled(seen, {p: cut.names.get(h, "") for p, h in named.items()}) if seen else None,
             "defaults": hints.defaults(re.findall(r"[^\W\d]\w*", cut.source))}  # fmt: skip
     roots = slicer.package.roots
     return {"source": cut.source, "name": cut.name, "path": cut.path, "symbol": cut.symbol, "lacks": list(cut.lacks),
             "told": told, "inlined": [roots.inner(f) for f in cut.files if f in roots]}  # fmt: skip
+
+
+def _without_constants(slicer: Slicer, candidate: Candidate, needs: list[Here], cut: Cut) -> list[dict[str, Any]]:
+    """The cut without what its arguments name, where that is a value: making it may take what there is not."""
+    if candidate.kind != "module" or not any(map(slicer.package.is_value, needs)):
+        return []
+    try:
+        plain = write_cut(slicer, candidate.path, candidate.symbol)
+    except SliceError:
+        return []
+    fits = plain.source != cut.source and len(plain.source) <= MAX_SOURCE and not touches_system(plain.source)
+    return [{"source": plain.source, "name": plain.name, "lacks": list(plain.lacks)}] if fits else []
 
 
 def _spelled(seen: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:

@@ -192,6 +192,11 @@ class Package:
             return how.value.value
         return ...
 
+    def is_value(self, target: Here) -> bool:
+        """Whether a name is given a value by a statement, and is no class or function."""
+        file = self.file(target.file)
+        return file is not None and any(isinstance(how, ast.Assign) for how in file.bindings.get(target.name, []))
+
     def _lookup(self, path: str, name: str, hops: int) -> Target:
         if path in self.roots and name not in self.roots[path] and " import *" not in self.roots[path]:
             return Missing(name)  # without a look: packages import all of their files

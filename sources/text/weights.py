@@ -34,7 +34,7 @@ def _of_function(function: ast.FunctionDef) -> Iterator[ast.stmt]:
     }
     while True:
         inside = {id(n) for s in found.values() for n in nodes(s)}
-        lost = _stored(found.values()) - _stored(s for s in statements if id(s) not in inside)
+        lost = _stored(found.values()) - _stored(h for s in statements if id(s) not in inside for h in _targets(s))
         more = [s for s in statements if id(s) not in inside and _handles(s, lost)]
         if not more:
             return (yield from found.values())
@@ -54,8 +54,17 @@ def _copies(statement: ast.stmt) -> bool:
     return "state_dict" in calls and "load" not in calls
 
 
-def _stored(statements: Iterable[ast.stmt]) -> set[str]:
-    """Variables that statements give a value."""
+def _targets(statement: ast.stmt) -> list[ast.AST]:
+    """Where a statement gives variables values itself, not by those inside of it."""
+    if isinstance(statement, ast.For):
+        return [statement.target]
+    if isinstance(statement, ast.With):
+        return [i.optional_vars for i in statement.items if i.optional_vars is not None]
+    return [statement] if isinstance(statement, _SIMPLE) else []
+
+
+def _stored(statements: Iterable[ast.AST]) -> set[str]:
+    """Variables that statements, or parts of them, give a value."""
     stores = (n for s in statements for n in ast.walk(s) if isinstance(n, ast.Name))
     return {n.id for n in stores if isinstance(n.ctx, ast.Store)}
 
