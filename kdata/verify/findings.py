@@ -43,6 +43,7 @@ class Findings:
     arms: set[tuple[int, bool]] = field(
         default_factory=set
     )  # of tests in what calls kernels, see kdata.verify.candidate.arms
+    choices: int = 0  # configurations of the autotuner that has most of them
     builds: tuple[Build, ...] = ()
     versions: tuple[str, ...] = ()  # of what compiled the candidate, beside what judges
     guards: tuple[str, ...] = ()
@@ -88,7 +89,7 @@ class Judgement:
             found.trials.append(trial)
             if reason:
                 self.failures[number] = reason
-        found.failures = self.failures
+        found.failures, found.choices = self.failures, int(self.value.get("choices", 0))
         self._genuine(found, reports)
         found.check(CORRECT, not self.failures, f"{len(reports) - len(self.failures)} of {len(reports)} trials")
         if self.failures:

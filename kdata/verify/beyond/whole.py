@@ -28,6 +28,7 @@ ALL = "holds with all of its programs"
 MANY, LEAST = 200, 0.7  # programs of a larger sample, and the share of an answer that all of them must write
 ENTIRE = 2048  # programs of all launches up to which they are all run
 PROGRAMS, FEW = 12, 2  # of a launch that gives the answer alone, and of one whose answer is not looked at
+MOST_TURNS = 3, 8  # configurations of an autotuner that are run there: some are right for few elements only
 PATIENCE = 20.0  # seconds of CPU that all programs may take, as those tell that ran
 Run = Callable[[Expected, Sequence[int], int], Answer]
 
@@ -40,7 +41,9 @@ def look(expected: Expected, run: Run, found: Findings, thorough: bool = False) 
     """
     known: list[Launch] = []
     programs = PROGRAMS if len(found.signatures) == 1 else FEW
-    for number, answer in _answers(expected, expected.numbers("whole", "grown", "beyond"), run, programs, found):
+    turns = max(1, min(found.choices, MOST_TURNS[thorough]))  # each call is the next configuration's turn
+    numbers = [*expected.numbers("whole", "grown") * turns, *expected.numbers("beyond")]
+    for number, answer in _answers(expected, numbers, run, programs, found):
         if _holds(expected, number, answer, run, found, thorough):
             known += answer.value["trials"][0]["launches"]
     return known

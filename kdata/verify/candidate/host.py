@@ -162,7 +162,8 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
         _engine.take_turn(number)
         value["tuned"].append(calls.trial(first))
     _engine.take_turn(payload["ablate"])
-    if _engine.choices():
+    value["choices"] = _engine.choices()
+    if value["choices"]:
         _engine.measure(True)
         value["measured"] = calls.trial(first)
         _engine.measure(False)
@@ -343,8 +344,10 @@ class Calls:
 
     def _sampled(self, outputs: Any) -> dict[str, Any]:
         """Where the programs that ran have stored something, how many these were, and what one of them stored."""
-        written = self.writer.write(_written(outputs))
-        return {"written": written, "programs": sampling.ran(), "most": _most_written(outputs)}
+        written = self.writer.write(torch.utils._pytree.tree_map_only(torch.Tensor, sampling.written, outputs))
+        plain = isinstance(outputs, torch.Tensor) and outputs.is_contiguous()  # else no program's share is known: 0
+        most = sampling.most_written(outputs) if plain else 0
+        return {"written": written, "programs": sampling.ran(), "most": most}
 
     def _report(self, model: Any, inputs: list[Any], outputs: Any, watch: Watch, last: Last | None) -> dict[str, Any]:
         tensors = (t for t in torch.utils._pytree.tree_leaves(inputs) if isinstance(t, torch.Tensor))
@@ -362,17 +365,6 @@ class Calls:
             held |= {"racing": _engine.racing()}
         self._last = Last(model, inputs, outputs)
         return held
-
-
-def _most_written(outputs: Any) -> int:
-    """Elements of an only output that one program has stored; 0 where there are more, or it is no plain tensor."""
-    plain = isinstance(outputs, torch.Tensor) and outputs.is_contiguous()
-    return sampling.most_written(outputs) if plain else 0
-
-
-def _written(outputs: Any) -> Any:
-    """Which elements of each output the programs that ran have stored."""
-    return torch.utils._pytree.tree_map_only(torch.Tensor, sampling.written, outputs)
 
 
 def forward(model: Any, inputs: list[Any], watch: Watch, gradients: str) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -16,7 +17,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 LOW, HIGH = -2.0, 2.3  # decimal exponents of ``wide``
 LONG, TAIL = 64, 32.0  # elements from which on a dimension has a tail, and by how much it is larger
-OFFSET, SMALL, HUGE, FAR, TINY, JOG = 100.0, 1e-4, 1e4, 1e3, 1e-5, 1e-6
+OFFSET, SMALL, HUGE, FAR, FARTHER, TINY, JOG = 100.0, 1e-4, 1e4, 1e3, 1e5, 1e-5, 1e-6
 AS_THEY_ARE = ("natural", "gradient", "argument")
 ODDITIES = (math.nan, math.inf, -math.inf)
 RUNS = 4  # into which bools are cut, so that two of these hold one value
@@ -37,7 +38,8 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     - flat: long runs of False, and of True, in inputs of bools, where blocks of a kernel see no other;
     - corners: a quarter each rounded to halves, without sign, of one value, and tiny;
     - huge: beyond what any input is usually; below, above: far from zero on one side throughout, where maxima and
-      minima that start at a number are wrong; all three see ``spared``;
+      minima that start at a number are wrong; deep, steep: likewise, a hundred times as far, beyond all numbers but
+      those from a million on that published kernels start at; all these see ``spared``;
     - strided: the same values in memory whose last two dimensions are swapped;
     - nonfinite: NaN and both infinities in three places of the first input that holds enough;
     - tailed: the last of each dimension 32 times as large, so that it shows in whatever is summed;
@@ -188,19 +190,19 @@ def spared(leaves: Sequence[Any]) -> set[int]:
     return set(blocks[1::2]) if len(blocks) > 2 else set()
 
 
-def _below(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
+def _below(inputs: list[Any], _: torch.Generator, far: float = FAR) -> list[Any] | None:
     signed = any(float(t.min()) < 0 for t in tree_leaves(inputs) if _floating(t))
-    return _far(inputs, lambda t: -_beyond(t) if float(t.min()) < 0 else t) if signed else None
+    return _far(inputs, lambda t: -_beyond(t, far) if float(t.min()) < 0 else t) if signed else None
 
 
-def _above(inputs: list[Any], _: torch.Generator) -> list[Any]:
-    return _far(inputs, _beyond)
+def _above(inputs: list[Any], _: torch.Generator, far: float = FAR) -> list[Any]:
+    return _far(inputs, lambda t: _beyond(t, far))
 
 
-def _beyond(tensor: torch.Tensor) -> torch.Tensor:
-    """Magnitudes no smaller than a thousand times the usual one; zeros stay."""
+def _beyond(tensor: torch.Tensor, far: float) -> torch.Tensor:
+    """Magnitudes no smaller than ``far`` times the usual one; zeros stay."""
     usual = tensor.double().square().mean().sqrt()
-    return torch.where(tensor == 0, tensor, (tensor.abs() + usual) * FAR)
+    return torch.where(tensor == 0, tensor, (tensor.abs() + usual) * far)
 
 
 def _strided(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
@@ -246,6 +248,7 @@ def _tailed(tensor: torch.Tensor) -> torch.Tensor:
 
 
 OTHERS: dict[str, Style] = {"corners": _corners, "huge": _huge, "below": _below, "above": _above,
+                            "deep": partial(_below, far=FARTHER), "steep": partial(_above, far=FARTHER),
                             "ties": _tied, "small": _small, "strided": _strided, "nonfinite": _nonfinite,
                             "tailed": lambda inputs, generator: _map(inputs, _tailed),
                             **{name: _cast(dtype) for name, dtype in DTYPES.items()}}  # fmt: skip

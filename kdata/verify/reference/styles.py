@@ -12,6 +12,7 @@ DETAILS = {
     "corners": "halves, zeros, a constant and hundred-thousandths among the inputs",
     "huge": "inputs ten thousand times their size",
     "below": "inputs far below zero", "above": "inputs far above zero",
+    "deep": "inputs below zero by 100 000 times their size", "steep": "inputs above zero by 100 000 times their size",
     "strided": "inputs that are transposed views", "nonfinite": "NaN and infinities among the inputs",
     "float16": "in float16", "bfloat16": "in bfloat16", "gradient": "gradients",
     "named": "numbers among the inputs that the kernels name",
@@ -23,18 +24,18 @@ DETAILS = {
 }  # fmt: skip
 REACHING = ("magnitudes", "farthest", "nearest", "weights")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.
-CONDITIONED = ("wide", "offset", "corners", "huge", "below", "above", *REACHING)
+CONDITIONED = ("wide", "offset", "corners", "huge", "below", "above", "deep", "steep", *REACHING)
 ON_DEVICE = ("natural", "wide", "corners", "huge")  # at a task's own sizes on a GPU
 FLAT = 11  # by which the seed of that draw differs from the first; others take those before it
 BITS = 48  # of a seed there; those above name the style
 # Styles of the draws after the first of a variant, by its kind: the first that suits the task.
-SECOND = {"base": "centred corners natural", "odd": "huge centred natural", "one": "below above corners natural"}
+SECOND = {"base": "centred corners natural", "odd": "huge centred natural", "one": "deep below above corners natural"}
 LATER = (
     "natural",
-    "below centred natural",
+    "deep below centred natural",
     "huge natural",
     "centred above natural",
-    "above natural",
+    "steep above natural",
     "corners natural",
 )
 
