@@ -14,10 +14,13 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from sources.infer.check import UnfitError
+from sources.infer.progress import out_of_memory
 
+LARGE = "too large"
 FRAMES = 1000  # of Python's own limit: code that calls itself for ever is to end with an error, not with a crash
 YOUNG, TIMES = 20_000, 20  # objects between two collections, and of these between two older ones: forks are short-lived
 PARTS = 2  # of a job's work that may have so much time each, see ``extend``
@@ -28,14 +31,17 @@ class OutOfTimeError(BaseException):
     """Raised by the profiling timer: no ``except Exception`` of a module's catches it."""
 
 
-def isolated(job: Callable[[], dict[str, Any]], seconds: int) -> dict[str, Any]:
-    """Run a job in a fork under a CPU-time limit. Whatever happens to it, the answer has a ``reason``."""
+def isolated(job: Callable[[], dict[str, Any]], seconds: int, memory: int | None = None) -> dict[str, Any]:
+    """Run a job in a fork under a CPU-time limit. Whatever happens to it, the answer has a ``reason``.
+
+    It may take so many bytes of ``memory`` beyond what its parent has; None: as many as its parent may.
+    """
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(reading)
         os.setsid()
-        _answer(job, writing, seconds)
+        _answer(job, writing, seconds, memory)
     os.close(writing)
     text, ended = _read(reading, seconds * WALL_FACTOR)
     os.close(reading)
@@ -53,6 +59,14 @@ def isolated(job: Callable[[], dict[str, Any]], seconds: int) -> dict[str, Any]:
         return {"reason": "timeout" if late else "crash", "detail": f"status {status}" if ended and not late else ""}
 
 
+def limit_memory(memory: int) -> None:
+    """From now on this process may take so many bytes of address space more than it has."""
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = taken + memory
+    resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
 def extend(seconds: int) -> None:
     """For a job in its fork that is done with one part of its work: so much CPU time for the next one, from now on."""
     if not signal.getitimer(signal.ITIMER_PROF)[0]:  # without a limit there is nothing to extend
@@ -64,7 +78,7 @@ def extend(seconds: int) -> None:
     signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
-def _answer(job: Callable[[], dict[str, Any]], writing: int, seconds: int) -> None:
+def _answer(job: Callable[[], dict[str, Any]], writing: int, seconds: int, memory: int | None) -> None:
     """In the fork: run the job, write what came out, end."""
 
     def out_of_time(*_: object) -> None:
@@ -77,6 +91,8 @@ def _answer(job: Callable[[], dict[str, Any]], writing: int, seconds: int) -> No
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     most = PARTS * seconds + 3 if hard == resource.RLIM_INFINITY else min(hard, PARTS * seconds + 3)
     resource.setrlimit(resource.RLIMIT_CPU, (min(seconds + 2, most), most))
+    if memory is not None:
+        limit_memory(memory)
     try:
         answer = job()
     except OutOfTimeError:
@@ -84,7 +100,8 @@ def _answer(job: Callable[[], dict[str, Any]], writing: int, seconds: int) -> No
     except UnfitError as error:
         answer = {"reason": error.reason, "detail": str(error)}
     except BaseException as error:  # noqa: BLE001 - whatever a module raises is its outcome
-        answer = {"reason": "does not run alone", "detail": f"{type(error).__name__}: {error}"[:500]}
+        reason = LARGE if out_of_memory(error) else "does not run alone"
+        answer = {"reason": reason, "detail": f"{type(error).__name__}: {error}"[:500]}
     signal.setitimer(signal.ITIMER_PROF, 0)
     with os.fdopen(writing, "w") as file:
         file.write(json.dumps(answer) + "\n")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import json
 import os
 import re
@@ -52,8 +53,10 @@ from sources.watch.capture import decoded, encoded, install
 USER_BUDGET = 3_000  # of the search for what uses a class
 SEEN_BUDGET = 4_000  # of the search for a class that was seen with arguments and inputs that do not do
 TELLS_NOTHING = ("not finite", "output constant", "output ignores an input", "nondeterministic")
+MAX_FAILURES = 40  # of a search, that are tried again
 MAX_OTHER_SITES = 2  # calls of a class that are taken in place of the first
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
+MEMORY = 3 << 29  # bytes that one of its forks may take: two of the largest modules, and a call of one
 
 
 def warm() -> None:
@@ -124,7 +127,7 @@ def _tried(
 ) -> dict[str, Any]:  # fmt: skip
     """The outcome of one text; ``before`` is that of another one of the same class, which may fail like this one."""
     inferred = before if before and _fails_likewise(cut, before, scratch) else None
-    inferred = inferred or isolated(lambda: infer(cut, operators, scratch), INFER_SECONDS)
+    inferred = inferred or isolated(lambda: infer(cut, operators, scratch), INFER_SECONDS, MEMORY)
     known = {} if seen is None else seen
     hopeless = inferred["reason"] in ("", TOO_LONG) or _lacking(inferred, cut)
     for user in cut["told"].get("users", []) if not hopeless else []:
@@ -134,7 +137,9 @@ def _tried(
         solution = known[key].get(user["wanted"])
         if solution is None:
             continue
-        written = isolated(functools.partial(write_seen, user, solution, cut, operators, scratch), INFER_SECONDS)
+        written = isolated(
+            functools.partial(write_seen, user, solution, cut, operators, scratch), INFER_SECONDS, MEMORY
+        )
         if not written["reason"]:
             inferred = written
             break
@@ -152,36 +157,42 @@ def _tried(
 
 
 def _fails_likewise(cut: dict[str, Any], before: dict[str, Any], scratch: Path) -> bool:
-    """Whether what came furthest with another text fails with this one as it did: a search would come no further."""
+    """Whether all that failed with another text fails with this one as it did: a search would be the same."""
     failures = before.get("failures")
-    if not failures:
+    if not failures or len(failures) > MAX_FAILURES:
         return False
-    again = isolated(lambda: {"reason": "", "alike": fail_likewise(cut, failures, scratch)}, INFER_SECONDS)
+    again = isolated(lambda: {"reason": "", "alike": fail_likewise(cut, failures, scratch)}, INFER_SECONDS, MEMORY)
     return again.get("alike", False) is True
 
 
 def fail_likewise(cut: dict[str, Any], failures: list[Any], scratch: Path) -> bool:
     """Whether each of some arguments, and inputs where constructing does not fail, fails with its message."""
     namespace = load(cut["source"], scratch)
-    cheapen()
-    return all(_message(cut, namespace, arguments, specs) == message for arguments, specs, message in failures)
-
-
-def _message(cut: dict[str, Any], namespace: dict[str, Any], arguments: dict[str, str], specs: list[Any] | None) -> str:
-    """The message with which a call, or constructing, fails; "" where it does not."""
     kind, file = namespace[cut["name"]], str(namespace["__file__"])
-    try:
-        module = build(kind, dict(arguments), namespace, Budget(), cut["told"]["defaults"])
-    except Exception as failed:  # noqa: BLE001 - that is the question
-        return "" if specs is not None else Trouble.of(failed, program=file).message
-    _, result, error = call(module, decoded([arguments, specs or []]).specs, Budget())
+    cheapen()
+    for arguments, alike in itertools.groupby(failures, key=lambda failed: failed[0]):
+        try:
+            module = build(kind, dict(arguments), namespace, Budget(), cut["told"]["defaults"])
+        except Exception as error:  # noqa: BLE001 - that is the question
+            message = Trouble.of(error, program=file).message
+            if any(specs is not None or message != before for _, specs, before in alike):
+                return False
+            continue
+        if any(specs is None or _message(module, file, specs) != before for _, specs, before in alike):
+            return False
+    return True
+
+
+def _message(module: torch.nn.Module, file: str, specs: list[Any]) -> str:
+    """The message with which a call fails; "" where it does not."""
+    _, result, error = call(module, decoded([{}, specs]).specs, Budget())
     if error is None:
         return "" if has_tensor(result) else NO_TENSOR
     return Trouble.of(error, file).message
 
 
 def _checked(source: str, entry: str, operators: int, small: dict[str, int]) -> dict[str, Any]:
-    return isolated(lambda: check(source, entry, operators, small) | {"reason": ""}, CHECK_SECONDS)
+    return isolated(lambda: check(source, entry, operators, small) | {"reason": ""}, CHECK_SECONDS, MEMORY)
 
 
 def _blamed(outcome: dict[str, Any], cut: dict[str, Any]) -> dict[str, Any]:
@@ -271,10 +282,10 @@ def _seen(user: dict[str, str], scratch: Path) -> dict[str, Any]:
     """What a user shows of its classes, by name: first without computing, then truly where that tells too little."""
     light: dict[str, Any] = {}
     if not re.search(rf"(?m)^class {user['name']}\b", user["source"]):  # a class needs a search, which needs values
-        light = isolated(functools.partial(watch, user, scratch, "meta"), INFER_SECONDS).get("seen", {})
+        light = isolated(functools.partial(watch, user, scratch, "meta"), INFER_SECONDS, MEMORY).get("seen", {})
     if user["wanted"] in light and '"int"' not in json.dumps(light[user["wanted"]]):
         return {**light}
-    return {**light, **isolated(functools.partial(watch, user, scratch), INFER_SECONDS).get("seen", {})}
+    return {**light, **isolated(functools.partial(watch, user, scratch), INFER_SECONDS, MEMORY).get("seen", {})}
 
 
 def watch(user: dict[str, str], scratch: Path, device: str = "cpu") -> dict[str, Any]:

@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from torch import nn
 
 from sources import probe
 from sources.cut.inferring import inferring
+from sources.infer.constructions import build
 from sources.infer.ignored import without_ignored
 from sources.infer.inputs import Tensor
+from sources.infer.progress import Budget, TooMuchError
 from sources.infer.runs import Runs, fitted
-from sources.infer.search import Solution
+from sources.infer.search import Solution, call
 from sources.isolation import extend, isolated
 
 TEXT = """import torch
@@ -54,11 +57,11 @@ def names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the jobs of all forks call first, from now on."""
     found, run = list[str](), isolated
 
-    def noted(job: Callable[[], dict[str, Any]], seconds: int) -> dict[str, Any]:
+    def noted(job: Callable[[], dict[str, Any]], *limits: int) -> dict[str, Any]:
         whole = job.func if isinstance(job, functools.partial) else job
         name = whole.__code__.co_names[0] if "lambda" in whole.__name__ else whole.__name__
         found.append(f"{name} on meta" if isinstance(job, functools.partial) and "meta" in job.args else name)
-        return run(job, seconds)
+        return run(job, *limits)
 
     monkeypatch.setattr(probe, "isolated", noted)
     return found
@@ -121,6 +124,32 @@ def test_a_job_that_is_done_with_a_part_has_time_for_the_next() -> None:
     assert isolated(lambda: job(True), 1)["reason"] == ""
     assert isolated(lambda: job(False), 1)["reason"] == "timeout"
     extend(1)  # without a limit nothing is set that would end this process
+
+
+class Wide(nn.Module):
+    def __init__(self, rows: int = 4) -> None:
+        super().__init__()
+        self.table = torch.zeros(rows << 20)
+
+    def forward(self, x: Any) -> Any:
+        return x.repeat(1 << 22, 1).relu()
+
+
+def test_what_there_is_no_memory_for_is_too_large() -> None:
+    def calls() -> dict[str, Any]:
+        _, _, error = call(Wide(), (Tensor((4, 16)),), Budget())
+        try:
+            build(Wide, {"rows": "512"}, {}, Budget())
+        except TooMuchError:
+            return {"reason": type(error).__name__}
+        return {"reason": "made"}
+
+    def built() -> dict[str, Any]:
+        Wide(512)
+        return {"reason": ""}
+
+    assert isolated(calls, 5, 1 << 28)["reason"] == "TooMuchError"
+    assert isolated(built, 5, 1 << 28)["reason"] == "too large"
 
 
 class Counted(nn.Module):

@@ -29,8 +29,16 @@ _QUIET = re.compile(
 )
 
 
+_NO_MEMORY = re.compile("can't allocate memory|could not create a primitive")  # torch's own, and that of its oneDNN
+
+
 class TooMuchError(Exception):
     """A call of more torch functions, or on larger tensors, than it may have."""
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an error, torch's or Python's, is that there is no more memory."""
+    return isinstance(error, MemoryError) or _NO_MEMORY.search(str(error)) is not None
 
 
 class TooLongError(Exception):
@@ -86,7 +94,7 @@ class Progress(TorchFunctionMode):
         if self._roughly and name == "dropout" and isinstance(args[0], torch.Tensor) and args[0].numel() > DROPPED:
             result = args[0].clone()
         else:
-            result = function(*args, **(kwargs or {}))
+            result = _called(function, args, kwargs or {})
         self.budget.left -= 1
         first = result[0] if name in RECURRENT and isinstance(result, tuple) else result
         if type(first) is torch.Tensor:
@@ -98,6 +106,20 @@ class Progress(TorchFunctionMode):
         self.elements += elements
         self.flops += flops
         self.budget.left -= elements / ELEMENTS_OF_ONE + flops / FLOPS_OF_ONE
+
+
+def _called(function: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+    """A torch function's result.
+
+    Raises:
+        TooMuchError: there is no memory for it.
+    """
+    try:
+        return function(*args, **kwargs)
+    except (MemoryError, RuntimeError) as error:
+        if out_of_memory(error):
+            raise TooMuchError(f"{type(error).__name__}: {error}".splitlines()[0]) from error
+        raise
 
 
 def _flops(name: str, args: Any, kwargs: Mapping[str, Any]) -> float:

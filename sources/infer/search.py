@@ -90,11 +90,14 @@ class Solution:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Arguments, the inputs that came furthest with them, None where constructing failed, and the error's message."""
+    """Arguments and inputs, None where constructing failed, and the error's message."""
 
     arguments: Arguments
     specs: Specs | None = None
     message: str = ""
+
+
+Failures = dict[tuple[str, str], Failed]  # by the line, and the message without numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ class Unsolved:
 
     reason: str
     detail: str
-    failures: tuple[Failed, ...] = field(default=(), compare=False)  # of each other message the first
+    failures: tuple[Failed, ...] = field(default=(), compare=False)  # at each line, with each message, the first
 
 
 def call(
@@ -160,7 +163,7 @@ def solve(
     first: Unsolved | None = None
     flawed: list[Solution] = []
     reached, carried = -1, None
-    failures: dict[str, Failed] = {}
+    failures = Failures()
     states: Counter[State] = Counter()
     left = budget.left
     tried = -1
@@ -175,7 +178,7 @@ def solve(
             continue
         search = _InputSearch(
             module, arguments, budget, operators, MAX_CALLS if tried == 0 else MAX_CALLS // 3, reached, states,
-            carried,
+            carried, failures,
         )  # fmt: skip
         outcome = search.run()
         states[outcome.state] += 1
@@ -199,8 +202,6 @@ def solve(
             constructions.again(other)
         if outcome.specs is None and outcome.reached >= reached:
             constructions.blame(arguments, outcome.trouble)
-        if outcome.furthest is not None:
-            failures.setdefault(message, Failed(arguments, outcome.furthest, message))
         carried = outcome.furthest if outcome.reached > reached else carried
         reached, left = max(reached, outcome.reached), budget.left
         del module, search
@@ -209,7 +210,7 @@ def solve(
     return flawed[0] if flawed else _unsolved(first, failures, constructions)
 
 
-def _unsolved(first: Unsolved | None, failures: Mapping[str, Failed], constructions: Constructions) -> Unsolved:
+def _unsolved(first: Unsolved | None, failures: Failures, constructions: Constructions) -> Unsolved:
     """Nothing was found; ``first`` is what the first module came to, None where there was none."""
     if first is not None:
         return replace(first, failures=tuple(failures.values()))
@@ -248,6 +249,7 @@ class _InputSearch:
     reached_before: int  # by modules of other arguments
     states: Mapping[State, int] = field(default_factory=dict)  # in which these ended, how often
     carried: Specs | None = None  # inputs with which one of these came furthest
+    failed: Failures = field(default_factory=dict)  # of all of these
     heap: list[tuple[float, int, Specs]] = field(default_factory=list)
     seen: dict[Specs, float] = field(default_factory=dict)  # the least cost at which they were queued
     tried: set[Specs] = field(default_factory=set)
@@ -344,6 +346,8 @@ class _InputSearch:
 
     def _failed(self, specs: Specs, error: Exception | None, progress: Progress) -> None:
         trouble = Trouble.of(error, _file(self.module)) if error else Trouble(NO_TENSOR)
+        what = trouble.line, re.sub(r"\d+", "0", trouble.message)
+        self.failed.setdefault(what, Failed(self.arguments, specs, trouble.message))
         self.stale = 0 if progress.count > self.best.reached else self.stale + 1
         if progress.count > self.best.reached and self.best.specs is None:
             self.best = _Tried(trouble=trouble, reached=progress.count, furthest=specs)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-import resource
 import types
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +24,7 @@ from sources.infer.initial import cheapen
 from sources.infer.inputs import Specs, Tensor, draw
 from sources.infer.progress import Budget, Progress
 from sources.infer.search import feed, has_tensor, starts
-from sources.isolation import isolated
+from sources.isolation import isolated, limit_memory
 from sources.text.on_cpu import without_weights
 from sources.watch.packages import Site, classes
 from sources.watch.watcher import Seen, Watcher
@@ -100,16 +99,8 @@ def _load_here(site: Site, path: str) -> None:
         site.load(path)
 
 
-def _limit_memory() -> None:
-    """From now on this process may take so much more than it has: some models hardly shrink."""
-    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    most = taken + UNIT_MEMORY
-    resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
-
-
 def _unit(site: Site, path: str, wanted: set[str]) -> dict[str, Any]:
-    _limit_memory()
+    limit_memory(UNIT_MEMORY)
     module = site.load(path)
     watcher = Watcher(site)
     watcher.install()
