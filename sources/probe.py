@@ -51,6 +51,7 @@ from sources.text.on_cpu import OnOne, without_weights
 from sources.watch.capture import decoded, encoded, install
 
 USER_BUDGET = 3_000  # of the search for what uses a class
+USER_TRIES = 24  # of its constructor
 SEEN_BUDGET = 4_000  # of the search for a class that was seen with arguments and inputs that do not do
 TELLS_NOTHING = ("not finite", "output constant", "output ignores an input", "nondeterministic")
 MAX_FAILURES = 40  # of a search, that are tried again
@@ -300,7 +301,7 @@ def watch(user: dict[str, str], scratch: Path, device: str = "cpu") -> dict[str,
     try:
         with torch.device(device), OnOne(torch.device(device)):
             if isinstance(entry, type) and device == "cpu":
-                solve(entry, namespace, user["source"], work=USER_BUDGET)
+                solve(entry, namespace, user["source"], work=USER_BUDGET, constructed=USER_TRIES)
             elif not isinstance(entry, type):
                 with Progress(Budget()) if device == "cpu" else nullcontext():
                     entry()

@@ -19,7 +19,7 @@ from sources.infer.ignored import without_ignored
 from sources.infer.inputs import Tensor
 from sources.infer.progress import Budget, TooMuchError
 from sources.infer.runs import Runs, fitted
-from sources.infer.search import Solution, call
+from sources.infer.search import Solution, Unsolved, call, solve
 from sources.isolation import extend, isolated
 
 TEXT = """import torch
@@ -106,6 +106,21 @@ def test_only_functions_are_watched_without_values(tmp_path: Path, monkeypatch: 
     assert asked == ["watch"]
     assert "Net" in probe._seen(user | {"name": "use"}, tmp_path)
     assert asked[1:] == ["watch on meta"]
+
+
+class Never(nn.Module):
+    tried = 0
+
+    def __init__(self, dim: int, depth: int, width: int) -> None:
+        Never.tried += 1
+        raise ValueError(f"dim, depth and width: {dim} {depth} {width}")
+
+
+@pytest.mark.parametrize("constructed", [3, 24])
+def test_a_constructor_is_tried_so_often(constructed: int) -> None:
+    Never.tried = 0
+    assert isinstance(solve(Never, {"nn": nn, "torch": torch}, "", constructed=constructed), Unsolved)
+    assert Never.tried == constructed
 
 
 def test_a_job_that_is_done_with_a_part_has_time_for_the_next() -> None:

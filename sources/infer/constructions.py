@@ -87,6 +87,7 @@ class Constructions:
     text: str
     budget: Budget
     told: Told = NOTHING
+    tries: int = MAX_CONSTRUCTIONS
     message: str = ""
     furthest: Arguments = field(default_factory=dict)  # of those that failed, whose failure it is
     _heap: list[tuple[float, int, Arguments]] = field(default_factory=list)
@@ -108,7 +109,7 @@ class Constructions:
         if empty:  # what may be left empty is seldom left so
             self._push(FIRST + 0.2, {name: self._options(name)[0] for name in [*required, *empty]})
         self._push(FIRST + 0.25, {name: self._options(name)[0] for name in required})
-        for _ in range(MAX_CONSTRUCTIONS):
+        for _ in range(self.tries):
             if not self._heap or self.budget.left < 0:
                 return
             cost, _, arguments = heapq.heappop(self._heap)

@@ -24,7 +24,7 @@ from torch import nn
 
 from sources.infer.asserted import wishes
 from sources.infer.check import Work, leaves
-from sources.infer.constructions import NOTHING, Constructions, Told
+from sources.infer.constructions import MAX_CONSTRUCTIONS, NOTHING, Constructions, Told
 from sources.infer.failure import NO_TENSOR, Failure
 from sources.infer.influence import Influence
 from sources.infer.input_guesses import guesses
@@ -153,13 +153,15 @@ def solve(
     told: Told = NOTHING,
     operators: int | None = None,
     work: float = BUDGET,
+    constructed: int = MAX_CONSTRUCTIONS,
 ) -> Solution | Unsolved:
     """Search arguments and inputs for a module class of a task's namespace; ``text`` is the task's source.
 
-    A task may have so many ``operators`` that compute; None: any number.  ``work`` is what the search may take.
+    A task may have so many ``operators`` that compute; None: any number.  ``work`` is what the search may take, and
+    ``constructed`` how often constructing is tried.
     """
     budget, defaults = Budget(work), defaults_of(kind)
-    constructions = Constructions(kind, namespace, text, budget, told)
+    constructions = Constructions(kind, namespace, text, budget, told, constructed)
     first: Unsolved | None = None
     flawed: list[Solution] = []
     reached, carried = -1, None
