@@ -388,3 +388,45 @@ def test_a_class_is_cut_without_values_that_its_calls_name(tmp_path: Path) -> No
     (made,) = cut_package(payload, tmp_path)["cuts"]
     assert "words()" in made["source"]
     assert ["words()" in other["source"] for other in made["told"]["others"]] == [False]
+
+
+def test_point_clouds_are_grouped_in_place_as_the_older_extension_does() -> None:
+    text = HEAD + (
+        "import pointnet2_cuda as pointnet2\n\n\nclass Net(nn.Module):\n    def forward(self, xyz):\n"
+        "        batch, count, _ = xyz.size()\n        near = torch.zeros(batch, count, 2, dtype=torch.int32)\n"
+        "        away = torch.zeros(batch, count, 2)\n"
+        "        pointnet2.knn_wrapper(batch, count, count, 2, xyz, xyz, away, near)\n"
+        "        out = torch.zeros(batch, 3, count, 2)\n"
+        "        pointnet2.group_points_wrapper(batch, 3, count, count, 2, xyz.transpose(1, 2), near, out)\n"
+        "        return away, near, out\n"
+    )
+    namespace: dict[str, Any] = {}
+    exec(compile(text_of({"a.py": text}, "a.py", "Net"), "cut", "exec"), namespace)
+    xyz = torch.tensor([[[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [1.0, 0.0, 0.0]]])
+    away, near, out = namespace["Net"]()(xyz)
+    assert near.tolist() == [[[0, 2], [1, 2], [2, 0]]]
+    assert away.tolist() == [[[0.0, 1.0], [0.0, 4.0], [0.0, 1.0]]]
+    assert out[0, 0].tolist() == [[0.0, 1.0], [3.0, 1.0], [1.0, 0.0]]
+
+
+def test_a_scale_of_nothing_in_a_call_is_one_that_counts() -> None:
+    text = "class A(nn.Module):\n    def __init__(self):\n        self.last = NIN(4, 4, init_scale=0.)\n"
+    assert "init_scale=0.1" in drawn(text)
+    assert drawn(text.replace("init_scale=0.", "init_scale=2.0")) == text.replace("init_scale=0.", "init_scale=2.0")
+
+
+SHAPED = HEAD + (
+    "class Net(nn.Module):\n    def __init__(self, scheme, agents):\n        super().__init__()\n"
+    "        width = scheme['state']['vshape']\n        width += scheme['obs']['vshape'] * 2\n        width += agents\n"
+    "        self.layer = nn.Linear(width, 8)\n\n    def forward(self, x):\n        return self.layer(x)\n"
+)
+
+
+def test_what_is_added_up_is_found(tmp_path: Path) -> None:
+    namespace = load(SHAPED, tmp_path)
+    file = str(next(tmp_path.glob("cut_*.py")))
+    with pytest.raises(TypeError) as raised:
+        namespace["Net"]({"state": {"vshape": (64,)}, "obs": {"vshape": (64,)}}, 4)
+    assert blamed(raised.value, ast.parse(SHAPED), file) == {"scheme.state.vshape", "agents"}
+    solution = solve(namespace["Net"], namespace, SHAPED)
+    assert isinstance(solution, Solution), solution

@@ -52,7 +52,10 @@ def _node(tree: ast.Module, line: int, place: tuple[int | None, ...]) -> ast.AST
     """The expression, or target, of a place."""
     path = statements(tree, line)
     for node in ast.walk(path[-1]) if path else ():
-        if isinstance(node, ast.expr) and (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset) == place:
+        if (
+            isinstance(node, ast.expr | ast.AugAssign)
+            and (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset) == place
+        ):
             if isinstance(path[-1], ast.Assign) and node in path[-1].targets:
                 return path[-1].value  # what is unpacked
             return node
@@ -71,6 +74,8 @@ def _failing(
         every = [node.generators[0].iter]  # of that nothing else is evaluated in this frame
     elif isinstance(node, ast.BinOp):
         every = [node.left, node.right]
+    elif isinstance(node, ast.AugAssign):
+        every = [node.target, node.value]
     elif isinstance(node, ast.Compare):
         every = [node.left, *node.comparators]
     else:

@@ -34,7 +34,9 @@ def drawn(source: str) -> str:
         elif isinstance(node, ast.Call) and _called(node) in makers:
             _draw(edits, node)
         if isinstance(node, ast.FunctionDef):
-            _enlarge(edits, node)
+            _enlarge(edits, _defaults(node))
+        elif isinstance(node, ast.Call):
+            _enlarge(edits, [(k.arg, k.value) for k in node.keywords if k.arg])
     try:
         changed = edits.whole()
         ast.parse(changed)
@@ -49,9 +51,9 @@ def _aliases(tree: ast.Module) -> list[str]:
     return [a.asname for n in imports for a in n.names if a.name == "Parameter" and a.asname]
 
 
-def _enlarge(edits: Edits, function: ast.FunctionDef) -> None:
-    """Give scales that start as next to nothing by default, LayerScale's 1e-6, a start that counts."""
-    for name, value in _defaults(function):
+def _enlarge(edits: Edits, given: list[tuple[str, ast.expr]]) -> None:
+    """Give scales that start as next to nothing, LayerScale's 1e-6, by default or in a call, a start that counts."""
+    for name, value in given:
         start = value.value if isinstance(value, ast.Constant) else None
         if _SCALES.search(name) and isinstance(start, float) and abs(start) <= TINY:
             edits.replace(edits.text.start(value), edits.text.end(value), str(_SCALE))

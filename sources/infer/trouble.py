@@ -125,6 +125,7 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"has no attribute", [CONFIG, "nn.Identity()", "nn.Identity"]),
         (r"divisible|division|modulo|multiple", ["64", "256", "4", "96", "32", "1", "2", "16", "8", "128"]),
         (r"must match the size", ["(64, 1, 1, 1)", "(64, 1, 1)", "(64,)", "(1, 64, 1, 1)", "64", "(1,)", "1"]),
+        (r"can only concatenate \w+ \(not \"int\"\)", ["64", "16"]),
         (r"\bodd\b", ["3", "1", "5", "7"]),
         (r"unsupported operand|not supported between|as an integer|invalid combination|must be|can't multiply"
          r"|argument 'size'", ["64", "4", "0.5", "2", "1"]),
