@@ -14,10 +14,10 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn.modules.conv import _ConvNd
 
 from sources.hints.guesses import Uses, values
 from sources.hints.layouts import Sizes, told
+from sources.infer.consumers import consumed, handed_on
 from sources.infer.inputs import BATCH, CHANNELS, FEATURES, SIDE, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
 
 MAX_LAYERS = 400  # of a module that are looked at
@@ -88,7 +88,7 @@ def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspe
     found = []
     for p in wanted:
         p = p.replace(annotation=hints.get(p.name, p.annotation))
-        if inner := _handed_on(module, p.name, text):
+        if inner := handed_on(module, p.name, text):
             found.append(_guesses(inner, {}, parameters(inner.forward)[:1])[0])
             continue
         shapes = [sizes.shape(shape) for shape in told(p.name, documentation, text, str(p.annotation))]
@@ -114,38 +114,6 @@ def _documentation(kind: type[nn.Module]) -> str:
 
 
 _CONTAINERS = (nn.Module, nn.Sequential, nn.ModuleList, nn.ModuleDict)
-
-
-def _handed_on(module: nn.Module, name: str, text: str) -> nn.Module | None:
-    """The part of the task's own that an input goes to first, as it is, and nowhere else."""
-    body = text.partition(":\n")[2]
-    said, called = (re.findall(pattern, body) for pattern in (rf"\b{name}\b", rf"\bself\.(\w+)\({name}[,)]"))
-    part = module._modules.get(called[0]) if len(said) == len(called) == 1 else None
-    while type(part) is nn.Sequential and len(part):
-        part = part[0]
-    return part if part is not None and type(part).__module__ == type(module).__module__ else None
-
-
-def _consumed(module: nn.Module, name: str, text: str) -> list[Spec]:
-    """What the layer takes that an input goes to first, where that is not the module's first one."""
-    called = re.search(rf"\bself\.(\w+)(?:\[0\])?\({re.escape(name)}[,)]", text.partition(":\n")[2])
-    layer = module._modules.get(called[1]) if called else None
-    while layer is not None and layer._modules and type(layer).__module__.startswith("torch.nn"):
-        layer = next(iter(layer._modules.values()))
-    leaves = (m for m in itertools.islice(module.modules(), 400) if m._parameters)
-    if layer is None or layer is next(leaves, None):
-        return []
-    spatial = any(isinstance(m, _ConvNd) for m in itertools.islice(module.modules(), 400))
-    if isinstance(layer, _ConvNd):
-        sides = {1: (TOKENS,), 2: (SIDE, SIDE), 3: (8, 16, 16)}[len(layer.kernel_size)]
-        return [Tensor((BATCH, layer.in_channels, *sides))]
-    if isinstance(layer, nn.Linear):
-        shapes = [(BATCH, layer.in_features), (BATCH, TOKENS, layer.in_features)]
-        return [Tensor(shape) for shape in (shapes if spatial else shapes[::-1])]
-    if isinstance(layer, nn.Embedding):
-        shapes = [(BATCH,), (BATCH, TOKENS)]
-        return [Tensor(shape, "int", layer.num_embeddings) for shape in (shapes if spatial else shapes[::-1])]
-    return []
 
 
 _IMAGE = re.compile(r"im(age|g)_?(size|res|dim|h|w|side)|input_?(size|res|shape)|resolution|crop_?size|^[hw]$")
@@ -215,7 +183,7 @@ def _of_parameter(
         *_chosen(name, text),
     ]
     found += _indexed(module, name, text)
-    found += _consumed(module, name, text)
+    found += consumed(module, name, text)
     if re.search(rf"\w\[(?:[^\[\]]*, ?)?{re.escape(name)}(?:, ?[^\[\]]*)?\]", text.partition(":\n")[2]):
         found += [Tensor((BATCH,), "int", 2), Tensor((BATCH, TOKENS), "int", 2)]
     if low in ("edge_index", "edges", "edge_ind"):

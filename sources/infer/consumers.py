@@ -1,0 +1,43 @@
+"""What an input of ``forward`` goes to first: a part of the task's own, or a layer that says what it takes."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+from torch import nn
+from torch.nn.modules.conv import _ConvNd
+
+from sources.infer.inputs import BATCH, SIDE, TOKENS, Spec, Tensor
+
+
+def handed_on(module: nn.Module, name: str, text: str) -> nn.Module | None:
+    """The part of the task's own that an input goes to first, as it is, and nowhere else."""
+    body = text.partition(":\n")[2]
+    said, called = (re.findall(pattern, body) for pattern in (rf"\b{name}\b", rf"\bself\.(\w+)\({name}[,)]"))
+    part = module._modules.get(called[0]) if len(said) == len(called) == 1 else None
+    while type(part) is nn.Sequential and len(part):
+        part = part[0]
+    return part if part is not None and type(part).__module__ == type(module).__module__ else None
+
+
+def consumed(module: nn.Module, name: str, text: str) -> list[Spec]:
+    """What the layer takes that an input goes to first, where that is not the module's first one."""
+    called = re.search(rf"\bself\.(\w+)(?:\[0\])?\({re.escape(name)}[,)]", text.partition(":\n")[2])
+    layer = module._modules.get(called[1]) if called else None
+    while layer is not None and layer._modules and type(layer).__module__.startswith("torch.nn"):
+        layer = next(iter(layer._modules.values()))
+    leaves = (m for m in itertools.islice(module.modules(), 400) if m._parameters)
+    if layer is None or layer is next(leaves, None):
+        return []
+    spatial = any(isinstance(m, _ConvNd) for m in itertools.islice(module.modules(), 400))
+    if isinstance(layer, _ConvNd):
+        sides = {1: (TOKENS,), 2: (SIDE, SIDE), 3: (8, 16, 16)}[len(layer.kernel_size)]
+        return [Tensor((BATCH, layer.in_channels, *sides))]
+    if isinstance(layer, nn.Linear):
+        shapes = [(BATCH, layer.in_features), (BATCH, TOKENS, layer.in_features)]
+        return [Tensor(shape) for shape in (shapes if spatial else shapes[::-1])]
+    if isinstance(layer, nn.Embedding):
+        shapes = [(BATCH,), (BATCH, TOKENS)]
+        return [Tensor(shape, "int", layer.num_embeddings) for shape in (shapes if spatial else shapes[::-1])]
+    return []
