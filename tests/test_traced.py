@@ -430,3 +430,16 @@ def test_what_is_added_up_is_found(tmp_path: Path) -> None:
     assert blamed(raised.value, ast.parse(SHAPED), file) == {"scheme.state.vshape", "agents"}
     solution = solve(namespace["Net"], namespace, SHAPED)
     assert isinstance(solution, Solution), solution
+
+
+def test_what_is_taken_out_of_keyword_arguments_is_given(tmp_path: Path) -> None:
+    text = HEAD + (
+        "class Net(nn.Module):\n    def __init__(self, width, **kwargs):\n        super().__init__()\n"
+        "        self.masked, self.rate = kwargs['masked'], kwargs.pop('rate')\n"
+        "        self.layer = nn.Linear(width, 8)\n\n"
+        "    def forward(self, x):\n        return self.layer(x) * (2 if self.masked else self.rate)\n"
+    )
+    namespace = load(text, tmp_path)
+    solution = solve(namespace["Net"], namespace, text)
+    assert isinstance(solution, Solution), solution
+    assert {"masked", "rate"} <= set(solution.arguments)

@@ -197,9 +197,12 @@ class Constructions:
         return found
 
     def _passed_on(self, message: str, arguments: Arguments) -> list[str]:
-        """What a class that is constructed inside lacks, where ``**kwargs`` may hand it on."""
+        """What a class that is constructed inside, or ``kwargs["name"]``, lacks, where ``**kwargs`` may hand it on."""
         match = re.search(r"missing \d+ required (?:keyword-only |positional )arguments?: (.*)", message)
-        open_ended = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(self.kind).parameters.values())
+        rest = [p.name for p in inspect.signature(self.kind).parameters.values() if p.kind is p.VAR_KEYWORD]
+        open_ended, key = bool(rest), re.fullmatch(r"KeyError: '([^\W\d]\w*)'", message)
+        if rest and key and re.search(rf"\b{rest[0]}(\[|\.pop\()['\"]{key[1]}['\"]", self.text):
+            return [key[1]] if key[1] not in arguments else []
         return [n for n in re.findall(r"'(\w+)'", match[1]) if n not in arguments] if match and open_ended else []
 
     def _having(self, message: str) -> list[str]:
