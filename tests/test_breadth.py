@@ -304,3 +304,4 @@ def test_other_arguments_are_such_as_show() -> None:
     assert others.detail == "sizes[1]=6, bias=False"
     assert others.arguments == ([1e-5, [5, 6], False, "x"], {})
     assert changed(given, (complex,), constructor, answer) is None
+    assert changed(given, (int,), constructor, answer, sizes={3}) is None

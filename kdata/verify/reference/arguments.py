@@ -7,7 +7,7 @@ is asked of a candidate shows that.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,17 +31,19 @@ class Changed:
 
 
 def changed(
-    given: Arguments, kinds: tuple[type, ...], constructor: Callable[..., Any], answer: Callable[[Arguments], Any]
+    given: Arguments, kinds: tuple[type, ...], constructor: Callable[..., Any], answer: Callable[[Arguments], Any],
+    sizes: Collection[int] = (),
 ) -> Changed | None:  # fmt: skip
     """The arguments with as many of some types changed as the reference's answer follows; None for none.
 
-    ``answer``: what it answers to its inputs, constructed so; it may raise.
+    ``answer``: what it answers to its inputs, constructed so; it may raise. ``sizes``: dimensions of the inputs, which
+    arguments that are as large may be meant to be: as many filters as channels.
     """
     paths, structure = tree_flatten_with_path([*given])
     values, names = [value for _, value in paths], [_name(path, constructor) for path, _ in paths]
     usual = answer(given)
     said: dict[str, Any] = {}
-    for place, value in [(n, v) for n, v in enumerate(values) if type(v) in kinds][:MOST]:
+    for place, value in [(n, v) for n, v in enumerate(values) if type(v) in kinds and not _size(v, sizes)][:MOST]:
         for other in _others(value):
             tried = [*values[:place], other, *values[place + 1 :]]
             positional, keyword = tree_unflatten(tried, structure)
@@ -52,6 +54,10 @@ def changed(
                 break
     positional, keyword = tree_unflatten(values, structure)
     return Changed((positional, keyword), ", ".join(f"{k}={v!r}" for k, v in said.items())) if said else None
+
+
+def _size(value: Any, sizes: Collection[int]) -> bool:
+    return type(value) is int and value > 1 and value in sizes
 
 
 def _follows(usual: Any, answer: Callable[[], Any]) -> list[Any] | None:

@@ -186,7 +186,9 @@ class Wider(Reference):
         try:
             seed_torch(self.seeds[0])
             inputs = program.inputs()
-            other = changed(program.arguments(), kinds, program.namespace[self.entry_point], answered_with)
+            sizes = {size for t in tree_leaves(inputs) if isinstance(t, Tensor) for size in t.shape}
+            constructor = program.namespace[self.entry_point]
+            other = changed(program.arguments(), kinds, constructor, answered_with, sizes)
         except Exception:  # noqa: BLE001 - the task does not allow it
             return None
         if other is None:
