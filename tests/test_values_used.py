@@ -50,6 +50,21 @@ class Net(nn.Module):
         return (self.score(memory).squeeze(-1) * there).sum(1)
 """
 
+PROPAGATED = """
+class Net(nn.Module):
+    def __init__(self, channels, hops):
+        super().__init__()
+        self.hops = hops
+        self.mix = nn.Conv2d(channels, channels, 1)
+
+    def forward(self, x, adj):
+        adj = adj + torch.eye(adj.size(0))
+        near = adj / adj.sum(1).view(-1, 1)
+        for _ in range(self.hops):
+            x = torch.einsum("ncwl,vw->ncvl", x, near)
+        return self.mix(x)
+"""
+
 
 def _solved(text: str, folder: Path) -> Solution:
     namespace = load(HEAD + text, folder)
@@ -158,3 +173,14 @@ class Net(nn.Module):
 
 def test_words_are_those_that_what_they_are_handed_on_to_knows(tmp_path: Path) -> None:
     assert _solved(HANDED_ON, tmp_path).arguments["readout"] in ("'peak'", "'middle'")
+
+
+def test_what_is_done_so_many_times_is_done_a_few_times(tmp_path: Path) -> None:
+    assert _solved(PROPAGATED, tmp_path).arguments["hops"] == "2"
+
+
+def test_a_single_number_that_does_nothing_becomes_a_matrix(tmp_path: Path) -> None:
+    """Between the nodes of a graph of one node nothing passes, whatever the number."""
+    _, adjacency = _solved(PROPAGATED, tmp_path).specs
+    assert isinstance(adjacency, Tensor)
+    assert len(adjacency.shape) == 2 and min(adjacency.shape) > 1

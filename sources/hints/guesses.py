@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 DIMENSION, CHANNELS, TOKENS, IMAGE, HEADS = "64", "64", "64", "32", "4"
+COUNTS = ["2", "4", "1", "3"]
 NORM = ["nn.LayerNorm", "nn.BatchNorm2d", "'batch'", "'layer'", "nn.Identity"]
 ACTIVATION = ["nn.GELU", "nn.ReLU()", "'relu'", "'gelu'", "F.relu"]
 MODULE = ["nn.Identity()", "nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)", "nn.Identity", "nn.ReLU()"]
@@ -35,7 +36,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"head_?dim|dim_?head|^d_?[kv]$|d_head|per_head|kv_lora|q_lora", ["16", "32"]),
         (r"heads?$|^n_?heads?|^nheads?$|^h$|_heads$", [HEADS, "8", "1"]),
         (r"^(depth|n_?layers?|num_?layers?|nlayers|num_?blocks?|n_?blocks?|n_?repeats?|num_stages?|steps?|n_iter|iters)$"
-         r"|_depth$|_layers$|num_experts|n_experts", ["2", "4", "1", "3"]),
+         r"|_depth$|_layers$|num_experts|n_experts", COUNTS),
         (r"(^|_)(num|nr?)_(\w+_)?(blocks?|layers?|modules|repeats?|convs|stacks?|stages?|cells|branches|levels)(_per_\w+)?$"
          r"|_modules$|_blocks$", ["2", "1", "3", "4"]),
         (r"kwargs$", ["{}"]),
@@ -125,6 +126,7 @@ class Uses:
     listed: bool = False
     axis: bool = False  # it is passed on as ``dim=`` or ``axis=``
     array: bool = False  # a tensor is made of it
+    counted: bool = False  # something is done so many times
     strings: list[str] = field(default_factory=list)  # it is compared with these
     attributes: set[str] = field(default_factory=set)
 
@@ -186,6 +188,9 @@ def _of_call(node: ast.Call, of: Callable[[ast.expr], Uses | None]) -> None:
         use.called, use.run = True, use.run or of_self
     if node.args and ast.unparse(node.func) in _TO_TENSORS and (use := of(node.args[0])):
         use.array = True
+    if isinstance(node.func, ast.Name) and node.func.id == "range":
+        for use in filter(None, map(of, node.args)):
+            use.counted = True
     if isinstance(node.func, ast.Name) and node.func.id in ("len", "enumerate", "zip", "sum", "list", "tuple"):
         for use in filter(None, map(of, node.args)):
             use.listed = True
@@ -217,7 +222,7 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
     if CONFIG.match(low) or several and not use.called:
         found.append("<config>")
     small = next((v for pattern, v in SMALL_TUPLES if pattern.search(low)), None)
-    by_name = next((v for pattern, v in BY_NAME if pattern.search(low)), [])
+    by_name = next((v for pattern, v in BY_NAME if pattern.search(low)), COUNTS if use.counted else [])
     scalar = bool(_SCALAR.search(annotation))
     if not scalar and (counted := re.search(r"[Tt]uple\[(int(?:, ?int)+)\]", annotation)):
         number = next((v for v in by_name if v.isdecimal()), "2")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import torch
@@ -135,8 +136,17 @@ def flaws(f: Failure) -> Iterator[Change]:
         path, t = found[0]
         kinds: list[Spec] = [replace(t, kind="float"), Tensor(t.shape, "int", 16), replace(t, kind="bool")]
         yield from (f.with_tensor(path, k, 0.3) for k in kinds if k != t)
+        yield from _more_than_one(f, found)
     elif f.message == RANDOM:
         yield from ((0.1 * i, (*f.specs, more)) for i, more in enumerate(following(f.module, len(f.specs))))
+
+
+def _more_than_one(f: Failure, found: Sequence[tuple[tuple[int, ...], Tensor]]) -> Iterator[Change]:
+    """What is one number may do nothing where a matrix does, as between nodes of a graph."""
+    sides = [n for n in dict.fromkeys(found[0][1].shape[1:]) if n > 1]
+    for path, t in found[1:]:
+        if math.prod(t.shape) == 1:
+            yield from (f.with_tensor(path, Tensor((n, n)), 0.2 + 0.1 * i) for i, n in enumerate(sides))
 
 
 def attributes(f: Failure) -> Iterator[Change]:

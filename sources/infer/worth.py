@@ -15,7 +15,7 @@ from torch import nn
 
 from sources.infer.check import leaves
 from sources.infer.initial import known
-from sources.infer.inputs import Specs, all_tensors, draw, edited
+from sources.infer.inputs import Plain, Specs, all_tensors, draw, edited
 from sources.infer.progress import Budget, Progress
 
 NOT_FINITE, CONSTANT, IGNORES, RANDOM = "not finite", "output constant", "output ignores its input", "nondeterministic"
@@ -51,10 +51,12 @@ def flaw(module: nn.Module, specs: Specs, result: Any, budget: Budget) -> str:
 
 
 def _ignored(specs: Specs, run: Callable[..., Outputs | None], before: Outputs | None) -> str:
-    """Others than the first may be left out, see ``sources.infer.ignored``; ``before`` is of ``seed`` 1."""
-    first = next((t for _, t in all_tensors(specs)), None)
-    ignores = first is not None and first.kind != "full" and same(before, run(seed=1, other=0))
-    return IGNORES if ignores else ""
+    """``before`` is of ``seed`` 1. An input that could be None is no flaw, see ``sources.infer.ignored``."""
+    for number, (path, tensor) in enumerate(all_tensors(specs)):
+        ignored = tensor.kind != "full" and same(before, run(seed=1, other=number))
+        if ignored and (number == 0 or not same(before, run(seed=1, instead=edited(specs, path, Plain(None))))):
+            return IGNORES
+    return ""
 
 
 def _overruns(module: nn.Module, specs: Specs, budget: Budget) -> bool:
@@ -76,10 +78,12 @@ def _overruns(module: nn.Module, specs: Specs, budget: Budget) -> bool:
     return False
 
 
-def _run(module: nn.Module, specs: Specs, budget: Budget, seed: int, other: int | None = None) -> Outputs | None:
-    """Outputs for the inputs, with one of them drawn anew where ``other`` is its number; None where it fails."""
+def _run(
+    module: nn.Module, specs: Specs, budget: Budget, seed: int, other: int | None = None, instead: Specs | None = None
+) -> Outputs | None:
+    """Outputs for the inputs, or others ``instead``; with one drawn anew if ``other`` is its number; None: it fails."""
     torch.manual_seed(0)
-    inputs = [draw(spec, roughly=True) for spec in specs]
+    inputs = [draw(spec, roughly=True) for spec in instead or specs]
     if other is not None:
         tensor = list(leaves(inputs))[other]
         torch.manual_seed(7)
