@@ -23,8 +23,8 @@ import torch
 from kdata.record import digest
 from sources.cut.inferring import NOTE as IN_TRAINING
 from sources.cut.inferring import inferring
+from sources.cut.pruning import pruned
 from sources.cut.slicer import ABSENT
-from sources.cut.writer import pruned
 from sources.emit import emit
 from sources.infer.adapters import adapted
 from sources.infer.answers import answered

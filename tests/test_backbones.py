@@ -10,8 +10,9 @@ import pytest
 import torch
 
 from sources.cut import slicer
+from sources.cut.pruning import pruned
 from sources.cut.slicer import Slicer
-from sources.cut.writer import cut, pruned
+from sources.cut.writer import cut
 from sources.mine import replacements
 from sources.probe import load
 from sources.text.registries import Registries

@@ -11,9 +11,9 @@ import torch
 
 from sources.cut.cutting import cut_package
 from sources.cut.modules import candidates
+from sources.cut.pruning import pruned
 from sources.cut.slicer import SliceError, Slicer
 from sources.cut.writer import cut as write_cut
-from sources.cut.writer import pruned
 from sources.hints.hints import Hints
 from sources.mine import replacements
 from sources.text.symbols import Here, Package

@@ -10,7 +10,6 @@ The method, measured: progress-guided search over inputs and backtracking over a
 from __future__ import annotations
 
 import heapq
-import inspect
 import itertools
 import math
 import re
@@ -27,11 +26,11 @@ from sources.infer.check import Work, leaves
 from sources.infer.constructions import MAX_CONSTRUCTIONS, NOTHING, Constructions, Told
 from sources.infer.failure import NO_TENSOR, Failure
 from sources.infer.influence import Influence
-from sources.infer.input_guesses import guesses
 from sources.infer.inputs import Specs, all_tensors, draw
 from sources.infer.progress import BUDGET, DRAWN_OF_ONE, Budget, Progress, TooLongError, TooMuchError
 from sources.infer.rehearsal import Rehearsal
 from sources.infer.repairs import repairs
+from sources.infer.starts import costed, given_sizes
 from sources.infer.trouble import Trouble
 from sources.infer.variants import (
     Arguments,
@@ -265,7 +264,7 @@ class _InputSearch:
 
     def run(self) -> _Tried:
         """Inputs with which the module runs, the best there are; else how far it came."""
-        starts = list(_starts(self.module, _given_sizes(self.module, self.arguments)))
+        starts = list(costed(self.module, given_sizes(self.module, self.arguments)))
         for cost, specs in starts:
             self._push(cost, specs)
         if self.carried is not None:
@@ -386,32 +385,6 @@ def _file(module: nn.Module) -> str:
     """The file of a task's text."""
     code = getattr(type(module).forward, "__code__", None)
     return code.co_filename if code else ""
-
-
-def _given_sizes(module: nn.Module, arguments: Arguments) -> dict[str, int]:
-    """Integers that a module was constructed with, by name, defaults included."""
-    try:
-        parameters = inspect.signature(type(module)).parameters
-    except (TypeError, ValueError):
-        return {}
-    given: dict[str, int] = {name: p.default for name, p in parameters.items() if type(p.default) is int}
-    return given | {n.split(".")[-1]: int(text) for n, text in arguments.items() if text.isdecimal()}
-
-
-def _starts(module: nn.Module, known: Mapping[str, int]) -> Iterator[tuple[float, Specs]]:
-    choices = guesses(module, known)
-    for i in range(max(map(len, choices), default=0) or 1):
-        yield 0.4 * i, tuple(c[min(i, len(c) - 1)] for c in choices)
-    if len(choices) > 1:
-        yield 0.2, (choices[0][0],) * len(choices)
-        for at, options in enumerate(choices):
-            for j, option in enumerate(options[1:4]):
-                yield 0.8 + 0.5 * j, tuple(option if i == at else c[0] for i, c in enumerate(choices))
-
-
-def starts(module: nn.Module) -> list[Specs]:
-    """First guesses of a module's inputs, best first."""
-    return [specs for _, specs in sorted(_starts(module, _given_sizes(module, {})), key=lambda s: s[0])]
 
 
 def feed(module: nn.Module, budget: Budget) -> Specs | None:

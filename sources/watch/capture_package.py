@@ -23,7 +23,8 @@ from sources.hints import configs_tiny
 from sources.infer.initial import cheapen
 from sources.infer.inputs import Specs, Tensor, draw
 from sources.infer.progress import Budget, Progress
-from sources.infer.search import feed, has_tensor, starts
+from sources.infer.search import feed, has_tensor
+from sources.infer.starts import starts
 from sources.isolation import isolated, limit_memory
 from sources.text.on_cpu import without_weights
 from sources.watch.packages import Site, classes

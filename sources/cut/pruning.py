@@ -1,0 +1,47 @@
+"""Leaving out of a text what nothing needs that is wanted of it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+
+from sources.text.registries import stored
+from sources.text.rewrite import Edits, Text
+from sources.text.scope import reads
+
+
+def pruned(source: str, wanted: Iterable[str]) -> str:
+    """A cut without the definitions that the ``wanted`` expressions, and what these need, do not name."""
+    tree = ast.parse(source)
+    text, binds, needs = Text.of(source), {}, {}
+    stores = {s.name: set(stored(s)) for s in tree.body if isinstance(s, ast.FunctionDef)}
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            by = {n.id for d in statement.decorator_list for n in ast.walk(d) if isinstance(n, ast.Name)}
+            binds[id(statement)] = {statement.name, *_registers(statement)}.union(*(stores.get(n, ()) for n in by))
+            needs[id(statement)] = {n.id for n in reads(statement).names}
+    kept: set[str] = {n for e in wanted for n in re.findall(r"[^\W\d]\w*", e)}
+    for statement in tree.body:
+        if id(statement) not in binds:
+            kept |= {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
+    while True:
+        more = kept.union(*(needs[i] for i, names in binds.items() if names & kept))
+        if more == kept:
+            break
+        kept = more
+    edits = Edits(text)
+    for statement in tree.body:
+        if id(statement) in binds and not binds[id(statement)] & kept:
+            edits.remove(statement)
+    return re.sub(r"\n{4,}", "\n\n\n", edits.whole())
+
+
+def _registers(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[str]:
+    """Names of what decorators put a definition into: where that is needed, so may be the definition."""
+    for decorator in node.decorator_list:
+        root = decorator.func if isinstance(decorator, ast.Call) else decorator
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if isinstance(root, ast.Name) and (root.id.isupper() or "." in ast.unparse(decorator)):
+            yield root.id

@@ -1,0 +1,39 @@
+"""Which inputs of a module are tried first."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping
+
+from torch import nn
+
+from sources.infer.input_guesses import guesses
+from sources.infer.inputs import Specs
+from sources.infer.variants import Arguments
+
+
+def given_sizes(module: nn.Module, arguments: Arguments) -> dict[str, int]:
+    """Integers that a module was constructed with, by name, defaults included."""
+    try:
+        parameters = inspect.signature(type(module)).parameters
+    except (TypeError, ValueError):
+        return {}
+    given: dict[str, int] = {name: p.default for name, p in parameters.items() if type(p.default) is int}
+    return given | {n.split(".")[-1]: int(text) for n, text in arguments.items() if text.isdecimal()}
+
+
+def costed(module: nn.Module, known: Mapping[str, int]) -> Iterator[tuple[float, Specs]]:
+    """First guesses of a module's inputs, each with what it costs to try: the likeliest least."""
+    choices = guesses(module, known)
+    for i in range(max(map(len, choices), default=0) or 1):
+        yield 0.4 * i, tuple(c[min(i, len(c) - 1)] for c in choices)
+    if len(choices) > 1:
+        yield 0.2, (choices[0][0],) * len(choices)
+        for at, options in enumerate(choices):
+            for j, option in enumerate(options[1:4]):
+                yield 0.8 + 0.5 * j, tuple(option if i == at else c[0] for i, c in enumerate(choices))
+
+
+def starts(module: nn.Module) -> list[Specs]:
+    """First guesses of a module's inputs, best first."""
+    return [specs for _, specs in sorted(costed(module, given_sizes(module, {})), key=lambda s: s[0])]
