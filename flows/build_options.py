@@ -50,7 +50,7 @@ class BuildOptions(BaseModel):
     cache: str = Field("out/cache", description="Folder (or fsspec URL) of what builds share: the problems' operators.")
     per_repository: int = Field(500, ge=0, description="At most this many pairs of one repository; 0 for any number.")
     per_family: int = Field(500, ge=0, description="At most this many pairs of one operator family; 0 for any number.")
-    shard_size: int = Field(15, ge=1, description="Tasks of one shard, about: the unit of work and of resume.")
+    shard_size: int = Field(10, ge=1, description="Tasks of one shard, about: the unit of work and of resume.")
     workers: int | None = Field(None, ge=1, description="Shards in work at once. Default: the number of cores.")
     runner: Literal["threads", "ray"] = Field("threads", description="Where shards are worked on.")
     ray_address: str | None = Field(None, description="Address of a Ray cluster; without one a local cluster starts.")
