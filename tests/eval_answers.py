@@ -87,7 +87,7 @@ def answer(problem: str, name: str) -> str:
         "half": (KERNELS / "cheat_half_precision.py").read_text(),
         "torch": TORCH.format("torch.softmax(x, dim=-1)"),
         "wrong": TORCH.format("x * 2.0"),
-        "imports os": f"import os\n{good}",
+        "imports os": f"import os\n{good}\nSEPARATOR = os.sep\n",  # and uses it
         "constructor": TORCH.format("x"),
     }
     if name == "wrong":
