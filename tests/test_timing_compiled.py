@@ -12,6 +12,7 @@ from kdata.record import Origin, Task
 from kdata.verify.scratch import COMPILATION
 from kdata.verify.timing.compiled import kept, key
 
+ALL = ("eager", "compile", "max-autotune")
 H200, OTHER = {"device": {"name": "NVIDIA H200"}}, {"device": {"name": "NVIDIA A100"}}
 
 
@@ -50,7 +51,7 @@ def run(tmp_path: Path, name: str, leaves: bytes, by: str) -> Reference:
 
 
 def test_a_second_run_of_a_task_gets_what_the_first_compiled(tmp_path: Path) -> None:
-    by = key(task("x = 1"), "train", False, H200)
+    by = key(task("x = 1"), "train", False, ALL, H200)
     assert run(tmp_path, "first", b"chosen", by).asked == ["compile", "remember"]
     second = run(tmp_path, "second", b"other", by)
     assert second.asked == ["recall", "compile"]
@@ -58,16 +59,16 @@ def test_a_second_run_of_a_task_gets_what_the_first_compiled(tmp_path: Path) -> 
 
 
 def test_other_tasks_modes_tracks_and_devices_compile_anew(tmp_path: Path) -> None:
-    keys = {key(task("x = 1"), "train", False, H200), key(task("x = 2"), "train", False, H200),
-            key(task("x = 1"), "eval", False, H200), key(task("x = 1"), "train", True, H200),
-            key(task("x = 1"), "train", False, OTHER)}  # fmt: skip
-    assert len(keys) == 5
+    keys = {key(task("x = 1"), "train", False, ALL, H200), key(task("x = 2"), "train", False, ALL, H200),
+            key(task("x = 1"), "eval", False, ALL, H200), key(task("x = 1"), "train", True, ALL, H200),
+            key(task("x = 1"), "train", False, ALL, OTHER), key(task("x = 1"), "train", False, ALL[:2], H200)}  # fmt: skip
+    assert len(keys) == 6
     for number, by in enumerate(keys):
         assert run(tmp_path, str(number), b"chosen", by).asked == ["compile", "remember"]
 
 
 def test_what_failed_or_left_nothing_is_not_kept(tmp_path: Path) -> None:
-    by, full = key(task("x = 1"), "train", False, H200), Reference(tmp_path / "fails", b"half")
+    by, full = key(task("x = 1"), "train", False, ALL, H200), Reference(tmp_path / "fails", b"half")
     with pytest.raises(RuntimeError), kept(full, by):  # type: ignore[arg-type]
         raise RuntimeError
     assert full.asked == []
@@ -79,6 +80,6 @@ def test_without_a_place_each_run_compiles(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "file").touch()
     monkeypatch.setenv("KDATA_CACHE", str(tmp_path / "file"))
     full = Reference(tmp_path / "full", b"chosen")
-    with kept(full, key(task("x = 1"), "train", False, H200)) as lost:  # type: ignore[arg-type]
+    with kept(full, key(task("x = 1"), "train", False, ALL, H200)) as lost:  # type: ignore[arg-type]
         assert "no place" in lost
     assert full.asked == []

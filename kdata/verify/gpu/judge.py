@@ -198,7 +198,7 @@ def _measure(seat: Seat, found: Findings) -> None:
             if not options.timed:
                 return
             timer = Timer(full, card, Plan(baselines=options.baselines), options.tf32)
-            name = compiled.key(seat.candidate.task, seat.mode, options.tf32, full.admitted)
+            name = compiled.key(seat.candidate.task, seat.mode, options.tf32, options.baselines, full.admitted)
             with compiled.kept(full, name) as lost:
                 timer.prepare()
             if lost:

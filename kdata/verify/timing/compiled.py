@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,9 +24,9 @@ from kdata.verify.scratch import COMPILATION
 LARGEST = 256 << 20  # bytes
 
 
-def key(task: Task, mode: str, tf32: bool, admitted: Mapping[str, Any]) -> str:
-    """What compilations are kept by: all that they depend on."""
-    parts = [task.source, task.entry_point, mode, tf32, admitted["device"]["name"], *versions()]
+def key(task: Task, mode: str, tf32: bool, baselines: Sequence[str], admitted: Mapping[str, Any]) -> str:
+    """What compilations are kept by: all that they depend on, and which they are."""
+    parts = [task.source, task.entry_point, mode, tf32, *baselines, admitted["device"]["name"], *versions()]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
