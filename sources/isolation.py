@@ -17,10 +17,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sources.infer.check import UnfitError
+from sources.infer.check import TOO_LARGE, UnfitError
 from sources.infer.progress import out_of_memory
 
-LARGE = "too large"
 FRAMES = 1000  # of Python's own limit: code that calls itself for ever is to end with an error, not with a crash
 YOUNG, TIMES = 20_000, 20  # objects between two collections, and of these between two older ones: forks are short-lived
 PARTS = 2  # of a job's work that may have so much time each, see ``extend``
@@ -59,7 +58,7 @@ def isolated(job: Callable[[], dict[str, Any]], seconds: int, memory: int | None
         return {"reason": "timeout" if late else "crash", "detail": f"status {status}" if ended and not late else ""}
 
 
-def limit_memory(memory: int) -> None:
+def _limit_memory(memory: int) -> None:
     """From now on this process may take so many bytes of address space more than it has."""
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -92,7 +91,7 @@ def _answer(job: Callable[[], dict[str, Any]], writing: int, seconds: int, memor
     most = PARTS * seconds + 3 if hard == resource.RLIM_INFINITY else min(hard, PARTS * seconds + 3)
     resource.setrlimit(resource.RLIMIT_CPU, (min(seconds + 2, most), most))
     if memory is not None:
-        limit_memory(memory)
+        _limit_memory(memory)
     try:
         answer = job()
     except OutOfTimeError:
@@ -100,7 +99,7 @@ def _answer(job: Callable[[], dict[str, Any]], writing: int, seconds: int, memor
     except UnfitError as error:
         answer = {"reason": error.reason, "detail": str(error)}
     except BaseException as error:  # noqa: BLE001 - whatever a module raises is its outcome
-        reason = LARGE if out_of_memory(error) else "does not run alone"
+        reason = TOO_LARGE if out_of_memory(error) else "does not run alone"
         answer = {"reason": reason, "detail": f"{type(error).__name__}: {error}"[:500]}
     signal.setitimer(signal.ITIMER_PROF, 0)
     with os.fdopen(writing, "w") as file:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from sources.text.registries import stored
 from sources.text.rewrite import Edits, Text
-from sources.text.scope import reads
+from sources.text.scope import reads, root_of
 
 
 def pruned(source: str, wanted: Iterable[str]) -> str:
@@ -40,8 +40,6 @@ def pruned(source: str, wanted: Iterable[str]) -> str:
 def _registers(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[str]:
     """Names of what decorators put a definition into: where that is needed, so may be the definition."""
     for decorator in node.decorator_list:
-        root = decorator.func if isinstance(decorator, ast.Call) else decorator
-        while isinstance(root, ast.Attribute):
-            root = root.value
+        root = root_of(decorator.func if isinstance(decorator, ast.Call) else decorator)
         if isinstance(root, ast.Name) and (root.id.isupper() or "." in ast.unparse(decorator)):
             yield root.id

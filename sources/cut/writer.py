@@ -18,7 +18,7 @@ from sources.text.danger import branches
 from sources.text.older import spectra_of_pairs
 from sources.text.on_cpu import moved, respelled
 from sources.text.rewrite import Edits, RewriteError, Text, remove_statements
-from sources.text.scope import BUILTINS, nodes
+from sources.text.scope import BUILTINS, nodes, root_of
 from sources.text.symbols import External, Here, Inner, Missing, Target
 
 RESERVED: dict[str, Target] = {
@@ -213,7 +213,7 @@ class _Writer:
 
     def _rename(self, piece: Piece, edits: Edits) -> None:
         renamed: dict[str, str] = {}
-        followed = {id(_root(c)) for c in piece.reads.chains if self.slicer.chain(piece, c) is not None}
+        followed = {id(root_of(c)) for c in piece.reads.chains if self.slicer.chain(piece, c) is not None}
         for name in piece.reads.names:
             target = self.slicer.target(piece, name.id)
             if isinstance(target, Inner) and id(name) not in followed:
@@ -357,12 +357,6 @@ def _pruned(piece: Piece) -> list[ast.stmt]:
         return []
     kept = {id(s) for s in piece.view.body}
     return [s for s in piece.node.body if id(s) not in kept]
-
-
-def _root(node: ast.expr) -> ast.expr:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node
 
 
 def _is_record(node: ast.ClassDef) -> bool:

@@ -22,7 +22,7 @@ from sources.text.desugar import arguments
 from sources.text.documents import sections
 from sources.text.on_cpu import CPU, names_cuda
 from sources.text.registries import words
-from sources.text.scope import nodes, reads, walk
+from sources.text.scope import nodes, reads, root_of, walk
 from sources.text.symbols import External, Here, Package, Target
 
 MAX_CALLS = 40  # calls of one class that are looked at
@@ -341,9 +341,7 @@ class Hints:
     def _readable(self, path: str, node: ast.AST, free: set[int], site: Site) -> bool:
         """Whether a task can hold an expression; notes what its names mean."""
         if isinstance(node, ast.Name | ast.Attribute):
-            root: ast.expr = node
-            while isinstance(root, ast.Attribute):
-                root = root.value
+            root = root_of(node)
             if not isinstance(root, ast.Name) or id(root) not in free:
                 return False
             target, used = self.package.chain(path, node)
@@ -369,11 +367,7 @@ def _called(node: ast.Call) -> str:
 
 def _tells(statement: ast.stmt, node: ast.Call) -> bool:
     """Whether an argument of a call is more than what its function was given, or an attribute of that."""
-    roots = []
-    for argument in [*node.args, *(k.value for k in node.keywords)]:
-        while isinstance(argument, ast.Attribute):
-            argument = argument.value
-        roots.append(argument)
+    roots = [root_of(argument) for argument in [*node.args, *(k.value for k in node.keywords)]]
     names = [r.id for r in roots if isinstance(r, ast.Name)]
     return len(names) < len(roots) or not _parameters(statement).issuperset(names)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sources.hints.guesses import CONFIG, Uses, values
+from sources.text.scope import root_of
 from sources.text.symbols import External, Here, Missing, Package, Target
 
 MAX_DEPTH = 5
@@ -114,9 +115,7 @@ class Spelling:
 
     def _meant(self, path: str, node: ast.expr, free: set[int]) -> ast.expr | None:
         """A name of torch or of the package."""
-        root = node
-        while isinstance(root, ast.Attribute):
-            root = root.value
+        root = root_of(node)
         if not isinstance(root, ast.Name) or id(root) not in free or not isinstance(node, ast.Name | ast.Attribute):
             return None
         target, used = self.package.chain(path, node)

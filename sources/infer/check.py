@@ -20,6 +20,7 @@ from sources.infer.vanishing import REASON as NOTHING
 from sources.infer.vanishing import hidden
 
 MODULE = "task"  # that a cut is executed as
+TOO_LARGE = "too large"
 MAX_OPERATORS = 60  # unless asked for more
 MAX_PARAMETERS = 100_000_000
 MAX_ELEMENTS = 1 << 27  # of all results of one forward together
@@ -59,7 +60,7 @@ class Work(TorchDispatchMode):
             self.elements += sum(t.numel() for t in leaves(out))
             self.flops += _flops(name, args, out)
         if self.elements > self.share * MAX_ELEMENTS or self.flops > self.share * MAX_FLOPS:
-            raise UnfitError("too large", f"{self.flops:.1e} FLOPs, {self.elements} elements")
+            raise UnfitError(TOO_LARGE, f"{self.flops:.1e} FLOPs, {self.elements} elements")
         if self.operators > self.most:
             raise UnfitError("too many operators", f"more than {self.most}")
         return out
@@ -94,7 +95,7 @@ def check(
     program = execute(source, entry_point)
     module = program.build()
     if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
-        raise UnfitError("too large", "parameters")
+        raise UnfitError(TOO_LARGE, "parameters")
     inputs = program.inputs()
     work = Work(operators)
     first = _run(module, inputs, work=work)

@@ -164,6 +164,12 @@ class Constructions:
         self._push(FIRST - 1.0, arguments)
         return len(self._seen) > before
 
+    def again_smaller(self, arguments: Arguments) -> None:
+        """Ones with fewer and with narrower layers are the next to be tried."""
+        defaults = defaults_of(self.kind)
+        for smaller in (shallower, narrower):
+            self.again(smaller(arguments, defaults))
+
     def blame(self, arguments: Arguments, trouble: Trouble) -> None:
         """The module of these arguments did not run: those that made what the failing line uses are to be others."""
         self._mend(FIRST - 0.9, arguments, trouble, self._parameters(), made_of(self.kind, self.text))

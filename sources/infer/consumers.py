@@ -8,7 +8,14 @@ import re
 from torch import nn
 from torch.nn.modules.conv import _ConvNd
 
-from sources.infer.inputs import BATCH, SIDE, TOKENS, Spec, Tensor
+from sources.infer.inputs import BATCH, SPATIAL, TOKENS, Spec, Tensor
+
+MAX_LAYERS = 400  # of a module that are looked at
+
+
+def first_layers(module: nn.Module) -> list[nn.Module]:
+    """The module and its parts, as many as are looked at."""
+    return list(itertools.islice(module.modules(), MAX_LAYERS))
 
 
 def handed_on(module: nn.Module, name: str, text: str) -> nn.Module | None:
@@ -27,13 +34,12 @@ def consumed(module: nn.Module, name: str, text: str) -> list[Spec]:
     layer = module._modules.get(called[1]) if called else None
     while layer is not None and layer._modules and type(layer).__module__.startswith("torch.nn"):
         layer = next(iter(layer._modules.values()))
-    leaves = (m for m in itertools.islice(module.modules(), 400) if m._parameters)
-    if layer is None or layer is next(leaves, None):
+    layers = first_layers(module)
+    if layer is None or layer is next((m for m in layers if m._parameters), None):
         return []
-    spatial = any(isinstance(m, _ConvNd) for m in itertools.islice(module.modules(), 400))
+    spatial = any(isinstance(m, _ConvNd) for m in layers)
     if isinstance(layer, _ConvNd):
-        sides = {1: (TOKENS,), 2: (SIDE, SIDE), 3: (8, 16, 16)}[len(layer.kernel_size)]
-        return [Tensor((BATCH, layer.in_channels, *sides))]
+        return [Tensor((BATCH, layer.in_channels, *SPATIAL[len(layer.kernel_size)]))]
     if isinstance(layer, nn.Linear):
         shapes = [(BATCH, layer.in_features), (BATCH, TOKENS, layer.in_features)]
         return [Tensor(shape) for shape in (shapes if spatial else shapes[::-1])]

@@ -17,10 +17,8 @@ from torch import nn
 
 from sources.hints.guesses import Uses, values
 from sources.hints.layouts import Sizes, told
-from sources.infer.consumers import consumed, handed_on
+from sources.infer.consumers import consumed, first_layers, handed_on
 from sources.infer.inputs import BATCH, CHANNELS, FEATURES, SIDE, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
-
-MAX_LAYERS = 400  # of a module that are looked at
 
 
 def following(module: nn.Module, count: int) -> list[Spec]:
@@ -82,7 +80,7 @@ def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspe
     above = re.sub(r"(?m)^\s*#+", "", _comments(function))
     documentation = "\n".join(filter(None, [inspect.getdoc(function), above, _documentation(type(module))]))
     own = {name: value for name, value in vars(module).items() if type(value) is int}
-    layers = _layers(module)
+    layers = first_layers(module)
     sizes = Sizes({**own, **known}, _channels(layers), _features(layers))
     hints = {name: str(p.annotation) for name, p in inspect.signature(function).parameters.items()}
     found = []
@@ -202,7 +200,7 @@ def _of_parameter(
             (BATCH, 1, TOKENS, TOKENS),
             (BATCH, 1, TOKENS),
         ]
-        if any(isinstance(m, nn.Conv1d) for m in _layers(module)):
+        if any(isinstance(m, nn.Conv1d) for m in first_layers(module)):
             masks.insert(0, masks.pop())
         common = [*(Tensor(shape, "bool") for shape in masks), Plain(None), *common]
         found = [*(replace(s, kind="bool") for s in found if isinstance(s, Tensor)), *found]
@@ -326,7 +324,7 @@ _SPATIAL = re.compile(
 
 def _usual_ranks(module: nn.Module, text: str) -> list[int]:
     """Ranks to try, the one that the first layer of known rank takes first."""
-    layers = _layers(module)
+    layers = first_layers(module)
     for layer in layers:
         kind = type(layer).__name__
         if match := re.search(r"(Conv|ConvTranspose|Pool|BatchNorm|InstanceNorm|Dropout)(\d)d$", kind):
@@ -362,10 +360,6 @@ def _constructor(kind: type[nn.Module]) -> list[str]:
         return []
 
 
-def _layers(module: nn.Module) -> list[nn.Module]:
-    return list(itertools.islice(module.modules(), MAX_LAYERS))
-
-
 def _channels(layers: list[nn.Module]) -> int:
     """What the first layer over channels takes."""
     return next((c for m in layers if isinstance(c := getattr(m, "in_channels", getattr(m, "num_features", 0)), int)
@@ -380,7 +374,7 @@ def _features(layers: list[nn.Module]) -> int:
 
 def shaped(module: nn.Module, rank: int) -> Tensor:
     """A float tensor of a rank, its channels or features as the first layer of the module wants them."""
-    layers = _layers(module)
+    layers = first_layers(module)
     channels, features = _channels(layers), _features(layers)
     recurrent = next((m.input_size for m in layers if isinstance(m, nn.RNNBase | nn.RNNCellBase)), 0)
     one = any(type(m).__name__ in ("Conv1d", "BatchNorm1d") for m in layers)

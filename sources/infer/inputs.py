@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 BATCH, CHANNELS, TOKENS, SIDE, FEATURES = 4, 64, 64, 32, 64
+SPATIAL = {1: (TOKENS,), 2: (SIDE, SIDE), 3: (8, 16, 16)}  # what convolutions over so many dimensions are given
 MASK_DENSITY = 0.75
 REPEATED = 16381  # values of a large tensor that is drawn roughly: a prime, so that no two rows are equal
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 import torch
 
 from sources.infer.failure import Change, Failure
-from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Specs, Tensor, all_tensors, edited
+from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Many, Specs, Tensor, all_tensors, edited
 from sources.infer.kinds import KINDS
 
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
@@ -43,9 +43,7 @@ def _layer(f: Failure) -> Iterator[Change]:
         groups = f.arguments[6] if len(f.arguments) > 6 and isinstance(f.arguments[6], int) else 1
         channels, spatial = weight.shape[0] if match[1] else weight.shape[1] * groups, int(match[2])
         for path, t in f.of_shape(x):
-            sides = (
-                t.shape[2:] if len(t.shape) == spatial + 2 else {1: (TOKENS,), 2: (SIDE, SIDE), 3: (8, 16, 16)}[spatial]
-            )
+            sides = t.shape[2:] if len(t.shape) == spatial + 2 else SPATIAL[spatial]
             yield f.with_tensor(path, Tensor((BATCH, channels, *sides)), 0.0)
         if x.dim() > 1:
             yield from _wanted(f, x.shape[1], channels)

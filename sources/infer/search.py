@@ -22,7 +22,7 @@ import torch
 from torch import nn
 
 from sources.infer.asserted import wishes
-from sources.infer.check import Work, leaves
+from sources.infer.check import MAX_PARAMETERS, TOO_LARGE, Work, leaves
 from sources.infer.constructions import MAX_CONSTRUCTIONS, NOTHING, Constructions, Told
 from sources.infer.failure import NO_TENSOR, Failure
 from sources.infer.influence import Influence
@@ -37,7 +37,6 @@ from sources.infer.variants import (
     defaults_of,
     halved,
     lengthened,
-    narrower,
     of_one,
     refitted,
     rescaled,
@@ -45,7 +44,7 @@ from sources.infer.variants import (
 )
 from sources.infer.worth import RANDOM, flaw
 
-TOO_LONG, TOO_LARGE = "too many operators", "too large"
+TOO_LONG = "too many operators"
 MAX_MODULES = 9  # constructed modules whose forward is tried
 MAX_CALLS = 140  # of one module's forward; a third of it for all modules but the first
 LEAST_CALLS = 4  # of one module, as long as there is any sense in it, however dear they are
@@ -63,7 +62,6 @@ AGAIN = 0.1  # what inputs cost more for each time that their forerunner's failu
 GROWN = 0.15  # what they cost more for each doubling of their elements beyond so many
 LIGHT = 1 << 16
 HEAVY = 300  # work of a failed call on its elements after which smaller inputs are to fail in its place
-MAX_PARAMETERS = 100_000_000
 _NO_PARTS = re.compile(r"nn\.Identity\(\)|(?<=nn\.ModuleList\()\[\](?=\))|^\[\]$")  # with which much runs
 PARTS = ("nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)")
 MAX_DRAWN = 1 << 24  # elements of the inputs of one call
@@ -142,7 +140,7 @@ class _Tried:
     @property
     def state(self) -> State:
         """What tells one best failure from another."""
-        return self.reached, re.sub(r"\d+", "0", self.trouble.message)
+        return self.reached, _without_numbers(self.trouble.message)
 
 
 def solve(
@@ -167,20 +165,17 @@ def solve(
     failures = Failures()
     states: Counter[State] = Counter()
     left = budget.left
-    tried = -1
+    tried = -1  # counted by hand: enumerate holds a module beside the next
     for arguments, module in constructions:
         tried += 1
         costly = left - budget.left > work / 4
         if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
             first = first or Unsolved(TOO_LARGE, "parameters")
-            for smaller in (shallower, narrower):
-                constructions.again(smaller(arguments, defaults))
+            constructions.again_smaller(arguments)
             del module  # two at once are not to be in memory
             continue
-        search = _InputSearch(
-            module, arguments, budget, operators, MAX_CALLS if tried == 0 else MAX_CALLS // 3, reached, states,
-            carried, failures,
-        )  # fmt: skip
+        calls = MAX_CALLS if tried == 0 else MAX_CALLS // 3
+        search = _InputSearch(module, arguments, budget, operators, calls, reached, states, carried, failures)
         outcome = search.run()
         states[outcome.state] += 1
         if outcome.specs is not None:
@@ -195,8 +190,7 @@ def solve(
         for other in [*rescaled(arguments, message), *lengthened(arguments, message)]:
             constructions.again(shallower(other, defaults) if costly else other)
         if outcome.reason == TOO_LARGE:
-            for smaller in (shallower, narrower):
-                constructions.again(smaller(arguments, defaults))
+            constructions.again_smaller(arguments)
         if outcome.reason == TOO_LONG and not constructions.again(shallower(arguments, defaults)):
             return Unsolved(outcome.reason, outcome.trouble.message)
         for other in refitted(arguments, defaults, message) if outcome.specs is None else ():
@@ -347,8 +341,9 @@ class _InputSearch:
 
     def _failed(self, specs: Specs, error: Exception | None, progress: Progress) -> None:
         trouble = Trouble.of(error, _file(self.module)) if error else Trouble(NO_TENSOR)
-        what = trouble.line, re.sub(r"\d+", "0", trouble.message)
-        self.failed.setdefault(what, Failed(self.arguments, specs, trouble.message))
+        self.failed.setdefault(
+            (trouble.line, _without_numbers(trouble.message)), Failed(self.arguments, specs, trouble.message)
+        )
         self.stale = 0 if progress.count > self.best.reached else self.stale + 1
         if progress.count > self.best.reached and self.best.specs is None:
             self.best = _Tried(trouble=trouble, reached=progress.count, furthest=specs)
@@ -362,7 +357,7 @@ class _InputSearch:
 
     def _repair(self, specs: Specs, message: str, progress: Progress) -> None:
         reached = math.log2(1 + min(progress.count, 400))
-        failure = (progress.count, progress.last[0], re.sub(r"\d+", "0", message))
+        failure = (progress.count, progress.last[0], _without_numbers(message))
         solved = self.influence.learn(failure, specs, message)
         dearer = AGAIN * self.failures[failure] - reached
         for i, other in enumerate(solved):
@@ -374,6 +369,10 @@ class _InputSearch:
         if progress.work - progress.count > HEAVY and (smaller := halved(of_one(specs))) != specs:
             self._push(-reached, smaller)
         self.failures[failure] += 1
+
+
+def _without_numbers(message: str) -> str:
+    return re.sub(r"\d+", "0", message)
 
 
 def elements(specs: Specs) -> int:

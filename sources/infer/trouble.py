@@ -26,7 +26,8 @@ _OF_DICTIONARIES = r"attribute '(items|keys|values|update|pop|setdefault|copy)'|
 _OF_MODULES = r"attribute '(parameters|modules|children|named_parameters|weight|eval|train|state_dict|forward)'"
 
 _CLASSES = ["nn.Identity", "nn.ReLU", "nn.LayerNorm", "nn.BatchNorm2d"]
-_ONLY_TENSORS = frozenset(dir(torch.Tensor)).difference(["tolist"], *map(dir, (nn.Module, str, dict, list, float, int)))
+_ONLY_TENSORS = set(dir(torch.Tensor)).difference(["tolist"], *map(dir, (nn.Module, str, dict, list, float, int)))
+_OF_TENSORS = rf"has no attribute '({'|'.join(sorted(_ONLY_TENSORS))})'"
 TENSORS = ["torch.ones(64, 64)", "torch.ones(64)"]
 MATRIX = "torch.rand(64, 64) * 0.03"  # with rows that add up to about one, as those of a graph's adjacency
 _TENSORS = ["torch.linspace(0.99, 0.01, 64)", "torch.ones(64, 64)"]
@@ -103,6 +104,7 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         count = int(match[1]) if match[1] else line.split("=")[0].count(",") + 1
         return [{2: "(32, 32)", 3: "(3, 32, 32)"}.get(count, str((16,) * count)), str([2] * count)]
     rules = [
+        (_OF_TENSORS, TENSORS),
         (r"(list|tuple) index out of range", ["[2, 2, 2, 2]", "[16, 32, 64, 128]", "[16, 32, 64, 128, 256]"]),
         (_OF_DICTIONARIES, ["{}", CONFIG, "{'a': 64}", "{'a': nn.Identity()}"]),
         (r"not a Module subclass|ModuleList\S* should be called with an iterable",
@@ -143,7 +145,4 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         r"\w\[['\"]", line
     ):
         found.append(CONFIG)
-    lacked = re.search(r"has no attribute '(\w+)'", message)
-    if lacked and lacked[1] in _ONLY_TENSORS:
-        return found + TENSORS
     return found + next((v for pattern, v in rules if re.search(pattern, message)), [])

@@ -12,6 +12,13 @@ BUILTINS = frozenset(dir(builtins)) | {"__name__", "__doc__", "__class__", "__fi
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
+def root_of(node: ast.expr) -> ast.expr:
+    """What attributes are read of in the end: ``a`` of ``a.b.c``."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node
+
+
 @dataclass(slots=True)
 class Reads:
     """What a node needs from outside itself."""
@@ -109,9 +116,7 @@ class _Walk(ast.NodeVisitor):
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         self.found.attributes.add(node.attr)
-        root: ast.expr = node
-        while isinstance(root, ast.Attribute):
-            root = root.value
+        root = root_of(node)
         if isinstance(root, ast.Name) and not any(root.id in names for names, _ in self._scopes):
             self.found.chains.append(node)
         self.visit(node.value)

@@ -257,8 +257,12 @@ class Package:
             if folder in ("", "/"):
                 break
             folder = posixpath.dirname(folder)
+        return next(self._ending(parts), None)
+
+    def _ending(self, parts: list[str]) -> Iterator[str]:
+        """Files of the package whose path ends with a module's."""
         endings = tuple(f"/{'/'.join(parts)}{tail}" for tail in (".py", "/__init__.py"))
-        return next((p for p in self._by_name.get(parts[-1], []) if p.endswith(endings)), None)
+        return (p for p in self._by_name.get(parts[-1], []) if p.endswith(endings))
 
     def _namesakes(self, path: str, module: str, nearest: str) -> Iterator[str]:
         """Files and folders of the package that a module name may mean, but for the nearest.
@@ -273,8 +277,7 @@ class Package:
             if (found := self._path(folder, parts)) and found not in seen:
                 seen.add(found)
                 yield found
-        endings = tuple(f"/{'/'.join(parts)}{tail}" for tail in (".py", "/__init__.py"))
-        yield from (p for p in self._by_name.get(parts[-1], []) if p.endswith(endings) and p not in seen)
+        yield from (p for p in self._ending(parts) if p not in seen)
 
     def _beside(self, path: str, module: str) -> str | None:
         """The package's own file of a module, for a text of ours that stands in that package; not where we have one."""

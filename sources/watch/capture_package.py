@@ -25,7 +25,7 @@ from sources.infer.inputs import Specs, Tensor, draw
 from sources.infer.progress import Budget, Progress
 from sources.infer.search import feed, has_tensor
 from sources.infer.starts import starts
-from sources.isolation import isolated, limit_memory
+from sources.isolation import isolated
 from sources.text.on_cpu import without_weights
 from sources.watch.packages import Site, classes
 from sources.watch.watcher import Seen, Watcher
@@ -70,7 +70,7 @@ def _observe(files: Mapping[str, str], wanted: Mapping[str, set[str]], scratch: 
             continue
         if number == 0:  # what all files need is loaded once, before the forks
             _load_here(site, path)
-        unit = isolated(functools.partial(_unit, site, path, names), UNIT_SECONDS)
+        unit = isolated(functools.partial(_unit, site, path, names), UNIT_SECONDS, UNIT_MEMORY)
         if ended := unit["reason"] or unit["detail"]:
             lost[ended] += 1
         silent = silent + 1 if unit["reason"] == "timeout" else 0
@@ -101,7 +101,6 @@ def _load_here(site: Site, path: str) -> None:
 
 
 def _unit(site: Site, path: str, wanted: set[str]) -> dict[str, Any]:
-    limit_memory(UNIT_MEMORY)
     module = site.load(path)
     watcher = Watcher(site)
     watcher.install()

@@ -1,0 +1,82 @@
+"""The compiled operators of PointNet++, as repositories bring or import them: ours stand in their place, in torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from sources.cut.slicer import Slicer
+from sources.cut.writer import cut as write_cut
+from sources.mine import replacements
+from sources.text.symbols import Package
+
+HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
+CLOUDS = HEAD + (
+    "try:\n    import pointnet2_ops._ext as _ext\nexcept ImportError:\n"
+    "    from torch.utils.cpp_extension import load\n    _ext = load('_ext', ['a.cu'])\n\n\n"
+    "class Sampled(nn.Module):\n    def forward(self, xyz, features):\n"
+    "        chosen = _ext.furthest_point_sampling(xyz, 3)\n"
+    "        centres = _ext.gather_points(xyz.transpose(1, 2).contiguous(), chosen).transpose(1, 2)\n"
+    "        near = _ext.ball_query(centres, xyz, 1.5, 2)\n"
+    "        squares, three = _ext.three_nn(xyz, centres)\n"
+    "        grouped = _ext.group_points(features, near)\n"
+    "        spread = _ext.three_interpolate(grouped[..., 0], three, torch.full_like(squares, 1.0))\n"
+    "        return chosen, near, squares, grouped, spread\n"
+)
+
+
+def executed(text: str, path: str, symbol: str) -> dict[str, Any]:
+    """The names of a cut."""
+    namespace: dict[str, Any] = {}
+    source = write_cut(Slicer(Package({path: text}, replacements())), path, symbol).source
+    exec(compile(source, "cut", "exec"), namespace)
+    return namespace
+
+
+def test_operators_of_point_clouds_are_those_of_the_extension() -> None:
+    namespace = executed(CLOUDS, "lib/pointnet2_ops/utils.py", "Sampled")
+    xyz = torch.zeros(1, 4, 3)
+    xyz[0, :, 0] = torch.tensor([0.0, 1.0, 5.0, 6.0])
+    chosen, near, squares, grouped, spread = namespace["Sampled"]()(xyz, torch.arange(4.0).view(1, 1, 4))
+    assert chosen.tolist() == [[0, 3, 1]]  # the farthest from the first, then what is farthest from both
+    assert near.tolist() == [[[0, 1], [2, 3], [0, 1]]]
+    assert squares[0, 2].tolist() == [1.0, 16.0, 25.0]
+    assert grouped.tolist() == [[[[0.0, 1.0], [2.0, 3.0], [0.0, 1.0]]]]
+    assert spread.tolist() == [[[2.0] * 4]]
+
+
+def test_a_ball_with_too_few_points_repeats_its_first() -> None:
+    query = executed(CLOUDS, "a.py", "Sampled")["ball_query"]
+    xyz = torch.tensor([[[0.0, 0.0, 0.0], [9.0, 0.0, 0.0], [9.5, 0.0, 0.0]]])
+    assert query(xyz[:, :2], xyz, 1.0, 2).tolist() == [[[0, 0], [1, 2]]]
+    assert query(xyz[:, :1] + 50.0, xyz, 1.0, 2).tolist() == [[[0, 0]]]
+
+
+def test_a_third_party_library_of_point_clouds_is_ours() -> None:
+    text = HEAD + (
+        "from pointnet2_ops import pointnet2_utils\n\n\nclass Net(nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n"
+        "        self.group = pointnet2_utils.QueryAndGroup(1.0, 4)\n\n"
+        "    def forward(self, xyz):\n        return self.group(xyz, xyz[:, :2].contiguous())\n"
+    )
+    namespace = executed(text, "a.py", "Net")
+    assert namespace["Net"]()(torch.rand(2, 8, 3)).shape == (2, 3, 2, 4)
+
+
+def test_point_clouds_are_grouped_in_place_as_the_older_extension_does() -> None:
+    text = HEAD + (
+        "import pointnet2_cuda as pointnet2\n\n\nclass Net(nn.Module):\n    def forward(self, xyz):\n"
+        "        batch, count, _ = xyz.size()\n        near = torch.zeros(batch, count, 2, dtype=torch.int32)\n"
+        "        away = torch.zeros(batch, count, 2)\n"
+        "        pointnet2.knn_wrapper(batch, count, count, 2, xyz, xyz, away, near)\n"
+        "        out = torch.zeros(batch, 3, count, 2)\n"
+        "        pointnet2.group_points_wrapper(batch, 3, count, count, 2, xyz.transpose(1, 2), near, out)\n"
+        "        return away, near, out\n"
+    )
+    namespace = executed(text, "a.py", "Net")
+    xyz = torch.tensor([[[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [1.0, 0.0, 0.0]]])
+    away, near, out = namespace["Net"]()(xyz)
+    assert near.tolist() == [[[0, 2], [1, 2], [2, 0]]]
+    assert away.tolist() == [[[0.0, 1.0], [0.0, 4.0], [0.0, 1.0]]]
+    assert out[0, 0].tolist() == [[0.0, 1.0], [3.0, 1.0], [1.0, 0.0]]
