@@ -25,6 +25,7 @@ from kdata.verify.gpu.draws import Draws, pick, places
 from kdata.verify.scratch import OUTPUT
 from kdata.verify.timing.activity import activities, after_shield
 from kdata.verify.timing.claims import LAUNCH, PROFILED, SHIELDED
+from kdata.verify.timing.placement import Placement, needed
 from kdata.verify.timing.statistics import working
 from kdata.verify.wire import NotPlainError, Outline, raw
 
@@ -50,6 +51,7 @@ class Sampler:
         self._flush = torch.empty(size, dtype=torch.uint8, device="cuda")
         self._events = _Event(enable_timing=True), _Event(enable_timing=True)
         self._reset = _persisting_reset()
+        self._placement = Placement()
         self._shield = 0  # cycles
         self._inputs: list[Any] = []
         self._outputs: Any = None
@@ -62,7 +64,7 @@ class Sampler:
             case "warm":
                 return self._warm(question["what"], question["seed"], question["seconds"])
             case "prepare":
-                return self._prepare(question["seed"])
+                return self._prepare(question["seed"], question["what"])
             case "go":
                 return self._go(question)
             case "look":
@@ -93,21 +95,25 @@ class Sampler:
         while _clock() - begun < seconds or len(host) < (4 if seconds else 1):
             inputs = self._draws.make(seed + len(host))
             _sync()
-            started = _clock()
-            with _no_grad():
+            with needed(_tensors(inputs)) as bytes_needed, _no_grad():
+                started = _clock()
                 outputs = self._calls[what](*inputs)
-            host.append(_clock() - started)
+                host.append(_clock() - started)
             _sync()
         self._sizes, self._blank = [t.numel() for t in _tensors(outputs)], outputs
         typical = sorted(host)[len(host) // 2] * 1e6
         self._shield = max(self._shield, min(MOST_CYCLES, int(CYCLES * (2 * typical + 100)))) if seconds else 0
+        if seconds:
+            self._placement.learn(what, self._calls[what], bytes_needed())
         return {"host": typical}
 
-    def _prepare(self, seed: int) -> dict[str, Any]:
+    def _prepare(self, seed: int, what: str) -> dict[str, Any]:
         previous = self._inputs  # alive until the next are drawn, so that their memory is not the same
-        self._inputs = self._draws.make(seed)
+        with self._placement.region(what):
+            self._inputs = self._draws.make(seed)
         del previous
         self._outputs = None
+        self._placement.move(what)
         if self._reset is not None:
             self._reset()
         _zero(self._flush)
@@ -119,7 +125,10 @@ class Sampler:
         where = [places(n, question["seed"], question["count"]) for n in self._sizes]
         call, kind = self._call(question["what"]), question["kind"]
         _sync()
-        clocks, kept = (self._profiled(call), []) if kind == PROFILED else self._between(call, kind == SHIELDED, where)
+        with self._placement.region(question["what"]):
+            clocks, kept = (
+                (self._profiled(call), []) if kind == PROFILED else self._between(call, kind == SHIELDED, where)
+            )
         kept = kept or _picked(self._outputs, where)
         values = [base64.b64encode(raw(v)).decode() for v in kept]
         return {**clocks, "values": values, **_outline(self._outputs)}

@@ -1,12 +1,12 @@
 """How fast a candidate is beside its baselines: the protocol. The trusted side, which alone sees both processes.
 
-Protocol 4 (after SOL-ExecBench, KernelBench-Hard, AgentKernelArena and CUDA-L2, see each reason below):
+Protocol 5 (after SOL-ExecBench, KernelBench-Hard, AgentKernelArena and CUDA-L2, see each reason below):
 
 - The GPU is used by nobody else. Baselines (eager, torch.compile, its max-autotune) run in the reference's process, the
   candidate in its own, with the same code around each call.
 - Blocks of A B .. B A: every program is visited twice a block, in mirrored order, so that drifts cancel.
 - One call a sample, on inputs that no call has seen, which do not exist before the last call ended; the L2 cache is
-  flushed and its persisting lines are released before each.
+  flushed and its persisting lines are released before each; the memory of short calls lies elsewhere each time.
 - Three kinds of samples: *profiled* ones time what the device does, as its profiler has it, *shielded* ones the device
   between two events, *bare* ones start on an idle device and are timed by the process's clock and by the judge's,
   which a candidate cannot reach, until all streams rest.
@@ -52,7 +52,7 @@ from kdata.verify.timing.claims import (
     middle,
 )
 
-PROTOCOL = "4"
+PROTOCOL = "5"
 PLACES = 2048  # elements looked at in each timed output
 EMPTY = 5  # samples a block without a call: what asking and answering take
 WARM = 0.3  # seconds of calls before the first sample of a program
@@ -201,7 +201,7 @@ class Timer:
     def _sample(self, name: str, kind: str, seed: int) -> tuple[dict[str, Any], float]:
         """One call: the answer, and how long it took as this side's clock has it, in microseconds."""
         at = secrets.randbits(48)
-        self._ask(name, {"do": "prepare", "seed": seed})
+        self._ask(name, {"do": "prepare", "what": name, "seed": seed})
         question = {"do": "go", "what": name, "kind": kind, "seed": at, "count": PLACES}
         answer = self._ask(name, question)
         return answer | {"at": at}, 1e6 * self._session(name).seconds
@@ -216,7 +216,7 @@ class Timer:
 
     def _timed(self, name: str, what: str) -> tuple[float, float]:
         """A bare sample of no program: by the process's clock and by the judge's, in microseconds."""
-        self._ask(name, {"do": "prepare", "seed": secrets.randbits(48)})
+        self._ask(name, {"do": "prepare", "what": what, "seed": secrets.randbits(48)})
         answer = self._ask(name, {"do": "go", "what": what, "kind": BARE, "seed": 0, "count": PLACES}, COMPILING)
         return _number(answer, "wall"), 1e6 * self._session(name).seconds
 

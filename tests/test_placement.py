@@ -1,0 +1,56 @@
+"""Where the memory of short calls lies, on a real GPU."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from kdata.verify.timing.placement import SMALL, Placement, needed
+
+pytestmark = pytest.mark.gpu
+PAGE = 2 << 20
+
+
+def places(placement: Placement, layer: nn.Linear) -> tuple[set[int], set[int]]:
+    """Pages of new memory, and of a weight, over some samples."""
+    fresh, weights = set(), set()
+    values = layer.weight.detach().clone()
+    for _ in range(30):
+        with placement.region("it"):
+            fresh.add(torch.empty(64, device="cuda").data_ptr() // PAGE)
+        placement.move("it")
+        weights.add(layer.weight.data_ptr() // PAGE)
+        assert torch.equal(layer.weight, values)
+    return fresh, weights
+
+
+def test_what_short_calls_read_and_write_lies_elsewhere_each_time() -> None:
+    layer, placement = nn.Linear(8, 8).cuda(), Placement()
+    placement.learn("it", layer, SMALL)
+    fresh, weights = places(placement, layer)
+    assert len(fresh) > 10
+    assert len(weights) > 5
+
+
+def test_what_large_calls_need_stays() -> None:
+    layer, placement = nn.Linear(8, 8).cuda(), Placement()
+    placement.learn("it", layer, SMALL + 1)
+    fresh, weights = places(placement, layer)
+    assert len(fresh) == len(weights) == 1
+
+
+def test_weights_that_share_memory_stay() -> None:
+    layer, placement = nn.Linear(8, 8).cuda(), Placement()
+    layer.view = nn.Parameter(layer.weight.data[:4])
+    layer.bias = nn.Parameter(layer.weight.data[0])
+    placement.learn("it", layer, SMALL)
+    assert len(places(placement, layer)[1]) == 1
+
+
+def test_what_a_call_needs_is_its_inputs_and_all_it_allocates() -> None:
+    x = torch.zeros(1000, device="cuda")
+    with needed([x]) as size:
+        y = x + x
+    assert 8000 <= size() <= 10_000
+    del y
