@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from kdata.record import SourceFile
+from kdata.record import Definition, SourceFile
 from kdata.sandbox import pool
+from kdata.sandbox.worker import Worker
 from sources import mine
 from sources.collect import collect
 from sources.cut import cutpoints
 from sources.fetch import foreign
+from sources.lessons import WANTING
+
+MAX_BESIDE = 24  # definitions that are made of one, mined beside it
 
 
 def explain_source(source: str, symbol: str, inline: bool = False) -> Iterator[str]:
@@ -49,9 +55,27 @@ def explain(files: Sequence[SourceFile], symbol: str, inline: bool = False) -> I
             yield f"  calls found: {len(told['sites'])}; users: {', '.join(u['name'] for u in told['users']) or 'none'}"
             work = {"cuts": [cut | {"header": []}], "operators": mine.LARGE, "enough": 1}
             outcome = worker.call("sources.probe:attempt", work, mine.ATTEMPT_LIMITS).value[0]
+            if outcome["reason"] in WANTING:
+                every = mine.cut_package(worker, payload | {"only": None}, fetched, mine.Meter())["cuts"]
+                outcome = _beside(worker, files, cut, every)
             if outcome["reason"]:
                 yield f"  lost: {outcome['reason']}: {outcome['detail']}"
             else:
                 yield f"  a task, deterministic in mode {outcome['detail']}; inputs:"
                 for i in outcome["inputs"]:
                     yield f"    {i.get('name', 'x')}: {i['dtype']}{i['shape']} in [{i['low']}, {i['high']}]"
+                if teacher := outcome.get("taught"):
+                    yield f"  arguments and inputs: as {teacher}, a task too, gives them to it"
+
+
+def _beside(
+    worker: Worker, files: Sequence[SourceFile], cut: dict[str, Any], every: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """What becomes of a cut that is mined beside the shortest of those that are made of it, which may teach it."""
+    origins = {f.origin.path: f.origin for f in files}
+    key = f"{cut['path']}:{cut['symbol']}"
+    users = sorted((c for c in every if key in c["told"]["holds"]), key=lambda c: len(c["source"]))
+    cuts = [cut, *users[:MAX_BESIDE]]
+    found = [Definition(origins[c["path"]], c["symbol"], c["name"], c["source"], json.dumps(c["told"]),
+                        tuple(c["lacks"])) for c in cuts]  # fmt: skip
+    return dict(mine.tried(worker, found, None, mine.LARGE, mine.Meter()))[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +19,7 @@ from kdata.sandbox.worker import Answer, JobError, Worker
 from kdata.step import Step
 from sources.cut import cutpoints
 from sources.fetch import foreign
+from sources.lessons import DUPLICATE, Lessons
 
 CUT, MINE = "cut", "mine"
 NOT_CAPTURED = "package not captured"
@@ -26,6 +28,7 @@ MAX_ASKING = 2  # rounds in which a package is asked what it lacks: what is fetc
 # Like alignment's: another line here, or another torch, gives other shards.
 VERSION = digest(*(p.read_text() for p in sorted(Path(__file__).parent.rglob("*.py"))), version("torch"))
 CUTS_PER_TASK = 3  # definitions cut for every task that is wanted: most of them become one
+MAX_ROUNDS = 3  # in which solved tasks teach: who was taught may teach its own parts
 OPERATORS = 16  # that compute, of one task: programs of more are seldom short enough to be kept
 LARGE = 2000  # the same where whole networks are wanted, too
 BATCH = 12  # definitions of one sandbox job
@@ -76,8 +79,8 @@ def step(
 ) -> Step[Definition, Task]:
     """The stage ``mine`` over the definitions of one repository: those that run alone, with inputs found by trying.
 
-    This part takes every ``parts``-th of them, starting with number ``part``, and stops at ``limit`` tasks.  Every
-    definition of the part becomes a task or a ``Dropped``.  A task has at most so many ``operators`` that compute.
+    This is number ``part`` of ``parts``, see ``share``, and stops at ``limit`` tasks.  Every definition of the part
+    becomes a task or a ``Dropped``.  A task has at most so many ``operators`` that compute.
     ``meter`` counts what it costs.
 
     Raises:
@@ -89,8 +92,30 @@ def step(
     parameters: dict[str, Any] = {"limit": limit, "part": part, "parts": parts, "operators": operators}
     counted = meter or Meter()
     return Step(
-        MINE, VERSION, Definition, Task, lambda found: _mine(found[part::parts], limit, operators, counted), parameters
+        MINE,
+        VERSION,
+        Definition,
+        Task,
+        lambda found: _mine(share(found, part, parts), limit, operators, counted),
+        parameters,
     )
+
+
+def share(definitions: Sequence[Definition], part: int, parts: int) -> list[Definition]:
+    """One of some parts, of like sizes and in the old order; definitions of one file, or folder, are kept together.
+
+    Who is made of whom stands near by, see ``sources.lessons``.
+    """
+    folders, files = dict[tuple[str, ...], int](), dict[tuple[str, ...], int]()
+
+    def place(number: int) -> tuple[int, int]:
+        origin = definitions[number].origin
+        folder = (origin.repository, origin.revision, posixpath.dirname(origin.path))
+        return folders.setdefault(folder, number), files.setdefault((*folder, origin.path), number)
+
+    grouped = sorted(range(len(definitions)), key=place)
+    first, after = (len(grouped) * n // parts for n in (part, part + 1))
+    return [definitions[n] for n in sorted(grouped[first:after])]
 
 
 def _check(limit: int | None) -> None:
@@ -146,28 +171,51 @@ def cut_package(
 def _mine(
     definitions: Sequence[Definition], limit: int | None, operators: int, meter: Meter
 ) -> Iterator[Task | Dropped]:
-    left, kept, seen = definitions, 0, set[str]()
+    left = set(range(len(definitions)))
     with pool.lease(*PRELOAD, **ALLOCATOR) as worker:
-        while left and (limit is None or kept < limit):
-            batch = left[:BATCH]
-            outcomes = _attempt(worker, batch, operators, len(batch) if limit is None else limit - kept, meter)
-            for definition, outcome in zip(batch, outcomes, strict=False):
-                made = _outcome(definition, outcome, seen)
-                kept += isinstance(made, Task)
-                yield made
-            left = left[len(outcomes) :]
-    yield from (_dropped(MINE, d.origin, d.symbol, "limit reached") for d in left)
+        for number, outcome in tried(worker, definitions, limit, operators, meter):
+            left.discard(number)
+            yield _outcome(definitions[number], outcome)
+    yield from (_dropped(MINE, definitions[n].origin, definitions[n].symbol, "limit reached") for n in sorted(left))
 
 
-def _outcome(definition: Definition, outcome: dict[str, Any], seen: set[str]) -> Task | Dropped:
-    origin, symbol = definition.origin, definition.symbol
-    if outcome["reason"]:
-        return _dropped(MINE, origin, symbol, outcome["reason"], outcome["detail"], definition.source)
-    task = _task(definition, outcome)
-    if task.id in seen:
-        return _dropped(MINE, origin, symbol, "duplicate", "equal to another task of its package")
-    seen.add(task.id)
-    return task
+def tried(
+    worker: Worker, definitions: Sequence[Definition], limit: int | None, operators: int, meter: Meter
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The number and outcome of each definition, up to ``limit`` tasks; outcomes are as of ``sources.probe:attempt``.
+
+    What other arguments or inputs may mend comes last: a solved task that is made of it may show them.
+    """
+    done, lessons = 0, Lessons()
+    while done < len(definitions) and (limit is None or len(lessons.tasks) < limit):
+        batch = definitions[done : done + BATCH]
+        enough = len(batch) if limit is None else limit - len(lessons.tasks)
+        for outcome in _attempt(worker, [_payload(d) for d in batch], operators, enough, meter):
+            if settled := lessons.settled(done, definitions[done], outcome):
+                yield done, settled
+            done += 1
+    _teach(worker, lessons, limit, operators, meter)
+    yield from ((pupil.number, pupil.outcome) for pupil in lessons.pupils)
+
+
+def _teach(worker: Worker, lessons: Lessons, limit: int | None, operators: int, meter: Meter) -> None:
+    """Try those again that were kept back and that something else can teach, round by round."""
+    for _ in range(MAX_ROUNDS):
+        ready = lessons.ready()
+        while ready and (limit is None or len(lessons.tasks) < limit):
+            batch, ready = ready[:BATCH], ready[BATCH:]
+            cuts = [_payload(pupil.definition) | {"teachers": teachers} for pupil, teachers in batch]
+            enough = len(batch) if limit is None else limit - len(lessons.tasks)
+            outcomes = _attempt(worker, cuts, operators, enough, meter, "sources.taught:attempt")
+            for (pupil, _), outcome in zip(batch, outcomes, strict=False):
+                lessons.learnt(pupil, outcome)
+
+
+def _outcome(definition: Definition, outcome: dict[str, Any]) -> Task | Dropped:
+    if not outcome["reason"]:
+        return _task(definition, outcome)
+    text = definition.source if outcome["reason"] != DUPLICATE else ""
+    return _dropped(MINE, definition.origin, definition.symbol, outcome["reason"], outcome["detail"], text)
 
 
 def _payload(definition: Definition) -> dict[str, Any]:
@@ -178,20 +226,21 @@ def _payload(definition: Definition) -> dict[str, Any]:
 
 
 def _attempt(
-    worker: Worker, batch: Sequence[Definition], operators: int, enough: int, meter: Meter
-) -> list[dict[str, Any]]:
+    worker: Worker, cuts: Sequence[dict[str, Any]], operators: int, enough: int, meter: Meter,
+    job: str = "sources.probe:attempt",
+) -> list[dict[str, Any]]:  # fmt: skip
     """Outcomes of a batch, up to ``enough`` tasks; where the job is lost, of its halves, down to who did it."""
     try:
-        payload = {"cuts": [_payload(d) for d in batch], "operators": operators, "enough": enough}
-        outcomes: list[dict[str, Any]] = meter.read(worker.call("sources.probe:attempt", payload, ATTEMPT_LIMITS))
+        payload = {"cuts": cuts, "operators": operators, "enough": enough}
+        outcomes: list[dict[str, Any]] = meter.read(worker.call(job, payload, ATTEMPT_LIMITS))
         return outcomes
     except JobError as error:
-        if len(batch) == 1:
+        if len(cuts) == 1:
             return [{"reason": error.reason if error.reason in ("timeout", "crash") else "crash", "detail": str(error)}]
-    half = len(batch) // 2
-    first = _attempt(worker, batch[:half], operators, enough, meter)
+    half = len(cuts) // 2
+    first = _attempt(worker, cuts[:half], operators, enough, meter, job)
     enough -= sum(not outcome["reason"] for outcome in first)
-    return [*first, *(_attempt(worker, batch[half:], operators, enough, meter) if enough else [])]
+    return [*first, *(_attempt(worker, cuts[half:], operators, enough, meter, job) if enough else [])]
 
 
 def _task(definition: Definition, outcome: dict[str, Any]) -> Task:

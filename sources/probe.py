@@ -68,13 +68,15 @@ def warm() -> None:
     torch.manual_seed = torch.default_generator.manual_seed
 
 
-def attempt(payload: dict[str, Any], scratch: Path) -> list[dict[str, Any]]:
+def attempt(payload: dict[str, Any], scratch: Path, seen: dict[str, Any] | None = None) -> list[dict[str, Any]]:
     """Infer and check the cuts of ``cuts``; an outcome has ``reason`` ("" for a task) and ``detail``.
 
     A task may have so many ``operators`` that compute.  There are no more outcomes when there are ``enough`` tasks.
+    What is ``solved`` of one says with which text, arguments and inputs, before these were made to vary.  ``seen`` is
+    what is known of texts that use classes, by the digest of their name and source.
     """
     outcomes: list[dict[str, Any]] = []
-    seen: dict[str, Any] = {}
+    seen = {} if seen is None else seen
     for cut in payload["cuts"]:
         if sum(not outcome["reason"] for outcome in outcomes) >= payload["enough"]:
             break
@@ -154,7 +156,8 @@ def _tried(
     if checked["reason"]:
         return checked
     described = [i | more for i, more in zip(checked["inputs"], inferred["inputs"], strict=False)]
-    return {"reason": "", "source": source, "name": inferred["name"], "inputs": described, "detail": checked["mode"]}
+    return {"reason": "", "source": source, "name": inferred["name"], "inputs": described, "detail": checked["mode"],
+            "solved": inferred["solved"]}  # fmt: skip
 
 
 def _fails_likewise(cut: dict[str, Any], before: dict[str, Any], scratch: Path) -> bool:
@@ -325,13 +328,15 @@ def write_seen(
     source = pruned(user["source"], [user["wanted"], *solution.arguments.values()])
     if misuse := touches_system(source):
         return {"reason": "touches the system", "detail": misuse}
-    return _written(cut | {"source": source, "name": user["wanted"]}, namespace, solution, operators)
+    written = _written(cut | {"source": source, "name": user["wanted"]}, namespace, solution, operators)
+    return written | {"solved": None}  # the names in a user's text are not those of the cut
 
 
 def _written(cut: dict[str, Any], namespace: dict[str, Any], outcome: Solution, operators: int) -> dict[str, Any]:
     """The task of a solution: named sizes, which of them vary, inputs no heavier than need be."""
     extend(INFER_SECONDS)
     scratch = Path(namespace["__file__"]).parent
+    solved = {"source": cut["source"], "name": cut["name"], "answer": encoded(outcome)}
     cut, namespace, outcome = given(cut, namespace, outcome, functools.partial(load, scratch=scratch))
     cut, outcome = answered(*adapted(cut, namespace, outcome), namespace)
     kind = namespace[cut["name"]]
@@ -354,7 +359,8 @@ def _written(cut: dict[str, Any], namespace: dict[str, Any], outcome: Solution, 
     source = pruned(cut["source"], [cut["name"], *outcome.arguments.values()])
     text = _header(cut) + emit(source, outcome, sizes, signature)
     smaller = {size.name: small[size.slots[0]] for size in sizes if size.slots[0] in small}
-    return {"reason": "", "source": text, "name": cut["name"], "inputs": described, "small": smaller}
+    return {"reason": "", "source": text, "name": cut["name"], "inputs": described, "small": smaller,
+            "solved": solved}  # fmt: skip
 
 
 def _tensors(solution: Solution, names: list[str]) -> list[tuple[str, tuple[int, ...], int]]:

@@ -55,6 +55,7 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     first: dict[str, Candidate] = {}
     for candidate in every:
         first.setdefault(candidate.shape, candidate)
+    kinds = _kinds(survey.candidates)
     by_file = bool(whole.framework)
     mixed = _part(_mixed(every, payload["seed"], by_file), payload["part"], payload["parts"], by_file)
     # Watching others use a class is dear: it is for packages where every class counts.
@@ -82,8 +83,9 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
                 try:
                     told = observed.seen.get(candidate.path, {}).get(candidate.symbol)
                     watched = watch and not (told and told["specs"])
-                    cuts.append(_cut(slicer, hints, candidate, watched, told) if not candidate.methods else
-                                _called_by(slicer, hints, candidate))  # fmt: skip
+                    made = (_cut(slicer, hints, candidate, watched, told) if not candidate.methods else
+                            _called_by(slicer, hints, candidate))  # fmt: skip
+                    cuts.append(_holding(made, kinds))
                 except SliceError as error:
                     refused.append(_refused(candidate, error.reason, str(error)))
                 except Exception as error:  # noqa: BLE001 - one cut gone wrong is not the package's end
@@ -126,6 +128,24 @@ def _wanted(mixed: list[Candidate], first: dict[str, Candidate], enough: int) ->
 
 def _refused(candidate: Candidate, reason: str, detail: str) -> dict[str, str]:
     return {"path": candidate.path, "symbol": candidate.symbol, "reason": reason, "detail": detail}
+
+
+def _kinds(every: list[Candidate]) -> dict[str, str]:
+    """Of each module class by ``path:symbol``, that of the first class that is equal to it."""
+    first: dict[str, str] = {}
+    modules = [(c, f"{c.path}:{c.symbol}") for c in every if c.kind == "module"]
+    return {key: first.setdefault(c.shape, key) for c, key in modules}
+
+
+def _holding(cut: dict[str, Any], kinds: dict[str, str]) -> dict[str, Any]:
+    """The cut, told which other classes of the package that may become tasks are in its text, and how they are called.
+
+    A copy stands for the class that it is a copy of.
+    """
+    own = f"{cut['path']}:{cut['symbol']}"
+    held = {kinds[key]: name for key, name in cut["names"].items() if key in kinds and key != own}
+    plain = {k: v for k, v in cut.items() if k != "names"}
+    return plain | {"told": cut["told"] | {"holds": held}}
 
 
 def _called_by(slicer: Slicer, hints: Hints, candidate: Candidate) -> dict[str, Any]:
@@ -179,7 +199,8 @@ def _cut(
             "defaults": hints.defaults(re.findall(r"[^\W\d]\w*", cut.source))}  # fmt: skip
     roots = slicer.package.roots
     return {"source": cut.source, "name": cut.name, "path": cut.path, "symbol": cut.symbol, "lacks": list(cut.lacks),
-            "told": told, "inlined": [roots.inner(f) for f in cut.files if f in roots]}  # fmt: skip
+            "told": told, "inlined": [roots.inner(f) for f in cut.files if f in roots],
+            "names": {f"{h.file}:{h.name}": n for h, n in cut.names.items()}}  # fmt: skip
 
 
 def _without_constants(slicer: Slicer, candidate: Candidate, needs: list[Here], cut: Cut) -> list[dict[str, Any]]:

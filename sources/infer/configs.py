@@ -175,6 +175,13 @@ class Config:
                 required = inspect.signature(function).parameters.values()
                 yield from (p.name for p in required if p.default is p.empty and p.kind in kinds)
 
+    def told(self, name: str) -> Arguments:
+        """What is known of it, as arguments of a constructor whose parameter of this name it is."""
+        own = {f"{name}{k.removeprefix(self._name)}": v for k, v in self._arguments.items()
+               if k.startswith(f"{self._name}.")}  # fmt: skip
+        set_since = {f"{name}.{k}": repr(v) for k, v in self._given.items() if isinstance(v, bool | int | float | str)}
+        return {name: CONFIG} | own | set_since
+
     def copy(self) -> Config:
         return self
 

@@ -199,7 +199,8 @@ class Constructions:
         found = []
         for site in self.told.sites:
             given = {n: v for n, v in zip(names, site["positional"], strict=False) if v is not None} | site["named"]
-            found.append({p.name: given[p.name] for p in parameters if p.name in given})
+            # ``config.width`` is of ``config``
+            found.append({n: given[n] for p in parameters for n in given if n.split(".")[0] == p.name})
         return found
 
     def _passed_on(self, message: str, arguments: Arguments) -> list[str]:

@@ -19,9 +19,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
+from sources.infer.configs import Config
 from sources.infer.inputs import Many, Plain, Spec, Specs, Tensor
 from sources.infer.search import Solution, has_tensor
 from sources.infer.variants import Arguments
@@ -30,6 +32,8 @@ from sources.text.on_cpu import names_cuda
 MAX_DEPTH = 6
 MAX_TRIED = 5  # calls of one class that are looked at
 MAX_LEARNT = 4  # steps of training that are let pass
+MAX_WRITTEN = 32  # elements of a tensor that is spelled element by element
+LEAST_UNIT = 16  # elements of a tensor that say that its values are between 0 and 1
 MADE_WITH = "_kdata_made_with"
 HERE = "_kdata_here_"  # and a number: what a definition of the package is called in an expression
 
@@ -65,12 +69,15 @@ class NamespaceVocabulary(Vocabulary):
         return str(own) if own and self._namespace.get(own) is value else None
 
 
-def install(kinds: Mapping[type[nn.Module], str], namespace: dict[str, Any], found: dict[str, Solution]) -> None:
+def install(
+    kinds: Mapping[type[nn.Module], str], namespace: dict[str, Any], found: dict[str, Solution], forwards: bool = False
+) -> None:
     """Watch the classes of a program: the first call of each that comes to an end is noted in ``found``, by name.
 
-    ``namespace`` is what the arguments may name.  Training goes on without learning, and ends the program soon.
+    ``namespace`` is what the arguments may name.  Training goes on without learning, and ends the program soon.  With
+    ``forwards``, calls of ``forward`` itself are seen, too: what is written of where an error was is then not true.
     """
-    call, tried, learnt = nn.Module.__call__, Counter[str](), itertools.count(1)
+    tried, learnt, busy = Counter[str](), itertools.count(1), set[int]()
     vocabulary = NamespaceVocabulary(namespace)
 
     def new(kind: type, *arguments: Any, **named: Any) -> Any:
@@ -78,26 +85,37 @@ def install(kinds: Mapping[type[nn.Module], str], namespace: dict[str, Any], fou
         object.__setattr__(made, MADE_WITH, (arguments, named))
         return made
 
-    def watched(self: nn.Module, *given: Any, **named: Any) -> Any:
-        name = kinds.get(type(self), "")
-        if not name or name in found or tried[name] >= MAX_TRIED:
-            return call(self, *given, **named)
-        tried[name] += 1
-        try:
-            solution = Solution(arguments_of(self, vocabulary), specs_of(self, given, named))
-        except (UnspeakableError, TypeError, ValueError):
-            return call(self, *given, **named)
-        result = call(self, *given, **named)
-        if has_tensor(result):
-            found.setdefault(name, solution)
-        return result
+    def watching(call: Any) -> Any:
+        @functools.wraps(call)
+        def watched(self: nn.Module, *given: Any, **named: Any) -> Any:
+            name = kinds.get(type(self), "")
+            if not name or name in found or id(self) in busy or tried[name] >= MAX_TRIED:
+                return call(self, *given, **named)
+            tried[name] += 1
+            try:
+                solution = Solution(arguments_of(self, vocabulary), specs_of(self, given, named))
+            except (UnspeakableError, TypeError, ValueError):
+                return call(self, *given, **named)
+            busy.add(id(self))  # its forward may call that of its base with something else
+            try:
+                result = call(self, *given, **named)
+            finally:
+                busy.discard(id(self))
+            if has_tensor(result):
+                found.setdefault(name, solution)
+            return result
+
+        return watched
 
     def learn(*_: Any, **__: Any) -> None:
         if next(learnt) > MAX_LEARNT:
             raise EnoughError
 
     nn.Module.__new__ = staticmethod(new)  # type: ignore[assignment, method-assign]
-    nn.Module.__call__ = watched  # type: ignore[method-assign]
+    nn.Module.__call__ = watching(nn.Module.__call__)  # type: ignore[method-assign]
+    for kind in kinds if forwards else ():
+        if issubclass(kind, nn.Module) and inspect.isfunction(vars(kind).get("forward")):
+            kind.forward = watching(kind.forward)
     torch.Tensor.backward = learn  # type: ignore[method-assign]
 
 
@@ -117,7 +135,7 @@ def arguments_of(module: nn.Module, vocabulary: Vocabulary) -> Arguments:
         elif kind is inspect.Parameter.VAR_POSITIONAL:
             raise UnspeakableError("*args")
         else:
-            found[name] = spelled(value, vocabulary)
+            found |= value.told(name) if isinstance(value, Config) else {name: spelled(value, vocabulary)}
     return found
 
 
@@ -205,7 +223,7 @@ def spec_of(value: Any, depth: int = 0) -> Spec:
         if value.dtype == torch.bool:
             return Tensor(tuple(value.shape), "bool")
         if value.is_floating_point():
-            return Tensor(tuple(value.shape))
+            return Tensor(tuple(value.shape), "unit" if _is_unit(value) else "float")
         high = 2 if value.is_meta else int(value.max()) + 1 if value.numel() else 1
         return Tensor(tuple(value.shape), "int", high)
     if value is None or isinstance(value, bool | int | float | str):
@@ -214,7 +232,16 @@ def spec_of(value: Any, depth: int = 0) -> Spec:
         return Plain(tuple(value))
     if type(value) in (list, tuple) and depth < MAX_DEPTH:
         return Many(tuple(spec_of(v, depth + 1) for v in value), "list" if isinstance(value, list) else "tuple")
+    if type(value) in (dict, collections.OrderedDict) and all(isinstance(k, str) for k in value) and depth < MAX_DEPTH:
+        return Many(tuple(spec_of(v, depth + 1) for v in value.values()), "dict", tuple(value))
     raise UnspeakableError(type(value).__name__)
+
+
+def _is_unit(value: torch.Tensor) -> bool:
+    """Whether all values are between 0 and 1, and there are enough to tell."""
+    if value.is_meta or value.numel() < LEAST_UNIT:
+        return False
+    return bool(value.min() >= 0) and bool(value.max() <= 1)
 
 
 def spelled(value: Any, vocabulary: Vocabulary, depth: int = 0) -> str:
@@ -239,6 +266,10 @@ def spelled(value: Any, vocabulary: Vocabulary, depth: int = 0) -> str:
         return repr(value)
     if isinstance(value, torch.dtype):
         return str(value)
+    if isinstance(value, torch.Tensor):
+        return _tensor(value.detach())
+    if isinstance(value, np.ndarray):
+        return f"{_tensor(torch.as_tensor(value))}.numpy()"
     if isinstance(value, nn.Module):
         return _module(value, vocabulary, depth)
     if isinstance(value, functools.partial):
@@ -252,6 +283,29 @@ def spelled(value: Any, vocabulary: Vocabulary, depth: int = 0) -> str:
     if type(value) in (dict, collections.OrderedDict):
         return "{" + ", ".join(f"{inner(k)}: {inner(v)}" for k, v in value.items()) + "}"
     return _settings(value, vocabulary, depth)
+
+
+def _tensor(value: torch.Tensor) -> str:
+    """A tensor like this one: a small one is written down, a large one is drawn, or all of one value."""
+    if value.is_complex() or value.is_sparse or value.is_meta:
+        raise UnspeakableError(str(value.dtype))
+    if value.numel() <= MAX_WRITTEN:
+        return f"torch.tensor({value.tolist()!r}, dtype={value.dtype})" if value.isfinite().all() else _drawn(value)
+    return _drawn(value)
+
+
+def _drawn(value: torch.Tensor) -> str:
+    shape, kind = tuple(value.shape), "" if value.dtype == torch.float32 else f".to({value.dtype})"
+    flat = value.flatten()
+    if flat.numel() and bool((flat == flat[0]).all()):
+        return f"torch.full({shape}, {flat[0].item()!r}, dtype={value.dtype})"
+    if value.dtype == torch.bool:
+        return f"torch.rand({shape}) < 0.5"
+    if not value.is_floating_point():
+        return f"torch.randint({int(value.min())}, {int(value.max()) + 1}, {shape}, dtype={value.dtype})"
+    if value.ndim == 2 and shape[0] == shape[1] and torch.equal(value, torch.eye(shape[0], dtype=value.dtype)):
+        return f"torch.eye({shape[0]}, dtype={value.dtype})"
+    return f"torch.{'rand' if _is_unit(value) else 'randn'}({shape}){kind}"
 
 
 def _settings(value: Any, vocabulary: Vocabulary, depth: int) -> str:
@@ -280,10 +334,10 @@ def _module(value: nn.Module, vocabulary: Vocabulary, depth: int) -> str:
 
 
 def _named(value: Any, vocabulary: Vocabulary) -> str:
-    if own := vocabulary.name(value):
-        return own
     name = getattr(value, "__name__", "")
     for prefix, holder in (("nn", nn), ("F", nn.functional), ("torch", torch)):
-        if getattr(holder, name, None) is value:
+        if getattr(holder, name, None) is value:  # first: every text has these names
             return f"{prefix}.{name}"
+    if own := vocabulary.name(value):
+        return own
     raise UnspeakableError(name)
