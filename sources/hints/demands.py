@@ -7,9 +7,12 @@ one of the keys that there are.
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import itertools
+import linecache
 import operator
+import re
 import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -43,15 +46,38 @@ class Demand:
 
 def demands(error: Exception, tree: ast.Module, file: str) -> list[Demand]:
     """What the statements of a program that raised an error ask for; ``tree`` is that of its ``file``."""
-    frames = [(f, line) for f, line in traceback.walk_tb(error.__traceback__) if f.f_code.co_filename == file]
     found: list[Demand] = []
-    for frame, line in frames[::-1][:MAX_FRAMES]:
-        values = {**frame.f_globals, **frame.f_locals}
-        path = statements(tree, line)
-        if path:
-            found += _looked_up(error, path[-1], values)
-            found += _asked(error, path, values)
+    for path, values in _failing(error, tree, file):
+        found += _looked_up(error, path[-1], values)
+        found += _asked(error, path, values)
+    found += _unset(error, tree)
     return [d for d in dict.fromkeys(_hashable(found)) if d.wanted]
+
+
+def of_call(error: Exception, file: str) -> list[Demand]:
+    """What a call of a module that failed asks of its constructor's arguments; ``file`` is the program's."""
+    try:
+        tree = _tree("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return []
+    found = [*_unset(error, tree)]
+    for path, values in _failing(error, tree, file):
+        found += _uneven(error, path[-1], values)
+        found += _asked(error, path, values) if isinstance(path[-1], ast.Assert | ast.Raise) else ()
+    return [d for d in dict.fromkeys(_hashable(found)) if d.wanted]
+
+
+@functools.lru_cache(maxsize=4)
+def _tree(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+def _failing(error: Exception, tree: ast.Module, file: str) -> Iterator[tuple[list[ast.stmt], dict[str, Any]]]:
+    """The statements of a program that failed, each with those around it and the variables of its frame."""
+    frames = [(f, line) for f, line in traceback.walk_tb(error.__traceback__) if f.f_code.co_filename == file]
+    for frame, line in frames[::-1][:MAX_FRAMES]:
+        if path := statements(tree, line):
+            yield path, {**frame.f_globals, **frame.f_locals}
 
 
 def _hashable(found: list[Demand]) -> Iterator[Demand]:
@@ -124,6 +150,38 @@ def _choice(node: ast.AST) -> ast.Compare | None:
         word = node.comparators[0]
         return node if isinstance(word, ast.Constant) and isinstance(word.value, str) else None
     return None
+
+
+def _uneven(error: Exception, last: ast.stmt, values: Mapping[str, Any]) -> Iterator[Demand]:
+    """A shape with ``size // window`` in it, which failed, asks for a size that is so many windows."""
+    if "invalid for input of size" not in str(error):
+        return
+    for node in ast.walk(last):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
+            sides = _value(node.left, values), _value(node.right, values)
+            if all(type(s) is int and s > 0 for s in sides) and sides[0] % sides[1]:
+                yield from _solved(ast.BinOp(node.left, ast.Mod(), node.right), 0, values)
+
+
+def _unset(error: Exception, tree: ast.Module) -> Iterator[Demand]:
+    """An attribute that is set in branches only asks for one of these to be taken."""
+    match = re.match(r"'(\w+)' object has no attribute '(\w+)'", str(error))
+    if not isinstance(error, AttributeError) or match is None:
+        return
+    own = next((n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == match[1]), None)
+    for node in ast.walk(own) if own else ():
+        if not isinstance(node, ast.If):
+            continue
+        for branch, truth in ((node.body, True), (node.orelse, False)):
+            if any(_sets(s, match[2]) for s in branch):
+                yield from _wishes(node.test, truth, {})
+
+
+def _sets(node: ast.stmt, attribute: str) -> bool:
+    """Whether a statement of a branch, no branch in it, gives ``self`` an attribute."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return any(ast.unparse(inner) == f"self.{attribute}" for t in targets
+               for inner in (t.elts if isinstance(t, ast.Tuple) else [t]))  # fmt: skip
 
 
 def _binds(node: ast.If, name: str) -> bool:
@@ -264,6 +322,10 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
     if isinstance(node, ast.Attribute):
         owner = _value(node.value, values)
         return _MISSING if owner is _MISSING else getattr(owner, "__dict__", {}).get(node.attr, _MISSING)
+    if isinstance(node, ast.Subscript):
+        owner, key = _value(node.value, values), _value(node.slice, values)
+        inside = isinstance(owner, list | tuple) and type(key) is int and -len(owner) <= key < len(owner)
+        return owner[key] if inside else _MISSING
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
         items = [_value(e, values) for e in node.elts]
         return _MISSING if any(i is _MISSING for i in items) else items

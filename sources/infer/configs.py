@@ -12,7 +12,7 @@ import inspect
 import keyword
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -36,6 +36,7 @@ CLASS = f"""class {NAME}(dict):
 _OF_TENSORS = frozenset(dir(torch.Tensor))
 _OF_VALUES = {*dir(str), *dir(dict), *dir(list), "shape", "size", "to", "dim", "device", "dtype"}
 _OF_NO_PART = {"", *_OF_TENSORS, *_OF_VALUES}
+_NO_WORDS = ("", "none", "no", "cuda", "cpu", "__main__")  # by which nothing is chosen
 MAX_ALIAS = 2  # dots in what a part of a configuration is called
 
 
@@ -47,6 +48,7 @@ class Reading:
     unpacked: tuple[tuple[str, str], ...] = ()  # (name, callee) of ``callee(**name)``
     called: frozenset[str] = frozenset()  # names of methods
     optional: frozenset[str] = frozenset()  # names of what may be None
+    words: Mapping[str, list[str]] = field(default_factory=dict)  # expressions of what is compared with a word, by name
 
 
 @functools.lru_cache(maxsize=64)
@@ -55,7 +57,7 @@ def reading(file: str) -> Reading:
     if not file or not Path(file).is_file():
         return Reading()
     parts, unpacked, called = set[str](), list[tuple[str, str]](), set[str]()
-    optional: set[str] = set()
+    optional, words = set[str](), dict[str, list[str]]()
     tree = ast.parse(Path(file).read_text())
     aliases, imported = _aliases(tree), _imported(tree)
     for node in ast.walk(tree):
@@ -67,6 +69,8 @@ def reading(file: str) -> Reading:
                 parts.add(inner)
         if isinstance(node, ast.Compare) and ast.unparse(node.comparators[0]) == "None":
             optional.add(_read(node.left))
+        for name, word in _compared(node):
+            words.setdefault(name, []).append(word)
         if isinstance(node, ast.Call):
             owner = node.func.value if isinstance(node.func, ast.Attribute) else None
             if isinstance(node.func, ast.Attribute) and isinstance(owner, ast.Name) and owner.id not in imported:
@@ -74,7 +78,21 @@ def reading(file: str) -> Reading:
             for keyword in node.keywords:
                 if keyword.arg is None and (name := _read(keyword.value) or getattr(keyword.value, "id", "")):
                     unpacked.append((name, ast.unparse(node.func)))
-    return Reading(frozenset(parts), tuple(unpacked), frozenset(called), frozenset(optional))
+    return Reading(frozenset(parts), tuple(unpacked), frozenset(called), frozenset(optional), words)
+
+
+def _compared(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """What a comparison reads, by its name, and each word that it is compared with, as an expression."""
+    if (
+        not isinstance(node, ast.Compare)
+        or not isinstance(node.ops[0], ast.Eq | ast.In)
+        or not (name := _read(node.left))
+    ):
+        return
+    right = node.comparators[0]
+    for word in right.elts if isinstance(right, ast.List | ast.Tuple | ast.Set) else [right]:
+        if isinstance(word, ast.Constant) and isinstance(word.value, str) and word.value.lower() not in _NO_WORDS:
+            yield name, repr(word.value)
 
 
 def _aliases(tree: ast.AST) -> dict[str, set[str]]:
@@ -136,6 +154,8 @@ class Config:
         if key not in self._arguments:
             guess = next(v for v in values(name, "", Uses()) if v != CONFIG)
             known = self._defaults.get(name, "None" if name in how.optional else guess)
+            if name in how.words and known[:1] not in "'\"N":
+                known = how.words[name][0]
             answers = name in how.called and not known.startswith(("nn.", "F."))
             # what else goes by the name of a method is no answer of it
             self._arguments[key] = f"{METHOD}{guess}" if answers else known

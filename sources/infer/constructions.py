@@ -13,7 +13,7 @@ import inspect
 import itertools
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -23,7 +23,7 @@ from torch import nn
 from sources.hints.demands import Demand, demands
 from sources.hints.guesses import IMAGE, Uses, compared, looked_up, uses, values
 from sources.infer.blamed import blamed
-from sources.infer.configs import CONFIG, METHOD, Config
+from sources.infer.configs import CONFIG, METHOD, Config, reading
 from sources.infer.nested import changed
 from sources.infer.progress import Budget, Progress, TooMuchError
 from sources.infer.records import WANTS, lists
@@ -148,7 +148,7 @@ class Constructions:
                 for j, option in enumerate(demand.wanted):
                     if self._may_be(option) and arguments.get(name) != option:
                         self._push(cost + 0.1 + 0.1 * i + 0.3 * j, _given(arguments, name, option))
-            for name, text in arguments.items():
+            for name, text in {**defaults_of(self.kind), **arguments}.items():
                 if (count := holding(text, demand.value)) and all(map(self._may_be, demand.wanted)):
                     for j, option in enumerate(demand.wanted):
                         self._push(cost + 0.3 + 0.3 * j, {**arguments, name: f"[{', '.join([option] * count)}]"})
@@ -170,8 +170,9 @@ class Constructions:
         for smaller in (shallower, narrower):
             self.again(smaller(arguments, defaults))
 
-    def blame(self, arguments: Arguments, trouble: Trouble) -> None:
+    def blame(self, arguments: Arguments, trouble: Trouble, asked: Sequence[Demand] = ()) -> None:
         """The module of these arguments did not run: those that made what the failing line uses are to be others."""
+        self._obey(FIRST - 0.95, arguments, [*asked])
         self._mend(FIRST - 0.9, arguments, trouble, self._parameters(), made_of(self.kind, self.text))
 
     def _parameters(self) -> list[inspect.Parameter]:
@@ -225,7 +226,8 @@ class Constructions:
             known = [self.told.defaults[k] for k in [name.split(".")[-1]] if k in self.told.defaults]
             if "." in name:
                 guesses = [v for v in values(name.split(".")[-1], "", Uses()) if v != CONFIG]
-                self._values[name] = list(dict.fromkeys([*known, *guesses]))
+                words = reading(str(self.namespace.get("__file__", ""))).words.get(name.split(".")[-1], ())
+                self._values[name] = list(dict.fromkeys([*known, *words, *guesses]))
             else:
                 hint = next((p.annotation for p in self._parameters() if p.name == name), "")
                 hint = hint if isinstance(hint, str) else "" if hint is inspect.Parameter.empty else _spelled(hint)

@@ -361,9 +361,9 @@ def _constructor(kind: type[nn.Module]) -> list[str]:
 
 
 def _channels(layers: list[nn.Module]) -> int:
-    """What the first layer over channels takes."""
-    return next((c for m in layers if isinstance(c := getattr(m, "in_channels", getattr(m, "num_features", 0)), int)
-                 and c), CHANNELS)  # fmt: skip
+    """What the first layer over channels takes; of a whole network ``num_features`` is what it gives."""
+    every = (getattr(m, "in_channels", 0 if m._modules else getattr(m, "num_features", 0)) for m in layers)
+    return next((c for c in every if isinstance(c, int) and c), CHANNELS)
 
 
 def _features(layers: list[nn.Module]) -> int:

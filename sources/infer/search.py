@@ -14,13 +14,14 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from torch import nn
 
+from sources.hints.demands import Demand, of_call
 from sources.infer.asserted import wishes
 from sources.infer.check import MAX_PARAMETERS, TOO_LARGE, Work, leaves
 from sources.infer.constructions import MAX_CONSTRUCTIONS, NOTHING, Constructions, Told
@@ -136,6 +137,7 @@ class _Tried:
     reached: int = -1
     furthest: Specs | None = None  # inputs of the best failure
     quiet: bool = False  # whether it ran without drawing random numbers
+    asked: Sequence[Demand] = ()  # of the constructor's arguments, by that failure
 
     @property
     def state(self) -> State:
@@ -196,7 +198,7 @@ def solve(
         for other in refitted(arguments, defaults, message) if outcome.specs is None else ():
             constructions.again(other)
         if outcome.specs is None and outcome.reached >= reached:
-            constructions.blame(arguments, outcome.trouble)
+            constructions.blame(arguments, outcome.trouble, outcome.asked)
         carried = outcome.furthest if outcome.reached > reached else carried
         reached, left = max(reached, outcome.reached), budget.left
         del module, search
@@ -346,7 +348,8 @@ class _InputSearch:
         )
         self.stale = 0 if progress.count > self.best.reached else self.stale + 1
         if progress.count > self.best.reached and self.best.specs is None:
-            self.best = _Tried(trouble=trouble, reached=progress.count, furthest=specs)
+            asked = of_call(error, _file(self.module)) if error else ()
+            self.best = _Tried(trouble=trouble, reached=progress.count, furthest=specs, asked=asked)
             hopeless = rescaled(self.arguments, trouble.message) or _OF_ARGUMENTS.search(trouble.message)
             self.patience = SHORT_STALE if hopeless or 0 <= progress.count <= self.reached_before else MAX_STALE
             if self.states.get(self.best.state, 0) > 1:

@@ -73,8 +73,14 @@ class BertConfig(PretrainedConfig):
             **kwargs,
         )
 
+    @classmethod
+    def from_pretrained(cls, name, **kwargs):
+        return cls(
+            hidden_size=768, num_attention_heads=12, intermediate_size=3072, max_position_embeddings=512, **kwargs
+        )
 
-RobertaConfig = BertConfig
+
+RobertaConfig = AutoConfig = BertConfig
 
 
 class GenerationMixin:
@@ -89,6 +95,10 @@ class PreTrainedModel(nn.Module):
     def __init__(self, config=None, *args, **kwargs):
         super().__init__()
         self.config = config
+
+    @classmethod
+    def from_pretrained(cls, name, *args, config=None, **kwargs):
+        return cls(config or cls.config_class.from_pretrained(name))
 
     def post_init(self):
         pass
@@ -131,6 +141,104 @@ class BertPreTrainedModel(PreTrainedModel):
 
 
 RobertaPreTrainedModel = BertPreTrainedModel
+
+
+class BertEmbeddings(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.word_embeddings = nn.Embedding(config.vocab_size, config.hidden_size, padding_idx=config.pad_token_id)
+        self.position_embeddings = nn.Embedding(config.max_position_embeddings, config.hidden_size)
+        self.token_type_embeddings = nn.Embedding(config.type_vocab_size, config.hidden_size)
+        self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.dropout = nn.Dropout(config.hidden_dropout_prob)
+
+    def forward(self, input_ids=None, token_type_ids=None, position_ids=None, inputs_embeds=None):
+        x = self.word_embeddings(input_ids) if inputs_embeds is None else inputs_embeds
+        if position_ids is None:
+            position_ids = torch.arange(x.shape[1], device=x.device)[None]
+        if token_type_ids is None:
+            token_type_ids = torch.zeros(x.shape[:2], dtype=torch.long, device=x.device)
+        x = x + self.token_type_embeddings(token_type_ids) + self.position_embeddings(position_ids)
+        return self.dropout(self.LayerNorm(x))
+
+
+class BertLayer(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        width, self.heads = config.hidden_size, config.num_attention_heads
+        self.query, self.key, self.value = nn.Linear(width, width), nn.Linear(width, width), nn.Linear(width, width)
+        self.output = nn.Linear(width, width)
+        self.norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
+        self.intermediate = nn.Linear(width, config.intermediate_size)
+        self.down = nn.Linear(config.intermediate_size, width)
+        self.output_norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
+        self.attention_dropout = nn.Dropout(config.attention_probs_dropout_prob)
+        self.dropout = nn.Dropout(config.hidden_dropout_prob)
+        self.activation = ACT2FN[config.hidden_act]
+
+    def forward(self, x, attention_mask=None):
+        query, key, value = (
+            layer(x).unflatten(-1, (self.heads, -1)).transpose(1, 2) for layer in (self.query, self.key, self.value)
+        )
+        scores = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
+        scores = scores if attention_mask is None else scores + attention_mask
+        weights = self.attention_dropout(scores.softmax(dim=-1))
+        attended = (weights @ value).transpose(1, 2).flatten(2)
+        x = self.norm(x + self.dropout(self.output(attended)))
+        inner = self.down(self.activation(self.intermediate(x)))
+        return self.output_norm(x + self.dropout(inner)), weights
+
+
+class BertEncoder(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.layer = nn.ModuleList([BertLayer(config) for _ in range(config.num_hidden_layers)])
+
+    def forward(self, x, attention_mask=None):
+        states, weights = [x], []
+        for layer in self.layer:
+            x, weight = layer(x, attention_mask)
+            states.append(x)
+            weights.append(weight)
+        return x, tuple(states), tuple(weights)
+
+
+class BertPooler(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.dense = nn.Linear(config.hidden_size, config.hidden_size)
+        self.activation = nn.Tanh()
+
+    def forward(self, x):
+        return self.activation(self.dense(x[:, 0]))
+
+
+class BertModel(BertPreTrainedModel):
+    def __init__(self, config, add_pooling_layer=True):
+        super().__init__(config)
+        self.embeddings = BertEmbeddings(config)
+        self.encoder = BertEncoder(config)
+        self.pooler = BertPooler(config) if add_pooling_layer else None
+
+    def get_input_embeddings(self):
+        return self.embeddings.word_embeddings
+
+    def resize_token_embeddings(self, size):
+        self.embeddings.word_embeddings = nn.Embedding(size, self.config.hidden_size)
+
+    def forward(self, input_ids=None, attention_mask=None, token_type_ids=None, position_ids=None, head_mask=None,
+                inputs_embeds=None, output_attentions=None, output_hidden_states=None, return_dict=None, **kwargs):  # fmt: skip
+        x = self.embeddings(input_ids, token_type_ids, position_ids, inputs_embeds)
+        mask = None if attention_mask is None else self.get_extended_attention_mask(attention_mask)
+        x, states, weights = self.encoder(x, mask)
+        pooled = None if self.pooler is None else self.pooler(x)
+        all_states = self.config.output_hidden_states if output_hidden_states is None else output_hidden_states
+        all_weights = self.config.output_attentions if output_attentions is None else output_attentions
+        return ModelOutput(last_hidden_state=x, pooler_output=pooled, hidden_states=states if all_states else None,
+                           attentions=weights if all_weights else None)  # fmt: skip
+
+
+RobertaModel = AutoModel = BertModel
 
 
 class GradientCheckpointingLayer(nn.Module):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from sources.text.desugar import main_as_function, with_plain_imports, without_arguments
+from sources.text.desugar import main_as_function, with_forward, with_plain_imports, without_arguments
 from sources.text.importable import ALLOWED, FALLBACKS, STANDARD
 
 FRAMES = 1000  # of a parser: Python's own limit; it makes trees of three times as many levels
@@ -67,7 +67,7 @@ def parse(path: str, text: str, own: Callable[[str], bool]) -> File:
             warnings.simplefilter("ignore")
             text = main_as_function(text)
             tree = ast.parse(text)
-            for rewrite in (with_plain_imports, without_arguments):
+            for rewrite in (with_plain_imports, without_arguments, with_forward):
                 if (plain := rewrite(text, tree)) is not text:
                     text, tree = plain, ast.parse(plain)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

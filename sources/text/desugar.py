@@ -1,7 +1,7 @@
 """What only a script does, said as definitions.
 
 ``opt = parser.parse_args()`` becomes the parser's defaults, and the block under ``if __name__ == "__main__"`` a
-function, so that it can be cut out and run like others.
+function, so that it can be cut out and run like others. A module's ``__call__`` is its ``forward``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 _PARSE = re.compile(r"\bparse(_known)?_args\(|\bget_config\(")
 _TYPES = {"int": "1", "float": "0.5", "str": "''", "bool": "False"}
+_CALLED = re.compile(r"\bdef __call__\b")
 _MAIN = re.compile(r"""^if\s*\(?\s*__name__\s*==\s*['"]__main__['"]\s*\)?\s*:""", re.M)
 MAIN = "run_as_script"
 IMPORT = "from types import SimpleNamespace"
@@ -55,6 +56,26 @@ def with_plain_imports(text: str, tree: ast.Module) -> str:
     for statement in reversed(tree.body):
         if isinstance(statement, ast.Assign) and (said := _imported(statement)):
             lines[statement.lineno - 1 : statement.end_lineno] = said
+    return "\n".join(lines)
+
+
+def with_forward(text: str, tree: ast.Module) -> str:
+    """The text with ``forward`` in place of the ``__call__`` that a module class defines for want of one."""
+    if not _CALLED.search(text):
+        return text
+    classes = [n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)]
+    above = {n.name: [ast.unparse(b).split(".")[-1] for b in n.bases] for n in classes}
+    defined = {n.name: {s.name for s in n.body if isinstance(s, ast.FunctionDef)} for n in classes}
+
+    def is_module(name: str, seen: frozenset[str] = frozenset()) -> bool:
+        return name == "Module" or name not in seen and any(is_module(b, seen | {name}) for b in above.get(name, ()))
+
+    lines = text.split("\n")
+    for node in classes:
+        for method in node.body if "forward" not in defined[node.name] and is_module(node.name) else ():
+            if isinstance(method, ast.FunctionDef) and method.name == "__call__":
+                at = method.lineno - 1
+                lines[at] = lines[at].replace("__call__", "forward", 1)
     return "\n".join(lines)
 
 

@@ -1,0 +1,158 @@
+"""What a call that failed asks of the constructor, what configurations are compared with, and where inputs go first."""
+
+from __future__ import annotations
+
+import types
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from sources.cut.modules import candidates
+from sources.cut.slicer import Slicer
+from sources.cut.writer import cut
+from sources.infer.inputs import all_tensors
+from sources.infer.search import Solution, solve
+from sources.infer.starts import starts
+from sources.mine import replacements
+from sources.text.symbols import Package
+
+HEAD = "import torch\nimport torch.nn as nn\n\n\n"
+UNSET = """class Net(nn.Module):
+    def __init__(self, width, pooling):
+        super().__init__()
+        self.line = nn.Linear(width, width)
+        if pooling == "sum":
+            self.pool = torch.sum
+        elif pooling == "mean":
+            self.pool = torch.mean
+
+    def forward(self, x):
+        return self.pool(self.line(x), -1)
+"""
+WINDOWS = """class Net(nn.Module):
+    def __init__(self, dim, window_size=7):
+        super().__init__()
+        self.dim, self.window_size = dim, window_size
+        self.table = nn.Parameter(torch.randn(30, 30))
+        self.line = nn.Linear(dim, dim)
+
+    def forward(self, x):
+        size = len(self.table) - 2  # 28 of 7, or 24 of 8, would do: only the window may change
+        x = self.line(x).sum((0, 1))[:1] + self.table[:16, :16]
+        h = x.shape[0]
+        return x.view(h // self.window_size, self.window_size, h // self.window_size, self.window_size).sum(1)
+"""
+CHOICE = """class Net(nn.Module):
+    def __init__(self, opt):
+        super().__init__()
+        self.stage = opt.stage
+        self.line = nn.Linear(opt.width, opt.width)
+        if opt.stage == "twice":
+            self.line = nn.Sequential(self.line, nn.Linear(opt.width, opt.width))
+
+    def forward(self, x):
+        return self.line(x)
+"""
+WHOLE = """class Stem(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.conv = nn.Conv2d(3, width, 3)
+
+    def forward(self, x):
+        return self.conv(x)
+
+
+class Net(nn.Module):
+    def __init__(self, num_features=48):
+        super().__init__()
+        self.num_features = num_features
+        self.norm = nn.BatchNorm2d(num_features)
+        self.stem = Stem(num_features)
+
+    def features(self, image):
+        return self.norm(self.stem(image))
+
+    def forward(self, x):
+        return self.features(x).flatten(1)
+"""
+
+
+def _made(text: str, folder: Path) -> dict[str, Any]:
+    file = folder / "task.py"
+    file.write_text(HEAD + text)
+    namespace: dict[str, Any] = {"__file__": str(file), "__name__": "task"}
+    exec(compile(HEAD + text, str(file), "exec"), namespace)
+    return {"nn": nn, "torch": torch} | namespace
+
+
+def _solved(text: str, folder: Path) -> dict[str, str]:
+    namespace = _made(text, folder)
+    found = solve(namespace["Net"], namespace, HEAD + text)
+    assert isinstance(found, Solution), found
+    return found.arguments
+
+
+def test_an_attribute_that_a_branch_sets_asks_for_the_branch(tmp_path: Path) -> None:
+    assert _solved(UNSET, tmp_path)["pooling"] in ("'sum'", "'mean'")
+
+
+def test_a_shape_in_windows_asks_for_ones_that_divide_it(tmp_path: Path) -> None:
+    assert 16 % int(_solved(WINDOWS, tmp_path)["window_size"]) == 0
+
+
+def test_a_setting_that_is_compared_with_a_word_is_that_word(tmp_path: Path) -> None:
+    assert _solved(CHOICE, tmp_path)["opt.stage"] == "'twice'"
+
+
+def test_an_input_is_what_a_method_hands_to_a_part_and_not_what_the_network_gives(tmp_path: Path) -> None:
+    first = starts(_made(WHOLE, tmp_path)["Net"]())[0]
+    assert [t.shape[1] for _, t in all_tensors(first)] == [3]
+
+
+def test_a_module_that_defines_how_it_is_called_has_that_for_its_forward() -> None:
+    text = HEAD + "class Gap(nn.Module):\n    def __call__(self, a, b):\n        return (a - b).abs()\n\n\n" \
+                  "class Half(Gap):\n    def __call__(self, a, b):\n        return (a - b).abs() / 2\n\n\n" \
+                  "class Plain:\n    def __call__(self, a):\n        return a\n"  # fmt: skip
+    package = Package({"a.py": text}, {})
+    assert [(c.symbol, c.refused) for c in candidates(package)] == [("Gap", ""), ("Half", "")]
+    assert "def forward(self, a, b)" in cut(Slicer(package), "a.py", "Half").source
+    assert "def __call__(self, a)" in package.file("a.py").text  # type: ignore[union-attr]
+
+
+def _stand_in(name: str) -> types.SimpleNamespace:
+    namespace: dict[str, Any] = {"__name__": "stand_in"}
+    exec(replacements()[name], namespace)
+    return types.SimpleNamespace(**namespace)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(4, 4), (5, 3), (3, 5)])
+def test_factors_are_those_of_the_matrix(rows: int, columns: int) -> None:
+    linalg, a = _stand_in("scipy.linalg"), np.random.default_rng(0).normal(size=(rows, columns)).astype(np.float32)
+    p, low, up = linalg.lu(a)
+    assert np.allclose(p @ low @ up, a, atol=1e-5)
+    assert low.dtype == up.dtype == np.float32
+    assert np.allclose(low, np.tril(low)) and np.allclose(up, np.triu(up)) and np.abs(low).max() <= 1
+    q, r = linalg.qr(a)
+    assert np.allclose(q @ r, a, atol=1e-5)
+    assert np.array_equal(linalg.toeplitz([1, 2, 3], [1, 5]), [[1, 5], [2, 1], [3, 2]])
+    assert np.array_equal(linalg.block_diag([[1, 2]], [3]), [[1, 2, 0], [0, 0, 3]])
+
+
+def test_layers_of_frameworks_compute_what_theirs_do() -> None:
+    layers, torch_layer = _stand_in("detectron2.layers"), nn.Conv2d(3, 32, 3)
+    conv = layers.Conv2d(3, 32, 3, norm=layers.get_norm("GN", 32), activation=torch.relu)
+    conv.load_state_dict(torch_layer.state_dict(), strict=False)
+    x = torch.randn(2, 3, 8, 8)
+    torch.testing.assert_close(conv(x), nn.functional.group_norm(torch_layer(x), 32).relu())
+    bert = _stand_in("transformers")
+    model = bert.BertModel(bert.BertConfig()).eval()
+    tokens, mask = torch.randint(0, 1024, (2, 5)), torch.ones(2, 5)
+    mask[0, 3:] = 0
+    answer = model(tokens, attention_mask=mask)
+    assert answer[0].shape == (2, 5, 64) and answer.pooler_output.shape == (2, 64)
+    short = model(tokens[:1, :3])  # what is masked does not matter to the rest
+    torch.testing.assert_close(answer[0][:1, :3], short[0])
