@@ -91,3 +91,15 @@ def test_where_equal_elements_are_chosen_among_other_indices_would_do(
     with Ties() as ties:
         torch.topk(torch.tensor([row, row]), 2, dim, largest)
     assert ties.seen == tied
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize(("gap", "close"), [(0.0, False), (1e-6, True), (1e-3, False)])
+def test_where_rounding_decides_which_extreme_comes_first_either_would_do(
+    largest: bool, gap: float, close: bool
+) -> None:
+    rows = torch.tensor([[1.0 + gap, 1.0, 0.5 if largest else 2.0]] * 2)
+    for name in ("argmax", "max") if largest else ("argmin", "min"):
+        with Ties() as ties:
+            getattr(torch, name)(rows, 1)
+        assert ties.close == close

@@ -73,10 +73,10 @@ class Judgement:
     own_sizes: tuple[int, ...] = ()  # of the task, scaled down here, that the candidate's text says literally
     failures: dict[int, str] = field(default_factory=dict)  # trial number: reason
 
-    def decide(
-        self, found: Findings, works_at_double: Callable[[], bool], works_alone: Callable[[int, bool], bool]
-    ) -> None:
+    def decide(self, found: Findings, works_at_double: Callable[[], bool], works_alone: Callable[..., bool]) -> None:
         """Note all checks; ``works_alone`` says whether one trial passes, run alone, forwards or backwards.
+
+        And, ``zeros``, whether with zeros wherever a mask left something out.
 
         Raises:
             RejectedError: one of them failed.
@@ -93,7 +93,8 @@ class Judgement:
         self._genuine(found, reports)
         found.check(CORRECT, not self.failures, f"{len(reports) - len(self.failures)} of {len(reports)} trials")
         if self.failures:
-            raise self._racing(found, works_alone) or self._wrong(found, works_at_double)
+            racing = self._racing(found, works_alone) or self._unloaded(found, reports, works_alone)
+            raise racing or self._wrong(found, works_at_double)
         small = [t.detail for n, t in zip(self.numbers, found.trials, strict=True)
                  if self.expected.trials[n]["style"] == "small"]  # fmt: skip
         if small:
@@ -115,7 +116,20 @@ class Judgement:
         if called:
             raise RejectedError(reasons.ATEN, ", ".join(called))
 
-    def _racing(self, found: Findings, works_alone: Callable[[int, bool], bool]) -> RejectedError | None:
+    def _unloaded(
+        self, found: Findings, reports: list[dict[str, Any]], works_alone: Callable[..., bool]
+    ) -> RejectedError | None:  # fmt: skip
+        """Where a trial fails that is right with zeros in place of what its masks left unloaded: that is why."""
+        trials = zip(self.numbers, reports, found.trials, strict=True)
+        for number, report, trial in trials:
+            if self.failures.get(number) == reasons.WRONG and report.get("unloaded"):
+                backwards = self.expected.trials[number]["backwards"]
+                if works_alone(number, backwards, zeros=True) and not works_alone(number, backwards):
+                    return RejectedError(reasons.UNLOADED, f"{trial.detail}; right where these are zeros")
+                return None
+        return None
+
+    def _racing(self, found: Findings, works_alone: Callable[..., bool]) -> RejectedError | None:
         """Where only trials fail whose programs ran last to first: whether that is why."""
         turned = [n for n in self.failures if self.expected.trials[n]["backwards"]]
         if len(turned) < len(self.failures) or not works_alone(turned[0], False) or works_alone(turned[0], True):

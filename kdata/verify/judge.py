@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -167,11 +168,11 @@ def _admit(candidate: Candidate, options: Options) -> None:
 
 def _call(
     candidate: Candidate, expected: Expected, numbers: Sequence[int], options: Options, backwards: bool = True,
-    ablate: int | None = 0, few: int = 0, seat: Seat | None = None,
+    ablate: int | None = 0, few: int = 0, seat: Seat | None = None, zeros: bool = False,
 ) -> Answer:  # fmt: skip
     payload = {"manifest": expected.manifest, "mode": expected.mode, "ablate": ablate,
                "programs": few, "named": landmarks(candidate.source) if few else [],
-               "trials": _sequence(expected, numbers, backwards),
+               "trials": [given | {"zeros": zeros} for given in _sequence(expected, numbers, backwards)],
                "otherwise": [trial["given"] | trial["way"] for trial in expected.otherwise]}  # fmt: skip
     if seat is not None:
         return seat.trials(payload, expected.given_bytes)
@@ -224,7 +225,7 @@ def _run(
     judgement.decide(
         found,
         lambda: _works_at(candidate, expected, "double", options),
-        lambda number, backwards: _works_alone(candidate, expected, number, backwards, options),
+        partial(_works_alone, candidate, expected, options),
     )
 
 
@@ -251,7 +252,7 @@ def _testify(
         return witness.Testimony(found, f"{candidate.language} is not interpreted")
 
     def again(number: int) -> bool:
-        return _works_alone(candidate, expected, number, expected.trials[number]["backwards"], here)
+        return _works_alone(candidate, expected, here, number, expected.trials[number]["backwards"])
 
     def run(every: Expected, chosen: Sequence[int], few: int) -> Answer:
         return _call(candidate, every, chosen, here, ablate=None, few=few)
@@ -361,15 +362,18 @@ def _own_sizes(candidate: Candidate) -> tuple[int, ...]:
 def _works_at(candidate: Candidate, expected: Expected, kind: str, options: Options) -> bool:
     """Whether a candidate is right at one kind of variant, run alone."""
     numbers = expected.numbers(kind, "large" if kind == "double" else kind)
-    return bool(numbers) and _works_alone(candidate, expected, numbers[0], False, options)
+    return bool(numbers) and _works_alone(candidate, expected, options, numbers[0], False)
 
 
 def _works_alone(
-    candidate: Candidate, expected: Expected, number: int, backwards: bool, options: Options
+    candidate: Candidate, expected: Expected, options: Options, number: int, backwards: bool, zeros: bool = False
 ) -> bool:  # fmt: skip
-    """Whether a candidate is right at one trial, run alone, its programs first to last or last to first."""
+    """Whether a candidate is right at one trial, run alone, its programs first to last or last to first.
+
+    ``zeros``: with zeros wherever a mask left something unloaded.
+    """
     try:
-        answer = _call(candidate, expected, [number], options, backwards)
+        answer = _call(candidate, expected, [number], options, backwards, zeros=zeros)
     except JobError:
         return False
     if "failed" in answer.value:

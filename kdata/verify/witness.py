@@ -22,7 +22,8 @@ CHECK = "the interpreter is a second witness"
 ANSWERED = "right at its own sizes"  # the device's check
 SHOWN = frozenset({whole.BEYOND, beyond.CHECK, aside.CHECK, within.CHECK})  # checks of its that the device cannot make
 # What it sees by itself, whatever the answer is.
-SEEN = frozenset({reasons.OUT_OF_BOUNDS, reasons.ORDER, reasons.STATEFUL, reasons.OVERWRITES, reasons.BEHIND})
+SEEN = frozenset({reasons.OUT_OF_BOUNDS, reasons.ORDER, reasons.STATEFUL, reasons.OVERWRITES, reasons.BEHIND,
+                  reasons.UNLOADED})  # fmt: skip
 ANSWERS = frozenset({reasons.WRONG, reasons.MUTATES, reasons.STRUCTURE})  # to what it has computed
 UNANSWERED = ("what Triton's driver can", "what a launch returns", "an argument of class")  # here, though not on a GPU
 

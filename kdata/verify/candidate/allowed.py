@@ -19,6 +19,7 @@ from kdata.verify.guards import guarded, intact
 
 SCALARS = 8  # reads of single numbers (``item``) in one forward: more would be arithmetic in Python
 WHOLE = (torch.int64, torch.int32)
+DROPOUTS = ("dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout")
 HIDDEN = ("numpy", "tolist", "__array__", "__dlpack__", "untyped_storage", "storage", "apply_", "map_")
 
 
@@ -52,7 +53,7 @@ class Watch(TorchDispatchMode):
         name = name.partition(".")[0]
         if namespace == "aten" and name in READS:
             self.scalars += 1
-        allowed = name in ALLOWED or self._counts(name, args)
+        allowed = name in ALLOWED or self._counts(name, args) or _drops_nothing(name, args, kwargs)
         if namespace != "aten" or not allowed or self.scalars > SCALARS:
             self.called[f"{namespace}.{name}"] = None
         if name == "resize_":
@@ -93,6 +94,11 @@ class Watch(TorchDispatchMode):
             made = guarded(tensor.shape, tensor.stride(), tensor.dtype, tensor.device)
         self.made.append(made)
         return made
+
+
+def _drops_nothing(name: str, args: Any, kwargs: Any) -> bool:
+    """Whether it is a dropout in evaluation mode, which inference mode does not take apart before it is seen."""
+    return name in DROPOUTS and (args[2] if len(args) > 2 else kwargs.get("train")) is False
 
 
 def _on_host(name: str, args: Any, kwargs: Any, result: torch.Tensor) -> bool:

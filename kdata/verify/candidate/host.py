@@ -36,7 +36,7 @@ from kdata.verify.candidate.setting import (
 from kdata.verify.candidate.state import fingerprint
 from kdata.verify.candidate.unfilled import Blank, Unfilled
 from kdata.verify.guards import intact, start_bools_as
-from kdata.verify.interpreter import interpreter, pretence, races, sampling
+from kdata.verify.interpreter import interpreter, pretence, races, sampling, unloaded
 from kdata.verify.loading import ImportingError, line, load
 from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
 from kdata.verify.values import CALLING
@@ -62,11 +62,14 @@ class Engine:
     measure: Callable[[bool], None] = lambda _: None  # let autotuners run a kernel before they choose
     enclosed: bool = False  # whether the enclosure holds while the candidate runs: not where kernels are compiled
     left: Callable[[], list[Any]] = list  # what a candidate keeps where no object of Python's shows it
+    leave_zeros: Callable[[bool], None] = lambda _: None  # what masked loads leave out is zeros
+    unloaded: Callable[[], bool] = lambda: False  # whether it was anything else since this was last asked
 
 
 _engine = Engine(
     "cpu", Ledger(), interpreter.take_turn, lambda: bool(interpreter.violations()), races.found,
     lambda: None, interpreter.turn_round, interpreter.choices, interpreter.measure, True,
+    leave_zeros=unloaded.leave_zeros, unloaded=unloaded.met,
 )  # fmt: skip
 _watches: list[Watch] = []
 _snapshot: enclosure.Snapshot | None = None
@@ -146,6 +149,7 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
         sampling.sample(payload.get("programs", 0), payload.get("named", ()))
         _engine.take_turn(number)
         _engine.turn_round(given.get("backwards", False))
+        _engine.leave_zeros(given.get("zeros", False))
         looked_at = {"made": True} if number == payload["ablate"] else {}
         reports.append(calls.trial(given | looked_at))
         if number == payload["ablate"]:
@@ -199,7 +203,7 @@ class Calls:
         """
         ledger = _engine.ledger
         ledger.launches = []
-        _engine.racing()  # what a call that failed left
+        _engine.racing(), _engine.unloaded()  # what a call that failed left
         watch = Unfilled(ledger) if "outline" in given else Watch(ledger)
         report: dict[str, Any] = {"outcome": "ok", "detail": ""}
         last = self._last if given.get("again") else None
@@ -362,7 +366,7 @@ class Calls:
             held |= {"made": write(_engine.ledger.made.found)} if _engine.ledger.made else {}
             held |= self._sampled(outputs) if sampling.active() else {}
             held |= {"inputs": write(inputs), "state": write(dict(model.state_dict())), "out_of_bounds": broken}
-            held |= {"racing": _engine.racing()}
+            held |= {"racing": _engine.racing(), "unloaded": _engine.unloaded()}
         self._last = Last(model, inputs, outputs)
         return held
 

@@ -1,7 +1,8 @@
 """Whether a reference chooses among what is equal, so that other indices would do. In the reference's child only.
 
 Of equal elements ``torch.topk`` names any; a probability that has run out to zero is equal to all others that have, and
-of logits in the thousands another order of summing changes the fourth digit of what comes of them.
+of logits in the thousands another order of summing changes the fourth digit of what comes of them.  Of two distances
+that differ by some ulps ``torch.argmin`` names the smaller one, and a kernel that sums in another order the other one.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 CLOSE = 1e-3  # of two numbers: what is closer may be in either order in an honest kernel
+ROUNDED = 4e-6  # of the two largest: what rounding may put in either order; inputs as they are seldom come so close
+LARGEST = {torch.ops.aten.argmax.default: True, torch.ops.aten.argmin.default: False,
+           torch.ops.aten.max.dim: True, torch.ops.aten.min.dim: False}  # fmt: skip
 
 
 class Ties(TorchDispatchMode):
@@ -30,6 +34,8 @@ class Ties(TorchDispatchMode):
             dim = args[2] if len(args) > 2 else -1
             self.seen = self.seen or undecided(args[0], out[0], dim)
             self.close = self.seen and undecided(args[0], out[0], dim, but_equal=True)
+        if function in LARGEST and not self.close:
+            self.close = _nearly_equal(args[0], args[1] if len(args) > 1 else None, LARGEST[function])
         return out
 
 
@@ -58,6 +64,15 @@ def undecided(given: Tensor, chosen: Tensor, dim: int, but_equal: bool = False) 
     ends = (ordered.narrow(dim, at, 1) for at in (0, ordered.shape[dim] - 1))
     most = 0 if but_equal else 1  # itself
     return any(bool((_close(given, end, but_equal).sum(dim) > most).any()) for end in ends)
+
+
+def _nearly_equal(given: Tensor, along: int | None, largest: bool) -> bool:
+    """Whether the two largest, or least, are so close without being equal that rounding decides which comes first."""
+    line, dim = (given.reshape(-1), 0) if along is None else (given, along)
+    if not given.is_floating_point() or not line.ndim or not line.numel() or line.shape[dim] < 2:
+        return False
+    one, other = line.topk(2, dim, largest).values.unbind(dim)
+    return bool((torch.isclose(one, other, rtol=ROUNDED, atol=0.0) & (one != other)).any())
 
 
 def _close(one: Tensor, other: Tensor, but_equal: bool) -> Tensor:

@@ -116,7 +116,7 @@ class Wider(Reference):
         """Whether the reference chooses among what is close there."""
         with Ties() as ties:
             self._answer(program, state, inputs)
-        return bool(ties.seen)
+        return bool(ties.seen or ties.close)
 
     def _measures(
         self, program: Program, state: dict[str, Any], generator: torch.Generator
