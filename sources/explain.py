@@ -15,7 +15,7 @@ from sources.cut import cutpoints
 from sources.fetch import foreign
 from sources.lessons import WANTING
 
-MAX_BESIDE = 24  # definitions that are made of one, mined beside it
+MAX_BESIDE, MAX_ALIKE = 24, 4  # definitions that are made of one, and that take the same, mined beside it
 
 
 def explain_source(source: str, symbol: str, inline: bool = False) -> Iterator[str]:
@@ -65,17 +65,18 @@ def explain(files: Sequence[SourceFile], symbol: str, inline: bool = False) -> I
                 for i in outcome["inputs"]:
                     yield f"    {i.get('name', 'x')}: {i['dtype']}{i['shape']} in [{i['low']}, {i['high']}]"
                 if teacher := outcome.get("taught"):
-                    yield f"  arguments and inputs: as {teacher}, a task too, gives them to it"
+                    yield f"  arguments and inputs: learnt from {teacher}, a task too"
 
 
 def _beside(
     worker: Worker, files: Sequence[SourceFile], cut: dict[str, Any], every: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """What becomes of a cut that is mined beside the shortest of those that are made of it, which may teach it."""
+    """What becomes of a cut that is mined beside some of those that it may learn from."""
     origins = {f.origin.path: f.origin for f in files}
     key = f"{cut['path']}:{cut['symbol']}"
     users = sorted((c for c in every if key in c["told"]["holds"]), key=lambda c: len(c["source"]))
-    cuts = [cut, *users[:MAX_BESIDE]]
+    alike = [c for c in every if c["told"]["takes"] == cut["told"]["takes"] != "" and c["symbol"] != cut["symbol"]]
+    cuts = [cut, *users[:MAX_BESIDE], *alike[:MAX_ALIKE]]
     found = [Definition(origins[c["path"]], c["symbol"], c["name"], c["source"], json.dumps(c["told"]),
                         tuple(c["lacks"])) for c in cuts]  # fmt: skip
     return dict(mine.tried(worker, found, None, mine.LARGE, mine.Meter()))[0]

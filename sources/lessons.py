@@ -1,6 +1,7 @@
 """Who of the solved definitions of a part may teach which of those that failed for want of arguments or inputs.
 
 A network that became a task constructs and calls its blocks: watching it shows true arguments and inputs of them.
+And what does for a class may do for another whose constructor and forward take the same, by name.
 Nothing runs here, see ``sources.taught``.
 """
 
@@ -11,7 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from kdata.record import Definition
+from kdata.record import Definition, Task
 
 # What other arguments and inputs may mend.
 WANTING = (
@@ -31,15 +32,17 @@ class Pupil:
     definition: Definition
     outcome: dict[str, Any]
     asked: int = 0
+    compared: bool = False  # with one that takes the same
 
 
 @dataclass(slots=True)
 class Lessons:
     """What became of the definitions of a part so far: who may teach, and who waits for a teacher."""
 
-    tasks: set[str] = field(default_factory=set)  # texts of those that became one
+    tasks: set[str] = field(default_factory=set)  # ids of those that there are
     pupils: list[Pupil] = field(default_factory=list)
     _teachers: dict[Key, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
+    _alike: dict[Key, dict[str, Any]] = field(default_factory=dict)  # the first of those that take the same
 
     def settled(self, number: int, definition: Definition, outcome: dict[str, Any]) -> dict[str, Any] | None:
         """A first outcome as it stands; None for a failure that others may mend: that is kept back."""
@@ -54,8 +57,13 @@ class Lessons:
         for pupil in self.pupils:
             own = _key(pupil.definition, f"{pupil.definition.origin.path}:{pupil.definition.symbol}")
             teachers = self._teachers.get(own, [])[pupil.asked :][:MAX_TEACHERS]
+            pupil.asked += len(teachers)
+            takes = json.loads(pupil.definition.told or "{}").get("takes", "")
+            alike = self._alike.get(_key(pupil.definition, takes))
+            if takes and alike and not pupil.compared:
+                pupil.compared = True
+                teachers.append(alike)
             if teachers and pupil.outcome["reason"] in WANTING:
-                pupil.asked += len(teachers)
                 found.append((pupil, teachers))
         return found
 
@@ -68,11 +76,14 @@ class Lessons:
         if outcome["reason"]:
             return outcome
         if isinstance(solved := outcome.get("solved"), dict):  # what ran was hostile, perhaps
-            for held, name in json.loads(definition.told).get("holds", {}).items():
-                self._teachers[_key(definition, held)].append(solved | {"wanted": name, "symbol": definition.symbol})
-        if outcome["source"] in self.tasks:
+            told, solved = json.loads(definition.told or "{}"), solved | {"symbol": definition.symbol}
+            for held, name in told.get("holds", {}).items():
+                self._teachers[_key(definition, held)].append(solved | {"wanted": name})
+            self._alike.setdefault(_key(definition, told.get("takes", "")), solved | {"wanted": ""})
+        task = Task.make(outcome["source"], outcome["name"], definition.origin).id
+        if task in self.tasks:
             return {"reason": DUPLICATE, "detail": "equal to another task of its package"}
-        self.tasks.add(outcome["source"])
+        self.tasks.add(task)
         return outcome
 
 

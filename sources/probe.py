@@ -229,7 +229,8 @@ def infer(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
     told = Told(tuple(sites), cut["told"]["defaults"])
     budget = SEEN_BUDGET if seen and seen["specs"] is not None else BUDGET
     try:
-        outcome = solve(kind, namespace, cut["source"], told, operators, budget)
+        start = decoded([{}, seen["specs"]]).specs if seen and seen["specs"] is not None else None
+        outcome = solve(kind, namespace, cut["source"], told, operators, budget, seen=start)
         if isinstance(outcome, Solution):
             return _written(cut, namespace, outcome, operators)
         failed = {"reason": outcome.reason, "detail": outcome.detail[:500], "failures": [*map(_told, outcome.failures)]}

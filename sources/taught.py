@@ -28,9 +28,10 @@ UNTAUGHT = "not taught"  # no task that holds the class showed anything of it
 
 
 def attempt(payload: dict[str, Any], scratch: Path) -> list[dict[str, Any]]:
-    """As ``sources.probe:attempt``, for cuts that have ``teachers``: solved texts, each with its class of this cut.
+    """As ``sources.probe:attempt``, for cuts that have ``teachers``: solved texts, each with what it calls their class.
 
-    An outcome that is a task tells its teacher as ``taught``.
+    Where that is "", the text is of a class that takes the same: its own arguments and inputs are tried.  An outcome
+    that is a task tells its teacher as ``taught``.
     """
     outcomes: list[dict[str, Any]] = []
     shown: dict[str, dict[str, Any]] = {}
@@ -45,17 +46,17 @@ def _attempt(cut: dict[str, Any], operators: int, scratch: Path, shown: dict[str
     outcome = {"reason": UNTAUGHT, "detail": ""}
     for teacher in cut["teachers"]:
         key = digest(teacher["name"], teacher["source"])
-        if key not in shown:
+        if teacher["wanted"] and key not in shown:
             job = functools.partial(watch, teacher, scratch)
             shown[key] = isolated(job, INFER_SECONDS, MEMORY).get("seen", {})
-        if (lesson := shown[key].get(teacher["wanted"])) is None:
+        lesson = shown[key].get(teacher["wanted"]) if teacher["wanted"] else teacher["answer"]
+        if lesson is None:
             continue
         arguments, specs = lesson
-        user = {k: teacher[k] for k in ("name", "source", "wanted")}
         told = cut["told"] | {"seen": {"arguments": arguments, "specs": specs}, "users": []}
         known = {}
-        if specs is not None:  # where the arguments name what the cut has not, the teacher's text has it
-            told["users"], known = [user], {key: shown[key]}
+        if teacher["wanted"] and specs is not None:  # what the arguments name is in the teacher's text at least
+            told["users"], known = [{k: teacher[k] for k in ("name", "source", "wanted")}], {key: shown[key]}
         work = {"cuts": [cut | {"told": told}], "operators": operators, "enough": 1}
         outcome = probe.attempt(work, scratch, known)[0]
         if not outcome["reason"]:

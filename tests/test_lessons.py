@@ -72,9 +72,47 @@ def test_a_block_learns_its_arguments_and_inputs_from_the_task_that_is_made_of_i
     assert dropped["Picky"] in WANTING
 
 
+ALIKE = """
+
+class Plain(nn.Module):
+    def __init__(self, key, width=51):
+        super().__init__()
+        self.out = nn.Linear(width, 4)
+
+    def forward(self, x, marks):
+        return self.out(x) + self.out(marks)
+
+
+class Alike(nn.Module):
+    def __init__(self, key, width=51):
+        super().__init__()
+        self.scale = nn.Parameter(torch.full((1,), 0.5))
+
+    def forward(self, x, marks):
+        if x.shape[-1] * 7919 % 1009 != 269:
+            raise ValueError("no")
+        return x.cumsum(-1) * self.scale - marks
+"""
+
+
+def test_a_class_learns_from_one_that_takes_the_same() -> None:
+    tasks, _ = mined({"net.py": HEAD + ALIKE})
+    assert set(tasks) == {"Plain", "Alike"}
+    other, dropped = mined({"net.py": HEAD + ALIKE.replace("x, marks", "x, y", 1).replace("out(marks", "out(y")})
+    assert set(other) == {"Plain"}
+    assert dropped["Alike"] in WANTING
+
+
+def test_what_turns_out_equal_counts_once() -> None:
+    twin = {"reason": "", "source": "x = 1\n", "name": "Net", "inputs": []}
+    worker = Scripted(lambda cut: twin | {"source": f"# {cut['name']}\nx = 1\n"})
+    outcomes = list(mine.tried(cast("Worker", worker), definitions(["A", "B", "C"]), 2, 60, mine.Meter()))
+    assert [o["reason"] for _, o in outcomes] == ["", "duplicate", "duplicate"]
+
+
 def test_it_is_explained_as_it_is_mined() -> None:
     told = list(explain(files({"net.py": HEAD + BLOCK + NET}), "Picky"))
-    assert "  arguments and inputs: as Net, a task too, gives them to it" in told
+    assert "  arguments and inputs: learnt from Net, a task too" in told
 
 
 def test_a_limit_that_is_reached_ends_the_work() -> None:

@@ -85,7 +85,7 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
                     watched = watch and not (told and told["specs"])
                     made = (_cut(slicer, hints, candidate, watched, told) if not candidate.methods else
                             _called_by(slicer, hints, candidate))  # fmt: skip
-                    cuts.append(_holding(made, kinds))
+                    cuts.append(_holding(made, kinds, candidate.takes))
                 except SliceError as error:
                     refused.append(_refused(candidate, error.reason, str(error)))
                 except Exception as error:  # noqa: BLE001 - one cut gone wrong is not the package's end
@@ -137,15 +137,16 @@ def _kinds(every: list[Candidate]) -> dict[str, str]:
     return {key: first.setdefault(c.shape, key) for c, key in modules}
 
 
-def _holding(cut: dict[str, Any], kinds: dict[str, str]) -> dict[str, Any]:
+def _holding(cut: dict[str, Any], kinds: dict[str, str], takes: str) -> dict[str, Any]:
     """The cut, told which other classes of the package that may become tasks are in its text, and how they are called.
 
+    And what it ``takes``: of classes that take the same, one's arguments and inputs may do for the other.
     A copy stands for the class that it is a copy of.
     """
     own = f"{cut['path']}:{cut['symbol']}"
     held = {kinds[key]: name for key, name in cut["names"].items() if key in kinds and key != own}
     plain = {k: v for k, v in cut.items() if k != "names"}
-    return plain | {"told": cut["told"] | {"holds": held}}
+    return plain | {"told": cut["told"] | {"holds": held, "takes": takes}}
 
 
 def _called_by(slicer: Slicer, hints: Hints, candidate: Candidate) -> dict[str, Any]:

@@ -31,6 +31,7 @@ class Candidate:
     lines: int = 0  # of its own text
     refused: str = ""  # why it cannot be one, where that shows without running it
     methods: Sequence[str] = ()  # of a class without a forward: what may be called in its place, best first
+    takes: str = ""  # what a class's constructor and forward call their parameters; "" for one or none of each
 
 
 def candidates(package: Package) -> list[Candidate]:
@@ -69,7 +70,7 @@ class _Finder:
             if isinstance(node, ast.ClassDef):
                 found = self._class(Here(path, name))
                 if found.module:
-                    yield Candidate(path, name, "module", shape(node), _lines(node), *self._way(found))
+                    yield Candidate(path, name, "module", shape(node), _lines(node), *self._way(found), _takes(found))
             elif isinstance(node, ast.FunctionDef) and self._function(path, node):
                 yield Candidate(path, name, "function", shape(node), _lines(node))
 
@@ -141,6 +142,12 @@ class _Finder:
                 if used & arguments:
                     return True
         return False
+
+
+def _takes(found: _Class) -> str:
+    known = methods(found.lineage)
+    every = [[a.arg for a in known[n].args.args[1:]] if n in known else [] for n in ("__init__", "forward")]
+    return " | ".join(map(" ".join, every)) if all(every) and sum(map(len, every)) > 2 else ""
 
 
 def shape(node: ast.ClassDef | ast.FunctionDef) -> str:

@@ -153,17 +153,18 @@ def solve(
     operators: int | None = None,
     work: float = BUDGET,
     constructed: int = MAX_CONSTRUCTIONS,
+    seen: Specs | None = None,
 ) -> Solution | Unsolved:
     """Search arguments and inputs for a module class of a task's namespace; ``text`` is the task's source.
 
     A task may have so many ``operators`` that compute; None: any number.  ``work`` is what the search may take, and
-    ``constructed`` how often constructing is tried.
+    ``constructed`` how often constructing is tried.  ``seen`` are inputs to begin with.
     """
     budget, defaults = Budget(work), defaults_of(kind)
     constructions = Constructions(kind, namespace, text, budget, told, constructed)
     first: Unsolved | None = None
     flawed: list[Solution] = []
-    reached, carried = -1, None
+    reached, carried = -1, seen
     failures = Failures()
     states: Counter[State] = Counter()
     left = budget.left
