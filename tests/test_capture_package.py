@@ -280,6 +280,15 @@ def test_every_cut_point_is_a_program_with_what_it_adds_to(name: str) -> None:
     exec(replacements().get(name, "") + "\n" + cutpoints.texts()[name], {"__name__": "cut_point"})
 
 
+def test_sizes_of_constructors_are_halved_so_that_they_still_divide_each_other() -> None:
+    swin = {"img_size": 224, "patch_size": 4, "embed_dim": 96, "window_size": 7, "num_classes": 1000, "depths": [2, 6]}
+    small = {n: configs_tiny.halved(n, v) for n, v in swin.items()}
+    assert small == {"img_size": 56, "patch_size": 4, "embed_dim": 48, "window_size": 7, "num_classes": 250,
+                     "depths": [1, 1]}  # fmt: skip
+    assert configs_tiny.halved("img_size", 299) == configs_tiny.sized("img_size", 299)  # there are no halves
+    assert configs_tiny.halved("norm", "layer") == "layer"
+
+
 def test_sizes_are_made_small_by_what_they_are_called() -> None:
     small = {n: configs_tiny.sized(n, v) for n, v in {
         "hidden_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 40, "vocab_size": 151936, "head_dim": 128,
