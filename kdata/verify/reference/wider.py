@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.task import INIT_INPUTS, Program
 from kdata.verify.gradients import gradients, names
-from kdata.verify.reference import asked, magnitudes
+from kdata.verify.reference import asked, magnitudes, unread
 from kdata.verify.reference.arguments import KINDS, Arguments, changed
 from kdata.verify.reference.draws import DTYPES, draw, holding, jogged
 from kdata.verify.reference.faults import answered
@@ -33,7 +33,7 @@ FINITE = 0.5  # share of an answer that must stay finite when three elements of 
 GRADIENT, ARGUMENT = "gradient", "argument"
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
-BEYOND = (*REACHING, "asked", "integers")
+BEYOND = (*REACHING, "asked", "integers", "unread")
 IGNORED = "ignored"
 # Operators that promise the first of equal ones, and such as promise none of them.
 FIRST = frozenset("argmax argmin max min".split())
@@ -102,6 +102,8 @@ class Wider(Reference):
             return self._asked(style, measures, natural, generator)
         if style == "integers":
             return _enlarged(measures, natural)
+        if style == "unread":
+            return self._unread(program, state, natural, generator)
         if style == "weights":
             return natural
         centred = draw("centred", natural, generator)
@@ -126,6 +128,24 @@ class Wider(Reference):
             lambda inputs: self._golden(program, state, inputs)[0],
             lambda inputs: self._answer(program, state, tree_map(lambda t: by_an_ulp(t, generator), inputs))[0],
         )
+
+    def _unread(
+        self, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+    ) -> list[Any] | None:  # fmt: skip
+        """The inputs with infinities where the reference's masks leave them out; None where there are none."""
+        if not self._names & unread.SELECTS:
+            return None
+
+        def forward(inputs: list[Any]) -> Any:
+            seed_torch(0)
+            module = self._build(program, program.arguments(), None)
+            module.load_state_dict(state)
+            return module(*tree_map(lambda t: t.clone() if isinstance(t, Tensor) else t, inputs))  # its to change
+
+        try:
+            return unread.infinite(natural, forward, generator)
+        except Exception:  # noqa: BLE001 - it cannot be derived, or the task does not allow it
+            return None
 
     def _asked(
         self, style: str, measures: magnitudes.Measures, natural: list[Any], generator: torch.Generator
