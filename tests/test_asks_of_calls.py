@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import types
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from torch import nn
 from sources.cut.modules import candidates
 from sources.cut.slicer import Slicer
 from sources.cut.writer import cut
-from sources.infer.inputs import all_tensors
+from sources.infer.constructions import Constructions, Told
+from sources.infer.inputs import all_tensors, draw
+from sources.infer.progress import Budget
 from sources.infer.search import Solution, solve
 from sources.infer.starts import starts
 from sources.mine import replacements
@@ -80,6 +83,46 @@ class Net(nn.Module):
         return self.features(x).flatten(1)
 """
 
+PYRAMID = """class Net(nn.Module):
+    def __init__(self, widths=(8, 16, 24)):
+        super().__init__()
+        self.convs = nn.ModuleList(nn.Conv2d(width, 4, 3, padding=1) for width in widths)
+
+    def forward(self, xs, shape):
+        total = torch.zeros(xs[0].shape[0], 4, *shape)
+        for i in range(len(self.convs)):
+            total += nn.functional.interpolate(self.convs[i](xs[i]), size=shape)
+        return total
+"""
+FLOW = """class Flow(nn.Module):
+    def __init__(self, width, mels, n_layers, groups=1):
+        super().__init__()
+        self.lines = nn.ModuleList(nn.Linear(width + mels, width + mels) for _ in range(n_layers))
+
+    def forward(self, x):
+        for line in self.lines:
+            x = line(x)
+        return x
+
+
+class Net(nn.Module):
+    def __init__(self, n_turns, flow_config):
+        super().__init__()
+        self.flows = nn.Sequential(*(Flow(8, mels=8, **flow_config) for _ in range(n_turns)))
+
+    def forward(self, x):
+        return self.flows(x)
+"""
+SEEN = """class Net(nn.Module):
+    def __init__(self, side=12, heads=(2, 2)):
+        super().__init__()
+        self.line = nn.Linear(side, side)
+        self.table = nn.Parameter(torch.randn(12, 12))
+
+    def forward(self, x):
+        return self.line(x) @ self.table
+"""
+
 
 def _made(text: str, folder: Path) -> dict[str, Any]:
     file = folder / "task.py"
@@ -111,6 +154,29 @@ def test_a_setting_that_is_compared_with_a_word_is_that_word(tmp_path: Path) -> 
 def test_an_input_is_what_a_method_hands_to_a_part_and_not_what_the_network_gives(tmp_path: Path) -> None:
     first = starts(_made(WHOLE, tmp_path)["Net"]())[0]
     assert [t.shape[1] for _, t in all_tensors(first)] == [3]
+
+
+def test_each_item_goes_to_a_layer_and_sizes_are_those_of_images(tmp_path: Path) -> None:
+    module = _made(PYRAMID, tmp_path)["Net"]()
+    first = starts(module)[0]
+    assert [t.shape[1] for _, t in all_tensors(first)] == [8, 16, 24]
+    assert module(*map(draw, first)).shape == (4, 4, 32, 32)
+
+
+def test_settings_are_unpacked_for_what_a_call_does_not_give_itself(tmp_path: Path) -> None:
+    found = _solved(FLOW, tmp_path)
+    assert set(found) == {"n_turns", "flow_config", "flow_config.n_layers"}
+    assert int(found["n_turns"]) <= 4
+
+
+def test_the_defaults_have_their_turn_after_some_of_the_packages_own_arguments(tmp_path: Path) -> None:
+    namespace, told = _made(SEEN, tmp_path), Told(({"positional": [], "named": {"side": "50"}},))
+    constructions = Constructions(namespace["Net"], namespace, HEAD + SEEN, Budget(), told)
+    tried: list[str | None] = []
+    for arguments, _ in itertools.islice(constructions, 8):
+        tried.append(arguments.get("side"))
+        constructions.again({"side": str(100 + len(tried))})  # what mends them comes before all others
+    assert tried == ["50", "101", "102", "103", None, "104", "105", "106"]
 
 
 def test_a_module_that_defines_how_it_is_called_has_that_for_its_forward() -> None:

@@ -105,6 +105,7 @@ CONFIG = re.compile(
     r"^(config|cfg|conf|configs|args|arg|opts?|options|hparams?|hps|hp|h|(.*_)?params|"
     r".*_?config|.*_cfg|.*_conf|.*_args|.*_opts?)$"
 )
+_WIDTHS = re.compile(r"chan|feat|filter|unit|dim|size|hidden|width|token|node|mels|bins|class|len|seq|vert|joint|point")
 _SCALAR = re.compile(r"\bUnion\[int,|(?:^|\| ?)int(?= ?\||$)")  # a number, or several
 _STRING = re.compile(r"str|Optional\[str\]|str \| None|None \| str")
 LISTS = ["[32, 64]", "(2, 2)", "[2, 2, 2, 2]", "[16, 32, 64, 128]", "(8, 8)", "[3, 5, 7]"]
@@ -223,6 +224,8 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
         found.append("<config>")
     small = next((v for pattern, v in SMALL_TUPLES if pattern.search(low)), None)
     by_name = next((v for pattern, v in BY_NAME if pattern.search(low)), COUNTS if use.counted else [])
+    if use.counted and by_name[:1] == [DIMENSION] and not _WIDTHS.search(low):
+        by_name = COUNTS
     scalar = bool(_SCALAR.search(annotation))
     if not scalar and (counted := re.search(r"[Tt]uple\[(int(?:, ?int)+)\]", annotation)):
         number = next((v for v in by_name if v.isdecimal()), "2")

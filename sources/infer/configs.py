@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -40,12 +40,21 @@ _NO_WORDS = ("", "none", "no", "cuda", "cpu", "__main__")  # by which nothing is
 MAX_ALIAS = 2  # dots in what a part of a configuration is called
 
 
+class Unpacking(NamedTuple):
+    """``callee(x, y=z, **name)``."""
+
+    name: str
+    callee: str
+    positional: int  # arguments beside it
+    named: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How a program reads its configurations."""
 
     parts: frozenset[str] = frozenset()  # names that are configurations themselves
-    unpacked: tuple[tuple[str, str], ...] = ()  # (name, callee) of ``callee(**name)``
+    unpacked: tuple[Unpacking, ...] = ()
     called: frozenset[str] = frozenset()  # names of methods
     optional: frozenset[str] = frozenset()  # names of what may be None
     words: Mapping[str, list[str]] = field(default_factory=dict)  # expressions of what is compared with a word, by name
@@ -56,7 +65,7 @@ def reading(file: str) -> Reading:
     """How the program in a file reads its configurations."""
     if not file or not Path(file).is_file():
         return Reading()
-    parts, unpacked, called = set[str](), list[tuple[str, str]](), set[str]()
+    parts, unpacked, called = set[str](), list[Unpacking](), set[str]()
     optional, words = set[str](), dict[str, list[str]]()
     tree = ast.parse(Path(file).read_text())
     aliases, imported = _aliases(tree), _imported(tree)
@@ -77,7 +86,8 @@ def reading(file: str) -> Reading:
                 called.add(node.func.attr)
             for keyword in node.keywords:
                 if keyword.arg is None and (name := _read(keyword.value) or getattr(keyword.value, "id", "")):
-                    unpacked.append((name, ast.unparse(node.func)))
+                    named = tuple(k.arg for k in node.keywords if k.arg)
+                    unpacked.append(Unpacking(name, ast.unparse(node.func), len(node.args), named))
     return Reading(frozenset(parts), tuple(unpacked), frozenset(called), frozenset(optional), words)
 
 
@@ -149,7 +159,7 @@ class Config:
         if name in self._given:
             return self._given[name]
         key, how = f"{self._name}.{name}", reading(self._namespace.get("__file__", ""))
-        if key not in self._arguments and (name in how.parts or any(name == n for n, _ in how.unpacked)):
+        if key not in self._arguments and (name in how.parts or any(name == u.name for u in how.unpacked)):
             self._arguments[key] = CONFIG
         if key not in self._arguments:
             guess = next(v for v in values(name, "", Uses()) if v != CONFIG)
@@ -188,19 +198,12 @@ class Config:
 
     def _needed(self) -> Iterator[str]:
         last = self._name.split(".")[-1]
-        for name, callee in reading(self._namespace.get("__file__", "")).unpacked:
+        for name, callee, positional, named in reading(self._namespace.get("__file__", "")).unpacked:
             function = self._namespace.get(callee)
             if name == last and callable(function):
                 kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-                required = inspect.signature(function).parameters.values()
-                yield from (p.name for p in required if p.default is p.empty and p.kind in kinds)
-
-    def told(self, name: str) -> Arguments:
-        """What is known of it, as arguments of a constructor whose parameter of this name it is."""
-        own = {f"{name}{k.removeprefix(self._name)}": v for k, v in self._arguments.items()
-               if k.startswith(f"{self._name}.")}  # fmt: skip
-        set_since = {f"{name}.{k}": repr(v) for k, v in self._given.items() if isinstance(v, bool | int | float | str)}
-        return {name: CONFIG} | own | set_since
+                every = list(inspect.signature(function).parameters.values())[positional:]
+                yield from (p.name for p in every if p.default is p.empty and p.kind in kinds and p.name not in named)
 
     def copy(self) -> Config:
         return self

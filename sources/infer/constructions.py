@@ -34,6 +34,7 @@ from sources.infer.variants import Arguments, defaults_of, narrower, shallower
 MAX_CONSTRUCTIONS = 80
 CONSTRUCTION = 5  # what constructing a module costs besides
 FIRST = -12.0  # cost of arguments that the package's own calls give, and of those that made a module
+OTHERS_FIRST = 4  # arguments that are tried before the defaults
 REFUND = 0.8  # of what constructing a module took that is too large
 FURTHEST = 1000  # how far a constructor is followed
 LINE = 3  # as much as so many torch functions counts a line of the constructor that was reached
@@ -108,11 +109,15 @@ class Constructions:
         empty = [p.name for p in parameters if type(p.default) in (list, tuple, dict) and not p.default]
         if empty:  # what may be left empty is seldom left so
             self._push(FIRST + 0.2, {name: self._options(name)[0] for name in [*required, *empty]})
-        self._push(FIRST + 0.25, {name: self._options(name)[0] for name in required})
-        for _ in range(self.tries):
+        plain: Arguments | None = {name: self._options(name)[0] for name in required}
+        self._push(FIRST + 0.25, dict(plain or {}))
+        for tried in range(self.tries):
             if not self._heap or self.budget.left < 0:
                 return
+            if tried == OTHERS_FIRST and plain is not None:  # what mends the package's own arguments is not to be all
+                heapq.heappush(self._heap, (2 * FIRST, next(self._order), plain))
             cost, _, arguments = heapq.heappop(self._heap)
+            plain = None if arguments == plain else plain
             progress = Progress(self.budget)
             try:
                 module = build(self.kind, arguments, self.namespace, self.budget, self.told.defaults, progress)

@@ -9,9 +9,10 @@ import re
 from torch import nn
 from torch.nn.modules.conv import _ConvNd
 
-from sources.infer.inputs import BATCH, SPATIAL, TOKENS, Spec, Tensor
+from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Many, Plain, Spec, Tensor
 
 MAX_METHODS = 3  # that an input is followed through
+MAX_ITEMS = 8  # of a list of inputs
 MAX_LAYERS = 400  # of a module that are looked at
 
 
@@ -55,9 +56,35 @@ def consumed(module: nn.Module, name: str, text: str) -> list[Spec]:
     layers = first_layers(module)
     if layer is None or layer is next((m for m in layers if m._parameters), None):
         return []
-    spatial = any(isinstance(m, _ConvNd) for m in layers)
+    return _taken(layer, any(isinstance(m, _ConvNd) for m in layers))
+
+
+def each(module: nn.Module, name: str, text: str) -> list[Spec]:
+    """A list with what each of some layers takes, where the text gives one item of the input to each."""
+    item = rf"\b{re.escape(name)}\[(\w+)\]"
+    body = text.partition(":\n")[2]
+    found = re.search(rf"\bself\.(\w+)\[(\w+)\](?:\[0\])?\(\s*{item}", body)
+    holder = found[1] if found and found[2] == found[3] else ""
+    if loop := re.search(rf"\bfor (\w+), ?(\w+) in enumerate\(self\.(\w+)\):[^\0]*?\b\2\(\s*{item}", body):
+        holder = loop[3] if loop[1] == loop[4] else holder
+    if paired := re.search(rf"\bzip\((?:self\.(\w+), ?{re.escape(name)}|{re.escape(name)}, ?self\.(\w+))\)", body):
+        holder = paired[1] or paired[2]
+    layers = module._modules.get(holder)
+    if not isinstance(layers, nn.ModuleList | nn.Sequential) or not 0 < len(layers) <= MAX_ITEMS:
+        return []
+    firsts = [next((m for m in part.modules() if not m._modules and m._parameters), part) for part in layers]
+    spatial = any(isinstance(m, _ConvNd) for m in firsts)
+    items = [next(iter(_taken(layer, spatial)), None) for layer in firsts]
+    known = [i for i in items if i is not None]
+    return [Many(tuple(known))] if len(known) == len(items) else []
+
+
+def _taken(layer: nn.Module, spatial: bool) -> list[Spec]:
+    """What a layer takes, in a module of images if ``spatial``."""
     if isinstance(layer, _ConvNd):
         return [Tensor((BATCH, layer.in_channels, *SPATIAL[len(layer.kernel_size)]))]
+    if isinstance(layer, nn.BatchNorm2d | nn.InstanceNorm2d):
+        return [Tensor((BATCH, layer.num_features, *SPATIAL[2]))]
     if isinstance(layer, nn.Linear):
         shapes = [(BATCH, layer.in_features), (BATCH, TOKENS, layer.in_features)]
         return [Tensor(shape) for shape in (shapes if spatial else shapes[::-1])]
@@ -65,3 +92,11 @@ def consumed(module: nn.Module, name: str, text: str) -> list[Spec]:
         shapes = [(BATCH,), (BATCH, TOKENS)]
         return [Tensor(shape, "int", layer.num_embeddings) for shape in (shapes if spatial else shapes[::-1])]
     return []
+
+
+def extents(name: str, text: str, rank: int) -> list[Spec]:
+    """Sizes as an image has, where the text makes a tensor of them, or resizes to them; ``rank`` is the image's."""
+    body, name = text.partition(":\n")[2], re.escape(name)
+    made = rf"\b(?:zeros|ones|empty|full|randn?|view|reshape|expand)\([^\n]*\*{name}\b"
+    resized = rf"\b(?:interpolate|upsample)\([^\n]*?(?:size ?= ?|, ?){name}\s*[,)]|\boutput_size ?= ?{name}\s*[,)]"
+    return [Plain((SIDE,) * max(1, rank - 2))] if re.search(f"{made}|{resized}", body) else []

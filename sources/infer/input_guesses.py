@@ -17,7 +17,7 @@ from torch import nn
 
 from sources.hints.guesses import Uses, values
 from sources.hints.layouts import Sizes, told
-from sources.infer.consumers import consumed, first_layers, handed_on
+from sources.infer.consumers import consumed, each, extents, first_layers, handed_on
 from sources.infer.inputs import BATCH, CHANNELS, FEATURES, SIDE, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
 
 
@@ -180,6 +180,8 @@ def _of_parameter(
         *_plain(name, hint, text),
         *_chosen(name, text),
     ]
+    found += each(module, name, text)
+    found += extents(name, text, _usual_ranks(module, text)[0])
     found += _indexed(module, name, text)
     found += consumed(module, name, text)
     if re.search(rf"\w\[(?:[^\[\]]*, ?)?{re.escape(name)}(?:, ?[^\[\]]*)?\]", text.partition(":\n")[2]):
