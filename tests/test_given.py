@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from sources.infer.given import NOTE, given
-from sources.infer.inputs import Tensor
+from sources.infer.inputs import Tensor, draw
 from sources.infer.search import Solution
 from sources.probe import load
 
@@ -114,7 +114,7 @@ def test_gumbels_are_made_of_what_is_given(tmp_path: Path) -> None:
 @pytest.mark.parametrize("forward", [
     "return sum(x + torch.randn_like(x) for _ in range(2))",  # in a comprehension
     "for _ in range(2):\n            x = x + torch.randn_like(x)\n        return x",  # again and again
-    "return x[:, torch.randperm(6)]",  # no floats
+    "return x[:, torch.randint(6, (1,))]",  # a single number
     "return x + torch.poisson(x.abs())",
     "return x if torch.rand(1) < 0.5 else 2 * x",  # a single number decides
     "return x * 2",
@@ -149,3 +149,39 @@ def test_other_distributions_with_a_loc_and_a_scale_are_left_alone(drawn: str, t
     body = f"d = torch.distributions.{drawn}(x, x.exp())\n        return d.rsample()"
     cut, _, solution = made(f"class Noisy(nn.Module):\n    def forward(self, x):\n        {body}\n", "Noisy", tmp_path)
     assert len(solution.specs) == 1 and "noise" not in cut["source"]
+
+
+INTEGERS = [
+    ("return x[:, torch.randint(6, (3,))]", Tensor((3,), "int", 6), lambda x, drawn: x[:, drawn]),
+    ("return x[:, torch.randint(2, high=6, size=(3,))]", Tensor((3,), "int", 4), lambda x, drawn: x[:, 2 + drawn]),
+    ("return x[torch.randperm(x.shape[0])]", Tensor((4,), "unit"), lambda x, drawn: x[drawn.argsort()]),
+    (
+        "w = x.softmax(-1)\n        return x.gather(1, torch.multinomial(w, 2))",
+        Tensor((4, 6), "unit"),
+        lambda x, drawn: x.gather(1, (x.softmax(-1) / -drawn.log()).topk(2).indices),
+    ),
+    (
+        "choice = torch.distributions.Categorical(logits=x)\n        return x + choice.sample()[:, None]",
+        Tensor((4, 6), "unit"),
+        lambda x, drawn: x + (x.softmax(-1) / -drawn.log()).argmax(-1)[:, None],
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "wanted", "meant"), INTEGERS)
+def test_integers_that_are_drawn_are_given_or_made_of_uniform_numbers(
+    body: str, wanted: Tensor, meant: Any, tmp_path: Path
+) -> None:
+    text = f"class Drawing(nn.Module):\n    def forward(self, x):\n        {body}\n"
+    _, namespace, solution = made(text, "Drawing", tmp_path)
+    assert solution.specs[1:] == (wanted,)
+    x, given_ = torch.randn(4, 6), draw(wanted)
+    torch.testing.assert_close(namespace["Drawing"]()(x, given_), meant(x, given_))
+
+
+def test_numbers_chosen_by_what_is_given_are_spread_as_those_that_were_drawn(tmp_path: Path) -> None:
+    text = "class Drawing(nn.Module):\n    def forward(self, x):\n        return torch.multinomial(x.abs(), 1)\n"
+    _, namespace, _ = made(text, "Drawing", tmp_path, (4, 3))
+    shares, torch_seed = torch.tensor([0.1, 0.3, 0.6]), torch.manual_seed(0)
+    chosen = namespace["Drawing"]()(shares.expand(20_000, 3), torch.rand(20_000, 3, generator=torch_seed))
+    torch.testing.assert_close(chosen.flatten().bincount() / 20_000, shares, atol=0.02, rtol=0)

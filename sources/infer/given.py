@@ -8,6 +8,7 @@ Dropout that stays on in eval mode goes.
 from __future__ import annotations
 
 import ast
+import math
 import re
 import sys
 from collections import Counter
@@ -30,11 +31,13 @@ NOTE = "random numbers that it draws are inputs"
 LEFT_OUT = "dropout that is on in eval mode, too, is left out"
 NAME = "noise"
 MAX_DRAWS = 4  # inputs that a task may get so
-_MAY = re.compile(r"rand|normal|uniform|sample|dropout|bernoulli|gumbel")
+_MAY = re.compile(r"rand|normal|uniform|sample|dropout|bernoulli|gumbel|multinomial")
 # Files of torch that may stand between a call and the function that draws, and between a call and a module's forward.
 _DIRECT = re.compile(r"torch/(overrides|functional|_tensor|nn/functional)\.py$")
 _MODULE = re.compile(r"torch/nn/modules/module\.py$")
 _DISTRIBUTION = re.compile(r"torch/distributions/(normal|utils)\.py$")  # others have a loc and a scale, too
+_CATEGORICAL = re.compile(r"torch/distributions/(categorical|distribution|utils)\.py$")
+_INTEGERS = frozenset(["randint", "randperm", "multinomial", "categorical"])
 _NORMAL = frozenset(["randn", "randn_like", "normal_"])
 _UNIFORM = frozenset(["rand", "rand_like", "uniform_"])
 _DROPOUT = re.compile(r"(feature_)?(alpha_)?dropout[123]?d?_?")
@@ -61,6 +64,7 @@ class _Draw:
     path: tuple[Place, ...]  # calls, from the one in forward to the one that draws
     function: str
     shape: tuple[int, ...]
+    span: tuple[int, int] = (0, 0)  # from which and up to which integers are drawn
 
 
 def given(
@@ -117,20 +121,30 @@ class _Watch(TorchFunctionMode):
         before = torch.default_generator.get_state()
         result = function(*args, **(kwargs or {}))
         if not torch.equal(before, torch.default_generator.get_state()):
-            self._note(sys._getframe(1), function, result)  # the state of a program is what this is about
+            # the state of a program is what this is about
+            self._note(sys._getframe(1), function, result, args, kwargs or {})
         return result
 
-    def _note(self, frame: FrameType | None, function: Any, result: Any) -> None:
+    def _note(self, frame: FrameType | None, function: Any, result: Any, args: Any, kwargs: Mapping[str, Any]) -> None:
         path: list[Place] = []
         between: list[str] = []
         name = str(getattr(function, "__name__", ""))
+        shape = (
+            args[0].shape
+            if name == "multinomial" and isinstance(result, torch.Tensor)
+            else getattr(result, "shape", ())
+        )
         while frame is not None:
             if frame.f_code.co_filename != self._forward.co_filename:
                 between.append(frame.f_code.co_filename)
+                if not path and between[-1].endswith("torch/distributions/categorical.py"):
+                    shape = frame.f_locals["self"]._param.shape
             else:
                 allowed = _MODULE if path else _DIRECT
                 if not path and between and all(map(_DISTRIBUTION.search, between)):
                     name = "sample"
+                elif not path and between and all(map(_CATEGORICAL.search, between)):
+                    name = "categorical"
                 elif frame.f_code.co_name[:1] == "<" or not all(map(allowed.search, between)):
                     raise UngivenError(f"{name} by way of {between}")
                 path.append(_place(frame))
@@ -138,9 +152,18 @@ class _Watch(TorchFunctionMode):
                 if frame.f_code is self._forward:
                     break
             frame = frame.f_back
-        if not isinstance(result, torch.Tensor) or result.dtype != torch.float32 or result.numel() < 2:
-            raise UngivenError(f"{name} draws no vector of floats")
-        self.draws.append(_Draw(tuple(reversed(path)), name, tuple(result.shape)))
+        wanted = torch.int64 if name in _INTEGERS else torch.float32
+        if not isinstance(result, torch.Tensor) or result.dtype != wanted or math.prod(shape) < 2:
+            raise UngivenError(f"{name} draws no vector of {wanted}")
+        span = _span(args, kwargs) if name == "randint" else (0, 0)
+        self.draws.append(_Draw(tuple(reversed(path)), name, tuple(shape), span))
+
+
+def _span(args: Any, kwargs: Mapping[str, Any]) -> tuple[int, int]:
+    """From which and up to which integers ``torch.randint`` draws."""
+    numbers = [kwargs.get("low"), *(a for a in args if isinstance(a, int)), kwargs.get("high")]
+    known = [int(n) for n in numbers if n is not None]
+    return (0, known[0]) if len(known) == 1 else (known[0], known[1])
 
 
 def _place(frame: FrameType) -> Place:
@@ -213,9 +236,10 @@ class _Threading:
             _add_arguments(self.edits, call, [f"uniform={self._names[draw_.path[-1:]]}"])
             self._needs_gumbels = True
             return Tensor(draw_.shape, "unit")
-        kind, text = _instead(call, draw_.function, self._names[draw_.path[-1:]])
+        name = self._names[draw_.path[-1:]]
+        kind, text = _of_integers(call, draw_, name) or _instead(call, draw_.function, name)
         self.edits.replace(start, end, text)
-        return Tensor(draw_.shape, kind)
+        return Tensor(draw_.shape, kind, draw_.span[1] - draw_.span[0])
 
     def _name(self, path: tuple[Place, ...]) -> str:
         """The parameter by which the function in which a path starts is given what is drawn at its end."""
@@ -277,6 +301,24 @@ def _instead(call: ast.Call, function: str, name: str) -> tuple[str, str]:
         if isinstance(made, ast.Name | ast.Attribute):
             return "float", f"({of}.loc + {of}.scale * {name})"
     raise UngivenError(function)
+
+
+def _of_integers(call: ast.Call, draw_: _Draw, name: str) -> tuple[str, str] | None:
+    """The same for a draw of integers, None for another: uniform numbers that sort, and Gumbel's that choose."""
+    gumbels = f"(-{name}.log()).log()"
+    if draw_.function == "randint":
+        return "int", f"({draw_.span[0]} + {name})" if draw_.span[0] else name
+    if draw_.function == "randperm":
+        return "unit", f"{name}.argsort()"
+    given_ = {k.arg: k.value for k in call.keywords} | dict(
+        zip(("", "num_samples", "replacement"), call.args, strict=False)
+    )
+    if draw_.function == "multinomial" and "replacement" not in given_:
+        of = next(ast.unparse(given_[k]) for k in ("input", "") if k in given_)
+        return "unit", f"(({of}).log() - {gumbels}).topk({ast.unparse(given_['num_samples'])}).indices"
+    if draw_.function == "categorical" and isinstance(call.func, ast.Attribute) and not given_:
+        return "unit", f"({ast.unparse(call.func.value)}.logits - {gumbels}).argmax(-1)"
+    return None
 
 
 def _add_parameters(edits: Edits, function: ast.FunctionDef, names: list[str], taken: int | None) -> None:
