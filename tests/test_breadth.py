@@ -15,7 +15,7 @@ from kdata.verify.gradients import NoGradientError, gradients, names
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Level, Options
 from kdata.verify.reference.arguments import changed
-from kdata.verify.reference.draws import draw
+from kdata.verify.reference.draws import centred_apart, draw
 
 KERNELS = Path(__file__).parent / "kernels"
 BACKWARD = """
@@ -132,6 +132,17 @@ def test_styles_that_do_not_apply_draw_nothing() -> None:
     assert draw("nonfinite", [torch.randn(3)], generator()) is None
     assert draw("float16", [torch.randn(3).half()], generator()) is None
     assert draw("ties", [torch.arange(3)], generator()) is None
+
+
+def test_inputs_above_zero_are_centred_each_by_itself_where_the_task_bears_it() -> None:
+    generator = torch.Generator().manual_seed(0)
+    signed, above, labels = torch.randn(64, generator=generator), torch.full((64,), 0.5), torch.ones(64)
+    given = [signed, above, labels, above + 1]
+    found = centred_apart(given, lambda inputs: bool(inputs[3].min() > 0), generator)
+    assert found is not None
+    assert [a is b for a, b in zip(found, given, strict=True)] == [True, False, True, True]
+    assert float(found[1].min()) < 0
+    assert centred_apart([signed, labels], lambda _: True, generator) is None
 
 
 def test_inputs_of_bools_have_long_runs_of_either_value_and_others_stay() -> None:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 LOW, HIGH = -2.0, 2.3  # decimal exponents of ``wide``
@@ -59,6 +59,25 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     if style in OTHERS:
         return OTHERS[style](inputs, generator)
     return None if any(bool((t == 0).any()) for t in floats) else _map(inputs, lambda t: t + OFFSET)
+
+
+def centred_apart(
+    inputs: list[Any], bears: Callable[[list[Any]], bool], generator: torch.Generator
+) -> list[Any] | None:
+    """The inputs with such as are never negative made normal, each by itself, where the task bears it; None for none.
+
+    Those that hold zeros or whole numbers only stay: they are masks, one-hot rows and labels as often as not.
+    """
+    leaves, form = tree_flatten(inputs)
+    changed = [*leaves]
+    for place, leaf in enumerate(leaves):
+        if _floating(leaf) and float(leaf.min()) > 0 and not bool((leaf == leaf.round()).all()):
+            tried = [*changed[:place], _normal(leaf, generator).to(leaf.dtype), *changed[place + 1 :]]
+            changed = tried if bears(tree_unflatten(tried, form)) else changed
+    if all(a is b for a, b in zip(changed, leaves, strict=True)):
+        return None
+    found: list[Any] = tree_unflatten(changed, form)
+    return found
 
 
 def holding(inputs: list[Any], values: Sequence[float], generator: torch.Generator) -> list[Any]:

@@ -20,6 +20,7 @@ DETAILS = {
     "nearest": "inputs as small as the reference bears", "weights": "weights as large as the reference bears",
     "asked": "values among the inputs that the reference asks about", "integers": "large integers among the inputs",
     "unread": "infinities among the inputs where a mask leaves them out",
+    "signed": "some inputs centred on zero that the task draws above it",
     "ignored": "targets that do not count by torch's default", "elsewhere": "inputs of another shape",
     "argument": "constructed with other arguments", "tailed": "the last of each dimension larger",
 }  # fmt: skip

@@ -18,7 +18,7 @@ from kdata.task import INIT_INPUTS, Program
 from kdata.verify.gradients import gradients, names
 from kdata.verify.reference import asked, magnitudes, unread
 from kdata.verify.reference.arguments import KINDS, Arguments, changed
-from kdata.verify.reference.draws import DTYPES, draw, holding, jogged
+from kdata.verify.reference.draws import DTYPES, centred_apart, draw, holding, jogged
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.probe import Asks
 from kdata.verify.reference.reference import CONDITION, Reference
@@ -33,7 +33,7 @@ FINITE = 0.5  # share of an answer that must stay finite when three elements of 
 GRADIENT, ARGUMENT = "gradient", "argument"
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
-BEYOND = (*REACHING, "asked", "integers", "unread")
+BEYOND = (*REACHING, "asked", "integers", "unread", "signed")
 IGNORED = "ignored"
 # Operators that promise the first of equal ones, and such as promise none of them.
 FIRST = frozenset("argmax argmin max min".split())
@@ -108,6 +108,8 @@ class Wider(Reference):
             return natural
         centred = draw("centred", natural, generator)
         inputs = centred if centred is not None and measures.bears(centred) else natural
+        if style == "signed":
+            return centred_apart(natural, measures.bears, generator) if inputs is natural else None
         if style == "magnitudes":
             self._mixed = magnitudes.mixed(inputs, measures)
             return self._mixed.inputs if self._mixed else None
