@@ -121,6 +121,19 @@ def test_calls_and_hints_tell_what_modules_are_made_of() -> None:
     assert shapes == "[Shape(channels=64), Shape(channels=64)]"
 
 
+def test_what_a_name_means_is_not_told_of_what_takes_its_place_in_memory() -> None:
+    """``Attention`` is given up with the argument that cannot be read: its node is no more, and its id another's."""
+    text = PROTOCOLS + (
+        "\n\ndef more(cfg, d_model):\n"
+        "    return Layer([Attention(d_model), cfg.make(1)] + [Attention(d_model), Attention(cfg.make())], Attention(d_model))\n"
+    )
+    hints = Hints(Package({"p.py": text}))
+    sites = hints.sites(Here("p.py", "Layer"))
+    assert any(len(site.targets) > 2 for site in sites)
+    for site in sites:
+        assert set(site.targets) == {id(node) for node in site.kept}
+
+
 def test_hostile_documents_tell_nothing() -> None:
     laughs = "a0: &a0 [x]\n" + "".join(f"a{i + 1}: &a{i + 1} [{', '.join([f'*a{i}'] * 9)}]\n" for i in range(9))
     deep = "[" * 30_000 + "]" * 30_000

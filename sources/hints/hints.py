@@ -46,7 +46,8 @@ class Site:
     named: dict[str, ast.expr]
     needs: set[Here] = field(default_factory=set)
     targets: dict[int, Target] = field(default_factory=dict)  # of the names and dotted names in them
-    made: list[ast.expr] = field(default_factory=list)  # expressions that are ours: kept, so that their ids hold
+    made: list[ast.expr] = field(default_factory=list)  # expressions that are ours
+    kept: list[ast.AST] = field(default_factory=list)  # that targets tell of: an id holds as long as its node
 
     @property
     def known(self) -> int:
@@ -64,8 +65,13 @@ class Site:
                 continue
             else:
                 self.named[name] = made
-            self.needs, self.targets = self.needs | other.needs, self.targets | other.targets
+            self.add(other)
             self.made.append(made)
+
+    def add(self, other: Site | Spelling) -> None:
+        """Take over what the names in another's expressions mean."""
+        self.needs, self.targets = self.needs | other.needs, self.targets | other.targets
+        self.kept = [*self.kept, *other.kept]
 
     def words(self) -> set[str]:
         """Strings among the arguments."""
@@ -200,7 +206,7 @@ class Hints:
         for name, (like, definition) in self._alike(key, node, set(site.named)) if node else ():
             if (made := spelling.instance(like, definition)) is not None:
                 site.named[name] = made
-        site.needs, site.targets = spelling.needs, spelling.targets
+        site.add(spelling)
         return site
 
     def _alike(self, key: Here, node: ast.ClassDef, known: set[str]) -> Iterator[tuple[str, tuple[Here, ast.ClassDef]]]:
@@ -317,7 +323,7 @@ class Hints:
             guess = spelling.guessed(k.value) if ast.unparse(k.value) in inside else None
             if guess is not None and k.arg:
                 site.named.setdefault(k.arg, guess)
-        site.targets |= spelling.targets
+        site.add(spelling)
         site.made += [a for a in [*site.positional, *site.named.values()] if a is not None]
 
     def _taken(
@@ -333,8 +339,7 @@ class Hints:
         spelling = Spelling(self.package, path, self._usual, held)
         made = spelling.passed(node, free)
         if made is not None:
-            site.needs |= spelling.needs
-            site.targets |= spelling.targets
+            site.add(spelling)
             site.made.append(made)
         return made
 
@@ -348,6 +353,7 @@ class Hints:
             if used != ast.unparse(node).count("."):
                 return False
             site.targets[id(node)] = target
+            site.kept.append(node)
             if isinstance(target, Here):
                 site.needs.add(target)
                 return True

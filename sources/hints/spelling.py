@@ -27,6 +27,7 @@ class Spelling:
     assigned: Mapping[str, ast.expr] = field(default_factory=dict)  # what variables hold where a call is
     targets: dict[int, Target] = field(default_factory=dict)
     needs: set[Here] = field(default_factory=set)
+    kept: list[ast.AST] = field(default_factory=list)  # that targets tell of: an id holds as long as its node
 
     def passed(self, node: ast.expr, free: set[int], depth: int = 0) -> ast.expr | None:
         """An argument of a call with guesses for the variables in it, None where it needs more than these."""
@@ -139,6 +140,7 @@ class Spelling:
     def _name(self, target: Target) -> ast.Name:
         name = ast.Name(getattr(target, "name", "") or "x", ast.Load())
         self.targets[id(name)] = target
+        self.kept.append(name)
         if isinstance(target, Here):
             self.needs.add(target)
         return name
@@ -149,6 +151,7 @@ class Spelling:
         for node in ast.walk(made):
             if isinstance(node, ast.Name) and node.id in short:
                 self.targets[id(node)] = short[node.id]
+                self.kept.append(node)
 
 
 def constructor(node: ast.ClassDef) -> ast.FunctionDef | None:
