@@ -21,7 +21,7 @@ from sources.infer.progress import Budget
 from sources.infer.search import Solution, solve
 from sources.infer.starts import starts
 from sources.mine import replacements
-from sources.text.symbols import Package
+from sources.text.symbols import Here, Package
 
 HEAD = "import torch\nimport torch.nn as nn\n\n\n"
 UNSET = """class Net(nn.Module):
@@ -222,3 +222,18 @@ def test_layers_of_frameworks_compute_what_theirs_do() -> None:
     assert answer[0].shape == (2, 5, 64) and answer.pooler_output.shape == (2, 64)
     short = model(tokens[:1, :3])  # what is masked does not matter to the rest
     torch.testing.assert_close(answer[0][:1, :3], short[0])
+
+
+@pytest.mark.parametrize("test", [
+    "torch.__version__.startswith('0')", "not torch.__version__.startswith('2')", "torch.__version__ < '1.5'",
+    "LooseVersion(torch.__version__) < LooseVersion('1.10')", "version.parse(torch.__version__) == version.parse('1.7.1')",
+    "sys.version_info[0] < 3", "sys.version_info < (3, 8)", "torch.__version__ == 'parrots' or True",
+])  # fmt: skip
+def test_branches_for_other_versions_are_not_what_a_name_means(test: str) -> None:
+    text = (
+        HEAD
+        + f"if {test}:\n    from .old import Norm\n    WIDTH = 1\nelse:\n    from .new import Norm\n    WIDTH = 2\n"
+    )
+    norm = "import torch.nn as nn\nclass Norm(nn.Module):\n    pass\n"
+    package = Package({"n/a.py": text, "n/old.py": norm, "n/new.py": norm, "n/__init__.py": ""}, {})
+    assert package.lookup("n/a.py", "Norm") == Here("n/old.py" if "or" in test[-8:] else "n/new.py", "Norm")

@@ -6,6 +6,8 @@ Nothing is executed or imported; text that does not parse binds nothing.
 from __future__ import annotations
 
 import ast
+import operator
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +18,15 @@ from sources.text.desugar import main_as_function, with_forward, with_plain_impo
 from sources.text.importable import ALLOWED, FALLBACKS, STANDARD
 
 FRAMES = 1000  # of a parser: Python's own limit; it makes trees of three times as many levels
+VERSIONS = {"torch": "2.11", "python": "3.11"}  # the least that a task is written for
+_STARTS = re.compile(r"(?P<negated>not )?torch\.__version__\.startswith\(['\"](?P<start>[\d.]+)['\"]\)")
+_MADE = r"(?:[\w.]*(?:[vV]ersion|parse)\w*)"  # LooseVersion(...), version.parse(...)
+_COMPARED = re.compile(
+    rf"(?:(?P<torch>(?:{_MADE}\()?torch\.__version__(?:\[:\d\])?\)?)|sys\.version_info(?:\[0\]|\[:\d\]|\.major)?)"
+    rf" (?P<operator>[<>=!]=|[<>]) (?P<wanted>(?:{_MADE}\()?['\"][\d.]+['\"]\)?|\(\d+(?:, \d+)*,?\)|\d+)"
+)
+_OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
+              "!=": operator.ne}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +161,22 @@ def _conditional(file: File, node: ast.If) -> None:
         for name in ast.walk(node):
             if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
                 file.bind(name.id, node)
-    elif "TYPE_CHECKING" in test:  # what is imported for hints may be what a package imports late
+    elif "TYPE_CHECKING" in test or _of_versions(test) is False:
+        # what is imported for hints may be what a package imports late; what is for another version may be all there is
         _bind(file, [*node.orelse, *node.body])
     else:
         _bind(file, [*node.body, *node.orelse])
+
+
+def _of_versions(test: str) -> bool | None:
+    """How a test of the version of torch or Python ends, None for any other test."""
+    if found := _STARTS.fullmatch(test):
+        return VERSIONS["torch"].startswith(found["start"]) is not bool(found["negated"])
+    if (found := _COMPARED.fullmatch(test)) is None:
+        return None
+    wanted = tuple(map(int, re.findall(r"\d+", found["wanted"])))
+    have = tuple(map(int, VERSIONS["torch" if found["torch"] else "python"].split(".")))[: len(wanted)]
+    return bool(_OPERATORS[found["operator"]](have, wanted))
 
 
 def imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Imported]]:
