@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import functools
 import hashlib
 import io
 import tarfile
@@ -367,30 +365,6 @@ def test_what_is_imported_for_hints_may_be_what_a_package_imports_late() -> None
     assert package.lookup("n.py", "Gate") == Here("_roots/gates==1.0/gates/soft.py", "Gate")
 
 
-def test_own_replacements_serve_modules_of_the_standard_library_and_what_they_import_themselves() -> None:
-    package = Package({"n.py": "from distutils.version import LooseVersion\nimport torch_geometric as tg\n"
-                               "import librosa\nedge = tg.nn.EdgeConv\nbank = librosa.filters.mel\n"}, mine.replacements())  # fmt: skip
-    assert package.lookup("n.py", "LooseVersion") == Here("distutils/version.py", "LooseVersion")
-    trees = [ast.parse(x, mode="eval").body for x in ("tg.nn.EdgeConv", "librosa.filters.mel")]
-    assert [package.chain("n.py", t)[0] for t in trees if isinstance(t, ast.Attribute)] == [
-        Here("torch_geometric.py", "EdgeConv"), Here("librosa.py", "mel")]  # fmt: skip
-
-
-def test_layers_of_a_package_stand_on_our_base_of_them() -> None:
-    layer = (
-        "from torch_geometric.nn.conv.message_passing import MessagePassing\n\n\nclass Odd(MessagePassing):\n    pass\n"
-    )
-    files = {"torch_geometric/__init__.py": b"", "torch_geometric/nn/__init__.py": b"from .conv import *\n",
-             "torch_geometric/nn/conv/__init__.py": b"from .odd_conv import Odd\n",
-             "torch_geometric/nn/conv/odd_conv.py": layer.encode(),
-             "torch_geometric/nn/conv/message_passing.py": b"class MessagePassing:\n    pass\n"}  # fmt: skip
-    roots = Roots([("torch_geometric-2.0-py3-none-any.whl", bomb(files), "torch_geometric")])
-    package = Package({"n.py": "from torch_geometric.nn import Odd\n"}, mine.replacements(), roots=roots)
-    found = package.lookup("n.py", "Odd")
-    assert isinstance(found, Here)
-    assert package.lookup(found.file, "MessagePassing") == Here("torch_geometric.py", "MessagePassing")
-
-
 def test_a_run_asks_the_index_so_often_and_no_more(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(foreign, "MAX_LOOKUPS", 1)
     shop.wheel("gates", "1.2", GATES)
@@ -409,17 +383,3 @@ def test_an_archive_that_is_not_what_the_index_says_is_refused(shop: Shop) -> No
         if wheel.parent == shop.folder:
             wheel = wheel.rename(shop.folder.parent / wheel.name)
         assert (foreign.Index(shop.folder.parent / digest).get("gates") is not None) is fits
-
-
-@pytest.mark.parametrize("taps", [9, 11])
-def test_filters_of_all_kinds_add_up_to_none(taps: int) -> None:
-    namespace: dict[str, Any] = {}
-    exec(mine.replacements()["scipy.signal"], namespace)
-    design = functools.partial(namespace["firwin"], taps, scale=False)
-    nothing = [0.0] * (taps // 2) + [1.0] + [0.0] * (taps // 2)
-    assert design(0.3) + design(0.3, pass_zero=False) == pytest.approx(nothing)
-    assert design([0.2, 0.5], pass_zero="bandpass") + design([0.2, 0.5]) == pytest.approx(nothing)
-    assert design(0.3, pass_zero="highpass") == pytest.approx(design(0.3, pass_zero=False))
-    assert namespace["firwin"](taps, 0.3).sum() == pytest.approx(1.0)
-    with pytest.raises(ValueError, match="Nyquist"):
-        namespace["firwin"](8, 0.3, pass_zero=False)
