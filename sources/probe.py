@@ -300,8 +300,8 @@ def watch(user: dict[str, str], scratch: Path, device: str = "cpu") -> dict[str,
     without_weights()
     known, found = dict(namespace), dict[str, Solution]()
     own = {v: n for n, v in known.items() if isinstance(v, type) and v.__module__ == MODULE}
-    install(own, known, found)
     entry = namespace[user["name"]]
+    install(own, known, found, forwards=not isinstance(entry, type))  # a search must see where errors are
     try:
         with torch.device(device), OnOne(torch.device(device)):
             if isinstance(entry, type) and device == "cpu":

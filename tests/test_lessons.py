@@ -227,8 +227,15 @@ def test_configurations_tables_and_direct_calls_are_seen() -> None:
         return {"reason": "", **{name: encoded(s) for name, s in found.items()}}
 
     found = isolated(seen, 5)  # in a fork: classes that construct otherwise stay so
+    assert not found["reason"], found
     assert found["Inner"][0] == {"config": CONFIG, "config.width": "3", "table": "torch.rand((9, 9))"}
     assert decoded(found["Outer"]).specs == (Tensor((4, 6)),)  # not what its base was given
+
+
+def test_a_function_shows_what_it_calls_by_forward(quick: None, tmp_path: Path) -> None:
+    use = "\n\ndef use():\n    return Picky('seventeen').forward(torch.randn(2, 51))\n"
+    user = {"source": HEAD + BLOCK + use, "name": "use", "wanted": "Picky"}
+    assert decoded(probe._seen(user, tmp_path)["Picky"]).specs == (Tensor((2, 51)),)
 
 
 def test_values_are_spelled_as_what_they_are() -> None:

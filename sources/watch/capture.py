@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from sources.infer.configs import Config
+from sources.infer.configs import CONFIG, Config
 from sources.infer.inputs import Many, Plain, Spec, Specs, Tensor
 from sources.infer.search import Solution, has_tensor
 from sources.infer.variants import Arguments
@@ -135,8 +135,16 @@ def arguments_of(module: nn.Module, vocabulary: Vocabulary) -> Arguments:
         elif kind is inspect.Parameter.VAR_POSITIONAL:
             raise UnspeakableError("*args")
         else:
-            found |= value.told(name) if isinstance(value, Config) else {name: spelled(value, vocabulary)}
+            found |= _configuration(value, name) if isinstance(value, Config) else {name: spelled(value, vocabulary)}
     return found
+
+
+def _configuration(value: Config, name: str) -> Arguments:
+    """A configuration that invents what it is asked for, as arguments of a class whose parameter ``name`` it is."""
+    own, noted, since = (value.__dict__[f"_{part}"] for part in ("name", "arguments", "given"))
+    known = {f"{name}{k.removeprefix(own)}": text for k, text in noted.items() if k.startswith(f"{own}.")}
+    plain = {f"{name}.{k}": repr(v) for k, v in since.items() if isinstance(v, bool | int | float | str)}
+    return {name: CONFIG} | known | plain
 
 
 def specs_of(module: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> Specs:
