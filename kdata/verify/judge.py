@@ -18,6 +18,7 @@ from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
 from kdata.verify import languages, reasons, receipts, witness
 from kdata.verify.beyond import aside, beyond, unseen, whole, within
+from kdata.verify.candidate import indices
 from kdata.verify.candidate.idle import without_idle_imports
 from kdata.verify.candidate.source import (
     asks_how,
@@ -236,6 +237,8 @@ def _look_wider(candidate: Candidate, expected: Expected, options: Options, foun
     breadth.look(expected, run, found)
     if options.level == "trust" and not breadth.offers_gradients(candidate.source):
         breadth.tell_of_none(expected, found)
+    if options.level == "trust" and candidate.language == "triton":
+        indices.tell(candidate.source, found)
 
 
 def _testify(
