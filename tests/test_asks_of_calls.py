@@ -16,6 +16,7 @@ from sources.cut.modules import candidates
 from sources.cut.slicer import Slicer
 from sources.cut.writer import cut
 from sources.infer.constructions import Constructions, Told
+from sources.infer.consumers import as_given
 from sources.infer.inputs import all_tensors, draw
 from sources.infer.progress import Budget
 from sources.infer.search import Solution, solve
@@ -237,3 +238,39 @@ def test_branches_for_other_versions_are_not_what_a_name_means(test: str) -> Non
     norm = "import torch.nn as nn\nclass Norm(nn.Module):\n    pass\n"
     package = Package({"n/a.py": text, "n/old.py": norm, "n/new.py": norm, "n/__init__.py": ""}, {})
     assert package.lookup("n/a.py", "Norm") == Here("n/old.py" if "or" in test[-8:] else "n/new.py", "Norm")
+
+
+EMBEDDED = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Conv2d(3, 8, 4, stride=4)
+        self.line = nn.Linear(8, 8)
+
+    def forward(self, x):
+        x = self.embed(x).flatten(2).transpose(1, 2)
+        B, L, C = x.shape
+        return self.line(x.reshape(B * L, C))
+"""
+
+
+def test_shapes_of_what_a_layer_gave_are_not_those_of_the_input(tmp_path: Path) -> None:
+    first = starts(_made(EMBEDDED, tmp_path)["Net"]())[0]
+    assert [len(t.shape) for _, t in all_tensors(first)] == [4]
+    assert as_given("x", "def forward(self, x):\n    x = x.float()\n    n, c = x.shape\n").endswith("x.shape\n")
+
+
+@pytest.mark.parametrize(("line", "use", "said"), [
+    ("from fractions import gcd", "gcd(4, 6)", "from math import gcd"),
+    ("from collections import Iterable", "isinstance(x, Iterable)", "from collections.abc import Iterable"),
+    ("import collections", "isinstance(x, collections.Iterable)", "collections.abc.Iterable)"),
+    ("from collections import OrderedDict", "OrderedDict(x=x)", "from collections import OrderedDict"),
+    ("from torch._six import container_abcs", "isinstance(x, container_abcs.Sized)", "collections.abc as container_abcs"),
+])  # fmt: skip
+def test_names_that_have_moved_are_found_where_they_are_now(line: str, use: str, said: str) -> None:
+    text = f"import torch\nimport torch.nn as nn\n{line}\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n" \
+           f"        return 2 * x, {use}\n"  # fmt: skip
+    source = cut(Slicer(Package({"a.py": text}, replacements())), "a.py", "Net").source
+    assert said in source
+    namespace: dict[str, Any] = {"__name__": "task"}
+    exec(source, namespace)
+    assert len(namespace["Net"]()(torch.ones(2))) == 2

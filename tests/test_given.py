@@ -185,3 +185,14 @@ def test_numbers_chosen_by_what_is_given_are_spread_as_those_that_were_drawn(tmp
     shares, torch_seed = torch.tensor([0.1, 0.3, 0.6]), torch.manual_seed(0)
     chosen = namespace["Drawing"]()(shares.expand(20_000, 3), torch.rand(20_000, 3, generator=torch_seed))
     torch.testing.assert_close(chosen.flatten().bincount() / 20_000, shares, atol=0.02, rtol=0)
+
+
+def test_what_draws_elsewhere_while_it_trains_stays_as_it_is(tmp_path: Path) -> None:
+    text = (
+        "class Codes(nn.Module):\n    def pick(self, x):\n        return x[torch.randperm(x.shape[0])]\n\n"
+        "    def forward(self, x):\n        y = self.pick(x)\n"
+        "        return torch.stack([self.pick(y) for _ in range(2)]) if self.training else y\n"
+    )
+    cut, _, solution = made(text, "Codes", tmp_path)
+    assert cut["source"] == HEAD + text
+    assert len(solution.specs) == 1

@@ -87,6 +87,7 @@ def given(
         own = load(source)
         if _draws(own[cut["name"]], own, changed):
             return cut, namespace, solution
+        _run_as_constructed(own[cut["name"]], own, changed)
     except Exception:  # noqa: BLE001 - what cannot be handed down stays, and the check says so
         return cut, namespace, solution
     return cut | {"source": source, "header": [*cut.get("header", []), NOTE if specs else LEFT_OUT]}, own, changed
@@ -107,6 +108,14 @@ def _draws(kind: Any, namespace: Mapping[str, Any], solution: Solution) -> list[
     if not has_tensor(result):
         raise UngivenError("no answer")
     return watch.draws
+
+
+def _run_as_constructed(kind: Any, namespace: Mapping[str, Any], solution: Solution) -> None:
+    """Raises whatever a module raises that, while it trains, draws where nothing is handed down."""
+    module = build(kind, dict(solution.arguments), namespace, Budget())
+    inputs = [draw(spec) for spec in solution.specs]
+    with torch.no_grad(), Progress(Budget()):
+        module(*inputs)
 
 
 class _Watch(TorchFunctionMode):

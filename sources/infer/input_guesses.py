@@ -17,7 +17,7 @@ from torch import nn
 
 from sources.hints.guesses import Uses, values
 from sources.hints.layouts import Sizes, told
-from sources.infer.consumers import consumed, each, extents, first_layers, handed_on
+from sources.infer.consumers import as_given, consumed, each, extents, first_layers, handed_on
 from sources.infer.inputs import BATCH, CHANNELS, FEATURES, SIDE, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
 
 
@@ -89,7 +89,9 @@ def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspe
         if inner := handed_on(module, p.name, text):
             found.append(_guesses(inner, {}, parameters(inner.forward)[:1])[0])
             continue
-        shapes = [sizes.shape(shape) for shape in told(p.name, documentation, text, str(p.annotation))]
+        shapes = [
+            sizes.shape(shape) for shape in told(p.name, documentation, as_given(p.name, text), str(p.annotation))
+        ]
         found.append(_of_parameter(module, p, text, shapes))
     side = next((v for n, v in _extents(module, known) if _IMAGE.search(n) and 8 <= v <= 512 and v != SIDE), 0)
     area = next((a for a in _areas(module) if a != TOKENS), 0)
@@ -173,7 +175,7 @@ def _of_parameter(
 ) -> list[Spec]:
     name, hint = parameter.name, str(parameter.annotation)
     low = name.lower()
-    ranks = _ranks(name, text)
+    ranks = _ranks(name, as_given(name, text))
     found: list[Spec] = [
         *_keyed(module, parameter, text),
         *_recorded(module, parameter, text),

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from sources.text.desugar import main_as_function, with_forward, with_plain_imports, without_arguments
 from sources.text.importable import ALLOWED, FALLBACKS, STANDARD
+from sources.text.older import now_at
 
 FRAMES = 1000  # of a parser: Python's own limit; it makes trees of three times as many levels
 VERSIONS = {"torch": "2.11", "python": "3.11"}  # the least that a task is written for
@@ -183,7 +184,8 @@ def imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Imported]]
     """The names that an import statement binds."""
     for alias in node.names:
         if isinstance(node, ast.ImportFrom):
-            yield alias.asname or alias.name, Imported(node.module or "", node.level, alias.name)
+            module, name = now_at(node.module or "", alias.name) if not node.level else (node.module or "", alias.name)
+            yield alias.asname or alias.name, Imported(module, node.level, name)
         elif alias.asname:
             yield alias.asname, Imported(alias.name)
         else:

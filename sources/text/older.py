@@ -1,11 +1,23 @@
-"""What programs for older versions of torch say, as the present one understands it."""
+"""What programs for older versions of torch and Python say, as the present ones understand it."""
 
 from __future__ import annotations
 
 import ast
+import collections.abc
 from collections.abc import Callable, Iterable
 
 from sources.text.rewrite import Edits
+
+_MOVED = {("fractions", "gcd"): ("math", "gcd"), ("inspect", "getargspec"): ("inspect", "getfullargspec"),
+          ("time", "clock"): ("time", "perf_counter"), ("itertools", "izip_longest"): ("itertools", "zip_longest"),
+          ("torch.nn.modules.linear", "_LinearWithBias"): ("torch.nn", "Linear")}  # fmt: skip
+
+
+def now_at(module: str, name: str) -> tuple[str, str]:
+    """The module that has a name now, and the name there: collections no longer has abstract classes."""
+    if module == "collections" and name in collections.abc.__all__:
+        return "collections.abc", name
+    return _MOVED.get((module, name), (module, name))
 
 
 def spectra_of_pairs(tree: Iterable[ast.AST], edits: Edits, is_torch: Callable[[str], bool]) -> None:

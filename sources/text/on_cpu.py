@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from sources.text.older import now_at
+
 CPU = torch.device("cpu")
 _PRETRAINED = re.compile(r"(^|_)(pre_?trained|imagenet_weights)(_|$)")
 
@@ -76,6 +78,8 @@ def _respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
             continue
         if isinstance(node, ast.Attribute) and node.attr in _OF_NUMPY and ast.unparse(node.value) in ("np", "numpy"):
             yield node, _OF_NUMPY[node.attr].format(ast.unparse(node.value))
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "collections":
+            yield node, ".".join(now_at("collections", node.attr))
         elif isinstance(node, ast.Name) and node.id == "__file__" and isinstance(node.ctx, ast.Load):
             yield node, "'task.py'"
         for name, value in _named(node):
