@@ -100,6 +100,20 @@ def test_a_global_statement_follows_a_constant_that_is_renamed() -> None:
     assert torch.equal(namespace["Net"]()(torch.full((2,), 3.0)), torch.full((2,), 4.0))
 
 
+def test_what_python_2_had_built_in_is_what_it_is_now() -> None:
+    text = HEAD + (
+        "import sys\n\n\nclass Net(nn.Module):\n    def __init__(self, act):\n        super().__init__()\n"
+        "        named = isinstance(act, str) or (sys.version_info[0] == 2 and isinstance(act, unicode))\n"
+        "        self.act = getattr(F, act) if named else act\n"
+        "    def forward(self, x):\n        for _ in xrange(2):\n            x = self.act(x)\n        return x\n"
+    )
+    source = cut({"net.py": text}, "net.py", "Net")
+    assert "isinstance(act, str))" in source
+    assert "in range(2)" in source
+    own = text.replace("class Net", "def xrange(n):\n    return [n]\n\n\nclass Net")
+    assert "in xrange(2)" in cut({"net.py": own}, "net.py", "Net")
+
+
 def test_definitions_that_mention_each_other_come_in_an_order_that_executes() -> None:
     text = HEAD + (
         "class Loss(nn.Module):\n    def __add__(self, other):\n        return Sum(self, other)\n"

@@ -30,7 +30,7 @@ from sources.text.danger import branches, harmful
 from sources.text.desugar import MAIN
 from sources.text.registries import Registries, words
 from sources.text.rewrite import Text
-from sources.text.scope import BUILTINS, Reads, nodes, reads
+from sources.text.scope import BUILTINS, FORMER, Reads, nodes, reads
 from sources.text.symbols import Here, Inner, Missing, Package, Target
 from sources.text.weights import loading
 
@@ -265,7 +265,7 @@ class Slicer:
         for name in dict.fromkeys(n.id for n in piece.reads.names):
             target = self.target(piece, name)
             self.package.ask(target)
-            if isinstance(target, Missing) and name in BUILTINS:
+            if isinstance(target, Missing) and (name in BUILTINS or name in FORMER):
                 continue
             if target == piece.key and self._copies(piece, name):
                 raise SliceError(ABSENT, name)  # ``Name = Name``: a copy of something imported

@@ -18,7 +18,7 @@ from sources.text.danger import branches
 from sources.text.older import spectra_of_pairs
 from sources.text.on_cpu import moved, respelled
 from sources.text.rewrite import Edits, RewriteError, Text, remove_statements
-from sources.text.scope import BUILTINS, nodes, root_of
+from sources.text.scope import BUILTINS, FORMER, nodes, root_of
 from sources.text.symbols import External, Here, Inner, Missing, Target
 
 RESERVED: dict[str, Target] = {
@@ -226,6 +226,8 @@ class _Writer:
                 chosen = self._import(name.id, target)
             elif isinstance(target, Here):
                 chosen = self.names[target]
+            elif isinstance(target, Missing) and name.id in FORMER:
+                chosen = FORMER[name.id]
             elif isinstance(target, Missing) and name.id not in BUILTINS:
                 chosen = self._lacked(piece, name, target)
             else:

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 BUILTINS = frozenset(dir(builtins)) | {"__name__", "__doc__", "__class__", "__file__"}
+# What Python 2 had built in, and what it is now.
+FORMER = {"unicode": "str", "basestring": "str", "unichr": "chr", "xrange": "range", "long": "int"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
