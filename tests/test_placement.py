@@ -1,4 +1,4 @@
-"""Where the memory of short calls lies, on a real GPU."""
+"""Where the memory of short calls lies: which weights may move, and, on a real GPU, that they do."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from kdata.verify.timing.placement import SMALL, Placement, needed
+from kdata.verify.timing.placement import MOST_WEIGHTS, SMALL, Placement, movable, needed
 
-pytestmark = pytest.mark.gpu
 PAGE = 2 << 20
 
 
@@ -25,6 +24,7 @@ def places(placement: Placement, layer: nn.Linear) -> tuple[set[int], set[int]]:
     return fresh, weights
 
 
+@pytest.mark.gpu
 def test_what_short_calls_read_and_write_lies_elsewhere_each_time() -> None:
     layer, placement = nn.Linear(8, 8).cuda(), Placement()
     placement.learn("it", layer, SMALL)
@@ -33,6 +33,7 @@ def test_what_short_calls_read_and_write_lies_elsewhere_each_time() -> None:
     assert len(weights) > 5
 
 
+@pytest.mark.gpu
 def test_what_large_calls_need_stays() -> None:
     layer, placement = nn.Linear(8, 8).cuda(), Placement()
     placement.learn("it", layer, SMALL + 1)
@@ -41,13 +42,20 @@ def test_what_large_calls_need_stays() -> None:
 
 
 def test_weights_that_share_memory_stay() -> None:
-    layer, placement = nn.Linear(8, 8).cuda(), Placement()
-    layer.view = nn.Parameter(layer.weight.data[:4])
-    layer.bias = nn.Parameter(layer.weight.data[0])
-    placement.learn("it", layer, SMALL)
-    assert len(places(placement, layer)[1]) == 1
+    layer = nn.Linear(8, 8)
+    layer.register_buffer("rows", layer.weight.data[:4])
+    layer.register_buffer("whole", layer.bias.data)
+    layer.register_buffer("scale", torch.ones(8))
+    assert [t.data_ptr() for t in movable(layer)] == [layer.get_buffer("scale").data_ptr()]
 
 
+def test_weights_that_are_large_or_many_stay() -> None:
+    large = nn.Linear(SMALL // 4, 2)
+    assert [t.shape for t in movable(large)] == [(2,)]
+    assert not movable(nn.ParameterList([torch.zeros(SMALL // 4) for _ in range(1 + MOST_WEIGHTS // SMALL)]))
+
+
+@pytest.mark.gpu
 def test_what_a_call_needs_is_its_inputs_and_all_it_allocates() -> None:
     x = torch.zeros(1000, device="cuda")
     with needed([x]) as size:

@@ -9,6 +9,7 @@ calls that need little lie in other pages in every sample; those of larger calls
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
@@ -41,7 +42,7 @@ class Placement:
         if needed > SMALL or what in self._weights:
             return
         self._pools = self._pools or [_Pool() for _ in range(REGIONS)]
-        found = _weights(call) if isinstance(call, nn.Module) else []
+        found = movable(call) if isinstance(call, nn.Module) else []
         self._weights[what] = [(weight, list(self._copies(weight.data))) for weight in found]
 
     def region(self, what: str) -> AbstractContextManager[None]:
@@ -68,9 +69,10 @@ def needed(inputs: list[torch.Tensor]) -> Iterator[Callable[[], int]]:
     yield lambda: _peak() - before + sum(t.untyped_storage().nbytes() for t in inputs)
 
 
-def _weights(module: nn.Module) -> list[torch.Tensor]:
-    """Small ones with memory of their own."""
+def movable(module: nn.Module) -> list[torch.Tensor]:
+    """Small weights that share their memory with no other; none where all of these are not small."""
     every = [*module.parameters(), *module.buffers()]
-    own = [t for t in every if t.is_cuda and t.is_contiguous() and t.untyped_storage().nbytes() == t.nbytes <= SMALL]
-    shared = {t.untyped_storage().data_ptr() for t in own}
-    return own if len(shared) == len(own) and sum(t.nbytes for t in own) <= MOST_WEIGHTS else []
+    holders = Counter(t.untyped_storage().data_ptr() for t in every)
+    own = [t for t in every if t.is_contiguous() and t.untyped_storage().nbytes() == t.nbytes <= SMALL
+           and holders[t.untyped_storage().data_ptr()] == 1]  # fmt: skip
+    return own if sum(t.nbytes for t in own) <= MOST_WEIGHTS else []
