@@ -332,3 +332,17 @@ def test_constructions_come_once() -> None:
     constructions = Constructions(Scale, {"nn": nn, "torch": torch}, "", Budget())
     every = [arguments["factor"] for arguments, _ in constructions]
     assert len(every) == len(set(every)) > 1
+
+
+def test_what_takes_the_place_of_a_weight_is_a_parameter(tmp_path: Path) -> None:
+    text = "import torch\nimport torch.nn as nn\n\n\n" + (
+        "class Net(nn.Module):\n    def __init__(self, hidden_size, embedding_weights):\n        super().__init__()\n"
+        "        self.first = nn.Linear(hidden_size, hidden_size)\n"
+        "        self.decoder = nn.Linear(embedding_weights.size(1), embedding_weights.size(0), bias=False)\n"
+        "        self.decoder.weight = embedding_weights\n\n"
+        "    def forward(self, x):\n        return self.decoder(self.first(x))\n"
+    )
+    namespace = load(text, tmp_path)
+    found = solve(namespace["Net"], namespace, text)
+    assert isinstance(found, Solution)
+    assert found.arguments["embedding_weights"].startswith("nn.Parameter(torch.randn(")

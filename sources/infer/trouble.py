@@ -31,6 +31,7 @@ _OF_TENSORS = rf"has no attribute '({'|'.join(sorted(_ONLY_TENSORS))})'"
 TENSORS = ["torch.ones(64, 64)", "torch.ones(64)"]
 MATRIX = "torch.rand(64, 64) * 0.03"  # with rows that add up to about one, as those of a graph's adjacency
 _TENSORS = ["torch.linspace(0.99, 0.01, 64)", "torch.ones(64, 64)"]
+_PARAMETERS = ["nn.Parameter(torch.randn(64, 64))", "nn.Parameter(torch.ones(64))"]
 MAX_LINES = 12  # of one call
 _FIRST = "lambda x, *_, **__: x"  # takes whatever else it is given, as a network that is conditioned does
 _INSTANCES = ["nn.Identity()", "[nn.Identity(), nn.Identity()]", "nn.Linear(64, 64)"]
@@ -121,6 +122,7 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"between 0 and 1", ["0.0", "[0.0, 0.0]", "0.5"]),
         (r"Embeddings parameter is expected", ["torch.randn(1024, 64)"]),
         (r"expected np.ndarray|numpy.ndarray", ["torch.randn(1024, 64).numpy()", "torch.ones(64).numpy()"]),
+        (r"as parameter '\w+' \(torch\.nn\.Parameter", _PARAMETERS),
         (r"torch Tensor or None required|must be Tensor|to be a Tensor", _TENSORS),
         (r"\.forward\(\) (takes \d+ positional|got an unexpected keyword)", [_FIRST]),
         (_OF_MODULES, ["nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)", "nn.Identity()"]),
