@@ -274,3 +274,31 @@ def test_names_that_have_moved_are_found_where_they_are_now(line: str, use: str,
     namespace: dict[str, Any] = {"__name__": "task"}
     exec(source, namespace)
     assert len(namespace["Net"]()(torch.ones(2))) == 2
+
+
+MESSAGES = """class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(8, 8)
+
+    def forward(self, x, y):
+        return self.line(x) @ y
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part, self.line = Part(), nn.Linear(8, 8)
+
+    def forward(self, x, y):
+        x = self.part(x, y)
+        return self.line(x)
+"""
+
+
+def test_a_part_whose_answer_takes_the_inputs_name_tells_of_images_only(tmp_path: Path) -> None:
+    embedded = MESSAGES.replace("nn.Linear(8, 8)\n\n    def forward(self, x, y):\n        return self.line(x) @ y",
+                                "nn.Conv2d(5, 8, 1)\n\n    def forward(self, x, y):\n        return self.line(x) @ y")  # fmt: skip
+    for text, wanted in ((MESSAGES, [3, 8]), (embedded, [4, 5])):
+        x = starts(_made(text, tmp_path)["Net"]())[0][0]
+        assert [len(x.shape), x.shape[-1 if wanted[0] == 3 else 1]] == wanted  # type: ignore[union-attr]

@@ -86,13 +86,16 @@ def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspe
     found = []
     for p in wanted:
         p = p.replace(annotation=hints.get(p.name, p.annotation))
-        if inner := handed_on(module, p.name, text):
-            found.append(_guesses(inner, {}, parameters(inner.forward)[:1])[0])
+        inner = handed_on(module, p.name, text)
+        handed = _guesses(inner, {}, parameters(inner.forward)[:1])[0] if inner else []
+        if inner and as_given(p.name, text) is text:
+            found.append(handed)
             continue
         shapes = [
             sizes.shape(shape) for shape in told(p.name, documentation, as_given(p.name, text), str(p.annotation))
         ]
-        found.append(_of_parameter(module, p, text, shapes))
+        image = [t for t in handed[:1] if isinstance(t, Tensor) and len(t.shape) > 3]  # of patches it tells no rank
+        found.append(list(dict.fromkeys([*image, *_of_parameter(module, p, text, shapes)])))
     side = next((v for n, v in _extents(module, known) if _IMAGE.search(n) and 8 <= v <= 512 and v != SIDE), 0)
     area = next((a for a in _areas(module) if a != TOKENS), 0)
     return [_of_side(options, side, area) for options in found] if side or area else found
