@@ -44,6 +44,7 @@ class Findings:
         default_factory=set
     )  # of tests in what calls kernels, see kdata.verify.candidate.arms
     choices: int = 0  # configurations of the autotuner that has most of them
+    unloaded: int | None = None  # the first trial in which a mask left out what has no value, see beyond.left_out
     builds: tuple[Build, ...] = ()
     versions: tuple[str, ...] = ()  # of what compiled the candidate, beside what judges
     guards: tuple[str, ...] = ()
@@ -73,10 +74,10 @@ class Judgement:
     own_sizes: tuple[int, ...] = ()  # of the task, scaled down here, that the candidate's text says literally
     failures: dict[int, str] = field(default_factory=dict)  # trial number: reason
 
-    def decide(self, found: Findings, works_at_double: Callable[[], bool], works_alone: Callable[..., bool]) -> None:
+    def decide(
+        self, found: Findings, works_at_double: Callable[[], bool], works_alone: Callable[[int, bool], bool]
+    ) -> None:
         """Note all checks; ``works_alone`` says whether one trial passes, run alone, forwards or backwards.
-
-        And, ``zeros``, whether with zeros wherever a mask left something out.
 
         Raises:
             RejectedError: one of them failed.
@@ -89,12 +90,12 @@ class Judgement:
             found.trials.append(trial)
             if reason:
                 self.failures[number] = reason
+        found.unloaded = next((n for n, r in zip(self.numbers, reports, strict=True) if r.get("unloaded")), None)
         found.failures, found.choices = self.failures, int(self.value.get("choices", 0))
         self._genuine(found, reports)
         found.check(CORRECT, not self.failures, f"{len(reports) - len(self.failures)} of {len(reports)} trials")
         if self.failures:
-            racing = self._racing(found, works_alone) or self._unloaded(found, reports, works_alone)
-            raise racing or self._wrong(found, works_at_double)
+            raise self._racing(found, works_alone) or self._wrong(found, works_at_double)
         small = [t.detail for n, t in zip(self.numbers, found.trials, strict=True)
                  if self.expected.trials[n]["style"] == "small"]  # fmt: skip
         if small:
@@ -116,20 +117,7 @@ class Judgement:
         if called:
             raise RejectedError(reasons.ATEN, ", ".join(called))
 
-    def _unloaded(
-        self, found: Findings, reports: list[dict[str, Any]], works_alone: Callable[..., bool]
-    ) -> RejectedError | None:  # fmt: skip
-        """Where a trial fails that is right with zeros in place of what its masks left unloaded: that is why."""
-        trials = zip(self.numbers, reports, found.trials, strict=True)
-        for number, report, trial in trials:
-            if self.failures.get(number) == reasons.WRONG and report.get("unloaded"):
-                backwards = self.expected.trials[number]["backwards"]
-                if works_alone(number, backwards, zeros=True) and not works_alone(number, backwards):
-                    return RejectedError(reasons.UNLOADED, f"{trial.detail}; right where these are zeros")
-                return None
-        return None
-
-    def _racing(self, found: Findings, works_alone: Callable[..., bool]) -> RejectedError | None:
+    def _racing(self, found: Findings, works_alone: Callable[[int, bool], bool]) -> RejectedError | None:
         """Where only trials fail whose programs ran last to first: whether that is why."""
         turned = [n for n in self.failures if self.expected.trials[n]["backwards"]]
         if len(turned) < len(self.failures) or not works_alone(turned[0], False) or works_alone(turned[0], True):

@@ -17,7 +17,7 @@ from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
 from kdata.verify import languages, reasons, receipts, witness
-from kdata.verify.beyond import aside, beyond, unseen, whole, within
+from kdata.verify.beyond import aside, beyond, left_out, unseen, whole, within
 from kdata.verify.candidate import indices
 from kdata.verify.candidate.idle import without_idle_imports
 from kdata.verify.candidate.source import (
@@ -169,11 +169,11 @@ def _admit(candidate: Candidate, options: Options) -> None:
 
 def _call(
     candidate: Candidate, expected: Expected, numbers: Sequence[int], options: Options, backwards: bool = True,
-    ablate: int | None = 0, few: int = 0, seat: Seat | None = None, zeros: bool = False,
+    ablate: int | None = 0, few: int = 0, seat: Seat | None = None, shown: bool = False,
 ) -> Answer:  # fmt: skip
     payload = {"manifest": expected.manifest, "mode": expected.mode, "ablate": ablate,
                "programs": few, "named": landmarks(candidate.source) if few else [],
-               "trials": [given | {"zeros": zeros} for given in _sequence(expected, numbers, backwards)],
+               "trials": [given | {"shown": shown} for given in _sequence(expected, numbers, backwards)],
                "otherwise": [trial["given"] | trial["way"] for trial in expected.otherwise]}  # fmt: skip
     if seat is not None:
         return seat.trials(payload, expected.given_bytes)
@@ -239,6 +239,7 @@ def _look_wider(candidate: Candidate, expected: Expected, options: Options, foun
         breadth.tell_of_none(expected, found)
     if options.level == "trust" and candidate.language == "triton":
         indices.tell(candidate.source, found)
+        left_out.tell(found, partial(_works_alone, candidate, expected, options, backwards=False, shown=True))
 
 
 def _testify(
@@ -267,6 +268,7 @@ def _testify(
     if not doubt:
         _aside(candidate, expected, here, found)
         _within(candidate, expected, here, found)
+        left_out.tell(found, partial(_works_alone, candidate, expected, here, backwards=False, shown=True))
     return witness.Testimony(found, doubt, own)
 
 
@@ -369,14 +371,14 @@ def _works_at(candidate: Candidate, expected: Expected, kind: str, options: Opti
 
 
 def _works_alone(
-    candidate: Candidate, expected: Expected, options: Options, number: int, backwards: bool, zeros: bool = False
+    candidate: Candidate, expected: Expected, options: Options, number: int, backwards: bool, shown: bool = False
 ) -> bool:  # fmt: skip
     """Whether a candidate is right at one trial, run alone, its programs first to last or last to first.
 
-    ``zeros``: with zeros wherever a mask left something unloaded.
+    ``shown``: with numbers that show wherever a mask leaves something unloaded.
     """
     try:
-        answer = _call(candidate, expected, [number], options, backwards, zeros=zeros)
+        answer = _call(candidate, expected, [number], options, backwards, shown=shown)
     except JobError:
         return False
     if "failed" in answer.value:

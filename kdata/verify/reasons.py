@@ -33,7 +33,6 @@ BRANCH = "wrong in a branch that no trial takes"  # which asks how it is called,
 WRONG_GRADIENT = "wrong gradient"
 RANDOM = "draws random numbers"
 ORDER = "depends on the order of its programs"
-UNLOADED = "uses what its masks leave unloaded"
 
 # How it was timed
 TIMED_WRONG = "wrong when timed"

@@ -15,15 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from kdata.verify import reasons
-from kdata.verify.beyond import aside, beyond, whole, within
+from kdata.verify.beyond import aside, beyond, left_out, whole, within
 from kdata.verify.findings import CORRECT, SAME_BEHIND, Findings, RejectedError
 
 CHECK = "the interpreter is a second witness"
 ANSWERED = "right at its own sizes"  # the device's check
-SHOWN = frozenset({whole.BEYOND, beyond.CHECK, aside.CHECK, within.CHECK})  # checks of its that the device cannot make
+SHOWN = frozenset({whole.BEYOND, beyond.CHECK, aside.CHECK, within.CHECK, left_out.CHECK})  # of what a device shows not
 # What it sees by itself, whatever the answer is.
-SEEN = frozenset({reasons.OUT_OF_BOUNDS, reasons.ORDER, reasons.STATEFUL, reasons.OVERWRITES, reasons.BEHIND,
-                  reasons.UNLOADED})  # fmt: skip
+SEEN = frozenset({reasons.OUT_OF_BOUNDS, reasons.ORDER, reasons.STATEFUL, reasons.OVERWRITES, reasons.BEHIND})
 ANSWERS = frozenset({reasons.WRONG, reasons.MUTATES, reasons.STRUCTURE})  # to what it has computed
 UNANSWERED = ("what Triton's driver can", "what a launch returns", "an argument of class")  # here, though not on a GPU
 

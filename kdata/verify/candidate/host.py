@@ -62,14 +62,14 @@ class Engine:
     measure: Callable[[bool], None] = lambda _: None  # let autotuners run a kernel before they choose
     enclosed: bool = False  # whether the enclosure holds while the candidate runs: not where kernels are compiled
     left: Callable[[], list[Any]] = list  # what a candidate keeps where no object of Python's shows it
-    leave_zeros: Callable[[bool], None] = lambda _: None  # what masked loads leave out is zeros
-    unloaded: Callable[[], bool] = lambda: False  # whether it was anything else since this was last asked
+    show_unloaded: Callable[[bool], None] = lambda _: None  # what masked loads leave out is numbers that show
+    unloaded: Callable[[], bool] = lambda: False  # whether any left something out since this was last asked
 
 
 _engine = Engine(
     "cpu", Ledger(), interpreter.take_turn, lambda: bool(interpreter.violations()), races.found,
     lambda: None, interpreter.turn_round, interpreter.choices, interpreter.measure, True,
-    leave_zeros=unloaded.leave_zeros, unloaded=unloaded.met,
+    show_unloaded=unloaded.show, unloaded=unloaded.met,
 )  # fmt: skip
 _watches: list[Watch] = []
 _snapshot: enclosure.Snapshot | None = None
@@ -149,7 +149,7 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
         sampling.sample(payload.get("programs", 0), payload.get("named", ()))
         _engine.take_turn(number)
         _engine.turn_round(given.get("backwards", False))
-        _engine.leave_zeros(given.get("zeros", False))
+        _engine.show_unloaded(given.get("shown", False))
         looked_at = {"made": True} if number == payload["ablate"] else {}
         reports.append(calls.trial(given | looked_at))
         if number == payload["ablate"]:

@@ -16,7 +16,7 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 - memory is not protected, so a kernel that runs past its tensors kills the process or meets luck: checked here.
 - programs run one after another, first to last, so that a kernel whose programs race is right: here the order can be
   turned round, and ``kdata.verify.interpreter.races`` sees one program load what another stored.
-- what a masked load leaves out is zeros: see ``kdata.verify.interpreter.unloaded``.
+- what a masked load leaves out is zeros: other numbers can be asked for, see ``kdata.verify.interpreter.unloaded``.
 - the masks of block pointers and of tensor descriptors are no values of the language: they are here.
 - a kernel's ``"tl.constexpr"`` in quotes is none there: it is here.
 - ``and``, ``or``, ``not``, ``min`` and ``max`` are read as Python reads them: see ``interpreter.rewriting``.

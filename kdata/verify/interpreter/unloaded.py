@@ -1,9 +1,10 @@
 """What a masked load gives for elements that it leaves out, where no ``other`` says it. In the host's child.
 
-Triton leaves these undefined, and its interpreter takes zeros, so that a sum over them is right there by luck.  Here
-they are numbers that no answer should hold: large and of both signs, so that a sum, a maximum and a minimum show them.
-They are finite, for what is multiplied by a mask afterwards is not meant to hold them either; and integers stay zeros,
-for they are addresses as often as not.  What block pointers leave out is zeros: libraries rely on it.
+Triton's language leaves these undefined; its interpreter and what it compiles for NVIDIA's GPUs take zeros, on which
+kernels of well-known libraries rely: nine of 289.  Where it is asked for, they are numbers here that no answer should
+hold: large and of both signs, so that a sum, a maximum and a minimum show them.  They are finite, for what is
+multiplied by a mask afterwards is not meant to hold them either; and integers stay zeros, for they are addresses as
+often as not.  What block pointers leave out is zeros.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ from triton.runtime import interpreter
 EVEN, ODD = 29_000.0, -17_000.0  # of a lane; float16 holds both, and no two of them make up for each other
 KINDS = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64, "bf16": np.uint16}
 BITS = {EVEN: 0x46E2, ODD: 0xC684}  # in bfloat16, near enough
-_zeros = False  # they are zeros, to see whether the answer follows from them
+_shown = False  # they are numbers that show, to see whether the answer follows from them
 _met = False  # a kernel has loaded so
 _block = False  # the load that runs is a block pointer's
 
 
-def leave_zeros(zeros: bool) -> None:
-    """Whether what is left out is zeros from here on."""
-    global _zeros
-    _zeros = zeros
+def show(shown: bool) -> None:
+    """Whether what is left out is numbers that show from here on, or zeros."""
+    global _shown
+    _shown = shown
 
 
 def met() -> bool:
-    """Whether a kernel was given such numbers since this was last asked."""
+    """Whether a kernel has left out floating-point numbers so since this was last asked."""
     global _met
     found, _met = _met, False
     return found
@@ -41,7 +42,7 @@ def fill() -> None:
     load, load_block = builder.create_masked_load, builder.create_tensor_pointer_load
 
     def create_masked_load(self: Any, pointers: Any, mask: Any, other: Any, *more: Any, **named: Any) -> Any:
-        if other is None and not (_zeros or _block) and not mask.data.all():
+        if other is None and not _block and not mask.data.all():
             other = _others(pointers)
         return load(self, pointers, mask, other, *more, **named)
 
@@ -57,12 +58,14 @@ def fill() -> None:
 
 
 def _others(pointers: Any) -> Any:
-    """A block of such numbers; None, which is zeros, where elements are no floats."""
+    """A block of such numbers; None, which is zeros, where elements are no floats or these are not asked for."""
     global _met
     kind: Any = pointers.get_element_ty()
     if kind.name not in KINDS:
         return None
     _met = True
+    if not _shown:
+        return None
     even, odd = (BITS[EVEN], BITS[ODD]) if kind == tl.bfloat16 else (EVEN, ODD)
     data = np.full(pointers.data.size, even, KINDS[kind.name])
     data[1::2] = odd
