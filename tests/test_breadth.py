@@ -297,6 +297,47 @@ def test_a_receipt_names_arguments_of_the_constructor_that_are_followed_or_not(t
     assert detail.startswith(f"constructed with slope=0.125: {reasons.WRONG}")
 
 
+CALLED_WITH = """
+import torch
+import triton
+import triton.language as tl
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, slope):
+        return torch.nn.functional.leaky_relu(x, slope)
+
+
+def get_inputs():
+    return [torch.randn(8, 32), 0.25]
+
+
+@triton.jit
+def leaky_kernel(x_ptr, y_ptr, slope, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    tl.store(y_ptr + i, tl.where(x > 0, x, x * slope), mask=i < n)
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x, slope):
+        y = torch.empty_like(x)
+        leaky_kernel[(triton.cdiv(x.numel(), 256),)](x, y, slope, x.numel(), BLOCK=256)
+        return y
+"""
+
+
+def test_a_receipt_names_numbers_among_the_inputs_that_are_followed_or_not(tmp_path: Path) -> None:
+    name = "follows other numbers among its inputs"
+    right = judged(CALLED_WITH, tmp_path, "trust")
+    assert (right.verdict, checks(right)[name]) == ("verified", (True, "called with slope=0.125"))
+    baked = judged(CALLED_WITH.replace("(x, y, slope", "(x, y, 0.25"), tmp_path, "trust")
+    assert baked.verdict == "verified", baked.detail
+    passed, detail = checks(baked)[name]
+    assert not passed
+    assert detail.startswith(f"called with slope=0.125: {reasons.WRONG}")
+
+
 def test_other_arguments_are_such_as_show() -> None:
     def constructor(eps: float, sizes: list[int], bias: bool, name: str) -> None: ...
 

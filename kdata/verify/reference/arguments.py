@@ -1,7 +1,7 @@
 """Other arguments for a task's constructor: an epsilon, a slope, a number of columns. In the reference's child only.
 
-What a task constructs its module with is one choice of many, and a kernel may hold it as a constant. Nothing else that
-is asked of a candidate shows that.
+What a task constructs its module with is one choice of many, and a kernel may hold it as a constant; so are numbers
+among the inputs, a temperature, of which the same is asked. Nothing else that is asked of a candidate shows that.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from torch.utils._pytree import tree_flatten_with_path, tree_leaves, tree_unflatten
+from torch.utils._pytree import tree_flatten, tree_flatten_with_path, tree_leaves, tree_unflatten
 
 from kdata.verify.values import finite, near
 
@@ -54,6 +54,15 @@ def changed(
                 break
     positional, keyword = tree_unflatten(values, structure)
     return Changed((positional, keyword), ", ".join(f"{k}={v!r}" for k, v in said.items())) if said else None
+
+
+def with_numbers(drawn: list[Any], numbers: list[Any]) -> list[Any]:
+    """Inputs as they were drawn, with the numbers of others that are built alike."""
+    leaves, structure = tree_flatten(drawn)
+    pairs = zip(leaves, tree_leaves(numbers), strict=True)
+    chosen = [other if isinstance(one, int | float) else one for one, other in pairs]
+    found: list[Any] = tree_unflatten(chosen, structure)
+    return found
 
 
 def _size(value: Any, sizes: Collection[int]) -> bool:

@@ -20,11 +20,12 @@ from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import FLOATS, Expected, compare, failure
 
-ARGUMENT = "argument"
+ARGUMENT, NUMBER = "argument", "number"
 CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strided": "holds for transposed views",
           "nonfinite": "spreads NaN and infinity as the reference does", "gradient": "gradients",
           "ignored": "leaves out targets that torch ignores by default",
-          ARGUMENT: "follows other arguments of its constructor"}  # fmt: skip
+          ARGUMENT: "follows other arguments of its constructor",
+          NUMBER: "follows other numbers among its inputs"}  # fmt: skip
 OFFERS = re.compile(r"\b(backward|vjp|register_autograd|setup_context)\b")
 Run = Callable[[Expected, Sequence[int]], Answer]
 
@@ -47,8 +48,8 @@ def look(expected: Expected, run: Run, found: Findings) -> None:
     for style in dict.fromkeys(t["style"] for t in wider.trials):
         judged = [j for t, j in zip(wider.trials, reports, strict=True) if t["style"] == style]
         failed = [(trial, reason) for trial, reason in judged if reason]
-        if style == ARGUMENT:
-            _tell_of_arguments(wider, reports, found)
+        if style in (ARGUMENT, NUMBER):
+            _tell_of_arguments(style, wider, reports, found)
             continue
         if style == "gradient" and failed and failed[0][1] in (reasons.WRONG, reasons.STRUCTURE):
             missing = "it gives none where the reference does" if failed[0][1] == reasons.STRUCTURE else ""
@@ -57,15 +58,17 @@ def look(expected: Expected, run: Run, found: Findings) -> None:
         found.trials += [trial for trial, reason in judged if not reason]
 
 
-def _tell_of_arguments(wider: Expected, reports: Sequence[tuple[Trial, str]], found: Findings) -> None:
-    """Which arguments of the constructor the answer follows, and which it does not, or not all of them.
+def _tell_of_arguments(
+    style: str, wider: Expected, reports: Sequence[tuple[Trial, str]], found: Findings
+) -> None:  # fmt: skip
+    """Which arguments of the constructor, or numbers among the inputs, the answer follows, and which not, or not all.
 
     A kernel that is made for a task's own, as those of compilers are, is right for the task: none is rejected for it.
     """
-    pairs = [(t["detail"], j) for t, j in zip(wider.trials, reports, strict=True) if t["style"] == ARGUMENT]
+    pairs = [(t["detail"], j) for t, j in zip(wider.trials, reports, strict=True) if t["style"] == style]
     failed = [f"{detail}: {reason}: {trial.detail}" for detail, (trial, reason) in pairs if reason]
     followed = [detail for detail, (_, reason) in pairs if not reason]
-    found.check(CHECKS[ARGUMENT], not failed, "; ".join(failed or followed)[:300])
+    found.check(CHECKS[style], not failed, "; ".join(failed or followed)[:300])
     found.trials += [trial for _, (trial, reason) in pairs if not reason]
 
 

@@ -22,7 +22,8 @@ DETAILS = {
     "unread": "infinities among the inputs where a mask leaves them out",
     "signed": "some inputs centred on zero that the task draws above it",
     "ignored": "targets that do not count by torch's default", "elsewhere": "inputs of another shape",
-    "argument": "constructed with other arguments", "tailed": "the last of each dimension larger",
+    "argument": "constructed with other arguments", "number": "called with other numbers",
+    "tailed": "the last of each dimension larger",
 }  # fmt: skip
 REACHING = ("magnitudes", "farthest", "nearest", "weights")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.

@@ -6,7 +6,10 @@ of inputs, and beside them stand ``extra`` ones, see ``kdata.verify.reference.br
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +17,10 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
-from kdata.task import INIT_INPUTS, Program
+from kdata.task import INIT_INPUTS, INPUTS, Program
 from kdata.verify.gradients import gradients, names
 from kdata.verify.reference import asked, magnitudes, unread
-from kdata.verify.reference.arguments import KINDS, Arguments, changed
+from kdata.verify.reference.arguments import KINDS, Arguments, changed, with_numbers
 from kdata.verify.reference.draws import DTYPES, centred_apart, draw, holding, jogged
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.probe import Asks
@@ -30,7 +33,7 @@ from kdata.verify.values import by_an_ulp, copied, near, seed_torch
 
 GRID = 0.05  # share of its size that an answer in half precision may be off before it is taken to mean nothing
 FINITE = 0.5  # share of an answer that must stay finite when three elements of the inputs are not
-GRADIENT, ARGUMENT = "gradient", "argument"
+GRADIENT, ARGUMENT, NUMBER = "gradient", "argument", "number"
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = (*REACHING, "asked", "integers", "unread", "signed")
@@ -60,7 +63,7 @@ class Wider(Reference):
         self._style = ""  # of the extra trial that is being made
         self._wanted: dict[str, Any] = {}  # which gradients the candidate is asked for
         self._extra: list[dict[str, Any]] = []
-        self._instead: Arguments | None = None  # arguments of the constructor in place of the task's
+        self._instead: dict[str, Callable[[], list[Any]]] = {}  # functions in place of the task's, by their names
         self._asks, self._names = Asks(), frozenset[str]()  # of the variant that is being tried
         self._mixed: magnitudes.Mixed | None = None  # rows of several magnitudes, where these are independent
 
@@ -191,39 +194,44 @@ class Wider(Reference):
             styles.append(GRADIENT)
         self._extra += [made for style in styles if (made := self._beyond(index, variant, style))]
         if self._grid and variant.kind == "base":
-            self._extra += filter(None, (self._constructed(index, variant, kinds) for kinds in KINDS))
+            ways = itertools.product((ARGUMENT, NUMBER), KINDS)
+            self._extra += filter(None, (self._varied(index, variant, style, kinds) for style, kinds in ways))
         return trials
 
-    def _constructed(self, index: int, variant: Variant, kinds: tuple[type, ...]) -> dict[str, Any] | None:
-        """A trial with other arguments of the constructor; None where there are none that make a difference."""
-        program = self.prober.program(variant.values)
+    def _varied(
+        self, index: int, variant: Variant, style: str, kinds: tuple[type, ...]
+    ) -> dict[str, Any] | None:  # fmt: skip
+        """A trial with other arguments of the constructor, or numbers among the inputs; None where none show."""
+        program, constructed = self.prober.program(variant.values), style == ARGUMENT
 
         def answered_with(given: Arguments) -> Any:
             seed_torch(self.seeds[0])
-            module = self._build(program, given, None)
+            module = self._build(program, given if constructed else program.arguments(), None)
             redraw(module, torch.Generator().manual_seed(self.seeds[0]))
             with torch.no_grad():
-                return module(*copied(inputs))
+                return module(*copied(inputs if constructed else given[0]))
 
         try:
             seed_torch(self.seeds[0])
-            inputs = program.inputs()
+            inputs, kind = program.inputs(), program.namespace[self.entry_point]
             sizes = {size for t in tree_leaves(inputs) if isinstance(t, Tensor) for size in t.shape}
-            constructor = program.namespace[self.entry_point]
-            other = changed(program.arguments(), kinds, constructor, answered_with, sizes)
+            given = program.arguments() if constructed else (inputs, {})
+            called = kind if constructed else partial(kind.forward, None)
+            other = changed(given, kinds, called, answered_with, sizes)
         except Exception:  # noqa: BLE001 - the task does not allow it
             return None
         if other is None:
             return None
-        self._instead = other.arguments
-        trial = self._beyond(index, variant, ARGUMENT)
-        self._instead = None
-        return trial and trial | {"detail": f"constructed with {other.detail}"}
+        drawn, numbers = program.namespace[INPUTS], other.arguments
+        self._instead = ({INIT_INPUTS: lambda: [*numbers]} if constructed else
+                         {INPUTS: lambda: with_numbers(drawn(), numbers[0])})  # fmt: skip
+        trial = self._beyond(index, variant, style)
+        self._instead = {}
+        return trial and trial | {"detail": f"{'constructed' if constructed else 'called'} with {other.detail}"}
 
     def _program(self, variant: Variant) -> Program:
-        program, instead = super()._program(variant), self._instead
-        if instead is not None:
-            program.namespace[INIT_INPUTS] = lambda: [*instead]
+        program = super()._program(variant)
+        program.namespace.update(self._instead)
         return program
 
     def _beyond(self, index: int, variant: Variant, style: str) -> dict[str, Any] | None:
