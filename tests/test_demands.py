@@ -91,7 +91,7 @@ def test_look_ups_chains_of_names_and_lengths_are_obeyed(tmp_path: Path) -> None
 def test_an_instance_that_is_asked_for_is_a_small_one(tmp_path: Path) -> None:
     config = _solved(SETTINGS, tmp_path).arguments["config"]
     assert config.startswith("Settings(vocab_size=")
-    assert "hidden_size=64" in config
+    assert "hidden_size=48" in config
     assert "num_hidden_layers=2" in config
 
 
