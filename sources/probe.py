@@ -13,7 +13,7 @@ import os
 import re
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -68,24 +68,32 @@ def warm() -> None:
     torch.manual_seed = torch.default_generator.manual_seed
 
 
-def attempt(payload: dict[str, Any], scratch: Path, seen: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+def attempt(payload: dict[str, Any], scratch: Path) -> list[dict[str, Any]]:
     """Infer and check the cuts of ``cuts``; an outcome has ``reason`` ("" for a task) and ``detail``.
 
     A task may have so many ``operators`` that compute.  There are no more outcomes when there are ``enough`` tasks.
-    What is ``solved`` of one says with which text, arguments and inputs, before these were made to vary.  ``seen`` is
-    what is known of texts that use classes, by the digest of their name and source.
+    What is ``solved`` of one says with which text, arguments and inputs, before these were made to vary.
     """
+    seen: dict[str, Any] = {}
+    return until_enough(payload, lambda cut: attempt_one(cut, payload["operators"], scratch, seen))
+
+
+def until_enough(
+    payload: dict[str, Any], outcome_of: Callable[[dict[str, Any]], dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Outcomes of the payload's cuts, in order, until there are enough tasks."""
     outcomes: list[dict[str, Any]] = []
-    seen = {} if seen is None else seen
     for cut in payload["cuts"]:
         if sum(not outcome["reason"] for outcome in outcomes) >= payload["enough"]:
             break
-        outcomes.append(_attempt(cut, payload["operators"], scratch, seen))
+        outcomes.append(outcome_of(cut))
     return outcomes
 
 
-def _attempt(cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The outcome of one cut; ``seen`` keeps what users of classes showed, by their text.
+def attempt_one(
+    cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """The outcome of one cut; ``seen`` keeps what users of classes showed, by the digest of their name and source.
 
     Where its answer tells nothing, that may be for its weights, which are then drawn, as the task says; or for what it
     was given: a part that draws at random, one that does nothing.

@@ -13,14 +13,13 @@ from typing import Any
 from torch import nn
 
 from kdata.record import digest
-from sources import probe
 from sources.infer.check import MODULE
 from sources.infer.constructions import build
 from sources.infer.initial import cheapen
 from sources.infer.progress import Budget
 from sources.infer.search import Solution, call
 from sources.isolation import isolated
-from sources.probe import INFER_SECONDS, MEMORY, load
+from sources.probe import INFER_SECONDS, MEMORY, attempt_one, load, until_enough
 from sources.text.on_cpu import without_weights
 from sources.watch.capture import NamespaceVocabulary, UnspeakableError, arguments_of, decoded, encoded, install
 
@@ -33,16 +32,11 @@ def attempt(payload: dict[str, Any], scratch: Path) -> list[dict[str, Any]]:
     Where that is "", the text is of a class that takes the same: its own arguments and inputs are tried.  An outcome
     that is a task tells its teacher as ``taught``.
     """
-    outcomes: list[dict[str, Any]] = []
     shown: dict[str, dict[str, Any]] = {}
-    for cut in payload["cuts"]:
-        if sum(not outcome["reason"] for outcome in outcomes) >= payload["enough"]:
-            break
-        outcomes.append(_attempt(cut, payload["operators"], scratch, shown))
-    return outcomes
+    return until_enough(payload, lambda cut: _taught(cut, payload["operators"], scratch, shown))
 
 
-def _attempt(cut: dict[str, Any], operators: int, scratch: Path, shown: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _taught(cut: dict[str, Any], operators: int, scratch: Path, shown: dict[str, dict[str, Any]]) -> dict[str, Any]:
     outcome = {"reason": UNTAUGHT, "detail": ""}
     for teacher in cut["teachers"]:
         key = digest(teacher["name"], teacher["source"])
@@ -57,8 +51,7 @@ def _attempt(cut: dict[str, Any], operators: int, scratch: Path, shown: dict[str
         known = {}
         if teacher["wanted"] and specs is not None:  # what the arguments name is in the teacher's text at least
             told["users"], known = [{k: teacher[k] for k in ("name", "source", "wanted")}], {key: shown[key]}
-        work = {"cuts": [cut | {"told": told}], "operators": operators, "enough": 1}
-        outcome = probe.attempt(work, scratch, known)[0]
+        outcome = attempt_one(cut | {"told": told}, operators, scratch, known)
         if not outcome["reason"]:
             return outcome | {"taught": teacher["symbol"]}
     return outcome

@@ -244,11 +244,21 @@ def test_a_backward_sees_what_its_forward_sees() -> None:
     assert found[0] is not None and found[0].shape == (3,)
 
 
-LEAKY = """
+LEAKY_KERNEL = """
 import torch
 import triton
 import triton.language as tl
 
+
+@triton.jit
+def leaky_kernel(x_ptr, y_ptr, slope, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n)
+    tl.store(y_ptr + i, tl.where(x > 0, x, x * slope), mask=i < n)
+"""
+LEAKY = (
+    LEAKY_KERNEL
+    + """
 
 class Model(torch.nn.Module):
     def __init__(self, slope, inplace=False):
@@ -267,13 +277,6 @@ def get_init_inputs():
     return [[0.25], {"inplace": False}]
 
 
-@triton.jit
-def leaky_kernel(x_ptr, y_ptr, slope, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i, mask=i < n)
-    tl.store(y_ptr + i, tl.where(x > 0, x, x * slope), mask=i < n)
-
-
 class ModelNew(torch.nn.Module):
     def __init__(self, slope, inplace=False):
         super().__init__()
@@ -284,6 +287,7 @@ class ModelNew(torch.nn.Module):
         leaky_kernel[(triton.cdiv(x.numel(), 256),)](x, y, self.slope, x.numel(), BLOCK=256)
         return y
 """
+)
 
 
 def test_a_receipt_names_arguments_of_the_constructor_that_are_followed_or_not(tmp_path: Path) -> None:
@@ -297,11 +301,9 @@ def test_a_receipt_names_arguments_of_the_constructor_that_are_followed_or_not(t
     assert detail.startswith(f"constructed with slope=0.125: {reasons.WRONG}")
 
 
-CALLED_WITH = """
-import torch
-import triton
-import triton.language as tl
-
+CALLED_WITH = (
+    LEAKY_KERNEL
+    + """
 
 class Model(torch.nn.Module):
     def forward(self, x, slope):
@@ -312,19 +314,13 @@ def get_inputs():
     return [torch.randn(8, 32), 0.25]
 
 
-@triton.jit
-def leaky_kernel(x_ptr, y_ptr, slope, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i, mask=i < n)
-    tl.store(y_ptr + i, tl.where(x > 0, x, x * slope), mask=i < n)
-
-
 class ModelNew(torch.nn.Module):
     def forward(self, x, slope):
         y = torch.empty_like(x)
         leaky_kernel[(triton.cdiv(x.numel(), 256),)](x, y, slope, x.numel(), BLOCK=256)
         return y
 """
+)
 
 
 def test_a_receipt_names_numbers_among_the_inputs_that_are_followed_or_not(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from sources.hints.hints import Hints
 from sources.infer.inputs import Many, Plain, Tensor
 from sources.infer.search import Solution
 from sources.mine import replacements
-from sources.probe import _attempt, _seen, warm
+from sources.probe import _seen, attempt_one, warm
 from sources.text import documents
 from sources.text.on_cpu import OnOne
 from sources.text.rewrite import without_docstrings
@@ -78,8 +78,8 @@ def test_a_class_is_seen_at_work_two_calls_away_and_on_a_device_that_is_absent(t
     assert decoded(_seen(told, tmp_path)["Odd"]) == Solution({"key": "'seventeen'"}, (Tensor((4000, 51)),))
     whole = cut(slicer, key.file, key.name)
     alone = {"source": whole.source, "name": "Odd", "lacks": [], "told": {"sites": [], "defaults": {}, "users": []}}
-    assert _attempt(alone, 60, tmp_path)["reason"]
-    made = _attempt(alone | {"told": {"sites": [], "defaults": {}, "users": [told]}}, 60, tmp_path)
+    assert attempt_one(alone, 60, tmp_path)["reason"]
+    made = attempt_one(alone | {"told": {"sites": [], "defaults": {}, "users": [told]}}, 60, tmp_path)
     assert made["reason"] == ""
     assert made["inputs"][0]["shape"][-1] == 51
 

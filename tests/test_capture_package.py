@@ -22,7 +22,7 @@ from sources.infer.configs import without_unread
 from sources.infer.inputs import Tensor
 from sources.isolation import isolated
 from sources.mine import replacements
-from sources.probe import _attempt, warm
+from sources.probe import attempt_one, warm
 from sources.text.symbols import Here
 from sources.watch.capture import decoded
 from sources.watch.capture_package import observe
@@ -128,13 +128,13 @@ def test_a_class_seen_at_work_becomes_a_task_with_its_true_shapes(tmp_path: Path
     payload = {"files": FILES, "replacements": replacements(), "cut_points": cutpoints.texts(), "part": 0, "parts": 1,
                "seed": 0, "enough": 1 << 30}  # fmt: skip
     cuts = {c["symbol"]: c for c in cut_package(payload, tmp_path)["cuts"]}
-    made = _attempt(cuts["Gate"], 60, tmp_path)
+    made = attempt_one(cuts["Gate"], 60, tmp_path)
     assert made["reason"] == "", made
     assert "unused" not in made["source"] and "doubled=" in made["source"]
     assert "width = 64" in made["source"] and "width=width" in made["source"]
     assert [i["shape"] for i in made["inputs"]] == [[2, 16, 64]]
     blind = cuts["Gate"] | {"told": {"sites": [], "defaults": {}, "users": []}}
-    searched = _attempt(blind, 60, tmp_path)
+    searched = attempt_one(blind, 60, tmp_path)
     assert searched["reason"] or [i["shape"] for i in searched["inputs"]] != [[2, 16, 64]]
 
 
@@ -282,11 +282,11 @@ def test_every_cut_point_is_a_program_with_what_it_adds_to(name: str) -> None:
 
 def test_sizes_of_constructors_are_halved_so_that_they_still_divide_each_other() -> None:
     swin = {"img_size": 224, "patch_size": 4, "embed_dim": 96, "window_size": 7, "num_classes": 1000, "depths": [2, 6]}
-    small = {n: configs_tiny.halved(n, v) for n, v in swin.items()}
+    small = {n: configs_tiny.by_halves(n, v) for n, v in swin.items()}
     assert small == {"img_size": 56, "patch_size": 4, "embed_dim": 48, "window_size": 7, "num_classes": 250,
                      "depths": [1, 1]}  # fmt: skip
-    assert configs_tiny.halved("img_size", 299) == configs_tiny.sized("img_size", 299)  # there are no halves
-    assert configs_tiny.halved("norm", "layer") == "layer"
+    assert configs_tiny.by_halves("img_size", 299) == configs_tiny.sized("img_size", 299)  # there are no halves
+    assert configs_tiny.by_halves("norm", "layer") == "layer"
 
 
 def test_sizes_are_made_small_by_what_they_are_called() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from kdata.task import execute
 from sources.mine import LARGE
-from sources.probe import _attempt, warm
+from sources.probe import attempt_one, warm
 
 HEAD = "import torch\nimport torch.nn as nn\n"
 # Read by attribute, by key, in parts, and unpacked: what a task's text holds must answer to all of these.
@@ -24,7 +24,7 @@ MODEL = HEAD + (
 
 def outcome(source: str, name: str, scratch: Path, defaults: dict[str, str]) -> dict[str, Any]:
     told = {"sites": [], "defaults": defaults}
-    return _attempt({"source": source, "name": name, "lacks": [], "told": told}, LARGE, scratch)
+    return attempt_one({"source": source, "name": name, "lacks": [], "told": told}, LARGE, scratch)
 
 
 def test_a_configuration_answers_to_all_ways_of_reading_it(tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ def test_users_of_a_class_that_lacks_a_package_are_not_watched(tmp_path: Path, m
     monkeypatch.setattr(probe, "_seen", lambda *_: pytest.fail("watched"))
     user = {"source": text, "name": "Net", "wanted": "Net"}
     told = {"sites": [], "defaults": {}, "users": [user], "seen": None}
-    outcome = probe._attempt({"source": text, "name": "Net", "lacks": ["scipy"], "told": told}, 16, tmp_path)
+    outcome = probe.attempt_one({"source": text, "name": "Net", "lacks": ["scipy"], "told": told}, 16, tmp_path)
     assert outcome["reason"] == ABSENT
 
 

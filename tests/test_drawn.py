@@ -41,7 +41,7 @@ class Net(nn.Module):
 def _task(text: str, scratch: Path, sites: Sequence[dict[str, Any]] = ()) -> dict[str, str]:
     cut = {"source": HEAD + text, "name": "Net", "lacks": [], "told": {"sites": list(sites), "defaults": {}}}
     probe.warm()
-    return probe._attempt(cut, 2000, scratch)
+    return probe.attempt_one(cut, 2000, scratch)
 
 
 def test_zeros_and_unset_memory_are_drawn_and_the_rest_stays() -> None:

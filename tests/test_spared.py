@@ -69,7 +69,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_a_text_that_runs_without_training_is_searched_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = names(monkeypatch)
-    assert probe._attempt(NET, 60, tmp_path, {})["reason"] == ""
+    assert probe.attempt_one(NET, 60, tmp_path, {})["reason"] == ""
     assert asked.count("infer") == 2
 
 
@@ -77,7 +77,7 @@ def test_what_fails_as_before_without_training_is_not_searched_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = names(monkeypatch)
-    assert probe._attempt(NET | {"source": BROKEN}, 60, tmp_path, {})["reason"] == "inputs not inferred"
+    assert probe.attempt_one(NET | {"source": BROKEN}, 60, tmp_path, {})["reason"] == "inputs not inferred"
     assert asked.count("infer") == 1
     assert "fail_likewise" in asked
 

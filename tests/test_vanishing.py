@@ -42,7 +42,7 @@ class Net(nn.Module):
 def _outcome(text: str, scratch: Path) -> dict[str, Any]:
     cut = {"source": HEAD + text, "name": "Net", "lacks": [], "told": {"sites": [], "defaults": {}}}
     probe.warm()
-    return probe._attempt(cut, 2000, scratch)
+    return probe.attempt_one(cut, 2000, scratch)
 
 
 @pytest.mark.parametrize("text", [SCALED.format(start=ZEROS), SCALED.format(start=SCALE), NORMED])

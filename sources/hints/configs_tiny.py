@@ -58,7 +58,7 @@ def sized(name: str, value: Any) -> Any:
     return value
 
 
-def halved(name: str, value: Any) -> Any:
+def by_halves(name: str, value: Any) -> Any:
     """The same, by halves where that does: sizes that divide each other, 224 and windows of 7, still do."""
     small = sized(name, value)
     while type(value) is int and value > small and value % 2 == 0:
@@ -78,7 +78,7 @@ def arguments(kind: type[nn.Module]) -> dict[str, Any]:
             continue
         if p.default is p.empty:
             raise TypeError(f"{p.name} has no default")
-        if (small := halved(p.name, p.default)) != p.default:
+        if (small := by_halves(p.name, p.default)) != p.default:
             found[p.name] = small
     return found
 

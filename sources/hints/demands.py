@@ -20,7 +20,7 @@ from typing import Any
 
 from torch import nn
 
-from sources.hints.configs_tiny import halved
+from sources.hints.configs_tiny import by_halves
 from sources.hints.guesses import Uses
 from sources.hints.guesses import values as guessed
 from sources.infer.configs import CONFIG
@@ -291,8 +291,8 @@ def _made(kind: type, name: str) -> list[str]:
         return [f"{name}()"]
     plain = [p for p in every if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
     required = {p.name: guessed(p.name, "", Uses())[0] for p in plain if p.default is p.empty}
-    smaller = {p.name: repr(halved(p.name, p.default)) for p in plain if p.default is not p.empty
-               and halved(p.name, p.default) != p.default}  # fmt: skip
+    smaller = {p.name: repr(by_halves(p.name, p.default)) for p in plain if p.default is not p.empty
+               and by_halves(p.name, p.default) != p.default}  # fmt: skip
     texts = [", ".join(f"{n}={v}" for n, v in given.items()) for given in (required | smaller, required)]
     return [f"{name}({text})" for text in dict.fromkeys(texts) if CONFIG not in text]
 

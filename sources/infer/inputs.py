@@ -89,6 +89,11 @@ def all_tensors(specs: Specs) -> list[tuple[tuple[int, ...], Tensor]]:
     return [found for i, spec in enumerate(specs) for found in tensors(spec, (i,))]
 
 
+def elements(specs: Specs) -> int:
+    """Of all tensors of some inputs."""
+    return sum(math.prod(t.shape) for _, t in all_tensors(specs))
+
+
 def edited(specs: Specs, path: tuple[int, ...], new: Spec) -> Specs:
     """The arguments with the one at ``path`` replaced."""
     at, *rest = path

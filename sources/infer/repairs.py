@@ -14,8 +14,9 @@ from dataclasses import replace
 import torch
 
 from sources.infer.failure import Change, Failure
-from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Many, Specs, Tensor, all_tensors, edited
+from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited
 from sources.infer.kinds import KINDS
+from sources.infer.ranks import fewer, rank
 
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
 SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
@@ -263,67 +264,6 @@ def _view(f: Failure) -> Iterator[Change]:
                     yield f.with_tensor(path, t.resized(i, fixed * times // rest), 0.6 + 0.1 * times)
 
 
-def _reranked(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Shapes of other ranks with the sizes that were found so far: of the batch, and of channels first or last."""
-    if len(shape) < 2:
-        return []
-    batch, one, last = shape[0], shape[1], shape[-1]
-    if len(shape) == 2:
-        return [(batch, TOKENS, one), (batch, one, TOKENS), (batch, one, SIDE, SIDE), (batch, 8, 8, one), (batch,)]
-    if len(shape) == 3:
-        side = math.isqrt(one) if math.isqrt(one) ** 2 == one else 8
-        return [(batch, side, side, last), (batch, last), (batch, one), (batch, one, SIDE, SIDE), (batch, 4, one, last)]
-    if len(shape) == 4:
-        height = shape[2]
-        return [(batch, one, height * last), (batch, one * height, last), (batch, one), (batch, last),
-                (batch, height, last), (batch, one, 8, height, last), (batch, 4, one, height, last)]  # fmt: skip
-    return [(batch, one, *shape[-2:]), (batch, *shape[-3:])] if len(shape) == 5 else []
-
-
-_SIZES_DIFFER = re.compile(r"must match the size|cannot be multiplied|should contain|not broadcast|be broadcast")
-
-
-def _fewer(f: Failure) -> Iterator[Change]:
-    """Sizes may differ because one of several inputs has dimensions that it should not have."""
-    found = all_tensors(f.specs)
-    if len(found) > 1 and _SIZES_DIFFER.search(f.message):
-        for path, t in found:
-            fewer = [shape for shape in _reranked(t.shape) if len(shape) < len(t.shape)]
-            yield from (f.with_tensor(path, replace(t, shape=s), 1.0 + 0.05 * j) for j, s in enumerate(fewer))
-
-
-def _rank(f: Failure) -> Iterator[Change]:
-    message = f.message
-    ranks: list[tuple[int, float]] = [(int(n), 0.3) for n in re.findall(r"len\(dims\) = (\d)", message)]
-    unpack = re.search(
-        r"not enough values to unpack \(expected (\d)|too many values to unpack \(expected (\d)", message
-    )
-    if unpack:
-        ranks.append((int(unpack[1] or unpack[2]), 0.4))
-    ranks += [
-        (int(n), 0.8) for n in re.findall(r"(\d)-?\s?[dD](?:imension|\b)|dims?(?:=|:| )+(\d)", message) for n in n if n
-    ]
-    if re.search(
-        r"number of dim|permute|Dimension out of range|too many indices|must be at least|dimension|axes|dims"
-        r"|is invalid for input",
-        message,
-    ):
-        ranks += [(r, 1.2 + 0.1 * i) for i, r in enumerate((3, 4, 2, 5))]
-    for path, t in all_tensors(f.specs):
-        for rank, cost in ranks:
-            if 1 <= rank <= 5 and rank != len(t.shape):
-                kind = t.kind if t.kind != "int" else "float"
-                yield f.with_tensor(path, replace(f.shaped(rank), kind=kind), cost)
-                kept = [shape for shape in _reranked(t.shape) if len(shape) == rank]
-                yield from (
-                    f.with_tensor(path, replace(t, shape=s), cost + 0.05 + 0.05 * j) for j, s in enumerate(kept)
-                )
-        if unpack and t.shape:
-            yield f.with_tensor(path, t.resized(0, int(unpack[1] or unpack[2])), 1.0)
-        if unpack and int(unpack[1] or unpack[2]) <= 4:
-            yield f.with_tensor(path, Many((t,) * int(unpack[1] or unpack[2]), "tuple"), 1.5)
-
-
 def _window(f: Failure) -> Iterator[Change]:
     """A window that is larger than what comes to it tells by how much."""
     pooled = re.search(r"input size: \(\d+x(\d+)x\d+\)\. Calculated output size: \(\d+x(-?\d+)x", f.message)
@@ -395,6 +335,6 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
-    _layer, _unbatched, _expected, _shapes, _mismatch, _broadcast, _einsum, _split, _matmul, _numbers, _view, _rank,
-    _window, _frames, _small, _divisible, _equal, _fewer, *KINDS,
+    _layer, _unbatched, _expected, _shapes, _mismatch, _broadcast, _einsum, _split, _matmul, _numbers, _view, rank,
+    _window, _frames, _small, _divisible, _equal, fewer, *KINDS,
 )  # fmt: skip

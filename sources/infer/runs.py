@@ -10,10 +10,10 @@ from torch import nn
 
 from sources.infer.check import UnfitError, Work, dear
 from sources.infer.constructions import build
-from sources.infer.inputs import draw
+from sources.infer.inputs import draw, elements
 from sources.infer.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, Budget
 from sources.infer.rehearsal import Rehearsal
-from sources.infer.search import LIGHT, Solution, call, elements, has_tensor
+from sources.infer.search import LIGHT, Solution, call, has_tensor
 from sources.infer.variants import Arguments, defaults_of, halved, of_one, shallower
 
 MAX_HALVINGS = 6

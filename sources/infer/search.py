@@ -27,7 +27,7 @@ from sources.infer.check import MAX_PARAMETERS, TOO_LARGE, Work, leaves
 from sources.infer.constructions import MAX_CONSTRUCTIONS, NOTHING, Constructions, Told
 from sources.infer.failure import NO_TENSOR, Failure
 from sources.infer.influence import Influence
-from sources.infer.inputs import Specs, all_tensors, draw
+from sources.infer.inputs import Specs, draw, elements
 from sources.infer.progress import BUDGET, DRAWN_OF_ONE, Budget, Progress, TooLongError, TooMuchError
 from sources.infer.rehearsal import Rehearsal
 from sources.infer.repairs import repairs
@@ -377,11 +377,6 @@ class _InputSearch:
 
 def _without_numbers(message: str) -> str:
     return re.sub(r"\d+", "0", message)
-
-
-def elements(specs: Specs) -> int:
-    """Of all tensors of some inputs."""
-    return sum(math.prod(t.shape) for _, t in all_tensors(specs))
 
 
 def _file(module: nn.Module) -> str:

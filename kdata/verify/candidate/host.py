@@ -203,7 +203,8 @@ class Calls:
         """
         ledger = _engine.ledger
         ledger.launches = []
-        _engine.racing(), _engine.unloaded()  # what a call that failed left
+        for left in (_engine.racing, _engine.unloaded):  # by a call that failed
+            left()
         watch = Unfilled(ledger) if "outline" in given else Watch(ledger)
         report: dict[str, Any] = {"outcome": "ok", "detail": ""}
         last = self._last if given.get("again") else None

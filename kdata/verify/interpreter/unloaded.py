@@ -1,7 +1,7 @@
 """What a masked load gives for elements that it leaves out, where no ``other`` says it. In the host's child.
 
 Triton's language leaves these undefined; its interpreter and what it compiles for NVIDIA's GPUs take zeros, on which
-kernels of well-known libraries rely: nine of 289.  Where it is asked for, they are numbers here that no answer should
+kernels of well-known libraries rely.  Where it is asked for, they are numbers here that no answer should
 hold: large and of both signs, so that a sum, a maximum and a minimum show them.  They are finite, for what is
 multiplied by a mask afterwards is not meant to hold them either; and integers stay zeros, for they are addresses as
 often as not.  What block pointers leave out is zeros.

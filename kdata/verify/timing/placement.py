@@ -70,7 +70,7 @@ def needed(inputs: list[torch.Tensor]) -> Iterator[Callable[[], int]]:
 
 
 def movable(module: nn.Module) -> list[torch.Tensor]:
-    """Small weights that share their memory with no other; none where all of these are not small."""
+    """Small weights that share their memory with no other; none where they are many."""
     every = [*module.parameters(), *module.buffers()]
     holders = Counter(t.untyped_storage().data_ptr() for t in every)
     own = [t for t in every if t.is_contiguous() and t.untyped_storage().nbytes() == t.nbytes <= SMALL

@@ -1,0 +1,73 @@
+"""Rules of ``sources.infer.repairs`` that give an input more dimensions, or fewer."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sources.infer.failure import Change, Failure
+from sources.infer.inputs import SIDE, TOKENS, Many, all_tensors
+
+
+def _reranked(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Shapes of other ranks with the sizes that were found so far: of the batch, and of channels first or last."""
+    if len(shape) < 2:
+        return []
+    batch, one, last = shape[0], shape[1], shape[-1]
+    if len(shape) == 2:
+        return [(batch, TOKENS, one), (batch, one, TOKENS), (batch, one, SIDE, SIDE), (batch, 8, 8, one), (batch,)]
+    if len(shape) == 3:
+        side = math.isqrt(one) if math.isqrt(one) ** 2 == one else 8
+        return [(batch, side, side, last), (batch, last), (batch, one), (batch, one, SIDE, SIDE), (batch, 4, one, last)]
+    if len(shape) == 4:
+        height = shape[2]
+        return [(batch, one, height * last), (batch, one * height, last), (batch, one), (batch, last),
+                (batch, height, last), (batch, one, 8, height, last), (batch, 4, one, height, last)]  # fmt: skip
+    return [(batch, one, *shape[-2:]), (batch, *shape[-3:])] if len(shape) == 5 else []
+
+
+_SIZES_DIFFER = re.compile(r"must match the size|cannot be multiplied|should contain|not broadcast|be broadcast")
+
+
+def fewer(f: Failure) -> Iterator[Change]:
+    """Sizes may differ because one of several inputs has dimensions that it should not have."""
+    found = all_tensors(f.specs)
+    if len(found) > 1 and _SIZES_DIFFER.search(f.message):
+        for path, t in found:
+            shapes = [shape for shape in _reranked(t.shape) if len(shape) < len(t.shape)]
+            yield from (f.with_tensor(path, replace(t, shape=s), 1.0 + 0.05 * j) for j, s in enumerate(shapes))
+
+
+def rank(f: Failure) -> Iterator[Change]:
+    """The rank that a message names, and others where dimensions are what it is about."""
+    message = f.message
+    ranks: list[tuple[int, float]] = [(int(n), 0.3) for n in re.findall(r"len\(dims\) = (\d)", message)]
+    unpack = re.search(
+        r"not enough values to unpack \(expected (\d)|too many values to unpack \(expected (\d)", message
+    )
+    if unpack:
+        ranks.append((int(unpack[1] or unpack[2]), 0.4))
+    ranks += [
+        (int(n), 0.8) for n in re.findall(r"(\d)-?\s?[dD](?:imension|\b)|dims?(?:=|:| )+(\d)", message) for n in n if n
+    ]
+    if re.search(
+        r"number of dim|permute|Dimension out of range|too many indices|must be at least|dimension|axes|dims"
+        r"|is invalid for input",
+        message,
+    ):
+        ranks += [(r, 1.2 + 0.1 * i) for i, r in enumerate((3, 4, 2, 5))]
+    for path, t in all_tensors(f.specs):
+        for wanted, cost in ranks:
+            if 1 <= wanted <= 5 and wanted != len(t.shape):
+                kind = t.kind if t.kind != "int" else "float"
+                yield f.with_tensor(path, replace(f.shaped(wanted), kind=kind), cost)
+                kept = [shape for shape in _reranked(t.shape) if len(shape) == wanted]
+                yield from (
+                    f.with_tensor(path, replace(t, shape=s), cost + 0.05 + 0.05 * j) for j, s in enumerate(kept)
+                )
+        if unpack and t.shape:
+            yield f.with_tensor(path, t.resized(0, int(unpack[1] or unpack[2])), 1.0)
+        if unpack and int(unpack[1] or unpack[2]) <= 4:
+            yield f.with_tensor(path, Many((t,) * int(unpack[1] or unpack[2]), "tuple"), 1.5)
