@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from kdata.verify.timing.placement import MOST_WEIGHTS, SMALL, Placement, movable, needed
+from kdata.verify.timing.placement import COPIES, MOST_WEIGHTS, REGIONS, SMALL, Placement, movable, needed
 
 PAGE = 2 << 20
 
@@ -15,7 +15,7 @@ def places(placement: Placement, layer: nn.Linear) -> tuple[set[int], set[int]]:
     """Pages of new memory, and of a weight, over some samples."""
     fresh, weights = set(), set()
     values = layer.weight.detach().clone()
-    for _ in range(30):
+    for _ in range(100):
         with placement.region("it"):
             fresh.add(torch.empty(64, device="cuda").data_ptr() // PAGE)
         placement.move("it")
@@ -29,8 +29,23 @@ def test_what_short_calls_read_and_write_lies_elsewhere_each_time() -> None:
     layer, placement = nn.Linear(8, 8).cuda(), Placement()
     placement.learn("it", layer, SMALL)
     fresh, weights = places(placement, layer)
-    assert len(fresh) > 10
-    assert len(weights) > 5
+    assert len(fresh) > 30
+    assert len(weights) > 15
+
+
+@pytest.mark.gpu
+def test_every_region_is_visited() -> None:
+    layer, placement = nn.Linear(8, 8).cuda(), Placement()
+    assert not list(placement.every("it"))
+    placement.learn("it", layer, SMALL)
+    begun = torch.cuda.memory_reserved()
+    for region in placement.every("it"):
+        with region:
+            torch.empty(64, device="cuda")
+    visited = torch.cuda.memory_reserved()
+    assert visited - begun >= (REGIONS - 2 * COPIES) * PAGE  # a weight and a bias lie in the others
+    places(placement, layer)
+    assert torch.cuda.memory_reserved() == visited
 
 
 @pytest.mark.gpu

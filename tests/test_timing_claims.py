@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from kdata.verify.timing.claims import CANDIDATE, EAGER, Claim, Samples, claim, middle, works_elsewhere
@@ -43,6 +44,16 @@ def test_a_busy_cpu_does_not_move_the_claim(name: str) -> None:
     one, other = (found.ratio.value for found in claimed(name))
     assert one == pytest.approx(other, rel=0.03)
     assert {found.label for found in claimed(name)} <= {"", "extraordinary"}
+
+
+@pytest.mark.parametrize(("noise", "precise", "firm"), [(0.02, True, True), (0.06, False, True), (0.6, False, False)])
+def test_more_samples_are_wanted_where_they_differ(noise: float, precise: bool, firm: bool) -> None:
+    random = np.random.default_rng(0)
+    both = {name: series(3.0, [10.0] * 4) for name in (EAGER, CANDIDATE)}
+    for each in both.values():
+        each.device = random.normal(3.0, 3.0 * noise, (BLOCKS, 20)).tolist()
+    found = claim(both, STARTED, 1, crowd=False)
+    assert (found.precise, found.firm) == (precise, firm)
 
 
 def test_a_baseline_that_waits_for_the_host_gives_no_number() -> None:

@@ -56,6 +56,7 @@ class Claim:
     eager: float  # the speedup over eager by what the device does
     baseline: str  # the fastest
     label: str
+    precise: bool  # whether more samples would tell little more
 
     @property
     def firm(self) -> bool:
@@ -81,11 +82,12 @@ def claim(samples: Mapping[str, Samples], launch: Sequence[Sequence[float]], lau
         ratios.append(wall)
     ratio = min(ratios, key=lambda r: r.value)
     elsewhere = ratio is not device
-    if not (steady(device) and steady(ratio)):
-        return Claim(Ratio(0.0, 0.0, 0.0), wall, eager, fastest, "unstable")
+    stable, precise = (narrow(device, s) and narrow(ratio, s) for s in (statistics.STABLE, statistics.PRECISE))
+    if not stable:
+        return Claim(Ratio(0.0, 0.0, 0.0), wall, eager, fastest, "unstable", precise)
     ratio = ratio.between_processes(middle(others[fastest].device), middle(mine.device))
     short = middle(others[fastest].device) < statistics.LAUNCH_BOUND
-    return Claim(ratio, wall, eager, fastest, _label(ratio, eager, fastest, crowd, short, elsewhere))
+    return Claim(ratio, wall, eager, fastest, _label(ratio, eager, fastest, crowd, short, elsewhere), precise)
 
 
 def waits(mine: Samples) -> bool:
@@ -107,9 +109,9 @@ def works_elsewhere(mine: Samples, launch: Sequence[Sequence[float]], launches: 
     )
 
 
-def steady(ratio: Ratio) -> bool:
-    """Whether the interval of a ratio is narrow."""
-    return (ratio.high - ratio.low) / 2 <= statistics.STABLE * ratio.value
+def narrow(ratio: Ratio, share: float) -> bool:
+    """Whether the interval of a ratio is at most such a share of it to either side."""
+    return (ratio.high - ratio.low) / 2 <= share * ratio.value
 
 
 def middle(blocks: Sequence[Sequence[float]]) -> float:

@@ -12,14 +12,16 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
+from itertools import cycle
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
 from torch.cuda import MemPool, use_mem_pool
 
-REGIONS = 64  # each has pages of its own
-COPIES = 16  # of each weight
+T = TypeVar("T")
+REGIONS = 127  # each has pages of its own; odd, so that inputs and outputs, which take turns, get to all
+COPIES = 31  # of each weight
 SMALL = 1 << 20  # bytes that a call needs, and of a weight: torch's allocator gives such from pages of 2 MiB
 MOST_WEIGHTS = 8 << 20  # bytes; a call that reads more is not short
 # Kept before any candidate is imported.
@@ -30,29 +32,38 @@ _allocated, _peak, _reset = (
 
 
 class Placement:
-    """Takes regions of the device's memory in turn, at random."""
+    """Takes regions of the device's memory in turn, in an order of chance: each as often as any other."""
 
     def __init__(self) -> None:
         self._pools: list[MemPool] = []
-        self._weights: dict[str, list[tuple[torch.Tensor, list[torch.Tensor]]]] = {}
+        self._turns: dict[str, Iterator[MemPool]] = {}
+        self._weights: dict[str, list[tuple[torch.Tensor, Iterator[torch.Tensor]]]] = {}
         self._random = random.Random(0)
 
     def learn(self, what: str, call: Callable[..., Any], needed: int) -> None:
         """Begin to move a program that needs so many bytes for a call, if these are few."""
-        if needed > SMALL or what in self._weights:
+        if needed > SMALL or what in self._turns:
             return
         self._pools = self._pools or [_Pool() for _ in range(REGIONS)]
         found = movable(call) if isinstance(call, nn.Module) else []
-        self._weights[what] = [(weight, list(self._copies(weight.data))) for weight in found]
+        self._turns[what] = self._shuffled(self._pools)
+        self._weights[what] = [(weight, self._shuffled(list(self._copies(weight.data)))) for weight in found]
+
+    def every(self, what: str) -> Iterator[AbstractContextManager[None]]:
+        """All regions, one after the other, of a program that is moved."""
+        return map(_within, self._pools if what in self._turns else [])
 
     def region(self, what: str) -> AbstractContextManager[None]:
         """In which new memory lies somewhere else, where the program needs little."""
-        return _within(self._random.choice(self._pools)) if what in self._weights else nullcontext()
+        return _within(next(self._turns[what])) if what in self._turns else nullcontext()
 
     def move(self, what: str) -> None:
         """Give the program's weights other places. Nothing is freed: a candidate may know where they were."""
         for weight, copies in self._weights.get(what, []):
-            weight.data = self._random.choice(copies)
+            weight.data = next(copies)
+
+    def _shuffled(self, things: list[T]) -> Iterator[T]:
+        return cycle(self._random.sample(things, len(things)))
 
     def _copies(self, values: torch.Tensor) -> Iterator[torch.Tensor]:
         yield values

@@ -12,9 +12,10 @@ import numpy as np
 DRAWS = 2000  # of the bootstrap
 LAUNCH_BOUND = 20.0  # microseconds on the device: below it a user's time is the launch's
 GAP = 1.2  # microseconds from one kernel to the next, on an H200: eight calls in a row take 8 * (work + kernels * GAP)
-PLACED = 0.05  # microseconds by which a program differs between processes: where its code and its memory lie
+PLACED = 0.01  # microseconds by which a program differs between processes: where its code and its memory lie
 AGREE = 1.5  # ratio up to which two clocks agree
-STABLE = 0.03  # half width of the speedup's interval, as a share of it
+STABLE = 0.03  # half width of the speedup's interval, as a share of it: above it no speedup is told
+PRECISE = 0.015  # the same: above it more samples are taken, so that five runs of a kernel lie within 3 %
 EXTRAORDINARY = 10.0, 3.0  # speedups over eager and over torch.compile that want a person's look
 FLOOR = 0.9  # of the least time the device could take
 # Floating operations a clock and multiprocessor of the fastest unit that keeps the precision, Hopper and Blackwell's

@@ -1,6 +1,6 @@
 """How fast a candidate is beside its baselines: the protocol. The trusted side, which alone sees both processes.
 
-Protocol 5 (after SOL-ExecBench, KernelBench-Hard, AgentKernelArena and CUDA-L2, see each reason below):
+Protocol 6 (after SOL-ExecBench, KernelBench-Hard, AgentKernelArena and CUDA-L2, see each reason below):
 
 - The GPU is used by nobody else. Baselines (eager, torch.compile, its max-autotune) run in the reference's process, the
   candidate in its own, with the same code around each call.
@@ -15,8 +15,9 @@ Protocol 5 (after SOL-ExecBench, KernelBench-Hard, AgentKernelArena and CUDA-L2,
 - Clocks must agree: what ran on the device, over all streams, with the events; the process's clock with the judge's.
   Which of them the claim rests on: ``kdata.verify.timing.claims``. What clocks cost, and what starting one kernel
   takes, is measured anew in each block, for a machine's load changes.
-- Where the samples do not agree to within a few per cent, as many more are taken, and again after a
-  moment, which a disturbance may not outlive; where all of them still do not, no speedup is published.
+- Where the samples do not tell the speedup to 1.5 per cent, as many more are taken, once; where they do not to
+  three, again after a moment, which a disturbance may not outlive; where all of them still do not, no speedup is
+  published.
 """
 
 from __future__ import annotations
@@ -52,11 +53,12 @@ from kdata.verify.timing.claims import (
     middle,
 )
 
-PROTOCOL = "5"
+PROTOCOL = "6"
 PLACES = 2048  # elements looked at in each timed output
 EMPTY = 5  # samples a block without a call: what asking and answering take
 WARM = 0.3  # seconds of calls before the first sample of a program
 PAUSES = (0.0, 0.0, 1.0, 5.0)  # seconds before as many samples more are taken
+REFINED = 1  # times that more are taken of what is firm
 COPIES = re.compile(r"memcpy|memset|copy|fill|arange|cast", re.IGNORECASE)  # what wrappers may leave to torch
 FORGED = 500.0  # microseconds by which the judge's clock may differ from the process's
 NOISE = 20.0  # microseconds of the profiler's
@@ -103,7 +105,7 @@ class Timer:
         launches = statistics.launches(self._kernels)
         self._measure()
         found, more = claim(self.samples, self._launch, launches, crowd), 0
-        while not found.firm and more < len(PAUSES):
+        while not found.precise and more < (REFINED if found.firm else len(PAUSES)):
             time.sleep(PAUSES[more])
             self._measure()
             found, more = claim(self.samples, self._launch, launches, crowd), more + 1
