@@ -170,3 +170,16 @@ EARLIER = """class Net(nn.Module):
 
 def test_an_optional_input_is_given_though_a_later_one_was_given_before_it(tmp_path: Path) -> None:
     assert len(all_tensors(solved(EARLIER, tmp_path).specs)) == 3
+
+
+def test_a_sequence_is_no_longer_than_the_table_of_positions(tmp_path: Path) -> None:
+    text = (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.words, self.places = nn.Embedding(99, 16), nn.Embedding(30, 16)\n\n"
+        "    def forward(self, x, kinds):\n"
+        "        at = torch.arange(x.size(1)).unsqueeze(0).expand_as(x)\n"
+        "        return self.words(x) + self.places(at) * kinds.unsqueeze(-1)\n"
+    )
+    answer = infer(cut(text), 16, tmp_path)
+    assert not answer["reason"], answer
+    assert " = 30\n" in answer["source"]

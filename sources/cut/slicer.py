@@ -184,16 +184,17 @@ class Slicer:
         found = [self._piece(key, node, used)]
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for extra in file.extras.get(key.name, []):
-                if extra is not node and not (isinstance(extra, ast.Expr) and self._fails(key, extra, used)):
+                if extra is not node and not (isinstance(extra, ast.Expr | ast.For) and self._fails(key, extra, used)):
                     found.append(self._piece(key, extra, used))
         return found
 
-    def _fails(self, key: Here, call: ast.Expr, used: set[str]) -> bool:
-        """Whether a call on a name's value does not change it, or needs what there is not."""
-        if not isinstance(call.value, ast.Call) or not _ADDS.fullmatch(getattr(call.value.func, "attr", "")):
+    def _fails(self, key: Here, change: ast.Expr | ast.For, used: set[str]) -> bool:
+        """Whether a call on a name's value does not change it, or that or a loop needs what there is not."""
+        calls = [n.value for n in nodes(change) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)]
+        if not all(_ADDS.fullmatch(getattr(call.func, "attr", "")) for call in calls) or harmful(change):
             return True
         try:
-            self._piece(key, call, used)
+            self._piece(key, change, used)
         except SliceError:
             return True
         return False

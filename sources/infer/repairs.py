@@ -67,6 +67,18 @@ def _layer(f: Failure) -> Iterator[Change]:
             yield from _wanted(f, x.shape[1], scale.shape[0])
 
 
+def _positions(f: Failure) -> Iterator[Change]:
+    """A sequence that is longer than a table of positions has rows is to be as long as that."""
+    x, weight = f.arguments[:2] if len(f.arguments) > 1 else (None, None)
+    if f.function != "embedding" or not isinstance(x, torch.Tensor) or not isinstance(weight, torch.Tensor):
+        return
+    if "out of range" not in f.message or x.is_meta or not x.numel():
+        return
+    after = int(x.max()) + 1 - weight.shape[0]
+    for length in dict.fromkeys(size for size in x.shape if size > after > 0):
+        yield from ((cost / 2, specs) for cost, specs in _wanted(f, length, length - after))
+
+
 def _unbatched(f: Failure) -> Iterator[Change]:
     """Convolutions take inputs without a batch, what comes next seldom does: they are to have one."""
     x, weight = f.arguments[:2] if len(f.arguments) > 1 else (None, None)
@@ -335,6 +347,6 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
-    _layer, _unbatched, _expected, _shapes, _mismatch, _broadcast, _einsum, _split, _matmul, _numbers, _view, rank,
-    _window, _frames, _small, _divisible, _equal, fewer, *KINDS,
+    _layer, _positions, _unbatched, _expected, _shapes, _mismatch, _broadcast, _einsum, _split, _matmul, _numbers,
+    _view, rank, _window, _frames, _small, _divisible, _equal, fewer, *KINDS,
 )  # fmt: skip

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from sources.text.desugar import main_as_function, with_forward, with_plain_imports, without_arguments
+from sources.text.desugar import MAIN, main_as_function, with_forward, with_plain_imports, without_arguments
 from sources.text.importable import ALLOWED, FALLBACKS, STANDARD
 from sources.text.older import now_at
 
@@ -86,7 +86,21 @@ def parse(path: str, text: str, own: Callable[[str], bool]) -> File:
         raise ValueError(f"{type(error).__name__}: {error}".splitlines()[0]) from error
     file = File(path, text, tree, own)
     _bind(file, tree.body, always=True)
+    _bind_main(file)
     return file
+
+
+def _bind_main(file: File) -> None:
+    """Note what a script's main block assigns, and nothing else binds: tutorials set there what their classes read."""
+    main = next((n for n in file.bindings.get(MAIN, ()) if isinstance(n, ast.FunctionDef)), None)
+    if main is None:
+        return
+    inside = File(file.path, file.text, file.tree, file.own)
+    _bind(inside, main.body, always=True)
+    for name, ways in inside.bindings.items():
+        if name not in file.bindings and (values := [w for w in ways if isinstance(w, ast.Assign | ast.AnnAssign)]):
+            file.bindings[name] = list(values)
+            file.extras.setdefault(name, []).extend(inside.extras.get(name, ()))
 
 
 def _bind(file: File, body: Iterable[ast.stmt], always: bool = False) -> None:
@@ -107,6 +121,8 @@ def _bind(file: File, body: Iterable[ast.stmt], always: bool = False) -> None:
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             if isinstance(node.value.func, ast.Attribute):  # what it may add to its root is for ``sources.cut.slicer``
                 file.extras.setdefault(_root(node.value.func), []).append(node)
+        elif isinstance(node, ast.For) and (filled := _filled(node, file)):
+            file.extras.setdefault(filled, []).append(node)
         elif isinstance(node, ast.If):
             _conditional(file, node)
         elif isinstance(node, ast.Try):
@@ -115,6 +131,25 @@ def _bind(file: File, body: Iterable[ast.stmt], always: bool = False) -> None:
             _bind(file, [*handlers, *node.body] if fails else [*node.body, *node.orelse, *handlers])
         elif isinstance(node, ast.With):
             _bind(file, node.body, always)
+
+
+def _filled(loop: ast.For, file: File) -> str:
+    """The name of the table that all of a loop does is to fill, "" where it does anything else."""
+    names, stack = set[str](), list[ast.stmt]([loop])
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.For | ast.If):
+            stack += [*node.body, *node.orelse]
+            continue
+        changed: list[ast.expr]
+        if isinstance(node, ast.Assign):
+            changed = [t for t in node.targets if isinstance(t, ast.Subscript)] if len(node.targets) == 1 else []
+        else:
+            call = node.value if isinstance(node, ast.Expr) else None
+            changed = [call.func] if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else []
+        names |= {_root(c) for c in changed} or {""}
+    own = {n.id for n in ast.walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return names.pop() if len(names) == 1 and not own & file.bindings.keys() and not own & names else ""
 
 
 def _foreign(file: File, node: ast.stmt) -> bool:

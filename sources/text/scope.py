@@ -139,6 +139,14 @@ class _Walk(ast.NodeVisitor):
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
+    def visit_For(self, node: ast.For) -> None:
+        """A loop outside of functions binds what it counts with, and nobody else reads that."""
+        self.visit(node.iter)
+        self._scopes.append((bound([node]) if not self._scopes else set(), False))
+        for inner in [node.target, *node.body, *node.orelse]:
+            self.visit(inner)
+        self._scopes.pop()
+
     def visit_Lambda(self, node: ast.Lambda) -> None:
         for outer in [*node.args.defaults, *filter(None, node.args.kw_defaults)]:
             self.visit(outer)

@@ -1,0 +1,49 @@
+"""Tutorials: what a script's main block sets, and its classes read, is of their tasks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sources.cut.slicer import Slicer
+from sources.cut.writer import cut as write_cut
+from sources.text.symbols import Package
+
+HEAD = "import torch\nimport torch.nn as nn\n\n"
+NET = (
+    "class Net(nn.Module):\n"
+    "    def __init__(self):\n        super().__init__()\n        self.table = nn.Embedding(vocabulary, width)\n\n"
+    "    def forward(self, x):\n        return self.table(x)\n\n"
+)
+
+
+def executed(text: str) -> dict[str, Any]:
+    """The namespace of the cut of a script's ``Net``."""
+    namespace: dict[str, Any] = {}
+    source = write_cut(Slicer(Package({"tutorial.py": text})), "tutorial.py", "Net").source
+    exec(compile(source, "cut", "exec"), namespace)
+    return namespace
+
+
+def test_values_of_a_main_block_come_with_what_reads_them() -> None:
+    main = (
+        "if __name__ == '__main__':\n    width = 2  # of a word\n    words = {'[PAD]': 0}\n"
+        "    for i, w in enumerate('a b c'.split()):\n        words[w] = i + 1\n"
+        "    vocabulary = len(words)\n    net = Net()\n    for epoch in range(9):\n        print(net)\n"
+    )
+    found = executed(HEAD + NET + main)
+    assert found["Net"]().table.weight.shape == (4, 2)
+    assert "epoch" not in found
+    assert "net" not in found
+
+
+def test_what_the_top_level_binds_is_not_what_the_main_block_says() -> None:
+    text = HEAD + "width, vocabulary = 8, 3\n\n" + NET + "if __name__ == '__main__':\n    width = 2\n    Net()\n"
+    assert executed(text)["Net"]().table.weight.shape == (3, 8)
+
+
+def test_a_table_is_filled_by_loops_that_do_no_more_and_touch_nothing() -> None:
+    fill = "for word in ['a', 'b']:\n    if word not in words:\n        words[word] = len(words)\n"
+    reads = "for name in open('words.txt'):\n    words[name] = 9\n"
+    also = "for name in 'cd':\n    words[name] = 9\n    torch.manual_seed(9)\n"
+    text = HEAD + "width, words = 2, {}\n" + fill + reads + also + NET.replace("vocabulary", "len(words)")
+    assert executed(text)["words"] == {"a": 0, "b": 1}
