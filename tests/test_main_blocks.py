@@ -1,12 +1,17 @@
-"""Tutorials: what a script's main block sets, and its classes read, is of their tasks."""
+"""What definitions of a file say in other words: values that its main block sets, inputs that go by name only."""
 
 from __future__ import annotations
 
+import ast
 from typing import Any
+
+import torch
 
 from sources.cut.slicer import Slicer
 from sources.cut.writer import cut as write_cut
+from sources.text.bindings import parse
 from sources.text.symbols import Package
+from sources.watch.capture import specs_of
 
 HEAD = "import torch\nimport torch.nn as nn\n\n"
 NET = (
@@ -47,3 +52,24 @@ def test_a_table_is_filled_by_loops_that_do_no_more_and_touch_nothing() -> None:
     also = "for name in 'cd':\n    words[name] = 9\n    torch.manual_seed(9)\n"
     text = HEAD + "width, words = 2, {}\n" + fill + reads + also + NET.replace("vocabulary", "len(words)")
     assert executed(text)["words"] == {"a": 0, "b": 1}
+
+
+def test_inputs_by_name_only_are_inputs_by_position() -> None:
+    text = (
+        HEAD + "class Net(nn.Module):\n    def forward(\n        self,\n        x: int,  # of *, and\n        *,\n"
+        "        scale: float,\n        mask=None,\n        shift,\n    ):\n        return x\n\n"
+        "    def other(self, *, x):\n        return x\n\n\n"
+        "class Some(nn.Module):\n    def forward(self, *x, scale):\n        return x\n"
+    )
+    tree = parse("net.py", text, lambda _: False).tree
+    said = [ast.unparse(n.args) for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+    assert said == ["self, x: int, scale: float, mask=None, shift=None", "self, *, x", "self, *x, scale"]
+
+
+def test_inputs_that_were_seen_by_name_are_told_by_position() -> None:
+    class Net(torch.nn.Module):
+        def forward(self, x: Any, more: Any = None, *, scale: Any, shift: Any = None) -> Any:
+            return x
+
+    specs = specs_of(Net(), (torch.ones(2),), {"scale": torch.ones(3)})
+    assert [getattr(s, "shape", None) for s in specs] == [(2,), None, (3,)]

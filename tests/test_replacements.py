@@ -9,6 +9,7 @@ import zipfile
 from typing import Any
 
 import pytest
+import torch
 
 from sources import mine
 from sources.text.roots import Roots
@@ -59,3 +60,21 @@ def test_filters_of_all_kinds_add_up_to_none(taps: int) -> None:
     assert namespace["firwin"](taps, 0.3).sum() == pytest.approx(1.0)
     with pytest.raises(ValueError, match="Nyquist"):
         namespace["firwin"](8, 0.3, pass_zero=False)
+
+
+def test_einx_names_axes() -> None:
+    einx: dict[str, Any] = {}
+    exec(mine.replacements()["einx"], einx)
+    a, b, x, mask = torch.randn(3), torch.randn(4), torch.randn(2, 3, 6), torch.rand(2, 3) < 0.5
+    assert torch.equal(einx["subtract"]("j, i -> 1 i j", a, b), (a[None, :] - b[:, None])[None])
+    assert torch.equal(einx["where"]("b n, b n d, -> b n d", mask, x, 0.0), x * mask[..., None])
+    assert torch.equal(einx["multiply"]("b n d, b n", x, mask), x * mask[..., None])
+    assert torch.equal(einx["add"]("b n d, s d -> (b s) n d", x, torch.ones(5, 6))[4], x[0] + 1)
+    assert torch.equal(einx["add"]("b n [d]", x, torch.ones(6)), x + 1)
+    assert torch.equal(einx["less"]("... j, ... i -> ... i j", x, x), x[..., None, :] < x[..., :, None])
+    assert torch.allclose(einx["sum"]("... d -> ...", x), x.sum(-1))
+    assert torch.allclose(einx["mean"]("b [n] d", x), x.mean(1))
+    at = torch.randint(6, (2, 3))
+    assert torch.equal(einx["get_at"]("b n [d], b n -> b n", x, at), x.gather(-1, at[..., None])[..., 0])
+    at = torch.randint(3, (2, 9))
+    assert torch.equal(einx["get_at"]("b [n] d, b i -> b i d", x, at), x.gather(1, at[..., None].expand(2, 9, 6)))

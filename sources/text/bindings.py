@@ -14,7 +14,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from sources.text.desugar import MAIN, main_as_function, with_forward, with_plain_imports, without_arguments
+from sources.text.desugar import (
+    MAIN,
+    main_as_function,
+    with_forward,
+    with_plain_imports,
+    with_positional_inputs,
+    without_arguments,
+)
 from sources.text.importable import ALLOWED, FALLBACKS, STANDARD
 from sources.text.older import now_at
 
@@ -79,7 +86,7 @@ def parse(path: str, text: str, own: Callable[[str], bool]) -> File:
             warnings.simplefilter("ignore")
             text = main_as_function(text)
             tree = ast.parse(text)
-            for rewrite in (with_plain_imports, without_arguments, with_forward):
+            for rewrite in (with_plain_imports, without_arguments, with_forward, with_positional_inputs):
                 if (plain := rewrite(text, tree)) is not text:
                     text, tree = plain, ast.parse(plain)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

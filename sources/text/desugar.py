@@ -1,7 +1,8 @@
 """What only a script does, said as definitions.
 
 ``opt = parser.parse_args()`` becomes the parser's defaults, and the block under ``if __name__ == "__main__"`` a
-function, so that it can be cut out and run like others. A module's ``__call__`` is its ``forward``.
+function, so that it can be cut out and run like others. A module's ``__call__`` is its ``forward``, and that takes
+its inputs by position.
 """
 
 from __future__ import annotations
@@ -10,9 +11,13 @@ import ast
 import re
 from collections.abc import Iterator
 
+from sources.text.rewrite import Edits, Text
+
 _PARSE = re.compile(r"\bparse(_known)?_args\(|\bget_config\(")
 _TYPES = {"int": "1", "float": "0.5", "str": "''", "bool": "False"}
 _CALLED = re.compile(r"\bdef __call__\b")
+_STARRED = re.compile(r"\bdef forward\b.*?[(,]\s*\*\s*,", re.S)
+_STAR = re.compile(rb"(?:[\s,()]|#[^\n]*\n)*(?P<star>\*\s*,)")  # behind what may stand before it, comments included
 _MAIN = re.compile(r"""^if\s*\(?\s*__name__\s*==\s*['"]__main__['"]\s*\)?\s*:""", re.M)
 MAIN = "run_as_script"
 IMPORT = "from types import SimpleNamespace"
@@ -77,6 +82,34 @@ def with_forward(text: str, tree: ast.Module) -> str:
                 at = method.lineno - 1
                 lines[at] = lines[at].replace("__call__", "forward", 1)
     return "\n".join(lines)
+
+
+def with_positional_inputs(text: str, tree: ast.Module) -> str:
+    """The text without the ``*`` of each ``forward``: what may be given by name only may be given by position, too.
+
+    Such an input that must be given has None for its default where one before it has a default.
+    """
+    if not _STARRED.search(text):
+        return text
+    edits = Edits(Text.of(text))
+    for method in (s for n in ast.walk(tree) if isinstance(n, ast.ClassDef) for s in n.body):
+        if not isinstance(method, ast.FunctionDef) or method.name != "forward":
+            continue
+        given = method.args
+        before: list[ast.arg | ast.expr] = [*given.posonlyargs, *given.args, *given.defaults]
+        if given.vararg or not given.kwonlyargs or not before:
+            continue
+        start, end = max(map(edits.text.end, before)), edits.text.start(given.kwonlyargs[0])
+        star = _STAR.match(edits.text.data, start, end)
+        if star is None:
+            continue
+        edits.replace(star.start("star"), star.end(), "")
+        optional = bool(given.defaults)
+        for argument, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+            optional = optional or default is not None
+            if optional and default is None:
+                edits.replace(edits.text.end(argument), edits.text.end(argument), " = None")
+    return edits.whole() if edits.changes else text
 
 
 def _imported(node: ast.Assign) -> list[str]:

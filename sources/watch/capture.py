@@ -155,14 +155,29 @@ def specs_of(module: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -
     """
     if not named:
         return tuple(spec_of(value) for value in given)
-    bound = inspect.signature(module.forward).bind(*given, **named)
+    bound = by_position(module.forward).bind(*given, **named)
+    bound.apply_defaults()
     if bound.kwargs:
         raise UnspeakableError("keyword-only")
-    bound.apply_defaults()
     last = len(bound.args)
     while last > len(given) and list(bound.signature.parameters)[last - 1] not in named:
         last -= 1
     return tuple(spec_of(value) for value in bound.args[:last])
+
+
+def by_position(forward: Any) -> inspect.Signature:
+    """A signature, with what it takes by name only taken by position, as it will be in the cut."""
+    signature = inspect.signature(forward)
+    every, plain = signature.parameters.values(), inspect.Parameter.POSITIONAL_OR_KEYWORD
+    if any(p.kind is p.VAR_POSITIONAL for p in every):
+        return signature
+    optional, taken = False, list[inspect.Parameter]()
+    for p in every:
+        optional = optional or p.default is not p.empty
+        only = p.kind is p.KEYWORD_ONLY
+        needed = only and optional and p.default is p.empty
+        taken.append(p.replace(kind=plain, default=None if needed else p.default) if only else p)
+    return signature.replace(parameters=taken)
 
 
 def lenient_specs(module: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> Specs:
@@ -172,7 +187,7 @@ def lenient_specs(module: nn.Module, given: tuple[Any, ...], named: dict[str, An
         UnspeakableError: something like that has no default, or a tensor can be given by name only.
         TypeError: ``forward`` cannot be called so.
     """
-    bound = inspect.signature(module.forward).bind(*given, **named)
+    bound = by_position(module.forward).bind(*given, **named)
     specs, last = list[Spec](), 0
     for name, p in bound.signature.parameters.items():
         if p.kind is p.VAR_POSITIONAL:
