@@ -73,3 +73,13 @@ def test_inputs_that_were_seen_by_name_are_told_by_position() -> None:
 
     specs = specs_of(Net(), (torch.ones(2),), {"scale": torch.ones(3)})
     assert [getattr(s, "shape", None) for s in specs] == [(2,), None, (3,)]
+
+
+def test_a_main_block_has_the_defaults_of_its_arguments() -> None:
+    net = (
+        "class Net(nn.Module):\n    def forward(self, x):\n        return x.to(device) * args.scale\n\n\n"
+        "if __name__ == '__main__':\n    import argparse\n    parser = argparse.ArgumentParser()\n"
+        "    parser.add_argument('--scale', type=float, default=3.0)\n    args = parser.parse_args()\n"
+        "    if args.scale > 9:\n        device = torch.device('cuda')\n    else:\n        device = torch.device('cpu')\n"
+    )
+    assert executed(HEAD + net)["Net"]()(torch.ones(1)).tolist() == [3.0]

@@ -78,3 +78,9 @@ def test_einx_names_axes() -> None:
     assert torch.equal(einx["get_at"]("b n [d], b n -> b n", x, at), x.gather(-1, at[..., None])[..., 0])
     at = torch.randint(3, (2, 9))
     assert torch.equal(einx["get_at"]("b [n] d, b i -> b i d", x, at), x.gather(1, at[..., None].expand(2, 9, 6)))
+
+
+def test_lengths_for_quick_transforms_have_small_factors() -> None:
+    namespace: dict[str, Any] = {}
+    exec(mine.replacements()["scipy.fftpack"], namespace)
+    assert [*map(namespace["next_fast_len"], (1, 7, 11, 17, 97, 127, 241, 1025))] == [1, 8, 12, 18, 100, 128, 243, 1080]

@@ -154,7 +154,10 @@ def _equal(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs, modul
 
 
 def _shape(node: ast.expr, values: Mapping[str, Any]) -> tuple[int, ...] | None:
-    """The shape that ``x.shape`` or ``x.size()`` is, where x is a tensor."""
+    """The shape that ``x.shape`` or ``x.size()`` is, where x is a tensor, or one that is written as a tuple."""
+    if isinstance(node, ast.Tuple):
+        sizes = [_value(size, values) for size in node.elts]
+        return tuple(sizes) if all(type(size) is int and size > 0 for size in sizes) else None
     name, _, asked = ast.unparse(node).partition(".")
     tensor = values.get(name)
     return tuple(tensor.shape) if asked in ("shape", "size()") and isinstance(tensor, torch.Tensor) else None

@@ -29,14 +29,17 @@ def main_as_function(text: str) -> str:
 
 
 def without_arguments(text: str, tree: ast.Module) -> str:
-    """The text with top-level values that come from an argument parser replaced by the parser's defaults.
+    """The text with values of a script that come from an argument parser replaced by the parser's defaults.
 
     Line numbers of what comes before and after the replaced statements may change.
     """
     if not _PARSE.search(text):
         return text
-    makers = {n.name for n in tree.body if isinstance(n, ast.FunctionDef) and _PARSE.search(ast.unparse(n))}
-    found = [s for s in tree.body if isinstance(s, ast.Assign) and _parses(s.value, makers)]
+    functions = [n for n in tree.body if isinstance(n, ast.FunctionDef)]
+    makers = {n.name for n in functions if n.name != MAIN and _PARSE.search(ast.unparse(n))}
+    main = [s for n in functions if n.name == MAIN for s in n.body]
+    found = [s for s in [*tree.body, *main] if isinstance(s, ast.Assign) and _parses(s.value, makers)]
+    found.sort(key=lambda s: s.lineno)
     if not found:
         return text
     values = dict(arguments(tree))
@@ -49,7 +52,8 @@ def without_arguments(text: str, tree: ast.Module) -> str:
         read = set(re.findall(rf"\b{re.escape(name)}\.(\w+)", text))
         kept = {k: v for k, v in values.items() if not read or k in read}
         fields = ", ".join(f"{k}={v}" for k, v in kept.items())
-        lines[statement.lineno - 1 : statement.end_lineno] = [f"{name} = SimpleNamespace({fields})"]
+        indent = " " * statement.col_offset
+        lines[statement.lineno - 1 : statement.end_lineno] = [f"{indent}{name} = SimpleNamespace({fields})"]
     return "\n".join([*_future(lines), ""]) if lines else text
 
 
