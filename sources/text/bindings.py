@@ -105,7 +105,9 @@ def _bind_main(file: File) -> None:
     inside = File(file.path, file.text, file.tree, file.own)
     _bind(inside, main.body, always=True)
     for name, ways in inside.bindings.items():
-        if name not in file.bindings and (values := [w for w in ways if isinstance(w, ast.Assign | ast.AnnAssign | ast.If)]):
+        if name not in file.bindings and (
+            values := [w for w in ways if isinstance(w, ast.Assign | ast.AnnAssign | ast.If)]
+        ):
             file.bindings[name] = list(values)
             file.extras.setdefault(name, []).extend(inside.extras.get(name, ()))
 
