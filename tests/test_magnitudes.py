@@ -77,7 +77,7 @@ def test_a_forward_shows_what_it_asks_about() -> None:
     assert asks.oddities
     assert asks.numbers >= {7, -3}
     assert not asks.ignored
-    assert metered(nn.CrossEntropyLoss(), torch.randn(4, 8), labels).asks == Asks(ignored={-100})
+    assert metered(nn.CrossEntropyLoss(), torch.randn(4, 8), labels).asks == Asks(ignored={-100}, places=True)
     assert metered(torch.isfinite, torch.randn(4)).asks.oddities
     assert metered(torch.copysign, torch.randn(4), torch.randn(4)).asks.signs
 

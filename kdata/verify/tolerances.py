@@ -27,6 +27,7 @@ judged in it is neither compared with nor published beside the other.
 
 Steps (``floor``, comparisons, ``fmod``) turn a rounding into a whole step. Where the reference itself steps when inputs
 move by ``ULPS``, at no more than ``RARE`` of the elements, every answer between its own is right there.
+Not so on inputs of few digits (style ``exact``), at which nothing was rounded before it stepped.
 
 NaN and infinities stand where eager or the golden has them, and nowhere else; that is a gate on every input a task is
 judged on, none of which holds any. Where inputs do hold some, the reference's places are asked for too, at trust level,
@@ -43,7 +44,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "8"
+VERSION = "9"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 

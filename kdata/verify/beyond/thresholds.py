@@ -20,10 +20,11 @@ REDUCTIONS = frozenset(
 
 
 def thresholds(text: str) -> tuple[int, ...]:
-    """Numbers that tests ask about, by themselves or by a name that is given them, and all large ones."""
+    """Numbers that tests ask about, by themselves or by a name that is given them, of tables, and all large ones."""
     tree = ast.parse(text)
     nodes = list(ast.walk(tree))
-    tests = [part for test in map(_test, nodes) if test is not None for part in ast.walk(test)]
+    asking = [test for test in map(_test, nodes) if test is not None]
+    tests = [part for test in asking + [part for node in nodes for part in _looked_up(node)] for part in ast.walk(test)]
     asked = {name_of(part) for part in tests} - {""}
     said = {whole(part) for part in tests} | {value for node in nodes for value in _given(node, asked)}
     said |= {value for node in nodes if (value := whole(node)) is not None and value >= ALWAYS}
@@ -95,6 +96,17 @@ def _test(node: ast.AST) -> ast.expr | None:
     if isinstance(node, ast.If | ast.IfExp | ast.While):
         return node.test
     return node if isinstance(node, ast.Compare) else None
+
+
+def _looked_up(node: ast.AST) -> list[ast.expr]:
+    """A table and what stands for its missing entries, where an entry is looked up that is not said, or a match."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+        return [node.func.value, *node.args]
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name | ast.Dict | ast.List | ast.Tuple):
+        return [] if isinstance(node.slice, ast.Constant | ast.Slice | ast.UnaryOp) else [node.value]
+    if isinstance(node, ast.Match):
+        return [part.value for part in ast.walk(node) if isinstance(part, ast.MatchValue)]
+    return []
 
 
 def _shifts(node: ast.AST) -> bool:

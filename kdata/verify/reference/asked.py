@@ -49,6 +49,13 @@ def larger(inputs: list[Any]) -> Iterator[tuple[Change, Change]]:
                 yield partial(_times, place=place, factor=STEP), partial(_times, place=place, factor=factor)
 
 
+def negated(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
+    """For each input of integers beyond zero and one, none of them negative: half of its elements negative."""
+    for place, leaf in enumerate(tree_leaves(inputs)):
+        if integral(leaf) and leaf.dtype.is_signed and int(leaf.min()) >= 0 and int(leaf.max()) > 1:
+            yield partial(_negated, place=place, generator=generator)
+
+
 def integral(value: Any) -> bool:
     """Whether it is a tensor of integers that holds any."""
     plain = isinstance(value, Tensor) and not (value.is_floating_point() or value.is_complex())
@@ -70,6 +77,14 @@ def _with(inputs: list[Any], place: int, number: int, generator: torch.Generator
 def _times(inputs: list[Any], place: int, factor: int) -> list[Any]:
     leaves, form = tree_flatten(inputs)
     leaves[place] = leaves[place] * factor
+    changed: list[Any] = tree_unflatten(leaves, form)
+    return changed
+
+
+def _negated(inputs: list[Any], place: int, generator: torch.Generator) -> list[Any]:
+    leaves, form = tree_flatten(inputs)
+    signs = 2 * torch.randint(0, 2, leaves[place].shape, generator=generator) - 1
+    leaves[place] = leaves[place] * signs.to(leaves[place].dtype)
     changed: list[Any] = tree_unflatten(leaves, form)
     return changed
 

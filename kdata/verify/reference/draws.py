@@ -21,6 +21,7 @@ OFFSET, SMALL, HUGE, FAR, FARTHER, TINY, JOG = 100.0, 1e-4, 1e4, 1e3, 1e5, 1e-5,
 AS_THEY_ARE = ("natural", "gradient", "argument", "number")
 ODDITIES = (math.nan, math.inf, -math.inf)
 RUNS = 4  # into which bools are cut, so that two of these hold one value
+ZEROS = 0.125  # share of an input's elements
 MOST_ODD = 8  # elements of an input for each that is not finite
 Style = Callable[[list[Any], torch.Generator], list[Any] | None]
 
@@ -100,6 +101,18 @@ def holding(inputs: list[Any], values: Sequence[float], generator: torch.Generat
         return changed
 
     return _map(inputs, held)
+
+
+def zeroed(inputs: list[Any], generator: torch.Generator) -> list[Any] | None:
+    """The inputs with zeros in an eighth of their places, those of one shape in the same ones; None without any."""
+    chosen: dict[torch.Size, torch.Tensor] = {}
+
+    def change(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.shape not in chosen:
+            chosen[tensor.shape] = torch.rand(tensor.shape, generator=generator) < ZEROS
+        return tensor.masked_fill(chosen[tensor.shape], 0.0)
+
+    return _map(inputs, change) if any(map(_floating, tree_leaves(inputs))) else None
 
 
 def jogged(value: Any, generator: torch.Generator) -> Any:

@@ -26,6 +26,7 @@ LADDER = (1e6, 10.0, 1e-12, 50.0, 1e12, 1e-6, 3.0, 1e8, 20.0, 1e5, 100.0, 1e-8, 
 FARTHEST = (1e30, 1e12, 1e8, 1e6, 1e5, 1e3, 100.0, 50.0, 20.0, 10.0, 3.0)
 NEAREST = (1e-30, 1e-12, 1e-8, 1e-6)
 WEIGHTS = (1e4, 100.0, 10.0, 1.0)
+FEW = 8  # weights: of fewer the signs that are drawn may all be such that they show nothing
 LEAST_ROWS = 4
 CLEAR = 10.0  # magnitudes from here on tell what is homogeneous from what is so near zero only
 EQUAL = 1e-6  # relative difference of answers that are the same
@@ -92,13 +93,14 @@ def uniform(inputs: list[Any], scales: Sequence[float], bears: Callable[[list[An
 
 
 def weights(
-    state: dict[str, Any], trained: Sequence[str], generator: torch.Generator
+    state: dict[str, Any], trained: Sequence[str], generator: torch.Generator, turned: bool = True
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
-    """Larger and larger weights last, each element of either sign; those of the signs that they have after these."""
+    """Weights as large as may be first, and of either sign where they are ``turned``; less large ones after these."""
     signs = {name: (2 * torch.randint(0, 2, state[name].shape, generator=generator) - 1) for name in trained}
-    for scale in WEIGHTS:
+    for scale in WEIGHTS if turned else ():
         yield state | {name: (state[name] * signs[name] * scale).to(state[name].dtype) for name in trained}
-    yield state | {name: state[name] * CLEAR for name in trained}
+    for scale in (CLEAR,) if turned else WEIGHTS[:-1]:
+        yield state | {name: state[name] * scale for name in trained}
 
 
 def _allowed(inputs: list[Any], scales: Sequence[float]) -> list[float]:

@@ -44,6 +44,13 @@ JUMPS = frozenset(
 ODDITIES = frozenset("isnan isinf isfinite isposinf isneginf nan_to_num nansum nanmedian fmax fmin".split())
 SIGNS = frozenset({"signbit", "copysign"})
 COMPARISONS = frozenset("eq ne lt le gt ge".split())
+# Operators to which the sign of an integer matters, and such as take integers for places, or for how many.
+SIGNED = frozenset(
+    "floor_divide remainder fmod div abs sign sgn clamp clamp_min clamp_max relu maximum minimum max min amax amin"
+    " bitwise_right_shift __rshift cummax cummin".split()
+)
+PLACES = ("index", "gather", "scatter", "embedding", "nll_loss", "take", "bincount", "put", "one_hot", "left_shift",
+          "lshift", "repeat_interleave", "item", "local_scalar", "pow")  # fmt: skip
 JOINS = frozenset({"cat", "stack"})  # to which a part that is empty is nothing special
 IGNORED = -100  # what ``ignore_index`` is in torch where nobody says it
 IN_ORDER = 4  # times as many terms have an error as large, where each is added to the sum of those before it
@@ -92,11 +99,18 @@ class Asks:
     signs: bool = False  # of zeros
     numbers: set[int] = field(default_factory=set)  # whole ones, that integers are compared with
     ignored: set[int] = field(default_factory=set)  # a loss's own default for targets that do not count
+    quotients: bool = False  # integers are divided, or their signs matter otherwise
+    places: bool = False  # integers are places, or say how many
 
     def note(self, name: str, args: Sequence[Any], given: Sequence[torch.Tensor]) -> None:
         """Add what one operator asks about."""
         self.oddities |= name in ODDITIES or (name in COMPARISONS and len(given) > 1 and given[0] is given[1])
         self.signs |= name in SIGNS
+        counted = any(map(_counts, given))
+        self.quotients |= counted and name.rstrip("_") in SIGNED
+        self.places |= counted and any(part in name for part in PLACES)
+        by = args[1] if len(args) > 1 else None
+        self.places |= name.rstrip("_").endswith(("rshift", "right_shift")) and isinstance(by, torch.Tensor)  # below 0
         if name in COMPARISONS and len(args) > 1 and type(args[1]) is int and _counts(args[0]):
             self.numbers.add(args[1])
         if name.startswith("nll_loss") and name.endswith("forward") and len(args) > 4 and type(args[4]) is int:
@@ -137,12 +151,18 @@ class Meter(TorchDispatchMode):
             longest = max(max(t.shape, default=1) for t in given)
             cost.terms = max(cost.terms, whole // max(1, made), longest * (IN_ORDER if name.startswith("cum") else 1))
         cost.asks.note(name, args, given)
-        cost.jumps |= name in JUMPS or str(function).endswith("_mode") or _discrete(given, out)
+        cost.jumps |= steps(function, given, out)
         cost.hollow |= made > 0 and name not in JOINS and any(t.numel() == 0 for t in given)
         cost.work += made
         cost.steps.append(_step(name, args, given, out))
         cost.largest = max(cost.largest, made, *(t.numel() for t in given)) if given else max(cost.largest, made)
         return out
+
+
+def steps(function: Any, given: list[torch.Tensor], out: Any) -> bool:
+    """Whether what an operator makes of some tensors may jump where these are moved a little."""
+    name = str(function).split(".")[1]
+    return name.rstrip("_") in JUMPS or str(function).endswith("_mode") or _discrete(given, out)
 
 
 def _discrete(given: list[torch.Tensor], out: Any) -> bool:

@@ -190,6 +190,7 @@ class Reference:
         redraw(module, generator)
         state = {k: v.detach().clone() for k, v in module.state_dict().items()}
         natural = program.inputs()
+        state = state if seed == self.seeds[0] else self._called_before(program, state, natural)
         style, inputs = self._draw(style.split(), program, state, natural, generator)
         weighed = None if inputs is None else self._weigh(style, program, state, inputs, generator)
         if inputs is None or weighed is None:
@@ -216,6 +217,16 @@ class Reference:
         if index == self._simplest and first and not self._slim:
             self._otherwise = [trial | other for other in self._called_otherwise(program, state, inputs, kept)]
         return trial
+
+    def _called_before(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> dict[str, Any]:
+        """The state after one call: what counts calls, or goes on from them, does other things there than at first."""
+        if self.mode == "eval":
+            return state
+        try:
+            after = {k: v.detach().clone() for k, v in self._answer(program, state, inputs)[1].state_dict().items()}
+        except Exception:  # noqa: BLE001 - its own draws do not fit every time: that shows where it is judged
+            return state
+        return after if after.keys() == state.keys() and finite(after) else state
 
     def _called_otherwise(
         self, program: Program, state: dict[str, Any], inputs: list[Any], kept: dict[str, Any]

@@ -23,9 +23,11 @@ DETAILS = {
     "signed": "some inputs centred on zero that the task draws above it",
     "ignored": "targets that do not count by torch's default", "elsewhere": "inputs of another shape",
     "argument": "constructed with other arguments", "number": "called with other numbers",
-    "tailed": "the last of each dimension larger",
+    "tailed": "the last of each dimension larger", "negative": "negative integers among the inputs",
+    "grown": "weights of their own signs as large as the reference bears",
+    "zeros": "zeros among the inputs, in the same places of all", "exact": "inputs at which the reference steps",
 }  # fmt: skip
-REACHING = ("magnitudes", "farthest", "nearest", "weights")  # see kdata.verify.reference.magnitudes
+REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.
 CONDITIONED = ("wide", "offset", "corners", "huge", "below", "above", "deep", "steep", *REACHING)
 ON_DEVICE = ("natural", "wide", "corners", "huge")  # at a task's own sizes on a GPU
@@ -48,6 +50,8 @@ def schedule(kind: str, seeds: Sequence[int], thorough: bool) -> list[tuple[int,
     first, *others = seeds
     if kind in ("double", "large"):
         return [(first, "natural")]
+    if kind == "few":
+        return [(seed, "natural") for seed in seeds[:2]]
     draws = [(first, "natural"), *((seed, SECOND.get(kind, SECOND["base"])) for seed in others[:1])]
     draws += [(seed, LATER[n % len(LATER)]) for n, seed in enumerate(others[1:])]
     if kind == "base":

@@ -68,6 +68,7 @@ ODD = (
 # The first two are such that n times the float32 next to 1/n is less than 1: no index is to be divided so.
 LONG = (141, 61, 37, 29, 19, 13, 11, 7, 5, 3, *ODD)
 VERY_LONG = (1031, 257, *LONG)
+FEW = (2, 1, 3, 4)  # of all axes: less than what kernels shift by, or take off
 MIXED = (33, 20, 12, 10, 6, 9, 24, 65, 40, 15, 3, 5, 7)  # of all axes alike, for some take equal sizes for one
 
 Values = dict[str, int]
@@ -76,7 +77,7 @@ Axis = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One assignment of sizes; ``kind`` is "base", "odd", "one", "mixed", "large", or "double" to diagnose with."""
+    """One assignment of sizes; ``kind``: "base", "odd", "one", "mixed", "few", "large"; "double" to diagnose with."""
 
     kind: str
     values: Values
@@ -117,6 +118,8 @@ def plan(
     limit = max(VARIED // thrift, run.cost.work * 3 // 2)
     for kind, wishes in _wishes(axes, step)[: max(0, count - 1)]:
         _add(chosen, prober, kind, base, axes, wishes, limit)
+    if thorough:
+        _add(chosen, prober, "few", base, axes, [tuple(n * step for n in FEW)] * len(axes), limit)
     count = len(chosen)
     _add(chosen, prober, "double", base, axes, [(2 * _value(a[0], base, found),) for a in axes], 16 * limit)
     if len(chosen) > count and (thorough or chosen[-1].run.cost.work <= VARIED // thrift):

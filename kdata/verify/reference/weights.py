@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 RUNNING = ("running_mean", "running_var")
+COUNT, MOST = "num_batches_tracked", 8  # of BatchNorm: how many batches were seen, of which its mean may be that
 SMALL, TENTH = 1e-2, 0.1
 
 
@@ -14,7 +15,8 @@ def redraw(module: nn.Module, generator: torch.Generator) -> None:
 
     Values that differ are shuffled and scaled by 0.8 to 1.2; constant ones are scaled by 0.5 to 1.5, small
     ones (of a branch that is to count for little at first) after they have been made a tenth; zeros become normal with
-    deviation 0.1.  Other buffers and frozen parameters are structure (masks, windows, tables): they stay.
+    deviation 0.1.  Some batches have been seen.  Other buffers and frozen parameters are structure (masks, windows,
+    tables): they stay.
     """
     with torch.no_grad():
         for parameter in module.parameters():
@@ -23,6 +25,8 @@ def redraw(module: nn.Module, generator: torch.Generator) -> None:
         for name, buffer in module.named_buffers():
             if name.rpartition(".")[2] in RUNNING and buffer.is_floating_point():
                 buffer.copy_(_like(buffer, generator))
+            if name.rpartition(".")[2] == COUNT and buffer.numel() == 1:
+                buffer.fill_(int(torch.randint(0, MOST, (), generator=generator)))
 
 
 def _like(tensor: Tensor, generator: torch.Generator) -> Tensor:

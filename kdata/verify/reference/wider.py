@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,9 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.task import INIT_INPUTS, INPUTS, Program
 from kdata.verify.gradients import gradients, names
-from kdata.verify.reference import asked, magnitudes, unread
+from kdata.verify.reference import asked, exact, magnitudes, unread
 from kdata.verify.reference.arguments import KINDS, Arguments, changed, with_numbers
-from kdata.verify.reference.draws import DTYPES, centred_apart, draw, holding, jogged
+from kdata.verify.reference.draws import DTYPES, centred_apart, draw, holding, jogged, zeroed
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.probe import Asks
 from kdata.verify.reference.reference import CONDITION, Reference
@@ -36,8 +36,11 @@ FINITE = 0.5  # share of an answer that must stay finite when three elements of 
 GRADIENT, ARGUMENT, NUMBER = "gradient", "argument", "number"
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
-BEYOND = (*REACHING, "asked", "integers", "unread", "signed")
+BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
+          "zeros", "exact")  # fmt: skip
 IGNORED = "ignored"
+# The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
+OF_THEIR_OWN, APART = ("negative", "zeros"), 0x5DEECE66D
 # Operators that promise the first of equal ones, and such as promise none of them.
 FIRST = frozenset("argmax argmin max min".split())
 ANY = frozenset("topk sort argsort kthvalue median nanmedian mode multinomial cummax cummin".split())
@@ -100,6 +103,8 @@ class Wider(Reference):
         self, style: str, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> list[Any] | None:
         """Inputs that no task draws and its reference bears; None where there are none."""
+        if style in OF_THEIR_OWN:
+            generator = torch.Generator().manual_seed(generator.initial_seed() ^ APART)
         measures = self._measures(program, state, generator)
         if style in ("asked", IGNORED):
             return self._asked(style, measures, natural, generator)
@@ -107,8 +112,16 @@ class Wider(Reference):
             return _enlarged(measures, natural)
         if style == "unread":
             return self._unread(program, state, natural, generator)
-        if style == "weights":
+        if style in ("weights", "grown"):
             return natural
+        if style == "negative":
+            matters = self._asks.quotients and not self._asks.places
+            return _answered(measures, natural, asked.negated(natural, generator) if matters else (), natural)
+        if style == "zeros":
+            held = None if self._names & ANY else zeroed(natural, generator)
+            return held if held is not None and self._bears(program, state, held, "wide", generator) else None
+        if style == "exact":
+            return self._exact(program, state, natural)
         centred = draw("centred", natural, generator)
         inputs = centred if centred is not None and measures.bears(centred) else natural
         if style == "signed":
@@ -156,28 +169,36 @@ class Wider(Reference):
         self, style: str, measures: magnitudes.Measures, natural: list[Any], generator: torch.Generator
     ) -> list[Any] | None:
         """The inputs with all that the reference asks about and gives an answer to; None where there is nothing."""
-        inputs = natural
         changes = asked.changes(natural, self._asks, generator)
         if style == IGNORED:
             changes = asked.replaced(natural, sorted(self._asks.ignored), generator)
-        for change in changes:
-            tried = change(inputs)
-            if tried is not None and _answers(measures, tried):
-                inputs = tried
-        return None if inputs is natural else inputs
+        return _answered(measures, natural, changes)
+
+    def _exact(self, program: Program, state: dict[str, Any], natural: list[Any]) -> list[Any] | None:
+        """Inputs at which the reference steps, see ``kdata.verify.reference.exact``; None where it does nowhere."""
+        inputs = tree_map(exact.rounded, natural)
+        weighed = self._weigh("exact", program, state, inputs, torch.Generator()) or state
+        measures = self._measures(program, weighed, torch.Generator())
+        return inputs if not self._names & ANY and exact.sure(inputs, measures.eager, measures.golden) else None
 
     def _weigh(
         self, style: str, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
     ) -> dict[str, Any] | None:
-        if style != "weights":
+        if style not in ("weights", "grown", "exact"):
             return super()._weigh(style, program, state, inputs, generator)
         module = self._build(program, program.arguments(), None)
         trained = [n for n, p in module.named_parameters() if p.requires_grad and p.is_floating_point() and n in state]
-        tried = magnitudes.weights(state, trained, generator) if trained else iter(())
+        if style == "exact":
+            return state | {name: exact.powers(state[name]) for name in trained}
+        if style == "grown":
+            trained = trained if any(state[n].numel() < magnitudes.FEW for n in trained) else []
+        tried = magnitudes.weights(state, trained, generator, style == "weights") if trained else iter(())
         return next((w for w in tried if self._measures(program, w, generator).bears(inputs)), None)
 
     def _trial(self, index: int, variant: Variant, seed: int, style: str) -> dict[str, Any] | None:
         trial = super()._trial(index, variant, seed, style)
+        if trial is not None and trial["style"] == "exact":
+            trial["kept"].pop("span", None)  # it is on one side for sure
         if trial is not None and trial["style"] in REACHING and self._mixed:
             trial["kept"]["homogeneous"] = self._mixed.homogeneous
         return trial
@@ -319,6 +340,18 @@ class Wider(Reference):
             return False
         pairs = [(a, b) for a, b in zip(tree_leaves(one), tree_leaves(other), strict=True) if isinstance(a, Tensor)]
         return all(_close(a, b.double() if b.is_floating_point() else b, CONDITION) for a, b in pairs)
+
+
+def _answered(
+    measures: magnitudes.Measures, natural: list[Any], changes: Iterable[asked.Change], alike: list[Any] | None = None
+) -> list[Any] | None:  # fmt: skip
+    """The inputs with all changes to which the reference gives an answer, see ``_answers``; None for none."""
+    inputs = natural
+    for change in changes:
+        tried = change(inputs)
+        if tried is not None and _answers(measures, tried, alike):
+            inputs = tried
+    return None if inputs is natural else inputs
 
 
 def _enlarged(measures: magnitudes.Measures, natural: list[Any]) -> list[Any] | None:

@@ -1,0 +1,161 @@
+"""Inputs at which a reference steps for sure, states after a call, weights and integers of other signs, few elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from kdata.verify.beyond.thresholds import thresholds
+from kdata.verify.compare import Tensors, leaves
+from kdata.verify.reference import asked, exact, magnitudes
+from kdata.verify.reference.draws import zeroed
+from kdata.verify.reference.probe import Meter, Prober
+from kdata.verify.reference.reference import Reference
+from kdata.verify.reference.variants import plan
+from kdata.verify.reference.weights import redraw
+from kdata.verify.values import doubles, upcast
+
+TASK = """
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+    def forward(self, x):
+        self.calls += 1
+        return x / self.calls
+def get_inputs():
+    return [torch.randn(16, 64)]
+def get_init_inputs():
+    return []
+"""
+
+
+def sure(forward: Callable[[Tensor], Tensor], given: Tensor) -> bool:
+    """Whether a function steps for sure on numbers of few digits near these."""
+
+    def golden(inputs: list[Tensor]) -> Tensor:
+        with doubles():
+            return forward(upcast(inputs[0]))
+
+    return exact.sure([exact.rounded(given)], lambda inputs: forward(inputs[0]), golden)
+
+
+@pytest.mark.parametrize(
+    ("forward", "expected"),
+    [
+        (torch.round, True),
+        (lambda x: torch.round(x * 4) / 4, True),
+        (lambda x: torch.where(x > 0.5, x, 2 * x), True),
+        (lambda x: torch.floor(x.sum(-1)), True),
+        (lambda x: torch.where(x.exp() > 0.3, x, 2 * x), False),  # no step is at a number that was never rounded
+        (lambda x: torch.round(x * 0.1 / 0.2), False),  # halves that rounding makes, or does not
+        (lambda x: torch.round(x / 3 * 3), False),
+        (torch.exp, False),  # no step at all
+    ],
+)
+def test_a_reference_steps_for_sure_where_nothing_was_rounded(
+    forward: Callable[[Tensor], Tensor], expected: bool
+) -> None:  # fmt: skip
+    assert sure(forward, torch.randn(8, 64, generator=torch.Generator().manual_seed(0))) is expected
+
+
+def test_numbers_of_few_digits_hold_halves_and_keep_their_size() -> None:
+    given = torch.randn(4096, generator=torch.Generator().manual_seed(0))
+    for scale in (1.0, 1e-3, 100.0):
+        made = exact.rounded(given * scale)
+        assert (made - given * scale).abs().max() <= min(1.0, scale * 4) / 8
+        assert torch.equal(made * 2**20, (made * 2**20).round())
+    assert (exact.rounded(given).frac().abs() == 0.5).any()
+    whole = torch.arange(5)
+    assert exact.rounded(whole) is whole
+    weights = exact.powers(torch.tensor([-0.3, 0.0, 5.0]))
+    assert weights.tolist() == [-0.25, 0.0, 4.0]
+
+
+def test_zeros_stand_in_the_same_places_of_all_inputs() -> None:
+    one, other, labels = zeroed([torch.ones(8, 64), torch.ones(8, 64), torch.ones(3).long()], torch.Generator()) or []
+    assert 0 < int((one == 0).sum()) < 128
+    assert torch.equal(one, other)
+    assert labels.all()
+    assert zeroed([labels], torch.Generator()) is None
+
+
+def test_integers_become_negative_where_their_sign_matters() -> None:
+    given = [torch.arange(64), torch.tensor([0, 1]), torch.tensor([-1, 2]), torch.ones(2)]
+    made = [change(given) for change in asked.negated(given, torch.Generator())]
+    assert len(made) == 1  # the second is a mask, the third is negative, the last holds no integers
+    assert made[0] is not None
+    assert (made[0][0] < 0).any()
+    assert torch.equal(made[0][0].abs(), given[0])
+
+
+@pytest.mark.parametrize(
+    ("forward", "quotients", "places"),
+    [
+        (lambda x, i: i // 3, True, False),
+        (lambda x, i: i % 3, True, False),
+        (lambda x, i: i >> 1, True, False),
+        (lambda x, i: 1 >> i, True, True),
+        (lambda x, i: x[i // 2], True, True),
+        (lambda x, i: i * 3 + 1, False, False),
+        (lambda x, i: x // 3, False, False),
+    ],
+)
+def test_references_divide_integers_or_take_them_for_places(
+    forward: Callable[[Tensor, Tensor], Tensor], quotients: bool, places: bool
+) -> None:  # fmt: skip
+    with Meter() as meter:
+        forward(torch.ones(4), torch.arange(4))
+    assert (meter.cost.asks.quotients, meter.cost.asks.places) == (quotients, places)
+
+
+def test_a_few_weights_keep_their_signs() -> None:
+    state = {"slope": torch.tensor([0.25])}
+    grown = [w["slope"].item() for w in magnitudes.weights(state, ["slope"], torch.Generator(), turned=False)]
+    assert grown == [2500.0, 25.0, 2.5]
+
+
+def test_some_batches_were_seen() -> None:
+    seen = set()
+    for seed in range(8):
+        norm = nn.BatchNorm1d(2)
+        redraw(norm, torch.Generator().manual_seed(seed))
+        seen.add(int(norm.num_batches_tracked))  # type: ignore[arg-type]  # it tracks them
+    assert len(seen) > 2
+
+
+def test_later_trials_start_from_the_state_after_a_call() -> None:
+    payload = {"source": TASK, "entry_point": "Model", "variants": 1, "seeds": [1, 2], "level": "screen", "whole": 0,
+               "precision": "ieee"}  # fmt: skip
+    reference = Reference(payload)
+    variant = plan(reference.prober, 1)[0]
+    trials = [reference._trial(0, variant, seed, "natural") for seed in (1, 2)]
+    given = Tensors(reference.given.manifest, bytes(reference.given.blob))
+    states = [dict(leaves(t["given"]["state"])) for t in trials if t is not None]
+    values = [given.array(node["tensor"]) for state in states for node in state.values()]
+    assert [v.item() for v in values] == [0.0, 1.0]
+
+
+def test_trust_asks_for_few_elements() -> None:
+    source = TASK.replace("self.calls += 1", "")
+    few = [v for v in plan(Prober(source, "Model"), 3, thorough=True) if v.kind == "few"]
+    assert [v.run.shapes for v in few] == [((2, 2),)]
+    assert all(v.kind != "few" for v in plan(Prober(source, "Model"), 3))
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("b = {64: 64, 2048: 2048}.get(n, 1024)", (1024, 2048)),
+        ("b = SIZES.get(n, 600)", (600, 4096)),
+        ("b = SIZES[n // 7]", (4096,)),
+        ("b = SIZES[0]", ()),
+        ("match n:\n        case 700: b = 1", (700,)),
+    ],
+)
+def test_sizes_beyond_what_stands_in_a_table_are_tried(said: str, found: tuple[int, ...]) -> None:
+    assert thresholds(f"SIZES = {{64: 64, 4096: 4096}}\ndef f(n):\n    {said}\n") == found
