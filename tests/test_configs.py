@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kdata.task import execute
+from sources.infer.configs import reading
 from sources.mine import LARGE
 from sources.probe import attempt_one, warm
 
@@ -66,3 +67,12 @@ def test_settings_may_be_called_what_no_name_is(tmp_path: Path) -> None:
     made = outcome(text, "Net", tmp_path, {})
     assert made["reason"] == "", made["detail"]
     assert "'len-in':" in made["source"]
+
+
+def test_a_method_of_a_tensor_is_no_method_of_a_configuration_that_has_a_setting_of_its_name(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "def run(config, x):\n    y = x.expand(4, 4)\n    return y * config.expand, config.width(), config.depth\n"
+    )
+    assert reading(str(program)).called >= {"width"}
+    assert not reading(str(program)).called & {"expand", "depth"}

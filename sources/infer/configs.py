@@ -88,7 +88,15 @@ def reading(file: str) -> Reading:
                 if keyword.arg is None and (name := _read(keyword.value) or getattr(keyword.value, "id", "")):
                     named = tuple(k.arg for k in node.keywords if k.arg)
                     unpacked.append(Unpacking(name, ast.unparse(node.func), len(node.args), named))
+    called -= _plainly_read(tree)  # x.expand(...) of a tensor is no call of config.expand
     return Reading(frozenset(parts), tuple(unpacked), frozenset(called), frozenset(optional), words)
+
+
+def _plainly_read(tree: ast.AST) -> set[str]:
+    """Attributes of variables, but not of ``self``, that are read somewhere without a call."""
+    functions = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
+    reads = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and id(n) not in functions)
+    return {n.attr for n in reads if isinstance(n.value, ast.Name) and n.value.id != "self"}
 
 
 def _compared(node: ast.AST) -> Iterator[tuple[str, str]]:
