@@ -29,6 +29,7 @@ def receipt(reason: str, *details: str) -> Receipt:
         (receipt(reasons.BAKED_IN, "ValueError"), SQUARE, True),
         (receipt(reasons.WRONG_ODD, "AssertionError"), OBLONG, False),
         (receipt(reasons.WRONG_ODD, "AssertionError", "output: error 0.3, 9 times what is allowed"), SQUARE, False),
+        (receipt(reasons.WRONG_ODD, "IndexError: program 0 loads outside the tensors it was given"), SQUARE, False),
         (receipt(reasons.WRONG, "AssertionError"), SQUARE, False),
         (receipt(reasons.WRONG_ODD), SQUARE, False),
     ],
