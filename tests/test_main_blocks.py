@@ -1,4 +1,4 @@
-"""What definitions of a file say in other words: values that its main block sets, inputs that go by name only."""
+"""What a cut holds of a script: values of its main block, arguments that it parses, inputs by name, no debugger."""
 
 from __future__ import annotations
 
@@ -83,3 +83,13 @@ def test_a_main_block_has_the_defaults_of_its_arguments() -> None:
         "    if args.scale > 9:\n        device = torch.device('cuda')\n    else:\n        device = torch.device('cpu')\n"
     )
     assert executed(HEAD + net)["Net"]()(torch.ones(1)).tolist() == [3.0]
+
+
+def test_a_task_stops_for_no_debugger() -> None:
+    text = HEAD + "import pdb\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        pdb.set_trace()\n"
+    text += "        if x.dim() > 3:\n            breakpoint()\n        return x * 2\n"
+    source = write_cut(Slicer(Package({"net.py": text})), "net.py", "Net").source
+    compile(source, "cut", "exec")
+    assert "set_trace" not in source
+    assert "breakpoint" not in source
+    assert "pdb" not in source

@@ -108,13 +108,13 @@ def unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:
 
 
 def is_print(node: ast.AST) -> bool:
-    """Whether a statement only prints."""
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Call)
-        and isinstance(node.value.func, ast.Name)
-        and node.value.func.id == "print"
-    )
+    """Whether a statement only prints, or stops for somebody to look: a task does so never."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not isinstance(call, ast.Call):
+        return False
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr == "set_trace"  # of pdb and its like
+    return isinstance(call.func, ast.Name) and call.func.id in ("print", "breakpoint", "set_trace")
 
 
 def is_noise(decorator: ast.expr) -> bool:
