@@ -35,7 +35,7 @@ from sources.infer.drawn import NOTE, drawn
 from sources.infer.failure import NO_TENSOR
 from sources.infer.given import given
 from sources.infer.ignored import without_ignored
-from sources.infer.initial import cheapen
+from sources.infer.initial import cheapen, quicken
 from sources.infer.inputs import all_tensors, parameters
 from sources.infer.progress import BUDGET, Budget, Progress, TooLongError, TooMuchError
 from sources.infer.runs import Runs, fitted
@@ -204,7 +204,11 @@ def _message(module: torch.nn.Module, file: str, specs: list[Any]) -> str:
 
 
 def _checked(source: str, entry: str, operators: int, small: dict[str, int]) -> dict[str, Any]:
-    return isolated(lambda: check(source, entry, operators, small) | {"reason": ""}, CHECK_SECONDS, MEMORY)
+    def job() -> dict[str, Any]:
+        quicken()
+        return check(source, entry, operators, small) | {"reason": ""}
+
+    return isolated(job, CHECK_SECONDS, MEMORY)
 
 
 def _blamed(outcome: dict[str, Any], cut: dict[str, Any]) -> dict[str, Any]:

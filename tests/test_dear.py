@@ -15,12 +15,13 @@ from sources import probe
 from sources.cut.slicer import ABSENT
 from sources.infer import check as checking
 from sources.infer import search
-from sources.infer.check import UnfitError, check
+from sources.infer.check import UnfitError, Work, check
 from sources.infer.given import given
+from sources.infer.initial import REPEATED, quicken
 from sources.infer.inputs import Tensor
 from sources.infer.progress import Budget, TooMuchError
 from sources.infer.rehearsal import Rehearsal
-from sources.infer.search import Solution, call
+from sources.infer.search import Solution, call, solve
 from sources.infer.sizes import Slot, assigned, slots, tied
 from sources.text.on_cpu import respelled
 from sources.text.scope import nodes
@@ -193,3 +194,47 @@ def test_what_a_definition_says_of_devices_is_looked_for_once() -> None:
     ((_, said),) = found = respelled(tree)
     assert said == "'cpu'"
     assert respelled(tree) is found
+
+
+class _Hungry(nn.Module):
+    """More than one image takes most of what a search may take, and is too much."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Conv2d(3, 4, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.shape[0] > 1:
+            for _ in range(8_000):
+                torch.empty(1)
+            raise TooMuchError("too many images")
+        answer: torch.Tensor = self.layer(x)
+        return answer
+
+
+def test_smaller_inputs_are_tried_whatever_too_large_ones_took() -> None:
+    found = solve(_Hungry, {}, "")
+    assert isinstance(found, Solution) and found.specs == (Tensor((1, 3, 32, 32)),)
+
+
+def test_a_transposed_convolution_costs_what_its_input_does() -> None:
+    with torch.no_grad(), Work() as work:
+        nn.ConvTranspose2d(4, 8, 5, stride=3)(torch.ones(2, 4, 6, 6))
+    assert work.flops == 2 * (2 * 4 * 6 * 6) * (8 * 5 * 5)
+
+
+@pytest.mark.parametrize("fill", ["uniform_", "normal_", "trunc_normal_"])
+def test_large_weights_repeat_random_numbers_of_their_distribution(fill: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    few, exact = getattr(nn.init, fill)(torch.empty(30)), getattr(nn.init, fill)(torch.empty(500, 600))
+    for name in ("uniform_", "normal_"):
+        monkeypatch.setattr(torch.Tensor, name, getattr(torch.Tensor, name))
+    monkeypatch.setattr(nn.init, "trunc_normal_", nn.init.trunc_normal_)
+    quicken()
+    torch.manual_seed(0)
+    assert torch.equal(getattr(nn.init, fill)(torch.empty(30)), few)  # small ones are as they are
+    many = getattr(nn.init, fill)(torch.empty(500, 600))
+    assert float(many.std()) == pytest.approx(float(exact.std()), rel=0.02) and not torch.equal(many[0], many[1])
+    assert torch.equal(many.flatten()[REPEATED:], many.flatten()[:-REPEATED])
+    with pytest.raises(RuntimeError, match="in-place"):
+        torch.empty(500, 600, requires_grad=True).normal_()

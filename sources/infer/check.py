@@ -73,7 +73,8 @@ def dear(work: Work) -> bool:
 
 def _flops(name: str, args: Any, out: Any) -> float:
     if name.startswith("convolution") and len(args) > 1:
-        return 2.0 * float(out.numel()) * float(math.prod(args[1].shape[1:]))
+        each = args[0] if len(args) > 6 and args[6] else out  # a transposed one spreads its input
+        return 2.0 * float(each.numel()) * float(math.prod(args[1].shape[1:]))
     if name.startswith(("mm", "bmm", "addmm", "baddbmm")):
         matrices = [a for a in args if isinstance(a, torch.Tensor) and a.dim() >= 2]
         return 2.0 * float(out.numel()) * float(matrices[-1].shape[-2] if matrices else 1)
@@ -104,7 +105,10 @@ def check(
     if not _finite(first):
         raise UnfitError("not finite")
     mode = _mode_when_small(source, entry_point, small) if small and dear(work) and not _constant(first) else ""
-    mode = mode or _mode(program, entry_point, module, inputs, first)
+    if not mode:
+        mode, before = _mode(module, inputs, first)
+        del module  # two at once are not to be in memory
+        _outputs_fit([before, _outputs(program, entry_point, SEEDS[1], mode)])
     return {"mode": mode, "operators": work.operators, "inputs": [_described(i) for i in leaves(inputs)]}
 
 
@@ -114,23 +118,25 @@ def _mode_when_small(source: str, entry_point: str, small: Mapping[str, int]) ->
         program = execute(source, entry_point, values=small)
         torch.manual_seed(SEEDS[0])
         module, inputs = program.build(), program.inputs()
-        return _mode(program, entry_point, module, inputs, _run(module, inputs))
+        mode, before = _mode(module, inputs, _run(module, inputs))
+        del module
+        _outputs_fit([before, _outputs(program, entry_point, SEEDS[1], mode)])
+        return mode
     except Exception:  # noqa: BLE001 - its own sizes tell what is wrong, if anything is
         return ""
 
 
-def _mode(program: Program, entry_point: str, module: Any, inputs: list[Any], first: list[torch.Tensor]) -> str:
-    """The mode in which a module is deterministic; ``first`` are its outputs as it was constructed.
+def _mode(module: Any, inputs: list[Any], first: list[torch.Tensor]) -> tuple[str, list[torch.Tensor]]:
+    """The mode in which a module is deterministic, and its outputs in it; ``first`` are those as it was constructed.
 
     Raises:
         UnfitError: there is none, or it does not answer otherwise when its inputs or weights are others.
     """
     mode, before = _deterministic(module, inputs, first)
-    _outputs_fit([before, _outputs(program, entry_point, SEEDS[1], mode)])
     _depends(module, inputs, before)
     if names := hidden(module, inputs):
         raise UnfitError(NOTHING, f"without them {names[0]} and {len(names) - 1} others do not matter")
-    return mode
+    return mode, before
 
 
 def leaves(value: Any) -> Iterator[torch.Tensor]:
@@ -248,7 +254,7 @@ def _depends(module: Any, inputs: list[Any], before: list[torch.Tensor]) -> None
         except (RuntimeError, ValueError, IndexError):  # other lengths or indices than these do not even run
             continue
         if _same(before, after):
-            raise UnfitError("output ignores an input", f"input {i}")
+            raise UnfitError("output constant" if _constant(before) else "output ignores an input", f"input {i}")
 
 
 def _described(tensor: torch.Tensor) -> dict[str, Any]:

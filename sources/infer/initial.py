@@ -6,12 +6,14 @@ each other and leave the values that pass through them at their scale; which, do
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 DRAWN = 1 << 14  # different values; weights repeat them
 LARGE = 1 << 22  # elements of a tensor that is left as it is in memory
+REPEATED = 65_521  # random numbers of one tensor where these repeat: a prime, so that rows of weights differ
 
 
 def cheapen() -> None:
@@ -32,6 +34,37 @@ def cheapen() -> None:
             setattr(torch.nn.init, name, fill)
 
 
+def quicken() -> None:
+    """Fill tensors with random numbers that repeat after ``REPEATED``, in a fork that ends soon.
+
+    They are drawn as they would be, at a tenth of the cost: a quarter of what checking a large network takes.
+    """
+    for place, names in (torch.Tensor, ("normal_", "uniform_")), (torch.nn.init, ("trunc_normal_",)):
+        for name in names:
+            setattr(place, name, _repeating(getattr(place, name)))
+
+
+def _repeating(fill: Callable[..., Any]) -> Callable[..., Any]:
+    """What fills a tensor with independent numbers, made to draw no more than ``REPEATED``."""
+
+    def filled(tensor: Any, *given: Any, **named: Any) -> Any:
+        exact = tensor.numel() <= 2 * REPEATED or tensor.device.type != "cpu" or not tensor.is_contiguous()
+        if exact or tensor.requires_grad and torch.is_grad_enabled():  # the latter fails, as it should
+            return fill(tensor, *given, **named)
+        drawn = fill(tensor.detach().new_empty(REPEATED), *given, **named)
+        _repeat(tensor.detach().view(-1), drawn)
+        return tensor
+
+    return filled
+
+
+def _repeat(flat: torch.Tensor, drawn: torch.Tensor) -> None:
+    """Fill a tensor of one dimension with some values over and over."""
+    whole = len(flat) // len(drawn)
+    flat[: whole * len(drawn)].view(whole, len(drawn)).copy_(drawn.expand(whole, -1))
+    flat[whole * len(drawn) :].copy_(drawn[: len(flat) - whole * len(drawn)])
+
+
 def _tile(tensor: torch.Tensor, drawn: torch.Tensor) -> None:
     """Fill a tensor with the drawn values over and over, at the scale that keeps a layer's variance."""
     count = tensor.numel()
@@ -39,13 +72,10 @@ def _tile(tensor: torch.Tensor, drawn: torch.Tensor) -> None:
         return
     inputs = count // tensor.shape[0] if tensor.dim() > 1 else 0
     scaled = drawn * (inputs**-0.5 if inputs else 0.1)
-    whole = count // len(drawn)
-    flat = tensor.view(-1) if tensor.is_contiguous() else None
-    if flat is None:
-        tensor.copy_(scaled.repeat(whole + 1)[:count].view(tensor.shape))
-        return
-    flat[: whole * len(drawn)].view(whole, len(drawn)).copy_(scaled.expand(whole, -1))
-    flat[whole * len(drawn) :].copy_(scaled[: count - whole * len(drawn)])
+    if tensor.is_contiguous():
+        _repeat(tensor.view(-1), scaled)
+    else:
+        tensor.copy_(scaled.repeat(count // len(drawn) + 1)[:count].view(tensor.shape))
 
 
 def known(module: torch.nn.Module) -> bool:

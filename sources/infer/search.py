@@ -293,8 +293,11 @@ class _InputSearch:
     def _may(self, floor: float, calls: int) -> bool:
         """Whether the budget allows for a call after so many.
 
-        What was too large may well be all that is wrong, and one call is no search: these may take more.
+        What was too large may well be all that is wrong, and one call is no search: these may take more.  As long as
+        everything was too large, the smaller inputs have their turn at any rate: each takes half at most.
         """
+        if self._reduces() and self.best.reached < 0 and calls < 2 * LEAST_CALLS:
+            return True
         more = self._reduces() or calls < LEAST_CALLS
         return self.budget.left >= (floor - BUDGET / 4 if more else floor)
 
@@ -312,11 +315,12 @@ class _InputSearch:
             self.best = _Tried(reason=TOO_LONG, trouble=Trouble(str(error)))
             return True
         if isinstance(error, TooMuchError):
-            if not smaller:
-                self.best = _Tried(reason=TOO_LARGE, trouble=Trouble(str(error)))
             for cost, s in enumerate(smaller):
                 self._push(SMALLER + cost, s)
-            return not smaller
+            if smaller or self.heap and self._reduces():  # there are others, perhaps queued
+                return False
+            self.best = _Tried(reason=TOO_LARGE, trouble=Trouble(str(error)))
+            return True
         if error is None and has_tensor(result):
             return self._ran(specs, result, progress)
         self._failed(specs, error, progress)
