@@ -54,6 +54,9 @@ def sure(forward: Callable[[Tensor], Tensor], given: Tensor) -> bool:
         (lambda x: torch.where(x.exp() > 0.3, x, 2 * x), False),  # no step is at a number that was never rounded
         (lambda x: torch.round(x * 0.1 / 0.2), False),  # halves that rounding makes, or does not
         (lambda x: torch.round(x / 3 * 3), False),
+        (lambda x: torch.floor_divide(x, 0.5), True),
+        (lambda x: torch.floor_divide(x, 0.7), False),  # -3.5 / 0.7 is 5, or a little more
+        (lambda x: torch.div(x, 3.0, rounding_mode="trunc"), False),
         (torch.exp, False),  # no step at all
     ],
 )
@@ -67,9 +70,10 @@ def test_numbers_of_few_digits_hold_halves_and_keep_their_size() -> None:
     given = torch.randn(4096, generator=torch.Generator().manual_seed(0))
     for scale in (1.0, 1e-3, 100.0):
         made = exact.rounded(given * scale)
-        assert (made - given * scale).abs().max() <= min(1.0, scale * 4) / 8
+        assert (made - given * scale).abs().max() <= min(1.0, scale * 4) / 4
         assert torch.equal(made * 2**20, (made * 2**20).round())
-    assert (exact.rounded(given).frac().abs() == 0.5).any()
+    for part in (1, 8, 32):  # of a half
+        assert ((exact.rounded(given) * part).frac().abs() == 0.5).any()
     whole = torch.arange(5)
     assert exact.rounded(whole) is whole
     weights = exact.powers(torch.tensor([-0.3, 0.0, 5.0]))
@@ -90,6 +94,7 @@ def test_integers_become_negative_where_their_sign_matters() -> None:
     assert len(made) == 1  # the second is a mask, the third is negative, the last holds no integers
     assert made[0] is not None
     assert (made[0][0] < 0).any()
+    assert (made[0][0] > 0).any()
     assert torch.equal(made[0][0].abs(), given[0])
 
 
@@ -117,6 +122,15 @@ def test_a_few_weights_keep_their_signs() -> None:
     state = {"slope": torch.tensor([0.25])}
     grown = [w["slope"].item() for w in magnitudes.weights(state, ["slope"], torch.Generator(), turned=False)]
     assert grown == [2500.0, 25.0, 2.5]
+    turned = [w["slope"].item() for w in magnitudes.weights(state, ["slope"], torch.Generator())]
+    assert turned == [-2500.0, -25.0, -2.5, -0.25, 2.5]
+
+
+def test_whole_rows_and_columns_of_integers_are_below_zero() -> None:
+    made = next(asked.negated([torch.full((9, 9), 5)], torch.Generator()))([torch.full((9, 9), 5)])
+    assert made is not None
+    assert (made[0].amax(0) < 0).any()
+    assert (made[0].amax(1) < 0).any()
 
 
 def test_some_batches_were_seen() -> None:

@@ -26,6 +26,7 @@ from kdata.verify.trial import Expected
 CHECK = "does beyond the sizes at which it was judged what it did there"
 FAR = (1 << 22, 1 << 30)  # elements at which what calls the kernels is looked at, whatever numbers the text names
 MOST = 1 << 22  # elements up to which sizes are computed
+AT_ONCE = (1 << 12, 1 << 14)  # sizes beyond which a kernel that reduces a block may be given one too small
 BLOCK = 64  # elements: a block of which nobody takes for a constant
 Sizes = tuple[tuple[str, int], ...]
 
@@ -46,10 +47,11 @@ def look(
     apart = bool(expected.base) and (
         options.level == "trust" or caps(candidate.source) or _stops_short(candidate.source, expected, found)
     )
+    once = AT_ONCE if options.level == "trust" and reduces_at_once(candidate.source) else ()
     stops = ends(candidate.source, found.launched, wrapper=options.level == "trust")
-    if not expected.grows or not (named or far or apart or stops):
+    if not expected.grows or not (named or far or apart or stops or once):
         return ""
-    numbers = named + far
+    numbers = named + far + once
     try:
         larger = expect(candidate.task.source, candidate.task.entry_point, options, expected.mode,
                         tuple(expected.base.items()), tuple(expected.grows.items()), numbers, stops)  # fmt: skip

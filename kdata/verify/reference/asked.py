@@ -50,7 +50,7 @@ def larger(inputs: list[Any]) -> Iterator[tuple[Change, Change]]:
 
 
 def negated(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
-    """For each input of integers beyond zero and one, none of them negative: half of its elements negative."""
+    """For each input of integers beyond zero and one, none of them negative: more than half of it negative."""
     for place, leaf in enumerate(tree_leaves(inputs)):
         if integral(leaf) and leaf.dtype.is_signed and int(leaf.min()) >= 0 and int(leaf.max()) > 1:
             yield partial(_negated, place=place, generator=generator)
@@ -84,6 +84,8 @@ def _times(inputs: list[Any], place: int, factor: int) -> list[Any]:
 def _negated(inputs: list[Any], place: int, generator: torch.Generator) -> list[Any]:
     leaves, form = tree_flatten(inputs)
     signs = 2 * torch.randint(0, 2, leaves[place].shape, generator=generator) - 1
+    for dim, size in enumerate(signs.shape):  # whole rows and columns are below zero
+        signs.narrow(dim, 0, size // 3).fill_(-1)
     leaves[place] = leaves[place] * signs.to(leaves[place].dtype)
     changed: list[Any] = tree_unflatten(leaves, form)
     return changed

@@ -22,7 +22,8 @@ from kdata.verify.reference.magnitudes import CONDITION, Answer
 from kdata.verify.reference.probe import steps
 from kdata.verify.values import finite, near, same, shifts
 
-DIGITS = 8  # parts of one, or of the largest power of two below an input's largest element where that is less
+# Parts of one, or of the largest power of two below an input's largest element where that is less, one after another.
+DIGITS = (2, 8, 32, 128)
 # Operators that round nothing where their operands have few digits, or that move elements only.
 EXACT = frozenset(
     "add sub rsub mul neg abs relu leaky_relu _prelu_kernel clamp clamp_min clamp_max hardtanh maximum minimum max min"
@@ -31,6 +32,7 @@ EXACT = frozenset(
     " embedding index_select roll flip repeat split split_with_sizes unbind constant_pad_nd tril triu masked_fill"
     " lift_fresh unfold diagonal upsample_nearest1d upsample_nearest2d max_pool2d_with_indices _reshape_alias".split()
 )
+QUOTIENTS = frozenset({"floor_divide", "remainder", "fmod", "div"})  # which step after they have rounded
 WHOLE = frozenset("floor ceil round trunc sign sgn heaviside".split())  # whose answers have few digits, whatever of
 
 
@@ -70,7 +72,8 @@ class Steps(TorchDispatchMode):
         held = tree_map(lambda t: t.clone() if isinstance(t, Tensor) else t, args)
         out = function(*args, **kwargs)
         if steps(function, given, out):
-            self.steps.append(Step(_functional(function), held, kwargs, exact))
+            sharp = exact and (name not in QUOTIENTS or _halves("div", held))
+            self.steps.append(Step(_functional(function), held, kwargs, sharp))
         if given and name not in WHOLE and not (exact and (name in EXACT or _halves(name, held))):
             self.lost = self.lost or function._schema.is_mutable
             self._rounded |= {id(t): t for t in _floats(out)}
@@ -106,7 +109,9 @@ def rounded(tensor: Any) -> Any:
     largest = float(tensor.abs().max())
     if not 0 < largest < math.inf:
         return tensor
-    part = min(1.0, 2.0 ** math.floor(math.log2(largest))) / DIGITS
+    unit = min(1.0, 2.0 ** math.floor(math.log2(largest)))
+    parts = unit / torch.tensor(DIGITS).repeat(-(-tensor.numel() // len(DIGITS)))[: tensor.numel()]
+    part = parts.reshape(tensor.shape).to(tensor.dtype)
     return (tensor / part).round() * part + 0.0  # of one sign of zero
 
 

@@ -95,8 +95,12 @@ def uniform(inputs: list[Any], scales: Sequence[float], bears: Callable[[list[An
 def weights(
     state: dict[str, Any], trained: Sequence[str], generator: torch.Generator, turned: bool = True
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
-    """Weights as large as may be first, and of either sign where they are ``turned``; less large ones after these."""
+    """Weights as large as may be first, less large ones after these.
+
+    ``turned``: of either sign, a few weights all of the other one; else all of the sign that they have.
+    """
     signs = {name: (2 * torch.randint(0, 2, state[name].shape, generator=generator) - 1) for name in trained}
+    signs |= {name: torch.full_like(signs[name], -1) for name in trained if state[name].numel() < FEW}
     for scale in WEIGHTS if turned else ():
         yield state | {name: (state[name] * signs[name] * scale).to(state[name].dtype) for name in trained}
     for scale in (CLEAR,) if turned else WEIGHTS[:-1]:
