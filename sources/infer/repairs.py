@@ -72,10 +72,11 @@ def _positions(f: Failure) -> Iterator[Change]:
     x, weight = f.arguments[:2] if len(f.arguments) > 1 else (None, None)
     if f.function != "embedding" or not isinstance(x, torch.Tensor) or not isinstance(weight, torch.Tensor):
         return
-    if "out of range" not in f.message or x.is_meta or not x.numel():
+    if "out of range" not in f.message or x.is_meta or not x.numel() or not x.dim():
         return
-    after = int(x.max()) + 1 - weight.shape[0]
-    for length in dict.fromkeys(size for size in x.shape if size > after > 0):
+    row, length = x.reshape(-1, x.shape[-1])[0], x.shape[-1]
+    after = int(row[-1]) + 1 - weight.shape[0]
+    if length > after > 0 and bool((row.diff() == 1).all()):  # numbers that were counted, not drawn
         yield from ((cost / 2, specs) for cost, specs in _wanted(f, length, length - after))
 
 
