@@ -130,10 +130,10 @@ def test_a_job_that_is_done_with_a_part_has_time_for_the_next() -> None:
             pass
 
     def job(more: bool) -> dict[str, Any]:
-        burn(0.7)
+        burn(0.6)
         if more:
             extend(1)
-        burn(0.7)
+        burn(0.6)
         return {"reason": ""}
 
     assert isolated(lambda: job(True), 1)["reason"] == ""
