@@ -105,10 +105,10 @@ class Sampler:
         self._shield = max(self._shield, min(MOST_CYCLES, int(CYCLES * (2 * typical + 100)))) if seconds else 0
         if seconds:
             self._placement.learn(what, self._calls[what], bytes_needed())
-            self._visit(what, seed)
+            self._touch(what, seed)
         return {"host": typical}
 
-    def _visit(self, what: str, seed: int) -> None:
+    def _touch(self, what: str, seed: int) -> None:
         """Call once in every region: the first that reads or writes a page takes up to a fifth longer."""
         for region in self._placement.every(what):
             self._placement.move(what)
