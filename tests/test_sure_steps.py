@@ -99,7 +99,7 @@ def test_integers_become_negative_where_their_sign_matters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("forward", "quotients", "places"),
+    ("forward", "signed", "places"),
     [
         (lambda x, i: i // 3, True, False),
         (lambda x, i: i % 3, True, False),
@@ -110,20 +110,21 @@ def test_integers_become_negative_where_their_sign_matters() -> None:
         (lambda x, i: x // 3, False, False),
     ],
 )
-def test_references_divide_integers_or_take_them_for_places(
-    forward: Callable[[Tensor, Tensor], Tensor], quotients: bool, places: bool
+def test_signs_of_integers_matter_or_they_are_places(
+    forward: Callable[[Tensor, Tensor], Tensor], signed: bool, places: bool
 ) -> None:  # fmt: skip
     with Meter() as meter:
         forward(torch.ones(4), torch.arange(4))
-    assert (meter.cost.asks.quotients, meter.cost.asks.places) == (quotients, places)
+    assert (meter.cost.asks.signed, meter.cost.asks.places) == (signed, places)
 
 
 def test_a_few_weights_keep_their_signs() -> None:
     state = {"slope": torch.tensor([0.25])}
-    grown = [w["slope"].item() for w in magnitudes.weights(state, ["slope"], torch.Generator(), turned=False)]
+    grown = [w["slope"].item() for w in magnitudes.grown(state, ["slope"])]
     assert grown == [2500.0, 25.0, 2.5]
     turned = [w["slope"].item() for w in magnitudes.weights(state, ["slope"], torch.Generator())]
     assert turned == [-2500.0, -25.0, -2.5, -0.25, 2.5]
+    assert not list(magnitudes.grown({"weight": torch.ones(8)}, ["weight"]))
 
 
 def test_whole_rows_and_columns_of_integers_are_below_zero() -> None:
@@ -152,6 +153,18 @@ def test_later_trials_start_from_the_state_after_a_call() -> None:
     states = [dict(leaves(t["given"]["state"])) for t in trials if t is not None]
     values = [given.array(node["tensor"]) for state in states for node in state.values()]
     assert [v.item() for v in values] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(("module", "called"), [(nn.Linear(2, 2), 0), (nn.BatchNorm1d(2), 1)])
+def test_what_is_all_trained_is_not_called_before(
+    module: nn.Module, called: int, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    payload = {"source": TASK, "entry_point": "Model", "variants": 1, "seeds": [1, 2], "level": "screen", "whole": 0,
+               "precision": "ieee"}  # fmt: skip
+    reference, calls = Reference(payload), list[int]()
+    monkeypatch.setattr(reference, "_answer", lambda *given: (calls.append(1), module))
+    reference._called_before(reference.prober.program({}), module, dict(module.state_dict()), [])
+    assert len(calls) == called
 
 
 def test_trust_asks_for_few_elements() -> None:

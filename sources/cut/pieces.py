@@ -107,8 +107,8 @@ def unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:
                 yield name
 
 
-def is_print(node: ast.AST) -> bool:
-    """Whether a statement only prints, or stops for somebody to look: a task does so never."""
+def is_debugging(node: ast.AST) -> bool:
+    """Whether a statement only prints, or stops for somebody to look: no task does."""
     call = node.value if isinstance(node, ast.Expr) else None
     if not isinstance(call, ast.Call):
         return False

@@ -17,8 +17,8 @@ from sources.cut.pieces import (
     Piece,
     at_once,
     copied,
+    is_debugging,
     is_noise,
-    is_print,
     stand_in_for,
     unused,
     view_of,
@@ -217,7 +217,7 @@ class Slicer:
             found: dict[int, ast.stmt] = {id(s): s for s in [*branches(node), *loading(node)]}
             quiet = getattr(node, "name", "") != MAIN  # what a script prints is the result of what we want to see
             for inner in nodes(node):
-                idle = quiet and is_print(inner) or self._idle(path, inner)
+                idle = quiet and is_debugging(inner) or self._idle(path, inner)
                 if isinstance(inner, ast.Import | ast.ImportFrom) or idle:
                     assert isinstance(inner, ast.stmt)
                     found[id(inner)] = inner

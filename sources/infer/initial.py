@@ -37,7 +37,7 @@ def cheapen() -> None:
 def quicken() -> None:
     """Fill tensors with random numbers that repeat after ``REPEATED``, in a fork that ends soon.
 
-    They are drawn as they would be, at a tenth of the cost: a quarter of what checking a large network takes.
+    They are of the distribution that they would be of: drawing them is a good part of what a large network costs.
     """
     for place, names in (torch.Tensor, ("normal_", "uniform_")), (torch.nn.init, ("trunc_normal_",)):
         for name in names:

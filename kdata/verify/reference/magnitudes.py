@@ -93,18 +93,20 @@ def uniform(inputs: list[Any], scales: Sequence[float], bears: Callable[[list[An
 
 
 def weights(
-    state: dict[str, Any], trained: Sequence[str], generator: torch.Generator, turned: bool = True
+    state: dict[str, Any], trained: Sequence[str], generator: torch.Generator
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
-    """Weights as large as may be first, less large ones after these.
-
-    ``turned``: of either sign, a few weights all of the other one; else all of the sign that they have.
-    """
+    """Weights of either sign, a few all of the other one: as large as may be first; then all of the sign they have."""
     signs = {name: (2 * torch.randint(0, 2, state[name].shape, generator=generator) - 1) for name in trained}
     signs |= {name: torch.full_like(signs[name], -1) for name in trained if state[name].numel() < FEW}
-    for scale in WEIGHTS if turned else ():
+    for scale in WEIGHTS:
         yield state | {name: (state[name] * signs[name] * scale).to(state[name].dtype) for name in trained}
-    for scale in (CLEAR,) if turned else WEIGHTS[:-1]:
-        yield state | {name: state[name] * scale for name in trained}
+    yield state | {name: state[name] * CLEAR for name in trained}
+
+
+def grown(state: dict[str, Any], trained: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Weights of the signs that they have, where some of them are few: as large as may be first."""
+    if any(state[name].numel() < FEW for name in trained):
+        yield from (state | {name: state[name] * scale for name in trained} for scale in WEIGHTS[:-1])
 
 
 def _allowed(inputs: list[Any], scales: Sequence[float]) -> list[float]:

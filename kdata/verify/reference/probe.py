@@ -99,7 +99,7 @@ class Asks:
     signs: bool = False  # of zeros
     numbers: set[int] = field(default_factory=set)  # whole ones, that integers are compared with
     ignored: set[int] = field(default_factory=set)  # a loss's own default for targets that do not count
-    quotients: bool = False  # integers are divided, or their signs matter otherwise
+    signed: bool = False  # integers, whose signs matter
     places: bool = False  # integers are places, or say how many
 
     def note(self, name: str, args: Sequence[Any], given: Sequence[torch.Tensor]) -> None:
@@ -107,7 +107,7 @@ class Asks:
         self.oddities |= name in ODDITIES or (name in COMPARISONS and len(given) > 1 and given[0] is given[1])
         self.signs |= name in SIGNS
         counted = any(map(_counts, given))
-        self.quotients |= counted and name.rstrip("_") in SIGNED
+        self.signed |= counted and name.rstrip("_") in SIGNED
         self.places |= counted and any(part in name for part in PLACES)
         by = args[1] if len(args) > 1 else None
         self.places |= name.rstrip("_").endswith(("rshift", "right_shift")) and isinstance(by, torch.Tensor)  # below 0

@@ -190,7 +190,7 @@ class Reference:
         redraw(module, generator)
         state = {k: v.detach().clone() for k, v in module.state_dict().items()}
         natural = program.inputs()
-        state = state if seed == self.seeds[0] else self._called_before(program, state, natural)
+        state = state if seed == self.seeds[0] else self._called_before(program, module, state, natural)
         style, inputs = self._draw(style.split(), program, state, natural, generator)
         weighed = None if inputs is None else self._weigh(style, program, state, inputs, generator)
         if inputs is None or weighed is None:
@@ -218,9 +218,14 @@ class Reference:
             self._otherwise = [trial | other for other in self._called_otherwise(program, state, inputs, kept)]
         return trial
 
-    def _called_before(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> dict[str, Any]:
-        """The state after one call: what counts calls, or goes on from them, does other things there than at first."""
-        if self.mode == "eval":
+    def _called_before(
+        self, program: Program, module: nn.Module, state: dict[str, Any], inputs: list[Any]
+    ) -> dict[str, Any]:
+        """The state after one call: what counts calls, or goes on from them, does other things there than at first.
+
+        Where all of it is trained a call leaves nothing behind.
+        """
+        if self.mode == "eval" or state.keys() <= {n for n, p in module.named_parameters() if p.requires_grad}:
             return state
         try:
             after = {k: v.detach().clone() for k, v in self._answer(program, state, inputs)[1].state_dict().items()}

@@ -115,7 +115,7 @@ class Wider(Reference):
         if style in ("weights", "grown"):
             return natural
         if style == "negative":
-            matters = self._asks.quotients and not self._asks.places
+            matters = self._asks.signed and not self._asks.places
             return _answered(measures, natural, asked.negated(natural, generator) if matters else (), natural)
         if style == "zeros":
             held = None if self._names & ANY else zeroed(natural, generator)
@@ -190,10 +190,9 @@ class Wider(Reference):
         trained = [n for n, p in module.named_parameters() if p.requires_grad and p.is_floating_point() and n in state]
         if style == "exact":
             return state | {name: exact.powers(state[name]) for name in trained}
-        if style == "grown":
-            trained = trained if any(state[n].numel() < magnitudes.FEW for n in trained) else []
-        tried = magnitudes.weights(state, trained, generator, style == "weights") if trained else iter(())
-        return next((w for w in tried if self._measures(program, w, generator).bears(inputs)), None)
+        grown = style == "grown"
+        tried = magnitudes.grown(state, trained) if grown else magnitudes.weights(state, trained, generator)
+        return next((w for w in tried if trained and self._measures(program, w, generator).bears(inputs)), None)
 
     def _trial(self, index: int, variant: Variant, seed: int, style: str) -> dict[str, Any] | None:
         trial = super()._trial(index, variant, seed, style)
