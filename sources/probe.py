@@ -28,6 +28,7 @@ from sources.cut.slicer import ABSENT
 from sources.emit import emit
 from sources.infer.adapters import adapted
 from sources.infer.answers import answered
+from sources.infer.calls import call, has_tensor
 from sources.infer.check import MODULE, UnfitError, Work, check
 from sources.infer.configs import noting, without_unread
 from sources.infer.constructions import Told, build
@@ -36,10 +37,11 @@ from sources.infer.failure import NO_TENSOR
 from sources.infer.given import given
 from sources.infer.ignored import without_ignored
 from sources.infer.initial import cheapen, quicken
+from sources.infer.input_search import MAX_LOOKED_AT, TOO_LONG, Failed
 from sources.infer.inputs import all_tensors, parameters
 from sources.infer.progress import BUDGET, Budget, Progress, TooLongError, TooMuchError
 from sources.infer.runs import Runs, fitted
-from sources.infer.search import MAX_LOOKED_AT, TOO_LONG, Failed, Solution, call, has_tensor, solve
+from sources.infer.search import Solution, solve
 from sources.infer.sizes import Slot, bounded, named, slots, tied
 from sources.infer.trouble import Trouble
 from sources.infer.vanishing import REASON as NOTHING

@@ -13,15 +13,16 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from sources import probe
 from sources.cut.slicer import ABSENT
+from sources.infer import calls
 from sources.infer import check as checking
-from sources.infer import search
+from sources.infer.calls import call
 from sources.infer.check import UnfitError, Work, check
 from sources.infer.given import given
 from sources.infer.initial import REPEATED, quicken
 from sources.infer.inputs import Tensor
 from sources.infer.progress import Budget, TooMuchError
 from sources.infer.rehearsal import Rehearsal
-from sources.infer.search import Solution, call, solve
+from sources.infer.search import Solution, solve
 from sources.infer.sizes import Slot, assigned, slots, tied
 from sources.text.on_cpu import respelled
 from sources.text.scope import nodes
@@ -123,7 +124,7 @@ def test_sizes_found_free_stay_small_and_give_the_same_groups() -> None:
 
 
 def test_inputs_that_are_too_large_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "draw", lambda *_, **__: pytest.fail("drawn"))
+    monkeypatch.setattr(calls, "draw", lambda *_, **__: pytest.fail("drawn"))
     _, _, error = call(nn.Identity(), (Tensor((4, 64, 512, 512)),), Budget())
     assert isinstance(error, TooMuchError)
 

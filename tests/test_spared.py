@@ -14,12 +14,13 @@ from torch import nn
 
 from sources import probe
 from sources.cut.inferring import inferring
+from sources.infer.calls import call
 from sources.infer.constructions import build
 from sources.infer.ignored import without_ignored
 from sources.infer.inputs import Tensor
 from sources.infer.progress import Budget, TooMuchError
 from sources.infer.runs import Runs, fitted
-from sources.infer.search import Solution, Unsolved, call, solve
+from sources.infer.search import Solution, Unsolved, solve
 from sources.isolation import extend, isolated
 
 TEXT = """import torch

@@ -20,10 +20,11 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from sources.infer.calls import has_tensor
 from sources.infer.constructions import build
 from sources.infer.inputs import Specs, Tensor, draw
 from sources.infer.progress import Budget, Progress
-from sources.infer.search import Solution, has_tensor
+from sources.infer.search import Solution
 from sources.text.rewrite import Edits, Text, extent
 from sources.text.scope import nodes
 

@@ -8,12 +8,14 @@ from typing import Any
 import torch
 from torch import nn
 
+from sources.infer.calls import call, has_tensor
 from sources.infer.check import UnfitError, Work, dear
 from sources.infer.constructions import build
+from sources.infer.input_search import LIGHT
 from sources.infer.inputs import draw, elements
 from sources.infer.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, Budget
 from sources.infer.rehearsal import Rehearsal
-from sources.infer.search import LIGHT, Solution, call, has_tensor
+from sources.infer.search import Solution
 from sources.infer.variants import Arguments, defaults_of, halved, of_one, shallower
 
 MAX_HALVINGS = 6

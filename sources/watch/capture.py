@@ -23,9 +23,10 @@ import numpy as np
 import torch
 from torch import nn
 
+from sources.infer.calls import has_tensor
 from sources.infer.configs import CONFIG, Config
 from sources.infer.inputs import Many, Plain, Spec, Specs, Tensor
-from sources.infer.search import Solution, has_tensor
+from sources.infer.search import Solution
 from sources.infer.variants import Arguments
 from sources.text.on_cpu import names_cuda
 

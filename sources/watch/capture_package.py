@@ -20,10 +20,11 @@ import torch
 from torch import nn
 
 from sources.hints import configs_tiny
+from sources.infer.calls import has_tensor
 from sources.infer.initial import cheapen
+from sources.infer.input_search import feed
 from sources.infer.inputs import Specs, Tensor, draw
 from sources.infer.progress import Budget, Progress
-from sources.infer.search import feed, has_tensor
 from sources.infer.starts import starts
 from sources.isolation import isolated
 from sources.text.on_cpu import without_weights

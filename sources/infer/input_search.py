@@ -1,0 +1,246 @@
+"""Finding inputs with which one module runs: best-first, what came further is mended sooner."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import nn
+
+from sources.hints.demands import Demand, of_call
+from sources.infer.asserted import wishes
+from sources.infer.calls import MAX_DRAWN, call, has_tensor
+from sources.infer.check import TOO_LARGE
+from sources.infer.failure import NO_TENSOR, Failure
+from sources.infer.influence import Influence
+from sources.infer.inputs import Specs, elements
+from sources.infer.progress import BUDGET, DRAWN_OF_ONE, Budget, Progress, TooLongError, TooMuchError
+from sources.infer.rehearsal import Rehearsal
+from sources.infer.repairs import repairs
+from sources.infer.starts import costed, given_sizes
+from sources.infer.trouble import Trouble
+from sources.infer.variants import Arguments, halved, of_one, rescaled
+from sources.infer.worth import RANDOM, flaw
+
+TOO_LONG = "too many operators"
+MAX_CALLS = 140  # of one module's forward; a third of it for all modules but the first
+LEAST_CALLS = 4  # of one module, as long as there is any sense in it, however dear they are
+MAX_STALE = 60  # calls without progress
+SHORT_STALE = 12  # the same where other arguments promise more
+SAME_STALE = 4  # the same where those before failed likewise
+NEW_EVERY = 5  # every so many calls another first guess has its turn, however far the mended ones came
+MAX_FLAWED = 16  # calls after the first that runs, but is not worth keeping
+MAX_RANDOM = 4  # the same where it draws at random: what it draws may be an input later, see ``sources.infer.given``
+MAX_LOOKED_AT = 300  # work of a call whose answer is looked at: that takes a few calls more
+SMALLER = -1e6  # cost of inputs smaller than ones that were too large: they come first
+IDLE = 1.5  # what inputs cost more that differ from failed ones in what does not matter to the failure only
+AGAIN = 0.1  # what inputs cost more for each time that their forerunner's failure was seen before
+GROWN = 0.15  # what they cost more for each doubling of their elements beyond so many
+LIGHT = 1 << 16
+HEAVY = 300  # work of a failed call on its elements after which smaller inputs are to fail in its place
+# Errors that other inputs will hardly mend: a constructor argument is of the wrong kind.
+_OF_ARGUMENTS = re.compile(
+    r"unsupported operand type\(s\) for .*'(?!Tensor|int|float|NoneType)\w+'|non-iterable (int|\w+) object|Identity"
+    r"|unexpected keyword argument|'(str|type|function)'|, not (str|type|function|list)\b|'int' object is not"
+    r"|object is not callable|NotImplementedError|to be a single integer value or a list of"
+)
+
+
+State = tuple[int, str]  # how far a search came, and at what it failed, without numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Arguments and inputs, None where constructing failed, and the error's message."""
+
+    arguments: Arguments
+    specs: Specs | None = None
+    message: str = ""
+
+
+Failures = dict[tuple[str, str], Failed]  # by the line, and the message without numbers
+
+
+@dataclass(slots=True)
+class Tried:
+    """What the search over the inputs of one module came to: inputs with which it runs, or the best failure."""
+
+    specs: Specs | None = None
+    flaw: str = ""
+    reason: str = "inputs not inferred"
+    trouble: Trouble = field(default_factory=lambda: Trouble(""))
+    reached: int = -1
+    furthest: Specs | None = None  # inputs of the best failure
+    quiet: bool = False  # whether it ran without drawing random numbers
+    asked: Sequence[Demand] = ()  # of the constructor's arguments, by that failure
+
+    @property
+    def state(self) -> State:
+        """What tells one best failure from another."""
+        return self.reached, without_numbers(self.trouble.message)
+
+
+@dataclass(slots=True)
+class InputSearch:
+    """Best-first search over the inputs of one module. Heavy inputs give way to smaller ones, while there are any."""
+
+    module: nn.Module
+    arguments: Arguments
+    budget: Budget
+    operators: int | None
+    calls: int
+    reached_before: int  # by modules of other arguments
+    states: Mapping[State, int] = field(default_factory=dict)  # in which these ended, how often
+    carried: Specs | None = None  # inputs with which one of these came furthest
+    failed: Failures = field(default_factory=dict)  # of all of these
+    heap: list[tuple[float, int, Specs]] = field(default_factory=list)
+    seen: dict[Specs, float] = field(default_factory=dict)  # the least cost at which they were queued
+    tried: set[Specs] = field(default_factory=set)
+    order: Iterator[int] = field(default_factory=itertools.count)
+    failures: Counter[tuple[int, str, str]] = field(default_factory=Counter)  # by how far, at what, and message
+    influence: Influence = field(default_factory=Influence)
+    rehearsal: Rehearsal | None = None  # once calls are dear
+    stale: int = 0
+    patience: int = MAX_STALE
+    best: Tried = field(default_factory=Tried)
+
+    def run(self) -> Tried:
+        """Inputs with which the module runs, the best there are; else how far it came."""
+        starts = list(costed(self.module, given_sizes(self.module, self.arguments)))
+        for cost, specs in starts:
+            self._push(cost, specs)
+        if self.carried is not None:
+            self._push(0.1, self.carried)
+        fresh = iter(sorted((s for s in starts), key=lambda s: s[0]))
+        floor = self.budget.left / 2  # other arguments are to have their turn
+        left = self.calls
+        while left > 0 and self.heap and self.stale <= self.patience and self._may(floor, self.calls - left):
+            _, _, specs = heapq.heappop(self.heap)
+            if left % NEW_EVERY == 0 and (other := next((s for _, s in fresh if s not in self.tried), None)):
+                self._push(SMALLER / 2, specs, again=True)
+                specs = other
+            if specs in self.tried:
+                continue
+            self.tried.add(specs)
+            before = self.best.specs
+            if self._try(specs):
+                break
+            first = before is None and self.best.specs is not None
+            left = left - 1 if not first else MAX_RANDOM if self.best.flaw == RANDOM else MAX_FLAWED
+        if self.best.reached < 0 and self.heap and self._reduces():
+            self.best = Tried(reason=TOO_LARGE, trouble=Trouble("no smaller inputs were tried"))
+        return self.best
+
+    def _reduces(self) -> bool:
+        """Whether the next inputs are smaller ones in place of some that were too large."""
+        return self.heap[0][0] < SMALLER / 2
+
+    def _may(self, floor: float, calls: int) -> bool:
+        """Whether the budget allows for a call after so many.
+
+        What was too large may well be all that is wrong, and one call is no search: these may take more.  As long as
+        everything was too large, the smaller inputs have their turn at any rate: each takes half at most.
+        """
+        if self._reduces() and self.best.reached < 0 and calls < 2 * LEAST_CALLS:
+            return True
+        more = self._reduces() or calls < LEAST_CALLS
+        return self.budget.left >= (floor - BUDGET / 4 if more else floor)
+
+    def _push(self, cost: float, specs: Specs, again: bool = False) -> None:
+        if again or cost < self.seen.get(specs, math.inf):
+            self.seen[specs] = cost
+            heapq.heappush(self.heap, (cost, next(self.order), specs))
+
+    def _try(self, specs: Specs) -> bool:
+        """One call; whether the search is at its end."""
+        every = dict.fromkeys([of_one(specs), halved(specs), halved(specs, first=True)])
+        smaller = [s for s in every if s not in self.seen]
+        progress, result, error = self._call(specs, light=bool(smaller))
+        if isinstance(error, TooLongError):
+            self.best = Tried(reason=TOO_LONG, trouble=Trouble(str(error)))
+            return True
+        if isinstance(error, TooMuchError):
+            for cost, s in enumerate(smaller):
+                self._push(SMALLER + cost, s)
+            if smaller or self.heap and self._reduces():  # there are others, perhaps queued
+                return False
+            self.best = Tried(reason=TOO_LARGE, trouble=Trouble(str(error)))
+            return True
+        if error is None and has_tensor(result):
+            return self._ran(specs, result, progress)
+        self._failed(specs, error, progress)
+        return False
+
+    def _call(self, specs: Specs, light: bool) -> tuple[Progress, Any, Exception | None]:
+        """One call of forward, unless it is known before to fail: once calls are dear, that is tried without data."""
+        dear = elements(specs) > LIGHT
+        if self.rehearsal and dear and (foreseen := self.rehearsal.call(specs, self.operators, light)):
+            self.budget.left -= foreseen[0].count
+            return foreseen[0], None, foreseen[1]
+        self.budget.left -= drawn / DRAWN_OF_ONE if (drawn := elements(specs)) <= MAX_DRAWN else 0
+        progress, result, error = call(self.module, specs, self.budget, self.operators, light)
+        if error is not None and progress.work - progress.count > HEAVY and self.rehearsal is None:
+            self.rehearsal = Rehearsal(self.module)
+        return progress, result, error
+
+    def _ran(self, specs: Specs, result: Any, progress: Progress) -> bool:
+        found = flaw(self.module, specs, result, self.budget) if progress.work < MAX_LOOKED_AT else ""
+        if not found or self.best.specs is None:
+            self.best = Tried(specs, found, reached=progress.count, quiet=not progress.drew)
+        if found:
+            self._repair(specs, found, progress)
+        return not found
+
+    def _failed(self, specs: Specs, error: Exception | None, progress: Progress) -> None:
+        trouble = Trouble.of(error, _file(self.module)) if error else Trouble(NO_TENSOR)
+        self.failed.setdefault(
+            (trouble.line, without_numbers(trouble.message)), Failed(self.arguments, specs, trouble.message)
+        )
+        self.stale = 0 if progress.count > self.best.reached else self.stale + 1
+        if progress.count > self.best.reached and self.best.specs is None:
+            asked = of_call(error, _file(self.module)) if error else ()
+            self.best = Tried(trouble=trouble, reached=progress.count, furthest=specs, asked=asked)
+            hopeless = rescaled(self.arguments, trouble.message) or _OF_ARGUMENTS.search(trouble.message)
+            self.patience = SHORT_STALE if hopeless or 0 <= progress.count <= self.reached_before else MAX_STALE
+            if self.states.get(self.best.state, 0) > 1:
+                self.patience = SAME_STALE
+        for other in wishes(error, _file(self.module), specs, self.module) if error else ():
+            self._push(-math.log2(1 + progress.count), other)
+        self._repair(specs, trouble.message, progress)
+
+    def _repair(self, specs: Specs, message: str, progress: Progress) -> None:
+        reached = math.log2(1 + min(progress.count, 400))
+        failure = (progress.count, progress.last[0], without_numbers(message))
+        solved = self.influence.learn(failure, specs, message)
+        dearer = AGAIN * self.failures[failure] - reached
+        for i, other in enumerate(solved):
+            self._push(0.1 * i + dearer, other)
+        for cost, other in repairs(Failure(specs, message, self.module, *progress.last)):
+            grown = GROWN * math.log2(max(LIGHT, elements(other)) / LIGHT)
+            idle = IDLE * self.influence.idle(failure, specs, other)
+            self._push(cost + 0.4 + dearer + idle + grown, other)
+        if progress.work - progress.count > HEAVY and (smaller := halved(of_one(specs))) != specs:
+            self._push(-reached, smaller)
+        self.failures[failure] += 1
+
+
+def without_numbers(message: str) -> str:
+    """The message with 0 in place of each number: the same failure with other sizes is the same failure."""
+    return re.sub(r"\d+", "0", message)
+
+
+def _file(module: nn.Module) -> str:
+    """The file of a task's text."""
+    code = getattr(type(module).forward, "__code__", None)
+    return code.co_filename if code else ""
+
+
+def feed(module: nn.Module, budget: Budget) -> Specs | None:
+    """Inputs with which a module runs, found by trying."""
+    return InputSearch(module, {}, budget, None, MAX_CALLS // 3, -1).run().specs
