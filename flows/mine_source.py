@@ -16,6 +16,7 @@ from kdata.terminal import Tally, resumable, watching
 from sources import repositories
 from sources.collect import collect
 from sources.cut.modules import ABSTRACT, NO_FORWARD
+from sources.lessons import TELLS_NOTHING
 from sources.mine import LARGE, Meter
 
 REASONS = 6  # of a source that the table names; the rest is summed up
@@ -23,6 +24,10 @@ REASONS = 6  # of a source that the table names; the rest is summed up
 UNTRIED = (repositories.FULL, "duplicate")
 # Classes that by themselves compute nothing: bases left to subclasses, containers, views.
 NOTHING = (ABSTRACT, NO_FORWARD, "computes nothing")
+LEGEND = (
+    "refused: runs, but its answers are constant, random or not finite, or an input does not matter.\n"
+    "CPU s: a task, with all that was tried in vain."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +72,12 @@ def mined(source: str, out: str, limit: int | None, seed: int, workers: int, siz
 def table(rows: Sequence[Mined]) -> Table:
     """Sources by what was found in them, cut, and runs; and what a task cost.
 
-    The share of what runs is of all that was tried, and in parentheses of what of it computes.
+    The share of runnable tasks is of all that was tried, and in parentheses of what of it computes.  What is refused
+    runs, too; what is lost was not brought to run.
     """
-    shown = Table(title="Mined", title_justify="left")
+    shown = Table(title="Mined", title_justify="left", caption=LEGEND, caption_justify="left")
     shown.add_column("source", overflow="fold")
-    for name in ("found", "cut", "runnable", "share", "lost", "CPU s a task"):
+    for name in ("found", "cut", "runnable", "share", "refused", "lost", "CPU s"):
         shown.add_column(name, justify="right")
     for row in rows:
         shown.add_row(row.source, *_cells(row))
@@ -90,7 +96,7 @@ def losses(rows: Sequence[Mined]) -> Table:
     shown.add_column("source", overflow="fold")
     shown.add_column("number", justify="right")
     shown.add_column("reason", overflow="fold")
-    for row in rows:
+    for row in (r for r in rows if r.reasons):
         for place, (reason, count) in enumerate(_why(row.reasons)):
             shown.add_row("" if place else row.source, str(count), reason)
         shown.add_section()
@@ -98,11 +104,13 @@ def losses(rows: Sequence[Mined]) -> Table:
 
 
 def _cells(row: Mined) -> list[str]:
-    lost = sum(count for reason, count in row.reasons.items() if reason not in (*UNTRIED, *NOTHING))
-    nothing = sum(row.reasons[reason] for reason in NOTHING)
-    of_all, of_computing = (f"{len(row.tasks) / max(1, len(row.tasks) + lost + n):.0%}" for n in (nothing, 0))
+    lost = sum(count for reason, count in row.reasons.items() if reason not in (*UNTRIED, *NOTHING, *TELLS_NOTHING))
+    nothing, refused = (sum(row.reasons[reason] for reason in reasons) for reasons in (NOTHING, TELLS_NOTHING))
+    computing = len(row.tasks) + refused + lost
+    of_all, of_computing = (f"{len(row.tasks) / max(1, n):.0%}" for n in (computing + nothing, computing))
     cost = f"{row.seconds / row.made:.2f}" if row.made else "-"
-    return [*map(str, (row.found, row.cut, len(row.tasks))), f"{of_all} ({of_computing})", str(lost), cost]
+    counts = map(str, (row.found, row.cut, len(row.tasks)))
+    return [*counts, f"{of_all} ({of_computing})", str(refused), str(lost), cost]
 
 
 def _why(reasons: Counter[str]) -> list[tuple[str, int]]:

@@ -93,7 +93,7 @@ def mine(
     rows = [mined(source, out, limit, seed, _cores(workers), SHARD_SIZE, inline) for source in sources]
     tasks = [t for row in rows for t in row.tasks]
     mining.write_tasks(tasks, out)
-    Console().print(table(rows), losses(rows))
+    Console().print(table(rows), *([losses(rows)] if any(r.reasons for r in rows) else []))
     print(f"{len(tasks)} tasks in {out}")
 
 

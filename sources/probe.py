@@ -48,6 +48,7 @@ from sources.infer.vanishing import REASON as NOTHING
 from sources.infer.variants import halved, of_one
 from sources.infer.worth import RANDOM, flaw
 from sources.isolation import extend, isolated
+from sources.lessons import TELLS_NOTHING
 from sources.text.danger import touches_system
 from sources.text.on_cpu import OnOne, without_weights
 from sources.watch.capture import decoded, encoded, install
@@ -55,7 +56,6 @@ from sources.watch.capture import decoded, encoded, install
 USER_BUDGET = 3_000  # of the search for what uses a class
 USER_TRIES = 24  # of its constructor
 SEEN_BUDGET = 4_000  # of the search for a class that was seen with arguments and inputs that do not do
-TELLS_NOTHING = ("not finite", "output constant", "output ignores an input", "nondeterministic")
 MAX_FAILURES = 40  # of a search, that are tried again
 MAX_OTHER_SITES = 2  # calls of a class that are taken in place of the first
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition

@@ -33,6 +33,11 @@ class Lost(nn.Module):
         raise RuntimeError("not on this machine")
 
 
+class Drawn(nn.Module):
+    def forward(self, x):
+        return torch.empty_like(x).random_() + x
+
+
 class Twin(nn.Module):
     def forward(self, x):
         return torch.tanh(x) * 0.5
@@ -44,14 +49,14 @@ def test_every_definition_of_a_source_is_a_task_or_has_its_reason(tmp_path: Path
     (tmp_path / "lib" / "nets.py").write_text(NETS)
     out = str(tmp_path / "out")
     row = mined(str(tmp_path / "lib"), out, None, 0, 1, 25)
-    assert (row.found, row.cut, len(row.tasks), row.made) == (5, 2, 1, 1)
-    assert row.reasons == {"abstract": 1, "no forward": 1, "duplicate": 1, "computes nothing": 1}
+    assert (row.found, row.cut, len(row.tasks), row.made) == (6, 3, 1, 1)
+    assert row.reasons == {"abstract": 1, "no forward": 1, "duplicate": 1, "computes nothing": 1, "nondeterministic": 1}
     assert row.seconds > 0
     again = mined(str(tmp_path / "lib"), out, None, 0, 1, 25)
     assert (again.seconds, again.made, again.reasons, len(again.tasks)) == (0, 0, row.reasons, 1)
     shown = io.StringIO()
     Console(file=shown, width=200).print(table([row, again]), losses([row, again]))
     (whole,) = (line for line in shown.getvalue().splitlines() if " all " in line)
-    assert re.findall(r"[\d%]+", whole)[:6] == ["10", "4", "2", "25%", "100%", "0"]
+    assert re.findall(r"[\d%]+", whole)[:7] == ["12", "6", "2", "20%", "50%", "2", "0"]
     told = re.findall(r"(\d) │ ([a-z ]+?) +│", shown.getvalue().partition("Not made into tasks")[2])
-    assert told == [("1", reason) for reason in ("abstract", "computes nothing", "duplicate", "no forward")] * 2
+    assert told == [("1", reason) for reason in ("abstract", "computes nothing", "duplicate", "no forward", "nondeterministic")] * 2
