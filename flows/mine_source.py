@@ -26,7 +26,7 @@ UNTRIED = (repositories.FULL, "duplicate")
 NOTHING = (ABSTRACT, NO_FORWARD, "computes nothing")
 LEGEND = (
     "refused: runs, but its answers are constant, random or not finite, or an input does not matter.\n"
-    "CPU s: a task, with all that was tried in vain."
+    "CPU s: a task, with what was tried in vain."
 )
 
 
