@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from kdata.task import INIT_INPUTS, INPUTS, Program
 from kdata.verify.gradients import gradients, names
 from kdata.verify.reference import asked, exact, magnitudes, unread
+from kdata.verify.reference.answering import FINITE, all_answered, close, enlarged, same_places, share_finite
 from kdata.verify.reference.arguments import KINDS, Arguments, changed, with_numbers
 from kdata.verify.reference.draws import DTYPES, centred_apart, draw, holding, jogged, zeroed
 from kdata.verify.reference.faults import answered
@@ -29,10 +30,9 @@ from kdata.verify.reference.styles import REACHING
 from kdata.verify.reference.ties import Ties
 from kdata.verify.reference.variants import Variant
 from kdata.verify.reference.weights import redraw
-from kdata.verify.values import by_an_ulp, copied, near, seed_torch
+from kdata.verify.values import by_an_ulp, copied, seed_torch
 
 GRID = 0.05  # share of its size that an answer in half precision may be off before it is taken to mean nothing
-FINITE = 0.5  # share of an answer that must stay finite when three elements of the inputs are not
 GRADIENT, ARGUMENT, NUMBER = "gradient", "argument", "number"
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
@@ -109,14 +109,14 @@ class Wider(Reference):
         if style in ("asked", IGNORED):
             return self._asked(style, measures, natural, generator)
         if style == "integers":
-            return _enlarged(measures, natural)
+            return enlarged(measures, natural)
         if style == "unread":
             return self._unread(program, state, natural, generator)
         if style in ("weights", "grown"):
             return natural
         if style == "negative":
             matters = self._asks.signed and not self._asks.places
-            return _answered(measures, natural, asked.negated(natural, generator) if matters else (), natural)
+            return all_answered(measures, natural, asked.negated(natural, generator) if matters else (), natural)
         if style == "zeros":
             held = None if self._names & ANY else zeroed(natural, generator)
             return held if held is not None and self._bears(program, state, held, "wide", generator) else None
@@ -172,7 +172,7 @@ class Wider(Reference):
         changes = asked.changes(natural, self._asks, generator)
         if style == IGNORED:
             changes = asked.replaced(natural, sorted(self._asks.ignored), generator)
-        return _answered(measures, natural, changes)
+        return all_answered(measures, natural, changes)
 
     def _exact(self, program: Program, state: dict[str, Any], natural: list[Any]) -> list[Any] | None:
         """Inputs at which the reference steps, see ``kdata.verify.reference.exact``; None where it does nowhere."""
@@ -316,8 +316,8 @@ class Wider(Reference):
             return False
         pairs = [(a, b) for a, b in zip(tree_leaves(eager), tree_leaves(golden), strict=True) if isinstance(a, Tensor)]
         if style == "nonfinite":
-            return all(_same_places(a, b) for a, b in pairs) and FINITE <= _finite(eager) < 1
-        return all(_close(a, b, GRID) for a, b in pairs)
+            return all(same_places(a, b) for a, b in pairs) and FINITE <= share_finite(eager) < 1
+        return all(close(a, b, GRID) for a, b in pairs)
 
     def _promises(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> bool:
         """Whether the first of what is equal is the same in fp64: no rounding makes it equal."""
@@ -326,7 +326,7 @@ class Wider(Reference):
         except Exception:  # noqa: BLE001 - outside its domain
             return False
         pairs = zip(*map(tree_leaves, answers), strict=True)
-        return all(_close(a, b, CONDITION) for a, b in pairs if isinstance(a, Tensor))
+        return all(close(a, b, CONDITION) for a, b in pairs if isinstance(a, Tensor))
 
     def _continuous(
         self, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
@@ -338,60 +338,4 @@ class Wider(Reference):
         except Exception:  # noqa: BLE001 - outside its domain
             return False
         pairs = [(a, b) for a, b in zip(tree_leaves(one), tree_leaves(other), strict=True) if isinstance(a, Tensor)]
-        return all(_close(a, b.double() if b.is_floating_point() else b, CONDITION) for a, b in pairs)
-
-
-def _answered(
-    measures: magnitudes.Measures, natural: list[Any], changes: Iterable[asked.Change], alike: list[Any] | None = None
-) -> list[Any] | None:  # fmt: skip
-    """The inputs with all changes to which the reference gives an answer, see ``_answers``; None for none."""
-    inputs = natural
-    for change in changes:
-        tried = change(inputs)
-        if tried is not None and _answers(measures, tried, alike):
-            inputs = tried
-    return None if inputs is natural else inputs
-
-
-def _enlarged(measures: magnitudes.Measures, natural: list[Any]) -> list[Any] | None:
-    """Each input of integers as large as the reference bears, shapes being what they are; None where none grows."""
-    inputs = natural
-    for little, much in asked.larger(natural):
-        tried = [held for change in (little, much) if (held := change(inputs)) is not None]
-        if all(_answers(measures, t, natural) for t in tried):  # the little one first: shapes may follow from values
-            inputs = tried[-1]
-    return None if inputs is natural else inputs
-
-
-def _answers(measures: magnitudes.Measures, inputs: list[Any], alike: list[Any] | None = None) -> bool:
-    """Whether the reference gives an answer, most of it finite; with ``alike`` of its shapes, and the same in fp64."""
-    try:
-        eager, golden = measures.eager(inputs), measures.golden(inputs)
-        usual = eager if alike is None else measures.eager(alike)
-    except Exception:  # noqa: BLE001 - the task does not allow it
-        return False
-    made = [[t for t in tree_leaves(answer) if isinstance(t, Tensor)] for answer in (eager, golden, usual)]
-    return (
-        [t.shape for t in made[0]] == [t.shape for t in made[2]]
-        and all(_same_places(a, b) for a, b in zip(made[0], made[1], strict=True))
-        and _finite(eager) >= FINITE
-        and (alike is None or near(eager, golden, CONDITION))
-    )
-
-
-def _close(one: Tensor, golden: Tensor, share: float) -> bool:
-    """Whether an answer is finite and, but for a share of its size, the golden one; integers are the same."""
-    if not one.is_floating_point():
-        return torch.equal(one, golden)
-    finite = bool(torch.isfinite(one).all() and torch.isfinite(golden).all())
-    return finite and float((one.double() - golden).norm()) <= share * float(golden.norm())
-
-
-def _same_places(one: Tensor, other: Tensor) -> bool:
-    return torch.equal(torch.isnan(one), torch.isnan(other)) and torch.equal(torch.isinf(one), torch.isinf(other))
-
-
-def _finite(outputs: Any) -> float:
-    """The share of the floating outputs' elements that is finite, in the output where it is least; 1 without any."""
-    made = [t for t in tree_leaves(outputs) if isinstance(t, Tensor) and t.is_floating_point() and t.numel()]
-    return min((float(torch.isfinite(t).double().mean()) for t in made), default=1.0)
+        return all(close(a, b.double() if b.is_floating_point() else b, CONDITION) for a, b in pairs)

@@ -1,0 +1,73 @@
+"""Whether a reference gives an answer to inputs that no task draws, and a good one. In the reference's child only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_leaves
+
+from kdata.verify.reference import asked, magnitudes
+from kdata.verify.reference.magnitudes import CONDITION
+from kdata.verify.values import near
+
+FINITE = 0.5  # share of an answer that must stay finite when three elements of the inputs are not
+
+
+def all_answered(
+    measures: magnitudes.Measures, natural: list[Any], changes: Iterable[asked.Change], alike: list[Any] | None = None
+) -> list[Any] | None:  # fmt: skip
+    """The inputs with all changes to which the reference gives an answer, see ``answers``; None for none."""
+    inputs = natural
+    for change in changes:
+        tried = change(inputs)
+        if tried is not None and answers(measures, tried, alike):
+            inputs = tried
+    return None if inputs is natural else inputs
+
+
+def enlarged(measures: magnitudes.Measures, natural: list[Any]) -> list[Any] | None:
+    """Each input of integers as large as the reference bears, shapes being what they are; None where none grows."""
+    inputs = natural
+    for little, much in asked.larger(natural):
+        tried = [held for change in (little, much) if (held := change(inputs)) is not None]
+        if all(answers(measures, t, natural) for t in tried):  # the little one first: shapes may follow from values
+            inputs = tried[-1]
+    return None if inputs is natural else inputs
+
+
+def answers(measures: magnitudes.Measures, inputs: list[Any], alike: list[Any] | None = None) -> bool:
+    """Whether the reference gives an answer, most of it finite; with ``alike`` of its shapes, and the same in fp64."""
+    try:
+        eager, golden = measures.eager(inputs), measures.golden(inputs)
+        usual = eager if alike is None else measures.eager(alike)
+    except Exception:  # noqa: BLE001 - the task does not allow it
+        return False
+    made = [[t for t in tree_leaves(answer) if isinstance(t, Tensor)] for answer in (eager, golden, usual)]
+    return (
+        [t.shape for t in made[0]] == [t.shape for t in made[2]]
+        and all(same_places(a, b) for a, b in zip(made[0], made[1], strict=True))
+        and share_finite(eager) >= FINITE
+        and (alike is None or near(eager, golden, CONDITION))
+    )
+
+
+def close(one: Tensor, golden: Tensor, share: float) -> bool:
+    """Whether an answer is finite and, but for a share of its size, the golden one; integers are the same."""
+    if not one.is_floating_point():
+        return torch.equal(one, golden)
+    finite = bool(torch.isfinite(one).all() and torch.isfinite(golden).all())
+    return finite and float((one.double() - golden).norm()) <= share * float(golden.norm())
+
+
+def same_places(one: Tensor, other: Tensor) -> bool:
+    """Whether NaN and infinities stand in the same places of two tensors."""
+    return torch.equal(torch.isnan(one), torch.isnan(other)) and torch.equal(torch.isinf(one), torch.isinf(other))
+
+
+def share_finite(outputs: Any) -> float:
+    """The share of the floating outputs' elements that is finite, in the output where it is least; 1 without any."""
+    made = [t for t in tree_leaves(outputs) if isinstance(t, Tensor) and t.is_floating_point() and t.numel()]
+    return min((float(torch.isfinite(t).double().mean()) for t in made), default=1.0)
