@@ -81,6 +81,7 @@ class Input:
     free: tuple[bool, ...]  # which dimensions may vary, found by trying
     low: float | None = None  # observed value range of the drawn inputs
     high: float | None = None
+    reads: str = "values"  # "shape": of what is drawn for it, nothing else has a part in the answer
 
 
 @dataclass(frozen=True, slots=True)

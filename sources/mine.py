@@ -246,7 +246,7 @@ def _attempt(
 def _task(definition: Definition, outcome: dict[str, Any]) -> Task:
     inputs = tuple(
         Input(i.get("name", "x"), i["dtype"], tuple(i["shape"]), tuple(i.get("free", [False] * len(i["shape"]))),
-              i["low"], i["high"])
+              i["low"], i["high"], i.get("reads", "values"))
         for i in outcome["inputs"]
     )  # fmt: skip
     return Task.make(outcome["source"], outcome["name"], definition.origin, symbol=definition.symbol, inputs=inputs)

@@ -16,6 +16,7 @@ from torch.distributions import Distribution, Independent, TransformedDistributi
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from kdata.task import Program, execute
+from sources.infer.reshaped import READS_SHAPE, READS_VALUES, shape_matters
 from sources.infer.vanishing import REASON as NOTHING
 from sources.infer.vanishing import hidden
 
@@ -104,39 +105,47 @@ def check(
         raise UnfitError("computes nothing")
     if not _finite(first):
         raise UnfitError("not finite")
-    mode = _mode_when_small(source, entry_point, small) if small and dear(work) and not _constant(first) else ""
+    mode, reads = "", list[str]()
+    if small and dear(work) and not _constant(first):
+        mode, reads = _mode_when_small(source, entry_point, small)
     if not mode:
-        mode, before = _mode(module, inputs, first)
+        mode, before, reads = _mode(module, inputs, first)
         del module  # two at once are not to be in memory
         _outputs_fit([before, _outputs(program, entry_point, SEEDS[1], mode)])
-    return {"mode": mode, "operators": work.operators, "inputs": [_described(i) for i in leaves(inputs)]}
+    described = [_described(i) | {"reads": read} for i, read in zip(leaves(inputs), reads, strict=True)]
+    return {"mode": mode, "operators": work.operators, "inputs": described}
 
 
-def _mode_when_small(source: str, entry_point: str, small: Mapping[str, int]) -> str:
-    """The mode in which the task holds all that takes several runs, with smaller sizes; "" where it does not."""
+def _mode_when_small(source: str, entry_point: str, small: Mapping[str, int]) -> tuple[str, list[str]]:
+    """The mode in which the task holds all that takes several runs, with smaller sizes, "" where it does not.
+
+    And what is read of each input.
+    """
     try:
         program = execute(source, entry_point, values=small)
         torch.manual_seed(SEEDS[0])
         module, inputs = program.build(), program.inputs()
-        mode, before = _mode(module, inputs, _run(module, inputs))
+        mode, before, reads = _mode(module, inputs, _run(module, inputs))
         del module
         _outputs_fit([before, _outputs(program, entry_point, SEEDS[1], mode)])
-        return mode
+        return mode, reads
     except Exception:  # noqa: BLE001 - its own sizes tell what is wrong, if anything is
-        return ""
+        return "", []
 
 
-def _mode(module: Any, inputs: list[Any], first: list[torch.Tensor]) -> tuple[str, list[torch.Tensor]]:
-    """The mode in which a module is deterministic, and its outputs in it; ``first`` are those as it was constructed.
+def _mode(module: Any, inputs: list[Any], first: list[torch.Tensor]) -> tuple[str, list[torch.Tensor], list[str]]:
+    """The mode in which a module is deterministic, its outputs in it, and what is read of each input.
+
+    ``first`` are its outputs as it was constructed.
 
     Raises:
         UnfitError: there is none, or it does not answer otherwise when its inputs or weights are others.
     """
     mode, before = _deterministic(module, inputs, first)
-    _depends(module, inputs, before)
+    reads = _depends(module, inputs, before)
     if names := hidden(module, inputs):
         raise UnfitError(NOTHING, f"without them {names[0]} and {len(names) - 1} others do not matter")
-    return mode, before
+    return mode, before, reads
 
 
 def leaves(value: Any) -> Iterator[torch.Tensor]:
@@ -235,8 +244,13 @@ def _constant(outputs: list[torch.Tensor]) -> bool:
     return first is None or all(bool((t == first).all()) for t in outputs if not t.is_complex())
 
 
-def _depends(module: Any, inputs: list[Any], before: list[torch.Tensor]) -> None:
-    """Every tensor among the inputs must matter; ``before`` are the outputs for them as they are."""
+def _depends(module: Any, inputs: list[Any], before: list[torch.Tensor]) -> list[str]:
+    """What is read of each tensor among the inputs; ``before`` are the outputs for them as they are.
+
+    Raises:
+        UnfitError: one of them does not matter, or there are some and of all of them nothing but the shapes is read.
+    """
+    reads = list[str]()
     for i, tensor in enumerate(leaves(inputs)):
         changed = copy.deepcopy(inputs)
         target = list(leaves(changed))[i]
@@ -252,9 +266,14 @@ def _depends(module: Any, inputs: list[Any], before: list[torch.Tensor]) -> None
         try:
             after = _run(module, changed)
         except (RuntimeError, ValueError, IndexError):  # other lengths or indices than these do not even run
+            reads.append(READS_VALUES)
             continue
-        if _same(before, after):
+        reads.append(READS_SHAPE if _same(before, after) else READS_VALUES)
+        if reads[i] == READS_SHAPE and not shape_matters(inputs, leaves, i, lambda g: _run(module, g), before):
             raise UnfitError("output constant" if _constant(before) else "output ignores an input", f"input {i}")
+    if reads and READS_VALUES not in reads:
+        raise UnfitError("output constant" if _constant(before) else "output ignores an input", "values of all")
+    return reads
 
 
 def _described(tensor: torch.Tensor) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from sources.infer.check import leaves
 from sources.infer.initial import known
 from sources.infer.inputs import Plain, Specs, all_tensors, draw, edited
 from sources.infer.progress import Budget, Progress
+from sources.infer.reshaped import shape_matters
 
 NOT_FINITE, CONSTANT, IGNORES, RANDOM = "not finite", "output constant", "output ignores its input", "nondeterministic"
 OUT_OF_RANGE = "index out of range"
@@ -44,19 +45,43 @@ def flaw(module: nn.Module, specs: Specs, result: Any, budget: Budget) -> str:
         try:
             module.eval()
             before = run(seed=1)
-            return _ignored(specs, run, before) if same(before, run(seed=2)) else RANDOM
+            return _ignored(module, specs, run, before) if same(before, run(seed=2)) else RANDOM
         finally:
             module.train(training)
-    return _ignored(specs, run, before)
+    return _ignored(module, specs, run, before)
 
 
-def _ignored(specs: Specs, run: Callable[..., Outputs | None], before: Outputs | None) -> str:
-    """``before`` is of ``seed`` 1. An input that could be None is no flaw, see ``sources.infer.ignored``."""
-    for number, (path, tensor) in enumerate(all_tensors(specs)):
-        ignored = tensor.kind != "full" and same(before, run(seed=1, other=number))
-        if ignored and (number == 0 or not same(before, run(seed=1, instead=edited(specs, path, Plain(None))))):
+def _ignored(module: nn.Module, specs: Specs, run: Callable[..., Outputs | None], before: Outputs | None) -> str:
+    """``before`` is of ``seed`` 1. An input that could be None is no flaw, see ``sources.infer.ignored``.
+
+    Nor is one whose shape alone is read, beside others.
+    """
+    every = all_tensors(specs)
+    read = 0  # tensors whose values are
+    for number, (path, tensor) in enumerate(every):
+        if tensor.kind == "full" or not same(before, run(seed=1, other=number)):
+            read += 1
+        elif not (len(every) > 1 and _dispensable(module, specs, run, before, number, path)):
             return IGNORES
-    return ""
+    return "" if read or not every else IGNORES
+
+
+def _dispensable(
+    module: nn.Module, specs: Specs, run: Callable[..., Outputs | None], before: Outputs | None, number: int,
+    path: tuple[int, ...],
+) -> bool:  # fmt: skip
+    """Whether an input whose values are not read may be None, or matters by its shape."""
+    if same(before, run(seed=1, instead=edited(specs, path, Plain(None)))):
+        return True
+    torch.manual_seed(0)
+    inputs = [draw(spec, roughly=True) for spec in specs]
+
+    def answer(given: list[Any]) -> Outputs:
+        torch.manual_seed(1)
+        with torch.no_grad(), Progress(Budget()):
+            return list(leaves(module(*given)))
+
+    return shape_matters(inputs, leaves, number, answer, before or [])
 
 
 def _overruns(module: nn.Module, specs: Specs, budget: Budget) -> bool:
