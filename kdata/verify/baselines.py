@@ -30,8 +30,8 @@ from kdata.verify.candidate.warmup import Double
 from kdata.verify.gpu.draws import Draws, pick, places
 from kdata.verify.gpu.errors import Measure, Span, near, unequal
 from kdata.verify.loading import line
+from kdata.verify.reference.magnitudes import CONDITION
 from kdata.verify.reference.probe import Meter
-from kdata.verify.reference.reference import CONDITION
 from kdata.verify.reference.styles import BITS, CONDITIONED, ON_DEVICE
 from kdata.verify.reference.weights import SMALL
 from kdata.verify.scratch import COMPILATION, OWN

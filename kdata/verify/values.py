@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.verify.tolerances import BELOW_TF32, ULPS, ULPS_HALF
@@ -80,6 +82,28 @@ def doubles() -> Iterator[None]:
         yield
     finally:
         torch.set_default_dtype(before)
+
+
+class _OwnEpsilon(TorchFunctionMode):
+    """See ``own_epsilon``."""
+
+    def __init__(self, epsilon: float) -> None:
+        super().__init__()
+        self._epsilon = epsilon
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if function in (torch.rms_norm, functional.rms_norm) and len(args) < 4 and kwargs.get("eps") is None:
+            kwargs = kwargs | {"eps": self._epsilon}
+        return function(*args, **kwargs)
+
+
+@contextmanager
+def own_epsilon(given: Any) -> Iterator[None]:
+    """In fp64 the epsilon that ``torch.rms_norm`` takes when it is told none stays that of what was ``given``."""
+    dtypes = {t.dtype for t in tree_leaves(given) if isinstance(t, torch.Tensor) and t.is_floating_point()}
+    with _OwnEpsilon(torch.finfo(torch.float32).eps) if dtypes == {torch.float32} else nullcontext():
+        yield
 
 
 def same(one: Any, other: Any) -> bool:

@@ -21,7 +21,7 @@ from kdata.verify.findings import Findings, Launch, RejectedError
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import Expected, nature, span_of
 
-GROSS = 30.0  # times what is allowed: the measure is eager's own answer, and nothing says how well-conditioned that is
+GROSS = 30.0  # times what is allowed: the measure is eager's own answer, and one run says how well-conditioned that is
 OWN = "the task's own sizes"
 CHECK, BEYOND = "holds at its own sizes", "holds beyond its own sizes"
 ALL = "holds with all of its programs"
@@ -228,6 +228,7 @@ def _wrong(
     trial, ours = expected.trials[number], expected.kept
     kept = trial["kept"]
     masks = dict(leaves(report["outputs" if entire else "written"]))
+    noisy = [dict(leaves(node)) for node, _ in kept["noisy"]]
     try:
         for path, eager, answer in structure(kept["eager"], ours, report["outputs"], returned):
             if "tensor" not in eager or "tensor" not in masks[path]:
@@ -240,7 +241,8 @@ def _wrong(
             if dtype.startswith(EXACT):
                 exactly(path, got, wanted, None, ends)
                 continue
-            measured = errors(path, got, wanted, None, [], dtype, nature(trial), ends)
+            moved = [ours.array(node["tensor"])[mask] for noise in noisy if "tensor" in (node := noise.get(path, {}))]
+            measured = errors(path, got, wanted, None, moved, dtype, nature(trial), ends)
             if measured.excess > GROSS:
                 return f"{path}: error {measured.max_abs:.3g}, {measured.excess:.3g} times what is allowed"
     except UnequalError as unequal:

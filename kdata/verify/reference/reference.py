@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,12 @@ from kdata.verify import reasons
 from kdata.verify.candidate.unfilled import outlined
 from kdata.verify.compare import FEW
 from kdata.verify.loading import line
-from kdata.verify.reference.draws import draw, jogged, thinned
+from kdata.verify.reference.conditioned import bears
+from kdata.verify.reference.draws import draw, thinned
 from kdata.verify.reference.faults import TaskFaultError, answered, demand_runnable
 from kdata.verify.reference.influence import moved, unused
 from kdata.verify.reference.probe import Meter, Prober
-from kdata.verify.reference.styles import CONDITIONED, DETAILS, schedule
-from kdata.verify.reference.ties import LastOfEqual, Ties
+from kdata.verify.reference.styles import DETAILS, schedule
 from kdata.verify.reference.variants import TooLargeError, Variant, grown, plan, varying
 from kdata.verify.reference.weights import redraw
 from kdata.verify.scratch import GIVEN, KEPT
@@ -38,7 +38,7 @@ from kdata.verify.values import (
     described,
     doubles,
     finite,
-    near,
+    own_epsilon,
     same,
     seed_torch,
     shifts,
@@ -47,7 +47,6 @@ from kdata.verify.values import (
 )
 from kdata.verify.wire import NotPlainError, Writer
 
-CONDITION = 1e-4  # relative change by an ulp beyond which inputs out of the ordinary say nothing about a kernel
 WHOLE = 1 << 21  # elements up to which a task is run at its own sizes on real memory without being asked to
 NOISES = 2  # runs with inputs and weights moved by an ulp: how much error is the task's own
 NOISES_OF_FEW = 8  # the same where the answer has few elements, whose errors say little: see kdata.verify.compare
@@ -88,7 +87,7 @@ class Reference:
         self._moved: dict[str, Any] = {}  # outputs that are moved only
         self._otherwise: list[dict[str, Any]] = []  # its first trial, called in other ways
         self.mode = "train"
-        self._slim = False  # no golden, no mutant, no noise: for what is compared roughly
+        self._slim = False  # no golden, no mutant, and one run with noise: for what is compared roughly
         self.given, self.kept = Writer(), Writer()
 
     def run(self, scratch: Path) -> dict[str, Any]:
@@ -275,29 +274,9 @@ class Reference:
     def _bears(
         self, program: Program, state: dict[str, Any], inputs: list[Any], style: str, generator: torch.Generator
     ) -> bool:
-        """Whether the reference is finite on such inputs and, where they are out of the ordinary, well-conditioned."""
-        if style == "natural":
-            return True
-        try:
-            with Ties() as ties:
-                outputs, _, _ = self._answer(program, state, inputs)
-            if style in CONDITIONED:
-                if ties.close or (ties.seen and not self._whichever(program, state, inputs, outputs)):
-                    return False
-                other, _, _ = self._answer(program, state, tree_map(lambda t: by_an_ulp(t, generator), inputs))
-                golden, _ = self._golden(program, state, inputs)
-                others = [other, golden]
-                if style == "corners":  # not at the cut of an angle, nor at a step: where breaking ties moves little
-                    others.append(self._answer(program, state, tree_map(lambda t: jogged(t, generator), inputs))[0])
-                return finite(outputs) and all(near(outputs, other, CONDITION) for other in others)
-        except Exception:  # noqa: BLE001 - outside its domain
-            return False
-        return finite(outputs)
-
-    def _whichever(self, program: Program, state: dict[str, Any], inputs: list[Any], outputs: Any) -> bool:
-        """Whether the answer is the same whichever of equal elements is chosen: only what they are is asked for."""
-        with LastOfEqual():
-            return same(outputs, self._answer(program, state, inputs)[0])
+        """Whether the reference bears such inputs, see ``kdata.verify.reference.conditioned``."""
+        eager, golden = (partial(answer, program, state) for answer in (self._answer, self._golden))
+        return bears(style, inputs, lambda given: eager(given)[0], lambda given: golden(given)[0], generator)
 
     def _arguments(self, arguments: tuple[list[Any], dict[str, Any]], variant: Variant) -> dict[str, Any]:
         """Constructor arguments as data; where they are none, the text whose ``get_init_inputs`` makes them."""
@@ -328,8 +307,9 @@ class Reference:
         if cost.jumps and (not self._slim or cost.largest <= WHOLE):
             with contextlib.suppress(Exception):  # outside its domain, or of another shape: no step is known
                 kept["span"] = self._span(program, state, inputs, eager)
-        if self._slim:
-            return kept
+        move = partial(by_an_ulp, generator=generator, whole=shared, tf32=kept["tf32"])
+        if self._slim:  # its noise is all that tells what rounding does to it
+            return kept | {"noisy": self._noisy(1, program, state, inputs, changed, move)}
         try:
             golden, exact = self._golden(program, state, inputs)
             kept |= {
@@ -342,15 +322,23 @@ class Reference:
             dropped, _, _ = self._answer(program, state, tree_map(lambda t: thinned(t, generator), inputs))
             kept["dropped"] = self._plain(self.kept, dropped)
         few = sum(t.numel() for t in tree_leaves(eager) if isinstance(t, torch.Tensor)) < FEW
-        move = partial(by_an_ulp, generator=generator, whole=shared, tf32=kept["tf32"])
-        for _ in range(NOISES_OF_FEW if few else NOISES):
+        noises = NOISES_OF_FEW if few else NOISES
+        return kept | {"noisy": self._noisy(noises, program, state, inputs, changed, move)}
+
+    def _noisy(
+        self, count: int, program: Program, state: dict[str, Any], inputs: list[Any], changed: list[str],
+        move: Callable[[Any], Any],
+    ) -> list[Any]:  # fmt: skip
+        """Answers to weights and inputs that are moved by an ulp, and what became of the state."""
+        found = []
+        for _ in range(count):
             moved = {k: move(v) for k, v in state.items()}
             try:
                 noisy, other, _ = self._answer(program, moved, tree_map(move, inputs))
             except Exception:  # noqa: BLE001, S112 - at the edge of its domain: one estimate less
                 continue
-            kept["noisy"].append([self._plain(self.kept, noisy), self.kept.write(_some(other, changed))])
-        return kept
+            found.append([self._plain(self.kept, noisy), self.kept.write(_some(other, changed))])
+        return found
 
     def _span(
         self, program: Program, state: dict[str, Any], inputs: list[Any], eager: Any
@@ -362,7 +350,7 @@ class Reference:
         return [self._plain(self.kept, tree_unflatten(end, outline)) for end in span([leaves, *moved])]
 
     def _golden(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> tuple[Any, nn.Module]:
-        with doubles():
+        with doubles(), own_epsilon([state, inputs]):
             double = {k: upcast(v) for k, v in state.items()}
             golden, exact, _ = self._answer(program, double, tree_map(upcast, inputs), double=True)
             return golden, exact

@@ -24,8 +24,9 @@ from kdata.verify.reference.answering import FINITE, all_answered, close, enlarg
 from kdata.verify.reference.arguments import KINDS, Arguments, changed, with_numbers
 from kdata.verify.reference.draws import DTYPES, centred_apart, draw, holding, jogged, zeroed
 from kdata.verify.reference.faults import answered
+from kdata.verify.reference.magnitudes import CONDITION
 from kdata.verify.reference.probe import Asks
-from kdata.verify.reference.reference import CONDITION, Reference
+from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.styles import REACHING
 from kdata.verify.reference.ties import Ties
 from kdata.verify.reference.variants import Variant

@@ -1,0 +1,46 @@
+# verified at trust [twin of C4]
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.RMSNorm(64)
+
+    def forward(self, a):
+        return self.norm(a)
+
+
+def get_inputs():
+    return [torch.randn(16, 64)]
+
+
+def get_init_inputs():
+    return []
+
+
+@triton.jit
+def row_kernel(a_ptr, w_ptr, y_ptr, columns, BLOCK: tl.constexpr):
+    r = tl.program_id(0).to(tl.int64)
+    j = tl.arange(0, BLOCK)
+    mask = j < columns
+    a = tl.load(a_ptr + r * columns + j, mask=mask, other=0.0)
+    w = tl.load(w_ptr + j, mask=mask, other=0.0)
+    y = a * tl.rsqrt(tl.sum(a * a) / columns + 1.1920928955078125e-07) * w
+    tl.store(y_ptr + r * columns + j, y, mask=mask)
+
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.RMSNorm(64)
+
+    def forward(self, a):
+        a = a.contiguous()
+        y = torch.empty_like(a)
+        columns = a.shape[-1]
+        row_kernel[(a.numel() // columns,)](a, self.norm.weight, y, columns, BLOCK=triton.next_power_of_2(columns))
+        return y
