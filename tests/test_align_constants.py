@@ -18,6 +18,19 @@ def test_a_single_number_is_a_number_of_the_kernel(tmp_path: Path) -> None:
     assert "0.25" in source and "torch.tensor" not in source
 
 
+@pytest.mark.parametrize("forward", ["(x * 1.0 - 0.0) / self.one + 0.0", "0.0 + self.one * (x + 0.0)", "x.exp() * 1.0"])
+def test_arithmetic_that_does_nothing_is_not_written(forward: str, tmp_path: Path) -> None:
+    source = verified(task(f"return torch.sin({forward})", "[torch.randn(4, 9)]", "self.one = 1.0"), tmp_path).source
+    kernel = source.partition("@triton.jit")[2].partition("\n\n")[0]
+    assert "sin(" in kernel and "1.0" not in kernel and "0.0" not in kernel
+
+
+def test_whole_numbers_times_one_are_none_any_more(tmp_path: Path) -> None:
+    forward = "return x * 1.0, (x * 1.0) // 2, (x > 3) * 1.0 / 2"
+    source = verified(task(forward, "[torch.randint(0, 9, (4, 9))]"), tmp_path).source
+    assert "* 1.0" not in source and ".to(tl.float32)" in source
+
+
 def test_a_small_table_is_written_down(tmp_path: Path) -> None:
     forward = "return x @ torch.tensor([[0.5, 0.25, 2.0], [1.0, -1.0, 0.125]])"
     source = verified(task(forward, "[torch.rand(6, 2)]"), tmp_path).source

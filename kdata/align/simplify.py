@@ -29,6 +29,7 @@ def simplify(function: ast.FunctionDef, sizes: set[str], dtypes: dict[str, str])
     dialect.visit(function)
     propagate_aliases(function)
     _Constants(function).visit(function)
+    propagate_aliases(function)  # what a number did nothing to is another name only
     while trues := {n: v for n, v in assignments(function).items() if _is_true(v)}:
         remove(function, set(trues))
         Replace(trues).visit(function)
@@ -209,8 +210,8 @@ class _Constants(Transformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         node.left, node.right = self._value(node.left), self._value(node.right)
         self.generic_visit(node)
-        if isinstance(node.op, ast.Mult) and isinstance(node.left, ast.Constant) and node.left.value == 1.0:
-            return node.right
+        if (operand := _left_as_it_is(node)) is not None:
+            return operand
         if (larger := _at_least_one(node)) is not None:
             return larger
         if isinstance(node.op, ast.BitAnd) and _is_true(node.left):
@@ -242,6 +243,23 @@ class _Constants(Transformer):
 
     def _value(self, node: ast.expr) -> ast.expr:
         return self.values[node.id] if isinstance(node, ast.Name) and node.id in self.values else node
+
+
+def _left_as_it_is(node: ast.BinOp) -> ast.expr | None:
+    """The operand that the other one, a number, does nothing to: modules multiply by factors that happen to be one.
+
+    As for Inductor, ``x + 0.0`` is ``x``: the sign of a zero is all that it would change.
+    """
+    match node:
+        case ast.BinOp(left=ast.Constant(value=1), op=ast.Mult(), right=operand):
+            return operand
+        case ast.BinOp(left=operand, op=ast.Mult() | ast.Div(), right=ast.Constant(value=float(1.0))):
+            return operand
+        case ast.BinOp(left=operand, op=ast.Add() | ast.Sub(), right=ast.Constant(value=float(0.0))):
+            return operand
+        case ast.BinOp(left=ast.Constant(value=float(0.0)), op=ast.Add(), right=operand):
+            return operand
+    return None
 
 
 def _at_least_one(node: ast.BinOp) -> ast.expr | None:
