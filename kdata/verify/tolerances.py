@@ -13,6 +13,8 @@ Where the task is so ill-conditioned that its own error exceeds gate 1, gate 1 w
 ``cap``; to ``honest`` times the reference's largest error where that is beyond it and its rmse is not: eager itself
 would not pass where one element of many is far worse than the others.
 
+At sizes beyond those at which a candidate is judged eager is the measure, and one run moved by an ulp the honest error.
+
 Where all inputs are a ten thousandth of what the task draws (style ``small``), some ulps of one are allowed beside:
 ``exp(x) - 1`` in place of ``expm1`` is what libraries write and ``torch.testing`` lets pass. A receipt tells of it.
 
@@ -44,7 +46,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "9"
+VERSION = "10"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 

@@ -28,10 +28,12 @@ def all_answered(
     return None if inputs is natural else inputs
 
 
-def enlarged(measures: magnitudes.Measures, natural: list[Any]) -> list[Any] | None:
+def enlarged(
+    measures: magnitudes.Measures, natural: list[Any], generator: torch.Generator
+) -> list[Any] | None:  # fmt: skip
     """Each input of integers as large as the reference bears, shapes being what they are; None where none grows."""
     inputs = natural
-    for little, much in asked.larger(natural):
+    for little, much in asked.larger(natural, generator):
         tried = [held for change in (little, much) if (held := change(inputs)) is not None]
         if all(answers(measures, t, natural) for t in tried):  # the little one first: shapes may follow from values
             inputs = tried[-1]

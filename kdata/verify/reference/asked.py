@@ -19,16 +19,20 @@ from kdata.verify.reference.probe import Asks
 
 SHARE = 0.125  # of an input's elements that are replaced
 MOST = 4  # numbers that are tried
+TRUE = (1, 2, 4)  # numbers that stand for true; in signed integers less these, too
+NARROW = 16  # bits of integers that overflow in a sum
 STEP = 8  # by which integers are multiplied at first, to see whether shapes follow from them
 BITS = 28  # of the largest integers: sums of some are beyond 32 bits, and labels that are cast to so many are not
 Change = Callable[[list[Any]], list[Any] | None]
 
 
 def changes(inputs: list[Any], asks: Asks, generator: torch.Generator) -> Iterator[Change]:
-    """What to change in the inputs, one after another: signs of zeros, numbers asked about, NaN and infinities."""
+    """What to change in the inputs, one by one: zeros' signs, numbers asked about, truths, NaN and infinities."""
     if asks.signs:
         yield lambda held: _zeros(held, generator)
     yield from replaced(inputs, sorted(asks.numbers)[:MOST], generator)
+    if asks.truths:
+        yield lambda held: _truths(held, generator)
     if asks.oddities:
         yield lambda held: draw("nonfinite", held, generator)
 
@@ -40,10 +44,17 @@ def replaced(inputs: list[Any], numbers: list[int], generator: torch.Generator) 
         yield from (partial(_with, place=place, number=number, generator=generator) for place in places)
 
 
-def larger(inputs: list[Any]) -> Iterator[tuple[Change, Change]]:
-    """For each input of integers beyond zero and one how it is made a little larger, and how very large."""
+def larger(inputs: list[Any], generator: torch.Generator) -> Iterator[tuple[Change, Change]]:
+    """For each input of integers beyond zero and one how it is made a little larger, and how very large.
+
+    Narrow ones are drawn anew from all that are not negative.
+    """
     for place, leaf in enumerate(tree_leaves(inputs)):
         if integral(leaf) and int(leaf.abs().max()) > 1:
+            if torch.iinfo(leaf.dtype).bits <= NARROW:
+                anew = partial(_anew, place=place, generator=generator)
+                yield anew, anew
+                continue
             factor = (1 << min(BITS, torch.iinfo(leaf.dtype).bits - 2)) // int(leaf.abs().max())
             if factor > STEP:
                 yield partial(_times, place=place, factor=STEP), partial(_times, place=place, factor=factor)
@@ -54,6 +65,16 @@ def negated(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
     for place, leaf in enumerate(tree_leaves(inputs)):
         if integral(leaf) and leaf.dtype.is_signed and int(leaf.min()) >= 0 and int(leaf.max()) > 1:
             yield partial(_negated, place=place, generator=generator)
+
+
+def repeated(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
+    """For each input of integers that all differ, and are in no order: some of them twice and more.
+
+    Numbers in order are positions, or ends of what lies one after another.
+    """
+    for place, leaf in enumerate(tree_leaves(inputs)):
+        if integral(leaf) and (flat := leaf.reshape(-1)).unique().numel() == flat.numel() > 2 and _mixed(flat):
+            yield partial(_repeated, place=place, generator=generator)
 
 
 def integral(value: Any) -> bool:
@@ -89,6 +110,41 @@ def _negated(inputs: list[Any], place: int, generator: torch.Generator) -> list[
     leaves[place] = leaves[place] * signs.to(leaves[place].dtype)
     changed: list[Any] = tree_unflatten(leaves, form)
     return changed
+
+
+def _anew(inputs: list[Any], place: int, generator: torch.Generator) -> list[Any]:
+    leaves, form = tree_flatten(inputs)
+    most = torch.iinfo(leaves[place].dtype).max
+    leaves[place] = torch.randint(0, most + 1, leaves[place].shape, generator=generator).to(leaves[place].dtype)
+    changed: list[Any] = tree_unflatten(leaves, form)
+    return changed
+
+
+def _mixed(flat: Tensor) -> bool:
+    steps = flat[1:] - flat[:-1]
+    return bool((steps > 0).any() and (steps < 0).any())
+
+
+def _repeated(inputs: list[Any], place: int, generator: torch.Generator) -> list[Any]:
+    leaves, form = tree_flatten(inputs)
+    flat = leaves[place].reshape(-1)
+    chosen = torch.randint(0, -(-flat.numel() // 2), flat.shape, generator=generator)
+    leaves[place] = flat[chosen].reshape(leaves[place].shape)
+    changed: list[Any] = tree_unflatten(leaves, form)
+    return changed
+
+
+def _truths(inputs: list[Any], generator: torch.Generator) -> list[Any] | None:
+    """In inputs of zeros and ones the ones become other numbers that are true; None where there are none."""
+    leaves, form = tree_flatten(inputs)
+    places = [n for n, leaf in enumerate(leaves) if integral(leaf) and set(leaf.unique().tolist()) <= {0, 1}]
+    for place in places:
+        leaf = leaves[place]
+        numbers = torch.tensor([s * n for n in TRUE for s in ((1, -1) if leaf.dtype.is_signed else (1,))])
+        drawn = numbers[torch.randint(0, len(numbers), leaf.shape, generator=generator)].to(leaf.dtype)
+        leaves[place] = leaf * drawn
+    changed: list[Any] = tree_unflatten(leaves, form)
+    return changed if places else None
 
 
 def _zeros(inputs: list[Any], generator: torch.Generator) -> list[Any]:

@@ -38,12 +38,14 @@ SUMS = (
 )
 # Operators that jump; those that make integers or booleans of floating tensors do, too.
 JUMPS = frozenset(
-    "floor ceil round trunc frac sign sgn heaviside fmod remainder floor_divide hardshrink threshold".split()
+    "floor ceil round trunc frac sign sgn heaviside fmod remainder floor_divide hardshrink threshold histc".split()
 )
 # Operators that ask about NaN and infinities, and about the sign of a zero.
 ODDITIES = frozenset("isnan isinf isfinite isposinf isneginf nan_to_num nansum nanmedian fmax fmin".split())
 SIGNS = frozenset({"signbit", "copysign"})
 COMPARISONS = frozenset("eq ne lt le gt ge".split())
+# Operators to which an integer is true or false.
+TRUTHS = frozenset("logical_and logical_or logical_xor logical_not any all".split())
 # Operators to which the sign of an integer matters, and such as take integers for places, or for how many.
 SIGNED = frozenset(
     "floor_divide remainder fmod div abs sign sgn clamp clamp_min clamp_max relu maximum minimum max min amax amin"
@@ -100,6 +102,7 @@ class Asks:
     numbers: set[int] = field(default_factory=set)  # whole ones, that integers are compared with
     ignored: set[int] = field(default_factory=set)  # a loss's own default for targets that do not count
     signed: bool = False  # integers, whose signs matter
+    truths: bool = False  # integers are true or false
     places: bool = False  # integers are places, or say how many
 
     def note(self, name: str, args: Sequence[Any], given: Sequence[torch.Tensor]) -> None:
@@ -108,6 +111,7 @@ class Asks:
         self.signs |= name in SIGNS
         counted = any(map(_counts, given))
         self.signed |= counted and name.rstrip("_") in SIGNED
+        self.truths |= counted and name.rstrip("_") in TRUTHS
         self.places |= counted and any(part in name for part in PLACES)
         by = args[1] if len(args) > 1 else None
         self.places |= name.rstrip("_").endswith(("rshift", "right_shift")) and isinstance(by, torch.Tensor)  # below 0

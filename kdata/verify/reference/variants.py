@@ -14,6 +14,7 @@ from itertools import combinations
 
 from kdata.task import Size, sizes
 from kdata.verify import reasons
+from kdata.verify.reference.batches import batched
 from kdata.verify.reference.probe import Prober, Run
 
 WORK = 120_000  # element operations of one forward that the interpreter does in about a tenth of a second
@@ -26,6 +27,7 @@ KEPT = 64  # integers up to this one that decide parameters only are never scale
 STRUCTURE = 3  # times WORK: what keeping the integers that decide parameters only may cost
 TIED = 6  # equal integers from this one on are taken to be equal on purpose
 CAPS = (128, 64, 32, 16, 8, 4, 2)
+ONES = 8  # sizes of one that are tried as batches
 ALIKE = 3  # inputs of one shape from which on they are taken to have it on purpose
 HEADED = 4  # dimensions of queries: batch, heads, length, width
 LITERAL, ARGUMENT = "get_inputs[", "get_init_inputs["  # in the names of sizes that have none of their own
@@ -77,7 +79,7 @@ Axis = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One assignment of sizes; ``kind``: "base", "odd", "one", "mixed", "few", "large"; "double" to diagnose with."""
+    """Sizes; ``kind``: "base", "odd", "one", "mixed", "few", "batch", "large"; "double": to diagnose."""
 
     kind: str
     values: Values
@@ -120,6 +122,9 @@ def plan(
         _add(chosen, prober, kind, base, axes, wishes, limit)
     if thorough:
         _add(chosen, prober, "few", base, axes, [tuple(n * step for n in FEW)] * len(axes), limit)
+        ones = [s.name for s in sizes(prober.source) if s.value == 1 and LITERAL in s.name][:ONES]
+        if found_batch := batched(prober, base, ones):
+            chosen.append(Variant("batch", *found_batch))
     count = len(chosen)
     _add(chosen, prober, "double", base, axes, [(2 * _value(a[0], base, found),) for a in axes], 16 * limit)
     if len(chosen) > count and (thorough or chosen[-1].run.cost.work <= VARIED // thrift):

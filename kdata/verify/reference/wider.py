@@ -38,12 +38,14 @@ GRADIENT, ARGUMENT, NUMBER = "gradient", "argument", "number"
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
-          "zeros", "exact")  # fmt: skip
+          "zeros", "exact", "repeated")  # fmt: skip
 IGNORED = "ignored"
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
-OF_THEIR_OWN, APART = ("negative", "zeros"), 0x5DEECE66D
+OF_THEIR_OWN, APART = ("negative", "zeros", "repeated", "asked", "integers"), 0x5DEECE66D
 # Operators that promise the first of equal ones, and such as promise none of them.
 FIRST = frozenset("argmax argmin max min".split())
+# Operators that write to places, of which two that are equal leave either.
+EITHER = frozenset("scatter scatter_ index_copy index_copy_ index_put index_put_ _index_put_impl_ put put_".split())
 ANY = frozenset("topk sort argsort kthvalue median nanmedian mode multinomial cummax cummin".split())
 
 
@@ -110,7 +112,7 @@ class Wider(Reference):
         if style in ("asked", IGNORED):
             return self._asked(style, measures, natural, generator)
         if style == "integers":
-            return enlarged(measures, natural)
+            return enlarged(measures, natural, generator)
         if style == "unread":
             return self._unread(program, state, natural, generator)
         if style in ("weights", "grown"):
@@ -118,6 +120,9 @@ class Wider(Reference):
         if style == "negative":
             matters = self._asks.signed and not self._asks.places
             return all_answered(measures, natural, asked.negated(natural, generator) if matters else (), natural)
+        if style == "repeated":
+            either = self._names & EITHER
+            return all_answered(measures, natural, () if either else asked.repeated(natural, generator), natural)
         if style == "zeros":
             held = None if self._names & ANY else zeroed(natural, generator)
             return held if held is not None and self._bears(program, state, held, "wide", generator) else None

@@ -1,0 +1,116 @@
+"""Integers that are true, narrow or equal, batches of more than one, and how far a reference's own rounding goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from kdata.verify.reference import asked
+from kdata.verify.reference.asked import Change
+from kdata.verify.reference.batches import batched
+from kdata.verify.reference.probe import Asks, Meter, Prober
+from kdata.verify.reference.reference import Reference
+from kdata.verify.reference.variants import plan
+from kdata.verify.values import doubles, own_epsilon, upcast
+
+
+def made(change: Change, *inputs: Tensor) -> list[Tensor]:
+    """The inputs after a change that applies."""
+    changed = change([*inputs])
+    assert changed is not None
+    return changed
+
+
+def test_whatever_is_not_zero_is_true() -> None:
+    mask, numbers = torch.randint(0, 2, (8, 8)), torch.arange(64)
+    (change,) = asked.changes([mask, numbers], Asks(truths=True), torch.Generator().manual_seed(1))
+    changed, same = made(change, mask, numbers)
+    assert torch.equal(changed != 0, mask != 0)
+    assert {-1, 2} <= set(changed.unique().tolist())
+    assert torch.equal(same, numbers)
+
+
+@pytest.mark.parametrize(("function", "truths"), [(torch.logical_and, True), (torch.add, False)])
+def test_integers_are_truths_where_an_operator_takes_them_so(function: Any, truths: bool) -> None:
+    with Meter() as meter:
+        function(torch.tensor([0, 1]), torch.tensor([1, 1]))
+    assert meter.cost.asks.truths is truths
+
+
+def test_narrow_integers_are_drawn_up_to_their_largest() -> None:
+    pixels = torch.randint(0, 100, (16, 16), dtype=torch.uint8)
+    ((little, _),) = asked.larger([pixels], torch.Generator().manual_seed(0))
+    assert int(made(little, pixels)[0].max()) > 200
+
+
+def test_indices_that_all_differ_meet_and_positions_do_not() -> None:
+    indices, positions = torch.tensor([3, 0, 2, 1, 5, 4]), torch.arange(6)
+    (change,) = asked.repeated([indices, positions], torch.Generator().manual_seed(0))
+    changed, same = made(change, indices, positions)
+    assert changed.unique().numel() < 6
+    assert set(changed.tolist()) <= set(indices.tolist())
+    assert torch.equal(same, positions)
+
+
+TASK = """
+import torch
+class Model(torch.nn.Module):
+    def forward(self, a, b):
+        return {answer}
+def get_inputs():
+    return [torch.randn({first}, 16), torch.randn({second})]
+def get_init_inputs():
+    return []
+"""
+
+
+def batch(first: int, second: str, answer: str = "a + b") -> dict[str, int] | None:
+    """The sizes of a task with more in its batch."""
+    prober = Prober(TASK.format(first=first, second=second, answer=answer), "Model")
+    prober.near = True
+    found = batched(prober, {}, ["get_inputs[0]", "get_inputs[2]"])
+    return None if found is None else found[0]
+
+
+def test_a_batch_of_one_has_more_elsewhere() -> None:
+    assert batch(1, "1, 16") == {"get_inputs[0]": 2, "get_inputs[2]": 2}
+    assert batch(1, "16") == {"get_inputs[0]": 2}
+
+
+def test_a_one_that_is_broadcast_is_no_batch() -> None:
+    assert batch(4, "1, 16") is None
+    assert batch(1, "1, 16", "a.view(16) + b.view(16)") is None
+
+
+def test_a_batch_is_among_the_sizes_at_trust_only() -> None:
+    text = TASK.format(first=1, second="16", answer="a + b")
+    kinds = [[v.kind for v in plan(Prober(text, "Model"), 4, thorough)] for thorough in (False, True)]
+    assert "batch" not in kinds[0]
+    assert "batch" in kinds[1]
+
+
+def test_the_epsilon_of_a_norm_is_its_dtypes_in_fp64_too() -> None:
+    small, norm = torch.randn(4, 8) * 1e-4, nn.RMSNorm(8)
+    with torch.no_grad():
+        eager = norm(small)
+        with doubles(), own_epsilon([small]):
+            golden = norm.double()(upcast(small))
+        torch.testing.assert_close(golden.float(), eager)
+        assert not torch.allclose(norm(upcast(small)).float(), eager, rtol=0.1)
+
+
+def test_what_is_compared_roughly_knows_its_own_rounding() -> None:
+    source = TASK.format(first=8, second="16, 8", answer="torch.softmax(a @ b, -1)")
+    payload = {"source": source, "entry_point": "Model", "variants": 1, "seeds": [1], "level": "trust", "whole": 0,
+               "precision": "ieee"}  # fmt: skip
+    reference = Reference(payload)
+    reference._slim = True
+    run = reference.prober.forward({})
+    assert run is not None
+    program, inputs = reference.prober.program({}), [torch.randn(8, 16) * 30, torch.randn(16, 8) * 30]
+    kept = reference._expect(program, {}, inputs, torch.Generator().manual_seed(0))
+    assert kept["golden"] is None
+    assert len(kept["noisy"]) == 1
