@@ -25,6 +25,36 @@ def test_arithmetic_that_does_nothing_is_not_written(forward: str, tmp_path: Pat
     assert "sin(" in kernel and "1.0" not in kernel and "0.0" not in kernel
 
 
+def test_a_number_that_is_loaded_is_not_broadcast_by_hand(tmp_path: Path) -> None:
+    init = "self.scale = nn.Parameter(torch.tensor([0.5]))"
+    source = verified(task("return x * self.scale + x", "[torch.randn(4, 9)]", init), tmp_path).source
+    assert "scale = tl.load(scale_ptr)" in source and "broadcast_to" not in source
+
+
+def test_a_table_of_numbers_is_looked_up_at_once(tmp_path: Path) -> None:
+    forward = "table = torch.tensor([0.25, 0.5, 0.125])\nreturn (x * table.view(1, 3, 1)).sum(1)"
+    source = verified(task(forward, "[torch.rand(2, 3, 5)]"), tmp_path).source
+    assert all(number in source for number in ("0.25", "0.5", "0.125"))
+    assert "False" not in source and "True" not in source
+
+
+def test_remainders_by_a_number_ask_for_one_sign(tmp_path: Path) -> None:
+    source = verified(task("return x % 0.75, x // 0.75", "[torch.randn(4, 9)]"), tmp_path).source
+    assert "< 0" in source and "signbit" not in source and "dtype is" not in source
+
+
+def test_indices_are_compared_as_they_are(tmp_path: Path) -> None:
+    forward = "a, b, c = x.chunk(3, 1)\nreturn torch.cat([a.exp(), b, c], 1)"
+    source = verified(task(forward, "[torch.randn(4, 9, 5)]"), tmp_path).source
+    assert "int64" not in source
+
+
+def test_what_is_taken_away_stands_behind(tmp_path: Path) -> None:
+    forward = 'return torch.nn.functional.pad(x, (2, 2), mode="reflect")'
+    source = verified(task(forward, "[torch.randn(4, 9)]"), tmp_path).source
+    assert "tl.abs(" in source and "* -1" not in source
+
+
 def test_whole_numbers_times_one_are_none_any_more(tmp_path: Path) -> None:
     forward = "return x * 1.0, (x * 1.0) // 2, (x > 3) * 1.0 / 2"
     source = verified(task(forward, "[torch.randint(0, 9, (4, 9))]"), tmp_path).source

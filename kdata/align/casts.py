@@ -6,6 +6,8 @@ import ast
 
 from kdata.align.trees import INDEX, Transformer, assignments, names, walk
 
+WHOLE = ("tl.int32", "tl.int64")
+
 
 class Casts(Transformer):
     """Casts that change nothing: of indices to another integer type, of fp32 to fp32, of sizes to float."""
@@ -19,16 +21,21 @@ class Casts(Transformer):
         self.generic_visit(node)
         match node:
             case ast.Call(func=ast.Attribute(value=value, attr="to"), args=[kind]):
-                target = ast.unparse(kind).removeprefix("tl.")
+                target = ast.unparse(kind)
                 if isinstance(value, ast.Constant):
                     return value
-                if target in ("int32", "int64") and self._is_index(value) and not self._is_start(value):
+                if target in WHOLE and self._is_index(value) and not self._is_start(value):
                     return value
-                if target == "float32" and (self._is_size(value) or self._is_float32(value)):
+                if target == "tl.float32" and (self._is_size(value) or self._is_float32(value)):
                     return value
         return node
 
     def _is_index(self, value: ast.expr) -> bool:
+        match value:
+            case ast.Name(id=name) if name.startswith("tmp") and name in self.single:
+                return self._is_index(self.single[name])
+            case ast.Call(func=ast.Attribute(value=inner, attr="to"), args=[kind]) if ast.unparse(kind) in WHOLE:
+                return self._is_index(inner)
         read = names(value) - {"tl", "triton"}
         return bool(read) and all(n in self.plain or n[0] in "xyzr" and not n.startswith("tmp") for n in read)
 
@@ -61,7 +68,7 @@ class Casts(Transformer):
 
 
 class Broadcasts(Transformer):
-    """Removes ``tl.broadcast_to(v, shape)`` where the value has that shape already."""
+    """Removes ``tl.broadcast_to(v, shape)`` where the value, or what it is combined with, has that shape already."""
 
     def __init__(self, function: ast.FunctionDef) -> None:
         self.single = assignments(function)
@@ -74,6 +81,21 @@ class Broadcasts(Transformer):
                 if self._spans(value, set()) >= self.axes:
                     return value
         return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        if self._spans(node.right, set()) >= self.axes:
+            node.left = self._narrow(node.left)
+        if self._spans(node.left, set()) >= self.axes:
+            node.right = self._narrow(node.right)
+        return node
+
+    def _narrow(self, value: ast.expr) -> ast.expr:
+        """What a value was before it was broadcast; arithmetic broadcasts by itself."""
+        match self.single.get(value.id, value) if isinstance(value, ast.Name) else value:
+            case ast.Call(func=ast.Attribute(attr="broadcast_to"), args=[ast.Name() as narrow, ast.List()]):
+                return narrow
+        return value
 
     def _spans(self, value: ast.AST, seen: set[str]) -> set[str]:
         """The axes that a value varies along."""

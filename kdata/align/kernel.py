@@ -71,6 +71,7 @@ def write(
     name_indices(function)
     if kernel.is_matmul:
         flatten_tiles(function)
+        propagate_aliases(function)
     inline(function)
     drop_unused(function)
     held = _multiply_out(function, _merge(function, arguments.values, calls), calls, list(known))

@@ -1,7 +1,8 @@
 """Kernel text, last step: one order for the terms of every address and the parts of every mask.
 
 ``x_ptr + col + row * features`` and ``col_mask & row_mask`` become ``x_ptr + row * features + col`` and
-``row_mask & col_mask``: the longest stride first, as tensors are laid out, and rows before columns.
+``row_mask & col_mask``: the longest stride first, as tensors are laid out, and rows before columns.  ``x_ptr + 0`` is
+``x_ptr``, and ``col * -1 + n`` is ``n - col``.
 """
 
 from __future__ import annotations
@@ -56,6 +57,9 @@ class _Order(Transformer):
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        if isinstance(node.op, ast.Add) and _is_negated((terms := _parts(node, ast.Add))[0]):
+            ordered = sorted((self.visit(term) for term in terms), key=_is_negated)
+            return _joined(ordered, ast.Add())
         if not isinstance(node.op, ast.BitAnd):
             self.generic_visit(node)
             factors = _parts(node.right, ast.Mult)
@@ -77,7 +81,8 @@ class _Order(Transformer):
             return node
         if len(terms) == 1 and isinstance(terms[0], ast.BinOp) and isinstance(terms[0].op, ast.Sub):
             return node
-        return _joined([pointer, *sorted(terms, key=self._stride)], ast.Add())
+        moved = [term for term in terms if ast.unparse(term) != "0"]
+        return _joined([pointer, *sorted(moved, key=self._stride)], ast.Add())
 
     def _stride(self, term: ast.expr) -> tuple[bool, int, int]:
         """Plain numbers last; else by how far one step of the index goes, the farthest first."""
@@ -98,9 +103,13 @@ def _parts(node: ast.expr, kind: type[ast.operator]) -> list[ast.expr]:
 def _joined(parts: list[ast.expr], op: ast.operator) -> ast.expr:
     joined = parts[0]
     for part in parts[1:]:
-        match part:
-            case ast.BinOp(left, ast.Mult(), factor) if isinstance(op, ast.Add) and ast.unparse(factor) == "-1":
-                joined = ast.BinOp(joined, ast.Sub(), left)
-            case _:
-                joined = ast.BinOp(joined, op, part)
+        if isinstance(op, ast.Add) and isinstance(part, ast.BinOp) and _is_negated(part):
+            joined = ast.BinOp(joined, ast.Sub(), part.left)
+        else:
+            joined = ast.BinOp(joined, op, part)
     return joined
+
+
+def _is_negated(term: ast.expr) -> bool:
+    """Whether it is a whole number times -1."""
+    return isinstance(term, ast.BinOp) and isinstance(term.op, ast.Mult) and ast.unparse(term.right) == "-1"

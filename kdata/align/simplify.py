@@ -30,10 +30,11 @@ def simplify(function: ast.FunctionDef, sizes: set[str], dtypes: dict[str, str])
     propagate_aliases(function)
     _Constants(function).visit(function)
     propagate_aliases(function)  # what a number did nothing to is another name only
-    while trues := {n: v for n, v in assignments(function).items() if _is_true(v)}:
-        remove(function, set(trues))
-        Replace(trues).visit(function)
+    while truths := {n: v for n, v in assignments(function).items() if _is_truth(v)}:
+        remove(function, set(truths))
+        Replace(truths).visit(function)
         _Constants(function).visit(function)
+        propagate_aliases(function)
     powers = _Powers()
     powers.visit(function)
     Casts(function, sizes, dtypes).visit(function)
@@ -71,6 +72,11 @@ class _Dialect(Transformer):
         if family == "triton_helpers":
             return self._triton_helper(name, node)
         return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        """Whether ``x`` is negative: ``libdevice.signbit(x) != 0 if x.dtype is tl.float32 else x < 0``."""
+        self.generic_visit(node)
+        return node.orelse if ast.unparse(node.body).startswith("signbit") else node
 
     def _function(self, name: str, node: ast.Call) -> ast.expr:
         if name in IN_TL or name == "fdiv":
@@ -223,6 +229,8 @@ class _Constants(Transformer):
         self.generic_visit(node)
         if isinstance(node.left, ast.Constant) and isinstance(node.comparators[0], ast.Constant):
             return ast.Constant(bool(eval(ast.unparse(ast.fix_missing_locations(node)))))  # noqa: S307 - two numbers
+        if isinstance(node.ops[0], ast.NotEq) and ast.unparse(node.comparators[0]) == "False":
+            return node.left
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -236,6 +244,8 @@ class _Constants(Transformer):
         if constant is not None and ast.unparse(node.args[0]) == "[]":
             return constant
         self.generic_visit(node)
+        if name == "tl.where" and _is_truth(node.args[0]):
+            return node.args[1 if _is_true(node.args[0]) else 2]
         return node
 
     def _both_constant(self, operands: list[ast.expr]) -> bool:
@@ -277,3 +287,7 @@ def _at_least_one(node: ast.BinOp) -> ast.expr | None:
 
 def _is_true(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is True
+
+
+def _is_truth(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, bool)
