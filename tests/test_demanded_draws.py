@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from kdata.verify.reference import asked
 from kdata.verify.reference.asked import Change
 from kdata.verify.reference.batches import batched
+from kdata.verify.reference.magnitudes import RootsApart
 from kdata.verify.reference.probe import Asks, Meter, Prober
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.variants import plan
@@ -38,6 +39,21 @@ def test_integers_are_truths_where_an_operator_takes_them_so(function: Any, trut
     with Meter() as meter:
         function(torch.tensor([0, 1]), torch.tensor([1, 1]))
     assert meter.cost.asks.truths is truths
+
+
+@pytest.mark.parametrize(
+    ("ends", "numbers"), [({"min": 1}, {0}), ({"max": 3}, {4}), ({"min": 0, "max": 7}, {-1, 8}), ({"min": 0.5}, set())]
+)
+def test_a_reference_that_clamps_integers_asks_about_what_is_beyond(ends: Any, numbers: set[int]) -> None:
+    with Meter() as meter:
+        torch.arange(8).clamp(**ends)
+    assert meter.cost.asks.numbers == numbers
+
+
+def test_a_deviation_is_borne_where_its_variance_is() -> None:
+    with RootsApart():
+        assert torch.isinf(torch.tensor([1e30, -1e30]).std())
+        torch.testing.assert_close(torch.std_mean(torch.tensor([1.0, 3.0]))[0], torch.tensor(2.0).sqrt())
 
 
 def test_narrow_integers_are_drawn_up_to_their_largest() -> None:

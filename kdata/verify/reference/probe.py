@@ -6,7 +6,7 @@ have shapes and no memory.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +44,8 @@ JUMPS = frozenset(
 ODDITIES = frozenset("isnan isinf isfinite isposinf isneginf nan_to_num nansum nanmedian fmax fmin".split())
 SIGNS = frozenset({"signbit", "copysign"})
 COMPARISONS = frozenset("eq ne lt le gt ge".split())
+# Operators that bring integers within ends.
+CLAMPS = frozenset({"clamp", "clamp_min", "clamp_max"})
 # Operators to which an integer is true or false.
 TRUTHS = frozenset("logical_and logical_or logical_xor logical_not any all".split())
 # Operators to which the sign of an integer matters, and such as take integers for places, or for how many.
@@ -99,7 +101,9 @@ class Asks:
 
     oddities: bool = False  # NaN and infinities
     signs: bool = False  # of zeros
-    numbers: set[int] = field(default_factory=set)  # whole ones, that integers are compared with
+    numbers: set[int] = field(
+        default_factory=set
+    )  # whole ones that integers are compared with, or end before
     ignored: set[int] = field(default_factory=set)  # a loss's own default for targets that do not count
     signed: bool = False  # integers, whose signs matter
     truths: bool = False  # integers are true or false
@@ -117,6 +121,8 @@ class Asks:
         self.places |= name.rstrip("_").endswith(("rshift", "right_shift")) and isinstance(by, torch.Tensor)  # below 0
         if name in COMPARISONS and len(args) > 1 and type(args[1]) is int and _counts(args[0]):
             self.numbers.add(args[1])
+        if name.rstrip("_") in CLAMPS and _counts(args[0]):
+            self.numbers |= {end + step for end, step in _ends(name, args[1:]) if type(end) is int}
         if name.startswith("nll_loss") and name.endswith("forward") and len(args) > 4 and type(args[4]) is int:
             (self.ignored if args[4] == IGNORED else self.numbers).add(args[4])
 
@@ -197,6 +203,11 @@ def _cut(name: str, args: Sequence[Any], out: Any) -> tuple[int, bool]:
     if len(changed) != 1 or changed[0][0] < 3 or abs(changed[0][0] - 2 * changed[0][1]) > 1:
         return NO_CUT
     return 2, changed[0][0] == 2 * changed[0][1]
+
+
+def _ends(name: str, given: Sequence[Any]) -> Iterator[tuple[Any, int]]:
+    """The ends that a clamp says, each with the step that goes beyond it."""
+    yield from zip(given, (1,) if name.startswith("clamp_max") else (-1, 1), strict=False)
 
 
 def _counts(value: Any) -> bool:

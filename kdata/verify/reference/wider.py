@@ -147,10 +147,14 @@ class Wider(Reference):
     def _measures(
         self, program: Program, state: dict[str, Any], generator: torch.Generator
     ) -> magnitudes.Measures:  # fmt: skip
+        def moved(inputs: list[Any]) -> Any:
+            with magnitudes.RootsApart():
+                return self._answer(program, state, tree_map(lambda t: by_an_ulp(t, generator), inputs))[0]
+
         return magnitudes.Measures(
             lambda inputs: self._answer(program, state, inputs)[0],
             lambda inputs: self._golden(program, state, inputs)[0],
-            lambda inputs: self._answer(program, state, tree_map(lambda t: by_an_ulp(t, generator), inputs))[0],
+            moved,
         )
 
     def _unread(
