@@ -25,7 +25,8 @@ REDUCTION = {"xindex": "row", "xmask": "row_mask", "xoffset": "row_start", "XBLO
              "R0_BLOCK": "BLOCK_COLS"}  # fmt: skip
 # ATen's names -> the field's
 OPERATORS = {
-    "_softmax": "softmax", "_log_softmax": "log_softmax", "native_layer_norm": "layer_norm", "addmm": "linear",
+    "_softmax": "softmax", "_safe_softmax": "softmax", "_log_softmax": "log_softmax",
+    "native_layer_norm": "layer_norm", "addmm": "linear",
     "native_group_norm": "group_norm", "convolution": "conv", "_native_batch_norm_legit": "batch_norm",
     "_native_batch_norm_legit_no_training": "batch_norm", "_native_batch_norm_legit_functional": "batch_norm",
     "native_batch_norm": "batch_norm", "mm": "matmul", "bmm": "matmul", "baddbmm": "matmul", "var_mean": "variance",
@@ -39,7 +40,7 @@ QUIET = frozenset("view reshape _unsafe_view permute transpose t clone expand un
                   "select prepare_softmax_online unbind split cat_view full lift_fresh_copy empty "
                   "as_strided".split())  # fmt: skip
 VERBS = {"add": "total", "sub": "difference", "mult": "product", "div": "quotient", "mod": "rest",
-         "floordiv": "quotient",         "bitand": "both", "bitor": "either", "pow": "power", "lshift": "shifted",
+         "floordiv": "quotient", "bitand": "both", "bitor": "either", "pow": "power", "lshift": "shifted",
          "rshift": "shifted"}  # fmt: skip
 
 
@@ -78,12 +79,11 @@ def _operators(text: str) -> list[str]:
     """Split Inductor's joined operator names, longest known first."""
     found: list[str] = []
     known = sorted([*OPERATORS, *QUIET, "log_softmax", "layer_norm", "group_norm", "batch_norm", "hardtanh",
-                    "max_pool2d",                    "avg_pool2d", "avg_pool3d", "leaky_relu", "index_select",
-                    "cross_entropy", "masked_fill"],
-                   key=len, reverse=True)  # fmt: skip
+                    "max_pool2d", "avg_pool2d", "avg_pool3d", "leaky_relu", "index_select", "cross_entropy",
+                    "masked_fill"], key=len, reverse=True)  # fmt: skip
     while text:
         head = next((k for k in known if re.match(re.escape(k) + r"(_|$)", text)), text.partition("_")[0])
-        text = text[len(head) :].lstrip("_")
+        text = text[len(head) :].removeprefix("_")  # one: ``add__softmax`` is add and _softmax
         name = OPERATORS.get(head, head)
         if head and head not in QUIET and name not in found:
             found.append(name)
