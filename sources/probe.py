@@ -6,7 +6,6 @@ A job covers many definitions; each is tried in a fork of its own, see ``sources
 from __future__ import annotations
 
 import functools
-import inspect
 import itertools
 import json
 import os
@@ -25,24 +24,16 @@ from sources.cut.inferring import NOTE as IN_TRAINING
 from sources.cut.inferring import inferring
 from sources.cut.pruning import pruned
 from sources.cut.slicer import ABSENT
-from sources.emit import emit
-from sources.infer.adapters import adapted
-from sources.infer.answers import answered
 from sources.infer.calls import call, has_tensor
-from sources.infer.check import MODULE, UnfitError, Work, check
+from sources.infer.check import MAX_PARAMETERS, MODULE, UnfitError, Work, check
 from sources.infer.configs import noting, without_unread
 from sources.infer.constructions import Told, build
 from sources.infer.drawn import NOTE, drawn
 from sources.infer.failure import NO_TENSOR
-from sources.infer.given import given
-from sources.infer.ignored import without_ignored
 from sources.infer.initial import cheapen, quicken
 from sources.infer.input_search import MAX_LOOKED_AT, TOO_LONG, Failed
-from sources.infer.inputs import all_tensors, parameters
 from sources.infer.progress import BUDGET, Budget, Progress, TooLongError, TooMuchError
-from sources.infer.runs import Runs, fitted
 from sources.infer.search import Solution, solve
-from sources.infer.sizes import Slot, bounded, named, slots, tied
 from sources.infer.trouble import Trouble
 from sources.infer.vanishing import REASON as NOTHING
 from sources.infer.variants import halved, of_one
@@ -52,6 +43,7 @@ from sources.lessons import TELLS_NOTHING
 from sources.text.danger import touches_system
 from sources.text.on_cpu import OnOne, without_weights
 from sources.watch.capture import decoded, encoded, install
+from sources.written import written
 
 USER_BUDGET = 3_000  # of the search for what uses a class
 USER_TRIES = 24  # of its constructor
@@ -280,6 +272,8 @@ def as_seen(
         module = build(kind, dict(solution.arguments), watched, Budget())
     except Exception:  # noqa: BLE001 - a class whose cut is not its whole is searched like any other
         return None
+    if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:  # a search may find smaller ones
+        return None
     specs = solution.specs
     progress, result, error = call(module, specs, Budget(), operators)
     for make in (of_one, halved):
@@ -348,42 +342,11 @@ def write_seen(
 
 
 def _written(cut: dict[str, Any], namespace: dict[str, Any], outcome: Solution, operators: int) -> dict[str, Any]:
-    """The task of a solution: named sizes, which of them vary, inputs no heavier than need be."""
+    """As ``written``, with what it was before its sizes were made to vary; it has time of its own."""
     extend(INFER_SECONDS)
-    scratch = Path(namespace["__file__"]).parent
     solved = {"source": cut["source"], "name": cut["name"], "answer": encoded(outcome)}
-    cut, namespace, outcome = given(cut, namespace, outcome, functools.partial(load, scratch=scratch))
-    cut, outcome = answered(*adapted(cut, namespace, outcome), namespace)
-    kind = namespace[cut["name"]]
-    names = [p.name for p in parameters(kind.forward)[1:]] or ["x"]
-    runs = Runs(kind, namespace, operators)
-    outcome = bounded(fitted(without_ignored(outcome, runs), runs), runs)
-    small: dict[Slot, int] = {}
-    groups = tied(outcome, slots(outcome, names), runs, small if runs.costly else None)
-    sizes = named(groups, outcome, set(namespace))
-    free = {slot for size in sizes if size.free for slot in size.slots}
-    described = [
-        {"name": slot_name, "free": [any(s.kind == "input" and s.path == path and s.index == i for s in free)
-                                     for i in range(rank)]}
-        for slot_name, path, rank in _tensors(outcome, names)
-    ]  # fmt: skip
-    try:
-        signature = inspect.signature(kind)
-    except (TypeError, ValueError):
-        signature = None
-    source = pruned(cut["source"], [cut["name"], *outcome.arguments.values()])
-    text = _header(cut) + emit(source, outcome, sizes, signature)
-    smaller = {size.name: small[size.slots[0]] for size in sizes if size.slots[0] in small}
-    return {"reason": "", "source": text, "name": cut["name"], "inputs": described, "small": smaller,
-            "solved": solved}  # fmt: skip
-
-
-def _tensors(solution: Solution, names: list[str]) -> list[tuple[str, tuple[int, ...], int]]:
-    return [(names[min(p[0], len(names) - 1)], p, len(t.shape)) for p, t in all_tensors(solution.specs)]
-
-
-def _header(cut: dict[str, Any]) -> str:
-    return "".join(f"# {line}\n" for line in cut.get("header", []))
+    again = functools.partial(load, scratch=Path(namespace["__file__"]).parent)
+    return written(cut, namespace, outcome, operators, again) | {"solved": solved}
 
 
 def load(source: str, scratch: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -79,4 +80,19 @@ def _shadow(module: nn.Module) -> nn.Module:
         known[id(p)] = nn.Parameter(p.detach().to(_META), requires_grad=False)
     for b in module.buffers():
         known[id(b)] = b.detach().to(_META)
-    return copy.deepcopy(module, known)
+    try:
+        return copy.deepcopy(module, dict(known))
+    except TypeError:  # of a lock of a layer's: both have the same
+        shared = {id(v): v for part in module.modules() for v in vars(part).values() if not _copies(v, known)}
+        return copy.deepcopy(module, shared | known)
+
+
+def _copies(value: Any, known: Mapping[int, torch.Tensor]) -> bool:
+    """Whether one of a module's attributes can be copied; those that hold parts of it are copied with these."""
+    if isinstance(value, torch.Tensor | nn.Module | dict | list | tuple):
+        return True
+    try:
+        copy.deepcopy(value, dict(known))
+    except TypeError:
+        return False
+    return True

@@ -20,6 +20,7 @@ from sources.infer.variants import Arguments, defaults_of, halved, of_one, shall
 
 MAX_HALVINGS = 6
 COSTLY_ELEMENTS, COSTLY_FLOPS = 1 << 18, 1 << 25  # of one call: what it takes besides no longer counts
+WITHOUT_DATA = 4  # times as much as a torch function on few data takes one on torch's meta device
 TIES_BUDGET = 6_000  # work spent on finding which sizes belong together, see ``progress.Budget``
 
 
@@ -36,7 +37,11 @@ class Runs:
         self._built: tuple[Arguments, nn.Module, Rehearsal] | None = None  # other inputs often go to the same module
 
     def __call__(self, solution: Solution) -> bool:
-        return self._budget.left >= 0 and self.fits(solution, self._budget)
+        return not self.spent() and self.fits(solution, self._budget)
+
+    def spent(self) -> bool:
+        """Whether the budget is at its end: from now on nothing runs."""
+        return self._budget.left < 0
 
     def fits(self, solution: Solution, budget: Budget | None = None) -> bool:
         """Whether the module runs, at the cost of a budget of its own unless another is given."""
@@ -50,7 +55,7 @@ class Runs:
             and elements(solution.specs) > LIGHT
             and (foreseen := rehearsal.call(solution.specs, None, light=False))
         ):
-            budget.left -= foreseen[0].count
+            budget.left -= WITHOUT_DATA * foreseen[0].count
             return False
         _, result, error = call(module, solution.specs, budget)
         return error is None and has_tensor(result)

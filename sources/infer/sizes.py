@@ -13,10 +13,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from sources.infer.inputs import Plain, Tensor, all_tensors, edited
+from sources.infer.inputs import Plain, Specs, Tensor, all_tensors, edited
 from sources.infer.search import Solution
+from sources.infer.variants import halved
 
 Runs = Callable[[Solution], bool]
+LONG = 16  # a dimension from which on it is halved so
 MAX_TIED = 6  # slots of one value that are tried in all pairs and triples
 
 
@@ -108,23 +110,35 @@ def _drawn(solution: Solution, path: tuple[int, ...], high: int, kind: str = "in
 
 
 def tied(
-    solution: Solution, found: list[Slot], runs: Runs, small: dict[Slot, int] | None = None
+    solution: Solution,
+    found: list[Slot],
+    runs: Runs,
+    small: dict[Slot, int] | None = None,
+    spent: Callable[[], bool] = bool,
 ) -> list[tuple[tuple[Slot, ...], bool]]:
-    """Groups of slots that change together, and whether they can change at all.
+    """Groups of slots that change together, and whether they can change at all; nothing is tried once ``spent``.
 
     Where calls are dear: with ``small``, a dictionary, slots that can be smaller stay so in what is tried after them,
     and it then holds values with which all of these ran together.
     """
+    base = {} if small is None else _smaller(solution, found, runs)
+    if small is not None:
+        small.update(base)
 
     def varies(group: Iterable[Slot]) -> bool:
         together = tuple(group)
-        for value in _others(together[0].value):
+        before = base.get(together[0], together[0].value)
+        for value in _others(before):
+            if spent():
+                return False
             change = dict.fromkeys(together, value)
             if runs(assigned(solution, {**(small or {}), **change})):
-                if small is not None and value < together[0].value:
+                if small is not None and value < before:
                     small.update(change)
                 return True
-            if small and runs(assigned(solution, change)):  # smaller others were what failed
+            # Perhaps the others, smaller than all of them at once, were what failed.
+            alone = {**base, **change}
+            if small and {**small, **change} != alone and runs(assigned(solution, alone)):
                 return True
         return False
 
@@ -139,8 +153,34 @@ def tied(
     stuck = [slot for slot in found if slot not in done | alone]
     for _, same in itertools.groupby(sorted(stuck, key=lambda s: s.value), key=lambda s: s.value):
         groups += _partition(list(same), varies)
+    for group, _ in groups:  # one constant stands for them: without one value they stay as they are
+        if small and len({small.get(slot) for slot in group}) > 1:
+            for slot in group:
+                small.pop(slot, None)
     order = {slot: i for i, slot in enumerate(found)}
     return sorted(groups, key=lambda g: order[g[0][0]])
+
+
+def _smaller(solution: Solution, found: list[Slot], runs: Runs) -> dict[Slot, int]:
+    """Values of the inputs' long dimensions with which these run, all at once a quarter of what they are, or a half.
+
+    Either those of which no argument knows, a mask's length as that of its sequence, or those that are seldom channels.
+    """
+    known = {slot.value for slot in found if slot.kind == "init"}
+    unknown = [s for s in found if s.kind == "input" and s.index and s.value >= LONG and s.value not in known]
+    half, quarter = halved(solution.specs), halved(halved(solution.specs))
+    tries: list[dict[Slot, int]] = []
+    for times, specs in (2, quarter), (1, half):
+        tries += [{s: s.value >> times for s in unknown}, _changed(found, specs)]
+    different = (base for i, base in enumerate(tries) if base and base not in tries[:i])
+    return next((base for base in different if runs(assigned(solution, base))), {})
+
+
+def _changed(found: list[Slot], specs: Specs) -> dict[Slot, int]:
+    """The values of the inputs' dimensions that these inputs have otherwise."""
+    shapes = {path: tensor.shape for path, tensor in all_tensors(specs)}
+    sizes = {slot: shapes[slot.path][slot.index] for slot in found if slot.kind == "input"}
+    return {slot: size for slot, size in sizes.items() if size != slot.value}
 
 
 def _ranges(found: list[Slot], varies: Callable[[Iterable[Slot]], bool]) -> list[tuple[tuple[Slot, ...], bool]]:
@@ -169,7 +209,7 @@ def _ranges(found: list[Slot], varies: Callable[[Iterable[Slot]], bool]) -> list
 
 def _others(value: int) -> Iterator[int]:
     """Values to try instead: smaller first, for speed; a divisor's and a multiple's neighbours are not enough."""
-    yield from dict.fromkeys(v for v in (value // 2, value * 2, value + 1) if v >= 1 and v != value)
+    yield from dict.fromkeys(v for v in (value // 2, value + 1, value * 2) if v >= 1 and v != value)
 
 
 def _partition(same: list[Slot], varies: Callable[[Iterable[Slot]], bool]) -> list[tuple[tuple[Slot, ...], bool]]:
