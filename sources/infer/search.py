@@ -20,13 +20,14 @@ from torch import nn
 
 from sources.infer.check import MAX_PARAMETERS, TOO_LARGE, Work
 from sources.infer.constructions import MAX_CONSTRUCTIONS, NOTHING, Constructions, Told
-from sources.infer.input_search import MAX_CALLS, TOO_LONG, Failed, Failures, InputSearch, State
+from sources.infer.input_search import MAX_CALLS, TOO_LONG, Failed, Failures, InputSearch, State, Tried
 from sources.infer.inputs import Specs, draw
 from sources.infer.progress import BUDGET, Budget
 from sources.infer.variants import Arguments, defaults_of, lengthened, refitted, rescaled, shallower
 
 MAX_MODULES = 9  # constructed modules whose forward is tried
 MAX_FLAWED_MODULES = 2
+MAX_ALIKE = 3  # modules that fail alike, where none came further: others hardly ever do
 _NO_PARTS = re.compile(r"nn\.Identity\(\)|(?<=nn\.ModuleList\()\[\](?=\))|^\[\]$")  # with which much runs
 PARTS = ("nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)")
 
@@ -64,7 +65,7 @@ def solve(
     A task may have so many ``operators`` that compute; None: any number.  ``work`` is what the search may take, and
     ``constructed`` how often constructing is tried.  ``seen`` are inputs to begin with.
     """
-    budget, defaults = Budget(work), defaults_of(kind)
+    budget = Budget(work)
     constructions = Constructions(kind, namespace, text, budget, told, constructed)
     first: Unsolved | None = None
     flawed: list[Solution] = []
@@ -93,15 +94,10 @@ def solve(
                 constructions.again(other)
             flawed.append(solution)
         first = first or Unsolved(outcome.reason, outcome.trouble.message)
-        message = outcome.trouble.message
-        for other in [*rescaled(arguments, message), *lengthened(arguments, message)]:
-            constructions.again(shallower(other, defaults) if costly else other)
-        if outcome.reason == TOO_LARGE:
-            constructions.again_smaller(arguments)
-        if outcome.reason == TOO_LONG and not constructions.again(shallower(arguments, defaults)):
+        if 0 <= outcome.reached >= reached and outcome.specs is None and states[outcome.state] >= MAX_ALIKE:
+            break
+        if not _mended(constructions, arguments, outcome, costly):
             return Unsolved(outcome.reason, outcome.trouble.message)
-        for other in refitted(arguments, defaults, message) if outcome.specs is None else ():
-            constructions.again(other)
         if outcome.specs is None and outcome.reached >= reached:
             constructions.blame(arguments, outcome.trouble, outcome.asked)
         carried = outcome.furthest if outcome.reached > reached else carried
@@ -110,6 +106,20 @@ def solve(
         if tried + 1 >= MAX_MODULES or budget.left < 0 or len(flawed) >= MAX_FLAWED_MODULES:
             break
     return flawed[0] if flawed else _unsolved(first, failures, constructions)
+
+
+def _mended(constructions: Constructions, arguments: Arguments, outcome: Tried, costly: bool) -> bool:
+    """Queue arguments that may mend a failure; False where it has too many operators, and no fewer layers."""
+    defaults, message = defaults_of(constructions.kind), outcome.trouble.message
+    for other in [*rescaled(arguments, message), *lengthened(arguments, message)]:
+        constructions.again(shallower(other, defaults) if costly else other)
+    if outcome.reason == TOO_LARGE:
+        constructions.again_smaller(arguments)
+    if outcome.reason == TOO_LONG and not constructions.again(shallower(arguments, defaults)):
+        return False
+    for other in refitted(arguments, defaults, message) if outcome.specs is None else ():
+        constructions.again(other)
+    return True
 
 
 def _unsolved(first: Unsolved | None, failures: Failures, constructions: Constructions) -> Unsolved:
