@@ -93,12 +93,9 @@ def check(
     Raises:
         UnfitError: with the reason.
     """
-    torch.manual_seed(SEEDS[0])
-    program = execute(source, entry_point)
-    module = program.build()
+    program, module, inputs = _built(source, entry_point)
     if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
         raise UnfitError(TOO_LARGE, "parameters")
-    inputs = program.inputs()
     work = Work(operators)
     first = _run(module, inputs, work=work)
     if work.operators == 0:
@@ -107,30 +104,65 @@ def check(
         raise UnfitError("not finite")
     mode, reads = "", list[str]()
     if small and dear(work) and not _constant(first):
-        mode, reads = _mode_when_small(source, entry_point, small)
+        kept = [module]
+        del module  # two at once are not to be in memory
+        mode, reads = _mode_when_small(source, entry_point, small, program, kept)
+        if not mode:
+            kept.clear()
+            program, module, inputs = _built(source, entry_point)
+            first = _run(module, inputs)
     if not mode:
         mode, before, reads = _mode(module, inputs, first)
-        del module  # two at once are not to be in memory
+        del module
         _outputs_fit([before, _outputs(program, entry_point, SEEDS[1], mode)])
     described = [_described(i) | {"reads": read} for i, read in zip(leaves(inputs), reads, strict=True)]
     return {"mode": mode, "operators": work.operators, "inputs": described}
 
 
-def _mode_when_small(source: str, entry_point: str, small: Mapping[str, int]) -> tuple[str, list[str]]:
+def _built(source: str, entry_point: str, small: Mapping[str, int] | None = None) -> tuple[Program, Any, list[Any]]:
+    """A task that was executed, at ``small`` sizes if given, its module and its inputs."""
+    torch.manual_seed(SEEDS[0])
+    program = execute(source, entry_point, values=small)
+    return program, program.build(), program.inputs()
+
+
+def _mode_when_small(
+    source: str, entry_point: str, small: Mapping[str, int], program: Program, kept: list[Any]
+) -> tuple[str, list[str]]:
     """The mode in which the task holds all that takes several runs, with smaller sizes, "" where it does not.
 
-    And what is read of each input.
+    And what is read of each input.  ``kept`` holds the module of its own sizes, of ``program``: it is the smaller one,
+    too, where only inputs are smaller, and goes before another is constructed.
     """
     try:
-        program = execute(source, entry_point, values=small)
+        smaller = execute(source, entry_point, values=small)
+        module = kept.pop()
+        if not _same_arguments(program, smaller):
+            del module
+            smaller, module, _ = _built(source, entry_point, small)
         torch.manual_seed(SEEDS[0])
-        module, inputs = program.build(), program.inputs()
+        inputs = smaller.inputs()
         mode, before, reads = _mode(module, inputs, _run(module, inputs))
         del module
-        _outputs_fit([before, _outputs(program, entry_point, SEEDS[1], mode)])
+        _outputs_fit([before, _outputs(smaller, entry_point, SEEDS[1], mode)])
         return mode, reads
     except Exception:  # noqa: BLE001 - its own sizes tell what is wrong, if anything is
         return "", []
+
+
+def _same_arguments(one: Program, other: Program) -> bool:
+    """Whether two programs construct their modules alike, as far as plain values tell."""
+    first, second = one.arguments(), other.arguments()
+    return _plain(first) and _plain(second) and first == second
+
+
+def _plain(value: Any) -> bool:
+    """Whether a value is made of numbers, texts and nothing that could change."""
+    if isinstance(value, list | tuple):
+        return all(map(_plain, value))
+    if isinstance(value, dict):
+        return all(map(_plain, value.values()))
+    return value is None or isinstance(value, str | int | float)
 
 
 def _mode(module: Any, inputs: list[Any], first: list[torch.Tensor]) -> tuple[str, list[torch.Tensor], list[str]]:
