@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from kdata.verify.reference import asked
+from kdata.verify.reference import asked, magnitudes
 from kdata.verify.reference.asked import Change
 from kdata.verify.reference.batches import batched
 from kdata.verify.reference.magnitudes import RootsApart
@@ -54,6 +54,14 @@ def test_a_deviation_is_borne_where_its_variance_is() -> None:
     with RootsApart():
         assert torch.isinf(torch.tensor([1e30, -1e30]).std())
         torch.testing.assert_close(torch.std_mean(torch.tensor([1.0, 3.0]))[0], torch.tensor(2.0).sqrt())
+
+
+@pytest.mark.parametrize(("count", "most"), [(1, 1e30), (2, 1e12), (3, 1e12), (4, 1e8)])
+def test_a_product_of_all_inputs_is_finite_in_any_order(count: int, most: float) -> None:
+    inputs: list[Any] = [torch.ones(2, 4) for _ in range(count)]
+    found = magnitudes.uniform(inputs, magnitudes.FARTHEST, lambda _: True)
+    assert found is not None
+    assert float(found[0].max()) == pytest.approx(most)
 
 
 def test_narrow_integers_are_drawn_up_to_their_largest() -> None:

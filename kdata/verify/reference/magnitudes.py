@@ -29,6 +29,7 @@ NEAREST = (1e-30, 1e-12, 1e-8, 1e-6)
 WEIGHTS = (1e4, 100.0, 10.0, 1.0)
 FEW = 8  # weights: of fewer the signs that are drawn may all be such that they show nothing
 LEAST_ROWS = 4
+PRODUCT = 36  # decimal exponent of float32 that is left to a product of all inputs
 CLEAR = 10.0  # magnitudes from here on tell what is homogeneous from what is so near zero only
 EQUAL = 1e-6  # relative difference of answers that are the same
 CONDITION = 1e-4  # relative change by an ulp beyond which inputs say nothing about a kernel
@@ -125,9 +126,14 @@ def grown(state: dict[str, Any], trained: Sequence[str]) -> Iterator[dict[str, A
 
 
 def _allowed(inputs: list[Any], scales: Sequence[float]) -> list[float]:
-    """The magnitudes that are tried: where some inputs are spared the others are not beyond what a mask is, either."""
-    most = HUGE if spared(tree_leaves(inputs)) else math.inf
-    return [scale for scale in scales if scale <= most]
+    """The magnitudes that are tried: where some inputs are spared the others are not beyond what a mask is, either.
+
+    A product of all inputs neither overflows nor vanishes, for kernels may take it before what makes it small.
+    """
+    leaves = tree_leaves(inputs)
+    exponent = PRODUCT / max(1, sum(map(_floating, leaves)))
+    most = min(HUGE if spared(leaves) else math.inf, 10.0**exponent)
+    return [scale for scale in scales if 10.0**-exponent <= scale <= most]
 
 
 def _by(inputs: list[Any], scale: float) -> Callable[[Any], Any]:

@@ -101,9 +101,7 @@ class Asks:
 
     oddities: bool = False  # NaN and infinities
     signs: bool = False  # of zeros
-    numbers: set[int] = field(
-        default_factory=set
-    )  # whole ones that integers are compared with, or end before
+    numbers: set[int] = field(default_factory=set)  # whole ones that integers are compared with, or end before
     ignored: set[int] = field(default_factory=set)  # a loss's own default for targets that do not count
     signed: bool = False  # integers, whose signs matter
     truths: bool = False  # integers are true or false
