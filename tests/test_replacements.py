@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 import io
 import zipfile
 from typing import Any
@@ -84,3 +85,21 @@ def test_lengths_for_quick_transforms_have_small_factors() -> None:
     namespace: dict[str, Any] = {}
     exec(mine.replacements()["scipy.fftpack"], namespace)
     assert [*map(namespace["next_fast_len"], (1, 7, 11, 17, 97, 127, 241, 1025))] == [1, 8, 12, 18, 100, 128, 243, 1080]
+
+
+def test_models_of_settings_hold_their_fields_and_tell_what_they_need() -> None:
+    namespace: dict[str, Any] = {"__name__": "settings"}
+    exec(mine.replacements()["pydantic"], namespace)
+    exec(
+        "class Inner(BaseModel):\n    width: int = 8\n\n\nclass Net(BaseModel):\n    depth: int\n    inner: Inner\n"
+        "    rates: list = Field(default_factory=list)\n    name: str = Field('net', description='what it is called')\n",
+        namespace,
+    )
+    kind = namespace["Net"]
+    made = kind(depth=2, inner={"width": 16})
+    assert (made.depth, made.inner.width, made.rates, made.name) == (2, 16, [], "net")
+    assert made.rates is not kind(depth=1, inner={}).rates
+    assert [p.name for p in inspect.signature(kind).parameters.values() if p.default is p.empty] == ["depth", "inner"]
+    assert kind.model_validate(made.model_dump()).model_dump() == made.model_dump()
+    with pytest.raises(TypeError, match="depth"):
+        kind(inner={})

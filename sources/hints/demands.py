@@ -26,6 +26,7 @@ from sources.hints.guesses import values as guessed
 from sources.infer.configs import CONFIG
 
 MAX_VALUES = 6  # of one wish
+MAX_KINDS = 3  # classes that are made of one that is asked for
 MAX_FRAMES = 3  # of the program, innermost first
 _BUILT_IN = {"int": "2", "float": "0.5", "bool": "True", "str": "'relu'", "list": "[32, 64]", "tuple": "(8, 8)",
              "dict": "{}"}  # fmt: skip
@@ -279,6 +280,10 @@ def _instances(node: ast.expr, values: Mapping[str, Any]) -> list[str]:
         elif isinstance(meant, type) and issubclass(nn.Identity, meant):
             found.append("nn.Identity()")
         elif isinstance(meant, type) and name.isidentifier():
+            # a base of configurations holds too little: one of those that are made of it is meant
+            further = ((n, v) for n, v in values.items() if isinstance(v, type) and v is not meant and n.isidentifier())
+            for other, kind_of in itertools.islice((f for f in further if issubclass(f[1], meant)), MAX_KINDS):
+                found += _made(kind_of, other)[:1]
             found += _made(meant, name)
     return found
 

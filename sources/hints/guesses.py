@@ -24,7 +24,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
          r"|pretrained|bias|affine|residual|shortcut|training|verbose|pre_norm|qkv_bias|qk_norm|batch_first|bn)(_|$)"
          r"|_bias$|_flag$|_only$|_first$", ["False", "True"]),
         (r"(emb|embed|embedding|word|token|vocab|glove|w2v)s?_?(matrix|mat|weights?|vectors?|vecs?|table|tensor)$"
-         r"|^weights?_matrix$|^pretrained_(emb\w*|weights?|vectors?)$",
+         r"|^weights?_matrix$|^pre_?train(ed)?_(\w+_)?(emb\w*|weights?|vectors?)$",
          ["torch.randn(1024, 64)", "torch.randn(1024, 64).numpy()", "1024"]),
         (r"(^|_)min(_val|_value)?$|_min_", ["-1.0", "0.0"]),
         (r"(^|_)max(_val|_value)?$|_max_", ["1.0", "6.0"]),
@@ -128,6 +128,7 @@ class Uses:
     axis: bool = False  # it is passed on as ``dim=`` or ``axis=``
     array: bool = False  # a tensor is made of it
     counted: bool = False  # something is done so many times
+    optional: bool = False  # it is compared with None
     strings: list[str] = field(default_factory=list)  # it is compared with these
     attributes: set[str] = field(default_factory=set)
 
@@ -153,7 +154,9 @@ def uses(definition: ast.ClassDef) -> dict[str, Uses]:
                 use.listed = True
         elif isinstance(node, ast.Compare) and (use := of(node.left)):
             constants = (c for other in node.comparators for c in ast.walk(other) if isinstance(c, ast.Constant))
-            use.strings += [c.value for c in constants if isinstance(c.value, str)]
+            said = [c.value for c in constants]
+            use.strings += [value for value in said if isinstance(value, str)]
+            use.optional = use.optional or None in said
         elif isinstance(node, ast.Attribute) and (use := of(node.value)):
             use.attributes.add(node.attr)
     return found

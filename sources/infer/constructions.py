@@ -29,7 +29,7 @@ from sources.infer.progress import Budget, Progress, TooMuchError
 from sources.infer.records import WANTS, lists
 from sources.infer.suspects import holding, line_reached, made_of, meant, ranked, word
 from sources.infer.trouble import MATRIX, TENSORS, Trouble, wanted
-from sources.infer.variants import Arguments, defaults_of, narrower, shallower
+from sources.infer.variants import Arguments, defaults_of, enlarged, filled, narrower, shallower
 
 MAX_CONSTRUCTIONS = 80
 CONSTRUCTION = 5  # what constructing a module costs besides
@@ -39,7 +39,6 @@ REFUND = 0.8  # of what constructing a module took that is too large
 FURTHEST = 1000  # how far a constructor is followed
 LINE = 3  # as much as so many torch functions counts a line of the constructor that was reached
 LAYERS = 6  # kinds of items that are tried where they are called
-MANY = 4  # items of a list whose number nothing tells
 TRACED = -2  # how far an argument is from an error about its value
 _COPIED = re.compile(r"\bvars\(|\.__dict__")
 LARGE_COUNT = 8  # a number from which on it may be too many layers
@@ -239,7 +238,9 @@ class Constructions:
                 sides = {"h", "w"} <= {p.name.lower() for p in self._parameters()} and name.lower() in ("h", "w")
                 found = values(name, hint, self._uses().get(name, Uses()))
                 first, *rest = self._for_images([IMAGE, "64", *found] if sides else found)
-                self._values[name] = list(dict.fromkeys([first, *known, *rest]))
+                needed = {p.name for p in self._parameters() if p.default is p.empty}
+                nothing = ["None"] if name in needed and self._uses().get(name, Uses()).optional else []
+                self._values[name] = list(dict.fromkeys([first, *known, *nothing, *rest]))
         return self._values[name]
 
     def _for_images(self, options: list[str]) -> list[str]:
@@ -326,12 +327,14 @@ class Constructions:
                 self._push(cost, {**arguments, **more})
 
     def _resize(self, cost: float, arguments: Arguments, message: str) -> None:
-        """Queue arguments that make a module smaller, add what a class inside lacks, leave out what it has twice."""
+        """Queue arguments of other sizes, with what a class inside lacks, without what it has twice."""
         if message.startswith(TooMuchError.__name__):
             defaults = defaults_of(self.kind)
             fewer = [shallower(arguments, defaults), *_fewer(arguments), narrower(arguments, defaults)]
             for i, smaller in enumerate(fewer):
                 self._push(cost + 0.01 * i, smaller)
+        for larger in enlarged(arguments, message):
+            self._push(cost, larger)
         if lacking := self._passed_on(message, arguments):
             self._push(cost, arguments | {name: self._options(name)[0] for name in lacking})
         # the class itself gives it to its base
@@ -362,8 +365,8 @@ class Constructions:
                 self._records = lists(ast.parse(self.text), self.namespace, self.kind.__module__)
             asked = [*self._records, *asked]
         if asked and text[:1] == "[" and "int" in trouble.culprits:
-            layers = [_all(text, a) for a in asked[:LAYERS] if a.startswith("nn.")]
-            return [*([_all(text, MATRIX)] if asked == TENSORS else layers or [f"[{text}, {text}]"]), *asked]
+            layers = [filled(text, a) for a in asked[:LAYERS] if a.startswith("nn.")]
+            return [*([filled(text, MATRIX)] if asked == TENSORS else layers or [f"[{text}, {text}]"]), *asked]
         return asked
 
 
@@ -385,13 +388,6 @@ def _fewer(arguments: Arguments) -> Iterator[Arguments]:
     for name, text in arguments.items():
         if text.isdecimal() and int(text) >= LARGE_COUNT:
             yield {**arguments, name: "2"}
-
-
-def _all(text: str, item: str) -> str:
-    """A list with as many items, or a few more, each made by one expression."""
-    tree = ast.parse(text, mode="eval").body
-    count = max(MANY, len(tree.elts) if isinstance(tree, ast.List) else 0)
-    return f"[{item} for _ in range({count})]"
 
 
 def _spelled(hint: Any) -> str:

@@ -16,7 +16,7 @@ from sources.text.scope import nodes
 
 NOTE = "weights that started as zeros, or unset, are drawn at random"
 _SCALE = 0.1  # of drawn weights: products of them neither vanish nor grow much
-_SCALES = re.compile(r"init_?val|layer_?scale|init_?(scale|std|sigma)|gamma|res_?scale|rezero")
+_SCALES = re.compile(r"init_?val|layer_?scale|init_?(scale|std|sigma)|gamma|res_?scale|rezero|^gain$")
 _STARTS = re.compile(r"init|reset|zero|build|weight")  # names of functions that give weights their start
 _ZERO_CALLS = ("zeros_", "zero_", "constant_", "fill_")
 _SMALL_CALLS = ("normal_", "trunc_normal_", "uniform_")  # with bounds, or a deviation, of next to nothing

@@ -21,6 +21,10 @@ _WIDTH = re.compile(
 _DEPTH = re.compile(
     r"depths?|(num_|n_?)?(hidden_)?(layers?|blocks?|stages)|(n|num)_(\w+_)?(layers?|blocks?|stages|modules)"
 )
+_IMAGE = re.compile(r"^(im(age|g)|input|resolution)|_(im(age|g)|input|crop)_?(s|size|res\w*|[hw]\w*)$|^size$")
+_TOO_SMALL = re.compile(r"Expected more than 1 value per channel|Output size is too small|can't be greater than actual")
+MANY = 4  # items of a list whose number nothing tells
+LARGER = 4  # times as many pixels on each side
 
 
 def halved(specs: Specs, first: bool = False) -> Specs:
@@ -120,6 +124,24 @@ def lengthened(arguments: Arguments, message: str) -> list[Arguments]:
         if have and len(numbers) == have:
             longer[name] = str(tuple(map(int, (numbers * wanted)[:wanted])))
     return [longer] if longer != arguments else []
+
+
+def enlarged(arguments: Arguments, message: str) -> list[Arguments]:
+    """The arguments with larger images, where a constructor computes on one of which too little was left."""
+    if not _TOO_SMALL.search(message):
+        return []
+    larger = dict(arguments)
+    for name, text in arguments.items():
+        if text.isdecimal() and _IMAGE.search(name.split(".")[-1].lower()):
+            larger[name] = str(LARGER * int(text))
+    return [larger] if larger != arguments else []
+
+
+def filled(text: str, item: str) -> str:
+    """A list with as many items, or a few more, each made by one expression."""
+    tree = ast.parse(text, mode="eval").body
+    count = max(MANY, len(tree.elts) if isinstance(tree, ast.List) else 0)
+    return f"[{item} for _ in range({count})]"
 
 
 def shallower(arguments: Arguments, defaults: Mapping[str, str] = MappingProxyType({})) -> Arguments:

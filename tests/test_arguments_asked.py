@@ -1,0 +1,89 @@
+"""What constructors ask for that guesses alone do not give: kinds of configurations, layers by name, nothing at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sources import mine, probe
+from sources.infer.drawn import drawn
+from sources.infer.variants import enlarged
+
+HEAD = "import numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def warmed() -> None:
+    probe.warm()
+
+
+def attempted(text: str, scratch: Path) -> dict[str, Any]:
+    told: dict[str, Any] = {"sites": [], "defaults": {}, "users": []}
+    cut = {"name": "Net", "source": HEAD + text, "told": told, "lacks": [], "header": []}
+    return probe.attempt_one(cut, mine.LARGE, scratch)
+
+
+def test_of_a_base_of_configurations_one_that_is_made_of_it_is_given(tmp_path: Path) -> None:
+    found = attempted(
+        "class Settings:\n    def __init__(self, **more):\n        self.tied = more.pop('tied', False)\n\n\n"
+        "class NetSettings(Settings):\n    def __init__(self, width=512, **more):\n"
+        "        super().__init__(**more)\n        self.width = width\n\n\n"
+        "class Net(nn.Module):\n    settings_class = NetSettings\n\n    def __init__(self, settings):\n"
+        "        super().__init__()\n        if not isinstance(settings, Settings):\n"
+        "            raise ValueError('settings are to be Settings')\n"
+        "        self.layer = nn.Linear(settings.width, 8)\n\n"
+        "    def forward(self, x):\n        return self.layer(x).relu()\n",
+        tmp_path,
+    )
+    assert found["reason"] == ""
+    assert "NetSettings(" in found["source"].split("def get_init_inputs")[1]
+
+
+def test_vectors_that_may_be_none_are_none_where_nothing_else_fits(tmp_path: Path) -> None:
+    found = attempted(
+        "class Net(nn.Module):\n    def __init__(self, letters, pretrain_letter_embedding, width):\n"
+        "        super().__init__()\n        self.embed = nn.Embedding(letters, width)\n"
+        "        if pretrain_letter_embedding is not None:\n"
+        "            self.embed.weight.data.copy_(torch.from_numpy(pretrain_letter_embedding))\n"
+        "        self.mix = nn.Linear(width, width)\n\n"
+        "    def forward(self, tokens):\n        return self.mix(self.embed(tokens)).relu()\n",
+        tmp_path,
+    )
+    assert found["reason"] == ""  # numbers that are all the same would make the tokens not matter
+
+
+def test_a_recurrent_layer_goes_by_its_name(tmp_path: Path) -> None:
+    found = attempted(
+        "class Net(nn.Module):\n    def __init__(self, width, kind):\n        super().__init__()\n"
+        "        self.rnn = getattr(nn, kind)(width, width, batch_first=True)\n\n"
+        "    def forward(self, x):\n        return self.rnn(x)[0].relu()\n",
+        tmp_path,
+    )
+    assert found["reason"] == ""
+    assert "'LSTM'" in found["source"]
+
+
+def test_images_that_a_constructor_computes_on_are_large_enough(tmp_path: Path) -> None:
+    message = (
+        "ValueError: Expected more than 1 value per channel when training, got input size torch.Size([1, 8, 1, 1])"
+    )
+    assert enlarged({"a.image_size": "32", "width": "32"}, message) == [{"a.image_size": "128", "width": "32"}]
+    assert enlarged({"image_size": "32"}, "ValueError: another") == []
+    found = attempted(
+        "class Net(nn.Module):\n    def __init__(self, config):\n        super().__init__()\n"
+        "        self.body = nn.Sequential(nn.Conv2d(3, 8, 3, stride=8), nn.Conv2d(8, 8, 4), nn.BatchNorm2d(8))\n"
+        "        with torch.no_grad():\n"
+        "            count = self.body(torch.zeros(1, 3, config.image_size, config.image_size)).numel()\n"
+        "        self.head = nn.Linear(count, 4)\n\n"
+        "    def forward(self, x):\n        return self.head(self.body(x).flatten(1))\n",
+        tmp_path,
+    )
+    assert found["reason"] == ""
+
+
+def test_a_gain_of_next_to_nothing_is_drawn() -> None:
+    text = "def start(layer):\n    nn.init.xavier_uniform_(layer.weight, gain=1e-5)\n"
+    assert drawn(text) == text.replace("1e-5", "0.1")
+    assert drawn(text.replace("1e-5", "0.5")) == text.replace("1e-5", "0.5")
