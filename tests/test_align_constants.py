@@ -49,6 +49,12 @@ def test_indices_are_compared_as_they_are(tmp_path: Path) -> None:
     assert "int64" not in source
 
 
+def test_edges_that_repeat_are_minima_and_maxima(tmp_path: Path) -> None:
+    forward = 'return torch.nn.functional.pad(x, (1, 1, 2, 2), mode="replicate")'
+    source = verified(task(forward, "[torch.randn(2, 4, 9, 5)]"), tmp_path).source
+    assert source.count("tl.maximum(") == source.count("tl.minimum(") == 2 and "<=" not in source
+
+
 def test_what_is_taken_away_stands_behind(tmp_path: Path) -> None:
     forward = 'return torch.nn.functional.pad(x, (2, 2), mode="reflect")'
     source = verified(task(forward, "[torch.randn(4, 9)]"), tmp_path).source

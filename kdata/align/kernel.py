@@ -17,7 +17,7 @@ from kdata.align.inline import inline
 from kdata.align.naming import REDUCTION, Rename, base_names, identifier, rename_values, unique
 from kdata.align.order import degree, put_in_order
 from kdata.align.scans import plain_scans
-from kdata.align.simplify import PlainDivision, simplify
+from kdata.align.simplify import Extremes, PlainDivision, simplify
 from kdata.align.tiles import flatten_tiles
 from kdata.align.trees import Replace, assignments, drop_unused, names, propagate_aliases, unparse, walk
 
@@ -67,6 +67,7 @@ def write(
     Replace(constants).visit(function)
     arguments = hoist(function, [s for s in sizes if s not in constants])
     PlainDivision().visit(function)
+    Extremes().visit(function)
     propagate_aliases(function)
     name_indices(function)
     if kernel.is_matmul:

@@ -179,6 +179,38 @@ class PlainDivision(Transformer):
         return node
 
 
+class Extremes(Transformer):
+    """``tl.maximum(e, 0)`` for ``(0 >= e) * 0 + e * (e > 0)``, as sizes are spelled, and likewise ``tl.minimum``."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        match node:
+            case ast.BinOp(op=ast.Add()) if (extreme := _extreme(node.left, node.right)) is not None:
+                return extreme
+            case ast.BinOp(left=ast.BinOp(left=before, op=ast.Add(), right=term), op=ast.Add()) if (
+                extreme := _extreme(term, node.right)
+            ) is not None:
+                return ast.BinOp(before, ast.Add(), extreme)
+        return node
+
+
+def _extreme(one: ast.expr, other: ast.expr) -> ast.expr | None:
+    """``tl.maximum(b, a)`` of ``(a >= b) * a`` and ``b * (b > a)``, ``tl.minimum`` of ``<=`` and ``<``."""
+    match one, other:
+        case (
+            ast.BinOp(ast.Compare(a, [first], [b]), ast.Mult(), same),
+            ast.BinOp(again, ast.Mult(), ast.Compare(left, [second], [right])),
+        ) if _alike(a, same, right) and _alike(b, again, left):
+            names = {(ast.GtE, ast.Gt): "tl.maximum", (ast.LtE, ast.Lt): "tl.minimum"}
+            name = names.get((type(first), type(second)))
+            return call(name, b, a) if name else None
+    return None
+
+
+def _alike(*trees: ast.expr) -> bool:
+    return len({ast.dump(tree) for tree in trees}) == 1
+
+
 def _may_be_negative(expression: ast.expr) -> bool:
     return any(
         isinstance(n, ast.Sub | ast.USub) or (isinstance(n, ast.Name) and n.id.startswith("tmp"))
@@ -280,7 +312,7 @@ def _at_least_one(node: ast.BinOp) -> ast.expr | None:
             | ast.BinOp(left=ast.Compare(ops=[ast.GtE()], comparators=[first]), op=ast.Mult()),
             op=ast.Add(),
             right=ast.BinOp(left=second, op=ast.Mult(), right=ast.Compare(left=third, ops=[ast.Gt()])),
-        ) if ast.dump(first) == ast.dump(second) == ast.dump(third):
+        ) if _alike(first, second, third):
             return second
     return None
 
