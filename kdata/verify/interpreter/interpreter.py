@@ -38,7 +38,7 @@ import triton.language as tl
 from triton._C.libtriton import ir
 from triton.runtime import autotuner, interpreter
 
-from kdata.verify.interpreter import haste, libdevice, races, reductions, rewriting, unloaded
+from kdata.verify.interpreter import haste, libdevice, pointers, races, reductions, rewriting, unloaded
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _turn = 0
@@ -77,6 +77,7 @@ def mend() -> None:
         _check_bounds(builder, name, pointer, mask)
     races.watch(_ranges)
     unloaded.fill()
+    pointers.refuse_as_numbers()
 
 
 def give(ranges: list[tuple[int, int]]) -> None:
