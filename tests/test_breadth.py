@@ -334,6 +334,14 @@ def test_a_receipt_names_numbers_among_the_inputs_that_are_followed_or_not(tmp_p
     assert detail.startswith(f"called with slope=0.125: {reasons.WRONG}")
 
 
+@pytest.mark.parametrize(("columns", "holds"), [("a.shape[-1]", True), ("a.numel()", False)])
+def test_a_receipt_tells_whether_a_batch_of_one_may_be_larger(columns: str, holds: bool, tmp_path: Path) -> None:
+    text = (KERNELS / "good_softmax_of_a_batch_of_one.py").read_text()
+    receipt = judged(text.replace("columns = a.shape[-1]", f"columns = {columns}"), tmp_path, "trust")
+    assert receipt.verdict == "verified", receipt.detail
+    assert checks(receipt)["holds for a larger batch"][0] is holds
+
+
 def test_other_arguments_are_such_as_show() -> None:
     def constructor(eps: float, sizes: list[int], bias: bool, name: str) -> None: ...
 

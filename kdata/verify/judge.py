@@ -208,7 +208,7 @@ def _run(
     candidate: Candidate, expected: Expected, options: Options, found: Findings, seat: Seat | None
 ) -> None:  # fmt: skip
     """Run every trial in one child, and judge what comes back."""
-    numbers = expected.numbers("base", "odd", "one", "mixed", "few", "batch", "large")
+    numbers = expected.numbers("base", "odd", "one", "mixed", "few", "large")
     try:
         answer = found.saw(_call(candidate, expected, numbers, options, seat=seat))
     except JobError as error:

@@ -1,6 +1,6 @@
-"""What else a candidate holds for: other dtypes, layouts, constructor arguments, NaN, and gradients. The trusted side.
+"""What else a candidate holds for: larger batches than one, dtypes, layouts, constructor arguments, NaN, and gradients.
 
-None of it is what a task asks for, so a candidate that fails it stays verified, and its receipt says what it fails.
+The trusted side. None of it is what a task asks for, so a candidate that fails it stays verified, and its receipt says what it fails.
 The one exception are gradients. A candidate whose text offers a backward, and whose answer follows from its inputs, is
 rejected where one of its gradients is wrong, or is none though the reference has one: training goes on without a word.
 A backward that raises, an answer that is detached, and no backward at all are heard of in training: they are told.
@@ -25,7 +25,7 @@ CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strid
           "nonfinite": "spreads NaN and infinity as the reference does", "gradient": "gradients",
           "ignored": "leaves out targets that torch ignores by default",
           ARGUMENT: "follows other arguments of its constructor",
-          NUMBER: "follows other numbers among its inputs"}  # fmt: skip
+          NUMBER: "follows other numbers among its inputs", "batch": "holds for a larger batch"}  # fmt: skip
 OFFERS = re.compile(r"\b(backward|vjp|register_autograd|setup_context)\b")
 Run = Callable[[Expected, Sequence[int]], Answer]
 

@@ -26,7 +26,7 @@ DETAILS = {
     "tailed": "the last of each dimension larger", "negative": "negative integers among the inputs",
     "grown": "weights of their own signs as large as the reference bears",
     "zeros": "zeros among the inputs, in the same places of all", "exact": "inputs at which the reference steps",
-    "repeated": "integers among the inputs that are equal",
+    "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
 }  # fmt: skip
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.
@@ -51,7 +51,7 @@ def schedule(kind: str, seeds: Sequence[int], thorough: bool) -> list[tuple[int,
     first, *others = seeds
     if kind in ("double", "large"):
         return [(first, "natural")]
-    if kind in ("few", "batch"):
+    if kind == "few":
         return [(seed, "natural") for seed in seeds[:2]]
     draws = [(first, "natural"), *((seed, SECOND.get(kind, SECOND["base"])) for seed in others[:1])]
     draws += [(seed, LATER[n % len(LATER)]) for n, seed in enumerate(others[1:])]

@@ -79,7 +79,7 @@ Axis = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Sizes; ``kind``: "base", "odd", "one", "mixed", "few", "batch", "large"; "double": to diagnose."""
+    """Sizes; ``kind``: "base", "odd", "one", "mixed", "few", "large"; "double": to diagnose, "batch": to tell."""
 
     kind: str
     values: Values
