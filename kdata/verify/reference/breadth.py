@@ -1,6 +1,7 @@
 """What else a candidate holds for: larger batches than one, dtypes, layouts, constructor arguments, NaN, and gradients.
 
-The trusted side. None of it is what a task asks for, so a candidate that fails it stays verified, and its receipt says what it fails.
+The trusted side. None of it is what a task asks for, so a candidate that fails it stays verified, and its receipt says
+what it fails.
 The one exception are gradients. A candidate whose text offers a backward, and whose answer follows from its inputs, is
 rejected where one of its gradients is wrong, or is none though the reference has one: training goes on without a word.
 A backward that raises, an answer that is detached, and no backward at all are heard of in training: they are told.
