@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 
-from sources.infer import configs
+from sources.infer import configs, parts
 from sources.infer.configs import CONFIG
 from sources.infer.inputs import MASK_DENSITY, Many, Plain, Spec
 from sources.infer.search import Solution
@@ -40,7 +40,8 @@ def _with_imports(source: str, arguments: str) -> str:
         lines.append("import functools")
     if re.search(r"\bF\.", arguments) and "as F\n" not in source:
         lines.append("import torch.nn.functional as F")
-    made = f"\n\n\n{configs.CLASS}" if f"{configs.NAME}(" in arguments else ""
+    texts = ((configs.NAME, configs.CLASS), (parts.NAME, parts.CLASS))
+    made = "".join(f"\n\n\n{text.rstrip()}" for name, text in texts if f"{name}(" in arguments)
     return "\n".join([*lines, source.rstrip() + made])
 
 

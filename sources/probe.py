@@ -24,6 +24,7 @@ from sources.cut.inferring import NOTE as IN_TRAINING
 from sources.cut.inferring import inferring
 from sources.cut.pruning import pruned
 from sources.cut.slicer import ABSENT
+from sources.infer import parts
 from sources.infer.calls import call, has_tensor
 from sources.infer.check import MAX_PARAMETERS, MODULE, UnfitError, Work, check
 from sources.infer.configs import noting, without_unread
@@ -359,5 +360,5 @@ def load(source: str, scratch: Path) -> dict[str, Any]:
     # dont_inherit: else this file's own future import would hide what a type hint of the cut lacks
     exec(compile(source, str(path), "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - in the sandbox
     given = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "functools": functools,
-             "SimpleNamespace": types.SimpleNamespace}  # fmt: skip
+             "SimpleNamespace": types.SimpleNamespace, parts.NAME: parts.StubModule}  # fmt: skip
     return given | module.__dict__ | {"__file__": str(path)}  # a cut may say that there is none

@@ -87,3 +87,13 @@ def test_a_gain_of_next_to_nothing_is_drawn() -> None:
     text = "def start(layer):\n    nn.init.xavier_uniform_(layer.weight, gain=1e-5)\n"
     assert drawn(text) == text.replace("1e-5", "0.1")
     assert drawn(text.replace("1e-5", "0.5")) == text.replace("1e-5", "0.5")
+
+
+def test_a_word_that_an_error_names_is_one_of_those_that_it_lists(tmp_path: Path) -> None:
+    found = attempted(
+        "class Net(nn.Module):\n    def __init__(self, scale, mode):\n        super().__init__()\n"
+        "        self.scale, self.mode = scale, mode\n\n    def forward(self, x):\n"
+        "        return F.interpolate(x, scale_factor=self.scale, mode=self.mode).sin()\n",
+        tmp_path,
+    )
+    assert found["reason"] == ""

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import torch
 
 from sources.hints.guesses import Uses, values
+from sources.infer import parts
 from sources.infer.variants import Arguments
 
 CONFIG = "<config>"
@@ -185,6 +186,13 @@ class Config:
     def __getitem__(self, name: str) -> Any:
         return self.__getattr__(name)
 
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        """What is called is a part that holds settings: it answers with a layer."""
+        if parts.CALLED not in self._given:
+            text = self._arguments.setdefault(f"{self._name}.{parts.CALLED}", parts.ANSWERS[0])
+            self._given[parts.CALLED] = eval(text, dict(self._namespace))  # noqa: S307 - our own expressions
+        return self._given[parts.CALLED](parts.first(given, named))
+
     def get(self, name: str, default: Any = None) -> Any:
         return self.__getattr__(name) if default is None else default
 
@@ -227,6 +235,7 @@ def text(name: str, fields: Mapping[str, str], source: str) -> str:
     own = {k.removeprefix(f"{name}."): v for k, v in fields.items() if k.startswith(f"{name}.")}
     inner = {k: v if v != CONFIG else text(f"{name}.{k}", fields, source) for k, v in own.items() if "." not in k}
     maker = NAME if _as_mapping(name, inner, source) else "SimpleNamespace"
+    maker = parts.NAME if inner.get(parts.CALLED, "").startswith("nn.") else maker
     odd = {k: v for k, v in inner.items() if not k.isidentifier() or keyword.iskeyword(k)}  # ``cfg["len-inp"]``
     settings = [f"{k}={v}" for k, v in inner.items() if k not in odd]
     more = [f"**{{{', '.join(f'{k!r}: {v}' for k, v in odd.items())}}}"] if odd else []

@@ -22,6 +22,7 @@ from torch import nn
 
 from sources.hints.demands import Demand, demands
 from sources.hints.guesses import IMAGE, Uses, compared, looked_up, uses, values
+from sources.infer import parts
 from sources.infer.blamed import blamed
 from sources.infer.configs import CONFIG, METHOD, Config, reading
 from sources.infer.nested import changed
@@ -231,7 +232,8 @@ class Constructions:
             if "." in name:
                 guesses = [v for v in values(name.split(".")[-1], "", Uses()) if v != CONFIG]
                 words = reading(str(self.namespace.get("__file__", ""))).words.get(name.split(".")[-1], ())
-                self._values[name] = list(dict.fromkeys([*known, *words, *guesses]))
+                of_part = parts.ANSWERS if name.endswith(f".{parts.CALLED}") else []
+                self._values[name] = list(dict.fromkeys([*of_part, *known, *words, *guesses]))
             else:
                 hint = next((p.annotation for p in self._parameters() if p.name == name), "")
                 hint = hint if isinstance(hint, str) else "" if hint is inspect.Parameter.empty else _spelled(hint)
@@ -358,6 +360,8 @@ class Constructions:
     def _asked(self, text: str, trouble: Trouble, running: bool) -> list[str]:
         """Values of the kind that an error asks for in place of one; of a list, longer ones, or lists in it."""
         asked = [*self._having(trouble.message), *wanted(trouble.message, trouble.line, running)]
+        if parts.STUB in asked and text[:1] == "[" and parts.ANSWERS[0] in text:
+            return [text.replace(parts.ANSWERS[0], parts.STUB), *asked]
         if "index out of range" in trouble.message and text[:1] == "[" and " for " not in text:
             return [f"[{text[1:-1]}, {text[1:-1]}]", *asked]
         if WANTS.search(trouble.message):

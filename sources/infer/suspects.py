@@ -18,9 +18,14 @@ def ranked(arguments: Arguments, trouble: Trouble, attributes: Mapping[str, set[
     near, far, culprits = trouble.near, trouble.far, trouble.culprits
     texts, found = list(arguments.values()), dict[str, int]()
     for name, text in arguments.items():
-        distance = _distance(word(name, attributes), near, far) - (_plain(name) in trouble.message)
+        said = _plain(name) in trouble.message or _says(trouble.message, text)
+        distance = _distance(word(name, attributes), near, far) - said
         distance += 0 if not culprits or culprits & kinds(text) else 2
         found[name] = min(distance, 0) if text in trouble.held and texts.count(text) == 1 else distance
+    classes = {c for c in culprits if c[:1].isupper()}
+    holders = [name for name, text in arguments.items() if classes & kinds(text)]
+    if len(holders) == 1:  # what a loop, or another class, calls by a name of its own
+        found[holders[0]] = min(found[holders[0]], 0)
     return found
 
 
@@ -60,6 +65,11 @@ def _plain(name: str) -> str:
     """How a message may say a parameter's name; nothing where that is too short to tell."""
     name = name.split(".")[-1]
     return name if len(name) > 4 else "\0"
+
+
+def _says(message: str, text: str) -> bool:
+    """Whether a message says the word that an argument is."""
+    return text[:1] in "'\"" and len(text) > 5 and re.search(rf"\b{re.escape(text[1:-1])}\b", message) is not None
 
 
 def _distance(word: re.Pattern[str], near: str, far: str) -> int:

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from sources.infer.configs import CONFIG, METHOD
+from sources.infer.parts import STUB
 
 # How messages say of what type a value is that does not do.
 _CULPRIT = re.compile(
@@ -91,6 +92,8 @@ def kinds(expression: str) -> frozenset[str]:
     try:
         value = ast.literal_eval(expression)
     except (ValueError, SyntaxError):
+        if expression[:1] == "[":  # of modules
+            return frozenset(["list", *re.findall(r"(\w+)\(", expression)])
         called = re.match(r"[\w.]*?(\w+)\(", expression)
         if expression.startswith("lambda") or expression.startswith("F."):
             return frozenset(["function", "builtin_function_or_method"])
@@ -125,7 +128,7 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"expected np.ndarray|numpy.ndarray", ["torch.randn(1024, 64).numpy()", "torch.ones(64).numpy()"]),
         (r"as parameter '\w+' \(torch\.nn\.Parameter", _PARAMETERS),
         (r"torch Tensor or None required|must be Tensor|to be a Tensor", _TENSORS),
-        (r"\.forward\(\) (takes \d+ positional|got an unexpected keyword)", [_FIRST]),
+        (r"\.forward\(\) (takes \d+ positional|got an unexpected keyword)", [_FIRST, STUB]),
         (_OF_MODULES, ["nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)", "nn.Identity()"]),
         (r"has no attribute", [CONFIG, "nn.Identity()", "nn.Identity"]),
         (r"divisible|division|modulo|multiple", ["64", "256", "4", "96", "32", "1", "2", "16", "8", "128"]),
@@ -142,6 +145,8 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         found = [repr(w) for w in re.findall(r"[\w.-]+", match[1]) if not w.isdecimal()][:4]
         if found and not re.search(r"tensor|int,", match[1], re.I):
             return found
+    if match := re.search(r"\w+(?: \| \w+){2,}", message):  # "for the modes: nearest | linear | bilinear"
+        return [repr(w) for w in match[0].split(" | ")]
     options = re.search(r"\bin\s*[\[({]((?:\s*['\"][\w-]+['\"],?)+)\s*[\])}]", line)
     found = re.findall(r"['\"][\w-]+['\"]", options[1]) if options else []
     if re.search(r"not subscriptable|item assignment|indices must be integers", message) and re.search(

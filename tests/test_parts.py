@@ -1,0 +1,62 @@
+"""Parts that are given from outside: called with more than one layer takes, and asked for settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from sources import mine, probe
+from sources.infer.configs import text
+from sources.infer.parts import StubModule
+
+HEAD = "import torch\nimport torch.nn as nn\n\n\n"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def warmed() -> None:
+    probe.warm()
+
+
+def attempted(text: str, scratch: Path) -> dict[str, Any]:
+    told: dict[str, Any] = {"sites": [], "defaults": {}, "users": []}
+    cut = {"name": "Net", "source": HEAD + text, "told": told, "lacks": [], "header": []}
+    return probe.attempt_one(cut, mine.LARGE, scratch)
+
+
+def test_a_stub_answers_with_a_layer_of_the_first_tensor_and_holds_settings() -> None:
+    stub = StubModule(nn.Identity(), width=8)
+    x = torch.ones(2)
+    assert stub.width == 8
+    assert stub(None, "mean", hidden=x) is x
+    fields = {"body": "<config>", "body.layer": "nn.Identity()", "body.width": "8"}
+    assert text("body", fields, "") == "StubModule(layer=nn.Identity(), width=8)"
+    assert text("body", {"body": "<config>", "body.width": "8"}, "") == "SimpleNamespace(width=8)"
+
+
+def test_a_part_that_is_called_and_asked_for_settings(tmp_path: Path) -> None:
+    found = attempted(
+        "class Net(nn.Module):\n    def __init__(self, backbone, classes):\n        super().__init__()\n"
+        "        self.backbone = backbone\n        self.scale = backbone.stride * 2\n"
+        "        self.head = nn.Linear(backbone.width, classes)\n\n"
+        "    def forward(self, x):\n        return self.head(self.backbone(x, False)) * self.scale\n",
+        tmp_path,
+    )
+    assert found["reason"] == ""
+    assert "class StubModule(nn.Module):" in found["source"]
+
+
+def test_layers_of_a_list_that_are_called_by_keyword_with_more(tmp_path: Path) -> None:
+    found = attempted(
+        "class Net(nn.Module):\n    def __init__(self, blocks):\n        super().__init__()\n"
+        "        self.blocks = nn.ModuleList(blocks)\n\n"
+        "    def forward(self, hidden, injected, mask=None):\n        hidden = hidden + injected\n"
+        "        for block in self.blocks:\n            hidden = block(hidden=hidden, mask=mask, step=2)\n"
+        "        return hidden.relu()\n",
+        tmp_path,
+    )
+    assert found["reason"] == ""
+    assert "StubModule(nn.Identity())" in found["source"].split("def get_init_inputs")[1]
