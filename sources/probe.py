@@ -25,7 +25,7 @@ from sources.cut.inferring import inferring
 from sources.cut.pruning import pruned
 from sources.cut.slicer import ABSENT
 from sources.infer import parts
-from sources.infer.calls import call, has_tensor
+from sources.infer.calls import call, forget, has_tensor
 from sources.infer.check import MAX_PARAMETERS, MODULE, UnfitError, Work, check
 from sources.infer.configs import noting, without_unread
 from sources.infer.constructions import Told, build
@@ -43,6 +43,8 @@ from sources.isolation import extend, isolated
 from sources.lessons import TELLS_NOTHING
 from sources.text.danger import touches_system
 from sources.text.on_cpu import OnOne, without_weights
+from sources.text.whole_division import NOTE as DIVIDED
+from sources.text.whole_division import WANTED, divided
 from sources.watch.capture import decoded, encoded, install
 from sources.written import written
 
@@ -96,6 +98,10 @@ def attempt_one(
     outcome = _tried(cut, operators, scratch, seen)
     for method in cut["told"].get("others", ()) if outcome["reason"] else ():  # by which it may compute, too
         again = _tried(cut | method, operators, scratch, seen)
+        if not again["reason"]:
+            return again
+    if outcome["reason"] and WANTED.search(outcome["detail"]) and (whole := divided(cut["source"])) != cut["source"]:
+        again = _tried(cut | {"source": whole, "header": [*cut.get("header", []), DIVIDED]}, operators, scratch, seen)
         if not again["reason"]:
             return again
     if outcome["reason"] and (untrained := _inferring(cut)) is not None:
@@ -195,7 +201,9 @@ def _message(module: torch.nn.Module, file: str, specs: list[Any]) -> str:
     _, result, error = call(module, decoded([{}, specs]).specs, Budget())
     if error is None:
         return "" if has_tensor(result) else NO_TENSOR
-    return Trouble.of(error, file).message
+    message = Trouble.of(error, file).message
+    forget(error)
+    return message
 
 
 def _checked(source: str, entry: str, operators: int, small: dict[str, int]) -> dict[str, Any]:
@@ -279,6 +287,7 @@ def as_seen(
     progress, result, error = call(module, specs, Budget(), operators)
     for make in (of_one, halved):
         if isinstance(error, TooMuchError):
+            forget(error)
             specs = make(specs)
             progress, result, error = call(module, specs, Budget(), operators)
     if isinstance(error, TooLongError):

@@ -97,3 +97,16 @@ def test_a_word_that_an_error_names_is_one_of_those_that_it_lists(tmp_path: Path
         tmp_path,
     )
     assert found["reason"] == ""
+
+
+def test_sizes_that_python_2_divided_are_whole(tmp_path: Path) -> None:
+    found = attempted(
+        "class Net(nn.Module):\n    def __init__(self, planes):\n        super().__init__()\n"
+        "        middle = (planes + 0) / 4\n        self.scale = 0.5 / 2.0\n"
+        "        self.layers = nn.Sequential(nn.Conv2d(planes, middle, 1), nn.Conv2d(middle, planes / 2, 1))\n\n"
+        "    def forward(self, x):\n        return self.layers(x) / 2\n",
+        tmp_path,
+    )
+    assert found["reason"] == ""
+    assert "(planes + 0) // 4\n        self.scale = 0.5 / 2.0" in found["source"]
+    assert "return self.layers(x) / 2" in found["source"]

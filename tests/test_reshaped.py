@@ -30,6 +30,7 @@ def test_an_input_whose_shape_the_answer_follows_matters() -> None:
     assert reads("return F.interpolate(x, size=like.shape[2:]).sin()") == ["values", "shape"]
     assert reads("return x.sin() * like.shape[1]") == ["values", "shape"]  # its values, not its shape, are others
     assert reads("return x.mean() * like") == ["values", "values"]
+    assert reads("return x.clamp(max=like.shape[3])") == ["values", "shape"]  # at sizes that the answer comes near to
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def shape_matters(
     run: Callable[[list[Any]], Answers],
     before: Answers,
 ) -> bool:
-    """Whether the answer is another one when a tensor is twice, or half, as long in one of its dimensions.
+    """Whether the answer is another one when a tensor is twice or half as long, or one, in a dimension.
 
     ``tensors`` gives those of the inputs, of which it is that of this ``number``; ``run`` answers to inputs and
     ``before`` is what it answered to these.  Sizes with which it fails tell nothing.
@@ -42,8 +42,9 @@ def shape_matters(
 
 
 def _resized(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
-    """The tensor repeated, or cut in half, along each dimension; the last, which are seldom batches, first."""
+    """The tensor repeated, or cut, along each dimension; the last, which are seldom batches, first."""
     for dimension in reversed(range(tensor.dim())):
         yield torch.cat([tensor, tensor], dimension)
-        if (size := tensor.shape[dimension]) > 1:
-            yield tensor.narrow(dimension, 0, size // 2).clone()
+        size = tensor.shape[dimension]
+        for less in sorted({n for n in (size // 2, 1) if 0 < n < size}, reverse=True):
+            yield tensor.narrow(dimension, 0, less).clone()
