@@ -25,7 +25,7 @@ from sources.cut.inferring import inferring
 from sources.cut.pruning import pruned
 from sources.cut.slicer import ABSENT
 from sources.infer import parts
-from sources.infer.calls import call, has_tensor
+from sources.infer.calls import call, forget, has_tensor
 from sources.infer.check import MAX_PARAMETERS, MODULE, UnfitError, Work, check
 from sources.infer.configs import noting, without_unread
 from sources.infer.constructions import Told, build
@@ -201,7 +201,9 @@ def _message(module: torch.nn.Module, file: str, specs: list[Any]) -> str:
     _, result, error = call(module, decoded([{}, specs]).specs, Budget())
     if error is None:
         return "" if has_tensor(result) else NO_TENSOR
-    return Trouble.of(error, file).message
+    message = Trouble.of(error, file).message
+    forget(error)
+    return message
 
 
 def _checked(source: str, entry: str, operators: int, small: dict[str, int]) -> dict[str, Any]:
@@ -285,6 +287,7 @@ def as_seen(
     progress, result, error = call(module, specs, Budget(), operators)
     for make in (of_one, halved):
         if isinstance(error, TooMuchError):
+            forget(error)
             specs = make(specs)
             progress, result, error = call(module, specs, Budget(), operators)
     if isinstance(error, TooLongError):

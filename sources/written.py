@@ -13,6 +13,7 @@ from sources.infer.answers import answered
 from sources.infer.given import given
 from sources.infer.ignored import without_ignored
 from sources.infer.inputs import all_tensors, parameters
+from sources.infer.memory import release
 from sources.infer.runs import Runs, fitted
 from sources.infer.search import Solution
 from sources.infer.sizes import Slot, bounded, named, slots, tied
@@ -59,6 +60,8 @@ def groups_of(
 ) -> tuple[list[tuple[tuple[Slot, ...], bool]], dict[Slot, int]]:
     """As ``tied``, and smaller values for what is dear; none varies, as far as it is known, where time is up."""
     small: dict[Slot, int] = {}
+    if runs.costly:
+        release()
     try:
         return tied(solution, found, runs, small if runs.costly else None, runs.spent), small
     except OutOfTimeError:  # a task of which less is known is one all the same

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import resource
 import threading
 import weakref
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -15,6 +19,7 @@ from sources import probe, written
 from sources.infer import check as checking
 from sources.infer.check import check
 from sources.infer.inputs import Tensor
+from sources.infer.memory import release
 from sources.infer.rehearsal import Rehearsal
 from sources.infer.runs import Runs
 from sources.infer.search import MAX_ALIKE, MAX_MODULES, Solution, Unsolved, solve
@@ -110,6 +115,50 @@ def test_a_class_that_was_seen_too_large_is_searched_a_smaller_one(monkeypatch: 
     assert probe.as_seen(nn.Linear, {}, seen, 16) is not None
     monkeypatch.setattr(probe, "MAX_PARAMETERS", 64 * 64)
     assert probe.as_seen(nn.Linear, {}, seen, 16) is None
+
+
+class _Hoards(nn.Module):
+    """Fails with tensors in its frame, and counts those of the calls before."""
+
+    made: ClassVar[list[weakref.ref[torch.Tensor]]] = []
+    alive: ClassVar[list[int]] = []
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.alive.append(sum(reference() is not None for reference in self.made))
+        held = x * 2
+        self.made.append(weakref.ref(held))
+        raise KeyError("nothing")
+
+
+@pytest.mark.parametrize(
+    "search", [solve, lambda kind, *_: [Runs(kind, {}, 16).fits(Solution({}, FOUND.specs[:1])) for _ in range(3)]]
+)
+def test_what_a_failed_call_held_is_gone_before_the_next(search: Callable[..., Any]) -> None:
+    _Hoards.made.clear()
+    _Hoards.alive.clear()
+    gc.collect()
+    gc.disable()
+    try:
+        search(_Hoards, {"torch": torch}, "")
+    finally:
+        gc.enable()
+    assert len(_Hoards.alive) > 1
+    assert not any(_Hoards.alive)
+
+
+def _resident() -> int:
+    """Bytes of memory that this process holds."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+def test_free_memory_goes_back_to_the_system() -> None:
+    tensors = [torch.ones(24_000) for _ in range(600)]
+    last = tensors.pop()  # the heap cannot just end earlier
+    held = _resident()
+    del tensors
+    release()
+    assert _resident() < held - 40_000_000
+    assert bool(last.all())
 
 
 class _Locked(nn.Module):

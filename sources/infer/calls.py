@@ -33,6 +33,17 @@ def call(
         return progress, None, error
 
 
+def forget(error: BaseException | None) -> None:
+    """Let go of the frames of an error that has told all it can.
+
+    Whoever called what failed is behind these frames, and holds the error: all tensors of the call would stay until
+    garbage is collected, call after call.
+    """
+    while error is not None:
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__
+
+
 def has_tensor(value: Any) -> bool:
     """Whether there is a non-empty tensor in a tensor, list, tuple, dict, record or distribution."""
     return any(t.numel() > 0 for t in leaves(value))

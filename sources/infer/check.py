@@ -16,6 +16,7 @@ from torch.distributions import Distribution, Independent, TransformedDistributi
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from kdata.task import Program, execute
+from sources.infer.memory import release
 from sources.infer.reshaped import READS_SHAPE, READS_VALUES, shape_matters
 from sources.infer.vanishing import REASON as NOTHING
 from sources.infer.vanishing import hidden
@@ -104,6 +105,7 @@ def check(
         raise UnfitError("not finite")
     mode, reads = "", list[str]()
     if small and dear(work) and not _constant(first):
+        release()
         kept = [module]
         del module  # two at once are not to be in memory
         mode, reads = _mode_when_small(source, entry_point, small, program, kept)

@@ -15,7 +15,7 @@ from torch import nn
 
 from sources.hints.demands import Demand, of_call
 from sources.infer.asserted import wishes
-from sources.infer.calls import MAX_DRAWN, call, has_tensor
+from sources.infer.calls import MAX_DRAWN, call, forget, has_tensor
 from sources.infer.check import TOO_LARGE
 from sources.infer.failure import NO_TENSOR, Failure
 from sources.infer.influence import Influence
@@ -162,6 +162,15 @@ class InputSearch:
         every = dict.fromkeys([of_one(specs), halved(specs), halved(specs, first=True)])
         smaller = [s for s in every if s not in self.seen]
         progress, result, error = self._call(specs, light=bool(smaller))
+        try:
+            return self._ended(specs, smaller, progress, result, error)
+        finally:
+            forget(error)
+
+    def _ended(
+        self, specs: Specs, smaller: Sequence[Specs], progress: Progress, result: Any, error: Exception | None
+    ) -> bool:
+        """Learn from one call, where ``smaller`` inputs are queued if it was too much; as of ``_try``."""
         if isinstance(error, TooLongError):
             self.best = Tried(reason=TOO_LONG, trouble=Trouble(str(error)))
             return True

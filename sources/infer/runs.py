@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from sources.infer.calls import call, has_tensor
+from sources.infer.calls import call, forget, has_tensor
 from sources.infer.check import UnfitError, Work, dear
 from sources.infer.constructions import build
 from sources.infer.input_search import LIGHT
@@ -56,8 +56,10 @@ class Runs:
             and (foreseen := rehearsal.call(solution.specs, None, light=False))
         ):
             budget.left -= WITHOUT_DATA * foreseen[0].count
+            forget(foreseen[1])
             return False
         _, result, error = call(module, solution.specs, budget)
+        forget(error)
         return error is None and has_tensor(result)
 
     def module(self, arguments: Arguments) -> nn.Module:

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from sources.infer.memory import release
 from sources.infer.progress import Budget, Progress
 
 REASON = "weights start as nothing"
@@ -38,6 +39,7 @@ def hidden(module: nn.Module, inputs: list[Any]) -> list[str]:
             p = weights[name]
             p.copy_(0.1 * torch.randn(p.shape, generator=generator))
     after = _gradients(module, inputs, list(rest.values()))
+    release()
     return [n for n, a, b in zip(rest, before, after, strict=False) if b and a <= HIDDEN * b]
 
 
