@@ -110,3 +110,15 @@ def test_sizes_that_python_2_divided_are_whole(tmp_path: Path) -> None:
     assert found["reason"] == ""
     assert "(planes + 0) // 4\n        self.scale = 0.5 / 2.0" in found["source"]
     assert "return self.layers(x) / 2" in found["source"]
+
+
+def test_a_diffusion_leaves_something_of_its_images(tmp_path: Path) -> None:
+    found = attempted(
+        "class Net(nn.Module):\n    def __init__(self, model, beta_1, beta_T, T):\n        super().__init__()\n"
+        "        self.model, self.T = model, T\n"
+        "        self.register_buffer('kept', (1 - torch.linspace(beta_1, beta_T, T)).cumprod(0))\n\n"
+        "    def forward(self, x):\n        for step in range(self.T)[::-32]:\n"
+        "            x = (x - self.model(x) * (1 - self.kept[step]).sqrt()) / self.kept[step].sqrt()\n        return x\n",
+        tmp_path,
+    )
+    assert found["reason"] == ""

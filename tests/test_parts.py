@@ -60,3 +60,22 @@ def test_layers_of_a_list_that_are_called_by_keyword_with_more(tmp_path: Path) -
     )
     assert found["reason"] == ""
     assert "StubModule(nn.Identity())" in found["source"].split("def get_init_inputs")[1]
+
+
+def test_layers_of_the_program_that_lack_an_argument_give_way(tmp_path: Path) -> None:
+    told: dict[str, Any] = {
+        "sites": [{"positional": ["[Block(64), Block(64)]"], "named": {}}],
+        "defaults": {},
+        "users": [],
+    }
+    source = HEAD + (
+        "class Block(nn.Module):\n    def __init__(self, width):\n        super().__init__()\n"
+        "        self.mix = nn.Linear(width, width)\n\n    def forward(self, angles, hidden):\n"
+        "        return self.mix(hidden) * angles\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self, blocks):\n        super().__init__()\n"
+        "        self.blocks = nn.ModuleList(blocks)\n\n    def forward(self, hidden, injected, **more):\n"
+        "        hidden = hidden + injected\n        for block in self.blocks:\n"
+        "            hidden = block(hidden=hidden, **more)\n        return hidden.relu()\n"
+    )
+    cut = {"name": "Net", "source": source, "told": told, "lacks": [], "header": []}
+    assert probe.attempt_one(cut, mine.LARGE, tmp_path)["reason"] == ""

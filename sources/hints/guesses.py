@@ -26,6 +26,8 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"(emb|embed|embedding|word|token|vocab|glove|w2v)s?_?(matrix|mat|weights?|vectors?|vecs?|table|tensor)$"
          r"|^weights?_matrix$|^pre_?train(ed)?_(\w+_)?(emb\w*|weights?|vectors?)$",
          ["torch.randn(1024, 64)", "torch.randn(1024, 64).numpy()", "1024"]),
+        (r"(^|_)beta_?(0|1|start|min)$|linear_start$", ["0.0001"]),  # of a diffusion: all noise else
+        (r"(^|_)beta_?(t|end|max)$|linear_end$", ["0.02"]),
         (r"(^|_)min(_val|_value)?$|_min_", ["-1.0", "0.0"]),
         (r"(^|_)max(_val|_value)?$|_max_", ["1.0", "6.0"]),
         (r"^(add|subtract|scale|scaling|multiply|multiplier|constant|divide|sub|mul)\d?_?(value|factor|by)?(_?\d)?$|divisor",

@@ -360,8 +360,8 @@ class Constructions:
     def _asked(self, text: str, trouble: Trouble, running: bool) -> list[str]:
         """Values of the kind that an error asks for in place of one; of a list, longer ones, or lists in it."""
         asked = [*self._having(trouble.message), *wanted(trouble.message, trouble.line, running)]
-        if parts.STUB in asked and text[:1] == "[" and parts.ANSWERS[0] in text:
-            return [text.replace(parts.ANSWERS[0], parts.STUB), *asked]
+        if parts.STUB in asked and text[:1] == "[" and parts.STUB not in text:
+            return [f"[{parts.STUB}, {parts.STUB}]", *asked]
         if "index out of range" in trouble.message and text[:1] == "[" and " for " not in text:
             return [f"[{text[1:-1]}, {text[1:-1]}]", *asked]
         if WANTS.search(trouble.message):

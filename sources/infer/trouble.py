@@ -20,7 +20,7 @@ _CULPRIT = re.compile(
     r"|instances of '(\w+)' and '(\w+)'|operand type\(s\) for [^:]*: '(\w+)' and '(\w+)'|non-iterable (\w+) object"
     r"|(?:mapping|iterable|number|string|integer), (?:but got |not )'?(\w+)|^TypeError: (\w+) is not a Module"
     r"|found element of type (\w+)|with an iterable, but got (\w+)|type object '(\w+)' has"
-    r"|(\w+)\.forward\(\) (?:takes|got an unexpected)|cannot assign '(\w+)' object to buffer"
+    r"|(\w+)\.forward\(\) (?:takes|got an unexpected|missing)|cannot assign '(\w+)' object to buffer"
 )
 _OF_STRINGS = r"attribute '(lower|upper|split|startswith|endswith|strip|format|join|replace|find)'"
 _OF_DICTIONARIES = r"attribute '(items|keys|values|update|pop|setdefault|copy)'|must be a mapping|not a mapping"
@@ -128,7 +128,7 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"expected np.ndarray|numpy.ndarray", ["torch.randn(1024, 64).numpy()", "torch.ones(64).numpy()"]),
         (r"as parameter '\w+' \(torch\.nn\.Parameter", _PARAMETERS),
         (r"torch Tensor or None required|must be Tensor|to be a Tensor", _TENSORS),
-        (r"\.forward\(\) (takes \d+ positional|got an unexpected keyword)", [_FIRST, STUB]),
+        (r"\.forward\(\) (takes \d+ positional|got an unexpected keyword|missing \d+ required)", [_FIRST, STUB]),
         (_OF_MODULES, ["nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)", "nn.Identity()"]),
         (r"has no attribute", [CONFIG, "nn.Identity()", "nn.Identity"]),
         (r"divisible|division|modulo|multiple", ["64", "256", "4", "96", "32", "1", "2", "16", "8", "128"]),
