@@ -11,7 +11,11 @@ from torch import nn
 
 from sources import mine, probe
 from sources.infer.configs import text
-from sources.infer.parts import StubModule
+from sources.infer.constructions import Constructions
+from sources.infer.parts import STUB, StubModule
+from sources.infer.progress import Budget
+from sources.infer.suspects import ranked
+from sources.infer.trouble import Trouble, wanted
 
 HEAD = "import torch\nimport torch.nn as nn\n\n\n"
 
@@ -62,20 +66,11 @@ def test_layers_of_a_list_that_are_called_by_keyword_with_more(tmp_path: Path) -
     assert "StubModule(nn.Identity())" in found["source"].split("def get_init_inputs")[1]
 
 
-def test_layers_of_the_program_that_lack_an_argument_give_way(tmp_path: Path) -> None:
-    told: dict[str, Any] = {
-        "sites": [{"positional": ["[Block(64), Block(64)]"], "named": {}}],
-        "defaults": {},
-        "users": [],
-    }
-    source = HEAD + (
-        "class Block(nn.Module):\n    def __init__(self, width):\n        super().__init__()\n"
-        "        self.mix = nn.Linear(width, width)\n\n    def forward(self, angles, hidden):\n"
-        "        return self.mix(hidden) * angles\n\n\n"
-        "class Net(nn.Module):\n    def __init__(self, blocks):\n        super().__init__()\n"
-        "        self.blocks = nn.ModuleList(blocks)\n\n    def forward(self, hidden, injected, **more):\n"
-        "        hidden = hidden + injected\n        for block in self.blocks:\n"
-        "            hidden = block(hidden=hidden, **more)\n        return hidden.relu()\n"
-    )
-    cut = {"name": "Net", "source": source, "told": told, "lacks": [], "header": []}
-    assert probe.attempt_one(cut, mine.LARGE, tmp_path)["reason"] == ""
+def test_layers_of_the_program_that_lack_an_argument_give_way() -> None:
+    message = "TypeError: Block.forward() missing 1 required positional argument: 'angles'"
+    assert Trouble(message).culprits == {"Block"}
+    made = "[Block(64), Block(64)]"
+    assert ranked({"width": "64", "blocks": made}, Trouble(message), {}) == {"width": 4, "blocks": 0}
+    assert STUB in wanted(message, "hidden = block(hidden)", running=True)
+    constructions = Constructions(nn.Identity, {}, "", Budget())
+    assert constructions._others("blocks", made, Trouble(message), running=True)[0] == f"[{STUB}, {STUB}]"
