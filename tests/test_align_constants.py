@@ -55,6 +55,18 @@ def test_edges_that_repeat_are_minima_and_maxima(tmp_path: Path) -> None:
     assert source.count("tl.maximum(") == source.count("tl.minimum(") == 2 and "<=" not in source
 
 
+def test_sums_of_products_are_not_cast_to_what_they_are(tmp_path: Path) -> None:
+    forward = "return torch.softmax(torch.relu(x @ x.t()) * 0.1, -1)"
+    source = verified(task(forward, "[torch.randn(8, 32)]"), tmp_path).source
+    assert "tl.dot(" in source and ".to(tl.float32)" not in source
+
+
+def test_a_choice_asks_once(tmp_path: Path) -> None:
+    forward = "return torch.cat([x.exp() + 1, x.sin()], 1)"
+    source = verified(task(forward, "[torch.randn(4, 9)]"), tmp_path).source
+    assert source.count("tl.where(") == 2 and "int64" not in source
+
+
 def test_what_is_taken_away_stands_behind(tmp_path: Path) -> None:
     forward = 'return torch.nn.functional.pad(x, (2, 2), mode="reflect")'
     source = verified(task(forward, "[torch.randn(4, 9)]"), tmp_path).source

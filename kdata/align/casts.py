@@ -7,6 +7,10 @@ import ast
 from kdata.align.trees import INDEX, Transformer, assignments, names, walk
 
 WHOLE = ("tl.int32", "tl.int64")
+# Functions of tl whose answer is of the type of their first argument.
+OF_ITS_TYPE = frozenset(
+    "sum max min dot broadcast_to reshape trans exp exp2 log log2 sqrt rsqrt sin cos abs maximum minimum".split()
+)
 
 
 class Casts(Transformer):
@@ -14,6 +18,12 @@ class Casts(Transformer):
 
     def __init__(self, function: ast.FunctionDef, sizes: set[str], dtypes: dict[str, str]) -> None:
         self.single = assignments(function)
+        self.every: dict[str, list[ast.expr]] = {}
+        for node in walk(function):
+            if isinstance(node, ast.Assign):
+                for target in walk(node.targets[0]):
+                    if isinstance(target, ast.Name):
+                        self.every.setdefault(target.id, []).append(node.value)
         self.plain = sizes | set(INDEX)
         self.float32 = {p for p, dtype in dtypes.items() if dtype == "*fp32"}
 
@@ -46,24 +56,27 @@ class Casts(Transformer):
     def _is_size(self, value: ast.expr) -> bool:
         return names(value) <= self.plain - set(INDEX) and not isinstance(value, ast.Constant)
 
-    def _is_float32(self, value: ast.expr) -> bool:
+    def _is_float32(self, value: ast.expr, open_: frozenset[str] = frozenset()) -> bool:
+        """Whether a value is fp32; ``open_`` names are being asked about: a sum that starts as fp32 stays so."""
         match value:
-            case ast.Name(id=name) if name in self.single:
-                return self._is_float32(self.single[name])
+            case ast.Name(id=name) if name in self.every:
+                return name in open_ or all(self._is_float32(v, open_ | {name}) for v in self.every[name])
             case ast.Call(func=ast.Attribute(attr="load"), args=[address, *_]):
                 return bool(names(address) & self.float32)
             case ast.Call(func=ast.Attribute(attr="to"), args=[kind]):
                 return ast.unparse(kind) == "tl.float32"
+            case ast.Call(func=ast.Attribute(attr="zeros"), args=[_, kind]):
+                return ast.unparse(kind) == "tl.float32"
             case ast.BinOp(left=left, right=right):
-                return self._is_float32(left) or self._is_float32(right)
-            case ast.Call(func=ast.Attribute(attr="sum" | "max" | "min"), args=[inner, *_]):
-                return self._is_float32(inner)
+                return self._is_float32(left, open_) or self._is_float32(right, open_)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="tl"), attr=name), args=[inner, *_]) if (
+                name in OF_ITS_TYPE
+            ):
+                return self._is_float32(inner, open_)
             case ast.Call(func=ast.Attribute(attr="where"), args=[_, first, _]):
-                return self._is_float32(first)
-            case ast.Call(func=ast.Attribute(attr="broadcast_to"), args=[inner, *_]):
-                return self._is_float32(inner)
+                return self._is_float32(first, open_)
             case ast.Subscript(value=inner):
-                return self._is_float32(inner)
+                return self._is_float32(inner, open_)
         return False
 
 

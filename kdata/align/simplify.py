@@ -223,7 +223,8 @@ class _Constants(Transformer):
 
     def __init__(self, function: ast.FunctionDef) -> None:
         self.values: dict[str, ast.expr] = {}
-        for name, value in assignments(function).items():
+        self.single = assignments(function)
+        for name, value in self.single.items():
             if (constant := self._constant(value)) is not None:
                 self.values[name] = constant
 
@@ -233,6 +234,8 @@ class _Constants(Transformer):
                 ast.dump(same) == ast.dump(dtype)
             ):
                 return self._constant(full)
+            case ast.Call(func=ast.Attribute(attr="broadcast_to"), args=[ast.Name(id=name), _]):
+                return self.values.get(name)
             case ast.Call(func=ast.Attribute(attr="full"), args=[shape, number, dtype]):
                 ones = isinstance(shape, ast.List) and all(
                     isinstance(e, ast.Constant) and e.value == 1 for e in shape.elts
@@ -276,8 +279,16 @@ class _Constants(Transformer):
         if constant is not None and ast.unparse(node.args[0]) == "[]":
             return constant
         self.generic_visit(node)
-        if name == "tl.where" and _is_truth(node.args[0]):
-            return node.args[1 if _is_true(node.args[0]) else 2]
+        return self._chosen(node) if name == "tl.where" else node
+
+    def _chosen(self, node: ast.Call) -> ast.expr:
+        """What is known of a choice: the side of a truth, and no second question in the first side."""
+        asked, first, second = node.args
+        if _is_truth(asked):
+            return first if _is_true(asked) else second
+        match self.single.get(first.id) if isinstance(first, ast.Name) else first:
+            case ast.Call(func=ast.Attribute(attr="where"), args=[again, inner, _]) if _alike(asked, again):
+                return call("tl.where", asked, inner, second)
         return node
 
     def _both_constant(self, operands: list[ast.expr]) -> bool:
