@@ -9,6 +9,7 @@ import pytest
 
 from sources import mine, probe
 from sources.infer.drawn import drawn
+from sources.infer.suspects import holding
 from sources.infer.variants import enlarged
 
 HEAD = "import numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
@@ -110,6 +111,13 @@ def test_sizes_that_python_2_divided_are_whole(tmp_path: Path) -> None:
     assert found["reason"] == ""
     assert "(planes + 0) // 4\n        self.scale = 0.5 / 2.0" in found["source"]
     assert "return self.layers(x) / 2" in found["source"]
+
+
+def test_a_word_of_which_letters_are_looked_up_is_a_list_of_words() -> None:
+    assert holding("'word'", "w") == 1
+    assert holding("'word'", "o") == 0
+    assert holding("'word'", "word") == 0
+    assert holding("['word', 'w']", "w") == 2
 
 
 def test_a_diffusion_leaves_something_of_its_images(tmp_path: Path) -> None:

@@ -123,6 +123,19 @@ def test_definitions_that_mention_each_other_come_in_an_order_that_executes() ->
     exec(compile(cut({"m.py": text}, "m.py", "L1"), "cut", "exec"), {})
 
 
+def test_a_table_of_classes_follows_the_class_that_looks_itself_up_in_it() -> None:
+    texts = {
+        "parts/__init__.py": "from parts.two import Two\nfrom parts.one import One\nTABLE = {'one': One, 'two': Two}\n",
+        "parts/one.py": HEAD + "class One(nn.Module):\n    def forward(self, x):\n        return x.sin()\n",
+        "parts/two.py": HEAD + (
+            "class Two(nn.Module):\n    def __init__(self, names):\n        super().__init__()\n"
+            "        from parts import TABLE\n        self.parts = nn.ModuleList([TABLE[n]() for n in names])\n\n"
+            "    def forward(self, x):\n        return self.parts[0](x)\n"
+        ),
+    }  # fmt: skip
+    exec(compile(cut(texts, "parts/two.py", "Two"), "cut", "exec"), {})
+
+
 def test_what_is_computed_from_the_absent_is_absent() -> None:
     text = HEAD + (
         "import os\nfrom absent import Mixin, load\nHERE = os.path.dirname(__file__)\nKERNEL = load(HERE)\n"

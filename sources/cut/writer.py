@@ -162,6 +162,8 @@ class _Writer:
                 seen.add((key, deep))
                 for needed, deeply in self._edges(key, deep)[1]:
                     place(needed, deeply)
+                for needed, _ in self._edges(key, False)[1]:  # what it names is there, whatever that calls one day
+                    place(needed, False)
                 out.setdefault(key)
 
         for key in order:

@@ -37,7 +37,12 @@ def meant(demand: Demand, arguments: Arguments, names: list[str]) -> list[str]:
 
 
 def holding(text: str, value: object) -> int:
-    """How many items a sequence of plain values has that holds this value, 0 where it is none."""
+    """How many items a sequence of plain values has that holds this value, 0 where it is none.
+
+    A word whose first letter is looked up is to be a list of words.
+    """
+    if isinstance(value, str) and len(value) == 1 and len(text) > 3 and text[:1] in "'\"" and text[1] == value:
+        return 1
     if text[:1] not in "[(" or value is None or isinstance(value, bool) or not isinstance(value, int | float | str):
         return 0
     try:
