@@ -59,4 +59,8 @@ def test_every_definition_of_a_source_is_a_task_or_has_its_reason(tmp_path: Path
     (whole,) = (line for line in shown.getvalue().splitlines() if " all " in line)
     assert re.findall(r"[\d%]+", whole)[:7] == ["12", "6", "2", "20%", "50%", "2", "0"]
     told = re.findall(r"(\d) │ ([a-z ]+?) +│", shown.getvalue().partition("Not made into tasks")[2])
-    assert told == [("1", reason) for reason in ("abstract", "computes nothing", "duplicate", "no forward", "nondeterministic")] * 2
+    assert (
+        told
+        == [("1", reason) for reason in ("abstract", "computes nothing", "duplicate", "no forward", "nondeterministic")]
+        * 2
+    )
