@@ -69,3 +69,12 @@ def test_a_first_argument_that_is_never_used_is_none(tmp_path: Path) -> None:
 def test_shards_of_before_tell_that_values_are_read() -> None:
     row = {"name": "x", "dtype": "float32", "shape": [2], "free": [True], "low": 0.0, "high": 1.0}
     assert records([row], Input)[0].reads == "values"
+
+
+def test_of_a_single_number_the_shape_does_not_do() -> None:
+    """Of more numbers the values are read: a softmax of one is one, whatever the number."""
+    source = NET.format(body="return x.sin().mean(1) * like.softmax(-1).pow(2).sum()") + GIVEN.replace(
+        "2, 5, 16, 16", "1"
+    )
+    with pytest.raises(UnfitError, match="input 1"):
+        check(source, "Net")

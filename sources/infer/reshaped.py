@@ -25,20 +25,37 @@ def shape_matters(
     """Whether the answer is another one when a tensor is twice or half as long, or one, in a dimension.
 
     ``tensors`` gives those of the inputs, of which it is that of this ``number``; ``run`` answers to inputs and
-    ``before`` is what it answered to these.  Sizes with which it fails tell nothing.
+    ``before`` is what it answered to these.  Sizes with which it fails tell nothing.  Where the values are read at
+    another size, as those of a graph of more than one node, it is the values that should have mattered.
     """
-    tensor = list(tensors(inputs))[number]
-    for other in _resized(tensor):
+
+    def answer(tensor: torch.Tensor) -> Answers | None:
         changed = copy.deepcopy(inputs)
-        list(tensors(changed))[number].data = other
+        list(tensors(changed))[number].data = tensor
         try:
-            after = run(changed)
-        except Exception:  # noqa: BLE001, S112 - this size is tied to another
-            continue
-        pairs = zip(before, after, strict=False)
-        if len(after) != len(before) or any(a.shape != b.shape or not torch.equal(a, b) for a, b in pairs):
-            return True
+            return run(changed)
+        except Exception:  # noqa: BLE001 - this size, or number, is tied to another
+            return None
+
+    for other in _resized(list(tensors(inputs))[number]):
+        after = answer(other)
+        if after is not None and not _same(before, after):
+            return _same(after, answer(_with_another_first(other)))
     return False
+
+
+def _same(one: Answers, other: Answers | None) -> bool:
+    if other is None or len(one) != len(other):
+        return False
+    return all(a.shape == b.shape and torch.equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def _with_another_first(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor with another number in its first place: 0, or 1 where that is what stands there."""
+    changed = tensor.clone()
+    first = changed.view(-1)[:1]
+    first.copy_(first == 0)
+    return changed
 
 
 def _resized(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
