@@ -52,7 +52,7 @@ def _same(one: Answers, other: Answers | None) -> bool:
 
 def _with_another_first(tensor: torch.Tensor) -> torch.Tensor:
     """The tensor with another number in its first place: 0, or 1 where that is what stands there."""
-    changed = tensor.clone()
+    changed = tensor.clone(memory_format=torch.contiguous_format)
     first = changed.view(-1)[:1]
     first.copy_(first == 0)
     return changed
