@@ -73,7 +73,7 @@ def table(rows: Sequence[Mined]) -> Table:
     """Sources by what was found in them, cut, and runs; and what a task cost.
 
     The share of runnable tasks is of all that was tried, and in parentheses of what of it computes.  What is refused
-    runs, too; what is lost was not brought to run.
+    runs, too; what is lost was not brought to run, or is too large.
     """
     shown = Table(title="Mined", title_justify="left", caption=LEGEND, caption_justify="left")
     shown.add_column("source", overflow="fold")

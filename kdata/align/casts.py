@@ -20,10 +20,8 @@ class Casts(Transformer):
         self.single = assignments(function)
         self.every: dict[str, list[ast.expr]] = {}
         for node in walk(function):
-            if isinstance(node, ast.Assign):
-                for target in walk(node.targets[0]):
-                    if isinstance(target, ast.Name):
-                        self.every.setdefault(target.id, []).append(node.value)
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                self.every.setdefault(node.targets[0].id, []).append(node.value)
         self.plain = sizes | set(INDEX)
         self.float32 = {p for p, dtype in dtypes.items() if dtype == "*fp32"}
 

@@ -17,9 +17,10 @@ from kdata.align.inline import inline
 from kdata.align.naming import REDUCTION, Rename, base_names, identifier, rename_values, unique
 from kdata.align.order import degree, put_in_order
 from kdata.align.scans import plain_scans
-from kdata.align.simplify import Extremes, PlainDivision, simplify
+from kdata.align.simplify import simplify
 from kdata.align.tiles import flatten_tiles
 from kdata.align.trees import Replace, assignments, drop_unused, names, propagate_aliases, unparse, walk
+from kdata.align.whole_numbers import Extremes, PlainDivision
 
 WORDS = {"max2": "max", "min2": "min", "tl.sum": "sum", "rsqrt": "rstd", "_idx": "index", " / ": "mean"}
 ROLES = {

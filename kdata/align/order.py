@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 import sympy
 
@@ -103,13 +103,13 @@ def _parts(node: ast.expr, kind: type[ast.operator]) -> list[ast.expr]:
 def _joined(parts: list[ast.expr], op: ast.operator) -> ast.expr:
     joined = parts[0]
     for part in parts[1:]:
-        if isinstance(op, ast.Add) and isinstance(part, ast.BinOp) and _is_negated(part):
+        if isinstance(op, ast.Add) and _is_negated(part):
             joined = ast.BinOp(joined, ast.Sub(), part.left)
         else:
             joined = ast.BinOp(joined, op, part)
     return joined
 
 
-def _is_negated(term: ast.expr) -> bool:
+def _is_negated(term: ast.expr) -> TypeGuard[ast.BinOp]:
     """Whether it is a whole number times -1."""
     return isinstance(term, ast.BinOp) and isinstance(term.op, ast.Mult) and ast.unparse(term.right) == "-1"

@@ -10,14 +10,15 @@ from kdata.align.helpers import IN_TL, RENAMED, SOURCES
 from kdata.align.trees import (
     Replace,
     Transformer,
+    alike,
     assignments,
     call,
     drop_unused,
     names,
     propagate_aliases,
     remove,
-    walk,
 )
+from kdata.align.whole_numbers import may_be_negative
 
 
 def simplify(function: ast.FunctionDef, sizes: set[str], dtypes: dict[str, str]) -> set[str]:
@@ -106,7 +107,7 @@ class _Dialect(Transformer):
                 return arguments[0]
             case "div_floor_integer" | "remainder_integer":
                 operator: ast.operator = ast.FloorDiv() if name.startswith("div") else ast.Mod()
-                if not _may_be_negative(arguments[0]):
+                if not may_be_negative(arguments[0]):
                     return ast.BinOp(arguments[0], operator, arguments[1])
                 helper = "floor_div" if name.startswith("div") else "floor_mod"
                 self.helpers.add(helper)
@@ -166,56 +167,6 @@ def _number(node: ast.expr) -> float | None:
         return float(ast.literal_eval(node))
     except (ValueError, TypeError):
         return None
-
-
-class PlainDivision(Transformer):
-    """``//`` and ``%`` for the helpers that round down, where nothing can be negative."""
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
-        name = ast.unparse(node.func)
-        if name in ("floor_div", "floor_mod") and not any(_may_be_negative(a) for a in node.args):
-            return ast.BinOp(node.args[0], ast.FloorDiv() if name == "floor_div" else ast.Mod(), node.args[1])
-        return node
-
-
-class Extremes(Transformer):
-    """``tl.maximum(e, 0)`` for ``(0 >= e) * 0 + e * (e > 0)``, as sizes are spelled, and likewise ``tl.minimum``."""
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        self.generic_visit(node)
-        match node:
-            case ast.BinOp(op=ast.Add()) if (extreme := _extreme(node.left, node.right)) is not None:
-                return extreme
-            case ast.BinOp(left=ast.BinOp(left=before, op=ast.Add(), right=term), op=ast.Add()) if (
-                extreme := _extreme(term, node.right)
-            ) is not None:
-                return ast.BinOp(before, ast.Add(), extreme)
-        return node
-
-
-def _extreme(one: ast.expr, other: ast.expr) -> ast.expr | None:
-    """``tl.maximum(b, a)`` of ``(a >= b) * a`` and ``b * (b > a)``, ``tl.minimum`` of ``<=`` and ``<``."""
-    match one, other:
-        case (
-            ast.BinOp(ast.Compare(a, [first], [b]), ast.Mult(), same),
-            ast.BinOp(again, ast.Mult(), ast.Compare(left, [second], [right])),
-        ) if _alike(a, same, right) and _alike(b, again, left):
-            names = {(ast.GtE, ast.Gt): "tl.maximum", (ast.LtE, ast.Lt): "tl.minimum"}
-            name = names.get((type(first), type(second)))
-            return call(name, b, a) if name else None
-    return None
-
-
-def _alike(*trees: ast.expr) -> bool:
-    return len({ast.dump(tree) for tree in trees}) == 1
-
-
-def _may_be_negative(expression: ast.expr) -> bool:
-    return any(
-        isinstance(n, ast.Sub | ast.USub) or (isinstance(n, ast.Name) and n.id.startswith("tmp"))
-        for n in walk(expression)
-    )
 
 
 class _Constants(Transformer):
@@ -287,7 +238,7 @@ class _Constants(Transformer):
         if _is_truth(asked):
             return first if _is_true(asked) else second
         match self.single.get(first.id) if isinstance(first, ast.Name) else first:
-            case ast.Call(func=ast.Attribute(attr="where"), args=[again, inner, _]) if _alike(asked, again):
+            case ast.Call(func=ast.Attribute(attr="where"), args=[again, inner, _]) if alike(asked, again):
                 return call("tl.where", asked, inner, second)
         return node
 
@@ -319,11 +270,13 @@ def _at_least_one(node: ast.BinOp) -> ast.expr | None:
     """``n`` of ``(1 >= n) * 1 + (n > 1) * n``: sizes are never zero."""
     match node:
         case ast.BinOp(
-            left=ast.Compare(ops=[ast.GtE()], comparators=[first])
-            | ast.BinOp(left=ast.Compare(ops=[ast.GtE()], comparators=[first]), op=ast.Mult()),
+            left=ast.Compare(left=ast.Constant(value=1), ops=[ast.GtE()], comparators=[first])
+            | ast.BinOp(
+                left=ast.Compare(left=ast.Constant(value=1), ops=[ast.GtE()], comparators=[first]), op=ast.Mult()
+            ),
             op=ast.Add(),
             right=ast.BinOp(left=second, op=ast.Mult(), right=ast.Compare(left=third, ops=[ast.Gt()])),
-        ) if _alike(first, second, third):
+        ) if alike(first, second, third):
             return second
     return None
 

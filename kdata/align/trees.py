@@ -77,6 +77,11 @@ def names(tree: ast.AST) -> set[str]:
     return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in called}
 
 
+def alike(*trees: ast.AST) -> bool:
+    """Whether trees are the same text."""
+    return len({ast.dump(tree) for tree in trees}) == 1
+
+
 def assignments(function: ast.FunctionDef) -> dict[str, ast.expr]:
     """Names with one meaning, and what they are assigned: once, or the same expression in several loops."""
     found: dict[str, ast.expr] = {}

@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from kdata.task import Program, execute
 from sources.infer.memory import release
-from sources.infer.reshaped import READS_SHAPE, READS_VALUES, shape_matters
+from sources.infer.reshaped import READS_SHAPE, READS_VALUES, same, shape_matters
 from sources.infer.vanishing import REASON as NOTHING
 from sources.infer.vanishing import hidden
 
@@ -231,21 +231,16 @@ def _run(module: Any, inputs: list[Any], seed: int = 0, work: Work | None = None
     return list(leaves(result))
 
 
-def _same(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
-    pairs = zip(one, other, strict=False)
-    return len(one) == len(other) and all(a.shape == b.shape and torch.equal(a, b) for a, b in pairs)
-
-
 def _deterministic(module: Any, inputs: list[Any], first: list[torch.Tensor]) -> tuple[str, list[torch.Tensor]]:
     """The mode in which the module is deterministic, and its outputs in it; as constructed if it can be, else "eval".
 
     ``first`` are its outputs as it was constructed.
     """
-    if _same(first, _run(module, inputs, 1)):
+    if same(first, _run(module, inputs, 1)):
         return "train", first
     module.eval()
     before = _run(module, inputs, 1)
-    if _same(before, _run(module, inputs, 2)):
+    if same(before, _run(module, inputs, 2)):
         return "eval", before
     raise UnfitError("nondeterministic")
 
@@ -302,7 +297,7 @@ def _depends(module: Any, inputs: list[Any], before: list[torch.Tensor]) -> list
         except (RuntimeError, ValueError, IndexError):  # other lengths or indices than these do not even run
             reads.append(READS_VALUES)
             continue
-        reads.append(READS_SHAPE if _same(before, after) else READS_VALUES)
+        reads.append(READS_SHAPE if same(before, after) else READS_VALUES)
         if reads[i] == READS_SHAPE and not shape_matters(inputs, leaves, i, lambda g: _run(module, g), before):
             raise UnfitError("output constant" if _constant(before) else "output ignores an input", f"input {i}")
     if reads and READS_VALUES not in reads:

@@ -191,7 +191,7 @@ class Config:
         if parts.CALLED not in self._given:
             text = self._arguments.setdefault(f"{self._name}.{parts.CALLED}", parts.ANSWERS[0])
             self._given[parts.CALLED] = eval(text, dict(self._namespace))  # noqa: S307 - our own expressions
-        return self._given[parts.CALLED](parts.first(given, named))
+        return parts.StubModule(self._given[parts.CALLED])(*given, **named)
 
     def get(self, name: str, default: Any = None) -> Any:
         return self.__getattr__(name) if default is None else default

@@ -11,9 +11,9 @@ from torch import nn
 from sources.infer.check import leaves
 from sources.infer.inputs import Plain, all_tensors, draw, edited
 from sources.infer.progress import Budget, Progress
+from sources.infer.reshaped import same
 from sources.infer.runs import Runs
 from sources.infer.search import Solution
-from sources.infer.worth import same
 
 
 def without_ignored(solution: Solution, runs: Runs) -> Solution:

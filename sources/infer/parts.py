@@ -29,15 +29,3 @@ CLASS = f'''class {NAME}(nn.Module):
 _made: dict[str, Any] = {"nn": nn, "torch": torch, "__name__": __name__}
 exec(CLASS, _made)  # noqa: S102 - our own text: it is laid into tasks, too
 StubModule: type[nn.Module] = _made[NAME]
-
-
-def first(given: tuple[Any, ...], named: dict[str, Any]) -> torch.Tensor:
-    """The first tensor of a call.
-
-    Raises:
-        TypeError: there is none.
-    """
-    for value in (*given, *named.values()):
-        if isinstance(value, torch.Tensor):
-            return value
-    raise TypeError("a part is given no tensor")

@@ -39,13 +39,14 @@ def shape_matters(
 
     for other in _resized(list(tensors(inputs))[number]):
         after = answer(other)
-        if after is not None and not _same(before, after):
-            return _same(after, answer(_with_another_first(other)))
+        if after is not None and not same(before, after):
+            return same(after, answer(_with_another_first(other)))
     return False
 
 
-def _same(one: Answers, other: Answers | None) -> bool:
-    if other is None or len(one) != len(other):
+def same(one: Answers | None, other: Answers | None) -> bool:
+    """Whether two runs gave the same; what failed gave nothing."""
+    if one is None or other is None or len(one) != len(other):
         return False
     return all(a.shape == b.shape and torch.equal(a, b) for a, b in zip(one, other, strict=True))
 

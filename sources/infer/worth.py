@@ -17,7 +17,7 @@ from sources.infer.check import leaves
 from sources.infer.initial import known
 from sources.infer.inputs import Plain, Specs, all_tensors, draw, edited
 from sources.infer.progress import Budget, Progress
-from sources.infer.reshaped import shape_matters
+from sources.infer.reshaped import same, shape_matters
 
 NOT_FINITE, CONSTANT, IGNORES, RANDOM = "not finite", "output constant", "output ignores its input", "nondeterministic"
 OUT_OF_RANGE = "index out of range"
@@ -119,10 +119,3 @@ def _run(
             return list(leaves(module(*inputs)))
     except Exception:  # noqa: BLE001 - other values than these do not even run: no flaw
         return None
-
-
-def same(one: Outputs | None, other: Outputs | None) -> bool:
-    """Whether two runs gave the same; what failed gave nothing."""
-    if one is None or other is None or len(one) != len(other):
-        return False
-    return all(a.shape == b.shape and torch.equal(a, b) for a, b in zip(one, other, strict=True))

@@ -28,9 +28,7 @@ def all_answered(
     return None if inputs is natural else inputs
 
 
-def enlarged(
-    measures: magnitudes.Measures, natural: list[Any], generator: torch.Generator
-) -> list[Any] | None:  # fmt: skip
+def enlarged(measures: magnitudes.Measures, natural: list[Any], generator: torch.Generator) -> list[Any] | None:
     """Each input of integers as large as the reference bears, shapes being what they are; None where none grows."""
     inputs = natural
     for little, much in asked.larger(natural, generator):

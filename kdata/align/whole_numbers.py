@@ -1,0 +1,54 @@
+"""Kernel text: quotients, minima and maxima of sizes and indices as a person writes them."""
+
+from __future__ import annotations
+
+import ast
+
+from kdata.align.trees import Transformer, alike, call, walk
+
+
+class PlainDivision(Transformer):
+    """``//`` and ``%`` for the helpers that round down, where nothing can be negative."""
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        name = ast.unparse(node.func)
+        if name in ("floor_div", "floor_mod") and not any(may_be_negative(a) for a in node.args):
+            return ast.BinOp(node.args[0], ast.FloorDiv() if name == "floor_div" else ast.Mod(), node.args[1])
+        return node
+
+
+class Extremes(Transformer):
+    """``tl.maximum(e, 0)`` for ``(0 >= e) * 0 + e * (e > 0)``, as sizes are spelled, and likewise ``tl.minimum``."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        match node:
+            case ast.BinOp(op=ast.Add()) if (extreme := _extreme(node.left, node.right)) is not None:
+                return extreme
+            case ast.BinOp(left=ast.BinOp(left=before, op=ast.Add(), right=term), op=ast.Add()) if (
+                extreme := _extreme(term, node.right)
+            ) is not None:
+                return ast.BinOp(before, ast.Add(), extreme)
+        return node
+
+
+def _extreme(one: ast.expr, other: ast.expr) -> ast.expr | None:
+    """``tl.maximum(b, a)`` of ``(a >= b) * a`` and ``b * (b > a)``, ``tl.minimum`` of ``<=`` and ``<``."""
+    match one, other:
+        case (
+            ast.BinOp(ast.Compare(a, [first], [b]), ast.Mult(), same),
+            ast.BinOp(again, ast.Mult(), ast.Compare(left, [second], [right])),
+        ) if alike(a, same, right) and alike(b, again, left):
+            names = {(ast.GtE, ast.Gt): "tl.maximum", (ast.LtE, ast.Lt): "tl.minimum"}
+            name = names.get((type(first), type(second)))
+            return call(name, b, a) if name else None
+    return None
+
+
+def may_be_negative(expression: ast.expr) -> bool:
+    """Whether a difference, a sign or a value that was computed is in an expression of sizes."""
+    return any(
+        isinstance(n, ast.Sub | ast.USub) or (isinstance(n, ast.Name) and n.id.startswith("tmp"))
+        for n in walk(expression)
+    )
