@@ -61,10 +61,11 @@ def busy() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def receipts() -> dict[Path, Receipt]:
-    """All judged at once: checks share the GPU, timing has it alone."""
+def receipts(request: pytest.FixtureRequest) -> dict[Path, Receipt]:
+    """Those whose tests are selected, judged at once: checks share the GPU, timing has it alone."""
+    selected = (item.callspec.params.get("file") for item in request.session.items if hasattr(item, "callspec"))
+    files = sorted({file for file in selected if isinstance(file, Path)})
     with ThreadPoolExecutor(8) as threads:
-        files = [*OWN, *ALSO]
         return dict(zip(files, threads.map(lambda f: judge_files(f, f, EAGER), files), strict=True))
 
 
@@ -96,7 +97,8 @@ def check_timing(receipt: Receipt) -> None:
     assert {s.name for s in programs} == {"candidate", "eager"}
     assert all(len(s.device) == 20 * timing.blocks for s in programs)
     assert all(len(s.gpu) == len(s.wall) == len(s.outer) == 4 * timing.blocks for s in programs)
-    assert all(median(s.gpu) > median(s.device) > 0 for s in programs)
+    # events span the kernels, yet eager's several run closer together where no profiler watches them
+    assert all(median(s.gpu) > 0.95 * median(s.device) > 0 for s in programs)
     assert launch.name == "launch"
     assert len(launch.wall) == 5 * timing.blocks
     assert median(launch.wall) < 1000  # microseconds
