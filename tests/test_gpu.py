@@ -47,6 +47,14 @@ class ModelNew(nn.Module):
         return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * self.weight
 """
 
+HOG = """
+import time, torch
+torch.zeros(1, device="cuda")
+kept = torch.empty(torch.cuda.mem_get_info()[0] - (64 << 20), dtype=torch.uint8, device="cuda")
+print("full", flush=True)
+time.sleep(600)
+"""
+
 
 @contextmanager
 def busy() -> Iterator[None]:
@@ -113,6 +121,20 @@ def test_streams_that_nobody_waits_for_show_without_clocks(name: str) -> None:
         assert receipt.verdict == "verified", receipt.detail
     else:
         assert receipt.reason in (reasons.WRONG, reasons.UNFINISHED), receipt
+
+
+def test_trials_wait_for_memory_that_others_have() -> None:
+    file, [card, *_] = KERNELS / "good_layer_norm.py", cards()
+    with ThreadPoolExecutor(1) as threads, held(card, alone=False, what="memory"):
+        hog = subprocess.Popen([sys.executable, "-c", HOG], stdout=subprocess.PIPE, text=True)
+        assert hog.stdout is not None
+        assert hog.stdout.readline() == "full\n"
+        judged = threads.submit(judge_files, file, file, replace(EAGER, timed=False))
+        with pytest.raises(TimeoutError):
+            judged.result(timeout=30)
+        hog.kill()
+        hog.wait()
+    assert judged.result(timeout=300).verdict == "verified", judged.result().detail
 
 
 def timed(text: str, source: str = "") -> Timing:

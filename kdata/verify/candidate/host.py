@@ -27,6 +27,7 @@ from kdata.verify.candidate.setting import (
     build,
     derive,
     others,
+    outcome,
     refill,
     rehome,
     set_mode,
@@ -44,7 +45,6 @@ from kdata.verify.values import CALLING
 PROGRAMS = 2  # of each launch, to see whether a call in another way does the same
 WAY = ("mode", "gradients")  # in which a trial is called, where not in the usual way
 MOST_CHOICES = 48  # configurations of an autotuner that are run beyond one a trial
-OUT_OF_MEMORY = ("allocate memory", "CUDA out of memory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ class Calls:
         except RuntimeError as error:
             if "CUDA error" not in str(error):
                 raise
-            report |= {"outcome": "raises", "detail": line(error)}  # the context is lost: later trials end so, too
+            report |= {"outcome": outcome(error), "detail": line(error)}  # with its context later trials are lost, too
         finally:
             gc.enable()
         report["aten"] = list(watch.called)
@@ -392,8 +392,7 @@ def forward(model: Any, inputs: list[Any], watch: Watch, gradients: str) -> Any:
     except Exception as error:
         if _engine.outside() or "illegal memory access" in str(error):
             raise StopTrialError("out of bounds", line(error)) from error
-        memory = isinstance(error, MemoryError) or any(words in str(error) for words in OUT_OF_MEMORY)
-        raise StopTrialError("memory" if memory else "raises", line(error)) from error
+        raise StopTrialError(outcome(error), line(error)) from error
     finally:
         _engine.ledger.calling = False
         _watches.pop()

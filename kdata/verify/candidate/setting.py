@@ -18,6 +18,10 @@ from kdata.verify.guards import guarded
 from kdata.verify.loading import line
 from kdata.verify.wire import Reader
 
+# What the allocators of torch's devices, the driver and cuBLAS say where there is no more.
+OUT_OF_MEMORY = ("allocate memory", "CUDA out of memory", "CUDA error: out of memory", "[CUDA]: out of memory",
+                 "STATUS_ALLOC_FAILED")  # fmt: skip
+
 
 class StopTrialError(Exception):
     """A trial ended early: its outcome and the reason."""
@@ -25,6 +29,12 @@ class StopTrialError(Exception):
     def __init__(self, outcome: str, detail: str) -> None:
         super().__init__(outcome, detail)
         self.outcome, self.detail = outcome, detail
+
+
+def outcome(error: BaseException) -> str:
+    """How a trial ends with an error: "memory" where there was too little of it, otherwise "raises"."""
+    short = isinstance(error, MemoryError) or any(words in str(error) for words in OUT_OF_MEMORY)
+    return "memory" if short else "raises"
 
 
 def build(module: ModuleType, reader: Reader, given: dict[str, Any]) -> Any:

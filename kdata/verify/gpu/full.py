@@ -39,6 +39,16 @@ class UnmeasuredError(Exception):
     """The task cannot be run at its own sizes here: why."""
 
 
+def failure(answer: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The outcome and the reason that a candidate's process failed with; None where it did not say so."""
+    failed = answer.get("failed")
+    if failed is None:
+        return None
+    parts = [str(part)[:300] for part in failed] if isinstance(failed, list) else [str(failed)[:300]]
+    outcome, detail, *_ = *parts, "", ""
+    return outcome, detail
+
+
 @dataclass(slots=True)
 class Full:
     """The two processes at work on one candidate."""
@@ -58,8 +68,8 @@ class Full:
             answer = self.host.ask(question, seconds)
         except JobError as error:
             raise RejectedError(CRASHES.get(error.reason, reasons.CRASH), f"at its own sizes: {error}") from error
-        if "failed" in answer:
-            outcome, detail = (str(part)[:300] for part in (*answer["failed"], "", "")[:2])
+        if failed := failure(answer):
+            outcome, detail = failed
             raise RejectedError(OUTCOMES.get(outcome, reasons.RAISES), f"at its own sizes: {detail}")
         return answer
 

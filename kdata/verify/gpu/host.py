@@ -19,7 +19,7 @@ from kdata.verify import reasons, wire
 from kdata.verify.baselines import prepare, private_caches
 from kdata.verify.candidate import enclosure, host
 from kdata.verify.candidate.allowed import Watch
-from kdata.verify.candidate.setting import StopTrialError, build, others, weigh
+from kdata.verify.candidate.setting import StopTrialError, build, others, outcome, weigh
 from kdata.verify.cuda import host as cuda_host
 from kdata.verify.gpu.draws import Draws
 from kdata.verify.gpu.launches import DeviceLedger
@@ -50,12 +50,20 @@ def _begin(scratch: Path, tf32: bool) -> None:
 
     Triton's driver reads files of its own when it is first asked for, as tutorials' kernels do while they are imported:
     a candidate may not.
+
+    Raises:
+        MemoryError: others have the device's memory.
     """
     private_caches(scratch)
     _strict(tf32)
-    triton.runtime.driver.active.get_current_target()
-    cuda_host.prepare(scratch, _ledger, host.blame)
-    host.settle()
+    try:
+        triton.runtime.driver.active.get_current_target()
+        cuda_host.prepare(scratch, _ledger, host.blame)
+        host.settle()
+    except RuntimeError as error:
+        if outcome(error) != reasons.MEMORY:
+            raise
+        raise MemoryError(line(error)) from error
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
@@ -99,8 +107,7 @@ def serve(payload: dict[str, Any], scratch: Path) -> None:
         except StopTrialError as stop:
             peer.answer({"failed": [stop.outcome, stop.detail]})
         except Exception as error:  # noqa: BLE001 - whatever the candidate raises is the answer
-            memory = any(words in str(error) for words in host.OUT_OF_MEMORY)
-            peer.answer({"failed": ["memory" if memory else "raises", line(error)]})
+            peer.answer({"failed": [outcome(error), line(error)]})
 
 
 class Full:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -18,7 +18,7 @@ from kdata.verify.cuda import candidate as cuda
 from kdata.verify.cuda.symbols import Kernels
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.gpu.cards import Card, LostError, borrow, cards, healthy, held
-from kdata.verify.gpu.full import COMPILING, UnmeasuredError, opened
+from kdata.verify.gpu.full import COMPILING, UnmeasuredError, failure, opened
 from kdata.verify.options import Options
 from kdata.verify.scratch import GIVEN, RETURNED, VALUE
 from kdata.verify.timing import compiled
@@ -56,16 +56,32 @@ def call(candidate: Candidate, payload: Mapping[str, Any], given: bytes, options
         LostError: the GPU does not compute any more.
     """
     files = {GIVEN: given, **cuda.handed(candidate, options)}
-    with borrow() as card, held(card, alone=False), _watched(card):
-        limits = card.limits(options.gpu_timeout, options.gpu_memory)
-        with lease("torch", "kdata.verify.gpu.host:warm", **card.environment(options.tf32)) as worker:
-            return worker.call(
-                "kdata.verify.gpu.host:answer",
-                {**payload, "tf32": options.tf32},
-                limits,
-                files,
-                fetch=(RETURNED,),
-            )
+
+    def once(card: Card) -> Answer:
+        limits, told = card.limits(options.gpu_timeout, options.gpu_memory), {**payload, "tf32": options.tf32}
+        with (
+            held(card, alone=False),
+            _watched(card),
+            lease("torch", "kdata.verify.gpu.host:warm", **card.environment(options.tf32)) as worker,
+        ):
+            return worker.call("kdata.verify.gpu.host:answer", told, limits, files, fetch=(RETURNED,))
+
+    with borrow() as card:
+        return _with_memory(card, lambda: once(card))
+
+
+def _with_memory(card: Card, run: Callable[[], Answer]) -> Answer:
+    """What trials give; once more, with the GPU's memory to themselves, where others had it."""
+    with held(card, alone=False, what="memory"):
+        try:
+            answer = run()
+            if not any(trial["outcome"] == reasons.MEMORY for trial in answer.value.get("trials", ())):
+                return answer
+        except JobError as error:
+            if error.reason != reasons.MEMORY:
+                raise
+    with held(card, alone=True, what="memory"):
+        return run()
 
 
 @dataclass(slots=True)
@@ -85,12 +101,15 @@ class Seat:
     _session: Session | None = None
 
     def trials(self, payload: Mapping[str, Any], given: bytes) -> Answer:
-        """Run the trials of the small variants in a new process.
+        """Run the trials of the small variants in a new process; once more, alone, where others had the memory.
 
         Raises:
             JobError: it gave no answer.
             LostError: the GPU does not compute any more.
         """
+        return _with_memory(self.card, lambda: self._trials(payload, given))
+
+    def _trials(self, payload: Mapping[str, Any], given: bytes) -> Answer:
         self.close()
         with held(self.card, alone=False), _watched(self.card):
             try:
@@ -126,8 +145,8 @@ def _answer(said: Mapping[str, Any], session: Session) -> Answer:
     Raises:
         JobError: nothing that makes sense.
     """
-    if "failed" in said:
-        raise JobError("exception", str(said["failed"])[:300])
+    if failed := failure(said):
+        raise JobError(reasons.MEMORY if failed[0] == reasons.MEMORY else "exception", ": ".join(failed))
     try:
         value = json.loads(session.read(VALUE, MOST_JSON))
     except (ValueError, RecursionError) as error:
