@@ -103,3 +103,22 @@ def test_models_of_settings_hold_their_fields_and_tell_what_they_need() -> None:
     assert kind.model_validate(made.model_dump()).model_dump() == made.model_dump()
     with pytest.raises(TypeError, match="depth"):
         kind(inner={})
+
+
+def test_one_process_holds_what_all_hold_together() -> None:
+    namespace: dict[str, Any] = {}
+    exec(mine.replacements()["torch.distributed"], namespace)
+    x, into = torch.randn(3), [torch.zeros(3)]
+    before = x.clone()
+    namespace["all_reduce"](x, op=namespace["ReduceOp"].SUM).wait()
+    namespace["all_gather"](into, x)
+    assert torch.equal(x / namespace["get_world_size"](), before)
+    assert torch.equal(into[0], before)
+
+
+def test_a_contraction_is_an_einsum_of_all_operands() -> None:
+    namespace: dict[str, Any] = {}
+    exec(mine.replacements()["opt_einsum"], namespace)
+    a, b, c = torch.randn(2, 3), torch.randn(3, 4), torch.randn(4)
+    assert torch.allclose(namespace["contract"]("ij,jk,k->i", a, b, c, optimize="auto"), a @ b @ c)
+    assert torch.allclose(namespace["contract_expression"]("ij,jk->ik", (2, 3), (3, 4))(a, b), a @ b)

@@ -23,6 +23,7 @@ def call(
     if (drawn := elements(specs)) > MAX_DRAWN:
         return progress, None, TooMuchError(f"inputs of {drawn} elements")
     arguments = [draw(spec, roughly=True) for spec in specs]
+    progress.given = [t.untyped_storage().data_ptr() for t in leaves(arguments)]
     before = torch.default_generator.get_state()
     try:
         with torch.no_grad(), progress:

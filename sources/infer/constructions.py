@@ -28,6 +28,7 @@ from sources.infer.configs import CONFIG, METHOD, Config, reading
 from sources.infer.nested import changed
 from sources.infer.progress import Budget, Progress, TooMuchError
 from sources.infer.records import WANTS, lists
+from sources.infer.signatures import as_called, parameters_of, passed_on
 from sources.infer.suspects import holding, line_reached, made_of, meant, ranked, word
 from sources.infer.trouble import MATRIX, TENSORS, Trouble, wanted
 from sources.infer.variants import Arguments, defaults_of, enlarged, filled, narrower, shallower
@@ -102,9 +103,9 @@ class Constructions:
     _stale: int = 0  # constructions since one came further than all before it
 
     def __iter__(self) -> Iterator[tuple[Arguments, nn.Module]]:
-        parameters = self._parameters()
+        parameters = parameters_of(self.kind)
         required = [p.name for p in parameters if p.default is p.empty]
-        for i, site in enumerate(self._sites(parameters)):
+        for i, site in enumerate(as_called(self.told.sites, parameters)):
             self._push(FIRST + 0.1 * i, {name: self._options(name)[0] for name in required} | site)
         empty = [p.name for p in parameters if type(p.default) in (list, tuple, dict) and not p.default]
         if empty:  # what may be left empty is seldom left so
@@ -144,12 +145,12 @@ class Constructions:
         self._tree = self._tree or ast.parse(self.text)
         self._obey(cost, arguments, demands(error, self._tree, file))
         traced = blamed(error, self._tree, file, trouble.culprits)
-        self._mend(cost, arguments, trouble, self._parameters(), {}, traced)
+        self._mend(cost, arguments, trouble, parameters_of(self.kind), {}, traced)
 
     def _obey(self, cost: float, arguments: Arguments, found: list[Demand]) -> None:
         """Queue arguments with what checks of the program ask for: of the argument of that name, or of that value."""
         for i, demand in enumerate(found):
-            for name in meant(demand, arguments, [p.name for p in self._parameters()]):
+            for name in meant(demand, arguments, [p.name for p in parameters_of(self.kind)]):
                 for j, option in enumerate(demand.wanted):
                     if self._may_be(option) and arguments.get(name) != option:
                         self._push(cost + 0.1 + 0.1 * i + 0.3 * j, _given(arguments, name, option))
@@ -178,45 +179,7 @@ class Constructions:
     def blame(self, arguments: Arguments, trouble: Trouble, asked: Sequence[Demand] = ()) -> None:
         """The module of these arguments did not run: those that made what the failing line uses are to be others."""
         self._obey(FIRST - 0.95, arguments, [*asked])
-        self._mend(FIRST - 0.9, arguments, trouble, self._parameters(), made_of(self.kind, self.text))
-
-    def _parameters(self) -> list[inspect.Parameter]:
-        """Parameters that can be given by name, those that ``**kwargs`` passes on to a base class included."""
-        found: dict[str, inspect.Parameter] = {}
-        for kind in self.kind.__mro__:
-            if "__init__" not in vars(kind) and kind is not self.kind:
-                continue
-            try:
-                every = list(
-                    inspect.signature(kind if kind is self.kind else vars(kind)["__init__"]).parameters.values()
-                )
-            except (TypeError, ValueError):
-                break
-            plain = [p for p in every if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name != "self"]
-            for p in plain:
-                found.setdefault(p.name, p if kind is self.kind else p.replace(kind=p.KEYWORD_ONLY))
-            if not any(p.kind is p.VAR_KEYWORD for p in every) or kind is nn.Module:
-                break
-        return list(found.values())
-
-    def _sites(self, parameters: list[inspect.Parameter]) -> list[Arguments]:
-        """Arguments of the package's own calls."""
-        names = [p.name for p in parameters if p.kind != p.KEYWORD_ONLY]
-        found = []
-        for site in self.told.sites:
-            given = {n: v for n, v in zip(names, site["positional"], strict=False) if v is not None} | site["named"]
-            # ``config.width`` is of ``config``
-            found.append({n: given[n] for p in parameters for n in given if n.split(".")[0] == p.name})
-        return found
-
-    def _passed_on(self, message: str, arguments: Arguments) -> list[str]:
-        """What a class that is constructed inside, or ``kwargs["name"]``, lacks, where ``**kwargs`` may hand it on."""
-        match = re.search(r"missing \d+ required (?:keyword-only |positional )arguments?: (.*)", message)
-        rest = [p.name for p in inspect.signature(self.kind).parameters.values() if p.kind is p.VAR_KEYWORD]
-        open_ended, key = bool(rest), re.fullmatch(r"KeyError: '([^\W\d]\w*)'", message)
-        if rest and key and re.search(rf"\b{rest[0]}(\[|\.pop\()['\"]{key[1]}['\"]", self.text):
-            return [key[1]] if key[1] not in arguments else []
-        return [n for n in re.findall(r"'(\w+)'", match[1]) if n not in arguments] if match and open_ended else []
+        self._mend(FIRST - 0.9, arguments, trouble, parameters_of(self.kind), made_of(self.kind, self.text))
 
     def _having(self, message: str) -> list[str]:
         """Classes of the program that have the attribute that something else lacks."""
@@ -235,12 +198,12 @@ class Constructions:
                 of_part = parts.ANSWERS if name.endswith(f".{parts.CALLED}") else []
                 self._values[name] = list(dict.fromkeys([*of_part, *known, *words, *guesses]))
             else:
-                hint = next((p.annotation for p in self._parameters() if p.name == name), "")
+                hint = next((p.annotation for p in parameters_of(self.kind) if p.name == name), "")
                 hint = hint if isinstance(hint, str) else "" if hint is inspect.Parameter.empty else _spelled(hint)
-                sides = {"h", "w"} <= {p.name.lower() for p in self._parameters()} and name.lower() in ("h", "w")
+                sides = {"h", "w"} <= {p.name.lower() for p in parameters_of(self.kind)} and name.lower() in ("h", "w")
                 found = values(name, hint, self._uses().get(name, Uses()))
                 first, *rest = self._for_images([IMAGE, "64", *found] if sides else found)
-                needed = {p.name for p in self._parameters() if p.default is p.empty}
+                needed = {p.name for p in parameters_of(self.kind) if p.default is p.empty}
                 nothing = ["None"] if name in needed and self._uses().get(name, Uses()).optional else []
                 self._values[name] = list(dict.fromkeys([first, *known, *nothing, *rest]))
         return self._values[name]
@@ -264,7 +227,7 @@ class Constructions:
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and node.name in names:
                 found |= uses(node)
-        own = {p.name for p in self._parameters()}
+        own = {p.name for p in parameters_of(self.kind)}
         for name, words in compared(tree).items():  # it may be handed on to what compares it
             use = found.setdefault(name, Uses()) if name in own else None
             if use is not None and not use.strings and not use.called:
@@ -337,7 +300,7 @@ class Constructions:
                 self._push(cost + 0.01 * i, smaller)
         for larger in enlarged(arguments, message):
             self._push(cost, larger)
-        if lacking := self._passed_on(message, arguments):
+        if lacking := passed_on(self.kind, self.text, message, arguments):
             self._push(cost, arguments | {name: self._options(name)[0] for name in lacking})
         # the class itself gives it to its base
         if twice := re.search(r"multiple values for (?:keyword )?argument '(\w+)'", message):
@@ -359,7 +322,11 @@ class Constructions:
 
     def _asked(self, text: str, trouble: Trouble, running: bool) -> list[str]:
         """Values of the kind that an error asks for in place of one; of a list, longer ones, or lists in it."""
-        asked = [*self._having(trouble.message), *wanted(trouble.message, trouble.line, running)]
+        asked = [
+            *parts.holding(text, trouble.message, trouble.line),
+            *self._having(trouble.message),
+            *wanted(trouble.message, trouble.line, running),
+        ]
         if parts.STUB in asked and text[:1] == "[" and parts.STUB not in text:
             return [f"[{parts.STUB}, {parts.STUB}]", *asked]
         if "index out of range" in trouble.message and text[:1] == "[" and " for " not in text:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,7 @@ class Failure:
     module: nn.Module
     function: str = ""
     arguments: tuple[Any, ...] = ()
+    given: Sequence[int] = ()  # where the values of each tensor among the inputs lie in memory, see ``Progress``
     _shaped: dict[int, Tensor] = field(default_factory=dict)
 
     def shaped(self, rank: int) -> Tensor:
@@ -37,6 +38,14 @@ class Failure:
         """Inputs that have the shape of an operator's argument: most likely they are it."""
         if isinstance(tensor, torch.Tensor):
             yield from ((p, t) for p, t in all_tensors(self.specs) if t.shape == tuple(tensor.shape))
+
+    def from_input(self, tensor: Any) -> Iterator[tuple[tuple[int, ...], Tensor]]:
+        """The input that an operator's argument is, or a view of it: it lies in the same memory."""
+        if isinstance(tensor, torch.Tensor) and not tensor.is_meta and tensor.layout == torch.strided:
+            at = tensor.untyped_storage().data_ptr()
+            for place, (path, t) in zip(self.given, all_tensors(self.specs), strict=False):
+                if place == at != 0:
+                    yield path, t
 
     def names(self) -> list[str]:
         """What forward calls its inputs, those that it may do without included."""

@@ -230,7 +230,7 @@ class InputSearch:
         dearer = AGAIN * self.failures[failure] - reached
         for i, other in enumerate(solved):
             self._push(0.1 * i + dearer, other)
-        for cost, other in repairs(Failure(specs, message, self.module, *progress.last)):
+        for cost, other in repairs(Failure(specs, message, self.module, *progress.last, progress.given)):
             grown = GROWN * math.log2(max(LIGHT, elements(other)) / LIGHT)
             idle = IDLE * self.influence.idle(failure, specs, other)
             self._push(cost + 0.4 + dearer + idle + grown, other)

@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import torch
 from torch import nn
+
+from sources.hints.guesses import Uses, values
 
 NAME = "StubModule"
 CALLED = "layer"  # the setting that says with what a part answers
@@ -29,3 +32,23 @@ CLASS = f'''class {NAME}(nn.Module):
 _made: dict[str, Any] = {"nn": nn, "torch": torch, "__name__": __name__}
 exec(CLASS, _made)  # noqa: S102 - our own text: it is laid into tasks, too
 StubModule: type[nn.Module] = _made[NAME]
+FIRST = "lambda x, *_, **__: x"  # what is called answers with the first that it takes
+_LACKS = re.compile(r"'(\w+)' object has no attribute '([a-zA-Z]\w*)'")
+
+
+def holding(text: str, message: str, line: str) -> list[str]:
+    """A layer's expression as that of a stub that holds the setting, or has the method, which the layer lacks.
+
+    ``line`` is the program's, that failed; none where the ``message`` is about something else.
+    """
+    match = _LACKS.search(message)
+    held = text.startswith(f"{NAME}(")
+    if not match or not held and not re.match(rf"nn\.{match[1]}\(", text) or held and match[1] != NAME:
+        return []
+    name = match[2]
+    if hasattr(nn.Module, name):
+        return []
+    guesses = [v for v in values(name, "", Uses()) if not v.startswith("<")][:2]
+    options = [FIRST] if re.search(rf"\.{name}\(", line) else guesses
+    inner = text.removeprefix(f"{NAME}(").removesuffix(")") if held else text
+    return [f"{NAME}({inner}, {name}={option})" for option in options]

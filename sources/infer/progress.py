@@ -70,6 +70,7 @@ class Progress(TorchFunctionMode):
         self.flops = 0.0
         self.drew = True  # whether the call drew random numbers, as far as it is known
         self.last: tuple[str, tuple[Any, ...]] = ("", ())
+        self.given: list[int] = []  # where the values of each tensor among the inputs lie in memory, 0: nowhere
         self._roughly = roughly
         self._most = math.inf if operators is None else LONG * operators
         each = operators if light and operators else math.inf

@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+import torch
+
 from sources.infer.failure import Change, Failure
-from sources.infer.inputs import SIDE, TOKENS, Many, all_tensors
+from sources.infer.inputs import SIDE, TOKENS, Many, all_tensors, edited
 
 
 def _reranked(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -28,7 +30,11 @@ def _reranked(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
     return [(batch, one, *shape[-2:]), (batch, *shape[-3:])] if len(shape) == 5 else []
 
 
-_SIZES_DIFFER = re.compile(r"must match the size|cannot be multiplied|should contain|not broadcast|be broadcast")
+MAX_RANK, SMALL = 6, 8
+_SIZES_DIFFER = re.compile(
+    r"must match the size|cannot be multiplied|should contain|not broadcast|be broadcast"
+    r"|exceeds dimension size"
+)
 
 
 def fewer(f: Failure) -> Iterator[Change]:
@@ -38,6 +44,33 @@ def fewer(f: Failure) -> Iterator[Change]:
         for path, t in found:
             shapes = [shape for shape in _reranked(t.shape) if len(shape) < len(t.shape)]
             yield from (f.with_tensor(path, replace(t, shape=s), 1.0 + 0.05 * j) for j, s in enumerate(shapes))
+        rows = f.specs  # what all are given of a sequence may be one step of it
+        for path, t in found if len({len(t.shape) for _, t in found}) == 1 else ():
+            rows = edited(rows, path, replace(t, shape=(t.shape[0], t.shape[-1]))) if len(t.shape) == 3 else rows
+        if rows != f.specs:
+            yield 0.6, rows
+
+
+def by_use(f: Failure) -> Iterator[Change]:
+    """An input, or a part of it, is indexed, or its shape taken apart, as one of another rank: it is to have that."""
+    x = f.arguments[0] if f.arguments else None
+    if not isinstance(x, torch.Tensor):
+        return
+    if f.function == "__getitem__" and "too many indices" in f.message and isinstance(f.arguments[1], tuple):
+        more = sum(index is not None and index is not Ellipsis for index in f.arguments[1]) - x.dim()
+    elif (told := re.search(r"to unpack \(expected (\d)", f.message)) and f.function in ("__get__", "size"):
+        more = int(told[1]) - x.dim()
+    else:
+        return
+    for path, t in f.from_input(x):
+        kept = len(t.shape) - x.dim()  # dimensions by which the part was chosen
+        if kept < 0 or not 1 <= len(t.shape) + more <= MAX_RANK:
+            continue
+        lead, inner = t.shape[:kept], replace(t, shape=t.shape[kept:])
+        shapes = [s for s in _reranked(inner.shape) if len(s) == x.dim() + more]
+        shapes += [(*inner.shape, *[SMALL] * more)] if more > 0 else [inner.shape[:more]]
+        for i, shape in enumerate(dict.fromkeys(shapes)):
+            yield f.with_tensor(path, replace(t, shape=(*lead, *shape)), 0.15 + 0.1 * i)
 
 
 def rank(f: Failure) -> Iterator[Change]:

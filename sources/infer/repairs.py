@@ -16,12 +16,13 @@ import torch
 from sources.infer.failure import Change, Failure
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited
 from sources.infer.kinds import KINDS
-from sources.infer.ranks import fewer, rank
+from sources.infer.ranks import by_use, fewer, rank
 
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
 SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
 MAX_ELEMENTS = 1 << 22  # of one input that is proposed
 MAX_SIDE, MAX_DIMENSION = 256, 4096
+MANY_PARTS = 4  # of an input that is cut into such
 FRAMES, MAX_WAVE = 3, 1 << 16  # how many times what is too long for it a wave is to be, and no longer than this
 
 
@@ -65,6 +66,27 @@ def _layer(f: Failure) -> Iterator[Change]:
         scale = next((a for a in f.arguments[1:] if isinstance(a, torch.Tensor)), None)
         if scale is not None:
             yield from _wanted(f, x.shape[1], scale.shape[0])
+
+
+def _of_part(f: Failure) -> Iterator[Change]:
+    """A layer is given a part of an input, ``state[0][1]``: each such part is to be as the layer wants it."""
+    x, weight = f.arguments[:2] if len(f.arguments) > 1 else (None, None)
+    if not isinstance(weight, torch.Tensor) or weight.dim() < 2:
+        return
+    convolves = re.fullmatch(r"conv(_transpose)?(\d)d", f.function)
+    for path, t in f.from_input(x):
+        if x.dim() >= len(t.shape):
+            continue
+        lead = t.shape[: len(t.shape) - x.dim()]
+        if convolves:
+            groups = f.arguments[6] if len(f.arguments) > 6 and isinstance(f.arguments[6], int) else 1
+            channels = weight.shape[0] if convolves[1] else weight.shape[1] * groups
+            shape = (BATCH, channels, *SPATIAL[int(convolves[2])])
+        elif f.function == "linear":
+            shape = (*(x.shape[:-1] or (BATCH,)), weight.shape[1])
+        else:
+            continue
+        yield f.with_tensor(path, replace(t, shape=(*(min(n, MANY_PARTS) for n in lead), *shape)), 0.1)
 
 
 def _positions(f: Failure) -> Iterator[Change]:
@@ -348,6 +370,6 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
-    _layer, _positions, _unbatched, _expected, _shapes, _mismatch, _broadcast, _einsum, _split, _matmul, _numbers,
-    _view, rank, _window, _frames, _small, _divisible, _equal, fewer, *KINDS,
+    _layer, _of_part, _positions, _unbatched, _expected, _shapes, _mismatch, _broadcast, _einsum, _split, _matmul,
+    _numbers, _view, by_use, rank, _window, _frames, _small, _divisible, _equal, fewer, *KINDS,
 )  # fmt: skip

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from sources.infer.configs import CONFIG, METHOD
-from sources.infer.parts import STUB
+from sources.infer.parts import FIRST, STUB
 
 # How messages say of what type a value is that does not do.
 _CULPRIT = re.compile(
@@ -34,7 +34,6 @@ MATRIX = "torch.rand(64, 64) * 0.03"  # with rows that add up to about one, as t
 _TENSORS = ["torch.linspace(0.99, 0.01, 64)", "torch.ones(64, 64)"]
 _PARAMETERS = ["nn.Parameter(torch.randn(64, 64))", "nn.Parameter(torch.ones(64))"]
 MAX_LINES = 12  # of one call
-_FIRST = "lambda x, *_, **__: x"  # takes whatever else it is given, as a network that is conditioned does
 _INSTANCES = ["nn.Identity()", "[nn.Identity(), nn.Identity()]", "nn.Linear(64, 64)"]
 
 
@@ -128,7 +127,7 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"expected np.ndarray|numpy.ndarray", ["torch.randn(1024, 64).numpy()", "torch.ones(64).numpy()"]),
         (r"as parameter '\w+' \(torch\.nn\.Parameter", _PARAMETERS),
         (r"torch Tensor or None required|must be Tensor|to be a Tensor", _TENSORS),
-        (r"\.forward\(\) (takes \d+ positional|got an unexpected keyword|missing \d+ required)", [_FIRST, STUB]),
+        (r"\.forward\(\) (takes \d+ positional|got an unexpected keyword|missing \d+ required)", [FIRST, STUB]),
         (_OF_MODULES, ["nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)", "nn.Identity()"]),
         (r"has no attribute", [CONFIG, "nn.Identity()", "nn.Identity"]),
         (r"divisible|division|modulo|multiple", ["64", "256", "4", "96", "32", "1", "2", "16", "8", "128"]),

@@ -1,0 +1,54 @@
+"""What a module class's constructor takes: by its signature, by the package's calls of it, by what it hands on."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from torch import nn
+
+from sources.infer.variants import Arguments
+
+
+def parameters_of(kind: type[nn.Module]) -> list[inspect.Parameter]:
+    """Parameters that can be given by name, those that ``**kwargs`` passes on to a base class included."""
+    found: dict[str, inspect.Parameter] = {}
+    for base in kind.__mro__:
+        if "__init__" not in vars(base) and base is not kind:
+            continue
+        try:
+            every = list(inspect.signature(base if base is kind else vars(base)["__init__"]).parameters.values())
+        except (TypeError, ValueError):
+            break
+        plain = [p for p in every if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name != "self"]
+        for p in plain:
+            found.setdefault(p.name, p if base is kind else p.replace(kind=p.KEYWORD_ONLY))
+        if not any(p.kind is p.VAR_KEYWORD for p in every) or base is nn.Module:
+            break
+    return list(found.values())
+
+
+def as_called(sites: Iterable[Mapping[str, Any]], parameters: Sequence[inspect.Parameter]) -> list[Arguments]:
+    """Arguments of the package's own calls, which give them by position and by name."""
+    names = [p.name for p in parameters if p.kind != p.KEYWORD_ONLY]
+    found = []
+    for site in sites:
+        given = {n: v for n, v in zip(names, site["positional"], strict=False) if v is not None} | site["named"]
+        # ``config.width`` is of ``config``
+        found.append({n: given[n] for p in parameters for n in given if n.split(".")[0] == p.name})
+    return found
+
+
+def passed_on(kind: type[nn.Module], text: str, message: str, arguments: Arguments) -> list[str]:
+    """What a class that is constructed inside, or ``kwargs["name"]``, lacks, where ``**kwargs`` may hand it on.
+
+    ``text`` is the program's, ``message`` the error's.
+    """
+    match = re.search(r"missing \d+ required (?:keyword-only |positional )arguments?: (.*)", message)
+    rest = [p.name for p in inspect.signature(kind).parameters.values() if p.kind is p.VAR_KEYWORD]
+    open_ended, key = bool(rest), re.fullmatch(r"KeyError: '([^\W\d]\w*)'", message)
+    if rest and key and re.search(rf"\b{rest[0]}(\[|\.pop\()['\"]{key[1]}['\"]", text):
+        return [key[1]] if key[1] not in arguments else []
+    return [n for n in re.findall(r"'(\w+)'", match[1]) if n not in arguments] if match and open_ended else []

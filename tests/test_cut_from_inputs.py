@@ -1,0 +1,94 @@
+"""Parts of inputs, and what is read of their shapes, tell which input an operator failed on; parts that hold settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from sources import mine, probe
+from sources.infer.failure import Failure
+from sources.infer.inputs import Tensor
+from sources.infer.parts import holding
+from sources.infer.repairs import repairs
+
+HEAD = "import copy\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def warmed() -> None:
+    probe.warm()
+
+
+def attempted(text: str, scratch: Path) -> dict[str, Any]:
+    told: dict[str, Any] = {"sites": [], "defaults": {}, "users": []}
+    cut = {"name": "Net", "source": HEAD + text, "told": told, "lacks": [], "header": []}
+    return probe.attempt_one(cut, mine.LARGE, scratch)
+
+
+def test_a_state_of_which_each_layer_takes_its_part_has_a_dimension_for_it(tmp_path: Path) -> None:
+    found = attempted(
+        "class Net(nn.Module):\n    def __init__(self, size, depth=2):\n        super().__init__()\n"
+        "        self.size = size\n        self.mine = nn.Linear(size, 5 * size)\n"
+        "        self.theirs = nn.ModuleList(nn.Linear(size, 5 * size) for _ in range(depth))\n\n"
+        "    def forward(self, word, image, state):\n        out, state = [], state.contiguous()\n"
+        "        for i, layer in enumerate(self.theirs):\n            h, c = state[0][i], state[1][i]\n"
+        "            sums = self.mine(word) + self.mine(image) + layer(h)\n"
+        "            gates = torch.sigmoid(sums.narrow(1, 0, 3 * self.size))\n"
+        "            word = gates.narrow(1, 0, self.size) * c\n            out.append(word)\n"
+        "        return torch.stack(out)\n",
+        tmp_path,
+    )
+    assert found["reason"] == ""
+    assert len(found["inputs"][2]["shape"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("function", "index", "message", "wanted"),
+    [
+        ("__getitem__", (slice(None), 0, None, 1), "IndexError: too many indices for tensor of dimension 2", 4),
+        ("__get__", None, "ValueError: not enough values to unpack (expected 3, got 2)", 4),
+        ("__get__", None, "ValueError: too many values to unpack (expected 1)", 2),
+    ],
+)
+def test_the_input_that_a_part_lies_in_gets_the_rank_that_is_asked_of_the_part(
+    function: str, index: Any, message: str, wanted: int
+) -> None:
+    one, other = torch.zeros(4, 64), torch.zeros(4, 64, 64)
+    given = [t.untyped_storage().data_ptr() for t in (one, other)]
+    specs = (Tensor((4, 64)), Tensor((4, 64, 64)))
+    part = other[1]
+    found = repairs(Failure(specs, message, torch.nn.Identity(), function, (part, index), given))
+    ranks = {tuple(len(t.shape) for t in s) for cost, s in found if cost < 0.3}
+    assert ranks == {(2, wanted)}
+
+
+def test_layers_that_are_asked_for_a_setting_hold_it(tmp_path: Path) -> None:
+    found = attempted(
+        "class Scale(nn.Module):\n    def __init__(self, width):\n        super().__init__()\n"
+        "        self.by = nn.Parameter(torch.ones(width))\n\n"
+        "    def forward(self, x):\n        return self.by * (x - x.mean(-1, keepdim=True))\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self, layer, N):\n        super().__init__()\n"
+        "        self.layers = nn.ModuleList([copy.deepcopy(layer) for _ in range(N)])\n"
+        "        self.norm = Scale(layer.size)\n\n"
+        "    def forward(self, x, mask):\n        for layer in self.layers:\n            x = layer(x, mask)\n"
+        "        return self.norm(x)\n",
+        tmp_path,
+    )
+    assert found["reason"] == ""
+    assert "StubModule(" in found["source"].split("def get_init_inputs")[1]
+
+
+def test_a_method_that_a_layer_lacks_answers_with_what_it_is_given() -> None:
+    lacks = "AttributeError: 'Linear' object has no attribute 'encode'"
+    assert holding("nn.Linear(64, 64)", lacks, "y = self.inner.encode(x, 2)") == [
+        "StubModule(nn.Linear(64, 64), encode=lambda x, *_, **__: x)"
+    ]
+    more = lacks.replace("Linear", "StubModule").replace("encode", "width")
+    assert holding("StubModule(nn.Identity(), size=64)", more, "self.inner.width")[0].startswith(
+        "StubModule(nn.Identity(), size=64, width="
+    )
+    assert holding("nn.ReLU()", lacks, "") == []  # another layer's trouble
+    assert holding("nn.Linear(64, 64)", lacks.replace("encode", "train"), "") == []
