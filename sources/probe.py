@@ -24,9 +24,10 @@ from sources.cut.inferring import NOTE as IN_TRAINING
 from sources.cut.inferring import inferring
 from sources.cut.pruning import pruned
 from sources.cut.slicer import ABSENT
+from sources.cut.unreached import LONG, MAX_SOURCE
 from sources.infer import parts
 from sources.infer.calls import call, forget, has_tensor
-from sources.infer.check import MAX_PARAMETERS, MODULE, UnfitError, Work, check
+from sources.infer.check import MAX_PARAMETERS, MODULE, TOO_LARGE, UnfitError, Work, check
 from sources.infer.configs import noting, without_unread
 from sources.infer.constructions import Told, build
 from sources.infer.drawn import NOTE, drawn
@@ -46,6 +47,7 @@ from sources.text.on_cpu import OnOne, without_weights
 from sources.text.whole_division import NOTE as DIVIDED
 from sources.text.whole_division import WANTED, divided
 from sources.watch.capture import decoded, encoded, install
+from sources.watch.reach import shortened
 from sources.written import written
 
 USER_BUDGET = 3_000  # of the search for what uses a class
@@ -162,11 +164,33 @@ def _tried(
     if checked["reason"] == NOTHING and (other := drawn(source)) != source:
         source = f"# {NOTE}\n{other}"
         checked = _checked(source, inferred["name"], operators, small)
+    if not checked["reason"] and len(source) > LONG:
+        source, checked = _shortened(source, checked, inferred, operators)
     if checked["reason"]:
         return checked
     described = [i | more for i, more in zip(checked["inputs"], inferred["inputs"], strict=False)]
     return {"reason": "", "source": source, "name": inferred["name"], "inputs": described, "detail": checked["mode"],
             "solved": inferred["solved"]}  # fmt: skip
+
+
+def _shortened(
+    source: str, checked: dict[str, Any], inferred: dict[str, Any], operators: int
+) -> tuple[str, dict[str, Any]]:
+    """A long task without what it does not reach, as far as that holds what the whole does; and what was checked."""
+    name, small = inferred["name"], inferred["small"]
+
+    def job() -> dict[str, Any]:
+        quicken()
+        return shortened(source, name, small)
+
+    short = isolated(job, CHECK_SECONDS, MEMORY)
+    again = _checked(short["source"], name, operators, small) if not short["reason"] else short
+    if not again["reason"] and again["inputs"] == checked["inputs"] and len(short["source"]) <= MAX_SOURCE:
+        return short["source"], again
+    if len(source) <= MAX_SOURCE:
+        return source, checked
+    why = again["detail"] if again["reason"] else f"{len(short['source'])} of what it reaches"
+    return source, {"reason": TOO_LARGE, "detail": f"{len(source)} characters; {why}"}
 
 
 def _fails_likewise(cut: dict[str, Any], before: dict[str, Any], scratch: Path) -> bool:

@@ -18,6 +18,7 @@ from sources.cut.lacking import asks
 from sources.cut.modules import NO_FORWARD, Candidate
 from sources.cut.slicer import SliceError, Slicer
 from sources.cut.survey import Survey, Whole, quick_parsing
+from sources.cut.unreached import MAX_SOURCE
 from sources.cut.writer import Cut
 from sources.cut.writer import cut as write_cut
 from sources.hints.hints import Hints
@@ -29,7 +30,7 @@ from sources.watch.capture import HERE
 from sources.watch.capture_package import Observed, observe
 
 MAX_USER = 80_000  # characters of a text that is run to see a class at work
-MAX_SOURCE = 100_000  # characters of a task
+MAX_CUT = 400_000  # characters of a definition with all that it may need: of a task what it reaches counts
 SMALL = 80  # lines of a building block: these are tried before whole networks
 
 
@@ -192,7 +193,7 @@ def _cut(
         raise SliceError("touches the system", misuse)
     if len(cut.source) > MAX_SOURCE:
         cut = replace(cut, source=without_docstrings(cut.source))
-    if len(cut.source) > MAX_SOURCE:
+    if len(cut.source) > MAX_CUT:
         raise SliceError("too large", f"{len(cut.source)} characters")
     users = _users(slicer, hints, candidate) if watch and candidate.kind == "module" else []
     told = {"users": users, "others": others, "sites": [site.spelled(cut.names.get) for site in sites],
@@ -212,7 +213,7 @@ def _without_constants(slicer: Slicer, candidate: Candidate, needs: list[Here], 
         plain = write_cut(slicer, candidate.path, candidate.symbol)
     except SliceError:
         return []
-    fits = plain.source != cut.source and len(plain.source) <= MAX_SOURCE and not touches_system(plain.source)
+    fits = plain.source != cut.source and len(plain.source) <= MAX_CUT and not touches_system(plain.source)
     return [{"source": plain.source, "name": plain.name, "lacks": list(plain.lacks)}] if fits else []
 
 

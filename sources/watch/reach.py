@@ -1,0 +1,111 @@
+"""Which lines of a task run, whatever is done with it: other sizes, training, gradients, its weights taken and given.
+
+Runs in a fork inside the sandbox: the tasks are strangers' code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import sys
+import time
+import types
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+
+from kdata.task import execute, sizes
+from sources.cut.unreached import NOTE, without_unreached
+from sources.infer.check import leaves
+from sources.infer.reshaped import same
+
+FILE = "<task>"  # as which ``kdata.task`` executes a text
+SECONDS = 4  # CPU seconds that runs at other sizes may take together
+KEPT = ("get_inputs", "get_init_inputs")
+
+
+class Reach:
+    """Notes the lines of a task that run while it is active."""
+
+    def __init__(self) -> None:
+        self.lines: set[int] = set()
+
+    def __enter__(self) -> Reach:
+        sys.settrace(self._call)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(None)
+
+    def _call(self, frame: types.FrameType, _event: str, _argument: Any) -> Any:
+        return self._line if frame.f_code.co_filename == FILE else None
+
+    def _line(self, frame: types.FrameType, event: str, _argument: Any) -> Any:
+        if event == "line":
+            self.lines.add(frame.f_lineno)
+        return self._line
+
+
+def shortened(source: str, entry_point: str, small: Mapping[str, int]) -> dict[str, Any]:
+    """The ``source`` of a task without what it does not reach; it answers as the whole does.
+
+    A task that is dear has ``small`` sizes, at which most is tried.
+
+    Raises:
+        ValueError: it does not answer so.
+        Exception: whatever the task raises.
+    """
+    with Reach() as reach:
+        whole = _answers(source, entry_point, small, _use)
+        ends = time.process_time() + SECONDS
+        for values in _other_sizes(source, small):
+            if time.process_time() > ends:
+                break
+            with contextlib.suppress(Exception):  # sizes that do not fit: what they reach stays
+                _answers(source, entry_point, values)
+    short = f"# {NOTE}\n{without_unreached(source, reach.lines, [entry_point, *KEPT])}"
+    if not same(whole, _answers(short, entry_point, small)):
+        raise ValueError("the shorter text does not answer as the whole one")
+    return {"reason": "", "source": short}
+
+
+def _answers(
+    source: str, entry_point: str, values: Mapping[str, int], use: Callable[[Any, list[Any]], None] | None = None
+) -> list[torch.Tensor]:
+    """What a task answers in training and in evaluation, at the sizes that ``values`` says."""
+    torch.manual_seed(0)
+    program = execute(source, entry_point, values=values)
+    module, inputs = program.build(), program.inputs()
+    found = list[torch.Tensor]()
+    for training in (True, False):
+        module.train(training)
+        torch.manual_seed(0)
+        with torch.no_grad():
+            found += leaves(module(*copy.deepcopy(inputs)))
+    if use is not None:
+        use(module, inputs)
+    return found
+
+
+def _use(module: Any, inputs: list[Any]) -> None:
+    """Do what is done with any module: copies, weights, number formats, gradients."""
+    with contextlib.suppress(Exception):  # none of it need work
+        copy.deepcopy(module).load_state_dict(module.state_dict())
+    with contextlib.suppress(Exception):
+        copy.deepcopy(module).double()
+    with contextlib.suppress(Exception), torch.enable_grad():
+        module.train()
+        out = [t for t in leaves(module(*copy.deepcopy(inputs))) if t.requires_grad]
+        sum(t.abs().sum() for t in out).backward()  # type: ignore[union-attr]
+
+
+def _other_sizes(source: str, small: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """Its own; all of them one larger; then each odd, doubled, and one."""
+    own = {size.name: size.value for size in sizes(source)}
+    found = {**own, **small}
+    yield own
+    yield {name: value + 1 for name, value in found.items()}
+    for name, value in found.items():
+        for other in dict.fromkeys((value + 1, 2 * value + 1, 1)):
+            yield {**found, name: other}
