@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sources.text.danger import harmful
-from sources.text.scope import Reads
+from sources.text.scope import Reads, nodes
 from sources.text.symbols import Here, Target
 
 # Decorators without which a task computes the same.
@@ -77,6 +78,19 @@ def copied(node: ast.Assign) -> set[str]:
     """Names that an assignment reads and binds."""
     read = {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
     return {t.id for t in node.targets if isinstance(t, ast.Name)} & read
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def listed(node: ast.AST) -> frozenset[str]:
+    """Names of which a statement looks through all that they hold, as modules: ``vars(name)``."""
+    calls = (n for n in nodes(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "vars")
+    return frozenset(a.id for c in calls if len(c.args) == 1 and isinstance(a := c.args[0], ast.Name))
+
+
+def goes_by(name: str) -> set[str]:
+    """Words by which a definition may be looked up, in lower case: its name, and that without its last part."""
+    parts = re.findall(r"[A-Z]+[a-z0-9]*|[a-z0-9]+", name)
+    return {name.lower(), "".join(parts[:-1]).lower() or name.lower()}
 
 
 def at_once(piece: Piece) -> set[str]:

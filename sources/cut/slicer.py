@@ -17,8 +17,10 @@ from sources.cut.pieces import (
     Piece,
     at_once,
     copied,
+    goes_by,
     is_debugging,
     is_noise,
+    listed,
     stand_in_for,
     unused,
     view_of,
@@ -65,6 +67,7 @@ class Slicer:
         self._views: dict[tuple[int, frozenset[str], bool], tuple[ast.stmt, Reads]] = {}
         self._registries = Registries(package)
         self._said: frozenset[str] = frozenset()  # words that the last closure's arguments say
+        self._of_all: set[str] = set()  # and that all of it says
         self._registering: set[int] = set()  # decorators that the last closure needs, by id
         self.entries: dict[Here, list[Here]] = {}  # definitions that these put into a registry
         self._locals: dict[int, dict[str, Target]] = {}
@@ -113,8 +116,12 @@ class Slicer:
         """
         self._registering, self.entries, known = set(), {}, {*map(str.lower, said), *_USUAL}
         self._said = frozenset(known)
+        self._of_all = set()
         wanted: dict[Here, None] = dict.fromkeys(more)
         pieces = self._closure(root, wanted, method)
+        if any(self._lists(p) for found in pieces.values() for p in found):
+            self._of_all = words(p.view for found in pieces.values() for p in found)
+            pieces = self._closure(root, wanted, method)
         for _ in range(MAX_ROUNDS):
             containers = [k for k, found in pieces.items() if not isinstance(found[0].node, ast.FunctionDef)]
             named = known | words(p.view for found in pieces.values() for p in found)
@@ -283,10 +290,24 @@ class Slicer:
             modules.discard(chain.split(".")[0])
             yield chain.split(".")[0], target
         for name in sorted(modules):
-            entries = self._taken_out(piece, name)
+            entries = self._taken_out(piece, name) | self._listed_of(piece, name)
             yield from entries.items()
-            if not entries:
+            if not entries and name not in listed(piece.view):
                 yield name, Missing(name)
+
+    def _lists(self, piece: Piece) -> bool:
+        """Whether a piece looks through a module of the package."""
+        return any(isinstance(self.target(piece, name), Inner) for name in listed(piece.view))
+
+    def _listed_of(self, piece: Piece, name: str) -> dict[str, Here]:
+        """What of ``vars(name)``, a module of the package, goes by words that are said: ``MeanNorm`` by mean."""
+        module = self.target(piece, name)
+        file = self.package.file(module.file) if isinstance(module, Inner) and name in listed(piece.view) else None
+        if not isinstance(module, Inner) or file is None:
+            return {}
+        said = self._said | self._of_all | words([piece.view])
+        named = {n: self.package.member(module.file, n) for n in file.bindings if not said.isdisjoint(goes_by(n))}
+        return {f"{name}.{n}": target for n, target in named.items() if isinstance(target, Here)}
 
     def _taken_out(self, piece: Piece, name: str) -> dict[str, Here]:
         """What ``getattr(name, word)`` may take out of a module of the package, as words that are said tell."""

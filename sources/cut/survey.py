@@ -18,6 +18,7 @@ from typing import Any
 
 from sources.cut.cutpoints import Framework, framework
 from sources.cut.modules import Candidate, candidates
+from sources.cut.pieces import listed
 from sources.hints.hints import MAX_CALLS, Hints, Place
 from sources.text import documents
 from sources.text.danger import branches, harmful
@@ -30,7 +31,7 @@ from sources.text.weights import loading
 MAX_AT_ONCE = 4 << 20  # characters of a framework that are parsed at once
 RARELY = 500_000  # new objects between two looks for garbage
 FRAMES = 20_000  # of those that walk a tree: six a level of the deepest that is parsed
-REMEMBERED = (nodes, branches, harmful, loading, words_in)  # each keeps the trees that it was asked about
+REMEMBERED = (nodes, branches, harmful, loading, words_in, listed)  # each keeps the trees that it was asked about
 Look = tuple[Package, Hints]
 
 

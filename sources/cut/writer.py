@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece
+from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, listed
 from sources.cut.slicer import SliceError, Slicer
 from sources.text.danger import branches
 from sources.text.older import spectra_of_pairs
@@ -266,7 +266,7 @@ class _Writer:
     def _space(self, piece: Piece, name: str, module: Inner) -> str:
         """What a module of the package is called of which ``getattr`` takes something; "" where that is not known."""
         entries = {n: t for n, t in piece.needs if n.startswith(f"{name}.") and isinstance(t, Here)}
-        if not entries:
+        if not entries and name not in listed(piece.view):
             return ""
         chosen = self._claim(name, module)
         self.spaces.setdefault(chosen, {}).update({n.split(".", 1)[1]: self.names[t] for n, t in entries.items()})
