@@ -160,6 +160,7 @@ def test_a_file_that_takes_all_memory_or_ends_the_process_harms_no_other(tmp_pat
 
 def test_a_package_that_sleeps_at_import_is_left_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sources.watch.capture_package.UNIT_SECONDS", 1)
+    monkeypatch.setattr("sources.watch.capture_package.LOAD_SECONDS", 1)
     monkeypatch.setattr("sources.isolation.WALL_FACTOR", 1)
     asleep = {f"p/{name}.py": "import time\ntime.sleep(60)\n" for name in "abcd"}
     observed = observe({"p/__init__.py": "", **asleep}, {path: {"X"} for path in asleep}, tmp_path)
@@ -255,6 +256,47 @@ FRAMEWORK = {
     "transformers/utils.py": "auto_docstring = print\n\n\ndef helper(x):\n    return x.exp()\n",
     "transformers/models/toy/__init__.py": "", "transformers/models/toy/modeling_toy.py": FRAMED,
 }  # fmt: skip
+
+
+NET = """
+from torch import nn
+
+
+class Net(nn.Linear):
+    def __init__(self, width=8):
+        super().__init__(width, 3)
+"""
+REGISTERS = """
+import torch
+
+KEPT = getattr(torch, "_kept_by_a_test", {})
+torch._kept_by_a_test = KEPT
+"""
+
+
+def test_a_package_that_lacks_others_after_its_own_submodules_were_imported_is_imported(tmp_path: Path) -> None:
+    files = {
+        "half/__init__.py": "import half.own\nimport absent_one\nimport half.more\n",
+        "half/own.py": "import half.more\nwidth = half.more.width\n",
+        "half/more.py": "width = 8\n",
+        "half/net.py": "import absent_two\nimport half.own\nassert half.own.width == 8\n" + NET,
+    }
+    assert observed(files, {"half/net.py": {"Net"}}, tmp_path)["half/net.py"]["Net"]["specs"]
+
+
+def test_what_registers_itself_at_import_is_imported_once(tmp_path: Path) -> None:
+    once = REGISTERS + "assert not KEPT, 'registered already'\nKEPT[__name__] = 1\n"
+    files = {"once/__init__.py": "import once.registered\nimport absent_one\nimport absent_two\n",
+             "once/registered.py": once, "once/net.py": NET}  # fmt: skip
+    assert observed(files, {"once/net.py": {"Net"}}, tmp_path)["once/net.py"]["Net"]["specs"]
+
+
+def test_a_package_reads_its_version_from_a_file_that_is_no_code(tmp_path: Path) -> None:
+    said = "import os\nwith open(os.path.join(os.path.dirname(__file__), '{}')) as f:\n    __version__ = f.read()\n"
+    for name, there in (("version.txt", True), ("weights.bin", False)):
+        files = {f"{name[:4]}/__init__.py": said.format(name), f"{name[:4]}/net.py": NET}
+        seen = observed(files, {f"{name[:4]}/net.py": {"Net"}}, tmp_path / name)
+        assert bool(seen) == there
 
 
 def test_cut_points_stand_for_a_frameworks_core_and_not_for_its_models() -> None:

@@ -28,10 +28,11 @@ from sources.infer.progress import Budget, Progress
 from sources.infer.starts import starts
 from sources.isolation import isolated
 from sources.text.on_cpu import without_weights
-from sources.watch.packages import Site, classes
+from sources.watch.packages import MAX_STAND_INS, Site, classes
 from sources.watch.watcher import Seen, Watcher
 
 PACKAGE_SECONDS, UNIT_SECONDS = 900, 6  # CPU seconds of a package's own fork, below its job's; of one of its files
+LOAD_SECONDS = 20  # CPU seconds of importing what all files of a package need, which happens once
 UNIT_MEMORY = 3 << 30  # bytes of address space that a file's models may take
 MAX_SILENT = 3  # files in a row that never answer
 MAX_CONFIGURATIONS = 6  # of one model
@@ -91,13 +92,24 @@ def _add(seen: Seen, more: Seen) -> None:
 
 
 def _load_here(site: Site, path: str) -> None:
-    """Import a file's module in this process, if doing so in a fork does no harm; its own fork says what went wrong."""
+    """Import a file's module in this process, if doing so in a fork does no harm; its own fork says what went wrong.
+
+    What registers itself somewhere cannot be imported again when a package that it lacks has got a stand-in: each
+    such package is then found out in a fork of its own, so that here all of them stand ready at once.
+    """
 
     def load() -> dict[str, Any]:
         site.load(path)
         return {"reason": ""}
 
-    if not isolated(load, UNIT_SECONDS)["reason"]:
+    failed = isolated(load, LOAD_SECONDS)["reason"]
+    for _ in range(MAX_STAND_INS if failed not in ("", "timeout") else 0):
+        found = isolated(lambda: {"reason": "", "lacks": site.lacking(path)}, LOAD_SECONDS)
+        failed = found["reason"]
+        if failed or not found["lacks"]:
+            break
+        site.stand_in_for(found["lacks"])
+    if not failed:
         site.load(path)
 
 

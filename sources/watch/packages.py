@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import posixpath
+import re
 import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ ADDED = {
 }
 MAX_STAND_INS = 24  # packages that one import may lack
 VERSION = "1.0.0"  # that a package without metadata gives itself
+_VERSION_FILE = re.compile(r"_*version_*(\.\w+)?", re.I)
 
 
 class _Permissive(type):
@@ -134,6 +136,7 @@ class Site:
         """
         name = self.module_name(path)
         for _ in range(MAX_STAND_INS):
+            before = set(sys.modules)
             try:
                 return importlib.import_module(name)
             except ModuleNotFoundError as error:
@@ -141,8 +144,42 @@ class Site:
                 if not top or top in self._importer.own or top in self._importer.absent:
                     raise
                 self._importer.absent.add(top)
-                importlib.invalidate_caches()
+            except FileNotFoundError as error:
+                if not self._supplied(error.filename):
+                    raise
+            # A package that failed is gone, but not what it had imported of its own: a new one would lack that.
+            for half in [m for m in sys.modules.keys() - before if m.split(".")[0] in self._importer.own]:
+                del sys.modules[half]
+            importlib.invalidate_caches()
         raise ImportError(f"{path} lacks more than {MAX_STAND_INS} packages")
+
+    def lacking(self, path: str) -> str:
+        """The first package that the module of a file lacks when it is imported, "" for none.
+
+        Raises:
+            Exception: whatever else importing it raises.
+        """
+        try:
+            importlib.import_module(self.module_name(path))
+        except ModuleNotFoundError as error:
+            top = (error.name or "").split(".")[0]
+            if not top or top in self._importer.own | self._importer.absent:
+                raise
+            return top
+        return ""
+
+    def stand_in_for(self, package: str) -> None:
+        """From now on a package that is absent is stood in for."""
+        self._importer.absent.add(package)
+
+    def _supplied(self, path: object) -> bool:
+        """Whether a file that is no code, and so not here, could be written: the one with the package's version."""
+        place = Path(str(path))
+        if place.exists() or self.folder not in place.parents or not _VERSION_FILE.fullmatch(place.name):
+            return False
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(f"{VERSION}\n")
+        return True
 
     def module_name(self, path: str) -> str:
         """The dotted name of a file's module."""
