@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import torch
 
 from sources import mine, probe
 from sources.infer.failure import Failure
+from sources.infer.influence import differing
 from sources.infer.inputs import Tensor
 from sources.infer.parts import holding
+from sources.infer.rehearsal import Rehearsal
 from sources.infer.repairs import repairs
 
 HEAD = "import copy\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
@@ -92,3 +95,43 @@ def test_a_method_that_a_layer_lacks_answers_with_what_it_is_given() -> None:
     )
     assert holding("nn.ReLU()", lacks, "") == []  # another layer's trouble
     assert holding("nn.Linear(64, 64)", lacks.replace("encode", "train"), "") == []
+
+
+def test_a_pyramid_of_maps_is_given_where_levels_are_taken_by_their_place(tmp_path: Path) -> None:
+    found = attempted(
+        "class Net(nn.Module):\n    def __init__(self, widths=(16, 32, 48)):\n        super().__init__()\n"
+        "        self.last = nn.Conv2d(64, 48, 1)\n"
+        "        self.up = nn.ModuleList(nn.Conv2d(48 + w, 48, 3, padding=1) for w in widths)\n\n"
+        "    def forward(self, feats):\n        x = self.last(feats[-1])\n        for i in range(2, -1, -1):\n"
+        "            x = F.interpolate(x, scale_factor=2)\n"
+        "            x = self.up[i](torch.cat([x, feats[i + 1]], 1)).relu()\n        return x\n",
+        tmp_path,
+    )
+    assert found["reason"] == ""
+    assert [i["shape"][1] for i in found["inputs"]][-4:] == [16, 32, 48, 64]
+
+
+@pytest.mark.parametrize(
+    "fails",
+    [
+        lambda x: x[:, :, ::2] + x,
+        lambda x: x.flatten(1)[:, :8] * x.flatten(1)[:, 1:],
+        lambda x: torch.cat([x, x[:, :, 1:]], 1),
+        lambda x: torch.conv2d(x, x.new_zeros(6, 5, 3, 3)),
+        lambda x: torch.nn.functional.layer_norm(x, (7,)),
+        lambda x: torch.nn.functional.linear(x, x.new_zeros(6, 5)),
+    ],
+)
+def test_a_rehearsed_failure_tells_the_sizes_that_a_true_one_tells(fails: Callable[[torch.Tensor], Any]) -> None:
+    class Net(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> Any:
+            return fails(x)
+
+    specs = (Tensor((2, 4, 8, 8)),)
+    rehearsed = Rehearsal(Net()).call(specs, None, False)
+    with pytest.raises(RuntimeError) as true:
+        Net()(torch.zeros(2, 4, 8, 8))
+    assert rehearsed is not None
+    said, told = differing(str(rehearsed[1])), differing(str(true.value))
+    assert told is not None
+    assert said in (told, told[::-1])

@@ -22,8 +22,9 @@ import torch
 from torch import nn
 
 from sources.hints.demands import statements
-from sources.infer.input_guesses import shaped, up_to
+from sources.infer.input_guesses import up_to
 from sources.infer.inputs import Specs, Tensor, all_tensors, edited
+from sources.infer.usual_shapes import shaped
 
 MAX_LINES = 12  # of one assertion
 MAX_RANK = 6

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from sources.infer.input_guesses import shaped
 from sources.infer.inputs import Spec, Specs, Tensor, all_tensors, edited, parameters, positional
+from sources.infer.usual_shapes import shaped
 
 NO_TENSOR = "no tensor among the outputs"  # the message of a call that came to its end without one
 Change = tuple[float, Specs]  # cost and new inputs

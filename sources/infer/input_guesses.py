@@ -18,7 +18,10 @@ from torch import nn
 from sources.hints.guesses import Uses, values
 from sources.hints.layouts import Sizes, told
 from sources.infer.consumers import as_given, consumed, each, extents, first_layers, handed_on
-from sources.infer.inputs import BATCH, CHANNELS, FEATURES, SIDE, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
+from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
+from sources.infer.usual_shapes import channels_of, features_of, ranks_told, shaped, usual_ranks
+
+LEVELS = 5  # of a pyramid
 
 
 def following(module: nn.Module, count: int) -> list[Spec]:
@@ -81,7 +84,7 @@ def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspe
     documentation = "\n".join(filter(None, [inspect.getdoc(function), above, _documentation(type(module))]))
     own = {name: value for name, value in vars(module).items() if type(value) is int}
     layers = first_layers(module)
-    sizes = Sizes({**own, **known}, _channels(layers), _features(layers))
+    sizes = Sizes({**own, **known}, channels_of(layers), features_of(layers))
     hints = {name: str(p.annotation) for name, p in inspect.signature(function).parameters.items()}
     found = []
     for p in wanted:
@@ -178,7 +181,7 @@ def _of_parameter(
 ) -> list[Spec]:
     name, hint = parameter.name, str(parameter.annotation)
     low = name.lower()
-    ranks = _ranks(name, as_given(name, text))
+    ranks = ranks_told(name, as_given(name, text))
     found: list[Spec] = [
         *_keyed(module, parameter, text),
         *_recorded(module, parameter, text),
@@ -186,8 +189,9 @@ def _of_parameter(
         *_chosen(name, text),
     ]
     found += each(module, name, text)
-    found += extents(name, text, _usual_ranks(module, text)[0])
+    found += extents(name, text, usual_ranks(module, text)[0])
     found += _indexed(module, name, text)
+    found += _levels(module, name, text)
     found += consumed(module, name, text)
     if re.search(rf"\w\[(?:[^\[\]]*, ?)?{re.escape(name)}(?:, ?[^\[\]]*)?\]", text.partition(":\n")[2]):
         found += [Tensor((BATCH,), "int", 2), Tensor((BATCH, TOKENS), "int", 2)]
@@ -197,7 +201,7 @@ def _of_parameter(
         found.append(Plain("cpu"))
     found += [Tensor(shape) for shape in shapes if 1 <= len(shape) <= 6]
     found += [shaped(module, rank) for rank in ranks]
-    common: list[Spec] = [shaped(module, rank) for rank in _usual_ranks(module, text)]
+    common: list[Spec] = [shaped(module, rank) for rank in usual_ranks(module, text)]
     ints: list[Spec] = [Tensor((BATCH, TOKENS), "int", 16), Tensor((BATCH,), "int", 16)]
     if "mask" in low:
         masks = [
@@ -234,6 +238,20 @@ def _of_parameter(
     return list(dict.fromkeys([*found, *common, *ints, Plain(4)]))
 
 
+def _levels(module: nn.Module, name: str, text: str) -> list[Spec]:
+    """A list of maps, each half as large as the one before, where the text only takes items, of varying places."""
+    body = text.partition(":\n")[2]
+    places = re.findall(rf"\b{re.escape(name)}\[([^\[\]:,]+)\]", body)
+    varying = any(not re.fullmatch(r"\d+|['\"].*", place.strip()) for place in places)
+    if not varying or len(places) < len(re.findall(rf"\b{re.escape(name)}\b", body)):
+        return []
+    first = shaped(module, usual_ranks(module, text)[0])
+    if len(first.shape) != 4:
+        return [Many((first,) * LEVELS)]
+    sides = [2 * SIDE >> i for i in range(LEVELS)]
+    return [Many(tuple(replace(first, shape=(*first.shape[:2], n, n)) for n in sides)), Many((first,) * LEVELS)]
+
+
 def _keyed(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[Spec]:
     """A dictionary with what the text takes out of it."""
     name = re.escape(parameter.name)
@@ -265,7 +283,7 @@ def _indexed(module: nn.Module, name: str, text: str) -> list[Spec]:
     """A tuple, where the text only takes its parts."""
     body = text.partition(":\n")[2]
     if names := _unpacked(name, body):
-        first = shaped(module, _usual_ranks(module, text)[0])
+        first = shaped(module, usual_ranks(module, text)[0])
         named = [first if n == name or _unpacked(n, body) else part(module, n)[0] for n in names]
         same = [Many((t,) * len(names), "tuple") for t in (Tensor((BATCH, TOKENS), "int", 16), first)]
         return [Many(tuple(named), "tuple"), *same]
@@ -273,7 +291,7 @@ def _indexed(module: nn.Module, name: str, text: str) -> list[Spec]:
     if not parts or len(parts) < len(re.findall(rf"\b{re.escape(name)}\b", body)):
         return []
     count = max(2, 1 + max(map(int, parts)))
-    first = shaped(module, _usual_ranks(module, text)[0])
+    first = shaped(module, usual_ranks(module, text)[0])
     alike: list[Spec] = [Many((t,) * count, "tuple") for t in (Tensor((BATCH, TOKENS), "int", 16), first)]
     called = (re.search(rf"\b(\w+) ?= ?{re.escape(name)}\[{i}\]", body) for i in range(count))
     known = [m[1] if m and m[1] != name else "" for m in called]
@@ -309,88 +327,3 @@ def _plain(name: str, hint: str, text: str) -> list[Plain]:
         return [Plain((v,) * (counted[2].count(",") + 1)) for v in known if isinstance(v, int | float)][:3]
     wanted = {"int": int, "float": float, "bool": bool, "str": str}[kind]
     return [Plain(v) for v in known if type(v) is wanted][:3]
-
-
-def _ranks(name: str, text: str) -> list[int]:
-    """Ranks that the text of forward tells by a permutation or the axes that it names."""
-    name = re.escape(name)
-    found = []
-    for axes in re.findall(rf"\b{name}\.permute\(([\d, ]+)\)", text):
-        found.append(axes.count(",") + 1)
-    for axis in re.findall(rf"\b{name}\.(?:shape\[|size\()(\d)[\])]", text):
-        if int(axis) >= 2:
-            found.append(int(axis) + 1 if int(axis) == 2 else 4)
-    return list(dict.fromkeys(r for r in found if 1 <= r <= 6))
-
-
-_SPATIAL = re.compile(
-    r"(?i)height|width|\bh\b|\bw\b|im(age|g)|spatial|chan|conv|pool|interpolate|pad\b|2d|3d|patch|pixel|feat|grid|flow"
-    r"|heatmap|kernel|upsampl|shuffle|\[2, 3\]|\(2, 3\)|dim=-?[23]|, -[23]"
-)
-
-
-def _usual_ranks(module: nn.Module, text: str) -> list[int]:
-    """Ranks to try, the one that the first layer of known rank takes first."""
-    layers = first_layers(module)
-    for layer in layers:
-        kind = type(layer).__name__
-        if match := re.search(r"(Conv|ConvTranspose|Pool|BatchNorm|InstanceNorm|Dropout)(\d)d$", kind):
-            rank = int(match[2]) + 2
-            return list(dict.fromkeys([rank, 4, 3, 2, 5]))
-        if kind == "Linear" and _takes_rows(module, layers):
-            return [2, 3, 4, 5]
-        if kind in ("Linear", "LayerNorm", "MultiheadAttention", "GRU", "LSTM", "RNN"):
-            return [3, 2, 4, 5]
-    if len(layers) == 1 and (own := [p.dim() for p in module._parameters.values() if p is not None]):
-        return [4, 3, 2, 5] if max(own) > 2 else [3, 2, 4, 5] if "Cell" not in type(module).__name__ else [2, 3, 4, 5]
-    plain = all(isinstance(layer, nn.modules.loss._Loss) for layer in layers[1:])
-    if not plain or module._parameters or _SPATIAL.search(text) or "scaled_dot_product" in text:
-        return [4, 3, 2, 5]
-    # reductions over an axis that the constructor is told have one before it and one after it
-    return [3, 2, 4, 5] if {"dim", "axis"} & set(vars(module)) and "cum" not in text else [2, 3, 4, 5]
-
-
-def _takes_rows(module: nn.Module, layers: list[nn.Module]) -> bool:
-    """Whether a module that starts with a linear layer is one over rows of features, not over tokens."""
-    names = set(vars(module)) | set(_constructor(type(module)))
-    rows = {"in_features", "input_size", "input_dim", "in_dim", "n_in", "n_inputs", "num_features", "layer_sizes"}
-    tokens = ("LayerNorm", "MultiheadAttention", "GRU", "LSTM", "RNN")
-    return any(isinstance(m, nn.BatchNorm1d) for m in layers) or (
-        bool(names & rows) and not any(type(m).__name__ in tokens for m in layers)
-    )
-
-
-def _constructor(kind: type[nn.Module]) -> list[str]:
-    try:
-        return list(inspect.signature(kind).parameters)
-    except (TypeError, ValueError):
-        return []
-
-
-def _channels(layers: list[nn.Module]) -> int:
-    """What the first layer over channels takes; of a whole network ``num_features`` is what it gives."""
-    every = (getattr(m, "in_channels", 0 if m._modules else getattr(m, "num_features", 0)) for m in layers)
-    return next((c for c in every if isinstance(c, int) and c), CHANNELS)
-
-
-def _features(layers: list[nn.Module]) -> int:
-    """What the first layer over features takes."""
-    features = next((f for m in layers if isinstance(f := getattr(m, "in_features", None), int)), 0)
-    return features or next((m.normalized_shape[-1] for m in layers if isinstance(m, nn.LayerNorm)), FEATURES)
-
-
-def shaped(module: nn.Module, rank: int) -> Tensor:
-    """A float tensor of a rank, its channels or features as the first layer of the module wants them."""
-    layers = first_layers(module)
-    channels, features = _channels(layers), _features(layers)
-    recurrent = next((m.input_size for m in layers if isinstance(m, nn.RNNBase | nn.RNNCellBase)), 0)
-    one = any(type(m).__name__ in ("Conv1d", "BatchNorm1d") for m in layers)
-    shapes: dict[int, tuple[int, ...]] = {
-        1: (FEATURES,),
-        2: (BATCH, recurrent or features),
-        3: (BATCH, channels, TOKENS) if one else (BATCH, TOKENS, recurrent or features),
-        4: (BATCH, channels, SIDE, SIDE),
-        5: (BATCH, channels, 8, SIDE // 2, SIDE // 2),
-        6: (BATCH, 4, 4, 8, 8, 16),
-    }
-    return Tensor(shapes[rank])

@@ -22,6 +22,11 @@ _META = torch.device("meta")
 # Errors of programs that look at values, or mix devices: they tell nothing about shapes.
 _OF_META = re.compile(r"(?i)\bmeta\b|device|fake|data.?dependent|numpy|item\(\)|storage|NotImplemented")
 _REDUCTION = re.compile(r"same reduction dim, but got \[(\d+), (\d+)\] X \[(\d+), (\d+)\]")
+_BROADCAST = re.compile(
+    r"had torch\.Size\(\[([\d, ]*)\]\); but expected shape should be broadcastable to \[([\d, ]*)\]"
+)
+_JOINED = re.compile(r"Expected (\d+) in dimension \d+ but got (\d+)")
+_NORMALIZED = re.compile(r"expected input with shape \[([\d, ]+)\], but got input of size torch\.Size\(\[([\d, ]+)\]\)")
 
 
 class Rehearsal:
@@ -49,7 +54,7 @@ class Rehearsal:
             if self._shadow is None or isinstance(error, NotImplementedError) or _OF_META.search(str(error)):
                 self._fails = True
                 return None
-            return progress, _as_usual(error)
+            return progress, _as_usual(error, *progress.last)
         return None
 
 
@@ -65,12 +70,38 @@ class _Recurrent(TorchFunctionMode):
         return function(*args, **(kwargs or {}))
 
 
-def _as_usual(error: Exception) -> Exception:
-    """The error as other devices word it."""
-    if match := _REDUCTION.search(str(error)):
+def _as_usual(error: Exception, function: str, arguments: tuple[Any, ...]) -> Exception:
+    """The error of the last function as other devices word it: rules, and the sizes that it tells, go by its words."""
+    message = str(error)
+    if match := _REDUCTION.search(message):
         rows, inner, other, columns = match.groups()
         return RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{inner} and {other}x{columns})")
+    if match := _BROADCAST.search(message):
+        return RuntimeError(_apart(*([int(n) for n in text.split(",") if n.strip()] for text in match.groups())))
+    if match := _JOINED.search(message):
+        return RuntimeError(message.replace(match[0], f"Expected size {match[1]} but got size {match[2]}"))
+    if match := _NORMALIZED.search(message):
+        return RuntimeError(f"expected input with shape [*, {match[1]}], but got input of size[{match[2]}]")
+    convolution = re.fullmatch(r"conv(_transpose)?\dd", function)
+    if convolution and "channel dimensions" in message and len(arguments) > 1:
+        x, weight = arguments[:2]
+        groups = arguments[6] if len(arguments) > 6 and isinstance(arguments[6], int) else 1
+        wanted = weight.shape[0] if convolution[1] else weight.shape[1] * groups
+        return RuntimeError(
+            f"Given groups={groups}, weight of size {[*weight.shape]}, expected input{[*x.shape]} to have {wanted} "
+            f"channels, but got {x.shape[1] if x.dim() > 1 else 1} channels instead"
+        )
     return error
+
+
+def _apart(other: list[int], first: list[int]) -> str:
+    """How two shapes that should be alike are not: at the last dimension in which they differ."""
+    rank = max(len(first), len(other))
+    one, two = ([1] * (rank - len(shape)) + shape for shape in (first, other))
+    at = next((i for i in reversed(range(rank)) if one[i] != two[i] and 1 not in (one[i], two[i])), rank - 1)
+    return (
+        f"The size of tensor a ({one[at]}) must match the size of tensor b ({two[at]}) at non-singleton dimension {at}"
+    )
 
 
 def _shadow(module: nn.Module) -> nn.Module:

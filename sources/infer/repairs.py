@@ -25,6 +25,9 @@ MAX_SIDE, MAX_DIMENSION = 256, 4096
 MANY_PARTS = 4  # of an input that is cut into such
 FRAMES, MAX_WAVE = 3, 1 << 16  # how many times what is too long for it a wave is to be, and no longer than this
 
+_APART = re.compile(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton")
+_JOINED = re.compile(r"Sizes of tensors must match except.* Expected size (\d+) but got size (\d+)")
+
 
 def repairs(failure: Failure) -> list[Change]:
     """Inputs to try next, with costs; the cheapest first, none larger than a limit."""
@@ -189,7 +192,7 @@ def _shapes(f: Failure) -> Iterator[Change]:
 
 def _mismatch(f: Failure) -> Iterator[Change]:
     """Two sizes that must be equal are both made from inputs: one is scaled, or shifted, until they are."""
-    match = re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton", f.message)
+    match = _APART.search(f.message) or _JOINED.search(f.message)
     a, b = (int(match[1]), int(match[2])) if match else (0, 0)
     if min(a, b) < 1:
         return
