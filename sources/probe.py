@@ -42,6 +42,9 @@ from sources.infer.variants import halved, of_one
 from sources.infer.worth import RANDOM, flaw
 from sources.isolation import extend, isolated
 from sources.lessons import TELLS_NOTHING
+from sources.text.callables import NOTE as BELONGS
+from sources.text.callables import WANTED as CALLABLE
+from sources.text.callables import owned
 from sources.text.danger import touches_system
 from sources.text.on_cpu import OnOne, without_weights
 from sources.text.whole_division import NOTE as DIVIDED
@@ -110,6 +113,10 @@ def attempt_one(
         again = _tried(untrained, operators, scratch, seen, outcome)
         if not again["reason"]:
             return again
+    if outcome["reason"] and CALLABLE.search(outcome["detail"]) and (owning := _owning(cut)) is not None:
+        again = _tried(owning, operators, scratch, seen)
+        if not again["reason"]:
+            return again
     for other in _otherwise(cut) if outcome["reason"] in TELLS_NOTHING else ():
         again = _tried(other, operators, scratch, seen)
         if not again["reason"]:
@@ -124,6 +131,20 @@ def _inferring(cut: dict[str, Any]) -> dict[str, Any] | None:
         return None
     users = [u | {"source": inferring(u["source"])} for u in told.get("users", ())]
     return cut | {"source": source, "told": told | {"users": users}, "header": [*cut.get("header", []), IN_TRAINING]}
+
+
+def _owning(cut: dict[str, Any]) -> dict[str, Any] | None:
+    """The cut with the layers that forward is given as the constructor's first arguments; None where it is given none.
+
+    What uses the class gives them otherwise.
+    """
+    source, taken = owned(cut["source"], cut["name"])
+    if not taken:
+        return None
+    told = cut["told"]
+    sites = [site | {"positional": [*[None] * len(taken), *site["positional"]]} for site in told["sites"]]
+    told = told | {"sites": sites, "seen": None, "users": []}
+    return cut | {"source": source, "told": told, "header": [*cut.get("header", []), BELONGS]}
 
 
 def _otherwise(cut: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -16,7 +16,7 @@ from torch import nn
 from sources.hints.demands import Demand, of_call
 from sources.infer.asserted import wishes
 from sources.infer.calls import MAX_DRAWN, call, forget, has_tensor
-from sources.infer.check import TOO_LARGE
+from sources.infer.check import MAX_ELEMENTS, MAX_FLOPS, TOO_LARGE
 from sources.infer.failure import NO_TENSOR, Failure
 from sources.infer.influence import Influence
 from sources.infer.inputs import Specs, elements
@@ -182,7 +182,10 @@ class InputSearch:
             self.best = Tried(reason=TOO_LARGE, trouble=Trouble(str(error)))
             return True
         if error is None and has_tensor(result):
-            return self._ran(specs, result, progress)
+            if large := smaller and _nearly_too_large(progress):
+                for cost, s in enumerate(smaller):
+                    self._push(SMALLER + cost, s)
+            return self._ran(specs, result, progress, TOO_LARGE if large else "")
         self._failed(specs, error, progress)
         return False
 
@@ -198,8 +201,10 @@ class InputSearch:
             self.rehearsal = Rehearsal(self.module)
         return progress, result, error
 
-    def _ran(self, specs: Specs, result: Any, progress: Progress) -> bool:
-        found = flaw(self.module, specs, result, self.budget) if progress.work < MAX_LOOKED_AT else ""
+    def _ran(self, specs: Specs, result: Any, progress: Progress, found: str = "") -> bool:
+        """Learn from a call that ran; ``found`` is a flaw that is known."""
+        if not found and progress.work < MAX_LOOKED_AT:
+            found = flaw(self.module, specs, result, self.budget)
         if not found or self.best.specs is None:
             self.best = Tried(specs, found, reached=progress.count, quiet=not progress.drew)
         if found:
@@ -237,6 +242,11 @@ class InputSearch:
         if progress.work - progress.count > HEAVY and (smaller := halved(of_one(specs))) != specs:
             self._push(-reached, smaller)
         self.failures[failure] += 1
+
+
+def _nearly_too_large(progress: Progress) -> bool:
+    """Whether a task may have little more: it is counted by operators there, of which a function may have several."""
+    return progress.flops > MAX_FLOPS / 2 or progress.elements > MAX_ELEMENTS / 2
 
 
 def without_numbers(message: str) -> str:
