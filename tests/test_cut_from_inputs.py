@@ -135,3 +135,17 @@ def test_a_rehearsed_failure_tells_the_sizes_that_a_true_one_tells(fails: Callab
     said, told = differing(str(rehearsed[1])), differing(str(true.value))
     assert told is not None
     assert said in (told, told[::-1])
+
+
+def test_attention_is_given_more_than_one_token(tmp_path: Path) -> None:
+    found = attempted(
+        "class Net(nn.Module):\n    def __init__(self, width=32):\n        super().__init__()\n"
+        "        self.q, self.k = nn.Linear(width, width), nn.Linear(width, width)\n\n"
+        "    def forward(self, queries, keys, values, in_features=None):\n"
+        "        q, k = (f(x).view(x.size(0), -1, 32) for f, x in ((self.q, queries), (self.k, keys)))\n"
+        "        v = values.view(values.size(0), -1, 32)\n"
+        "        return (q @ k.transpose(1, 2)).softmax(-1) @ v\n",
+        tmp_path,
+    )
+    assert found["reason"] == ""
+    assert [len(i["shape"]) for i in found["inputs"]] == [3, 3, 3]

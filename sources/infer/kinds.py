@@ -14,7 +14,7 @@ from torch import nn
 from sources.hints.guesses import Uses, values
 from sources.infer.failure import NO_TENSOR, Change, Failure
 from sources.infer.input_guesses import flagged, following, given_last, part, takes_any
-from sources.infer.inputs import BATCH, FEATURES, TOKENS, Many, Plain, Spec, Tensor, all_tensors, edited
+from sources.infer.inputs import BATCH, FEATURES, TOKENS, Many, Plain, Spec, Specs, Tensor, all_tensors, edited
 from sources.infer.worth import CONSTANT, IGNORES, NOT_FINITE, RANDOM
 
 _NUMBER = re.compile(
@@ -133,12 +133,23 @@ def flaws(f: Failure) -> Iterator[Change]:
             yield from (f.with_tensor(path, f.shaped(r), 0.5) for r in (3, 4, 2) if r != len(t.shape))
             yield from (f.with_tensor(path, t.resized(i, FEATURES), 0.7) for i, n in enumerate(t.shape) if i and n == 1)
     elif f.message == IGNORES:
+        if (tokens := _of_tokens(f, found)) != f.specs:
+            yield 0.1, tokens
         path, t = found[0]
         kinds: list[Spec] = [replace(t, kind="float"), Tensor(t.shape, "int", 16), replace(t, kind="bool")]
         yield from (f.with_tensor(path, k, 0.3) for k in kinds if k != t)
         yield from _more_than_one(f, found)
     elif f.message == RANDOM:
         yield from ((0.1 * i, (*f.specs, more)) for i, more in enumerate(following(f.module, len(f.specs))))
+
+
+def _of_tokens(f: Failure, found: Sequence[tuple[tuple[int, ...], Tensor]]) -> Specs:
+    """Rows as sequences: of one token each, what attention gives does not depend on the query."""
+    specs = f.specs
+    for path, t in found:
+        if t.kind == "float" and len(t.shape) == 2:
+            specs = edited(specs, path, replace(t, shape=(t.shape[0], TOKENS, t.shape[1])))
+    return specs
 
 
 def _more_than_one(f: Failure, found: Sequence[tuple[tuple[int, ...], Tensor]]) -> Iterator[Change]:
