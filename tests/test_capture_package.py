@@ -284,6 +284,23 @@ def test_a_package_that_lacks_others_after_its_own_submodules_were_imported_is_i
     assert observed(files, {"half/net.py": {"Net"}}, tmp_path)["half/net.py"]["Net"]["specs"]
 
 
+def test_examples_in_docstrings_are_followed_but_for_what_fails_and_what_fetches(tmp_path: Path) -> None:
+    layer = (
+        'from torch import nn\n\n\nclass {name}(nn.Module):\n    """Does it.\n\n    Example\n    -------\n'
+        "    >>> plot(1)\n    >>> inputs = torch.rand(3, 5, 7)\n    >>> net = {name}(  # doctest: +SKIP\n"
+        '    ...     [7, 2]{more})\n    >>> out = net(inputs)\n    >>> out.shape\n    torch.Size([3, 5, 2])\n    """\n\n'
+        "    def __init__(self, sizes, **more):\n        super().__init__()\n        assert isinstance(sizes, list)\n"
+        "        self.layer = nn.Linear(*sizes)\n\n    def forward(self, x):\n        return self.layer(x)\n"
+    )
+    files = {"said/__init__.py": "", "said/one.py": layer.format(name="One", more=""),
+             "said/two.py": layer.format(name="Two", more=", pretrained=True")}  # fmt: skip
+    seen = observed(files, {"said/one.py": {"One"}, "said/two.py": {"Two"}}, tmp_path)
+    one = decoded([seen["said/one.py"]["One"]["arguments"], seen["said/one.py"]["One"]["specs"]])
+    assert one.arguments == {"sizes": "[7, 2]"}
+    assert [spec.shape for spec in one.specs if isinstance(spec, Tensor)] == [(3, 5, 7)]
+    assert "said/two.py" not in seen
+
+
 def test_what_registers_itself_at_import_is_imported_once(tmp_path: Path) -> None:
     once = REGISTERS + "assert not KEPT, 'registered already'\nKEPT[__name__] = 1\n"
     files = {"once/__init__.py": "import once.registered\nimport absent_one\nimport absent_two\n",
@@ -320,6 +337,15 @@ def test_cut_points_stand_for_a_frameworks_core_and_not_for_its_models() -> None
 @pytest.mark.parametrize("name", sorted(cutpoints.texts()))
 def test_every_cut_point_is_a_program_with_what_it_adds_to(name: str) -> None:
     exec(replacements().get(name, "") + "\n" + cutpoints.texts()[name], {"__name__": "cut_point"})
+
+
+def test_cut_points_of_transformers_make_parts_of_configurations_and_keep_plain_defaults() -> None:
+    space: dict[str, Any] = {"__name__": "cut_point"}
+    exec(replacements()["transformers"] + "\n" + cutpoints.texts()["transformers"], space)
+    assert space["PreTrainedModel"]._from_config("config", dtype="auto").config == "config"
+    assert space["interval"](min=0.0, max=1.0)(default=0.02) == 0.02
+    assert space["activation_fn_key"](default="gelu") == "gelu"
+    assert not space["flash_attn_supports_top_left_mask"]()
 
 
 def test_sizes_of_constructors_are_halved_so_that_they_still_divide_each_other() -> None:

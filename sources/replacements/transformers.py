@@ -100,6 +100,10 @@ class PreTrainedModel(nn.Module):
     def from_pretrained(cls, name, *args, config=None, **kwargs):
         return cls(config or cls.config_class.from_pretrained(name))
 
+    @classmethod
+    def _from_config(cls, config, **kwargs):
+        return cls(config)
+
     def post_init(self):
         pass
 

@@ -6,9 +6,11 @@ What comes out is words: arguments as expressions, inputs as specs, see ``source
 
 from __future__ import annotations
 
+import doctest
 import functools
 import inspect
 import itertools
+import re
 import types
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -39,6 +41,10 @@ MAX_CONFIGURATIONS = 6  # of one model
 SEARCH_BUDGET = 3_000  # work that a search for a model's inputs may take, see ``progress.Budget``
 MAX_STARTS = 6  # first guesses of inputs that a model without weights is tried with
 SIDES = (64, 224)  # of images
+# What an example does not get here.
+_FETCHES = re.compile(
+    r"from_pretrained|pretrained=True|https?://[^\s]+\.(pt|pth|bin)|hf_hub|torch\.hub|load_dataset|download"
+)
 Driver = Callable[[], None]
 NEVER: dict[str, Any] = {"specs": None}
 
@@ -136,9 +142,33 @@ def _drivers(module: types.ModuleType) -> Iterator[Driver]:
     framed = [k for k in own if isinstance(getattr(k, "config_class", None), type)]
     for kind in framed:
         yield functools.partial(_configured, kind)
+    for kind in own:
+        if shown := _shown(kind):
+            yield functools.partial(_followed, shown, module)
     functions = [f for f in vars(module).values() if inspect.isfunction(f) and f.__module__ == module.__name__]
     for made in [*(f for f in functions if _is_factory(f)), *(k for k in own if k not in framed)]:
         yield functools.partial(_made, made)
+
+
+def _shown(kind: type) -> list[str]:
+    """The statements of the examples in a class's own docstring, none where they fetch trained weights."""
+    said = "\n".join(d for d in (kind.__dict__.get("__doc__"), getattr(vars(kind).get("forward"), "__doc__", "")) if d)
+    if ">>>" not in said or _FETCHES.search(said):
+        return []
+    try:
+        return [example.source for example in doctest.DocTestParser().get_examples(said)]
+    except ValueError:  # its layout is not what doctest reads
+        return []
+
+
+def _followed(shown: list[str], module: types.ModuleType) -> None:
+    """Do what an example shows, as its module sees it; others may not need a statement that fails."""
+    space = {"torch": torch, "nn": nn, **vars(module)}
+    for statement in shown:
+        try:
+            exec(compile(statement, "<example>", "exec"), space)  # noqa: S102 - in the sandbox
+        except Exception:  # noqa: BLE001, S112 - it shows how to plot, or to read a file that is not here
+            continue
 
 
 def _is_factory(function: types.FunctionType) -> bool:
