@@ -46,7 +46,41 @@ def test_layers_of_a_package_stand_on_our_base_of_them() -> None:
     package = Package({"n.py": "from torch_geometric.nn import Odd\n"}, mine.replacements(), roots=roots)
     found = package.lookup("n.py", "Odd")
     assert isinstance(found, Here)
-    assert package.lookup(found.file, "MessagePassing") == Here("torch_geometric.py", "MessagePassing")
+    ours = Here("torch_geometric/nn/conv/message_passing.py", "MessagePassing")
+    assert package.lookup(found.file, "MessagePassing") == ours
+
+
+def test_our_base_of_layers_takes_the_place_of_a_packages_own_and_no_other_text_does() -> None:
+    ours = "torch_geometric/nn/conv/message_passing.py"
+    texts = {"torch_geometric/__init__.py": "", ours: "class MessagePassing:\n    pass\n",
+             "torch_geometric/nn/conv/odd.py": "from torch_geometric.nn.conv.message_passing import MessagePassing\n",
+             "timm/layers/create_act.py": "OWN = 1\n"}  # fmt: skip
+    package = Package(texts, mine.replacements())
+    assert package.lookup("torch_geometric/nn/conv/odd.py", "MessagePassing") == Here(ours, "MessagePassing")
+    assert ours in package.replacements
+    assert package.lookup("timm/layers/create_act.py", "OWN") == Here("timm/layers/create_act.py", "OWN")
+
+
+def test_messages_of_edges_that_are_updated_and_of_two_kinds_of_nodes() -> None:
+    space: dict[str, Any] = {}
+    exec(mine.replacements()["torch_geometric.nn.conv.message_passing"], space)
+
+    base: Any = space["MessagePassing"]
+
+    class Conv(base):  # type: ignore[misc]
+        def forward(self, x: torch.Tensor, edges: torch.Tensor) -> Any:
+            scale = self.edge_updater(edges, weight=edges[0] + 1.0, x=(x, None), size=(3, 2))
+            return self.propagate(edges, scale=scale, x=(x, None), size=(3, 2))
+
+        def edge_update(self, x_j: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+            return weight[:, None] * x_j.sign()
+
+        def message(self, x_j: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+            return x_j * scale
+
+    x, edges = torch.tensor([[1.0], [2.0], [-3.0]]), torch.tensor([[0, 1, 2], [1, 1, 0]])
+    assert Conv()(x, edges).tolist() == [[9.0], [5.0]]
+    assert Conv(["sum", "max"])(x, edges).tolist() == [[9.0, 9.0], [5.0, 4.0]]
 
 
 @pytest.mark.parametrize("taps", [9, 11])

@@ -1,20 +1,10 @@
 """torch_geometric's message passing and the layers that others build on, over dense node features and edge lists."""
 
-import inspect
-
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 from torch.nn import Parameter
-
-
-def scatter(src, index, dim=0, dim_size=None, reduce="sum"):
-    size = list(src.shape)
-    size[dim] = dim_size if dim_size is not None else int(index.max()) + 1
-    shape = [-1 if i == dim % src.dim() else 1 for i in range(src.dim())]
-    names = {"sum": "sum", "add": "sum", "mean": "mean", "max": "amax", "min": "amin", "mul": "prod"}
-    wide = index.view(shape).expand_as(src)
-    return src.new_zeros(size).scatter_reduce(dim, wide, src, names[reduce], include_self=False)
+from torch_geometric.nn.conv.message_passing import MessagePassing, scatter
 
 
 def maybe_num_nodes(edge_index, num_nodes=None):
@@ -87,53 +77,6 @@ def global_mean_pool(x, batch, size=None):
 
 def global_max_pool(x, batch, size=None):
     return x.max(0, keepdim=True)[0] if batch is None else scatter(x, batch, 0, size, "max")
-
-
-class MessagePassing(nn.Module):
-    def __init__(self, aggr="add", flow="source_to_target", node_dim=-2, **kwargs):
-        super().__init__()
-        self.aggr, self.flow, self.node_dim = aggr, flow, node_dim
-
-    def reset_parameters(self):
-        pass
-
-    def propagate(self, edge_index, *given_size, size=None, **kwargs):
-        if isinstance(edge_index, str):  # older versions were told first how to aggregate
-            edge_index, *given_size = given_size
-        size = given_size[0] if given_size else size
-        i, j = (1, 0) if self.flow == "source_to_target" else (0, 1)
-        first = next(v for v in kwargs.values() if isinstance(v, (torch.Tensor, tuple)))
-        n = (
-            size[i]
-            if size is not None and size[i]
-            else (first[i] if isinstance(first, tuple) else first).size(self.node_dim)
-        )
-        known = {"index": edge_index[i], "edge_index": edge_index, "ptr": None, "dim_size": n, "size_i": n, **kwargs}
-
-        def given(function, skip):
-            values = {}
-            for name, parameter in list(inspect.signature(function).parameters.items())[skip:]:
-                if name in known:
-                    values[name] = known[name]
-                elif name[-2:] in ("_i", "_j"):
-                    value, side = known.get(name[:-2]), i if name.endswith("_i") else j
-                    value = value[side] if isinstance(value, tuple) else value
-                    values[name] = None if value is None else value.index_select(self.node_dim, edge_index[side])
-                elif parameter.default is parameter.empty:
-                    raise TypeError(f"propagate was not given {name}")
-            return values
-
-        messages = self.message(**given(self.message, 0))
-        return self.update(self.aggregate(messages, **given(self.aggregate, 1)), **given(self.update, 1))
-
-    def message(self, x_j):
-        return x_j
-
-    def aggregate(self, inputs, index, dim_size=None):
-        return scatter(inputs, index, self.node_dim, dim_size, self.aggr or "sum")
-
-    def update(self, inputs):
-        return inputs
 
 
 def gcn_norm(edge_index, edge_weight=None, num_nodes=None, improved=False, add_self_loops=True, dtype=None):

@@ -15,6 +15,8 @@ from sources.text.importable import ALIASES, ALLOWED, FALLBACKS, SERVED, STANDAR
 from sources.text.roots import Roots
 
 MAX_HOPS = 16  # of re-exports: more is a circle
+# Replacements that take the place of a package's own file, which reads its own source text or writes other code.
+WITHIN = frozenset(["torch_geometric.nn.conv.message_passing"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Package:
         self._passed_over = frozenset(texts if about is not None else ()) - frozenset(about or ())
         own = {part.removesuffix(".py") for path in texts for part in path.split("/")[:3]}
         ours = {f"{n.replace('.', '/')}.py": t for n, t in (replacements or {}).items()
-                if n.split(".")[0] not in own or n.endswith("._ext")}  # fmt: skip
+                if n.split(".")[0] not in own or n.endswith("._ext") or n in WITHIN}  # fmt: skip
         self.replacements = set(ours)
         self._replaced = {folder for path in ours for folder in _parents(path)}
         self.texts |= ours
