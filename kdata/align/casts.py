@@ -7,6 +7,8 @@ import ast
 from kdata.align.trees import INDEX, Transformer, assignments, names, walk
 
 WHOLE = ("tl.int32", "tl.int64")
+WIDEST = "tl.float32"  # that kernels compute in
+FLOATS = {WIDEST: "*fp32", "tl.float16": "*fp16", "tl.bfloat16": "*bf16"}  # and the pointers of their signatures
 # Functions of tl whose answer is of the type of their first argument.
 OF_ITS_TYPE = frozenset(
     "sum max min dot broadcast_to reshape trans exp exp2 log log2 sqrt rsqrt sin cos abs maximum minimum".split()
@@ -14,7 +16,7 @@ OF_ITS_TYPE = frozenset(
 
 
 class Casts(Transformer):
-    """Casts that change nothing: of indices to another integer type, of fp32 to fp32, of sizes to float."""
+    """Casts that change nothing: of indices to another integer type, to the type that a value has, of sizes."""
 
     def __init__(self, function: ast.FunctionDef, sizes: set[str], dtypes: dict[str, str]) -> None:
         self.single = assignments(function)
@@ -23,7 +25,7 @@ class Casts(Transformer):
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 self.every.setdefault(node.targets[0].id, []).append(node.value)
         self.plain = sizes | set(INDEX)
-        self.float32 = {p for p, dtype in dtypes.items() if dtype == "*fp32"}
+        self.pointers = {kind: {p for p, dtype in dtypes.items() if dtype == said} for kind, said in FLOATS.items()}
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
@@ -34,9 +36,21 @@ class Casts(Transformer):
                     return value
                 if target in WHOLE and self._is_index(value) and not self._is_start(value):
                     return value
-                if target == "tl.float32" and (self._is_size(value) or self._is_float32(value)):
+                if target == WIDEST and self._is_size(value):
                     return value
+                if target in FLOATS and self._is(value, target):
+                    return value
+                return self._widened(value, target) or node
         return node
+
+    def _widened(self, value: ast.expr, kind: str) -> ast.expr | None:
+        """What was made fp32 and is to be of its own type again."""
+        cast = self.single.get(value.id) if isinstance(value, ast.Name) else value
+        match cast:
+            case ast.Call(func=ast.Attribute(value=inner, attr="to"), args=[to]) if ast.unparse(to) == WIDEST:
+                again = isinstance(inner, ast.Name) or cast is value  # the work is not done twice
+                return inner if kind in FLOATS and again and self._is(inner, kind) else None
+        return None
 
     def _is_index(self, value: ast.expr) -> bool:
         match value:
@@ -54,27 +68,27 @@ class Casts(Transformer):
     def _is_size(self, value: ast.expr) -> bool:
         return names(value) <= self.plain - set(INDEX) and not isinstance(value, ast.Constant)
 
-    def _is_float32(self, value: ast.expr, open_: frozenset[str] = frozenset()) -> bool:
-        """Whether a value is fp32; ``open_`` names are being asked about: a sum that starts as fp32 stays so."""
+    def _is(self, value: ast.expr, kind: str, open_: frozenset[str] = frozenset()) -> bool:
+        """Whether a value is of a float type; ``open_`` names are being asked about: a sum that starts so stays so."""
         match value:
             case ast.Name(id=name) if name in self.every:
-                return name in open_ or all(self._is_float32(v, open_ | {name}) for v in self.every[name])
+                return name in open_ or all(self._is(v, kind, open_ | {name}) for v in self.every[name])
             case ast.Call(func=ast.Attribute(attr="load"), args=[address, *_]):
-                return bool(names(address) & self.float32)
-            case ast.Call(func=ast.Attribute(attr="to"), args=[kind]):
-                return ast.unparse(kind) == "tl.float32"
-            case ast.Call(func=ast.Attribute(attr="zeros"), args=[_, kind]):
-                return ast.unparse(kind) == "tl.float32"
-            case ast.BinOp(left=left, right=right):
-                return self._is_float32(left, open_) or self._is_float32(right, open_)
+                return bool(names(address) & self.pointers[kind])
+            case ast.Call(func=ast.Attribute(attr="to"), args=[to]):
+                return ast.unparse(to) == kind
+            case ast.Call(func=ast.Attribute(attr="zeros"), args=[_, of]):
+                return ast.unparse(of) == kind
+            case ast.BinOp(left=left, right=right) if kind == WIDEST:
+                return self._is(left, kind, open_) or self._is(right, kind, open_)
             case ast.Call(func=ast.Attribute(value=ast.Name(id="tl"), attr=name), args=[inner, *_]) if (
                 name in OF_ITS_TYPE
             ):
-                return self._is_float32(inner, open_)
-            case ast.Call(func=ast.Attribute(attr="where"), args=[_, first, _]):
-                return self._is_float32(first, open_)
+                return self._is(inner, kind, open_)
+            case ast.Call(func=ast.Attribute(attr="where"), args=[_, first, _]) if kind == WIDEST:
+                return self._is(first, kind, open_)
             case ast.Subscript(value=inner):
-                return self._is_float32(inner, open_)
+                return self._is(inner, kind, open_)
         return False
 
 

@@ -55,12 +55,31 @@ def lower(traced: Traced) -> str:
         ):
             with mock.patch.object(post_grad, "reinplace_inplaceable_ops", _keep_functional):
                 _recursive_post_grad_passes(graph, is_inference=True)
-            lowering = GraphLowering(graph, example_inputs=arguments, shape_env=traced.environment, is_inference=True)
+            lowering = _Lowering(graph, example_inputs=arguments, shape_env=traced.environment, is_inference=True)
             with V.set_graph_handler(lowering):
                 lowering.run(*arguments)
                 code, _ = lowering.codegen()
                 traced.shapes.update(_shapes(lowering))
     return str(getattr(code, "value", code))
+
+
+class _Lowering(GraphLowering):
+    """Rounds what the model's own casts ask for: Inductor alone keeps half precision in fp32 within a kernel.
+
+    That is what a cast to a narrower type gives, and what a cast from one is given.
+    """
+
+    def run_node(self, n: torch.fx.Node) -> Any:
+        rounded = any(_is_cast(node) for node in (n, *n.users))
+        if rounded and not _is_cast(n):
+            n.meta["low_precision_pointwise_barrier"] = True  # rounds what an operator of half precision gives
+        with inductor_config.patch(emulate_precision_casts=rounded):
+            return super().run_node(n)
+
+
+def _is_cast(node: torch.fx.Node) -> bool:
+    """Whether the model's text has it, not the decomposition of another operator."""
+    return str(node.meta.get("original_aten")) == "aten._to_copy.default"
 
 
 def _shapes(lowering: GraphLowering) -> dict[str, tuple[Any, torch.dtype]]:

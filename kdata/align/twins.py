@@ -35,6 +35,19 @@ def _nothing(module: nn.Module) -> None:
     """In place of drawing parameters."""
 
 
+def _apply(module: nn.Module, change: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> nn.Module:
+    """``half()`` and its like, with new parameters: torch would swap tensors that the tracer holds on to."""
+    for child in module.children() if recurse else ():
+        child._apply(change)
+    for name, parameter in module._parameters.items():
+        if parameter is not None:
+            module._parameters[name] = nn.Parameter(change(parameter), parameter.requires_grad)
+    for name, buffer in module._buffers.items():
+        if buffer is not None:
+            module._buffers[name] = change(buffer)
+    return module
+
+
 def _lstm_cell(x: torch.Tensor, state: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None) -> Any:
     """Like the other cells below: ATen's own ask for the hidden size as a number."""
     h, c = state
@@ -153,6 +166,7 @@ def symbolic_twins() -> Iterator[None]:
             (math, "sqrt", _square_root), (math, "floor", floor), (math, "ceil", ceil), (torch, "linspace", _linspace),
             (torch, "max_pool1d", _max_pool1d), (nn.functional, "max_pool1d", _max_pool1d),
             (nn.functional, "group_norm", _group_norm), (nn.functional, "one_hot", _one_hot),
+            (nn.Module, "_apply", _apply),
         ):  # fmt: skip
             stack.enter_context(mock.patch.object(module, name, twin))
         weight_norm = sys.modules["torch.nn.utils.weight_norm"]  # whose name in torch.nn.utils is its function's
