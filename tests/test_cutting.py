@@ -346,13 +346,32 @@ def test_a_module_with_a_lock_runs_and_one_that_opens_a_file_on_a_branch_is_cut_
     made = cut({"net.py": text}, "net.py", "Net")
     assert "makedirs" not in made
     assert "load_url" not in made
-    assert made.count("raise NotImplementedError") == 2
+    assert made.count("raise NotImplementedError") == 1
     namespace: dict[str, Any] = {}
     exec(made, namespace)
     x = torch.ones(2, 3)
     assert torch.equal(namespace["Net"]()(x), x * 2)
+    namespace["Net"](False)  # keeps the weights it was made with
     with pytest.raises(NotImplementedError):
         namespace["Net"]("somewhere")
+
+
+def test_a_block_that_only_fetches_weights_is_passed_over_and_one_that_others_build_on_is_not() -> None:
+    text = HEAD + (
+        "from huggingface_hub import hf_hub_download\n\n\ndef filled(net, weights='imagenet'):\n"
+        "    if weights is not None:\n        if weights not in ('imagenet',):\n            raise KeyError(weights)\n"
+        "        place = hf_hub_download(weights, filename='m.bin')\n        net.load_state_dict(torch.load(place))\n"
+        "    return net\n\n\ndef sized(weights):\n    size = 3\n    if weights:\n"
+        "        size = len(hf_hub_download(weights))\n    return size\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self, weights=''):\n        super().__init__()\n"
+        "        self.layer = filled(nn.Linear(3, sized(weights)))\n\n"
+        "    def forward(self, x):\n        return self.layer(x)\n"
+    )
+    namespace: dict[str, Any] = {}
+    exec(cut({"net.py": text}, "net.py", "Net"), namespace)
+    assert namespace["Net"]()(torch.ones(2, 3)).shape == (2, 3)
+    with pytest.raises(NotImplementedError):
+        namespace["Net"]("imagenet")
 
 
 def test_weights_are_not_loaded_from_files_but_copies_of_weights_stay() -> None:

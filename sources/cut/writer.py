@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, listed
 from sources.cut.slicer import SliceError, Slicer
-from sources.text.danger import branches
+from sources.text.danger import branches, fetching_only
 from sources.text.older import spectra_of_pairs
 from sources.text.on_cpu import moved, respelled
 from sources.text.rewrite import Edits, RewriteError, Text, remove_statements
@@ -193,7 +193,7 @@ class _Writer:
         edits = Edits(text)
         left_out = {id(n) for n in _pruned(piece)} | set(self.slicer.dead(piece.key.file, piece.node))
         if left_out:
-            refused = {id(s) for s in branches(piece.node)}
+            refused = {id(s) for s in branches(piece.node)} - fetching_only(piece.node)
             remove_statements(edits, piece.node, lambda s: id(s) in left_out, refused)
         for node in nodes(piece.view):
             for decorator in getattr(node, "decorator_list", []):

@@ -64,6 +64,32 @@ def branches(tree: ast.AST) -> tuple[ast.stmt, ...]:
     return tuple(found.values())
 
 
+def fetching_only(tree: ast.AST) -> frozenset[int]:
+    """The statements, by id, of such blocks that do nothing but fetch trained weights and put them somewhere.
+
+    What they bind nothing else reads, so who gets there has the module with weights of its own, and goes on.
+    """
+    left_out, found = {id(s) for s in branches(tree)}, set[int]()
+    for node in nodes(tree) if left_out else ():
+        for block in (node.body, node.orelse) if isinstance(node, ast.If) else ():
+            if block and left_out.issuperset(map(id, block)) and _is_idle(tree, block):
+                found |= {id(s) for s in block}
+    return frozenset(found)
+
+
+def _is_idle(tree: ast.AST, block: list[ast.stmt]) -> bool:
+    whole = ast.Module(block, [])
+    inside = nodes(whole)
+    if not _fetches(whole) or any(isinstance(n, ast.Return | ast.Yield | ast.Break | ast.Continue) for n in inside):
+        return False
+    stored = [
+        n for n in inside if isinstance(n, ast.Name | ast.Attribute | ast.Subscript) and isinstance(n.ctx, ast.Store)
+    ]
+    bound, own = {n.id for n in stored if isinstance(n, ast.Name)}, {id(n) for n in inside}
+    elsewhere = (n for n in nodes(tree) if isinstance(n, ast.Name) and id(n) not in own)
+    return all(isinstance(n, ast.Name) for n in stored) and all(n.id not in bound for n in elsewhere)
+
+
 def _fetches(tree: ast.AST, skip: Callable[[ast.AST], bool] = lambda _: False) -> bool:
     """Whether a tree calls what fetches weights, outside of what it may ``skip``."""
     stack = [tree]
