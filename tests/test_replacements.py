@@ -6,6 +6,7 @@ import ast
 import functools
 import inspect
 import io
+import math
 import zipfile
 from typing import Any
 
@@ -156,3 +157,19 @@ def test_a_contraction_is_an_einsum_of_all_operands() -> None:
     a, b, c = torch.randn(2, 3), torch.randn(3, 4), torch.randn(4)
     assert torch.allclose(namespace["contract"]("ij,jk,k->i", a, b, c, optimize="auto"), a @ b @ c)
     assert torch.allclose(namespace["contract_expression"]("ij,jk->ik", (2, 3), (3, 4))(a, b), a @ b)
+
+
+def test_a_truncated_normal_has_scipys_moments_and_follows_torchs_seed() -> None:
+    namespace: dict[str, Any] = {}
+    exec(mine.replacements()["scipy.stats"], namespace)
+    truncnorm = namespace["truncnorm"]
+    assert truncnorm.std(a=-2, b=2, loc=0, scale=1) == pytest.approx(0.87962566103423978)  # as AlphaFold's code says
+    assert truncnorm.mean(0, math.inf) == pytest.approx(math.sqrt(2 / math.pi))
+    torch.manual_seed(0)
+    one = truncnorm.rvs(a=-2, b=2, loc=1, scale=0.5, size=4000)
+    torch.manual_seed(0)
+    other = truncnorm(-2, 2, loc=1, scale=0.5).rvs(size=(4000,))
+    assert (one == other).all()
+    assert 0 <= one.min() < 0.2
+    assert 1.8 < one.max() <= 2
+    assert one.std() == pytest.approx(0.44, abs=0.02)
