@@ -51,6 +51,7 @@ class Work(TorchDispatchMode):
         super().__init__()
         self.most, self.share = most, share
         self.operators = 0
+        self.shuffles = 0  # copies that lay values down in another order
         self.elements = 0
         self.flops = 0.0
 
@@ -61,11 +62,19 @@ class Work(TorchDispatchMode):
             self.operators += 1
             self.elements += sum(t.numel() for t in leaves(out))
             self.flops += _flops(name, args, out)
+        elif name.startswith("clone"):
+            self.shuffles += _turned(args[0])
         if self.elements > self.share * MAX_ELEMENTS or self.flops > self.share * MAX_FLOPS:
             raise UnfitError(TOO_LARGE, f"{self.flops:.1e} FLOPs, {self.elements} elements")
         if self.operators > self.most:
             raise UnfitError("too many operators", f"more than {self.most}")
         return out
+
+
+def _turned(tensor: Any) -> bool:
+    """Whether the dimensions of a tensor lie in another order than its values, as after a transposition."""
+    strides = [stride for stride, size in zip(tensor.stride(), tensor.shape, strict=True) if size > 1 and stride]
+    return strides != sorted(strides, reverse=True)
 
 
 def dear(work: Work) -> bool:
@@ -99,7 +108,7 @@ def check(
         raise UnfitError(TOO_LARGE, "parameters")
     work = Work(operators)
     first = _run(module, inputs, work=work)
-    if work.operators == 0:
+    if work.operators == 0 and not work.shuffles:
         raise UnfitError("computes nothing")
     if not _finite(first):
         raise UnfitError("not finite")
@@ -118,7 +127,7 @@ def check(
         del module
         _outputs_fit([before, _outputs(program, entry_point, SEEDS[1], mode)])
     described = [_described(i) | {"reads": read} for i, read in zip(leaves(inputs), reads, strict=True)]
-    return {"mode": mode, "operators": work.operators, "inputs": described}
+    return {"mode": mode, "operators": max(work.operators, 1), "inputs": described}
 
 
 def _built(source: str, entry_point: str, small: Mapping[str, int] | None = None) -> tuple[Program, Any, list[Any]]:
