@@ -101,6 +101,10 @@ def attempt_one(
     was given: a part that draws at random, one that does nothing.
     """
     outcome = _tried(cut, operators, scratch, seen)
+    if outcome["reason"] and "teachers" not in cut and cut["told"].get("seen"):  # an example may show what draws
+        again = _tried(cut | {"told": {**cut["told"], "seen": None}}, operators, scratch, seen)
+        if not again["reason"]:
+            return again
     for method in cut["told"].get("others", ()) if outcome["reason"] else ():  # by which it may compute, too
         again = _tried(cut | method, operators, scratch, seen)
         if not again["reason"]:

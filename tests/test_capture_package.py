@@ -20,11 +20,12 @@ from sources.fetch.texts import source_file
 from sources.hints import configs_tiny
 from sources.infer.configs import without_unread
 from sources.infer.inputs import Tensor
+from sources.infer.search import Solution
 from sources.isolation import isolated
 from sources.mine import replacements
 from sources.probe import attempt_one, warm
 from sources.text.symbols import Here
-from sources.watch.capture import decoded
+from sources.watch.capture import decoded, encoded
 from sources.watch.capture_package import observe
 from sources.watch.packages import Site
 
@@ -299,6 +300,18 @@ def test_examples_in_docstrings_are_followed_but_for_what_fails_and_what_fetches
     assert one.arguments == {"sizes": "[7, 2]"}
     assert [spec.shape for spec in one.specs if isinstance(spec, Tensor)] == [(3, 5, 7)]
     assert "said/two.py" not in seen
+
+
+def test_a_class_that_was_seen_with_what_makes_no_task_is_searched_like_any_other(tmp_path: Path) -> None:
+    warm()
+    text = ("import random\nimport torch\nfrom torch import nn\n\n\nclass Noisy(nn.Module):\n    def __init__(self, p=0.0):\n"
+            "        super().__init__()\n        self.p = p\n\n    def forward(self, x):\n"
+            "        return x.exp() * random.random() if self.p else x.exp()\n")  # fmt: skip
+    seen = {"arguments": {"p": "1.0"}, "specs": encoded(Solution({}, (Tensor((2, 3)),)))[1]}
+    told: dict[str, Any] = {"sites": [], "defaults": {}, "seen": seen}
+    cut = {"source": text, "name": "Noisy", "lacks": [], "told": told}
+    assert attempt_one(cut, mine.LARGE, tmp_path)["reason"] == ""
+    assert attempt_one(cut | {"teachers": []}, mine.LARGE, tmp_path)["reason"] == "nondeterministic"
 
 
 def test_what_registers_itself_at_import_is_imported_once(tmp_path: Path) -> None:
