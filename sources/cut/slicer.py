@@ -32,7 +32,7 @@ from sources.text.danger import branches, harmful
 from sources.text.desugar import MAIN
 from sources.text.registries import Registries, words
 from sources.text.rewrite import Text
-from sources.text.scope import BUILTINS, FORMER, Reads, nodes, reads
+from sources.text.scope import BUILTINS, FORMER, Reads, nodes, reads, root_of
 from sources.text.symbols import Here, Inner, Missing, Package, Target
 from sources.text.weights import loading
 
@@ -379,11 +379,11 @@ class Slicer:
 
     def chain(self, piece: Piece, node: ast.Attribute) -> Target | None:
         """What a dotted name means if it goes through modules of the package and ends at its last attribute."""
-        names = ast.unparse(node).split(".")
-        target = self.target(piece, names[0])
+        root = root_of(node)
+        target = self.target(piece, root.id) if isinstance(root, ast.Name) else None
         if not isinstance(target, Inner):
             return None
-        for name in names[1:]:
+        for name in ast.unparse(node).split(".")[1:]:
             if not isinstance(target, Inner):
                 return None
             target = self.package.member(target.file, name)
