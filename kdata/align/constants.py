@@ -38,11 +38,14 @@ def place_constants(
     """Make placeholders of the constants: for each its name, the text that makes it up to a device, its fake value.
 
     Raises:
-        AlignError: a constant is too large to be written down.
+        AlignError: a constant is too large to be written down, or there is nothing beside constants.
     """
     held = list(_held(module, namespace))
     placed: dict[str, tuple[torch.fx.Node, str, Any]] = {}
-    last = [n for n in graph.graph.nodes if n.op == "placeholder"][-1]
+    given = [n for n in graph.graph.nodes if n.op == "placeholder"]
+    if not given:
+        raise AlignError("no tensors", "neither inputs nor parameters: nothing says on which device to compute")
+    last = given[-1]
     for node in [n for n in graph.graph.nodes if n.op == "get_attr"]:
         value = getattr(graph, node.target)
         fake = node.meta["val"]

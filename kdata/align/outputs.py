@@ -1,4 +1,4 @@
-"""Outputs of forward that are not plain tensors: nested structures, and buffers and inputs that it updates."""
+"""Outputs of forward that are not plain tensors: structures, literals, and buffers and inputs that it updates."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class Outputs:
         updates = [f"{target}.copy_({value})" for value, target in pairs]
         inputs = {value: target for value, target in pairs if not target.startswith("self")}  # returned as themselves
         returned = [inputs.get(value, value) for value in values[len(pairs) :]]
+        returned = [self.traced.literals.get(i, value) for i, value in enumerate(returned)]
         structure = tree_unflatten(returned, self.traced.output_tree)
         return [*updates, f"return {_text(structure)}"]
 

@@ -206,7 +206,10 @@ def _launch(state: Forward, name: str, node: ast.Call) -> None:
 
 def _any_tensor(state: Forward) -> str:
     """A tensor that forward has, to ask for its device."""
-    return next(a for a in state.access.values() if a in state.inputs)
+    for access in state.access.values():
+        if access in state.inputs:
+            return access
+    raise AlignError("no tensors", "neither inputs nor parameters: nothing says on which device to compute")
 
 
 def _launcher(state: Forward, name: str, call: launch.Call) -> tuple[str, launch.Launcher]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import numbers
 import re
 from collections.abc import Iterator, Sequence
@@ -90,6 +91,7 @@ class Traced:
     updated: list[str]  # buffers and inputs that the first outputs are to be copied into
     unpacked: list[tuple[str, str]]  # names of tensors inside structured inputs or updated ones, and where they are
     output_tree: TreeSpec
+    literals: dict[int, str]  # outputs that are plain numbers, words or flags: which one -> its text
     mode: str  # "train" (as constructed) or "eval"
     attributes: dict[str, str]  # symbols that attributes of the module hold -> how forward says them
     parameters: dict[str, tuple[str, str]]  # symbols of constructor parameters -> parameter, attribute to keep it in
@@ -122,12 +124,18 @@ class _Flat(nn.Module):
         super().__init__()
         self.task, self.flat, self.tree = task, list(inputs), tree
         self.output_tree: TreeSpec | None = None
+        self.literals: dict[int, str] = {}
 
     def forward(self, *arguments: Any) -> tuple[Any, ...]:
         given = iter(arguments)
         flat = [next(given) if isinstance(v, torch.Tensor) else v for v in self.flat]
         outputs, self.output_tree = tree_flatten(self.task(*tree_unflatten(flat, self.tree)))
-        return tuple(outputs)
+        self.literals = {i: repr(v) for i, v in enumerate(outputs) if _is_literal(v)}
+        return tuple(None if i in self.literals else v for i, v in enumerate(outputs))
+
+
+def _is_literal(value: Any) -> bool:
+    return type(value) in (bool, int, str) or type(value) is float and math.isfinite(value)
 
 
 def trace(source: str, entry_point: str, symbols: frozenset[str] | None = None) -> Traced:
@@ -251,7 +259,7 @@ def _trace(source: str, entry_point: str, chosen: frozenset[str], mode: str) -> 
     names |= {symbol: unique(name, taken) for symbol, name in made.items()}
     hints |= {str(symbol): int(environment.backed_var_to_val[symbol]) for symbol in extents(environment)}
     return Traced(graph, environment, fake, names, hints, held, ties.updated(graph, signature), ties.unpacked,
-                  wrapped.output_tree, mode, *said,
+                  wrapped.output_tree, wrapped.literals, mode, *said,
                   plain_attributes(module), _operators(graph), layers(module), frozenset(made), module)  # fmt: skip
 
 

@@ -1,0 +1,25 @@
+"""What forward returns beside tensors, and tasks that are given none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kdata.align.errors import AlignError
+from kdata.align.step import align_file
+from tests.align_tasks import task, verified
+
+
+def test_plain_values_beside_tensors_are_returned_as_they_are(tmp_path: Path) -> None:
+    forward = "return {'y': x * 2, 'names': ['p6', None], 'scale': 0.5}, x.relu(), True"
+    source = verified(task(forward, "[torch.randn(6, 70)]"), tmp_path).source
+    assert "'names': ['p6', None], 'scale': 0.5" in source.replace('"', "'")
+
+
+def test_nothing_says_on_which_device_to_compute_where_no_tensor_is_given(tmp_path: Path) -> None:
+    path = tmp_path / "task.py"
+    for forward in ("return torch.arange(64).float() * n", "return torch.tensor([1.0, 2.0]) * n"):
+        path.write_text(task(forward, "[1.5]", parameters="n"))
+        with pytest.raises(AlignError, match="no tensors"):
+            align_file(path)
