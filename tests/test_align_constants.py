@@ -114,3 +114,9 @@ def test_a_view_returned_starts_at_its_own_element(tmp_path: Path) -> None:
     forward = "y = x.exp()\nreturn y[:, 1:3], y[:, 0], y"
     source = verified(task(forward, "[torch.rand(4, 3, 5)]"), tmp_path).source
     assert "[:, 1:3]" in source and "[:, 0]" in source
+
+
+def test_a_constant_beside_integers_is_one(tmp_path: Path) -> None:
+    forward = "rows, columns = torch.triu_indices(5, 5)\nreturn x[..., rows, columns]"
+    source = verified(task(forward, "[torch.randn(6, 5, 5)]"), tmp_path).source
+    assert "0.0" not in source

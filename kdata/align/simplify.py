@@ -18,7 +18,7 @@ from kdata.align.trees import (
     propagate_aliases,
     remove,
 )
-from kdata.align.whole_numbers import may_be_negative
+from kdata.align.whole_numbers import is_whole, may_be_negative
 
 
 def simplify(function: ast.FunctionDef, sizes: set[str], dtypes: dict[str, str]) -> set[str]:
@@ -196,6 +196,8 @@ class _Constants(Transformer):
                     kind = ast.unparse(dtype).removeprefix("tl.")
                     if kind.startswith("float") and isinstance(number, ast.Constant) and isinstance(number.value, int):
                         number = ast.Constant(float(number.value))
+                    if isinstance(dtype, ast.Attribute) and is_whole(dtype.value, self.single):
+                        number = ast.Constant(int(ast.literal_eval(number)))
                     return number
         return None
 

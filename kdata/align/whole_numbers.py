@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Mapping
 
 from kdata.align.trees import Transformer, alike, call, walk
+
+INDICES = re.compile(r"([xyz]|r\d_)(index|\d+)|ks\d+")  # as Inductor names them, and sizes
 
 
 class PlainDivision(Transformer):
@@ -44,6 +48,23 @@ def _extreme(one: ast.expr, other: ast.expr) -> ast.expr | None:
             name = names.get((type(first), type(second)))
             return call(name, b, a) if name else None
     return None
+
+
+def is_whole(value: ast.expr, meanings: Mapping[str, ast.expr]) -> bool:
+    """Whether a value is of an integer type: a cast to one, an index, or computed of such."""
+    match value:
+        case ast.Name(id=name):
+            return is_whole(meanings[name], meanings) if name in meanings else bool(INDICES.fullmatch(name))
+        case ast.Constant(value=number):
+            return type(number) is int
+        case (
+            ast.Call(func=ast.Attribute(attr="to"), args=[kind])
+            | ast.Call(func=ast.Attribute(attr="full"), args=[_, _, kind])
+        ):
+            return ast.unparse(kind).startswith("tl.int")
+        case ast.BinOp(left=left, op=op, right=right):
+            return not isinstance(op, ast.Div) and is_whole(left, meanings) and is_whole(right, meanings)
+    return False
 
 
 def may_be_negative(expression: ast.expr) -> bool:
