@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,6 @@ from typing import Any
 import torch
 
 from kdata.record import digest
-from sources.cut.inferring import NOTE as IN_TRAINING
-from sources.cut.inferring import inferring
 from sources.cut.pruning import pruned
 from sources.cut.slicer import ABSENT
 from sources.cut.unreached import LONG, MAX_SOURCE
@@ -41,14 +39,9 @@ from sources.infer.vanishing import REASON as NOTHING
 from sources.infer.variants import halved, of_one
 from sources.infer.worth import RANDOM, flaw
 from sources.isolation import extend, isolated
-from sources.lessons import TELLS_NOTHING
-from sources.text.callables import NOTE as BELONGS
-from sources.text.callables import WANTED as CALLABLE
-from sources.text.callables import owned
+from sources.other_cuts import other_cuts
 from sources.text.danger import touches_system
 from sources.text.on_cpu import OnOne, without_weights
-from sources.text.whole_division import NOTE as DIVIDED
-from sources.text.whole_division import WANTED, divided
 from sources.watch.capture import decoded, encoded, install
 from sources.watch.reach import shortened
 from sources.written import written
@@ -57,7 +50,6 @@ USER_BUDGET = 3_000  # of the search for what uses a class
 USER_TRIES = 24  # of its constructor
 SEEN_BUDGET = 4_000  # of the search for a class that was seen with arguments and inputs that do not do
 MAX_FAILURES = 40  # of a search, that are tried again
-MAX_OTHER_SITES = 2  # calls of a class that are taken in place of the first
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
 MEMORY = 3 << 29  # bytes that one of its forks may take: two of the largest modules, and a call of one
 
@@ -95,69 +87,16 @@ def until_enough(
 def attempt_one(
     cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The outcome of one cut; ``seen`` keeps what users of classes showed, by the digest of their name and source.
+    """The outcome of one cut, or of another of the same class that makes a task where this one makes none.
 
-    Where its answer tells nothing, that may be for its weights, which are then drawn, as the task says; or for what it
-    was given: a part that draws at random, one that does nothing.
+    ``seen`` keeps what users of classes showed, by the digest of their name and source.
     """
     outcome = _tried(cut, operators, scratch, seen)
-    if outcome["reason"] and "teachers" not in cut and cut["told"].get("seen"):  # an example may show what draws
-        again = _tried(cut | {"told": {**cut["told"], "seen": None}}, operators, scratch, seen)
-        if not again["reason"]:
-            return again
-    for method in cut["told"].get("others", ()) if outcome["reason"] else ():  # by which it may compute, too
-        again = _tried(cut | method, operators, scratch, seen)
-        if not again["reason"]:
-            return again
-    if outcome["reason"] and WANTED.search(outcome["detail"]) and (whole := divided(cut["source"])) != cut["source"]:
-        again = _tried(cut | {"source": whole, "header": [*cut.get("header", []), DIVIDED]}, operators, scratch, seen)
-        if not again["reason"]:
-            return again
-    if outcome["reason"] and (untrained := _inferring(cut)) is not None:
-        again = _tried(untrained, operators, scratch, seen, outcome)
-        if not again["reason"]:
-            return again
-    if outcome["reason"] and CALLABLE.search(outcome["detail"]) and (owning := _owning(cut)) is not None:
-        again = _tried(owning, operators, scratch, seen)
-        if not again["reason"]:
-            return again
-    for other in _otherwise(cut) if outcome["reason"] in TELLS_NOTHING else ():
-        again = _tried(other, operators, scratch, seen)
+    for other, before in other_cuts(cut, outcome) if outcome["reason"] else ():
+        again = _tried(other, operators, scratch, seen, before)
         if not again["reason"]:
             return again
     return outcome
-
-
-def _inferring(cut: dict[str, Any]) -> dict[str, Any] | None:
-    """The cut, and what uses it, without what is done in training only; None where nothing is."""
-    source, told = inferring(cut["source"]), cut["told"]
-    if source == cut["source"]:
-        return None
-    users = [u | {"source": inferring(u["source"])} for u in told.get("users", ())]
-    return cut | {"source": source, "told": told | {"users": users}, "header": [*cut.get("header", []), IN_TRAINING]}
-
-
-def _owning(cut: dict[str, Any]) -> dict[str, Any] | None:
-    """The cut with the layers that forward is given as the constructor's first arguments; None where it is given none.
-
-    What uses the class gives them otherwise.
-    """
-    source, taken = owned(cut["source"], cut["name"])
-    if not taken:
-        return None
-    told = cut["told"]
-    sites = [site | {"positional": [*[None] * len(taken), *site["positional"]]} for site in told["sites"]]
-    told = told | {"sites": sites, "seen": None, "users": []}
-    return cut | {"source": source, "told": told, "header": [*cut.get("header", []), BELONGS]}
-
-
-def _otherwise(cut: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The cut with drawn weights, and with what others of the package's calls give."""
-    told, source = cut["told"], drawn(cut["source"])
-    if source != cut["source"]:
-        yield cut | {"source": source, "header": [*cut.get("header", []), NOTE]}
-    for i in range(1, min(len(told["sites"]), MAX_OTHER_SITES + 1)):
-        yield cut | {"told": {**told, "sites": told["sites"][i:], "seen": None, "users": []}}
 
 
 def _tried(

@@ -1,0 +1,62 @@
+"""The same class cut otherwise, where a first cut came to no task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sources.cut.inferring import NOTE as IN_TRAINING
+from sources.cut.inferring import inferring
+from sources.infer.drawn import NOTE, drawn
+from sources.lessons import TELLS_NOTHING
+from sources.text.callables import NOTE as BELONGS
+from sources.text.callables import WANTED as CALLABLE
+from sources.text.callables import owned
+from sources.text.whole_division import NOTE as DIVIDED
+from sources.text.whole_division import WANTED, divided
+
+MAX_OTHER_SITES = 2  # calls of a class that are taken in place of the first
+Cut = dict[str, Any]
+
+
+def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[str, Any] | None]]:
+    """What is tried after an outcome with a reason, in order: a cut, and the outcome that its own may equal.
+
+    Where an answer tells nothing, that may be for the weights, which are then drawn, as the task says; or for what the
+    class was given: a part that draws at random, one that does nothing.
+    """
+    source, told = cut["source"], cut["told"]
+    if "teachers" not in cut and told.get("seen"):  # an example may show what draws
+        yield cut | {"told": {**told, "seen": None}}, None
+    for method in told.get("others", ()):  # by which it may compute, too
+        yield cut | method, None
+    if WANTED.search(outcome["detail"]) and (whole := divided(source)) != source:
+        yield _noted(cut, DIVIDED, source=whole), None
+    if (untrained := inferring(source)) != source:
+        users = [user | {"source": inferring(user["source"])} for user in told.get("users", ())]
+        yield _noted(cut, IN_TRAINING, source=untrained, told=told | {"users": users}), outcome
+    if CALLABLE.search(outcome["detail"]) and (owning := _owning(cut)) is not None:
+        yield owning, None
+    if outcome["reason"] in TELLS_NOTHING:
+        if (weighed := drawn(source)) != source:
+            yield _noted(cut, NOTE, source=weighed), None
+        for i in range(1, min(len(told["sites"]), MAX_OTHER_SITES + 1)):
+            yield cut | {"told": {**told, "sites": told["sites"][i:], "seen": None, "users": []}}, None
+
+
+def _noted(cut: Cut, note: str, **changed: Any) -> Cut:
+    """The cut with what changed, and a line above its text that says so."""
+    return cut | changed | {"header": [*cut.get("header", []), note]}
+
+
+def _owning(cut: Cut) -> Cut | None:
+    """The cut with the layers that forward is given as the constructor's first arguments; None where it is given none.
+
+    What uses the class gives them otherwise.
+    """
+    source, taken = owned(cut["source"], cut["name"])
+    if not taken:
+        return None
+    told = cut["told"]
+    sites = [site | {"positional": [*[None] * len(taken), *site["positional"]]} for site in told["sites"]]
+    return _noted(cut, BELONGS, source=source, told=told | {"sites": sites, "seen": None, "users": []})
