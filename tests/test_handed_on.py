@@ -23,6 +23,7 @@ from sources.infer.search import Solution, solve
 from sources.infer.suspects import made_of, ranked
 from sources.infer.trouble import Trouble, kinds, wanted
 from sources.infer.variants import halved, rescaled
+from sources.isolation import isolated
 from sources.probe import infer, load
 from sources.text.documents import sections
 from sources.text.symbols import Package
@@ -333,7 +334,7 @@ def test_a_decorator_that_touches_the_system_is_left_out(tmp_path: Path) -> None
 def test_a_text_that_says_where_it_stands_is_found_again(tmp_path: Path) -> None:
     text = HEAD + "__file__ = None\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return x.exp() * x\n"
     cut = {"source": text, "name": "Net", "lacks": [], "told": {"sites": [], "defaults": {}}}
-    assert infer(cut, 60, tmp_path)["reason"] == ""
+    assert isolated(lambda: infer(cut, 60, tmp_path), 20)["reason"] == ""
 
 
 def test_anchors_are_read_and_what_never_ends_is_not() -> None:

@@ -15,6 +15,7 @@ from sources.infer.influence import Influence, differing
 from sources.infer.inputs import Many, Specs, Tensor, all_tensors
 from sources.infer.repairs import repairs
 from sources.infer.search import Solution, solve
+from sources.isolation import isolated
 from sources.probe import infer
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
@@ -146,7 +147,7 @@ GRAPH = """class Net(nn.Module):
 
 
 def test_a_module_that_takes_a_record_is_given_its_tensors(tmp_path: Path) -> None:
-    done = infer(cut(GRAPH), 60, tmp_path)
+    done = isolated(lambda: infer(cut(GRAPH), 60, tmp_path), 20)
     assert done["reason"] == "", done
     program = execute(done["source"], done["name"])
     inputs = program.inputs()
@@ -180,7 +181,7 @@ def test_a_sequence_is_no_longer_than_the_table_of_positions(tmp_path: Path) -> 
         "        at = torch.arange(x.size(1)).unsqueeze(0).expand_as(x)\n"
         "        return self.words(x) + self.places(at) * kinds.unsqueeze(-1)\n"
     )
-    answer = infer(cut(text), 16, tmp_path)
+    answer = isolated(lambda: infer(cut(text), 16, tmp_path), 20)
     assert not answer["reason"], answer
     assert " = 30\n" in answer["source"]
 
@@ -192,5 +193,5 @@ def test_a_shape_that_is_asserted_as_a_tuple_is_given(tmp_path: Path) -> None:
         "        assert turns.shape == (length, x.shape[-1])\n"
         "        return x * turns.view(1, length, 1, x.shape[-1])\n"
     )
-    answer = infer(cut(text), 16, tmp_path)
+    answer = isolated(lambda: infer(cut(text), 16, tmp_path), 20)
     assert not answer["reason"], answer
