@@ -30,10 +30,13 @@ class OutOfTimeError(BaseException):
     """Raised by the profiling timer: no ``except Exception`` of a module's catches it."""
 
 
-def isolated(job: Callable[[], dict[str, Any]], seconds: int, memory: int | None = None) -> dict[str, Any]:
+def isolated(
+    job: Callable[[], dict[str, Any]], seconds: int, memory: int | None = None, patience: int = WALL_FACTOR
+) -> dict[str, Any]:
     """Run a job in a fork under a CPU-time limit. Whatever happens to it, the answer has a ``reason``.
 
-    It may take so many bytes of ``memory`` beyond what its parent has; None: as many as its parent may.
+    It may take so many bytes of ``memory`` beyond what its parent has; None: as many as its parent may.  On the clock
+    it may take ``patience`` times as long.
     """
     reading, writing = os.pipe()
     pid = os.fork()
@@ -42,7 +45,7 @@ def isolated(job: Callable[[], dict[str, Any]], seconds: int, memory: int | None
         os.setsid()
         _answer(job, writing, seconds, memory)
     os.close(writing)
-    text, ended = _read(reading, seconds * WALL_FACTOR)
+    text, ended = _read(reading, seconds * patience)
     os.close(reading)
     for kill in (os.killpg, os.kill):
         try:

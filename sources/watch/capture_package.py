@@ -35,6 +35,7 @@ from sources.watch.watcher import Seen, Watcher
 
 PACKAGE_SECONDS, UNIT_SECONDS = 900, 6  # CPU seconds of a package's own fork, below its job's; of one of its files
 LOAD_SECONDS = 20  # CPU seconds of importing what all files of a package need, which happens once
+LOAD_PATIENCE = 3  # times as long on the clock: some sleep
 UNIT_MEMORY = 3 << 30  # bytes of address space that a file's models may take
 MAX_SILENT = 3  # files in a row that never answer
 MAX_CONFIGURATIONS = 6  # of one model
@@ -108,9 +109,9 @@ def _load_here(site: Site, path: str) -> None:
         site.load(path)
         return {"reason": ""}
 
-    failed = isolated(load, LOAD_SECONDS)["reason"]
+    failed = isolated(load, LOAD_SECONDS, patience=LOAD_PATIENCE)["reason"]
     for _ in range(MAX_STAND_INS if failed not in ("", "timeout") else 0):
-        found = isolated(lambda: {"reason": "", "lacks": site.lacking(path)}, LOAD_SECONDS)
+        found = isolated(lambda: {"reason": "", "lacks": site.lacking(path)}, LOAD_SECONDS, patience=LOAD_PATIENCE)
         failed = found["reason"]
         if failed or not found["lacks"]:
             break
