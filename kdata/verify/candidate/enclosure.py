@@ -25,6 +25,7 @@ import torch
 from torch.utils import _contextlib
 
 from kdata.verify.candidate import custom_ops
+from kdata.verify.candidate.chance import CHANCE, Chance
 from kdata.verify.candidate.silence import LOGGING, Logger
 from kdata.verify.candidate.source import PURE, object_to_import
 from kdata.verify.candidate.subset import BUILTINS, closed, private
@@ -120,7 +121,8 @@ def _harmless(event: str, arguments: tuple[Any, ...]) -> bool:
 
 _enclosure = Enclosure()
 install, armed, refuse = _enclosure.install, _enclosure.armed, _enclosure.refuse
-Logger.refuse = refuse
+Logger.refuse = Chance.refuse = refuse
+STAND_INS = {"logging": LOGGING, "random": CHANCE}
 
 
 def fault() -> str:
@@ -211,8 +213,8 @@ def _import(name: str, space: Any = None, local: Any = None, members: Sequence[s
         objection = object_to_import(asked)
         if level or objection:
             _enclosure.refuse(f"import {asked}")
-    if name == "logging":
-        return LOGGING
+    if name in STAND_INS:
+        return STAND_INS[name]
     return __import__(name, space, local, members or (), level)
 
 

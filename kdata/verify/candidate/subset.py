@@ -61,8 +61,10 @@ MODULES = frozenset({
     "torch", "torch.nn", "torch.nn.functional", "torch.cuda", "torch.backends", "torch.utils", "torch.autograd",
     "triton", "triton.language", "triton.runtime", "math", "functools", "itertools", "operator", "types", "typing",
     "collections", "contextlib", "copy", "dataclasses", "enum", "abc", "warnings", "numbers", "fractions",
-    "packaging", "packaging.version", "logging",
+    "packaging", "packaging.version", "logging", "random",
 })  # fmt: skip
+# Methods of torch's own layers that their subclasses call: they check and count dimensions, and compute nothing.
+LAYERS_OWN = frozenset({"_check_input_dim", "_get_name", "_output_padding"})
 DUNDERS = frozenset({"__init__", "__name__", "__doc__", "__len__", "__post_init__", "__version__", "__qualname__"})
 BUILTINS = frozenset({
     "exec", "eval", "compile", "open", "input", "breakpoint", "globals", "locals", "vars", "memoryview", "delattr",
@@ -145,7 +147,7 @@ def private(name: str, own: frozenset[str] | set[str] = frozenset()) -> bool:
     """Whether an attribute's name is of what lies behind an object's interface."""
     if name in MACHINE or name in PROGRAM:
         return name not in own
-    return name.startswith("_") and name not in DUNDERS and name not in own
+    return name.startswith("_") and name not in DUNDERS and name not in LAYERS_OWN and name not in own
 
 
 def _attribute(node: ast.Attribute, roots: dict[str, str], own: set[str], parents: dict[int, ast.AST]) -> Iterator[str]:
