@@ -42,12 +42,12 @@ def look(candidate: Candidate, expected: Expected, run: Run, found: Findings) ->
     if not (numbers.groups and chosen):
         return
 
-    def wrong(instead: dict[int, int]) -> str:
+    def wrong(instead: dict[int, int]) -> str | None:
         return _wrong(expected, chosen, lambda: run(numbers.text(instead), chosen))
 
     for group in numbers.groups:
         for instead in _tries(group, _sizes(expected, chosen[0])):
-            if (detail := wrong(instead)) and not wrong({n: group.larger()[n] for n in instead}):
+            if (detail := wrong(instead)) and wrong({n: group.larger()[n] for n in instead}) == "":
                 said = ", ".join(f"{abs(n)} read as {m}" for n, m in instead.items())
                 found.check(CHECK, False, f"line {group.line}: {said}: {detail}"[:300])
                 raise RejectedError(reasons.BRANCH, f"line {group.line}, with {said}: {detail}")
@@ -95,14 +95,14 @@ def _sizes(expected: Expected, number: int) -> list[int]:
     return list(dict.fromkeys([math.prod(shape), *shape]))[:SIZES]
 
 
-def _wrong(expected: Expected, chosen: Sequence[int], run: Callable[[], Answer]) -> str:
-    """What is wrong with what it answers; "" where nothing is, or it refuses."""
+def _wrong(expected: Expected, chosen: Sequence[int], run: Callable[[], Answer]) -> str | None:
+    """What is wrong with what it answers; "" where nothing is, or a trial refuses; None where it gave no answer."""
     try:
         answer = run()
-    except JobError:
-        return ""
+    except JobError:  # out of time, perhaps: that says nothing
+        return None
     if "failed" in answer.value:
-        return ""
+        return None
     returned = Tensors(answer.value["manifest"], answer.files.get(RETURNED, b""))
     for number, report in zip(chosen, answer.value["trials"], strict=True):
         if report["aten"]:

@@ -1,0 +1,5 @@
+"""``python -m kdata`` is ``kdata``."""
+
+from kdata.cli import main
+
+main()
