@@ -77,7 +77,7 @@ def test_imports_go_one_way(module: str) -> None:
     assert reached <= allowed, f"{module} imports {sorted(reached - allowed)}"
 
 
-@pytest.mark.parametrize("module", sorted(modules()))
+@pytest.mark.parametrize("module", sorted(set(modules()) - {"kdata.__main__"}))  # which opens it
 def test_nobody_imports_the_front_door(module: str) -> None:
     assert DOOR not in edges(module)
 
