@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from sources import mine, probe
+from sources import probe
 from sources.infer.drawn import drawn
 from sources.infer.suspects import holding
 from sources.infer.variants import enlarged
-
-HEAD = "import numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
+from tests.attempts import attempted
 
 
 @pytest.fixture(autouse=True, scope="module")
 def warmed() -> None:
     probe.warm()
-
-
-def attempted(text: str, scratch: Path) -> dict[str, Any]:
-    told: dict[str, Any] = {"sites": [], "defaults": {}, "users": []}
-    cut = {"name": "Net", "source": HEAD + text, "told": told, "lacks": [], "header": []}
-    return probe.attempt_one(cut, mine.LARGE, scratch)
 
 
 def test_of_a_base_of_configurations_one_that_is_made_of_it_is_given(tmp_path: Path) -> None:

@@ -9,26 +9,19 @@ from typing import Any
 import pytest
 import torch
 
-from sources import mine, probe
+from sources import probe
 from sources.infer.failure import Failure
 from sources.infer.influence import differing
 from sources.infer.inputs import Tensor
 from sources.infer.parts import holding
 from sources.infer.rehearsal import Rehearsal
 from sources.infer.repairs import repairs
-
-HEAD = "import copy\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
+from tests.attempts import attempted
 
 
 @pytest.fixture(autouse=True, scope="module")
 def warmed() -> None:
     probe.warm()
-
-
-def attempted(text: str, scratch: Path) -> dict[str, Any]:
-    told: dict[str, Any] = {"sites": [], "defaults": {}, "users": []}
-    cut = {"name": "Net", "source": HEAD + text, "told": told, "lacks": [], "header": []}
-    return probe.attempt_one(cut, mine.LARGE, scratch)
 
 
 def test_a_state_of_which_each_layer_takes_its_part_has_a_dimension_for_it(tmp_path: Path) -> None:

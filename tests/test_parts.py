@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
-from sources import mine, probe
+from sources import probe
 from sources.infer.configs import text
 from sources.infer.constructions import Constructions
 from sources.infer.parts import STUB, StubModule
 from sources.infer.progress import Budget
 from sources.infer.suspects import ranked
 from sources.infer.trouble import Trouble, wanted
-
-HEAD = "import torch\nimport torch.nn as nn\n\n\n"
+from tests.attempts import attempted
 
 
 @pytest.fixture(autouse=True, scope="module")
 def warmed() -> None:
     probe.warm()
-
-
-def attempted(text: str, scratch: Path) -> dict[str, Any]:
-    told: dict[str, Any] = {"sites": [], "defaults": {}, "users": []}
-    cut = {"name": "Net", "source": HEAD + text, "told": told, "lacks": [], "header": []}
-    return probe.attempt_one(cut, mine.LARGE, scratch)
 
 
 def test_a_stub_answers_with_a_layer_of_the_first_tensor_and_holds_settings() -> None:

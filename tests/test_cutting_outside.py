@@ -1,0 +1,96 @@
+"""Cutting: what reaches outside of a program, into files, weights and the system, is left out or refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from sources.cut.cutting import cut_package
+from tests.cuts import HEAD, cut
+
+
+def test_arguments_that_touch_the_system_are_left_out_and_an_exit_is_no_harm(tmp_path: Path) -> None:
+    text = HEAD + (
+        "import sys\nclass Reads(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.text = open('x').read()\nclass Net(nn.Module):\n    def __init__(self, part, size):\n"
+        "        super().__init__()\n        if size < 0:\n            sys.exit(1)\n        self.line = nn.Linear(8, size)\n"
+        "    def forward(self, x):\n        return self.line(x)\ndef make():\n    return Net(Reads(), 4)\n"
+    )
+    payload = {"files": {"net.py": text}, "replacements": {}, "cut_points": {}, "part": 0, "parts": 1, "seed": 0,
+               "enough": 9, "only": ["Net"]}  # fmt: skip
+    (found,) = cut_package(payload, tmp_path)["cuts"]
+    assert "sys.exit(1)" in found["source"]
+    assert "open" not in found["source"]
+
+
+def test_setters_of_properties_stay_setters() -> None:
+    text = (
+        "import torch.nn as nn\n\n\nclass Net(nn.Module):\n    def __init__(self, rate):\n        super().__init__()\n"
+        "        self._rate = rate\n\n    @property\n    def rate(self):\n        return self._rate\n\n"
+        "    @rate.setter\n    def rate(self, new):\n        self._rate = new\n\n"
+        "    def forward(self, x):\n        return x * self.rate\n"
+    )
+    assert "@rate.setter" in cut({"net.py": text}, "net.py", "Net")
+
+
+def test_a_module_with_a_lock_runs_and_one_that_opens_a_file_on_a_branch_is_cut_without_it() -> None:
+    text = (
+        "import os, queue, threading\nimport torch.nn as nn\nfrom torch.utils import model_zoo\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self, path=None):\n        super().__init__()\n"
+        "        self.lock, self.waiting = threading.Lock(), queue.Queue()\n"
+        "        if path:\n            os.makedirs(path)\n"
+        "        elif path is False:\n            self.load_state_dict(model_zoo.load_url('http://x'))\n\n"
+        "    def forward(self, x):\n        with self.lock:\n            return x * 2\n"
+    )
+    made = cut({"net.py": text}, "net.py", "Net")
+    assert "makedirs" not in made
+    assert "load_url" not in made
+    assert made.count("raise NotImplementedError") == 1
+    namespace: dict[str, Any] = {}
+    exec(made, namespace)
+    x = torch.ones(2, 3)
+    assert torch.equal(namespace["Net"]()(x), x * 2)
+    namespace["Net"](False)  # keeps the weights it was made with
+    with pytest.raises(NotImplementedError):
+        namespace["Net"]("somewhere")
+
+
+def test_a_block_that_only_fetches_weights_is_passed_over_and_one_that_others_build_on_is_not() -> None:
+    text = HEAD + (
+        "from huggingface_hub import hf_hub_download\n\n\ndef filled(net, weights='imagenet'):\n"
+        "    if weights is not None:\n        if weights not in ('imagenet',):\n            raise KeyError(weights)\n"
+        "        place = hf_hub_download(weights, filename='m.bin')\n        net.load_state_dict(torch.load(place))\n"
+        "    return net\n\n\ndef sized(weights):\n    size = 3\n    if weights:\n"
+        "        size = len(hf_hub_download(weights))\n    return size\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self, weights=''):\n        super().__init__()\n"
+        "        self.layer = filled(nn.Linear(3, sized(weights)))\n\n"
+        "    def forward(self, x):\n        return self.layer(x)\n"
+    )
+    namespace: dict[str, Any] = {}
+    exec(cut({"net.py": text}, "net.py", "Net"), namespace)
+    assert namespace["Net"]()(torch.ones(2, 3)).shape == (2, 3)
+    with pytest.raises(NotImplementedError):
+        namespace["Net"]("imagenet")
+
+
+def test_weights_are_not_loaded_from_files_but_copies_of_weights_stay() -> None:
+    text = HEAD + (
+        "class Net(nn.Module):\n    def __init__(self, dim, path='weights.pth'):\n        super().__init__()\n"
+        "        self.up = nn.Linear(dim, dim)\n        self.down = nn.Linear(dim, dim)\n"
+        "        self.down.load_state_dict(self.up.state_dict())\n        self.restore(path)\n"
+        "        own = self.state_dict()\n        saved = torch.load(path)\n        kept = {}\n"
+        "        for name, value in saved.items():\n            kept[name] = value\n"
+        "        self.load_state_dict(kept)\n\n"
+        "    def restore(self, path):\n        self.load_state_dict(torch.load(path, map_location='cpu'))\n\n"
+        "    def forward(self, x):\n        return self.down(self.up(x))\n"
+    )
+    source = cut({"net.py": text}, "net.py", "Net")
+    assert "torch.load" not in source
+    assert "saved" not in source
+    assert "self.down.load_state_dict(self.up.state_dict())" in source
+    scope: dict[str, Any] = {}
+    exec(source, scope)
+    assert scope["Net"](4)(torch.ones(1, 4)).shape == (1, 4)
