@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kdata.verify.compiling import kernels
+from kdata.verify.options import Concession
 from kdata.verify.reference.probe import Prober
 from kdata.verify.reference.variants import plan
 
@@ -125,7 +126,9 @@ def test_halves_are_halves_at_other_sizes_too(cut: str) -> None:
     assert len(last) > 2
     assert not any(size % 2 for size in last)
     assert any(v.run.shapes[0][-1] & (v.run.shapes[0][-1] - 1) for v in variants)  # no power of two
-    cheap = plan(Prober(ROTARY.replace("CUT", cut).replace("randn(4,", "randn(64,"), "Model"), 3, thrift=8)
+    cheap = plan(
+        Prober(ROTARY.replace("CUT", cut).replace("randn(4,", "randn(64,"), "Model"), 3, conceded=Concession(thrift=8)
+    )
     usual = plan(Prober(ROTARY.replace("CUT", cut).replace("randn(4,", "randn(64,"), "Model"), 3)
     assert cheap[0].run.cost.work < usual[0].run.cost.work / 4
 

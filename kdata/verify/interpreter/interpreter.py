@@ -4,9 +4,14 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 
 - bfloat16 is held as uint16 and arithmetic works on the bits: computed in float32 here, rounded to nearest even.
 - float32 to bfloat16 truncates: rounded to nearest even here; constants in bfloat16 cannot be made: they can here.
+- float8 loses what rounding carries into its exponent, ties do not go to even, infinity and NaN become numbers: not so
+  here, see ``kdata.verify.interpreter.rounding``.
 - ``tl.sum``, ``tl.max`` and ``tl.min`` of bfloat16 take its bits for numbers: they take the numbers here.
 - numbers with a fraction stay Python's, so that ``eps.to(tl.float32)`` fails: they are float32 here, as on a GPU; and a
   dtype that is handed to another function is no ``constexpr``: it has its ``value`` here.
+- a truth value that a kernel is called with is four bytes, too many for its own type: it is one bit here.
+- ``C * x`` of a ``constexpr`` of the file and a tensor is a ``constexpr`` that holds a tensor, of which nothing can be
+  made: the tensor here, as for the compiler.
 - ``x < 0`` of a number says it is of the number's type, so that it becomes one beside a block: it stays true or false.
 - ``tl.maximum``/``tl.minimum`` spread NaN unless told to: on a GPU they return the other operand.
 - ``tl.reduce``/``tl.associative_scan`` with a combine function of one's own call it once an element: whole slices here,
@@ -38,7 +43,7 @@ import triton.language as tl
 from triton._C.libtriton import ir
 from triton.runtime import autotuner, interpreter
 
-from kdata.verify.interpreter import haste, libdevice, pointers, races, reductions, rewriting, unloaded
+from kdata.verify.interpreter import haste, libdevice, pointers, races, reductions, rewriting, rounding, unloaded
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _turn = 0
@@ -59,6 +64,7 @@ def mend() -> None:
     rewriting.install()
     _mend_bfloat16()
     _mend_arguments()
+    _mend_constants()
     _mend_masks()
     hear_older_precision()
     libdevice.teach()
@@ -202,24 +208,6 @@ def _measure_once(tuner: Any, run: Callable[[], Any]) -> None:
         own.update(before)
 
 
-def _round_bfloat16(data: Array) -> Array:
-    """float32 to the bits of bfloat16, to nearest even; NaN stays NaN."""
-    bits = np.ascontiguousarray(data, dtype=np.float32).view(np.uint32)
-    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
-    return np.where(np.isnan(data), np.uint32(0x7FC0), rounded).astype(np.uint16)
-
-
-def _round_tf32(data: Array) -> Array:
-    """float32 with ten bits of fraction, to nearest even; NaN stays NaN."""
-    bits = np.ascontiguousarray(data).view(np.uint32)
-    rounded = (bits + np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))) & np.uint32(0xFFFFE000)
-    return np.where(np.isnan(data), data, rounded.view(np.float32))
-
-
-def _widen_bfloat16(data: Array) -> Array:
-    return (np.ascontiguousarray(data).astype(np.uint32) << np.uint32(16)).view(np.float32)
-
-
 def _mend_bfloat16() -> None:
     builder: Any = interpreter.InterpreterBuilder
     handle: Any = interpreter.TensorHandle
@@ -229,7 +217,7 @@ def _mend_bfloat16() -> None:
         is_half = (
             isinstance(value, handle) and value.dtype.scalar == bfloat16 and not hasattr(value.dtype, "element_ty")
         )
-        return handle(_widen_bfloat16(value.data), tl.float32) if is_half else value
+        return handle(rounding.from_bfloat16(value.data), tl.float32) if is_half else value
 
     def around(name: str) -> None:
         original = getattr(builder, name)
@@ -244,11 +232,11 @@ def _mend_bfloat16() -> None:
             result = original(self, *widened)
             if result.data.dtype != np.float32:
                 return result
-            return handle(_round_bfloat16(result.data), bfloat16)
+            return handle(rounding.to_bfloat16(result.data), bfloat16)
 
         setattr(builder, name, method)
 
-    builder.get_bf16 = lambda _, value: handle(_round_bfloat16(np.array([value], np.float32)), bfloat16)
+    builder.get_bf16 = lambda _, value: handle(rounding.to_bfloat16(np.array([value], np.float32)), bfloat16)
     for name in ("binary_op", "unary_op", "create_fma", "create_fabs", "create_rsqrt", "create_erf", "create_clampf"):
         around(name)
     _mend_casts(builder, handle)
@@ -257,7 +245,9 @@ def _mend_bfloat16() -> None:
     def create_dot(self: Any, a: Any, b: Any, d: Any, precision: Any, imprecise: Any) -> Any:
         factors = wide(a), wide(b)
         if precision == ir.INPUT_PRECISION.TF32:
-            factors = tuple(handle(_round_tf32(f.data), f.dtype) if f.data.dtype == np.float32 else f for f in factors)
+            factors = tuple(
+                handle(rounding.to_tf32(f.data), f.dtype) if f.data.dtype == np.float32 else f for f in factors
+            )
         return dot(self, *factors, d, precision, imprecise)
 
     builder.create_dot = create_dot
@@ -267,7 +257,7 @@ def _reduce_bfloat16(reduce: Any) -> None:
     def narrow(self: Any, value: Any) -> Any:
         if value.dtype.scalar != tl.float32:  # an index
             return value
-        bits = _round_bfloat16(value.handle.data)
+        bits = rounding.to_bfloat16(value.handle.data)
         return self.to_tensor(bits if value.type.is_block() else bits.item(), tl.bfloat16)
 
     def around(name: str) -> None:
@@ -277,7 +267,9 @@ def _reduce_bfloat16(reduce: Any) -> None:
             value = given[0] if isinstance(given, tuple) else given
             if value.dtype.scalar != tl.bfloat16:
                 return original(self, given, *more, **options)
-            found = original(self, self.to_tensor(_widen_bfloat16(value.handle.data), tl.float32), *more, **options)
+            found = original(
+                self, self.to_tensor(rounding.from_bfloat16(value.handle.data), tl.float32), *more, **options
+            )
             return tuple(narrow(self, f) for f in found) if isinstance(found, tuple) else narrow(self, found)
 
         setattr(reduce, name, method)
@@ -293,6 +285,8 @@ def _mend_arguments() -> None:
     def implicit(argument: Any) -> Any:
         if type(argument) is float:
             return tl.tensor(handle(np.array([argument], np.float32), tl.float32), tl.float32)
+        if type(argument) is bool:
+            return tl.tensor(handle(np.array([argument]), tl.int1), tl.int1)
         return convert(argument)
 
     whole._implicit_cvt = implicit
@@ -315,6 +309,22 @@ def _mend_arguments() -> None:
         return splat(self, kind, value)
 
     builder.create_splat = create_splat
+
+
+def _mend_constants() -> None:
+    constant: Any = tl.constexpr
+
+    def around(name: str) -> None:
+        original = getattr(constant, name)
+
+        @wraps(original)
+        def method(self: Any, other: Any) -> Any:
+            return NotImplemented if isinstance(other, tl.core.tensor) else original(self, other)
+
+        setattr(constant, name, method)
+
+    for name in "add sub mul truediv floordiv mod and or xor lshift rshift gt ge lt le eq ne".split():
+        around(f"__{name}__")
 
 
 def hear_older_precision() -> None:
@@ -359,19 +369,28 @@ def _mend_casts(builder: Any, handle: Any) -> None:
     def cast_impl(self: Any, source: Any, target: Any) -> Any:
         before, after = source.dtype.scalar, target.scalar
         if before == tl.bfloat16:
-            source = handle(_widen_bfloat16(source.data), tl.float32)
+            source = handle(rounding.from_bfloat16(source.data), tl.float32)
             if after == tl.float32:
                 return source
         if after == tl.bfloat16:
-            return handle(_round_bfloat16(source.data.astype(np.float32)), tl.bfloat16)
+            return handle(rounding.to_bfloat16(source.data.astype(np.float32)), tl.bfloat16)
         return cast(self, source, target)
 
     convert = builder.create_fp_to_fp
 
-    def create_fp_to_fp(self: Any, source: Any, target: Any, rounding: Any) -> Any:
+    def create_fp_to_fp(self: Any, source: Any, target: Any, rounding_mode: Any) -> Any:
         standard = {tl.float16, tl.bfloat16, tl.float32, tl.float64}
-        if source.dtype.scalar in standard and target.scalar in standard:
+        before, after = source.dtype.scalar, target.scalar
+        if rounding_mode == ir.ROUNDING_MODE.RTZ and (before, after) == (tl.float32, tl.bfloat16):
+            return handle(rounding.to_bfloat16(source.data, truncates=True), after)
+        if after in rounding.EIGHTS and before in standard:
+            wide = rounding.from_bfloat16(source.data) if before == tl.bfloat16 else source.data
+            return handle(rounding.to_float8(wide, after), after)
+        if before in rounding.EIGHTS and after in standard:
+            source = handle(rounding.from_float8(source.data, before), tl.float32)
+            return source if after == tl.float32 else cast_impl(self, source, target)
+        if before in standard and after in standard:
             return cast_impl(self, source, target)
-        return convert(self, source, target, rounding)
+        return convert(self, source, target, rounding_mode)
 
     builder.cast_impl, builder.create_fp_to_fp = cast_impl, create_fp_to_fp
