@@ -32,6 +32,7 @@ from kdata.verify.gpu.errors import Measure, Span, near, unequal
 from kdata.verify.loading import line
 from kdata.verify.reference.magnitudes import CONDITION
 from kdata.verify.reference.probe import Meter
+from kdata.verify.reference.roundings import either_way
 from kdata.verify.reference.styles import BITS, CONDITIONED, ON_DEVICE
 from kdata.verify.reference.weights import SMALL
 from kdata.verify.scratch import COMPILATION, OWN
@@ -100,7 +101,7 @@ class Bench:
         self._calls: dict[str, Callable[..., Any]] = {}
         self._measures: list[Measure | Tensor] = []
         self._recalled = False  # what an earlier process compiled
-        self._jumps = False  # the answer may step where inputs move a little
+        self._jumps = self._narrows = False  # the answer may step where inputs move a little, or what is made of them
         self._tf32 = False  # there are products, which may be computed in it
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
@@ -161,7 +162,8 @@ class Bench:
         made = [t for t in tree_leaves(outputs) if isinstance(t, Tensor)]
         held = [t for t in tree_leaves(inputs) if isinstance(t, Tensor)]
         cost, device = meter.cost, torch.cuda.get_device_properties()
-        self._jumps, self._tf32 = cost.jumps, self._payload["tf32"] and cost.products
+        self._jumps, self._narrows = cost.jumps, cost.narrows
+        self._tf32 = self._payload["tf32"] and cost.products
         return {
             "outputs": node, "outline": outline.manifest, "terms": cost.terms, "sums": cost.sums or cost.products,
             "read": _bytes([*held, *self._module.parameters()]), "written": _bytes(made),
@@ -231,7 +233,7 @@ class Bench:
         answers, found = list(_tensors(data, measures, where)), []
         for measure, answer, (seed, count, run) in zip(measures, answers, where, strict=True):
             found.append(_errors(measure, answer, places(_eager(measure).numel(), seed, count, run)))
-        if not self._jumps or not any("fault" in f or f.get("excess", 0.0) > 1 for f in found):
+        if not (self._jumps or self._narrows) or not any("fault" in f or f.get("excess", 0.0) > 1 for f in found):
             return found
         spans = self._spans(question["seed"])
         for n, (measure, answer, (seed, count, run)) in enumerate(zip(measures, answers, where, strict=True)):
@@ -241,11 +243,14 @@ class Bench:
     def _spans(self, seed: int) -> list[Span | None]:
         """The least and the largest of the answers to inputs of a draw moved by some ulps, output by output."""
         assert self._draws is not None
-        flat, structure = tree_flatten(self._draws.make(seed))
-        eager = self._answers(self._module, self._draws.make(seed))
+        draws = self._draws
+        flat, structure = tree_flatten(draws.make(seed))
+        eager = self._answers(self._module, draws.make(seed))
         try:
-            moved = (self._answers(self._module, tree_unflatten(m, structure)) for m in shifts(flat))
-            return list(zip(*span(itertools.chain([eager], moved)), strict=True))
+            shifted = shifts(flat) if self._jumps else ()
+            moved = (self._answers(self._module, tree_unflatten(m, structure)) for m in shifted)
+            ways = either_way(lambda: self._answers(self._module, draws.make(seed))) if self._narrows else ()
+            return list(zip(*span(itertools.chain([eager], moved, ways)), strict=True))
         except Exception:  # noqa: BLE001 - outside its domain, no room, or another shape: no step is known
             torch.cuda.empty_cache()
             return [None] * len(self._measures)
@@ -288,7 +293,7 @@ class Bench:
         assert self._draws is not None
         eager = self._answers(self._module, self._draws.make(item["seed"]))
         off = [self._farthest(eager, look) for look in item["looks"]]
-        if self._jumps and max(off, default=0.0) > 1:
+        if (self._jumps or self._narrows) and max(off, default=0.0) > 1:
             spans = self._spans(item["seed"])
             off = [self._farthest(eager, look, spans) for look in item["looks"]]
         return off

@@ -223,7 +223,9 @@ def errors(
     counts = error
     if span is not None and not np.iscomplexobj(exact):
         ends = [eager[finite], wanted, *(end[finite] for end in span)]
-        counts = np.where(stepping(np, answer[finite], ends, limits.atol + limits.rtol * size), 0.0, error)
+        narrow = tolerance(dtype, _rms(wanted), nature.terms, nature.sums, 0.0, 0.0)  # a step is none of its own error
+        for steps in (limits, narrow):
+            counts = np.where(stepping(np, answer[finite], ends, steps.atol + steps.rtol * size), 0.0, counts)
     allowed = LENIENT if nature.lenient else 1.0
     excess = _excess(counts, size, limits) / allowed
     rough = nature.ones and excess <= 1.0 < _excess(counts, size, usual()) / allowed

@@ -30,6 +30,8 @@ judged in it is neither compared with nor published beside the other.
 Steps (``floor``, comparisons, ``fmod``) turn a rounding into a whole step. Where the reference itself steps when inputs
 move by ``ULPS``, at no more than ``RARE`` of the elements, every answer between its own is right there.
 Not so on inputs of few digits (style ``exact``), at which nothing was rounded before it stepped.
+Roundings to half precision within a task are such steps, too: there what the reference computes is moved, operator by
+operator, before it is rounded (``kdata.verify.reference.roundings``). Who rounds elsewhere, or nowhere, is wrong.
 
 NaN and infinities stand where eager or the golden has them, and nowhere else; that is a gate on every input a task is
 judged on, none of which holds any. Where inputs do hold some, the reference's places are asked for too, at trust level,
@@ -46,7 +48,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "10"
+VERSION = "12"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 
