@@ -50,7 +50,7 @@ PLACE = frozenset({
     "hash", "id", "data_ptr", "_version", "initial_seed", "repr", "__doc__", "__name__", "device_count",
     "current_device", "get_device", "is_cuda", "is_cpu", "device", "get_device_name", "get_device_capability",
     "get_device_properties", "is_leaf", "grad_fn", "grad", "is_pinned", "is_shared", "is_inference", "is_tracing",
-    "is_scripting", "is_neg", "is_conj", "storage_offset", "requires_grad", "is_grad_enabled",
+    "is_scripting", "is_compiling", "is_neg", "is_conj", "storage_offset", "requires_grad", "is_grad_enabled",
     "is_inference_mode_enabled", "get_default_dtype", "are_deterministic_algorithms_enabled", "memory_allocated",
     "memory_reserved", "mem_get_info", "get_arch_list", "elapsed_time", "register_forward_hook", "current_stream",
     "register_forward_pre_hook", "is_autocast_enabled", "is_autocast_cpu_enabled", "get_autocast_dtype", "is_quantized",

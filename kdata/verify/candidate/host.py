@@ -80,6 +80,7 @@ def use(engine: Engine) -> None:
     global _engine
     _engine = engine
     torch.set_num_threads(1)
+    torch.backends.cudnn.allow_tf32 = False  # as the track on a CPU has it; torch allows it by default
     engine.ledger.install()
     hide_values(_watches, engine.ledger)
 
@@ -221,7 +222,8 @@ class Calls:
         except RuntimeError as error:
             if "CUDA error" not in str(error):
                 raise
-            report |= {"outcome": outcome(error), "detail": line(error)}  # with its context later trials are lost, too
+            # the context is lost: later trials end so, too
+            report |= {"outcome": outcome(error), "detail": line(error)}
         finally:
             gc.enable()
         report["aten"] = list(watch.called)

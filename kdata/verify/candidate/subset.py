@@ -19,8 +19,8 @@ LOGGED = frozenset({
 })  # fmt: skip
 # Parts of torch and triton that reach the machine, other backends, or the compiler that made the candidate.
 CLOSED = re.compile(
-    r"torch\.(_(?!_version__)|hub\b|distributed\b|multiprocessing\b|package\b|utils\.(?!checkpoint\b)|compiler\b|compile\b"
-    r"|ao\b|onnx\b|contrib\b|monitor\b|ops\.(load_library|import_module)|classes\b"
+    r"torch\.(_(?!_version__)|hub\b|distributed\b|multiprocessing\b|package\b|utils\.(?!checkpoint\b)|compile\b"
+    r"|compiler\b(?!\.is_compiling\b)|ao\b|onnx\b|contrib\b|monitor\b|ops\.(load_library|import_module)|classes\b"
     r"|(cuda\.|random\.|cuda\.random\.)?(get_rng_state|default_generator)|get_num_|\w+Storage\b|storage\b"
     r"|fx\b|export\b|cuda\._|jit\.(?!Final\b|ignore\b|unused\b|is_scripting|is_tracing|annotate\b|export\b)|overrides\b"
     r"|library\b(?!\.(custom_op|triton_op|wrap_triton)\b)|futures\b|profiler\b|save\b|load\b|from_file\b|serialization\b|func\.functional_call\b"
@@ -63,8 +63,8 @@ MODULES = frozenset({
     "collections", "contextlib", "copy", "dataclasses", "enum", "abc", "warnings", "numbers", "fractions",
     "packaging", "packaging.version", "logging", "random",
 })  # fmt: skip
-# Methods of torch's own layers that their subclasses call: they check and count dimensions, and compute nothing.
-LAYERS_OWN = frozenset({"_check_input_dim", "_get_name", "_output_padding"})
+# What subclasses of torch's own layers call: it looks at dimensions, and computes nothing.
+LAYERS_OWN = frozenset({"_check_input_dim"})
 DUNDERS = frozenset({"__init__", "__name__", "__doc__", "__len__", "__post_init__", "__version__", "__qualname__"})
 BUILTINS = frozenset({
     "exec", "eval", "compile", "open", "input", "breakpoint", "globals", "locals", "vars", "memoryview", "delattr",
@@ -179,7 +179,7 @@ def _type_asked(parent: ast.AST | None, parents: dict[int, ast.AST]) -> bool:
 
 def _shut(chain: str, node: ast.expr, parent: ast.AST | None, parents: dict[int, ast.AST]) -> bool:
     """Whether an imported name may not be used here."""
-    if chain == "torch.library" and isinstance(parent, ast.Attribute):
+    if chain in ("torch.library", "torch.compiler") and isinstance(parent, ast.Attribute):
         return False  # what is asked of it is looked at by itself
     return closed(chain) or (CLASS_MAKERS.fullmatch(chain) is not None and not _kind_of(node, parent, parents))
 
