@@ -127,6 +127,15 @@ def test_styles_change_what_they_say() -> None:
     assert all(made is not None and torch.equal(made[1], mask) for made in drawn.values())
 
 
+def test_of_several_inputs_one_is_a_transposed_view() -> None:
+    given = torch.randn(16, 8, generator=generator())
+    made = draw("beside", [torch.arange(4), given, given.clone()], generator())
+    assert made is not None
+    assert [tensor.is_contiguous() for tensor in made] == [True, False, True]
+    assert torch.equal(made[1], given)
+    assert draw("beside", [given, torch.randn(8)], generator()) is None
+
+
 def test_styles_that_do_not_apply_draw_nothing() -> None:
     assert draw("strided", [torch.randn(5)], generator()) is None
     assert draw("nonfinite", [torch.randn(3)], generator()) is None

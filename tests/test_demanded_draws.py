@@ -138,3 +138,36 @@ def test_what_is_compared_roughly_knows_its_own_rounding() -> None:
     kept = reference._expect(program, {}, inputs, torch.Generator().manual_seed(0))
     assert kept["golden"] is None
     assert len(kept["noisy"]) == 1
+
+
+def test_positions_are_given_in_another_order() -> None:
+    positions, offsets = torch.arange(9).expand(2, 9), torch.tensor([0, 3, 4, 9])
+    (change,) = asked.reordered([torch.randn(9), offsets, positions], torch.Generator().manual_seed(1))
+    _, same, changed = change([torch.randn(9), offsets, positions])
+    assert torch.equal(same, offsets)
+    assert not torch.equal(changed, positions)
+    assert torch.equal(changed.sort(-1).values, positions)
+
+
+def test_numbers_between_zero_and_one_become_these() -> None:
+    shares, labels, plain = torch.rand(64), torch.randint(0, 2, (64,)).float(), torch.randn(64)
+    (change,) = asked.ended([plain, labels, shares], torch.Generator().manual_seed(1))
+    same, _, changed = change([plain, labels, shares])
+    assert torch.equal(same, plain)
+    assert {0.0, 1.0} <= set(changed.tolist())
+    assert int((changed == shares).sum()) > 32
+
+
+def test_integers_that_are_compared_with_zero_are_truths() -> None:
+    for function, truths in ((torch.ne, True), (torch.eq, True), (torch.gt, False)):
+        with Meter() as meter:
+            function(torch.tensor([0, 1]), 0)
+        assert meter.cost.asks.truths is truths
+
+
+def test_some_of_the_weights_are_zero() -> None:
+    state = {"gamma": torch.ones(64), "slope": torch.ones(1), "table": torch.ones(64)}
+    (drawn,) = magnitudes.absent(state, ["gamma", "slope"], torch.Generator().manual_seed(1))
+    assert 0 < int((drawn["gamma"] == 0).sum()) < 64
+    assert torch.equal(drawn["slope"], state["slope"])
+    assert torch.equal(drawn["table"], state["table"])

@@ -10,11 +10,13 @@ from kdata.record import Receipt, Trial
 from kdata.verify import reasons
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
-from kdata.verify.refusals import EQUAL, refuses_unequal
+from kdata.verify.refusals import EQUAL, WIDTHS, refuses_unequal, refuses_widths
 
 SQUARE = "def get_inputs():\n    return [torch.randn(96, 96)]\n"
 OBLONG = SQUARE.replace("96, 96", "96, 95")
-GOOD = Path(__file__).parent / "kernels" / "good_refuses_what_is_not_square.py"
+KERNELS = Path(__file__).parent / "kernels"
+GOOD = KERNELS / "good_refuses_what_is_not_square.py"
+HEAD = KERNELS / "good_head_of_a_power_of_two.py"
 
 
 def receipt(reason: str, *details: str) -> Receipt:
@@ -45,3 +47,26 @@ def test_a_receipt_says_where_equal_sizes_were_not_taken_apart() -> None:
     assert found.verdict == "verified"
     assert next(check.name for check in found.checks if not check.passed) == EQUAL
     assert "float32[61, 61], float32[61, 61]" in {trial.shapes for trial in found.trials}
+
+
+@pytest.mark.parametrize(
+    ("said", "refuses"),
+    [
+        (receipt(reasons.WRONG_ODD, "", "InterpreterError: arange's range must be a power of 2"), True),
+        (receipt(reasons.BAKED_IN, "AssertionError"), True),
+        (receipt(reasons.WRONG_ODD, "RuntimeError: shapes differ"), False),
+        (receipt(reasons.WRONG_ODD, "AssertionError", "output: error 0.3, 9 times what is allowed"), False),
+        (receipt(reasons.WRONG, "AssertionError"), False),
+    ],
+)
+def test_who_asks_for_powers_of_two_refuses_other_widths(said: Receipt, refuses: bool) -> None:
+    assert refuses_widths(said) == refuses
+
+
+def test_a_receipt_says_where_last_dimensions_were_powers_of_two() -> None:
+    found = judge_files(HEAD, HEAD, Options(targets=()))
+    assert found.verdict == "verified"
+    assert WIDTHS in {check.name for check in found.checks if not check.passed}
+    shapes = [trial.shapes.split(", float32")[0][:-1].split("[")[1].split(", ") for trial in found.trials]
+    assert {int(shape[-1]) for shape in shapes} <= {8, 16, 32, 64, 128}
+    assert any(int(shape[-2]) % 2 for shape in shapes)

@@ -31,6 +31,62 @@ def joined(y_ptr: Any, low: Any, high: Any, sign: tl.constexpr) -> None:
         tl.store(y_ptr + i, max(min(i, high), low))
 
 
+THREE = tl.constexpr(3)
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def twice(x: Any) -> Any:
+    return x + x
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def beside_constants(y_ptr: Any, kind: tl.constexpr) -> None:
+    i: Any = tl.arange(0, 8)
+    if kind == "product":
+        tl.store(y_ptr + i, twice(THREE * i))
+    elif kind == "difference":
+        tl.store(y_ptr + i, -THREE - i)
+    elif kind == "quotient":
+        tl.store(y_ptr + i, (THREE + 18) // (i + 1))
+    else:
+        tl.store(y_ptr + i, tl.where((THREE > i) & (THREE != i + 2), i, 0))  # noqa: SIM300 - its place is what is tested
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("product", 6 * EIGHT),
+        ("difference", -3 - EIGHT),
+        ("quotient", 21 // (EIGHT + 1)),
+        ("comparison", np.where((EIGHT < 3) & (EIGHT != 1), EIGHT, 0)),
+    ],
+)
+def test_a_constant_of_the_file_stands_left_of_a_block(kind: str, expected: interpreter.Array) -> None:
+    found = torch.full((8,), -1, dtype=torch.int32)
+    interpreter.give([(found.data_ptr(), found.data_ptr() + 32)])
+    beside_constants[(1,)](found, kind=kind)
+    assert found.tolist() == expected.tolist()
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def flagged(y_ptr: Any, flag: Any, low: Any) -> None:
+    i: Any = tl.arange(0, 8)
+    y: Any = tl.where(flag, i, -i)
+    if flag:
+        y += 100
+    if not flag or low > 5:
+        y += 1000
+    tl.store(y_ptr + i, y + flag)
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_a_truth_value_is_an_argument(flag: bool) -> None:
+    found = torch.full((8,), -1, dtype=torch.int32)
+    interpreter.give([(found.data_ptr(), found.data_ptr() + 32)])
+    flagged[(1,)](found, flag, 2)
+    assert found.tolist() == (EIGHT + 101 if flag else 1000 - EIGHT).tolist()
+
+
 @pytest.mark.parametrize(
     ("sign", "expected"),
     [

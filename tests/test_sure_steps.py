@@ -1,4 +1,4 @@
-"""Inputs at which a reference steps for sure, states after a call, weights and integers of other signs, few elements."""
+"""Inputs at which a reference steps for sure, states after a call, weights and integers of other signs, sizes."""
 
 from __future__ import annotations
 
@@ -172,6 +172,29 @@ def test_trust_asks_for_few_elements() -> None:
     few = [v for v in plan(Prober(source, "Model"), 3, thorough=True) if v.kind == "few"]
     assert [v.run.shapes for v in few] == [((2, 2),)]
     assert all(v.kind != "few" for v in plan(Prober(source, "Model"), 3))
+
+
+def test_trust_asks_for_multiples_of_blocks_beside_odd_sizes() -> None:
+    source = TASK.replace("self.calls += 1", "")
+    uneven = [v.run.shapes[0] for v in plan(Prober(source, "Model"), 3, thorough=True) if v.kind == "uneven"]
+    assert [(rows % 64 == 0, columns % 64 == 0) for rows, columns in uneven] == [(True, False), (False, True)]
+    assert all(size % 64 == 0 or size % 2 == 1 for shape in uneven for size in shape)
+    alone = source.replace("torch.randn(16, 64)", "torch.randn(64)")
+    assert all(v.kind != "uneven" for v in plan(Prober(alone, "Model"), 3, thorough=True))
+
+
+def test_buffers_of_ones_and_zeros_are_drawn_and_others_stay() -> None:
+    module = nn.Linear(2, 2)
+    kept = {"mask": torch.tensor([0.0, 1.0]), "blur": torch.full((3,), 1 / 3), "scale": torch.ones(()),
+            "places": torch.zeros(3, dtype=torch.long)}  # fmt: skip
+    for name, value in (kept | {"weights": torch.ones(5), "shift": torch.zeros(5)}).items():
+        module.register_buffer(name, value.clone())
+    module.register_parameter("frozen", nn.Parameter(torch.ones(4), requires_grad=False))
+    module.register_buffer("passing", torch.ones(4), persistent=False)
+    redraw(module, torch.Generator().manual_seed(1))
+    assert all(torch.equal(module.get_buffer(name), value) for name, value in kept.items())
+    assert torch.equal(module.get_buffer("passing"), torch.ones(4))
+    assert all(len(t.unique()) == t.numel() for t in (module.weights, module.shift, module.frozen))
 
 
 @pytest.mark.parametrize(

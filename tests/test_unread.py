@@ -40,3 +40,16 @@ def test_there_are_none_where_the_reference_multiplies_or_reads_all_or_cannot_be
     mask = MASK.float()
     for forward in (lambda given: given[0] * mask, lambda given: given[0].exp(), lambda given: given[0] > 0):
         assert infinite([drawn()], forward, torch.Generator()) is None
+
+
+def test_a_mask_that_is_added_is_as_good_and_one_that_is_multiplied_by_is_not() -> None:
+    def forward(given: list[Any]) -> torch.Tensor:
+        return torch.softmax(given[0].masked_fill(MASK, -torch.inf), -1)
+
+    found = infinite([drawn()], forward, torch.Generator().manual_seed(1))
+    assert found is not None
+    assert torch.isneginf(found[0]).any()
+    assert (found[0] > 1000).any()
+    added = torch.softmax(found[0] + torch.zeros(8, 8).masked_fill(MASK, -torch.inf), -1)
+    assert torch.equal(added, forward([drawn()]))
+    assert (found[0] * ~MASK).isnan().any()

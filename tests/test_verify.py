@@ -16,7 +16,7 @@ from kdata.verify import reasons
 from kdata.verify.candidate.source import object_to, task_part
 from kdata.verify.compiling import targets
 from kdata.verify.judge import judge_files
-from kdata.verify.options import Options
+from kdata.verify.options import Concession, Options
 from kdata.verify.reference.styles import DETAILS
 from kdata.verify.reference.variants import down
 from kdata.verify.step import rule, step
@@ -24,7 +24,7 @@ from kdata.verify.tolerances import tolerance
 
 KERNELS = Path(__file__).parent / "kernels"
 FILES = known()
-QUICK = Options(timeout=10.0)
+QUICK, PLAIN = Options(timeout=10.0), Concession()
 
 
 def chosen() -> list[Path]:
@@ -205,14 +205,15 @@ def test_kernelbenchs_rule_is_a_level_of_its_own(name: str, said: str, ours: str
 def test_what_takes_too_long_is_judged_at_smaller_sizes_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def judged(task: Task, candidate: Candidate, options: Options, thrift: int = 1) -> Receipt:
-        asked.append((options.timeout, thrift))
-        return Receipt(candidate.id, "rejected" if thrift == 1 else "verified", reasons.TIMEOUT if thrift == 1 else "")
+    def judged(task: Task, candidate: Candidate, options: Options, conceded: Concession = PLAIN) -> Receipt:
+        asked.append((options.timeout, conceded))
+        late = conceded == PLAIN
+        return Receipt(candidate.id, "rejected" if late else "verified", reasons.TIMEOUT if late else "")
 
     monkeypatch.setattr(kdata.verify.judge, "_judged", judged)
     file = KERNELS / "good_affine.py"
     assert judge_files(file, file, QUICK).verdict == "verified"
-    assert asked == [(QUICK.timeout, 1), (QUICK.timeout / 2, kdata.verify.judge.THRIFT)]
+    assert asked == [(QUICK.timeout, PLAIN), (QUICK.timeout / 2, Concession(thrift=kdata.verify.judge.THRIFT))]
 
 
 def test_tolerances_grow_with_the_task_not_with_the_candidate() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import lru_cache
 
 from kdata.record import digest
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import JobError
 from kdata.verify import reasons
-from kdata.verify.options import WEIGHTS, WHOLE, Options
+from kdata.verify.options import WEIGHTS, WHOLE, Concession, Options
 from kdata.verify.reference import admission
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.trial import Expected
@@ -25,13 +26,13 @@ class UndecidedError(Exception):
 @lru_cache(maxsize=8)
 def expect(
     source: str, entry_point: str, options: Options, salt: str = "", gradient: bool = False,
-    named: tuple[float, ...] = (), step: int = 1, thrift: int = 1, together: bool = False, most: int = 0,
+    named: tuple[float, ...] = (), conceded: Concession = Concession(), most: int = 0,  # noqa: B008 - frozen
 ) -> Expected:  # fmt: skip
     """Run a task's reference at all its variants. Remembered for the task's other candidates.
 
     ``gradient``: and its backward, for a candidate that offers one. ``named``: values that inputs hold in one more
-    draw. ``step``, ``thrift``, ``together``: see ``reference.variants.plan``. ``most``: elements up to which it is run
-    at its own sizes, too, if these are not those that the level looks at.
+    draw. ``most``: elements up to which it is run at its own sizes, too, if these are not those that the level asks
+    for.
 
     Raises:
         UndecidedError: the reference cannot be the measure of anything.
@@ -40,8 +41,8 @@ def expect(
              for n in range(options.draws)]  # fmt: skip
     grid = options.level == "trust"
     payload = {"source": source, "entry_point": entry_point, "variants": options.sizes, "seeds": seeds,
-               "level": options.level, "grid": grid, "gradient": gradient, "named": list(named), "step": step,
-               "thrift": thrift, "together": together, "whole": most or WHOLE[options.level],
+               "level": options.level, "grid": grid, "gradient": gradient, "named": list(named),
+               "conceded": asdict(conceded), "whole": most or WHOLE[options.level],
                "precision": options.precision}  # fmt: skip
     side = "wider" if grid or gradient or named else "reference"
     try:

@@ -156,11 +156,13 @@ class Judgement:
     def _called_otherwise(self, found: Findings) -> None:
         """In evaluation mode, with gradients enabled: it answers as the reference does, or as where it was judged.
 
-        Kernels that refuse a call for which gradients are wanted are told of.
+        Kernels that refuse a call for which gradients are wanted are told of, and such as do not hear of ``eval()``:
+        what a compiler has made for one mode is right in that mode.
         """
-        refused = ""
+        refused, deaf = "", ""
         for trial, report in zip(self.expected.otherwise, self.value["called_otherwise"], strict=True):
             if report is None:  # it does what it does where it was judged
+                deaf = deaf if trial["kept"] == trial["judged"] else trial["detail"]
                 continue
             shown, wrong = compare(self.expected.at([trial]), 0, report, self.returned)
             if report["aten"]:
@@ -171,7 +173,12 @@ class Judgement:
                 refused = f"{trial['detail']}: {shown.detail}"[:300]
             elif wrong and compare(self.expected.at([trial | {"kept": trial["judged"]}]), 0, report, self.returned)[1]:
                 raise RejectedError(wrong, f"{trial['detail']}: {shown.detail}")
+            elif wrong:
+                deaf = trial["detail"]
         found.check("holds however it is called", not refused, refused)
+        if any(trial["kept"] != trial["judged"] for trial in self.expected.otherwise):
+            told = f"{deaf} it answers as in {self.expected.mode} mode" if deaf else ""
+            found.check("answers in evaluation mode as the reference does", not deaf, told)
 
     def _wrong(self, found: Findings, works_at_double: Callable[[], bool]) -> RejectedError:
         """The reason behind failed trials: sizes, where only they make the difference."""

@@ -36,9 +36,9 @@ from kdata.verify.gpu import judge as gpu_judge
 from kdata.verify.gpu.cards import LostError
 from kdata.verify.gpu.judge import Seat
 from kdata.verify.lifting import lifted
-from kdata.verify.options import INTERPRETED, WHOLE, Options
+from kdata.verify.options import INTERPRETED, WHOLE, Concession, Options
 from kdata.verify.reference import breadth
-from kdata.verify.refusals import DESCRIPTOR_STEP, EQUAL, refuses_odd_rows, refuses_unequal
+from kdata.verify.refusals import DESCRIPTOR_STEP, conceded_sizes, refuses_odd_rows, refuses_unequal, refuses_widths
 from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
 from kdata.verify.trial import Expected, compare
 
@@ -46,6 +46,7 @@ Rule = Callable[[Task, Candidate, Options], Receipt]
 BRIEF = 8.0  # seconds of a call at larger sizes, at trust four times that: what takes longer is not seen
 BLOCKS = 1024  # integers up to this one are block sizes as often as not
 THRIFT = 8  # by which sizes cost less at the second attempt
+BOTH = Concession(together=True, powers=True)
 CRASHES = {"timeout": reasons.TIMEOUT, "memory": reasons.MEMORY}
 
 
@@ -55,9 +56,10 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
     Never raises for what a task or a candidate does: that is a verdict.  A kernel of tensor descriptors that raises at
     rows of an odd number of bytes, which no descriptor can describe, is judged at others; a GPU does not raise there,
     but reads something else.  One that raises wherever sizes differ that its task says as equal numbers is judged where
-    they are equal.  One that takes too long in the interpreter is judged at smaller sizes once more: in how many
-    programs a kernel does how much is not seen in what its reference costs.  Sizes that stand in the constructors of
-    both only are arguments of these where nothing else can be scaled down.  Imports that nothing uses are left out.
+    they are equal; one that raises at widths that are no powers of two, where these are such.  One that takes too long
+    in the interpreter is judged at smaller sizes once more: in how many programs a kernel does how much is not seen in
+    what its reference costs.  Sizes that stand in the constructors of both only are arguments of these where nothing
+    else can be scaled down.  Imports that nothing uses are left out.
     """
     candidate = replace(candidate, source=without_idle_imports(candidate.source))
     receipt = _judged(task, candidate, options)
@@ -67,27 +69,24 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
             receipt, checks=(Check("its sizes are arguments", False, "constructors say them"), *receipt.checks)
         )
     if receipt.reason == reasons.TIMEOUT and options.device == "cpu":
-        receipt = _judged(task, candidate, replace(options, timeout=options.timeout / 2), thrift=THRIFT)
+        receipt = _judged(task, candidate, replace(options, timeout=options.timeout / 2), Concession(thrift=THRIFT))
     if receipt.verdict != "rejected" or object_to(candidate.source):
         return receipt
+    if refuses_widths(receipt):
+        anew = _judged(task, candidate, options, Concession(powers=True))
+        receipt = anew if anew.verdict == "verified" else receipt
     if refuses_unequal(receipt, task.source):
-        return _judged(task, candidate, options, together=True)
+        receipt = _judged(task, candidate, options, Concession(together=True))
+        return _judged(task, candidate, options, BOTH) if refuses_widths(receipt) else receipt
     if refuses_odd_rows(receipt, candidate.source, options):
-        return _judged(task, candidate, options, DESCRIPTOR_STEP)
+        return _judged(task, candidate, options, Concession(step=DESCRIPTOR_STEP))
     return receipt
 
 
-def _judged(
-    task: Task, candidate: Candidate, options: Options, step: int = 1, thrift: int = 1, together: bool = False
-) -> Receipt:  # fmt: skip
-    """``step``, ``thrift``, ``together``: see ``kdata.verify.reference.variants.plan``."""
+def _judged(task: Task, candidate: Candidate, options: Options, conceded: Concession = Concession()) -> Receipt:  # noqa: B008
     found = Findings()
-    if together:
-        found.check(EQUAL, False, "it raises, and is judged where they are equal")
-    if thrift > 1:
-        found.check("ends in time at the usual sizes", False, f"an interpreter does a {thrift}th of the work")
-    if step > 1:
-        found.check("takes rows of any number of bytes", False, f"multiples of {step} elements, as descriptors do")
+    for name, detail in conceded_sizes(conceded):
+        found.check(name, False, detail)
     try:
         _admit(candidate, options)
         found.device = gpu_judge.device(options)
@@ -95,7 +94,7 @@ def _judged(
         gradient = breadth.offers_gradients(candidate.source)
         named = languages.values_named(candidate)
         plain = replace(options, targets=())
-        asked = task.source, task.entry_point, plain, salt, gradient, named, step, thrift, together
+        asked = task.source, task.entry_point, plain, salt, gradient, named, conceded
         expected = expect(*asked)
         found.mode = expected.mode
         if not (salt or asks_how(candidate.source)):
@@ -208,7 +207,7 @@ def _run(
     candidate: Candidate, expected: Expected, options: Options, found: Findings, seat: Seat | None
 ) -> None:  # fmt: skip
     """Run every trial in one child, and judge what comes back."""
-    numbers = expected.numbers("base", "odd", "one", "mixed", "few", "large")
+    numbers = expected.numbers("base", "odd", "one", "mixed", "uneven", "few", "large")
     try:
         answer = found.saw(_call(candidate, expected, numbers, options, seat=seat))
     except JobError as error:
@@ -234,7 +233,7 @@ def _look_wider(candidate: Candidate, expected: Expected, options: Options, foun
     def run(wider: Expected, chosen: Sequence[int]) -> Answer:
         return _call(candidate, wider, chosen, options, ablate=None)  # no arm that is taken there is judged by it
 
-    breadth.look(expected, run, found)
+    breadth.look(expected, run, found, candidate.source)
     if options.level == "trust" and not breadth.offers_gradients(candidate.source):
         breadth.tell_of_none(expected, found)
     if options.level == "trust" and candidate.language == "triton":

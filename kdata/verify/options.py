@@ -20,6 +20,17 @@ WHOLE: dict[Level, int] = {"screen": 1 << 21, "trust": 1 << 24, "kernelbench": 1
 
 
 @dataclass(frozen=True, slots=True)
+class Concession:
+    """What is conceded to a candidate in the sizes that it is tried at; its receipt tells of it."""
+
+    step: int = 1  # sizes other than the base ones are multiples of it, but for those of the first of several axes
+    thrift: int = 1  # by which everything is to cost less than usual, for kernels that take long
+    # Equal numbers in shapes stay equal, for kernels that refuse others: a text does not tell which are so by chance.
+    together: bool = False
+    powers: bool = False  # last dimensions are powers of two, for kernels that refuse others: head sizes mostly
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """Parameters of one verification. The same options, task and candidate give the same receipt."""
 

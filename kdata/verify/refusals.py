@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from kdata.record import Receipt
 from kdata.task import INPUTS, sizes
 from kdata.verify import reasons
 from kdata.verify.candidate.source import describes
-from kdata.verify.options import Options
+from kdata.verify.options import Concession, Options
 
 EQUAL = "takes sizes apart that stand as equal ones"
+WIDTHS = "takes last dimensions of any size"
+POWERS = re.compile(r"power of (2|two)|AssertionError|not supported", re.IGNORECASE)  # what who asks for them says
 DESCRIPTOR_STEP = 8  # elements whose bytes are a multiple of 16, in two bytes and more
 DESCRIBED = re.compile(r"raises: .*(16.bytes?\b|align)", re.IGNORECASE)  # what descriptors and their callers say
 OUTSIDE = "outside the tensors"  # likewise of one whose kernels reach there
 RAISED = re.compile(r"\w*(Error|Exception)\b")  # of what a trial that raised tells
+
+
+def conceded_sizes(conceded: Concession) -> Iterator[tuple[str, str]]:
+    """What a candidate does not do for which sizes are conceded to it, and at which it is judged."""
+    if conceded.together:
+        yield EQUAL, "it raises, and is judged where they are equal"
+    if conceded.powers:
+        yield WIDTHS, "it raises, and is judged where these are powers of two"
+    if conceded.thrift > 1:
+        yield "ends in time at the usual sizes", f"an interpreter does a {conceded.thrift}th of the work"
+    if conceded.step > 1:
+        yield "takes rows of any number of bytes", f"multiples of {conceded.step} elements, as descriptors do"
 
 
 def refuses_unequal(receipt: Receipt, source: str) -> bool:
@@ -24,13 +39,26 @@ def refuses_unequal(receipt: Receipt, source: str) -> bool:
     reference takes both.  Who answers wrongly where they differ takes one for the other, as does who reaches outside
     what it was given; who raises need not be wrong.
     """
-    failed = [trial.detail for trial in receipt.trials if not trial.passed]
-    if receipt.reason not in (reasons.WRONG_ODD, reasons.BAKED_IN) or not failed:
-        return False
-    if not all(RAISED.match(detail) and OUTSIDE not in detail for detail in failed):
+    if not _refusals(receipt):
         return False
     values = [size.value for size in sizes(source) if size.name.startswith(INPUTS) and size.value > 1]
     return len(set(values)) < len(values)
+
+
+def refuses_widths(receipt: Receipt) -> bool:
+    """Whether it raised at other sizes and was wrong at none, and what it said may be about powers of two.
+
+    ``tl.arange(0, HEAD)`` is what kernels of attention say, and it raises where a head's size is none of these: they
+    refuse it, and do not answer wrongly.
+    """
+    return any(POWERS.search(detail) for detail in _refusals(receipt))
+
+
+def _refusals(receipt: Receipt) -> list[str]:
+    """What the failed trials of a candidate say that raises at other sizes; nothing where one does not raise."""
+    failed = [trial.detail for trial in receipt.trials if not trial.passed]
+    raised = all(RAISED.match(detail) and OUTSIDE not in detail for detail in failed)
+    return failed if raised and receipt.reason in (reasons.WRONG_ODD, reasons.BAKED_IN) else []
 
 
 def refuses_odd_rows(receipt: Receipt, text: str, options: Options) -> bool:

@@ -75,7 +75,7 @@ class Expected:
     def layout(self, number: int) -> dict[str, Any]:
         """What a trial's call is told of answers that are moved only; nothing where its inputs are views themselves."""
         trial = self.trials[number]
-        if not self.moved or trial["style"] == "strided":
+        if not self.moved or trial["style"] in ("strided", "beside"):
             return {}
         nodes = [node for _, node in leaves(trial["kept"]["eager"])]
         shapes = [self.kept.entry(nodes[n]["tensor"])["shape"] for n in self.moved["places"] if n < len(nodes)]

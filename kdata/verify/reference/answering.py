@@ -17,13 +17,14 @@ FINITE = 0.5  # share of an answer that must stay finite when three elements of 
 
 
 def all_answered(
-    measures: magnitudes.Measures, natural: list[Any], changes: Iterable[asked.Change], alike: list[Any] | None = None
+    measures: magnitudes.Measures, natural: list[Any], changes: Iterable[asked.Change], alike: list[Any] | None = None,
+    finite: float = FINITE,
 ) -> list[Any] | None:  # fmt: skip
     """The inputs with all changes to which the reference gives an answer, see ``answers``; None for none."""
     inputs = natural
     for change in changes:
         tried = change(inputs)
-        if tried is not None and answers(measures, tried, alike):
+        if tried is not None and answers(measures, tried, alike, finite):
             inputs = tried
     return None if inputs is natural else inputs
 
@@ -38,7 +39,9 @@ def enlarged(measures: magnitudes.Measures, natural: list[Any], generator: torch
     return None if inputs is natural else inputs
 
 
-def answers(measures: magnitudes.Measures, inputs: list[Any], alike: list[Any] | None = None) -> bool:
+def answers(
+    measures: magnitudes.Measures, inputs: list[Any], alike: list[Any] | None = None, finite: float = FINITE
+) -> bool:  # fmt: skip
     """Whether the reference gives an answer, most of it finite; with ``alike`` of its shapes, and the same in fp64."""
     try:
         eager, golden = measures.eager(inputs), measures.golden(inputs)
@@ -49,7 +52,7 @@ def answers(measures: magnitudes.Measures, inputs: list[Any], alike: list[Any] |
     return (
         [t.shape for t in made[0]] == [t.shape for t in made[2]]
         and all(same_places(a, b) for a, b in zip(made[0], made[1], strict=True))
-        and share_finite(eager) >= FINITE
+        and share_finite(eager) >= finite
         and (alike is None or near(eager, golden, CONDITION))
     )
 

@@ -57,7 +57,8 @@ def larger(inputs: list[Any], generator: torch.Generator) -> Iterator[tuple[Chan
                 continue
             factor = (1 << min(BITS, torch.iinfo(leaf.dtype).bits - 2)) // int(leaf.abs().max())
             if factor > STEP:
-                yield partial(_times, place=place, factor=STEP), partial(_times, place=place, factor=factor)
+                little, much = (partial(_put, place=place, value=leaf * times) for times in (STEP, factor))
+                yield little, much
 
 
 def negated(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
@@ -77,10 +78,38 @@ def repeated(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
             yield partial(_repeated, place=place, generator=generator)
 
 
+def reordered(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
+    """For each input of integers that are positions, 0, 1, 2, ... along its last dimension: these in another order."""
+    for place, leaf in enumerate(tree_leaves(inputs)):
+        if integral(leaf) and leaf.ndim and leaf.shape[-1] > 2 and bool((leaf == torch.arange(leaf.shape[-1])).all()):
+            order = torch.randperm(leaf.shape[-1], generator=generator)
+            yield partial(_put, place=place, value=leaf[..., order].contiguous())
+
+
+def ended(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
+    """For each floating input of numbers between zero and one: some of them are these, as sums that round may be."""
+    for place, leaf in enumerate(tree_leaves(inputs)):
+        if isinstance(leaf, Tensor) and leaf.is_floating_point() and leaf.numel() and _between(leaf):
+            drawn = torch.rand(leaf.shape, generator=generator)
+            some = leaf.masked_fill(drawn < SHARE, 0.0).masked_fill(drawn > 1 - SHARE, 1.0)
+            yield partial(_put, place=place, value=some)
+
+
 def integral(value: Any) -> bool:
     """Whether it is a tensor of integers that holds any."""
     plain = isinstance(value, Tensor) and not (value.is_floating_point() or value.is_complex())
     return plain and value.dtype is not torch.bool and value.numel() > 0
+
+
+def _between(leaf: Tensor) -> bool:
+    return bool(((leaf >= 0) & (leaf <= 1)).all() and (leaf != leaf.round()).any())
+
+
+def _put(inputs: list[Any], place: int, value: Tensor) -> list[Any]:
+    leaves, form = tree_flatten(inputs)
+    leaves[place] = value
+    changed: list[Any] = tree_unflatten(leaves, form)
+    return changed
 
 
 def _with(inputs: list[Any], place: int, number: int, generator: torch.Generator) -> list[Any] | None:
@@ -91,13 +120,6 @@ def _with(inputs: list[Any], place: int, number: int, generator: torch.Generator
     chosen = torch.rand(leaves[place].shape, generator=generator) < SHARE
     chosen.view(-1)[chosen.numel() // 2] = True
     leaves[place] = leaves[place].masked_fill(chosen, number)
-    changed: list[Any] = tree_unflatten(leaves, form)
-    return changed
-
-
-def _times(inputs: list[Any], place: int, factor: int) -> list[Any]:
-    leaves, form = tree_flatten(inputs)
-    leaves[place] = leaves[place] * factor
     changed: list[Any] = tree_unflatten(leaves, form)
     return changed
 

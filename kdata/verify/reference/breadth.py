@@ -2,8 +2,10 @@
 
 The trusted side. None of it is what a task asks for, so a candidate that fails it stays verified, and its receipt says
 what it fails.
-The one exception are gradients. A candidate whose text offers a backward, and whose answer follows from its inputs, is
-rejected where one of its gradients is wrong, or is none though the reference has one: training goes on without a word.
+There are two exceptions. One that reads strides, and is right where all inputs are transposed views, but wrong where
+one of them is, takes the strides of one for those of another. And a candidate whose text offers a backward, and whose
+answer follows from its inputs, is rejected where one of its gradients is wrong, or is none though the reference has
+one: training goes on without a word.
 A backward that raises, an answer that is detached, and no backward at all are heard of in training: they are told.
 """
 
@@ -23,10 +25,13 @@ from kdata.verify.trial import FLOATS, Expected, compare, failure
 
 ARGUMENT, NUMBER = "argument", "number"
 CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strided": "holds for transposed views",
+          "beside": "holds for a transposed view beside plain inputs",
           "nonfinite": "spreads NaN and infinity as the reference does", "gradient": "gradients",
           "ignored": "leaves out targets that torch ignores by default",
           ARGUMENT: "follows other arguments of its constructor",
           NUMBER: "follows other numbers among its inputs", "batch": "holds for a larger batch"}  # fmt: skip
+SILENT = {"gradient": (reasons.WRONG, reasons.STRUCTURE), "beside": (reasons.WRONG, reasons.OUT_OF_BOUNDS)}
+STRIDES = re.compile(r"\.\s*stride\s*\(")
 OFFERS = re.compile(r"\b(backward|vjp|register_autograd|setup_context)\b")
 Run = Callable[[Expected, Sequence[int]], Answer]
 
@@ -36,11 +41,11 @@ def offers_gradients(source: str) -> bool:
     return bool(OFFERS.search(source))
 
 
-def look(expected: Expected, run: Run, found: Findings) -> None:
-    """Note for each kind of extra trial whether the candidate passes all of them.
+def look(expected: Expected, run: Run, found: Findings, source: str = "") -> None:
+    """Note for each kind of extra trial whether the candidate, whose text is ``source``, passes all of them.
 
     Raises:
-        RejectedError: it offers a gradient that is wrong.
+        RejectedError: it offers a gradient that is wrong, or takes one input's strides for another's.
     """
     if not expected.extra:
         return
@@ -52,11 +57,20 @@ def look(expected: Expected, run: Run, found: Findings) -> None:
         if style in (ARGUMENT, NUMBER):
             _tell_of_arguments(style, wider, reports, found)
             continue
-        if style == "gradient" and failed and failed[0][1] in (reasons.WRONG, reasons.STRUCTURE):
-            missing = "it gives none where the reference does" if failed[0][1] == reasons.STRUCTURE else ""
-            raise RejectedError(reasons.WRONG_GRADIENT, missing or failed[0][0].detail)
+        if failed and failed[0][1] in SILENT.get(style, ()):
+            _refuse(style, *failed[0], source, found)
         found.check(CHECKS[style], not failed, f"{failed[0][1]}: {failed[0][0].detail}"[:300] if failed else "")
         found.trials += [trial for trial, reason in judged if not reason]
+
+
+def _refuse(style: str, trial: Trial, reason: str, source: str, found: Findings) -> None:
+    """Reject what fails, without a word, where it seems to hold."""
+    if style == "gradient":
+        missing = "it gives none where the reference does" if reason == reasons.STRUCTURE else ""
+        raise RejectedError(reasons.WRONG_GRADIENT, missing or trial.detail)
+    held = any(check.name == CHECKS["strided"] and check.passed for check in found.checks)
+    if style == "beside" and held and STRIDES.search(source):
+        raise RejectedError(reason, f"one input is a transposed view, the others are not: {trial.detail}")
 
 
 def _tell_of_arguments(

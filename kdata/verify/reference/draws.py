@@ -41,7 +41,7 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     - huge: beyond what any input is usually; below, above: far from zero on one side throughout, where maxima and
       minima that start at a number are wrong; deep, steep: likewise, a hundred times as far, beyond all numbers but
       those from a million on that published kernels start at; all these see ``spared``;
-    - strided: the same values in memory whose last two dimensions are swapped;
+    - strided: the same values in memory whose last two dimensions are swapped; beside: those of the first input only;
     - nonfinite: NaN and both infinities in three places of the first input that holds enough;
     - tailed: the last of each dimension 32 times as large, so that it shows in whatever is summed;
     - float16, bfloat16: in that dtype.
@@ -237,10 +237,21 @@ def _beyond(tensor: torch.Tensor, far: float) -> torch.Tensor:
     return torch.where(tensor == 0, tensor, (tensor.abs() + usual) * far)
 
 
+def _transposed(tensor: torch.Tensor) -> torch.Tensor:
+    """The same values in memory whose last two dimensions are swapped."""
+    return tensor.mT.contiguous().mT
+
+
 def _strided(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
-    views = tree_map(lambda t: t.mT.contiguous().mT if _floating(t) and t.ndim > 1 else t, inputs)
+    views = tree_map(lambda t: _transposed(t) if _floating(t) and t.ndim > 1 else t, inputs)
     changed: list[Any] | None = None if _layouts(views) == _layouts(inputs) else views
     return changed
+
+
+def _beside(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
+    first, *others = [t for t in tree_leaves(inputs) if _floating(t) and t.ndim > 1] or [None]
+    changed: list[Any] = tree_map(lambda t: _transposed(t) if t is first else t, inputs)
+    return changed if others and _layouts(changed) != _layouts(inputs) else None
 
 
 def _layouts(inputs: list[Any]) -> list[tuple[int, ...]]:
@@ -281,6 +292,7 @@ def _tailed(tensor: torch.Tensor) -> torch.Tensor:
 
 OTHERS: dict[str, Style] = {"corners": _corners, "huge": _huge, "below": _below, "above": _above,
                             "deep": partial(_below, far=FARTHER), "steep": partial(_above, far=FARTHER),
-                            "ties": _tied, "small": _small, "strided": _strided, "nonfinite": _nonfinite,
+                            "ties": _tied, "small": _small, "strided": _strided,
+                            "beside": _beside, "nonfinite": _nonfinite,
                             "tailed": lambda inputs, generator: _map(inputs, _tailed),
                             **{name: _cast(dtype) for name, dtype in DTYPES.items()}}  # fmt: skip

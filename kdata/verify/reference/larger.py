@@ -16,10 +16,11 @@ import torch
 
 from kdata.task import sizes
 from kdata.verify.candidate.unfilled import outlined
+from kdata.verify.reference.axes import ARGUMENT, LITERAL, TIED, Values, alike
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.probe import Run
 from kdata.verify.reference.reference import Reference
-from kdata.verify.reference.variants import ARGUMENT, LITERAL, TIED, Values, Variant, alike
+from kdata.verify.reference.variants import Variant
 from kdata.verify.scratch import GIVEN, KEPT
 
 MOST = 24  # sizes

@@ -31,6 +31,7 @@ FEW = 8  # weights: of fewer the signs that are drawn may all be such that they 
 LEAST_ROWS = 4
 PRODUCT = 36  # decimal exponent of float32 that is left to a product of all inputs
 CLEAR = 10.0  # magnitudes from here on tell what is homogeneous from what is so near zero only
+ABSENT = 0.25  # share of the weights that are zero in one draw
 EQUAL = 1e-6  # relative difference of answers that are the same
 CONDITION = 1e-4  # relative change by an ulp beyond which inputs say nothing about a kernel
 Answer = Callable[[list[Any]], Any]
@@ -123,6 +124,16 @@ def grown(state: dict[str, Any], trained: Sequence[str]) -> Iterator[dict[str, A
     """Weights of the signs that they have, where some of them are few: as large as may be first."""
     if any(state[name].numel() < FEW for name in trained):
         yield from (state | {name: state[name] * scale for name in trained} for scale in WEIGHTS[:-1])
+
+
+def absent(
+    state: dict[str, Any], trained: Sequence[str], generator: torch.Generator
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """Some of the weights zero, as those of gates and of norms before a sum start."""
+    several = [name for name in trained if state[name].numel() > 1]
+    if several:
+        zeros = {name: torch.rand(state[name].shape, generator=generator) < ABSENT for name in several}
+        yield state | {name: state[name].masked_fill(zeros[name], 0.0) for name in several}
 
 
 def _allowed(inputs: list[Any], scales: Sequence[float]) -> list[float]:

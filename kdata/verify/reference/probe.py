@@ -55,6 +55,7 @@ SIGNED = frozenset(
 )
 PLACES = ("index", "gather", "scatter", "embedding", "nll_loss", "take", "bincount", "put", "one_hot", "left_shift",
           "lshift", "repeat_interleave", "item", "local_scalar", "pow")  # fmt: skip
+HALVES = (torch.float16, torch.bfloat16)
 JOINS = frozenset({"cat", "stack"})  # to which a part that is empty is nothing special
 IGNORED = -100  # what ``ignore_index`` is in torch where nobody says it
 IN_ORDER = 4  # times as many terms have an error as large, where each is added to the sum of those before it
@@ -90,6 +91,7 @@ class Cost:
     sums: bool = False
     products: bool = False
     jumps: bool = False  # an answer may jump where its inputs are moved a little
+    narrows: bool = False  # something was rounded to half precision, or less, on the way
     hollow: bool = False  # something was made of nothing: summed over, or not looked at
     asks: Asks = field(default_factory=lambda: Asks())
     steps: list[Step] = field(default_factory=list)
@@ -119,6 +121,7 @@ class Asks:
         self.places |= name.rstrip("_").endswith(("rshift", "right_shift")) and isinstance(by, torch.Tensor)  # below 0
         if name in COMPARISONS and len(args) > 1 and type(args[1]) is int and _counts(args[0]):
             self.numbers.add(args[1])
+            self.truths |= name in ("eq", "ne") and args[1] == 0
         if name.rstrip("_") in CLAMPS and _counts(args[0]):
             self.numbers |= {end + step for end, step in _ends(name, args[1:]) if type(end) is int}
         if name.startswith("nll_loss") and name.endswith("forward") and len(args) > 4 and type(args[4]) is int:
@@ -160,6 +163,7 @@ class Meter(TorchDispatchMode):
             cost.terms = max(cost.terms, whole // max(1, made), longest * (IN_ORDER if name.startswith("cum") else 1))
         cost.asks.note(name, args, given)
         cost.jumps |= steps(function, given, out)
+        cost.narrows |= _narrows(function, given, out)
         cost.hollow |= made > 0 and name not in JOINS and any(t.numel() == 0 for t in given)
         cost.work += made
         cost.steps.append(_step(name, args, given, out))
@@ -171,6 +175,12 @@ def steps(function: Any, given: list[torch.Tensor], out: Any) -> bool:
     """Whether what an operator makes of some tensors may jump where these are moved a little."""
     name = str(function).split(".")[1]
     return name.rstrip("_") in JUMPS or str(function).endswith("_mode") or _discrete(given, out)
+
+
+def _narrows(function: Any, given: list[torch.Tensor], out: Any) -> bool:
+    """Whether an operator rounds what is wider to half precision, or less."""
+    made = isinstance(out, torch.Tensor) and out.is_floating_point() and out.element_size() < 4
+    return made and "copy" in str(function) and any(t.dtype in (torch.float32, torch.float64) for t in given)
 
 
 def _discrete(given: list[torch.Tensor], out: Any) -> bool:

@@ -22,11 +22,13 @@ from kdata.verify import reasons
 from kdata.verify.candidate.unfilled import outlined
 from kdata.verify.compare import FEW
 from kdata.verify.loading import line
+from kdata.verify.options import Concession
 from kdata.verify.reference.conditioned import bears
 from kdata.verify.reference.draws import draw, thinned
 from kdata.verify.reference.faults import TaskFaultError, answered, demand_runnable
 from kdata.verify.reference.influence import moved, unused
-from kdata.verify.reference.probe import Meter, Prober
+from kdata.verify.reference.probe import Cost, Meter, Prober
+from kdata.verify.reference.roundings import either_way
 from kdata.verify.reference.styles import DETAILS, schedule
 from kdata.verify.reference.variants import TooLargeError, Variant, grown, plan, varying
 from kdata.verify.reference.weights import redraw
@@ -78,8 +80,7 @@ class Reference:
         self.prober = Prober(self.source, self.entry_point)
         self.count, self.seeds = payload["variants"], payload["seeds"]
         self.thorough, self.tf32 = payload["level"] == "trust", payload["precision"] == "tf32"
-        self._step, self._thrift = payload.get("step", 1), payload.get("thrift", 1)
-        self._together = payload.get("together", False)
+        self._conceded = Concession(**payload.get("conceded", {}))
         self.unused: list[str] = []
         self._simplest = 0  # the variant with least work
         self._own: dict[str, Any] | None = None  # its own sizes, where these are too large to compute
@@ -94,7 +95,7 @@ class Reference:
         """Everything."""
         demand_runnable(self.prober, self.entry_point)
         try:
-            variants = plan(self.prober, self.count, self.thorough, self._step, self._thrift, self._together)
+            variants = plan(self.prober, self.count, self.thorough, self._conceded)
         except TooLargeError as error:
             raise TaskFaultError(reasons.BAD_TASK, str(error)) from error
         self.mode = self._decide_mode(variants[0])
@@ -304,9 +305,9 @@ class Reference:
                 "golden": None, "note": "", "noisy": [], "dropped": None,
                 "terms": cost.terms, "sums": cost.sums, "products": cost.products,
                 "tf32": self.tf32 and cost.products}  # fmt: skip
-        if cost.jumps and (not self._slim or cost.largest <= WHOLE):
+        if (cost.jumps or cost.narrows) and (not self._slim or cost.largest <= WHOLE):
             with contextlib.suppress(Exception):  # outside its domain, or of another shape: no step is known
-                kept["span"] = self._span(program, state, inputs, eager)
+                kept["span"] = self._span(program, state, inputs, eager, cost)
         move = partial(by_an_ulp, generator=generator, whole=shared, tf32=kept["tf32"])
         if self._slim:  # its noise is all that tells what rounding does to it
             return kept | {"noisy": self._noisy(1, program, state, inputs, changed, move)}
@@ -341,13 +342,18 @@ class Reference:
         return found
 
     def _span(
-        self, program: Program, state: dict[str, Any], inputs: list[Any], eager: Any
+        self, program: Program, state: dict[str, Any], inputs: list[Any], eager: Any, cost: Cost
     ) -> list[dict[str, Any]]:  # fmt: skip
-        """The least and the largest of the answers to weights and inputs moved by some ulps."""
+        """The least and the largest of the answers to weights and inputs moved by some ulps.
+
+        Where it rounds to half precision on its way, what it computes is moved before that.
+        """
         flat, structure = tree_flatten([state, inputs])
         leaves, outline = tree_flatten(eager)
-        moved = (tree_leaves(self._answer(program, *tree_unflatten(m, structure))[0]) for m in shifts(flat))
-        return [self._plain(self.kept, tree_unflatten(end, outline)) for end in span([leaves, *moved])]
+        shifted = shifts(flat) if cost.jumps else ()
+        moved = (tree_leaves(self._answer(program, *tree_unflatten(m, structure))[0]) for m in shifted)
+        ways = either_way(lambda: tree_leaves(self._answer(program, state, inputs)[0])) if cost.narrows else ()
+        return [self._plain(self.kept, tree_unflatten(end, outline)) for end in span([leaves, *moved, *ways])]
 
     def _golden(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> tuple[Any, nn.Module]:
         with doubles(), own_epsilon([state, inputs]):

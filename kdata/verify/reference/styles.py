@@ -13,24 +13,27 @@ DETAILS = {
     "huge": "inputs ten thousand times their size",
     "below": "inputs far below zero", "above": "inputs far above zero",
     "deep": "inputs below zero by 100 000 times their size", "steep": "inputs above zero by 100 000 times their size",
-    "strided": "inputs that are transposed views", "nonfinite": "NaN and infinities among the inputs",
+    "strided": "inputs that are transposed views", "beside": "one input that is a transposed view",
+    "nonfinite": "NaN and infinities among the inputs",
     "float16": "in float16", "bfloat16": "in bfloat16", "gradient": "gradients",
     "named": "numbers among the inputs that the kernels name",
     "magnitudes": "each row of another magnitude", "farthest": "inputs as large as the reference bears",
     "nearest": "inputs as small as the reference bears", "weights": "weights as large as the reference bears",
     "asked": "values among the inputs that the reference asks about", "integers": "large integers among the inputs",
-    "unread": "infinities among the inputs where a mask leaves them out",
+    "unread": "infinities and large numbers among the inputs where a mask leaves them out",
     "signed": "some inputs centred on zero that the task draws above it",
     "ignored": "targets that do not count by torch's default", "elsewhere": "inputs of another shape",
     "argument": "constructed with other arguments", "number": "called with other numbers",
     "tailed": "the last of each dimension larger", "negative": "negative integers among the inputs",
     "grown": "weights of their own signs as large as the reference bears",
     "zeros": "zeros among the inputs, in the same places of all", "exact": "inputs at which the reference steps",
+    "reordered": "positions in another order", "ends": "zeros and ones among numbers between them",
+    "absent": "zeros among the weights",
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
 }  # fmt: skip
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.
-CONDITIONED = ("wide", "offset", "corners", "huge", "below", "above", "deep", "steep", *REACHING)
+CONDITIONED = ("wide", "offset", "corners", "huge", "below", "above", "deep", "steep", "ends", *REACHING)
 ON_DEVICE = ("natural", "wide", "corners", "huge")  # at a task's own sizes on a GPU
 FLAT = 11  # by which the seed of that draw differs from the first; others take those before it
 BITS = 48  # of a seed there; those above name the style
@@ -49,7 +52,7 @@ LATER = (
 def schedule(kind: str, seeds: Sequence[int], thorough: bool) -> list[tuple[int, str]]:
     """The draws of one kind of variant: seeds, each with the styles of which the first that suits the task is used."""
     first, *others = seeds
-    if kind in ("double", "large"):
+    if kind in ("double", "large", "uneven"):
         return [(first, "natural")]
     if kind == "few":
         return [(seed, "natural") for seed in seeds[:2]]

@@ -1,7 +1,8 @@
 """Elements of inputs that a mask leaves out of the answer: they may be anything. In the reference's child only.
 
 A reference that says ``masked_fill`` or ``where`` says what the answer is whatever stands there; a kernel that
-multiplies by the mask instead makes NaN of the infinities that attention's masks are full of.
+multiplies by the mask instead makes NaN of the infinities that attention's masks are full of. Those are below zero: a
+kernel that adds such a mask, as attention's are mostly written, would make NaN of infinities above it, and need not.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 SELECTS = frozenset({"where", "masked_fill", "masked_fill_", "tril", "triu"})  # names in ATen
-SHARE = 0.25  # of such elements that become infinite
-SIGNS: tuple[Callable[[Tensor], Tensor], ...] = (
-    torch.sign,
-    lambda t: -torch.ones_like(t),
-    torch.ones_like,
-)  # of the infinities, what is tried first standing first
+SHARE = 0.25  # of such elements that are changed
+FAR = 1e4  # which no softmax's maximum is to be taken of
+CHANGES: tuple[Callable[[Tensor], Tensor], ...] = (
+    lambda t: torch.where(t > 0, FAR, -math.inf).to(t.dtype),
+    lambda t: torch.full_like(t, -math.inf),
+    lambda t: torch.full_like(t, math.inf),
+)  # what stands there instead, what is tried first standing first
 Forward = Callable[[list[Any]], Any]
 
 
@@ -36,8 +38,8 @@ def infinite(inputs: list[Any], forward: Forward, generator: torch.Generator) ->
     for place, gradient in gradients.items():
         chosen = (gradient == 0) & (leaves[place] != 0)
         chosen &= torch.rand(chosen.shape, generator=generator) < SHARE
-        for sign in SIGNS if bool(chosen.any()) else ():
-            held = torch.where(chosen, sign(leaves[place]) * math.inf, leaves[place])
+        for change in CHANGES if bool(chosen.any()) else ():
+            held = torch.where(chosen, change(leaves[place]), leaves[place])
             tried = [*changed[:place], held, *changed[place + 1 :]]
             if _same(usual, _answer(forward, tree_unflatten(tried, form))):
                 changed = tried

@@ -8,12 +8,14 @@ the work would be too large.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 from kdata.task import Size, sizes
 from kdata.verify import reasons
+from kdata.verify.options import Concession
+from kdata.verify.reference import axes as axis_finder
+from kdata.verify.reference.axes import LITERAL, TIED, Axis, Values, moves, value_of
 from kdata.verify.reference.batches import batched
 from kdata.verify.reference.probe import Prober, Run
 
@@ -25,15 +27,9 @@ MOST = 800  # times WORK: beyond it a task is too large to be interpreted at all
 ROWS = 16
 KEPT = 64  # integers up to this one that decide parameters only are never scaled down
 STRUCTURE = 3  # times WORK: what keeping the integers that decide parameters only may cost
-TIED = 6  # equal integers from this one on are taken to be equal on purpose
 CAPS = (128, 64, 32, 16, 8, 4, 2)
 ONES = 8  # sizes of one that are tried as batches
-ALIKE = 3  # inputs of one shape from which on they are taken to have it on purpose
-HEADED = 4  # dimensions of queries: batch, heads, length, width
-LITERAL, ARGUMENT = "get_inputs[", "get_init_inputs["  # in the names of sizes that have none of their own
 DEPTH = re.compile(r"(num_|n_)?(layers|depth|blocks|stages|stacks)")  # how often, not how large; so is a literal one
-PROBES = 120  # runs spent on finding the axes
-STEPS = ((1, 1), (2, 0), (3, 0), (1, 2), (1, 4))  # value * first + second
 ODD = (
     3,
     5,
@@ -70,16 +66,17 @@ ODD = (
 # The first two are such that n times the float32 next to 1/n is less than 1: no index is to be divided so.
 LONG = (141, 61, 37, 29, 19, 13, 11, 7, 5, 3, *ODD)
 VERY_LONG = (1031, 257, *LONG)
+POWERS = (64, 32, 16, 128, 8)
 FEW = (2, 1, 3, 4)  # of all axes: less than what kernels shift by, or take off
+EVEN = (256, 128, 64, 32, 16)  # of one axis, while the others are odd: multiples of what kernels use as blocks
+ONCE = 3  # times what others may cost, for sizes of one draw
+TURNS = 2  # axes from either end that are so, each in its turn
 MIXED = (33, 20, 12, 10, 6, 9, 24, 65, 40, 15, 3, 5, 7)  # of all axes alike, for some take equal sizes for one
-
-Values = dict[str, int]
-Axis = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Sizes; ``kind``: "base", "odd", "one", "mixed", "few", "large"; "double": to diagnose, "batch": to tell."""
+    """Sizes; ``kind``: "base", "odd", "one", "mixed", "uneven", "few", "large"; "double" and "batch" decide nothing."""
 
     kind: str
     values: Values
@@ -96,38 +93,40 @@ class TooLargeError(ValueError):
 
 
 def plan(
-    prober: Prober, count: int, thorough: bool = False, step: int = 1, thrift: int = 1, together: bool = False
+    prober: Prober, count: int, thorough: bool = False, conceded: Concession = Concession()  # noqa: B008 - frozen
 ) -> list[Variant]:  # fmt: skip
     """The variants, the base one first, twice its size (not counted) last.
 
     That one is "large", a variant like the others, where it is cheap or ``thorough`` asks for it; else "double", run
-    to diagnose failures only.  Other sizes are multiples of ``step``, but for those of the first of several axes.
-    ``thrift``: by which everything is to cost less than usual, for kernels that take long.  ``together``: numbers of
-    equal value in shapes stay equal, for kernels that refuse others: a text does not tell which are so by chance.
+    to diagnose failures only.
 
     Raises:
         TooLargeError: no sizes were found at which the reference runs and is small.
     """
     found = tuple(s for s in sizes(prober.source) if s.value > 1 and not DEPTH.fullmatch(s.name))
-    prober.thrift = thrift
+    prober.thrift, step = conceded.thrift, conceded.step
     base = _fewer_rows(prober, _base(prober, found), found)
     run = prober.forward(base)
     if run is None:
         raise TooLargeError("no small sizes were found at which the reference runs")
     chosen = [Variant("base", base, run)]
     prober.near = True
-    axes = _axes(prober, base, found, together)
-    limit = max(VARIED // thrift, run.cost.work * 3 // 2)
+    axes = axis_finder.find(prober, base, found, conceded.together)
+    wide = axis_finder.widths(prober, base, axes, found) if conceded.powers else frozenset[Axis]()
+    limit = max(VARIED // conceded.thrift, run.cost.work * 3 // 2)
     for kind, wishes in _wishes(axes, step)[: max(0, count - 1)]:
-        _add(chosen, prober, kind, base, axes, wishes, limit)
+        _add(chosen, prober, kind, base, axes, _powers(axes, wide, wishes, len(chosen)), limit)
     if thorough:
-        _add(chosen, prober, "few", base, axes, [tuple(n * step for n in FEW)] * len(axes), limit)
+        for order, wishes in _uneven(axes, step):
+            _add(chosen, prober, "uneven", base, order, _powers(order, wide, wishes, len(chosen)), ONCE * limit)
+        few = _powers(axes, wide, [tuple(n * step for n in FEW)] * len(axes), len(chosen))
+        _add(chosen, prober, "few", base, axes, few, limit)
         ones = [s.name for s in sizes(prober.source) if s.value == 1 and LITERAL in s.name][:ONES]
         if found_batch := batched(prober, base, ones):
             chosen.append(Variant("batch", *found_batch))
     count = len(chosen)
-    _add(chosen, prober, "double", base, axes, [(2 * _value(a[0], base, found),) for a in axes], 16 * limit)
-    if len(chosen) > count and (thorough or chosen[-1].run.cost.work <= VARIED // thrift):
+    _add(chosen, prober, "double", base, axes, [(2 * value_of(a[0], base, found),) for a in axes], 16 * limit)
+    if len(chosen) > count and (thorough or chosen[-1].run.cost.work <= VARIED // conceded.thrift):
         chosen[-1] = replace(chosen[-1], kind="large")
     return chosen
 
@@ -164,6 +163,27 @@ def _wishes(axes: list[Axis], step: int) -> list[tuple[str, list[tuple[int, ...]
     return [(kind, [tuple(v * s for v in w) for w, s in zip(wishes, steps, strict=True)]) for kind, wishes in kinds]
 
 
+def _uneven(axes: list[Axis], step: int) -> Iterator[tuple[list[Axis], list[tuple[int, ...]]]]:
+    """One axis long and a multiple of blocks, all others odd and short, each in its turn: axes and values to try.
+
+    A kernel without masks where ``rows % 16 == 0`` is wrong where that holds and its columns end within a block; one
+    that forgets what it did in an earlier block is wrong where the axis that it runs along has several.
+    """
+    count = len(axes)
+    for turn in (i for i in range(count) if min(i, count - 1 - i) < TURNS and count > 1):
+        others = [*axes[:turn], *axes[turn + 1 :]]  # which leave it what may be done
+        short = [(1, 3, 5, 2)] * (count - 2) + [ODD]
+        wishes = [tuple(value * step for value in values) for values in (*short, EVEN)]
+        yield [*others, axes[turn]], wishes
+
+
+def _powers(axes: list[Axis], wide: frozenset[Axis], wishes: list[tuple[int, ...]], turn: int) -> list[tuple[int, ...]]:
+    """The wishes, with powers of two for the axes that are to have no others, another one first in each turn."""
+    first = turn % len(POWERS)
+    powers = POWERS[first:] + POWERS[:first]
+    return [powers if axis in wide else wish for axis, wish in zip(axes, wishes, strict=True)]
+
+
 def _add(
     chosen: list[Variant],
     prober: Prober,
@@ -194,7 +214,7 @@ def _fewer_rows(prober: Prober, base: Values, found: tuple[Size, ...]) -> Values
     """A scaled-down base with at most ROWS in the batch: kernels often run a program a row, and programs are dear."""
     run = prober.forward(base)
     for size in found if base else ():
-        tried = base | {size.name: down(_value(size.name, base, found), max(2, ROWS // prober.thrift))}
+        tried = base | {size.name: down(value_of(size.name, base, found), max(2, ROWS // prober.thrift))}
         other = prober.forward(tried)
         if run is None or other is None or other.arguments != run.arguments or other.shapes == run.shapes:
             continue
@@ -216,7 +236,7 @@ def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
     """
     if _small(prober, prober.forward({})):
         return {}
-    inputs = {s.name for s in found if _moves(prober, {}, s)}
+    inputs = {s.name for s in found if moves(prober, {}, s)}
     twins = {s.name for s in found if s.value >= TIED and s.value in {t.value for t in found if t.name in inputs}}
     tolerable: list[tuple[int, Values]] = [] if not (own := prober.forward({})) else [(own.cost.work, {})]
     everything = {s.name for s in found if s.name in inputs or s.value > KEPT}
@@ -258,114 +278,3 @@ def down(value: int, cap: int) -> int:
     while value > cap and value % 2 == 0:
         value //= 2
     return min(value, cap)
-
-
-def _moves(prober: Prober, base: Values, size: Size) -> bool:
-    """Whether the size decides the shape of an input."""
-    own, other = prober.shapes(base), None
-    for step in STEPS:
-        other = prober.shapes(base | {size.name: _stepped(base.get(size.name, size.value), step)})
-        if other is not None:
-            break
-    return own is None or other is None or own.shapes != other.shapes
-
-
-def _axes(prober: Prober, base: Values, found: tuple[Size, ...], together: bool) -> list[Axis]:
-    """Groups of sizes that vary together, in the order of the text."""
-    axes: list[Axis] = []
-    run = prober.forward(base)
-    parameters = {s.name for s in found if not _moves(prober, base, s)}
-    budget = PROBES
-    shaped_alike = alike(prober, base, found)
-    for size in found:
-        if any(size.name in axis for axis in axes) or size.name in parameters:
-            continue
-        for axis in _ties(size, found, base, parameters, shaped_alike.get(size.name, ()), together):
-            budget -= 1
-            if budget < 0:
-                return axes
-            if any(_works(prober, run, base, axis, _stepped(_value(size.name, base, found), step)) for step in STEPS):
-                axes.append(axis)
-                break
-    return axes
-
-
-def _works(prober: Prober, run: Run | None, base: Values, axis: Axis, value: int) -> bool:
-    other = prober.forward(base | dict.fromkeys(axis, value))
-    return other is not None and run is not None and other.shapes != run.shapes
-
-
-def alike(prober: Prober, base: Values, found: tuple[Size, ...]) -> dict[str, Axis]:
-    """For each literal that is one dimension of one input: the same dimension's of the other inputs of its shape.
-
-    Only of ``ALIKE`` inputs and more that are blocks of matrices: queries, keys and values of self-attention, which
-    need not have one length, and whose kernels rely on it.  Two inputs of one shape may have it by chance; not so keys
-    and values beside queries of more heads, or of another length.
-    """
-    run = prober.shapes(base)
-    if run is None:
-        return {}
-    places: dict[tuple[tuple[int, ...], int], list[str]] = {}
-    for size in found:
-        moved = prober.shapes(base | {size.name: _value(size.name, base, found) + 1}) if LITERAL in size.name else None
-        if moved is None or len(moved.shapes) != len(run.shapes):
-            continue
-        pairs = zip(run.shapes, moved.shapes, strict=True)
-        where = [(one, dim) for one, other in pairs if len(one) == len(other) > 2
-                 for dim in range(len(one)) if one[dim] != other[dim]]  # fmt: skip
-        if len(where) == 1:
-            places.setdefault(where[0], []).append(size.name)
-    groups = (tuple(names) for (shape, _), names in places.items()
-              if len(names) >= ALIKE - _beside_queries(shape, run.shapes))  # fmt: skip
-    return {name: names for names in groups for name in names}
-
-
-def _beside_queries(shape: tuple[int, ...], shapes: Iterable[tuple[int, ...]]) -> bool:
-    """Whether inputs of this shape may be keys and values, as one of another shape may be queries: batch, heads, ..."""
-    return len(shape) == HEADED and any(
-        len(other) == HEADED and other != shape and (other[0], other[-1]) == (shape[0], shape[-1]) for other in shapes
-    )
-
-
-def _ties(
-    size: Size, found: tuple[Size, ...], base: Values, parameters: set[str], alike: Axis, together: bool
-) -> Iterator[Axis]:  # fmt: skip
-    """The size alone, with one or two others of equal value, with all of them; before these with those ``alike`` it.
-
-    ``together``: first with all those of equal value that stand where it stands, in shapes of inputs.
-
-    Large equal values first vary together where that can be told from chance: ``in_channels = out_channels = 128`` may
-    be what makes a convolution depthwise.
-    """
-    value = _value(size.name, base, found)
-    equal = [s.name for s in found if s.name != size.name and s.value == size.value
-             and _value(s.name, base, found) == value]  # fmt: skip
-    if together and LITERAL in size.name:
-        yield (size.name, *(n for n in equal if LITERAL in n and n not in parameters))
-    if alike:
-        others = [n for n in equal if n not in alike]
-        yield alike
-        yield from ((*alike, *more) for count in (1, 2) for more in _some(combinations(others, count), 28))
-    if size.value >= TIED and (silent := [n for n in equal if n in parameters]):
-        yield (size.name, *silent)
-    yield (size.name,)
-    for other in equal:
-        yield (size.name, other)
-    yield from ((size.name, *pair) for pair in _some(combinations(equal, 2), 28))
-    if len(equal) > 2:
-        yield (size.name, *equal)
-
-
-def _some(items: Iterable[Axis], most: int) -> Iterator[Axis]:
-    for count, item in enumerate(items):
-        if count >= most:
-            return
-        yield item
-
-
-def _value(name: str, base: Values, found: tuple[Size, ...]) -> int:
-    return base.get(name) or next(s.value for s in found if s.name == name)
-
-
-def _stepped(value: int, step: tuple[int, int]) -> int:
-    return value * step[0] + step[1]

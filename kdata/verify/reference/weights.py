@@ -16,7 +16,8 @@ def redraw(module: nn.Module, generator: torch.Generator) -> None:
     Values that differ are shuffled and scaled by 0.8 to 1.2; constant ones are scaled by 0.5 to 1.5, small
     ones (of a branch that is to count for little at first) after they have been made a tenth; zeros become normal with
     deviation 0.1.  Some batches have been seen.  Other buffers and frozen parameters are structure (masks, windows,
-    tables): they stay.
+    tables): they stay, but for ones and zeros that are loaded with a module (weights of classes, corrections of
+    scores), which stand for what is not known yet, and leave unseen whether they are used.
     """
     with torch.no_grad():
         for parameter in module.parameters():
@@ -27,6 +28,17 @@ def redraw(module: nn.Module, generator: torch.Generator) -> None:
                 buffer.copy_(_like(buffer, generator))
             if name.rpartition(".")[2] == COUNT and buffer.numel() == 1:
                 buffer.fill_(int(torch.randint(0, MOST, (), generator=generator)))
+        for kept in module.state_dict().values():  # which shares memory with the module
+            if isinstance(kept, Tensor) and _neutral(kept):
+                kept.copy_(_like(kept, generator))
+
+
+def _neutral(tensor: Tensor) -> bool:
+    """Whether these are several numbers, all of them ones or all of them zeros."""
+    if not (tensor.is_floating_point() and tensor.numel() > 1):
+        return False
+    first = float(tensor.flatten()[0])
+    return first in (0.0, 1.0) and bool((tensor == first).all())
 
 
 def _like(tensor: Tensor, generator: torch.Generator) -> Tensor:

@@ -38,10 +38,10 @@ GRADIENT, ARGUMENT, NUMBER, BATCH = "gradient", "argument", "number", "batch"
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
-          "zeros", "exact", "repeated")  # fmt: skip
+          "zeros", "exact", "repeated", "reordered", "ends", "absent")  # fmt: skip
 IGNORED = "ignored"
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
-OF_THEIR_OWN, APART = ("negative", "zeros", "repeated", "asked", "integers"), 0x5DEECE66D
+OF_THEIR_OWN, APART = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent"), 0x5DEECE66D
 # Operators that promise the first of equal ones, and such as promise none of them.
 FIRST = frozenset("argmax argmin max min".split())
 # Operators that write to places, of which two that are equal leave either.
@@ -115,8 +115,12 @@ class Wider(Reference):
             return enlarged(measures, natural, generator)
         if style == "unread":
             return self._unread(program, state, natural, generator)
-        if style in ("weights", "grown"):
+        if style in ("weights", "grown", "absent"):
             return natural
+        if style == "reordered":
+            return all_answered(measures, natural, asked.reordered(natural, generator), natural)
+        if style == "ends":
+            return all_answered(measures, natural, asked.ended(natural, generator), natural, finite=1.0)
         if style == "negative":
             matters = self._asks.signed and not self._asks.places
             return all_answered(measures, natural, asked.negated(natural, generator) if matters else (), natural)
@@ -194,14 +198,16 @@ class Wider(Reference):
     def _weigh(
         self, style: str, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
     ) -> dict[str, Any] | None:
-        if style not in ("weights", "grown", "exact"):
+        if style not in ("weights", "grown", "exact", "absent"):
             return super()._weigh(style, program, state, inputs, generator)
         module = self._build(program, program.arguments(), None)
         trained = [n for n, p in module.named_parameters() if p.requires_grad and p.is_floating_point() and n in state]
         if style == "exact":
             return state | {name: exact.powers(state[name]) for name in trained}
-        grown = style == "grown"
-        tried = magnitudes.grown(state, trained) if grown else magnitudes.weights(state, trained, generator)
+        if style == "grown":
+            tried = magnitudes.grown(state, trained)
+        else:
+            tried = (magnitudes.absent if style == "absent" else magnitudes.weights)(state, trained, generator)
         return next((w for w in tried if trained and self._measures(program, w, generator).bears(inputs)), None)
 
     def _trial(self, index: int, variant: Variant, seed: int, style: str) -> dict[str, Any] | None:
@@ -221,7 +227,7 @@ class Wider(Reference):
         styles = []
         if self._grid:
             styles += [*DTYPES] if variant.kind in ("base", "odd") else []
-            styles += ["strided", "nonfinite"] if variant.kind == "base" else []
+            styles += ["strided", "beside", "nonfinite"] if variant.kind == "base" else []
             styles += [IGNORED] if variant.kind == "base" and self._asks.ignored else []
         if self._gradient and variant.kind == "base":
             styles.append(GRADIENT)
