@@ -35,13 +35,13 @@ def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr, length, scale, HEAD: tl.const
         there = start + keys[:, None] * HEAD + columns[None, :]
         k = tl.load(k_ptr + there, mask=keys[:, None] < length, other=0.0)
         v = tl.load(v_ptr + there, mask=keys[:, None] < length, other=0.0)
-        scores = tl.sum(q[:, None, :] * k[None, :, :], 2) * scale
+        scores = tl.dot(q, tl.trans(k), input_precision="ieee") * scale
         scores = tl.where(keys[None, :] < length, scores, -float("inf"))
         highest = tl.maximum(peak, tl.max(scores, 1))
         weights = tl.exp(scores - highest[:, None])
         kept = tl.exp(peak - highest)
         total = total * kept + tl.sum(weights, 1)
-        mixed = mixed + tl.sum(weights[:, :, None] * v[None, :, :], 1)
+        mixed = mixed + tl.dot(weights.to(v.dtype), v, input_precision="ieee")
         peak = highest
     tl.store(out_ptr + at, mixed / total[:, None], mask=inside)
 

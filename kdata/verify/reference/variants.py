@@ -66,7 +66,7 @@ ODD = (
 # The first two are such that n times the float32 next to 1/n is less than 1: no index is to be divided so.
 LONG = (141, 61, 37, 29, 19, 13, 11, 7, 5, 3, *ODD)
 VERY_LONG = (1031, 257, *LONG)
-POWERS = (64, 32, 16, 128, 8)
+POWERS = (64, 32, 16, 128)
 FEW = (2, 1, 3, 4)  # of all axes: less than what kernels shift by, or take off
 EVEN = (256, 128, 64, 32, 16)  # of one axis, while the others are odd: multiples of what kernels use as blocks
 ONCE = 3  # times what others may cost, for sizes of one draw
