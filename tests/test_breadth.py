@@ -127,13 +127,16 @@ def test_styles_change_what_they_say() -> None:
     assert all(made is not None and torch.equal(made[1], mask) for made in drawn.values())
 
 
-def test_of_several_inputs_one_is_a_transposed_view() -> None:
-    given = torch.randn(16, 8, generator=generator())
-    made = draw("beside", [torch.arange(4), given, given.clone()], generator())
-    assert made is not None
-    assert [tensor.is_contiguous() for tensor in made] == [True, False, True]
-    assert torch.equal(made[1], given)
-    assert draw("beside", [given, torch.randn(8)], generator()) is None
+def test_of_several_inputs_any_two_are_unlike_in_memory() -> None:
+    given = [torch.arange(4), *(torch.randn(16, 8, generator=generator()) for _ in range(4))]
+    one, two = draw("beside", given, generator()), draw("pairs", given, generator())
+    assert one is not None
+    assert two is not None
+    assert [tensor.is_contiguous() for tensor in one] == [True, False, True, False, True]
+    assert [tensor.is_contiguous() for tensor in two] == [True, False, False, True, True]
+    assert all(torch.equal(a, b) for a, b in zip(given, one, strict=True))
+    assert draw("beside", [given[1], torch.randn(8)], generator()) is None
+    assert draw("pairs", given[:3], generator()) is None
 
 
 def test_styles_that_do_not_apply_draw_nothing() -> None:

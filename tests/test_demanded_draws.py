@@ -171,3 +171,12 @@ def test_some_of_the_weights_are_zero() -> None:
     assert 0 < int((drawn["gamma"] == 0).sum()) < 64
     assert torch.equal(drawn["slope"], state["slope"])
     assert torch.equal(drawn["table"], state["table"])
+
+
+def test_lengths_that_fill_all_are_lowered_in_order() -> None:
+    full, one, mixed = torch.full((5,), 9), torch.ones(4, dtype=torch.int64), torch.tensor([3, 4])
+    (change,) = asked.lowered([full, one, mixed], torch.Generator().manual_seed(1))
+    changed, *others = change([full, one, mixed])
+    assert (int(changed.max()), int(changed.min()) < 9) == (9, True)
+    assert (changed[:-1] >= changed[1:]).all()  # as packed sequences are to be
+    assert all(torch.equal(a, b) for a, b in zip(others, (one, mixed), strict=True))

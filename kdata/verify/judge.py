@@ -172,7 +172,7 @@ def _call(
 ) -> Answer:  # fmt: skip
     payload = {"manifest": expected.manifest, "mode": expected.mode, "ablate": ablate,
                "programs": few, "named": landmarks(candidate.source) if few else [],
-               "trials": [given | {"shown": shown} for given in _sequence(expected, numbers, backwards)],
+               "trials": [given | {"shown": shown} for given in expected.sequence(numbers, backwards)],
                "otherwise": [trial["given"] | trial["way"] for trial in expected.otherwise]}  # fmt: skip
     if seat is not None:
         return seat.trials(payload, expected.given_bytes)
@@ -187,20 +187,6 @@ def _interpreted(candidate: Candidate, payload: dict[str, Any], given: bytes, op
         return worker.call(
             "kdata.verify.candidate.host:answer", payload, options.limits(len(given)), files, fetch=(RETURNED,)
         )
-
-
-def _sequence(expected: Expected, numbers: Sequence[int], backwards: bool) -> list[dict[str, Any]]:
-    """What each call is given; calls at the same sizes go to the same module with the same tensors."""
-    chosen: list[dict[str, Any]] = []
-    before: dict[str, Any] | None = None
-    for number in numbers:
-        trial = expected.trials[number]
-        again = before is not None and before["variant"] == trial["variant"] and before["given"]["build"] == trial[
-            "given"]["build"] != ""  # fmt: skip
-        chosen.append(trial["given"] | {"again": again, "backwards": backwards and trial["backwards"],
-                                        "layout": expected.layout(number)})  # fmt: skip
-        before = trial
-    return chosen
 
 
 def _run(
@@ -325,7 +311,7 @@ def _aside(candidate: Candidate, expected: Expected, options: Options, found: Fi
     def run(given: Expected, plan: dict[str, Any]) -> Answer:
         chosen = range(len(given.trials)) if plan["others"] else [0]
         payload = {"manifest": given.manifest, "mode": expected.mode, "ablate": None, "aside": plan,
-                   "trials": _sequence(given, chosen, backwards=False)}  # fmt: skip
+                   "trials": given.sequence(chosen, backwards=False)}  # fmt: skip
         call = gpu_judge.call if options.device == "cuda" else _interpreted
         return call(candidate, payload, given.given_bytes, options)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from kdata.verify.compare import (
     leaves,
     structure,
 )
-from kdata.verify.reference.styles import CONDITIONED, REACHING
+from kdata.verify.reference.styles import CONDITIONED, REACHING, VIEWS
 from kdata.verify.tolerances import Tolerance
 
 NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True, 0.0)
@@ -75,12 +76,29 @@ class Expected:
     def layout(self, number: int) -> dict[str, Any]:
         """What a trial's call is told of answers that are moved only; nothing where its inputs are views themselves."""
         trial = self.trials[number]
-        if not self.moved or trial["style"] in ("strided", "beside"):
+        if not self.moved or trial["style"] in VIEWS:
             return {}
         nodes = [node for _, node in leaves(trial["kept"]["eager"])]
         shapes = [self.kept.entry(nodes[n]["tensor"])["shape"] for n in self.moved["places"] if n < len(nodes)]
         elements = [] if self.moved["whole"] else [math.prod(shape) for shape in shapes]
         return {"elements": elements, "converts": self.moved["converts"], "kinds": self.moved["kinds"]}
+
+    def sequence(self, numbers: Sequence[int], backwards: bool) -> list[dict[str, Any]]:
+        """What each call is given; calls at the same sizes go to the same module with the same tensors.
+
+        Of those at other sizes every other one goes to the module that was called before, too.
+        """
+        chosen: list[dict[str, Any]] = []
+        before: dict[str, Any] | None = None
+        for number in numbers:
+            trial = self.trials[number]
+            built = before is not None and before["given"]["build"] == trial["given"]["build"] != ""
+            sized = before is not None and before["variant"] == trial["variant"]
+            chosen.append(trial["given"] | {"again": built and (sized or trial["variant"] % 2 == 1), "sized": sized,
+                                            "backwards": backwards and trial["backwards"],
+                                            "layout": self.layout(number)})  # fmt: skip
+            before = trial
+        return chosen
 
     def numbers(self, *kinds: str) -> list[int]:
         """The trials whose variants are of these kinds."""

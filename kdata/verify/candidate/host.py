@@ -156,7 +156,7 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
         if number == payload["ablate"]:
             value["repeated"] = calls.repeat(given)
             value["kept"] = [calls.remembered(values=False)]
-        elif len(value.get("kept", ())) == number and given.get("again") and _engine.choices() < 2:
+        elif len(value.get("kept", ())) == number and _engine.choices() < 2 and given.get("again") and given["sized"]:
             # one more of the same sizes, where no tuner takes turns: a text may keep what it chose
             value["kept"].append(calls.remembered(values=False))
     if payload["ablate"] is None:

@@ -86,6 +86,15 @@ def reordered(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]
             yield partial(_put, place=place, value=leaf[..., order].contiguous())
 
 
+def lowered(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
+    """For each input of integers that are one number, as lengths that fill all: none larger, the largest first."""
+    for place, leaf in enumerate(tree_leaves(inputs)):
+        if integral(leaf) and leaf.numel() > 1 and int(leaf.min()) == (most := int(leaf.max())) > 1:
+            drawn = torch.randint(1, most + 1, (leaf.numel(),), generator=generator).sort(descending=True).values
+            drawn[0], drawn[-1] = most, min(int(drawn[-1]), most - 1)
+            yield partial(_put, place=place, value=drawn.to(leaf.dtype).reshape(leaf.shape))
+
+
 def ended(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
     """For each floating input of numbers between zero and one: some of them are these, as sums that round may be."""
     for place, leaf in enumerate(tree_leaves(inputs)):

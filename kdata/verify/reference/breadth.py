@@ -25,12 +25,13 @@ from kdata.verify.trial import FLOATS, Expected, compare, failure
 
 ARGUMENT, NUMBER = "argument", "number"
 CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strided": "holds for transposed views",
-          "beside": "holds for a transposed view beside plain inputs",
+          "beside": "holds for transposed views beside plain inputs", "pairs": "holds for two transposed views",
           "nonfinite": "spreads NaN and infinity as the reference does", "gradient": "gradients",
           "ignored": "leaves out targets that torch ignores by default",
           ARGUMENT: "follows other arguments of its constructor",
           NUMBER: "follows other numbers among its inputs", "batch": "holds for a larger batch"}  # fmt: skip
-SILENT = {"gradient": (reasons.WRONG, reasons.STRUCTURE), "beside": (reasons.WRONG, reasons.OUT_OF_BOUNDS)}
+SILENT = {"gradient": (reasons.WRONG, reasons.STRUCTURE),
+          **dict.fromkeys(("beside", "pairs"), (reasons.WRONG, reasons.OUT_OF_BOUNDS))}  # fmt: skip
 STRIDES = re.compile(r"\.\s*stride\s*\(")
 OFFERS = re.compile(r"\b(backward|vjp|register_autograd|setup_context)\b")
 Run = Callable[[Expected, Sequence[int]], Answer]
@@ -69,8 +70,8 @@ def _refuse(style: str, trial: Trial, reason: str, source: str, found: Findings)
         missing = "it gives none where the reference does" if reason == reasons.STRUCTURE else ""
         raise RejectedError(reasons.WRONG_GRADIENT, missing or trial.detail)
     held = any(check.name == CHECKS["strided"] and check.passed for check in found.checks)
-    if style == "beside" and held and STRIDES.search(source):
-        raise RejectedError(reason, f"one input is a transposed view, the others are not: {trial.detail}")
+    if style != "gradient" and held and STRIDES.search(source):
+        raise RejectedError(reason, f"some inputs are transposed views, the others are not: {trial.detail}")
 
 
 def _tell_of_arguments(

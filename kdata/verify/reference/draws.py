@@ -41,7 +41,7 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     - huge: beyond what any input is usually; below, above: far from zero on one side throughout, where maxima and
       minima that start at a number are wrong; deep, steep: likewise, a hundred times as far, beyond all numbers but
       those from a million on that published kernels start at; all these see ``spared``;
-    - strided: the same values in memory whose last two dimensions are swapped; beside: those of the first input only;
+    - strided: the same values in memory whose last two dimensions are swapped; beside, pairs: those of some inputs;
     - nonfinite: NaN and both infinities in three places of the first input that holds enough;
     - tailed: the last of each dimension 32 times as large, so that it shows in whatever is summed;
     - float16, bfloat16: in that dtype.
@@ -248,10 +248,18 @@ def _strided(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
     return changed
 
 
-def _beside(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
-    first, *others = [t for t in tree_leaves(inputs) if _floating(t) and t.ndim > 1] or [None]
-    changed: list[Any] = tree_map(lambda t: _transposed(t) if t is first else t, inputs)
-    return changed if others and _layouts(changed) != _layouts(inputs) else None
+def _beside(run: int) -> Style:
+    """Every other ``run`` inputs, from the first on: of up to four any two are unlike with runs of one or of two."""
+
+    def change(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
+        places = [n for n, t in enumerate(tree_leaves(inputs)) if _floating(t) and t.ndim > 1]
+        chosen = [place for n, place in enumerate(places) if n // run % 2 == 0]
+        leaves, form = tree_flatten(inputs)
+        leaves = [_transposed(t) if n in chosen else t for n, t in enumerate(leaves)]
+        changed: list[Any] = tree_unflatten(leaves, form)
+        return changed if len(chosen) < len(places) and _layouts(changed) != _layouts(inputs) else None
+
+    return change
 
 
 def _layouts(inputs: list[Any]) -> list[tuple[int, ...]]:
@@ -293,6 +301,6 @@ def _tailed(tensor: torch.Tensor) -> torch.Tensor:
 OTHERS: dict[str, Style] = {"corners": _corners, "huge": _huge, "below": _below, "above": _above,
                             "deep": partial(_below, far=FARTHER), "steep": partial(_above, far=FARTHER),
                             "ties": _tied, "small": _small, "strided": _strided,
-                            "beside": _beside, "nonfinite": _nonfinite,
+                            "beside": _beside(1), "pairs": _beside(2), "nonfinite": _nonfinite,
                             "tailed": lambda inputs, generator: _map(inputs, _tailed),
                             **{name: _cast(dtype) for name, dtype in DTYPES.items()}}  # fmt: skip

@@ -13,7 +13,8 @@ DETAILS = {
     "huge": "inputs ten thousand times their size",
     "below": "inputs far below zero", "above": "inputs far above zero",
     "deep": "inputs below zero by 100 000 times their size", "steep": "inputs above zero by 100 000 times their size",
-    "strided": "inputs that are transposed views", "beside": "one input that is a transposed view",
+    "strided": "inputs that are transposed views", "pairs": "two inputs that are transposed views",
+    "beside": "inputs of which every other one is a transposed view",
     "nonfinite": "NaN and infinities among the inputs",
     "float16": "in float16", "bfloat16": "in bfloat16", "gradient": "gradients",
     "named": "numbers among the inputs that the kernels name",
@@ -27,10 +28,12 @@ DETAILS = {
     "tailed": "the last of each dimension larger", "negative": "negative integers among the inputs",
     "grown": "weights of their own signs as large as the reference bears",
     "zeros": "zeros among the inputs, in the same places of all", "exact": "inputs at which the reference steps",
-    "reordered": "positions in another order", "ends": "zeros and ones among numbers between them",
+    "reordered": "positions in another order", "lowered": "lengths that do not fill all",
+    "ends": "zeros and ones among numbers between them",
     "absent": "zeros among the weights",
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
 }  # fmt: skip
+VIEWS = ("strided", "beside", "pairs")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.
 CONDITIONED = ("wide", "offset", "corners", "huge", "below", "above", "deep", "steep", "ends", *REACHING)

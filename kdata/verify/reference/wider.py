@@ -27,7 +27,7 @@ from kdata.verify.reference.faults import answered
 from kdata.verify.reference.magnitudes import CONDITION
 from kdata.verify.reference.probe import Asks
 from kdata.verify.reference.reference import Reference
-from kdata.verify.reference.styles import REACHING
+from kdata.verify.reference.styles import REACHING, VIEWS
 from kdata.verify.reference.ties import Ties
 from kdata.verify.reference.variants import Variant
 from kdata.verify.reference.weights import redraw
@@ -38,10 +38,13 @@ GRADIENT, ARGUMENT, NUMBER, BATCH = "gradient", "argument", "number", "batch"
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
-          "zeros", "exact", "repeated", "reordered", "ends", "absent")  # fmt: skip
+          "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered")  # fmt: skip
 IGNORED = "ignored"
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
-OF_THEIR_OWN, APART = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent"), 0x5DEECE66D
+OF_THEIR_OWN, APART = (
+    ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered"),
+    0x5DEECE66D,
+)
 # Operators that promise the first of equal ones, and such as promise none of them.
 FIRST = frozenset("argmax argmin max min".split())
 # Operators that write to places, of which two that are equal leave either.
@@ -119,6 +122,8 @@ class Wider(Reference):
             return natural
         if style == "reordered":
             return all_answered(measures, natural, asked.reordered(natural, generator), natural)
+        if style == "lowered":
+            return all_answered(measures, natural, asked.lowered(natural, generator), natural)
         if style == "ends":
             return all_answered(measures, natural, asked.ended(natural, generator), natural, finite=1.0)
         if style == "negative":
@@ -227,7 +232,7 @@ class Wider(Reference):
         styles = []
         if self._grid:
             styles += [*DTYPES] if variant.kind in ("base", "odd") else []
-            styles += ["strided", "beside", "nonfinite"] if variant.kind == "base" else []
+            styles += [*VIEWS, "nonfinite"] if variant.kind == "base" else []
             styles += [IGNORED] if variant.kind == "base" and self._asks.ignored else []
         if self._gradient and variant.kind == "base":
             styles.append(GRADIENT)
