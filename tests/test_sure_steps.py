@@ -183,6 +183,36 @@ def test_trust_asks_for_multiples_of_blocks_beside_odd_sizes() -> None:
     assert all(v.kind != "uneven" for v in plan(Prober(alone, "Model"), 3, thorough=True))
 
 
+ROTATED = """import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def __init__(self, half):
+        super().__init__()
+        self.register_buffer("table", torch.linspace(0.1, 1.0, half))
+
+    def forward(self, x):
+        left, right = x.chunk(2, -1)
+        return left * self.table - right * self.table
+
+
+def get_inputs():
+    return [torch.randn(128, 128, 128)]
+
+
+def get_init_inputs():
+    return [64]
+"""
+
+
+def test_small_sizes_are_none_at_which_something_broadcasts_by_accident() -> None:
+    base, *_ = plan(Prober(ROTATED, "Model"), 1)
+    rows, columns, width = base.run.shapes[0]
+    assert width > 2  # a half of one would be spread over the table
+    assert rows * columns * width <= 20_000
+
+
 def test_buffers_of_ones_and_zeros_are_drawn_and_others_stay() -> None:
     module = nn.Linear(2, 2)
     kept = {"mask": torch.tensor([0.0, 1.0]), "blur": torch.full((3,), 1 / 3), "scale": torch.ones(()),

@@ -229,16 +229,16 @@ def _small(prober: Prober, run: Run | None) -> bool:
 
 
 def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
-    """The task's own sizes if they are small, else scaled down, powers of two kept.
+    """The task's own sizes if they are small, else scaled down, powers of two kept, as nothing broadcasts by accident.
 
     Raises:
         TooLargeError: nothing that runs was found.
     """
-    if _small(prober, prober.forward({})):
+    if _small(prober, own := prober.forward({})):
         return {}
     inputs = {s.name for s in found if moves(prober, {}, s)}
     twins = {s.name for s in found if s.value >= TIED and s.value in {t.value for t in found if t.name in inputs}}
-    tolerable: list[tuple[int, Values]] = [] if not (own := prober.forward({})) else [(own.cost.work, {})]
+    tolerable: list[tuple[int, Values]] = [] if own is None else [(own.cost.work, {})]
     everything = {s.name for s in found if s.name in inputs or s.value > KEPT}
     for names in (inputs | twins, inputs, everything):
         if names is everything and tolerable and min(w for w, _ in tolerable) <= STRUCTURE * WORK:
@@ -246,10 +246,11 @@ def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
         for cap in CAPS:
             values = {s.name: down(s.value, cap) for s in found if s.name in names and s.value > cap}
             run = prober.forward(values)
+            if run is None or (own is not None and own.degenerates(run)):
+                continue
             if _small(prober, run):
                 return values
-            if run is not None:
-                tolerable.append((run.cost.work, values))
+            tolerable.append((run.cost.work, values))
     if not tolerable or min(w for w, _ in tolerable) > STRUCTURE * WORK:
         one_by_one = _shrink(prober, found, inputs)
         if (run := prober.forward(one_by_one)) is not None:
