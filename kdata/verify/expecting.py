@@ -55,7 +55,7 @@ def expect(
         raise UndecidedError(*answer.value["fault"])
     if answer.files.keys() != {GIVEN, KEPT}:
         raise UndecidedError(reasons.BAD_TASK, "the reference's process left no tensors")
-    expected = Expected(answer.value, answer.files[GIVEN], answer.files[KEPT])
+    expected = admission.answered(Expected(answer.value, answer.files[GIVEN], answer.files[KEPT]))
     if weakness := admission.weakness(expected):
         raise UndecidedError(reasons.WEAK_TASK, weakness)
     return expected

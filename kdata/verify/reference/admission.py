@@ -15,6 +15,7 @@ from kdata.verify.compare import EXACT, Array, UnequalError, errors, exactly, le
 from kdata.verify.trial import FLOATS, Expected, nature
 
 Mutant = Callable[[Array], Array]
+NAMED = ("base", "whole", "grown")  # kinds of variants: the task's own sizes, these scaled down, and up
 SHUFFLED, DROPPED, HALVED = "a shuffled answer", "an eighth of the inputs set to zero", "an answer in half precision"
 
 
@@ -31,6 +32,19 @@ def weakness(expected: Expected) -> str:
     if _fine(expected) and not any(_caught(expected, t, _halved) for t in trials):
         passing.append(HALVED)
     return f"{', '.join(passing)} would pass" if passing else ""
+
+
+def answered(expected: Expected) -> Expected:
+    """The same without draws at sizes that the task does not name, to which the reference's answer is no number.
+
+    A mean over one row whose label does not count is none, and which labels are drawn follows from the candidate's id.
+    """
+
+    def lost(trial: dict[str, Any]) -> bool:
+        named = expected.variants[trial["variant"]]["kind"] in NAMED
+        return not named and trial["style"] == "natural" and _not_a_number(expected, trial)
+
+    return expected.at([trial for trial in expected.trials if not lost(trial)])
 
 
 def _caught(expected: Expected, trial: dict[str, Any], mutant: Mutant) -> bool:
