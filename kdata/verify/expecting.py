@@ -31,8 +31,8 @@ def expect(
     """Run a task's reference at all its variants. Remembered for the task's other candidates.
 
     ``gradient``: and its backward, for a candidate that offers one. ``named``: values that inputs hold in one more
-    draw. ``most``: elements up to which it is run at its own sizes, too, if these are not those that the level asks
-    for.
+    draw. ``conceded``: to the candidate, in sizes. ``most``: elements up to which it is run at its own sizes, too, if
+    these are not those that the level asks for.
 
     Raises:
         UndecidedError: the reference cannot be the measure of anything.

@@ -222,8 +222,7 @@ class Calls:
         except RuntimeError as error:
             if "CUDA error" not in str(error):
                 raise
-            # the context is lost: later trials end so, too
-            report |= {"outcome": outcome(error), "detail": line(error)}
+            report |= {"outcome": outcome(error), "detail": line(error)}  # with its context later trials are lost, too
         finally:
             gc.enable()
         report["aten"] = list(watch.called)

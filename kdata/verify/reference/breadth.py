@@ -3,7 +3,7 @@
 The trusted side. None of it is what a task asks for, so a candidate that fails it stays verified, and its receipt says
 what it fails.
 There are two exceptions. One that reads strides, and is right where all inputs are transposed views, but wrong where
-one of them is, takes the strides of one for those of another. And a candidate whose text offers a backward, and whose
+some of them are, takes the strides of one for those of another. And a candidate whose text offers a backward, and whose
 answer follows from its inputs, is rejected where one of its gradients is wrong, or is none though the reference has
 one: training goes on without a word.
 A backward that raises, an answer that is detached, and no backward at all are heard of in training: they are told.
@@ -42,7 +42,7 @@ def offers_gradients(source: str) -> bool:
     return bool(OFFERS.search(source))
 
 
-def look(expected: Expected, run: Run, found: Findings, source: str = "") -> None:
+def look(expected: Expected, run: Run, found: Findings, source: str) -> None:
     """Note for each kind of extra trial whether the candidate, whose text is ``source``, passes all of them.
 
     Raises:

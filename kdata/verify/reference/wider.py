@@ -41,10 +41,8 @@ BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered")  # fmt: skip
 IGNORED = "ignored"
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
-OF_THEIR_OWN, APART = (
-    ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered"),
-    0x5DEECE66D,
-)
+OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered")
+APART = 0x5DEECE66D
 # Operators that promise the first of equal ones, and such as promise none of them.
 FIRST = frozenset("argmax argmin max min".split())
 # Operators that write to places, of which two that are equal leave either.
