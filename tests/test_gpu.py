@@ -22,7 +22,8 @@ from kdata.verify.gpu.cards import cards, healthy, held
 from kdata.verify.gpu.full import opened
 from kdata.verify.gpu.judge import seated
 from kdata.verify.judge import judge_files
-from kdata.verify.options import Options
+from kdata.verify.options import Level, Options
+from kdata.verify.step import rule
 from kdata.verify.timing.statistics import centre
 from kdata.verify.timing.timer import Plan, Timer, kernel_names
 
@@ -123,13 +124,14 @@ def test_streams_that_nobody_waits_for_show_without_clocks(name: str) -> None:
         assert receipt.reason in (reasons.WRONG, reasons.UNFINISHED), receipt
 
 
-def test_trials_wait_for_memory_that_others_have() -> None:
+@pytest.mark.parametrize("level", ["screen", "kernelbench"])
+def test_trials_wait_for_memory_that_others_have(level: Level) -> None:
     file, [card, *_] = KERNELS / "good_layer_norm.py", cards()
     with ThreadPoolExecutor(1) as threads, held(card, alone=False, what="memory"):
         hog = subprocess.Popen([sys.executable, "-c", HOG], stdout=subprocess.PIPE, text=True)
         assert hog.stdout is not None
         assert hog.stdout.readline() == "full\n"
-        judged = threads.submit(judge_files, file, file, replace(EAGER, timed=False))
+        judged = threads.submit(judge_files, file, file, replace(EAGER, timed=False, level=level), rule(level))
         with pytest.raises(TimeoutError):
             judged.result(timeout=30)
         hog.kill()

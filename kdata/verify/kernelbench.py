@@ -19,7 +19,7 @@ from kdata.verify import languages, reasons
 from kdata.verify.cuda import candidate as cuda
 from kdata.verify.expecting import UndecidedError, expect
 from kdata.verify.findings import RejectedError
-from kdata.verify.gpu.cards import borrow, held
+from kdata.verify.gpu.cards import borrow, held, with_memory
 from kdata.verify.options import INTERPRETED, Options
 from kdata.verify.receipts import versions
 from kdata.verify.scratch import SOURCE
@@ -140,10 +140,19 @@ def _call(job: str, payload: Mapping[str, Any], files: Mapping[str, bytes], opti
         with lease("torch", "kdata.verify.candidate.host:warm", **INTERPRETED) as worker:
             return worker.call(function, payload, options.limits(), files)
     # As KernelBench runs it, with cuDNN's default of tf32 in convolutions; timed on a GPU that nobody else uses.
-    with borrow() as card, held(card, alone=job == "times"):
+    with borrow() as card:
         limits = card.limits(options.gpu_timeout, options.gpu_memory)
-        with lease("torch", CUDA_VISIBLE_DEVICES=card.uuid) as worker:
-            return worker.call(function, payload, limits, files)
+
+        def once() -> Answer:
+            with held(card, alone=job == "times"), lease("torch", CUDA_VISIBLE_DEVICES=card.uuid) as worker:
+                return worker.call(function, payload, limits, files)
+
+        return with_memory(card, once, _short)
+
+
+def _short(answer: Answer) -> bool:
+    """Whether a candidate, or a task, ended for want of memory."""
+    return isinstance(answer.value, dict) and bool(answer.value.get("short"))
 
 
 def _well_formed(found: Any) -> bool:

@@ -20,6 +20,7 @@ from torch.utils._pytree import tree_flatten, tree_map
 
 from kdata.task import Program, execute, resize
 from kdata.verify.baselines import private_caches
+from kdata.verify.candidate.setting import outcome
 from kdata.verify.loading import line
 from kdata.verify.scratch import LIBRARIES, SOURCE
 
@@ -32,7 +33,7 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Judge ``candidate.py`` in the scratch folder.
 
     ``payload``: source, entry_point, sizes (of the task, where they are to be others), device.
-    Returns compiled, correct (by tolerance) and error.
+    Returns compiled, correct (by tolerance) and error; of an error, too, whether it was ``short`` of memory.
     """
     device = payload["device"]
     if device == "cuda":
@@ -40,17 +41,21 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     program = execute(resize(payload["source"], payload["sizes"]), payload["entry_point"])
     result: dict[str, Any] = {"compiled": False, "correct": dict.fromkeys(TOLERANCES, False), "error": ""}
     with torch.no_grad():
-        arguments = _arguments(program, device)
-        reference = _build(program.namespace[payload["entry_point"]], arguments)
         try:
+            arguments = _arguments(program, device)
+            reference = _build(program.namespace[payload["entry_point"]], arguments)
             candidate, problem = _construct(_load(scratch / SOURCE), arguments, device)
             result["compiled"] = True
             if problem:
-                return result | {"error": problem}
+                return result | _told(problem)
             result["correct"] = _trials(reference.to(device, torch.float32), candidate, program, device)
         except BaseException as error:  # noqa: BLE001 - whatever the candidate raises is the answer
-            return result | {"error": line(error)}
+            return result | _told(error)
     return result
+
+
+def _told(error: BaseException) -> dict[str, Any]:
+    return {"error": line(error), "short": outcome(error) == "memory"}
 
 
 def _load(path: Path) -> Any:
@@ -66,12 +71,12 @@ def _load(path: Path) -> Any:
     return module.ModelNew
 
 
-def _construct(kind: Any, arguments: tuple[list[Any], dict[str, Any]], device: str) -> tuple[Any, str]:
+def _construct(kind: Any, arguments: tuple[list[Any], dict[str, Any]], device: str) -> tuple[Any, Exception | None]:
     """The candidate's module, or what it raised: there a RuntimeError counts as compiled and anything else does not."""
     try:
-        return _build(kind, arguments).to(device, torch.float32), ""
+        return _build(kind, arguments).to(device, torch.float32), None
     except RuntimeError as error:
-        return None, line(error)
+        return None, error
 
 
 def _arguments(program: Program, device: str) -> tuple[list[Any], dict[str, Any]]:

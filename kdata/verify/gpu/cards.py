@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,8 @@ from typing import Literal
 
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.pool import lease
-from kdata.sandbox.worker import JobError
+from kdata.sandbox.worker import Answer, JobError
+from kdata.verify import reasons
 
 NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")
 ZYGOTE = b"kdata.sandbox.zygote"
@@ -112,6 +113,23 @@ def held(card: Card, alone: bool, what: Literal["time", "memory"] = "time") -> I
         fcntl.flock(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
         fcntl.flock(turn, fcntl.LOCK_UN)
         yield
+
+
+def with_memory(card: Card, run: Callable[[], Answer], short: Callable[[Answer], bool]) -> Answer:
+    """What a job gives; once more, with the GPU's memory to itself, where others had it.
+
+    ``short``: whether an answer is one for want of memory; a job that failed says so itself.
+    """
+    with held(card, alone=False, what="memory"):
+        try:
+            answer = run()
+            if not short(answer):
+                return answer
+        except JobError as error:
+            if error.reason != reasons.MEMORY:
+                raise
+    with held(card, alone=True, what="memory"):
+        return run()
 
 
 def healthy(card: Card) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -17,7 +17,7 @@ from kdata.verify import reasons
 from kdata.verify.cuda import candidate as cuda
 from kdata.verify.cuda.symbols import Kernels
 from kdata.verify.findings import Findings, RejectedError
-from kdata.verify.gpu.cards import Card, LostError, borrow, cards, healthy, held
+from kdata.verify.gpu.cards import Card, LostError, borrow, cards, healthy, held, with_memory
 from kdata.verify.gpu.full import COMPILING, UnmeasuredError, failure, opened
 from kdata.verify.options import Options
 from kdata.verify.scratch import GIVEN, RETURNED, VALUE
@@ -67,21 +67,12 @@ def call(candidate: Candidate, payload: Mapping[str, Any], given: bytes, options
             return worker.call("kdata.verify.gpu.host:answer", told, limits, files, fetch=(RETURNED,))
 
     with borrow() as card:
-        return _with_memory(card, lambda: once(card))
+        return with_memory(card, lambda: once(card), _short)
 
 
-def _with_memory(card: Card, run: Callable[[], Answer]) -> Answer:
-    """What trials give; once more, with the GPU's memory to themselves, where others had it."""
-    with held(card, alone=False, what="memory"):
-        try:
-            answer = run()
-            if not any(trial["outcome"] == reasons.MEMORY for trial in answer.value.get("trials", ())):
-                return answer
-        except JobError as error:
-            if error.reason != reasons.MEMORY:
-                raise
-    with held(card, alone=True, what="memory"):
-        return run()
+def _short(answer: Answer) -> bool:
+    """Whether a trial ended for want of memory."""
+    return any(trial["outcome"] == reasons.MEMORY for trial in answer.value.get("trials", ()))
 
 
 @dataclass(slots=True)
@@ -107,7 +98,7 @@ class Seat:
             JobError: it gave no answer.
             LostError: the GPU does not compute any more.
         """
-        return _with_memory(self.card, lambda: self._trials(payload, given))
+        return with_memory(self.card, lambda: self._trials(payload, given), _short)
 
     def _trials(self, payload: Mapping[str, Any], given: bytes) -> Answer:
         self.close()
