@@ -198,7 +198,8 @@ class Slicer:
     def _fails(self, key: Here, change: ast.Expr | ast.For, used: set[str]) -> bool:
         """Whether a call on a name's value does not change it, or that or a loop needs what there is not."""
         calls = [n.value for n in nodes(change) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)]
-        if not all(_ADDS.fullmatch(getattr(call.func, "attr", "")) for call in calls) or harmful(change):
+        added = (_ADDS.fullmatch(call.func.attr) for call in calls if isinstance(call.func, ast.Attribute))
+        if not all(added) or harmful(change):
             return True
         try:
             self._piece(key, change, used)

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import torch
 
+from sources.infer.aligned import aligned, expanded, joined, shared, traded
 from sources.infer.failure import Change, Failure
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited
 from sources.infer.kinds import KINDS
@@ -50,11 +51,13 @@ def _layer(f: Failure) -> Iterator[Change]:
         for path, t in f.of_shape(x):
             sides = t.shape[2:] if len(t.shape) == spatial + 2 else SPATIAL[spatial]
             yield f.with_tensor(path, Tensor((BATCH, channels, *sides)), 0.0)
-        if x.dim() > 1:
+        if x.dim() == spatial + 2:
             yield from _wanted(f, x.shape[1], channels)
     elif f.function == "linear" and isinstance(weight, torch.Tensor) and x.dim():
         for path, t in f.of_shape(x):
             yield f.with_tensor(path, Tensor((*t.shape[:-1], weight.shape[1])), 0.0)
+            if len(t.shape) == 1:  # a row of its own, which later calls seldom take
+                yield f.with_tensor(path, Tensor((BATCH, weight.shape[1])), 0.05)
         yield from _wanted(f, x.shape[-1], weight.shape[1])
     elif f.function == "embedding" and isinstance(weight, torch.Tensor):
         for path, t in f.of_shape(x):
@@ -105,13 +108,27 @@ def _positions(f: Failure) -> Iterator[Change]:
         yield from ((cost / 2, specs) for cost, specs in _wanted(f, length, length - after))
 
 
+def _columns(f: Failure) -> Iterator[Change]:
+    """A list of layers, one for each column, tells how many of these there are: ``index 9 is out of range``."""
+    match = re.fullmatch(r"IndexError: index (\d+) is out of range", f.message)
+    for path, t in all_tensors(f.specs) if match else ():
+        number = int(match[1]) if match else 0
+        for i, size in enumerate(t.shape):
+            if size > number > 0:
+                yield f.with_tensor(path, t.resized(i, number), 0.1 if i == 1 else 0.3)
+
+
 def _unbatched(f: Failure) -> Iterator[Change]:
     """Convolutions take inputs without a batch, what comes next seldom does: they are to have one."""
     x, weight = f.arguments[:2] if len(f.arguments) > 1 else (None, None)
     if f.function.startswith("conv") and isinstance(x, torch.Tensor) and isinstance(weight, torch.Tensor):
-        for path, t in all_tensors(f.specs):
-            if len(t.shape) == x.dim() == weight.dim() - 1:
-                yield f.with_tensor(path, f.shaped(len(t.shape) + 1), 0.1)
+        found = [path for path, t in all_tensors(f.specs) if len(t.shape) == x.dim() == weight.dim() - 1]
+        together = f.specs
+        for path in found:
+            yield f.with_tensor(path, f.shaped(weight.dim()), 0.1)
+            together = edited(together, path, f.shaped(weight.dim()))
+        if len(found) > 1:
+            yield 0.05, together
 
 
 def _wanted(f: Failure, got: int, wanted: int) -> Iterator[Change]:
@@ -373,6 +390,7 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
-    _layer, _of_part, _positions, _unbatched, _expected, _shapes, _mismatch, _broadcast, _einsum, _split, _matmul,
-    _numbers, _view, by_use, rank, _window, _frames, _small, _divisible, _equal, fewer, *KINDS,
+    _layer, _of_part, _positions, _columns, _unbatched, joined, shared, traded, aligned, expanded, _expected,
+    _shapes, _mismatch, _broadcast, _einsum, _split, _matmul, _numbers, _view, by_use, rank, _window, _frames, _small,
+    _divisible, _equal, fewer, *KINDS,
 )  # fmt: skip

@@ -130,6 +130,9 @@ def _bind(file: File, body: Iterable[ast.stmt], always: bool = False) -> None:
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             if isinstance(node.value.func, ast.Attribute):  # what it may add to its root is for ``sources.cut.slicer``
                 file.extras.setdefault(_root(node.value.func), []).append(node)
+            else:
+                for name in _set_by(node.value, file):
+                    file.extras.setdefault(name, []).append(node)
         elif isinstance(node, ast.For) and (filled := _filled(node, file)):
             file.extras.setdefault(filled, []).append(node)
         elif isinstance(node, ast.If):
@@ -140,6 +143,22 @@ def _bind(file: File, body: Iterable[ast.stmt], always: bool = False) -> None:
             _bind(file, [*handlers, *node.body] if fails else [*node.body, *node.orelse, *handlers])
         elif isinstance(node, ast.With):
             _bind(file, node.body, always)
+
+
+def _set_by(call: ast.Call, file: File) -> Iterator[str]:
+    """The names to whose attributes or items a function of the same file, called with them, gives values."""
+    ways = file.bindings.get(call.func.id, ()) if isinstance(call.func, ast.Name) else ()
+    function = next((how for how in ways if isinstance(how, ast.FunctionDef)), None)
+    taken = [a.arg for a in function.args.args] if function else []
+    for parameter, given in zip(taken, call.args, strict=False):
+        if isinstance(given, ast.Name) and given.id in file.bindings and parameter in _roots_set(function):
+            yield given.id
+
+
+def _roots_set(function: ast.FunctionDef | None) -> set[str]:
+    """Names to whose attributes or items a function assigns."""
+    targets = (n for n in ast.walk(function or ast.Pass()) if isinstance(n, ast.Attribute | ast.Subscript))
+    return {_root(t) for t in targets if isinstance(t.ctx, ast.Store)}
 
 
 def _filled(loop: ast.For, file: File) -> str:

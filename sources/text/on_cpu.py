@@ -15,6 +15,7 @@ from sources.text.older import now_at
 
 CPU = torch.device("cpu")
 _PRETRAINED = re.compile(r"(^|_)(pre_?trained|imagenet_weights)(_|$)")
+_ORDINAL = re.compile(r"(.*)\.get_device\(\)", re.DOTALL)  # of a tensor on the CPU it is -1, which is no device
 
 
 # Names that numpy no longer has, and what they were.
@@ -85,6 +86,8 @@ def _respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
         for name, value in _named(node):
             if "device" in name.lower():
                 yield from ((device, "'cpu'") for device in _cuda(value))
+                if isinstance(value, ast.Call) and (asked := _ORDINAL.fullmatch(ast.unparse(value))):
+                    yield value, f"{asked[1]}.device"
             elif isinstance(value, ast.Constant) and _PRETRAINED.search(name) and value.value is True:
                 yield value, "False"
 

@@ -1,0 +1,113 @@
+"""Rules of ``sources.infer.repairs`` for inputs that meet in one operator, and for the views of them that do.
+
+A view of an input lies in its memory, so strides tell which of its dimensions is which of the input's.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import torch
+
+from sources.infer.failure import Change, Failure
+from sources.infer.inputs import Tensor, all_tensors, edited
+
+GATES = (1, 2, 3, 4)  # how many times the channels of its state a layer of a recurrent cell gives
+_RANKS = re.compile(r"same number of dimensions: got (\d) and (\d)")
+_APART = re.compile(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)")
+_MEETS = re.compile(r"must match the size|broadcast|only supports boolean masks|expand")
+_BY_MASK = re.compile(r"masked_(fill|scatter|select)_?|where")
+
+
+def joined(f: Failure) -> Iterator[Change]:
+    """Tensors that are joined have one rank: an input is to have the shape of another."""
+    if match := _RANKS.search(f.message):
+        ranks = {int(match[1]), int(match[2])}
+        for (path, t), (_, other) in itertools.permutations(all_tensors(f.specs), 2):
+            if {len(t.shape), len(other.shape)} == ranks:
+                more = len(other.shape) > len(t.shape)
+                yield f.with_tensor(path, replace(t, shape=other.shape), 0.1 if more else 0.5)
+
+
+def shared(f: Failure) -> Iterator[Change]:
+    """A layer is given inputs joined: of one it takes as many channels as it gives, or a share for each gate."""
+    x, weight = f.arguments[:2] if len(f.arguments) > 1 else (None, None)
+    convolves = re.fullmatch(r"conv\dd", f.function)
+    if not (convolves or f.function == "linear") or not isinstance(x, torch.Tensor) or x.dim() < 2:
+        return
+    if not isinstance(weight, torch.Tensor) or convolves and x.dim() != weight.dim():
+        return
+    at = 1 if convolves else x.dim() - 1
+    own, wanted = weight.shape[0], weight.shape[1]
+    found = [(p, t) for p, t in all_tensors(f.specs) if len(t.shape) == x.dim()]
+    for (path, t), (other_path, other) in itertools.permutations(found, 2):
+        rest = x.shape[at] - t.shape[at] - other.shape[at]  # of what else is joined to them
+        if rest < 0 or x.shape[at] == wanted:
+            continue
+        for j, channels in enumerate(own // n for n in GATES if own % n == 0 and own // n < wanted - rest):
+            specs = edited(f.specs, path, t.resized(at, channels))
+            specs = edited(specs, other_path, other.resized(at, wanted - rest - channels))
+            yield 0.1 + 0.1 * j + (0.2 if rest else 0.0), specs
+
+
+def traded(f: Failure) -> Iterator[Change]:
+    """A part of what was joined meets what has another size: what it takes on another part is to give."""
+    match = _APART.search(f.message)
+    a, b = (int(match[1]), int(match[2])) if match else (0, 0)
+    for (path, t), (other_path, other) in itertools.permutations(all_tensors(f.specs) if match else (), 2):
+        for i, size in enumerate(t.shape[1:], 1):
+            new = a if size == b else b if size == a else size
+            if len(other.shape) == len(t.shape) and other.shape[i] + size > new != size:
+                specs = edited(f.specs, path, t.resized(i, new))
+                yield 0.3, edited(specs, other_path, other.resized(i, other.shape[i] + size - new))
+
+
+def aligned(f: Failure) -> Iterator[Change]:
+    """A view of an input meets a tensor of other sizes: the input is to have these where its dimensions come to lie."""
+    tensors = [a for a in f.arguments[:3] if isinstance(a, torch.Tensor)]
+    if not _MEETS.search(f.message):
+        return
+    masks = _BY_MASK.fullmatch(f.function) is not None
+    for view, other in itertools.permutations(tensors, 2):
+        for path, t in f.from_input(view):
+            kind = "bool" if masks and view is f.arguments[0 if f.function == "where" else 1] else t.kind
+            if (shape := _as_wide(view, t, other)) and (shape, kind) != (t.shape, t.kind):
+                yield f.with_tensor(path, replace(t, shape=shape, kind=kind), 0.0)
+            if view.dim() > other.dim():
+                yield from (f.with_tensor(path, replace(t, shape=s, kind=kind), 0.2) for s in _shorter(t))
+
+
+def expanded(f: Failure) -> Iterator[Change]:
+    """An input is expanded to sizes that it cannot have: it is to have them, or ones, or a dimension less."""
+    match = re.search(r"must match the existing size.*Target sizes: \[([-\d, ]+)\]", f.message)
+    wanted = [int(n) for n in match[1].split(",")] if match else []
+    for path, t in f.from_input(f.arguments[0]) if wanted else ():
+        if len(t.shape) == f.arguments[0].dim() <= len(wanted):
+            yield from (f.with_tensor(path, replace(t, shape=s), 0.2) for s in _shorter(t))
+            last = wanted[len(wanted) - len(t.shape) :]
+            told = tuple(n if n > 0 else old for n, old in zip(last, t.shape, strict=True))
+            yield f.with_tensor(path, replace(t, shape=told), 0.3)
+
+
+def _shorter(t: Tensor) -> list[tuple[int, ...]]:
+    """Its shape without one of its dimensions, inner ones first: those are of sequences and images."""
+    if len(t.shape) < 2:
+        return []
+    order = [*range(len(t.shape) - 2, 0, -1), len(t.shape) - 1, 0]
+    return list(dict.fromkeys(t.shape[:i] + t.shape[i + 1 :] for i in order))
+
+
+def _as_wide(view: torch.Tensor, t: Tensor, other: torch.Tensor) -> tuple[int, ...]:
+    """The shape of an input of which a view is as wide as another tensor; none where the view has more dimensions."""
+    if view.dim() > other.dim():
+        return ()
+    strides = torch.empty(t.shape, device="meta").stride()
+    at = {stride: i for i, (stride, size) in enumerate(zip(strides, t.shape, strict=True)) if size > 1}
+    shape = list(t.shape)
+    for d in range(-view.dim(), 0):
+        if view.shape[d] > 1 and view.stride(d) in at and shape[at[view.stride(d)]] == view.shape[d]:
+            shape[at[view.stride(d)]] = other.shape[d]
+    return tuple(shape)

@@ -1,0 +1,109 @@
+"""Inputs that meet in one operator: their shapes follow from how it failed, as modules of fixed sizes show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sources.infer.inputs import Many, Tensor
+from sources.infer.search import Solution, solve
+
+HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
+GRU = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gates = nn.Conv2d(128 + 320, 2 * 128, 3, padding=1)
+        self.new = nn.Conv2d(128 + 320, 128, 3, padding=1)
+
+    def forward(self, h, x):
+        z, r = torch.sigmoid(self.gates(torch.cat([h, x], 1))).chunk(2, 1)
+        return (1 - z) * h + z * torch.tanh(self.new(torch.cat([r * h, x], 1)))
+"""
+UPDATE = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.flow = nn.Conv2d(2, 24, 3, padding=1)
+        self.mix = nn.Conv2d(48 + 40 + 24, 48, 3, padding=1)
+
+    def forward(self, state, context, flow):
+        return state * torch.tanh(self.mix(torch.cat([state, context, self.flow(flow)], 1)))
+"""
+CELL = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(36 + 24, 4 * 36)
+
+    def forward(self, x, h, c):
+        i, f, g, o = self.mix(torch.cat([h, x], -1)).chunk(4, -1)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        return torch.sigmoid(o) * torch.tanh(c) + h, c
+"""
+MASKED = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(48, 40)
+
+    def forward(self, x, m):
+        x = self.mix(x).permute(1, 0, 2).clone()
+        x.masked_fill_(m.unsqueeze(-1).transpose(0, 1), 0.0)
+        return x
+"""
+STYLED = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(48 + 20, 8)
+
+    def forward(self, x, style):
+        s = style.expand(x.shape[1], x.shape[0], -1).transpose(0, 1)
+        return self.mix(torch.cat([x, s], -1))
+"""
+COLUMNS = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tables = nn.ModuleList([nn.Embedding(n, 16) for n in (11, 5, 7)])
+
+    def forward(self, x):
+        return sum(self.tables[i](x[:, i]) for i in range(x.shape[1]))
+"""
+
+
+def solved(text: str, tmp_path: Path) -> list[tuple[int, ...]]:
+    """The shapes of the inputs that are found for a module."""
+    path = tmp_path / "task.py"
+    path.write_text(HEAD + text)
+    namespace: dict[str, Any] = {"__name__": "task"}
+    exec(compile(HEAD + text, str(path), "exec"), namespace)
+    found = solve(namespace["Net"], namespace, HEAD + text)
+    assert isinstance(found, Solution), found
+    assert not any(isinstance(spec, Many) for spec in found.specs)
+    return [spec.shape for spec in found.specs if isinstance(spec, Tensor)]
+
+
+def test_a_recurrent_cell_takes_of_its_state_what_it_gives(tmp_path: Path) -> None:
+    h, x = solved(GRU, tmp_path)
+    assert (h[1], x[1]) == (128, 320)
+    assert h[2:] == x[2:]
+
+
+def test_something_else_may_be_joined_to_both(tmp_path: Path) -> None:
+    state, context, flow = solved(UPDATE, tmp_path)
+    assert (state[1], context[1], flow[1]) == (48, 40, 2)
+
+
+def test_a_cell_with_four_gates_takes_a_quarter(tmp_path: Path) -> None:
+    x, h, c = solved(CELL, tmp_path)
+    assert (x[-1], h[-1], c[-1]) == (24, 36, 36)
+
+
+def test_a_mask_is_as_wide_as_what_its_view_meets(tmp_path: Path) -> None:
+    x, m = solved(MASKED, tmp_path)
+    assert m == x[:2]
+
+
+def test_what_is_expanded_has_fewer_dimensions(tmp_path: Path) -> None:
+    x, style = solved(STYLED, tmp_path)
+    assert (len(x), len(style), x[-1] + style[-1]) == (3, 2, 48 + 20)
+
+
+def test_a_list_of_layers_tells_how_many_columns_there_are(tmp_path: Path) -> None:
+    assert solved(COLUMNS, tmp_path)[0][1] == 3
