@@ -272,7 +272,7 @@ def _at_own_sizes(
 
     whole.look(expected, run, found, options.level == "trust")
     other = (
-        unseen.look(expected, lambda: _outlined(candidate, expected, [expected.own], options), found)
+        unseen.look(expected, lambda: _outlined(candidate, expected, [expected.own], options, far=True), found)
         if expected.own
         else ""
     )
@@ -337,8 +337,10 @@ def _within(candidate: Candidate, expected: Expected, options: Options, found: F
     within.look(candidate, expected, run, found)
 
 
-def _outlined(candidate: Candidate, expected: Expected, outlines: list[Any], options: Options) -> Answer:
-    trials = [{"outline": outline} for outline in outlines]
+def _outlined(
+    candidate: Candidate, expected: Expected, outlines: list[Any], options: Options, far: bool = False
+) -> Answer:  # fmt: skip
+    trials = [{"outline": outline, "far": far} for outline in outlines]
     payload = {"manifest": [], "mode": expected.mode, "ablate": None, "trials": trials}
     return _interpreted(candidate, payload, b"", options)
 

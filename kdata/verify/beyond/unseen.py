@@ -34,6 +34,8 @@ def look(expected: Expected, run: Callable[[], Answer], found: Findings) -> str:
     if "failed" in answer.value:
         raise RejectedError(*answer.value["failed"])
     report = answer.value["trials"][0]
+    if report["outcome"] == "out of bounds":
+        raise RejectedError(reasons.OUT_OF_BOUNDS, f"{AT}: {report['detail']}")
     if failed := demand_same(expected.own, report, AT):
         found.check(CHECK, False, f"not seen: {failed}"[:300])
         return ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,8 @@ import torch
 from kdata.verify import reasons, wire
 from kdata.verify.candidate import addresses, arms, enclosure, warmup, ways
 from kdata.verify.candidate.allowed import Watch, hide_values
-from kdata.verify.candidate.launches import InjectedError, Ledger, Made
+from kdata.verify.candidate.engine import INTERPRETED, Engine
+from kdata.verify.candidate.launches import InjectedError, Made
 from kdata.verify.candidate.moves import Layout
 from kdata.verify.candidate.setting import (
     StopTrialError,
@@ -37,7 +38,7 @@ from kdata.verify.candidate.setting import (
 from kdata.verify.candidate.state import fingerprint
 from kdata.verify.candidate.unfilled import Blank, Unfilled
 from kdata.verify.guards import intact, start_bools_as
-from kdata.verify.interpreter import interpreter, pretence, races, sampling, unloaded
+from kdata.verify.interpreter import distant, interpreter, pretence, sampling
 from kdata.verify.loading import ImportingError, line, load
 from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
 from kdata.verify.values import CALLING
@@ -47,30 +48,7 @@ WAY = ("mode", "gradients")  # in which a trial is called, where not in the usua
 MOST_CHOICES = 48  # configurations of an autotuner that are run beyond one a trial
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """What runs kernels here."""
-
-    device: str
-    ledger: Ledger
-    take_turn: Callable[[int], None]  # which of an autotuner's configurations comes next
-    outside: Callable[[], bool]  # whether a kernel reached outside its tensors since this was last asked
-    racing: Callable[[], str]  # how its programs or lanes raced since this was last asked
-    settle: Callable[[], None]  # wait for the device
-    turn_round: Callable[[bool], None] = lambda _: None  # let programs run last to first
-    choices: Callable[[], int] = lambda: 0  # turns after which an autotuner has had them all
-    measure: Callable[[bool], None] = lambda _: None  # let autotuners run a kernel before they choose
-    enclosed: bool = False  # whether the enclosure holds while the candidate runs: not where kernels are compiled
-    left: Callable[[], list[Any]] = list  # what a candidate keeps where no object of Python's shows it
-    show_unloaded: Callable[[bool], None] = lambda _: None  # what masked loads leave out is numbers that show
-    unloaded: Callable[[], bool] = lambda: False  # whether any left something out since this was last asked
-
-
-_engine = Engine(
-    "cpu", Ledger(), interpreter.take_turn, lambda: bool(interpreter.violations()), races.found,
-    lambda: None, interpreter.turn_round, interpreter.choices, interpreter.measure, True,
-    show_unloaded=unloaded.show, unloaded=unloaded.met,
-)  # fmt: skip
+_engine = INTERPRETED
 _watches: list[Watch] = []
 _snapshot: enclosure.Snapshot | None = None
 
@@ -214,7 +192,7 @@ class Calls:
         try:
             with enclosure.armed() if _engine.enclosed else contextlib.nullcontext():
                 if "outline" in given:
-                    report |= self._unfilled(given["outline"], watch)
+                    report |= self._unfilled(given, watch)
                 else:
                     report |= self._call(given, watch, last)
         except StopTrialError as stop:
@@ -294,17 +272,21 @@ class Calls:
             return fingerprint(self.module, last.model, {id(t) for t in leaves}, left, values)
 
     def _unfilled(self, given: dict[str, Any], watch: Watch) -> dict[str, Any]:
-        """Call once on tensors without memory, while no kernel runs."""
-        _engine.ledger.behaviour = "skip"
-        reader, writer = Blank(given["manifest"], b""), wire.Outline()
+        """Call once on tensors without memory, while no kernel runs, or a few programs of each on addresses alone."""
+        outline = given["outline"]
+        _engine.ledger.behaviour = "far" if given["far"] else "skip"
+        reader, writer = Blank(outline["manifest"], b""), wire.Outline()
         with pretence.unfilled():
             with pretence.left_blank():
-                model = build(self.module, reader, given)
+                model = build(self.module, reader, outline)
             with watch:
                 if self.mode == "eval":
                     model.eval()
                 watch.let_count(model)
-            outputs = forward(model, reader.read(given["inputs"]), watch, "off")
+            with distant.watched() as call:
+                outputs = forward(model, reader.read(outline["inputs"]), watch, "off")
+        if call.found:
+            raise StopTrialError("out of bounds", call.found)
         with _engine.ledger.move():
             return {"outputs": writer.write(outputs), "outline": writer.manifest}
 

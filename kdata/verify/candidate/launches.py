@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any, Literal
 
@@ -19,7 +20,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 from kdata.verify.candidate.addresses import pointed_to
 from kdata.verify.candidate.enclosure import of_library, refuse
 from kdata.verify.guards import storage_of
-from kdata.verify.interpreter import sampling
+from kdata.verify.interpreter import distant, sampling
 from kdata.verify.interpreter.interpreter import give
 
 Launch = dict[str, Any]
@@ -112,7 +113,7 @@ def tensors_among(values: Sequence[Any]) -> list[torch.Tensor]:
 class Ledger:
     """What was launched since it was last cleared."""
 
-    behaviour: Literal["run", "skip", "fail"] = "run"
+    behaviour: Literal["run", "skip", "fail", "far"] = "run"  # far: on addresses alone
     launches: list[Launch] = field(default_factory=list)
     moving: bool = False  # the interpreter moves arguments to where it wants them: no work of the candidate
     path: str = ""
@@ -139,6 +140,8 @@ class Ledger:
             grid = sampling.thinned(launch["grid"]) if sampling.active() else grid
             if ledger.behaviour == "fail":
                 raise InjectedError("injected: this launch failed")
+            if ledger.behaviour == "far":
+                distant.launch(partial(run, self, grid=grid, warmup=False), args, kwargs)
             if ledger.behaviour == "run":
                 values = [*args, *kwargs.values()]
                 with ledger.move():

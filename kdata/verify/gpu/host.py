@@ -19,6 +19,7 @@ from kdata.verify import reasons, wire
 from kdata.verify.baselines import prepare, private_caches
 from kdata.verify.candidate import enclosure, host
 from kdata.verify.candidate.allowed import Watch
+from kdata.verify.candidate.engine import Engine
 from kdata.verify.candidate.setting import StopTrialError, build, others, outcome, weigh
 from kdata.verify.cuda import host as cuda_host
 from kdata.verify.gpu.draws import Draws
@@ -38,7 +39,7 @@ _sync = torch.cuda.synchronize
 
 def warm() -> None:
     """Put the ledger and the watches in place. Nothing here starts CUDA: the children that are forked do."""
-    host.use(host.Engine("cuda", _ledger, _ledger.take_turn, lambda: False, lambda: "", torch.cuda.synchronize,
+    host.use(Engine("cuda", _ledger, _ledger.take_turn, lambda: False, lambda: "", torch.cuda.synchronize,
                          left=cuda_host.left))  # fmt: skip
     interpreter.hear_older_precision()
     prepare()

@@ -79,11 +79,27 @@ def repeated(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
 
 
 def reordered(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
-    """For each input of integers that are positions, 0, 1, 2, ... along its last dimension: these in another order."""
+    """For each input of integers that are in order, or the same in all rows: each row in an order of its own."""
     for place, leaf in enumerate(tree_leaves(inputs)):
-        if integral(leaf) and leaf.ndim and leaf.shape[-1] > 2 and bool((leaf == torch.arange(leaf.shape[-1])).all()):
-            order = torch.randperm(leaf.shape[-1], generator=generator)
-            yield partial(_put, place=place, value=leaf[..., order].contiguous())
+        if integral(leaf) and leaf.ndim and leaf.shape[-1] > 2:
+            rows = leaf.reshape(-1, leaf.shape[-1])
+            alike = len(rows) > 1 and bool((rows == rows[0]).all() and (rows[0] != rows[0, 0]).any())
+            if alike or bool((rows == torch.arange(rows.shape[-1])).all()):
+                yield partial(_put, place=place, value=_permuted(leaf, generator))
+
+
+def ungrouped(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
+    """For each input of sorted integers of which some are equal, as the groups of rows are: these in no order.
+
+    Numbers from zero to the size of an input are ends of what lies one after another, which have no other order.
+    """
+    leaves = tree_leaves(inputs)
+    sizes = {size for t in leaves if isinstance(t, Tensor) for size in t.shape}
+    for place, leaf in enumerate(leaves):
+        if integral(leaf) and leaf.ndim and int(leaf.max()) not in sizes:
+            steps = leaf.diff(dim=-1)
+            if bool((steps >= 0).all() and (steps == 0).any() and (steps > 0).any()):
+                yield partial(_put, place=place, value=_permuted(leaf, generator))
 
 
 def lowered(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
@@ -93,6 +109,15 @@ def lowered(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
             drawn = torch.randint(1, most + 1, (leaf.numel(),), generator=generator).sort(descending=True).values
             drawn[0], drawn[-1] = most, min(int(drawn[-1]), most - 1)
             yield partial(_put, place=place, value=drawn.to(leaf.dtype).reshape(leaf.shape))
+
+
+def typed(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
+    """For each input of integers that are all zero, as of types or offsets: ones among them."""
+    for place, leaf in enumerate(tree_leaves(inputs)):
+        if integral(leaf) and leaf.numel() > 1 and not leaf.any():
+            drawn = torch.randint(0, 2, leaf.shape, generator=generator).to(leaf.dtype)
+            drawn.view(-1)[-1] = 1
+            yield partial(_put, place=place, value=drawn)
 
 
 def ended(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
@@ -112,6 +137,11 @@ def integral(value: Any) -> bool:
 
 def _between(leaf: Tensor) -> bool:
     return bool(((leaf >= 0) & (leaf <= 1)).all() and (leaf != leaf.round()).any())
+
+
+def _permuted(leaf: Tensor, generator: torch.Generator) -> Tensor:
+    """Each row in an order of its own."""
+    return leaf.gather(-1, torch.rand(leaf.shape, generator=generator).argsort(-1))
 
 
 def _put(inputs: list[Any], place: int, value: Tensor) -> list[Any]:

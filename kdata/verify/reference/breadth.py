@@ -27,6 +27,7 @@ ARGUMENT, NUMBER = "argument", "number"
 CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strided": "holds for transposed views",
           "beside": "holds for transposed views beside plain inputs", "pairs": "holds for two transposed views",
           "nonfinite": "spreads NaN and infinity as the reference does", "gradient": "gradients",
+          "grouped": "holds where integers that the task sorts are not",
           "ignored": "leaves out targets that torch ignores by default",
           ARGUMENT: "follows other arguments of its constructor",
           NUMBER: "follows other numbers among its inputs", "batch": "holds for a larger batch"}  # fmt: skip

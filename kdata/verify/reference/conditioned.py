@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import torch
@@ -13,14 +14,33 @@ from kdata.verify.reference.styles import CONDITIONED
 from kdata.verify.reference.ties import LastOfEqual, Ties
 from kdata.verify.values import by_an_ulp, finite, near, same
 
+# Operators that promise the first of equal ones, and such as promise none of them.
+FIRST = frozenset("argmax argmin max min".split())
+ANY = frozenset("topk sort argsort kthvalue median nanmedian mode multinomial cummax cummin".split())
+
+
+def first(names: Collection[str]) -> bool:
+    """Whether a reference, of which these are the operators, promises which of equal elements it takes."""
+    return not FIRST.isdisjoint(names) and ANY.isdisjoint(names)
+
+
+def of_blocks(names: Collection[str]) -> list[str]:
+    """Styles that tell something new where there are more elements than a kernel's blocks have."""
+    return ["late", *(["ties"] if first(names) else [])]
+
 
 def bears(style: str, inputs: list[Any], eager: Answer, golden: Answer, generator: torch.Generator) -> bool:
-    """Whether the reference is finite on such inputs and, where they are out of the ordinary, well-conditioned."""
+    """Whether the reference is finite on such inputs and, where they are out of the ordinary, well-conditioned.
+
+    Of "ties" it is asked that its answer is the same in fp64: no rounding makes elements equal.
+    """
     if style == "natural":
         return True
     try:
         with Ties() as ties:
             outputs = eager(inputs)
+        if style == "ties":
+            return finite(outputs) and near(outputs, golden(inputs), CONDITION)
         if style in CONDITIONED:
             if ties.close or (ties.seen and not _whichever(inputs, outputs, eager)):
                 return False

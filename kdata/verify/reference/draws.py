@@ -37,6 +37,7 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     - ties: rounded to multiples of half their rms, where maxima tie and what is divided by may be zero;
     - small: where the epsilon of a norm decides, and where it stands;
     - flat: long runs of False, and of True, in inputs of bools, where blocks of a kernel see no other;
+    - late: in rows of bools none but the last is True, or False, so that all blocks before it see no other;
     - corners: a quarter each rounded to halves, without sign, of one value, and tiny;
     - huge: beyond what any input is usually; below, above: far from zero on one side throughout, where maxima and
       minima that start at a number are wrong; deep, steep: likewise, a hundred times as far, beyond all numbers but
@@ -47,8 +48,8 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     - float16, bfloat16: in that dtype.
     """
     floats = [t for t in tree_leaves(inputs) if _floating(t)]
-    if style == "flat":
-        return _flat(inputs)
+    if style in OF_BOOLS:
+        return OF_BOOLS[style](inputs)
     if style in AS_THEY_ARE or not floats:
         return inputs if style in AS_THEY_ARE else None
     if style == "centred":
@@ -174,7 +175,24 @@ def _flat(inputs: list[Any]) -> list[Any] | None:
         parts = list(value.reshape(-1).tensor_split(RUNS))
         return torch.cat([torch.zeros_like(parts[0]), torch.ones_like(parts[1]), *parts[2:]]).reshape(value.shape)
 
-    changed: list[Any] = tree_map(run, inputs)
+    return _where_changed(run, inputs)
+
+
+def _late(inputs: list[Any]) -> list[Any] | None:
+    """Each row of an input of bools False but for its last one, every other row True; None where there are none."""
+
+    def row(value: Any) -> Any:
+        if not (isinstance(value, torch.Tensor) and value.dtype is torch.bool and value.ndim and value.shape[-1] > 1):
+            return value
+        last = torch.arange(value.shape[-1]) == value.shape[-1] - 1
+        odd = torch.arange(value.numel() // last.numel()) % 2 == 1
+        return (last ^ odd[:, None]).reshape(value.shape)
+
+    return _where_changed(row, inputs)
+
+
+def _where_changed(change: Callable[[Any], Any], inputs: list[Any]) -> list[Any] | None:
+    changed: list[Any] = tree_map(change, inputs)
     return changed if any(a is not b for a, b in zip(*map(tree_leaves, (changed, inputs)), strict=True)) else None
 
 
@@ -298,6 +316,7 @@ def _tailed(tensor: torch.Tensor) -> torch.Tensor:
     return changed
 
 
+OF_BOOLS: dict[str, Callable[[list[Any]], list[Any] | None]] = {"flat": _flat, "late": _late}
 OTHERS: dict[str, Style] = {"corners": _corners, "huge": _huge, "below": _below, "above": _above,
                             "deep": partial(_below, far=FARTHER), "steep": partial(_above, far=FARTHER),
                             "ties": _tied, "small": _small, "strided": _strided,

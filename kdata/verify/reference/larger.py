@@ -17,6 +17,7 @@ import torch
 from kdata.task import sizes
 from kdata.verify.candidate.unfilled import outlined
 from kdata.verify.reference.axes import ARGUMENT, LITERAL, TIED, Values, alike
+from kdata.verify.reference.conditioned import of_blocks
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.probe import Run
 from kdata.verify.reference.reference import Reference
@@ -67,10 +68,12 @@ class Larger(Reference):
             variant = self._narrowed(axis, variant)
             elements = _elements(variant.run)
             if elements <= min(left, self._limit):
-                left -= elements
                 with contextlib.suppress(IndexError, RuntimeError, ValueError):  # its own draws may not fit such sizes
-                    trial = self._trial(len(variants), variant, self.seeds[0], "tailed natural")
-                    trials += [trial] if trial is not None else []
+                    names = {step.name for step in variant.run.cost.steps}
+                    for style in ("tailed natural", *of_blocks(names)):
+                        trial = self._trial(len(variants), variant, self.seeds[0], style)
+                        left -= elements if trial is not None else 0
+                        trials += [trial] if trial is not None else []
                     variants.append(variant)
         (scratch / GIVEN).write_bytes(bytes(self.given.blob))
         (scratch / KEPT).write_bytes(bytes(self.kept.blob))

@@ -22,6 +22,7 @@ from kdata.verify.gradients import gradients, names
 from kdata.verify.reference import asked, exact, magnitudes, unread
 from kdata.verify.reference.answering import FINITE, all_answered, close, enlarged, same_places, share_finite
 from kdata.verify.reference.arguments import KINDS, Arguments, changed, with_numbers
+from kdata.verify.reference.conditioned import ANY, first, of_blocks
 from kdata.verify.reference.draws import DTYPES, centred_apart, draw, holding, jogged, zeroed
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.magnitudes import CONDITION
@@ -38,16 +39,17 @@ GRADIENT, ARGUMENT, NUMBER, BATCH = "gradient", "argument", "number", "batch"
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
-          "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered")  # fmt: skip
-IGNORED = "ignored"
+          "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered",
+          "ones")  # fmt: skip
+IGNORED, GROUPED = "ignored", "grouped"
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
-OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered")
+OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
+                GROUPED)  # fmt: skip
+CHANGED = {"reordered": asked.reordered, "lowered": asked.lowered, "ones": asked.typed, "ends": asked.ended,
+           GROUPED: asked.ungrouped}  # fmt: skip
 APART = 0x5DEECE66D
-# Operators that promise the first of equal ones, and such as promise none of them.
-FIRST = frozenset("argmax argmin max min".split())
 # Operators that write to places, of which two that are equal leave either.
 EITHER = frozenset("scatter scatter_ index_copy index_copy_ index_put index_put_ _index_put_impl_ put put_".split())
-ANY = frozenset("topk sort argsort kthvalue median nanmedian mode multinomial cummax cummin".split())
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
@@ -79,8 +81,10 @@ class Wider(Reference):
         return super().run(scratch) | {"extra": self._extra}
 
     def _draws(self, kind: str) -> list[tuple[int, str]]:
-        more = [(self.seeds[0] + 3, "ties"), (self.seeds[0] + 4, "small")]
+        more = [(self.seeds[0] + 3, "ties"), (self.seeds[0] + 4, "small"), (self.seeds[0] + 3, "late")]
         draws = super()._draws(kind)
+        if self._grid and kind == "large":  # blocks that are larger than small sizes are full there
+            draws += [(self.seeds[0] + 3, style) for style in of_blocks(self._names)]
         if self._named and kind == "base":  # in place of a draw where there are to be few
             draws = [(seed, "named nearly" if style == "nearly" else style) for seed, style in draws]
         if self._grid and kind == "base":
@@ -90,7 +94,7 @@ class Wider(Reference):
     def _draw(
         self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> tuple[str, list[Any] | None]:
-        if styles[0] in (*BEYOND, IGNORED):
+        if styles[0] in (*BEYOND, IGNORED, GROUPED):
             far = self._far(styles[0], program, state, natural, generator)
             undecided = far is not None and styles[0] in REACHING and self._undecided(program, state, far)
             return styles[0], None if undecided else far
@@ -118,12 +122,9 @@ class Wider(Reference):
             return self._unread(program, state, natural, generator)
         if style in ("weights", "grown", "absent"):
             return natural
-        if style == "reordered":
-            return all_answered(measures, natural, asked.reordered(natural, generator), natural)
-        if style == "lowered":
-            return all_answered(measures, natural, asked.lowered(natural, generator), natural)
-        if style == "ends":
-            return all_answered(measures, natural, asked.ended(natural, generator), natural, finite=1.0)
+        if style in CHANGED:
+            finite = 1.0 if style == "ends" else FINITE
+            return all_answered(measures, natural, CHANGED[style](natural, generator), natural, finite)
         if style == "negative":
             matters = self._asks.signed and not self._asks.places
             return all_answered(measures, natural, asked.negated(natural, generator) if matters else (), natural)
@@ -230,7 +231,7 @@ class Wider(Reference):
         styles = []
         if self._grid:
             styles += [*DTYPES] if variant.kind in ("base", "odd") else []
-            styles += [*VIEWS, "nonfinite"] if variant.kind == "base" else []
+            styles += [*VIEWS, "nonfinite", GROUPED] if variant.kind == "base" else []
             styles += [IGNORED] if variant.kind == "base" and self._asks.ignored else []
         if self._gradient and variant.kind == "base":
             styles.append(GRADIENT)
@@ -324,8 +325,8 @@ class Wider(Reference):
     def _bears(
         self, program: Program, state: dict[str, Any], inputs: list[Any], style: str, generator: torch.Generator
     ) -> bool:
-        if style == "ties" and self._names & FIRST and not self._names & ANY:
-            return self._promises(program, state, inputs)
+        if style == "ties" and first(self._names):
+            return super()._bears(program, state, inputs, style, generator)
         if style in ("ties", "small"):
             bears = super()._bears(program, state, inputs, "wide", generator)
             return bears and (style == "small" or self._continuous(program, state, inputs, generator))
@@ -340,15 +341,6 @@ class Wider(Reference):
         if style == "nonfinite":
             return all(same_places(a, b) for a, b in pairs) and FINITE <= share_finite(eager) < 1
         return all(close(a, b, GRID) for a, b in pairs)
-
-    def _promises(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> bool:
-        """Whether the first of what is equal is the same in fp64: no rounding makes it equal."""
-        try:
-            answers = self._answer(program, state, inputs)[0], self._golden(program, state, inputs)[0]
-        except Exception:  # noqa: BLE001 - outside its domain
-            return False
-        pairs = zip(*map(tree_leaves, answers), strict=True)
-        return all(close(a, b, CONDITION) for a, b in pairs if isinstance(a, Tensor))
 
     def _continuous(
         self, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator

@@ -1,0 +1,36 @@
+"""What runs a candidate's kernels: Triton's interpreter, or a GPU. In the host's child."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from kdata.verify.candidate.launches import Ledger
+from kdata.verify.interpreter import interpreter, races, unloaded
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What runs kernels here."""
+
+    device: str
+    ledger: Ledger
+    take_turn: Callable[[int], None]  # which of an autotuner's configurations comes next
+    outside: Callable[[], bool]  # whether a kernel reached outside its tensors since this was last asked
+    racing: Callable[[], str]  # how its programs or lanes raced since this was last asked
+    settle: Callable[[], None]  # wait for the device
+    turn_round: Callable[[bool], None] = lambda _: None  # let programs run last to first
+    choices: Callable[[], int] = lambda: 0  # turns after which an autotuner has had them all
+    measure: Callable[[bool], None] = lambda _: None  # let autotuners run a kernel before they choose
+    enclosed: bool = False  # whether the enclosure holds while the candidate runs: not where kernels are compiled
+    left: Callable[[], list[Any]] = list  # what a candidate keeps where no object of Python's shows it
+    show_unloaded: Callable[[bool], None] = lambda _: None  # what masked loads leave out is numbers that show
+    unloaded: Callable[[], bool] = lambda: False  # whether any left something out since this was last asked
+
+
+INTERPRETED = Engine(
+    "cpu", Ledger(), interpreter.take_turn, lambda: bool(interpreter.violations()), races.found,
+    lambda: None, interpreter.turn_round, interpreter.choices, interpreter.measure, True,
+    show_unloaded=unloaded.show, unloaded=unloaded.met,
+)  # fmt: skip
