@@ -13,8 +13,20 @@ from torch import nn
 
 from sources.hints.guesses import Uses, values
 from sources.infer.failure import NO_TENSOR, Change, Failure
-from sources.infer.input_guesses import flagged, following, given_last, part, takes_any
-from sources.infer.inputs import BATCH, FEATURES, TOKENS, Many, Plain, Spec, Specs, Tensor, all_tensors, edited
+from sources.infer.input_guesses import flagged, following, given_last, part, takes_any, up_to
+from sources.infer.inputs import (
+    BATCH,
+    FEATURES,
+    TOKENS,
+    Many,
+    Plain,
+    Spec,
+    Specs,
+    Tensor,
+    all_tensors,
+    edited,
+    positional,
+)
 from sources.infer.worth import CONSTANT, IGNORES, NOT_FINITE, RANDOM
 
 _NUMBER = re.compile(
@@ -23,6 +35,7 @@ _NUMBER = re.compile(
 )
 _LENGTHS = re.compile(r"(?i)len(gth)?s?$")
 _SIZES = re.compile(r"must match|exceeds dimension size|shape|batch_size|out of bounds|same|equal")
+_ASKS = re.compile(r"(?i)\b(provide|specify|requires?|required|pass|need|needs|give|given)\b")
 MAX_LENGTH = 512
 MANY = 32  # of a batch
 _SEVERAL = re.compile(
@@ -219,6 +232,9 @@ def optional(f: Failure) -> Iterator[Change]:
     if re.search(r"NoneType|missing \d+ required positional", f.message):
         others = following(f.module, len(f.specs)) or ([f.specs[-1]] if f.specs and takes_any(f.module) else [])
         yield from ((0.8 + 0.1 * i, (*f.specs, more)) for i, more in enumerate(others))
+    for j, name in enumerate(positional(f.module.forward)[len(f.specs) :] if _ASKS.search(f.message) else ()):
+        if re.search(rf"\b{name}\b", f.message):  # should provide either lengths or mask
+            yield from ((0.2 + 0.1 * (i + j), specs) for i, specs in enumerate(up_to(f.module, f.specs, name)))
 
 
 KINDS = (dtypes, containers, classes, flaws, attributes, keys, states, flags, optional)
