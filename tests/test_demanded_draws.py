@@ -11,11 +11,12 @@ from torch import Tensor, nn
 from kdata.verify.reference import asked, magnitudes
 from kdata.verify.reference.asked import Change
 from kdata.verify.reference.batches import batched
+from kdata.verify.reference.draws import draw
 from kdata.verify.reference.magnitudes import RootsApart
 from kdata.verify.reference.probe import Asks, Meter, Prober
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.variants import plan
-from kdata.verify.values import doubles, own_epsilon, upcast
+from kdata.verify.values import altered, by_an_ulp, doubles, own_epsilon, upcast
 
 
 def made(change: Change, *inputs: Tensor) -> list[Tensor]:
@@ -180,3 +181,46 @@ def test_lengths_that_fill_all_are_lowered_in_order() -> None:
     assert (int(changed.max()), int(changed.min()) < 9) == (9, True)
     assert (changed[:-1] >= changed[1:]).all()  # as packed sequences are to be
     assert all(torch.equal(a, b) for a, b in zip(others, (one, mixed), strict=True))
+
+
+def test_rows_that_are_alike_have_orders_of_their_own() -> None:
+    table, groups = torch.tensor([7, 2, 5, 0]).repeat(6, 1), torch.tensor([0, 0, 1, 3])
+    (change,) = asked.reordered([table, groups], torch.Generator().manual_seed(1))
+    changed, same = made(change, table, groups)
+    assert torch.equal(changed.sort(-1).values, table.sort(-1).values)
+    assert len(changed.unique(dim=0)) > 1
+    assert torch.equal(same, groups)
+
+
+def test_groups_are_given_in_no_order_and_ends_of_rows_are_not() -> None:
+    rows, groups, ends = torch.randn(6, 2), torch.tensor([0, 0, 1, 1, 3, 9]), torch.tensor([0, 2, 2, 6])
+    (change,) = asked.ungrouped([rows, groups, ends], torch.Generator().manual_seed(1))
+    _, changed, same = made(change, rows, groups, ends)
+    assert not torch.equal(changed, groups)
+    assert torch.equal(changed.sort().values, groups)
+    assert torch.equal(same, ends)
+
+
+def test_integers_that_are_zero_are_ones_in_places() -> None:
+    types, one, mixed = torch.zeros(4, 8, dtype=torch.int64), torch.zeros(1, dtype=torch.int64), torch.arange(3)
+    (change,) = asked.typed([types, one, mixed], torch.Generator().manual_seed(1))
+    changed, *same = made(change, types, one, mixed)
+    assert set(changed.unique().tolist()) == {0, 1}
+    assert all(torch.equal(a, b) for a, b in zip(same, (one, mixed), strict=True))
+
+
+def test_of_a_row_of_bools_the_last_alone_differs() -> None:
+    mask, plain = torch.ones(4, 6, dtype=torch.bool), torch.randn(4, 6)
+    drawn = draw("late", [plain, mask], torch.Generator())
+    assert drawn is not None
+    assert torch.equal(drawn[0], plain)
+    assert drawn[1].tolist() == [[n == 5 for n in range(6)], [n != 5 for n in range(6)]] * 2
+    assert draw("late", [plain], torch.Generator()) is None
+
+
+def test_numbers_in_float8_are_kept_and_not_computed_with() -> None:
+    kept = torch.randn(8).to(torch.float8_e4m3fn)
+    generator = torch.Generator().manual_seed(1)
+    assert by_an_ulp(kept, generator) is kept
+    assert upcast(kept) is kept
+    assert not torch.equal(altered(kept).float(), kept.float())

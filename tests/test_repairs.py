@@ -195,3 +195,17 @@ def test_a_shape_that_is_asserted_as_a_tuple_is_given(tmp_path: Path) -> None:
     )
     answer = isolated(lambda: infer(cut(text), 16, tmp_path), 20)
     assert not answer["reason"], answer
+
+
+EITHER = """class Net(nn.Module):
+    def forward(self, x, lengths=None, mask=None):
+        if lengths is None and mask is None:
+            raise RuntimeError("Should provide either lengths or mask")
+        if mask is None:
+            mask = torch.arange(x.shape[1]) < lengths[:, None]
+        return (x * mask).sum(1)
+"""
+
+
+def test_what_an_error_asks_for_by_its_name_is_given(tmp_path: Path) -> None:
+    assert len(solved(EITHER, tmp_path).specs) > 1

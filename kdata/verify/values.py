@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from torch.nn import functional
@@ -26,9 +26,14 @@ def copied(value: Any) -> Any:
     return tree_map(lambda t: t.detach().clone() if isinstance(t, torch.Tensor) else t, value)
 
 
+def computes(value: Any) -> TypeGuard[torch.Tensor]:
+    """Whether it is a tensor of numbers that torch computes with, any at all: in float8 they are only kept."""
+    return isinstance(value, torch.Tensor) and value.is_floating_point() and value.itemsize > 1 and value.numel() > 0
+
+
 def upcast(value: Any) -> Any:
     """A floating tensor as fp64."""
-    return value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+    return value.double() if computes(value) else value
 
 
 def by_an_ulp(value: Any, generator: torch.Generator, whole: bool = False, tf32: bool = False) -> Any:
@@ -36,7 +41,7 @@ def by_an_ulp(value: Any, generator: torch.Generator, whole: bool = False, tf32:
 
     ``whole``: by all of it. ``tf32``: float32 is cut to tf32, toward zero, as tensor cores cut factors of products.
     """
-    if not (isinstance(value, torch.Tensor) and value.is_floating_point()):
+    if not computes(value):
         return value
     if tf32 and value.dtype is torch.float32:
         return (value.contiguous().view(torch.int32) & ~BELOW_TF32).view(torch.float32)
@@ -46,7 +51,7 @@ def by_an_ulp(value: Any, generator: torch.Generator, whole: bool = False, tf32:
 
 def shifts(values: list[Any]) -> Iterator[list[Any]]:
     """The values with all their floating tensors moved by some ulps: up, down, and every other one the other way."""
-    places = [n for n, v in enumerate(values) if isinstance(v, torch.Tensor) and v.is_floating_point()]
+    places = [n for n, v in enumerate(values) if computes(v)]
     for first in (1, -1):
         for second in (first, -first)[: len(places)]:
             moved = list(values)
@@ -136,7 +141,8 @@ def _near_tensor(one: torch.Tensor, other: torch.Tensor, limit: float) -> bool:
 
 def altered(tensor: torch.Tensor) -> torch.Tensor:
     """Other values in the same range."""
-    return (tensor.detach() * 0.7).flip(-1) if tensor.ndim else tensor.detach() * 0.7
+    other = (tensor.detach() if computes(tensor) else tensor.detach().float()) * 0.7
+    return (other.flip(-1) if tensor.ndim else other).to(tensor.dtype)
 
 
 def described(inputs: list[Any]) -> str:

@@ -16,6 +16,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflat
 
 from kdata.verify.reference.draws import draw
 from kdata.verify.reference.probe import Asks
+from kdata.verify.values import computes
 
 SHARE = 0.125  # of an input's elements that are replaced
 MOST = 4  # numbers that are tried
@@ -123,7 +124,7 @@ def typed(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
 def ended(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
     """For each floating input of numbers between zero and one: some of them are these, as sums that round may be."""
     for place, leaf in enumerate(tree_leaves(inputs)):
-        if isinstance(leaf, Tensor) and leaf.is_floating_point() and leaf.numel() and _between(leaf):
+        if computes(leaf) and _between(leaf):
             drawn = torch.rand(leaf.shape, generator=generator)
             some = leaf.masked_fill(drawn < SHARE, 0.0).masked_fill(drawn > 1 - SHARE, 1.0)
             yield partial(_put, place=place, value=some)
@@ -212,7 +213,7 @@ def _zeros(inputs: list[Any], generator: torch.Generator) -> list[Any]:
     """Some elements become zero, of either sign."""
 
     def change(tensor: Any) -> Any:
-        if not (isinstance(tensor, Tensor) and tensor.is_floating_point()):
+        if not computes(tensor):
             return tensor
         drawn = torch.rand(tensor.shape, generator=generator)
         return tensor.masked_fill(drawn < 2 * SHARE, 0.0).masked_fill(drawn < SHARE, -0.0)

@@ -14,6 +14,8 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
+from kdata.verify.values import computes
+
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 LOW, HIGH = -2.0, 2.3  # decimal exponents of ``wide``
 LONG, TAIL = 64, 32.0  # elements from which on a dimension has a tail, and by how much it is larger
@@ -47,7 +49,7 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     - tailed: the last of each dimension 32 times as large, so that it shows in whatever is summed;
     - float16, bfloat16: in that dtype.
     """
-    floats = [t for t in tree_leaves(inputs) if _floating(t)]
+    floats = [t for t in tree_leaves(inputs) if computes(t)]
     if style in OF_BOOLS:
         return OF_BOOLS[style](inputs)
     if style in AS_THEY_ARE or not floats:
@@ -73,7 +75,7 @@ def centred_apart(
     leaves, form = tree_flatten(inputs)
     changed = [*leaves]
     for place, leaf in enumerate(leaves):
-        if _floating(leaf) and float(leaf.min()) > 0 and not bool((leaf == leaf.round()).all()):
+        if computes(leaf) and float(leaf.min()) > 0 and not bool((leaf == leaf.round()).all()):
             tried = [*changed[:place], _normal(leaf, generator).to(leaf.dtype), *changed[place + 1 :]]
             changed = tried if bears(tree_unflatten(tried, form)) else changed
     if all(a is b for a, b in zip(changed, leaves, strict=True)):
@@ -113,12 +115,12 @@ def zeroed(inputs: list[Any], generator: torch.Generator) -> list[Any] | None:
             chosen[tensor.shape] = torch.rand(tensor.shape, generator=generator) < ZEROS
         return tensor.masked_fill(chosen[tensor.shape], 0.0)
 
-    return _map(inputs, change) if any(map(_floating, tree_leaves(inputs))) else None
+    return _map(inputs, change) if any(map(computes, tree_leaves(inputs))) else None
 
 
 def jogged(value: Any, generator: torch.Generator) -> Any:
     """A floating tensor with each element moved by about a millionth of their rms, zeros too."""
-    if not _floating(value):
+    if not computes(value):
         return value
     noise = torch.randn(value.shape, generator=generator) * value.double().square().mean().sqrt() * JOG
     return (value + noise).to(value.dtype)
@@ -126,17 +128,13 @@ def jogged(value: Any, generator: torch.Generator) -> Any:
 
 def thinned(value: Any, generator: torch.Generator) -> Any:
     """A floating tensor with an eighth of its elements set to zero, as a kernel would see it that drops terms."""
-    if not _floating(value):
+    if not computes(value):
         return value
     return value.masked_fill(torch.rand(value.shape, generator=generator) < 0.125, 0.0)
 
 
-def _floating(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel() > 0
-
-
 def _map(inputs: list[Any], change: Callable[[torch.Tensor], torch.Tensor]) -> list[Any]:
-    changed: list[Any] = tree_map(lambda t: change(t).to(t.dtype) if _floating(t) else t, inputs)
+    changed: list[Any] = tree_map(lambda t: change(t).to(t.dtype) if computes(t) else t, inputs)
     return changed
 
 
@@ -163,7 +161,7 @@ def _masks(tensor: torch.Tensor) -> bool:
 
 
 def _maskable(value: Any) -> bool:
-    return _floating(value) or (isinstance(value, torch.Tensor) and value.dtype is torch.bool and value.numel() > 0)
+    return computes(value) or (isinstance(value, torch.Tensor) and value.dtype is torch.bool and value.numel() > 0)
 
 
 def _flat(inputs: list[Any]) -> list[Any] | None:
@@ -236,12 +234,12 @@ def spared(leaves: Sequence[Any]) -> set[int]:
     Of queries, keys and values (three blocks of matrices and more) every other one: a huge query times a huge key is
     beyond the -1e6 that published kernels add where a mask is.
     """
-    blocks = [n for n, leaf in enumerate(leaves) if _floating(leaf) and leaf.ndim > 2]
+    blocks = [n for n, leaf in enumerate(leaves) if computes(leaf) and leaf.ndim > 2]
     return set(blocks[1::2]) if len(blocks) > 2 else set()
 
 
 def _below(inputs: list[Any], _: torch.Generator, far: float = FAR) -> list[Any] | None:
-    signed = any(float(t.min()) < 0 for t in tree_leaves(inputs) if _floating(t))
+    signed = any(float(t.min()) < 0 for t in tree_leaves(inputs) if computes(t))
     return _far(inputs, lambda t: -_beyond(t, far) if float(t.min()) < 0 else t) if signed else None
 
 
@@ -261,7 +259,7 @@ def _transposed(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _strided(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
-    views = tree_map(lambda t: _transposed(t) if _floating(t) and t.ndim > 1 else t, inputs)
+    views = tree_map(lambda t: _transposed(t) if computes(t) and t.ndim > 1 else t, inputs)
     changed: list[Any] | None = None if _layouts(views) == _layouts(inputs) else views
     return changed
 
@@ -270,7 +268,7 @@ def _beside(run: int) -> Style:
     """Every other ``run`` inputs, from the first on: of up to four any two are unlike with runs of one or of two."""
 
     def change(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
-        places = [n for n, t in enumerate(tree_leaves(inputs)) if _floating(t) and t.ndim > 1]
+        places = [n for n, t in enumerate(tree_leaves(inputs)) if computes(t) and t.ndim > 1]
         chosen = [place for n, place in enumerate(places) if n // run % 2 == 0]
         leaves, form = tree_flatten(inputs)
         leaves = [_transposed(t) if n in chosen else t for n, t in enumerate(leaves)]
@@ -281,11 +279,11 @@ def _beside(run: int) -> Style:
 
 
 def _layouts(inputs: list[Any]) -> list[tuple[int, ...]]:
-    return [t.stride() for t in tree_leaves(inputs) if _floating(t)]
+    return [t.stride() for t in tree_leaves(inputs) if computes(t)]
 
 
 def _nonfinite(inputs: list[Any], generator: torch.Generator) -> list[Any] | None:
-    chosen = next((t for t in tree_leaves(inputs) if _floating(t) and t.numel() >= MOST_ODD * len(ODDITIES)), None)
+    chosen = next((t for t in tree_leaves(inputs) if computes(t) and t.numel() >= MOST_ODD * len(ODDITIES)), None)
     if chosen is None:
         return None
     changed = chosen.clone(memory_format=torch.contiguous_format)
@@ -297,9 +295,9 @@ def _nonfinite(inputs: list[Any], generator: torch.Generator) -> list[Any] | Non
 
 def _cast(dtype: torch.dtype) -> Style:
     def cast(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
-        if not any(_floating(t) and t.dtype is torch.float32 for t in tree_leaves(inputs)):
+        if not any(computes(t) and t.dtype is torch.float32 for t in tree_leaves(inputs)):
             return None
-        changed: list[Any] = tree_map(lambda t: t.to(dtype) if _floating(t) else t, inputs)
+        changed: list[Any] = tree_map(lambda t: t.to(dtype) if computes(t) else t, inputs)
         return changed
 
     return cast

@@ -20,7 +20,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.verify.reference.magnitudes import CONDITION, Answer
 from kdata.verify.reference.probe import steps
-from kdata.verify.values import finite, near, same, shifts
+from kdata.verify.values import computes, finite, near, same, shifts
 
 # Parts of one, or of the largest power of two below an input's largest element where that is less, one after another.
 DIGITS = (2, 8, 32, 128)
@@ -104,7 +104,7 @@ def decided(eager: Steps, golden: Steps) -> bool:
 
 def rounded(tensor: Any) -> Any:
     """Numbers of few digits near those of a floating tensor."""
-    if not (isinstance(tensor, Tensor) and tensor.is_floating_point() and tensor.numel()):
+    if not computes(tensor):
         return tensor
     largest = float(tensor.abs().max())
     if not 0 < largest < math.inf:

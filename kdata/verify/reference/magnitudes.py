@@ -20,7 +20,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.verify.reference.draws import HUGE, spared
-from kdata.verify.values import finite, near
+from kdata.verify.values import computes, finite, near
 
 # The most telling ones first, for there may be few rows; both ends of a range come before what is between them.
 LADDER = (1e6, 10.0, 1e-12, 50.0, 1e12, 1e-6, 3.0, 1e8, 20.0, 1e5, 100.0, 1e-8, 1e30, 1e3, 1e-30, 1e15)
@@ -142,7 +142,7 @@ def _allowed(inputs: list[Any], scales: Sequence[float]) -> list[float]:
     A product of all inputs neither overflows nor vanishes, for kernels may take it before what makes it small.
     """
     leaves = tree_leaves(inputs)
-    exponent = PRODUCT / max(1, sum(map(_floating, leaves)))
+    exponent = PRODUCT / max(1, sum(map(computes, leaves)))
     most = min(HUGE if spared(leaves) else math.inf, 10.0**exponent)
     return [scale for scale in scales if 10.0**-exponent <= scale <= most]
 
@@ -150,12 +150,12 @@ def _allowed(inputs: list[Any], scales: Sequence[float]) -> list[float]:
 def _by(inputs: list[Any], scale: float) -> Callable[[Any], Any]:
     leaves = tree_leaves(inputs)
     still = {id(leaves[n]) for n in spared(leaves)} if scale > 1 else set()
-    return lambda t: t * scale if _floating(t) and id(t) not in still else t
+    return lambda t: t * scale if computes(t) and id(t) not in still else t
 
 
 def _rows(inputs: list[Any], answer: Any) -> int:
     """The rows that the first floating input and all of the answer have; 0 where these differ."""
-    leading = next((t.shape[0] for t in tree_leaves(inputs) if _floating(t) and t.ndim > 1), 0)
+    leading = next((t.shape[0] for t in tree_leaves(inputs) if computes(t) and t.ndim > 1), 0)
     made = [t for t in tree_leaves(answer) if isinstance(t, Tensor)]
     return leading if made and all(t.ndim and t.shape[0] == leading for t in made) else 0
 
@@ -165,7 +165,7 @@ def _scaled(inputs: list[Any], scales: list[float]) -> list[Any]:
     still = {id(leaves[n]) for n in spared(leaves)}
 
     def change(tensor: Any) -> Any:
-        if not _floating(tensor) or not tensor.ndim or tensor.shape[0] != len(scales):
+        if not computes(tensor) or not tensor.ndim or tensor.shape[0] != len(scales):
             return tensor
         kept = [min(scale, 1.0) if id(tensor) in still else scale for scale in scales]
         return (tensor * _column(kept, tensor)).to(tensor.dtype)
@@ -209,7 +209,7 @@ def _independent(usual: list[Any], chosen: list[Any], measures: Measures, count:
 
 
 def _interleaved(one: Any, other: Any, first: int, count: int) -> Any:
-    if not _floating(one) or not one.ndim or one.shape[0] != count:
+    if not computes(one) or not one.ndim or one.shape[0] != count:
         return one
     mixture = one.clone()
     mixture[first::2] = other[first::2]
@@ -227,7 +227,3 @@ def _homogeneous(usual: Any, answer: Any, scales: list[float]) -> bool:
 def _grown(usual: Tensor, answer: Tensor, scales: list[float]) -> bool:
     ideal = usual.double() * _column(scales, usual)
     return all(near(ideal[n], answer[n].double(), CONDITION) for n in range(len(scales)))
-
-
-def _floating(value: Any) -> bool:
-    return isinstance(value, Tensor) and value.is_floating_point() and value.numel() > 0

@@ -15,6 +15,8 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
+from kdata.verify.values import computes
+
 SELECTS = frozenset({"where", "masked_fill", "masked_fill_", "tril", "triu"})  # names in ATen
 SHARE = 0.25  # of such elements that are changed
 FAR = 1e4  # which no softmax's maximum is to be taken of
@@ -58,7 +60,7 @@ def _answer(forward: Forward, inputs: list[Any]) -> list[Any]:
 def _gradients(forward: Forward, inputs: list[Any]) -> dict[int, Tensor]:
     """Of the sum of all floating outputs, by the place of each floating input that it follows from."""
     leaves, form = tree_flatten(inputs)
-    places = [n for n, t in enumerate(leaves) if isinstance(t, Tensor) and t.is_floating_point() and t.numel()]
+    places = [n for n, t in enumerate(leaves) if computes(t)]
     held = [t.detach().clone() if isinstance(t, Tensor) else t for t in leaves]
     with torch.enable_grad():
         for place in places:
