@@ -1,0 +1,103 @@
+"""Settings of a cut that nothing of it reads: assignments to records such as ``cfg.dataset.split = [0.8, 0.2]``.
+
+A project's configuration holds some hundred of them; a class reads three.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from sources.text.rewrite import Edits, Text, remove_statements
+from sources.text.scope import nodes, root_of
+
+FEW = 8  # assignments to attributes that a reader bears
+_ASSIGNED = re.compile(r"^ *\w+(?:\.\w+)+ *= ", re.MULTILINE)
+# What reads a record without naming what it reads.
+_WHOLE = (r"\*\*[\w.]*\b{0}\b|\b{0}(\.\w+)*\.(items|keys|values|copy|clone|dump)\("
+          r"|\b(vars|asdict|dict|iter|list|sorted|deepcopy)\([\w.]*\b{0}\b"
+          r"|\bgetattr\([\w.]*\b{0}\b[\w.]*, (?!['\"])")  # fmt: skip
+
+
+def without_unread(source: str) -> str:
+    """The text without settings whose last name it says nowhere else; as it is where a record is read as a whole."""
+    if len(_ASSIGNED.findall(source)) <= FEW:
+        return source
+    tree = ast.parse(source)
+    made = _made(tree)
+    if any(re.search(_WHOLE.format(name), source) for name in made):
+        return source
+    found = list(_settings(tree, made))
+    said = _said(tree, {id(n) for statement, _ in found for n in ast.walk(statement.targets[0])})
+    kept = {names for statement, names in found if names[-1] in said and not _is_record(statement.value)}
+    kept |= {names[:n] for names in kept for n in range(1, len(names))}
+    unread = {id(statement) for statement, names in found if names not in kept and names[-1] not in said}
+    return source if len(unread) <= FEW else _without(source, tree, unread)
+
+
+def _without(source: str, tree: ast.Module, unread: set[int]) -> str:
+    edits = Edits(Text.of(source))
+    remove_statements(edits, tree, lambda statement: id(statement) in unread)
+    return re.sub(r"\n{4,}", "\n\n\n", edits.whole())
+
+
+def _made(tree: ast.Module) -> set[str]:
+    """Names of what a file makes by a call."""
+    made = (s for s in tree.body if isinstance(s, ast.Assign) and isinstance(s.value, ast.Call))
+    return {t.id for s in made for t in s.targets if isinstance(t, ast.Name)}
+
+
+def _settings(tree: ast.Module, made: set[str]) -> Iterator[tuple[ast.Assign, tuple[str, ...]]]:
+    """Plain assignments to attributes of what is ``made``, there or in a function that it is given to."""
+    functions = {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
+    yield from _plain(tree.body, made)
+    for statement in tree.body:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in functions:
+            function = functions.pop(call.func.id)
+            pairs = zip(function.args.args, call.args, strict=False)
+            yield from _plain(function.body, {p.arg for p, v in pairs if isinstance(v, ast.Name) and v.id in made})
+
+
+def _plain(body: list[ast.stmt], roots: set[str]) -> Iterator[tuple[ast.Assign, tuple[str, ...]]]:
+    for statement in body:
+        target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+        if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Attribute):
+            continue
+        root = root_of(target)
+        chain = ast.unparse(target).split(".")
+        if (
+            isinstance(root, ast.Name)
+            and root.id in roots
+            and (_is_plain(statement.value) or _is_record(statement.value))
+        ):
+            yield statement, tuple(chain[1:])
+
+
+def _is_plain(value: ast.expr) -> bool:
+    try:
+        ast.literal_eval(value)
+    except (ValueError, TypeError, SyntaxError, RecursionError):
+        return False
+    return True
+
+
+def _is_record(value: ast.expr) -> bool:
+    """Whether it is a call without arguments: ``CfgNode()``."""
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and not value.args and not value.keywords
+
+
+def _said(tree: ast.Module, apart: set[int]) -> set[str]:
+    """Attributes, names and words of a text, but for nodes that stand ``apart``."""
+    found: set[str] = set()
+    for node in nodes(tree):
+        if id(node) in apart:
+            continue
+        if isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)
+    return found
