@@ -8,6 +8,7 @@ import pytest
 
 from sources.hints.hints import Hints
 from sources.hints.settings import Settings, builds, mapping
+from sources.infer.configs import Config
 from sources.text.symbols import Here, Package
 
 NECK = """import torch.nn as nn
@@ -57,3 +58,13 @@ def test_what_is_no_literal_and_what_names_no_class_is_left_out() -> None:
     settings = Settings()
     settings.add({"type": "'Neck'"})
     assert settings.of("Neck", None) == []
+
+
+STAGES = "net:\n  STAGES: {ONE: {WIDTH: 8, DEPTH: 1}, TWO: {WIDTH: 24, DEPTH: 2}}\n"
+
+
+def test_a_size_is_that_of_its_own_mapping() -> None:
+    found = Hints(Package({"net.py": "import torch\n"}), [STAGES]).defaults(["ONE", "TWO", "WIDTH"])
+    assert {"ONE.WIDTH": "8", "TWO.WIDTH": "24"}.items() <= found.items()
+    one, two = (Config(f"config.{name}", {}, {}, found) for name in ("ONE", "TWO"))
+    assert (one.WIDTH, two.WIDTH) == (8, 24)

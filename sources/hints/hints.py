@@ -138,7 +138,7 @@ class Hints:
         """The most usual default of each of these names, as an expression; those of one configuration stay together."""
         known = sorted(set(words))
         usual = {w: c.most_common(1)[0][0] for w in known if (c := self.counts.get(w))}
-        return usual | {w: v for w, v in self._settings.together(known).items() if w in usual}
+        return usual | {w: v for w, v in self._settings.together(known).items() if w in usual or "." in w}
 
     def sites(self, key: Here) -> list[Site]:
         """Calls of a class, those with the most readable arguments first."""

@@ -53,15 +53,24 @@ class Settings:
         return [f for f in found if f]
 
     def together(self, words: Iterable[str]) -> dict[str, str]:
-        """Values of names that a program says, so that those of one mapping stay together."""
+        """Values of names that a program says, so that those of one mapping stay together.
+
+        Of mappings in it ``STAGE2.WIDTH`` is what the inner one says.
+        """
         left, found = set(words), dict[str, str]()
         about = [(s, keys) for s in self.sections if len(keys := left.intersection(k for k, _ in s)) >= LEAST]
         while about:
             best, keys = max(about, key=lambda item: len(item[1]))
             found |= {k: v for k, v in best if k in keys}
+            found |= {f"{k}.{n}": v for k, text in best if k in keys and text[:1] == "{" for n, v in _inner(text)}
             left -= keys
             about = [(s, rest) for s, known in about if len(rest := known & left) >= LEAST]
         return found
+
+
+def _inner(text: str) -> list[tuple[str, str]]:
+    """Names and values of a mapping that is an expression."""
+    return [(k, repr(v)) for k, v in ast.literal_eval(text).items() if isinstance(k, str) and k.isidentifier()]
 
 
 def builds(node: ast.AST) -> bool:

@@ -172,7 +172,8 @@ class Config:
             self._arguments[key] = CONFIG
         if key not in self._arguments:
             guess = next(v for v in values(name, "", Uses()) if v != CONFIG)
-            known = self._defaults.get(name, "None" if name in how.optional else guess)
+            usual = self._defaults.get(name, "None" if name in how.optional else guess)
+            known = self._defaults.get(f"{self._name.split('.')[-1]}.{name}", usual)
             if name in how.words and known[:1] not in "'\"N":
                 known = how.words[name][0]
             answers = name in how.called and not known.startswith(("nn.", "F."))

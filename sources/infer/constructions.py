@@ -191,7 +191,8 @@ class Constructions:
 
     def _options(self, name: str) -> list[str]:
         if name not in self._values:
-            known = [self.told.defaults[k] for k in [name.split(".")[-1]] if k in self.told.defaults]
+            names = [".".join(name.split(".")[-n:]) for n in (2, 1)]  # in its mapping, or in any
+            known = [self.told.defaults[k] for k in names if k in self.told.defaults]
             if "." in name:
                 guesses = [v for v in values(name.split(".")[-1], "", Uses()) if v != CONFIG]
                 words = reading(str(self.namespace.get("__file__", ""))).words.get(name.split(".")[-1], ())
