@@ -12,6 +12,7 @@ from torch import nn
 from kdata.task import execute
 from sources.infer.failure import Failure
 from sources.infer.influence import Influence, differing
+from sources.infer.input_guesses import guesses
 from sources.infer.inputs import Many, Specs, Tensor, all_tensors
 from sources.infer.repairs import repairs
 from sources.infer.search import Solution, solve
@@ -209,3 +210,15 @@ EITHER = """class Net(nn.Module):
 
 def test_what_an_error_asks_for_by_its_name_is_given(tmp_path: Path) -> None:
     assert len(solved(EITHER, tmp_path).specs) > 1
+
+
+class Forecast(nn.Module):
+    def forward(self, series: torch.Tensor, length: int) -> torch.Tensor:
+        return series.permute(0, 2, 1)[..., :length]
+
+
+def test_a_series_has_the_steps_and_variables_that_its_module_is_made_for() -> None:
+    series, length = guesses(Forecast(), {"seq_len": 36, "enc_in": 5})
+    assert series[0] == Tensor((4, 36, 5))
+    assert not isinstance(length[0], Tensor)
+    assert guesses(Forecast(), {"seq_len": 36})[0][0] != Tensor((4, 36, 5))

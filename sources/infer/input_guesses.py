@@ -22,6 +22,7 @@ from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Plain, Spec, Specs, 
 from sources.infer.usual_shapes import channels_of, features_of, ranks_told, shaped, usual_ranks
 
 LEVELS = 5  # of a pyramid
+MAX_SERIES = 1024  # steps, and variables, of one
 
 
 def following(module: nn.Module, count: int) -> list[Spec]:
@@ -101,7 +102,10 @@ def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspe
         found.append(list(dict.fromkeys([*image, *_of_parameter(module, p, text, shapes)])))
     side = next((v for n, v in _extents(module, known) if _IMAGE.search(n) and 8 <= v <= 512 and v != SIDE), 0)
     area = next((a for a in _areas(module) if a != TOKENS), 0)
-    return [_of_side(options, side, area) for options in found] if side or area else found
+    found = [_of_side(options, side, area) for options in found] if side or area else found
+    length, width = (next((v for n, v in known.items() if p.fullmatch(n) and 1 < v <= MAX_SERIES), 0)
+                     for p in (_LENGTH, _VARIABLES))  # fmt: skip
+    return [_of_series(options, length, width) for options in found] if length and width else found
 
 
 def _comments(function: Any) -> str:
@@ -123,6 +127,19 @@ _CONTAINERS = (nn.Module, nn.Sequential, nn.ModuleList, nn.ModuleDict)
 
 
 _IMAGE = re.compile(r"im(age|g)_?(size|res|dim|h|w|side)|input_?(size|res|shape)|resolution|crop_?size|^[hw]$")
+
+
+_LENGTH = re.compile(r"(seq|input|context|history|lookback|window)_?(len(gth)?|size)|look_?back|n_?steps_?in|window")
+_VARIABLES = re.compile(
+    r"enc_in|c_in|n_?(vars?|variates|features|series)|num_?(vars?|variates|features|series|nodes)|channels?"
+)
+
+
+def _of_series(options: list[Spec], length: int, width: int) -> list[Spec]:
+    """The options, a series of so many steps and variables first, where they begin with a sequence."""
+    first = options[0] if options else None
+    fits = isinstance(first, Tensor) and first.kind == "float" and len(first.shape) in (2, 3)
+    return list(dict.fromkeys([Tensor((BATCH, length, width)), *options])) if fits else options
 
 
 def _extents(module: nn.Module, known: Mapping[str, int]) -> Iterator[tuple[str, int]]:
