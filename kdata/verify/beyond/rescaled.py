@@ -57,6 +57,8 @@ class Numbers:
         self._body = [s for s in self._tree.body if getattr(s, "name", "") not in apart]
         self._known = set(known)
         self._kernels = {id(n): k for k in jitted(self._tree) for n in ast.walk(k)}
+        functions = (f for f in ast.walk(self._tree) if isinstance(f, ast.FunctionDef))
+        self._functions = {id(n): f for f in functions for s in f.body for n in ast.walk(s)}
         self._values = {id(k): loaded(k) for k in jitted(self._tree)}
         self._places: dict[int, int] = {}  # of nodes that are replaced: their numbers
         self._parameters = _parameters(self._tree)
@@ -88,11 +90,17 @@ class Numbers:
             for word, value in _given(node, self._parameters):
                 number = _number(value)
                 if word in names and number is not None and number >= LEAST and number not in self._known:
-                    self._places[id(value)] = number
+                    self._places |= {id(value): number} | self._again(value, number)
                     for key in names[word]:
                         ours, line, equal = found[key]
                         found[key] = ours | {number}, line, equal
         return _joined([Group(tuple(sorted(n)), line, equal) for n, line, equal in found.values() if n])[:MOST]
+
+    def _again(self, value: ast.expr, number: int) -> dict[int, int]:
+        """Where the function that gives a number to a kernel says it again: in the grid, as often as not."""
+        function = self._functions.get(id(value))
+        same = (n for n in ast.walk(function) if isinstance(n, ast.Constant)) if function else ()
+        return {id(n): number for n in same if type(n.value) is int and n.value == number}
 
     def _nodes(self, everywhere: bool = False) -> Iterator[ast.AST]:
         for statement in self._body:

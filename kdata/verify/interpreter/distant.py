@@ -26,8 +26,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 PROGRAMS = 4  # of a launch: the corners of its grid
 FIRST, APART = 1 << 44, 1 << 42  # the address of the first tensor, and from one to the next: beyond any size
 PATIENCE = 10.0  # seconds of a call, after which no more is looked at
+# Of an access: where among its arguments pointers and their mask are; an exchange has none.
 ACCESSES = (("create_masked_load", 0, 1, "loads"), ("create_masked_store", 0, 2, "stores"),
-            ("create_atomic_rmw", 1, 3, "adds"))  # fmt: skip
+            ("create_atomic_rmw", 1, 3, "adds"), ("create_atomic_cas", 0, None, "exchanges"))  # fmt: skip
 WIDER = {"create_add": np.add, "create_sub": np.subtract, "create_mul": np.multiply, "create_shl": np.left_shift}
 
 
@@ -64,13 +65,13 @@ class Call:
             laid = copy.copy(value)
             laid.base = self.lay(value.base)
             return laid
-        value = getattr(value, "base", value)
-        if not isinstance(value, torch.Tensor):
+        base = getattr(value, "base", value)  # of a tensor that is taken for one of another dtype
+        if not isinstance(base, torch.Tensor):
             return value
-        storage = storage_of(value)
+        storage = storage_of(base)
         first = FIRST + len(self.places) * APART
         first, _ = self.places.setdefault(storage._cdata, (first, first + storage.nbytes()))
-        return Laid(first + int(value.storage_offset()) * value.element_size(), value.dtype)
+        return Laid(first + int(base.storage_offset()) * base.element_size(), value.dtype)
 
     def access(self, program: Any, addresses: Array, size: int, does: str) -> None:
         """Look at the addresses of one access.
@@ -128,11 +129,12 @@ def _replaced(owner: Any, name: str, new: Any) -> Iterator[None]:
         setattr(owner, name, before)
 
 
-def _without_memory(call: Call, pointer: int, mask: int, does: str) -> Any:
+def _without_memory(call: Call, pointer: int, mask: int | None, does: str) -> Any:
     space = vars(interpreter)
 
     def method(self: Any, *arguments: Any, **_: Any) -> Any:
-        pointers, wanted = arguments[pointer], arguments[mask].data
+        pointers = arguments[pointer]
+        wanted = np.ones(1, bool) if mask is None else arguments[mask].data
         kind = pointers.get_element_ty()
         if wanted.any():
             chosen = pointers.data[np.broadcast_to(wanted, pointers.data.shape)]
