@@ -25,6 +25,7 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 - the masks of block pointers and of tensor descriptors are no values of the language: they are here.
 - a kernel's ``"tl.constexpr"`` in quotes is none there: it is here.
 - ``and``, ``or``, ``not``, ``min`` and ``max`` are read as Python reads them: see ``interpreter.rewriting``.
+- what loops count, and what is said to be ``tl.int64``, is of 32 bits: see ``kdata.verify.interpreter.wide``.
 - ``libdevice`` is not there: see ``kdata.verify.interpreter.libdevice``.
 - ``tl.dot`` is exact whatever its ``input_precision``: asked for tf32, its factors are rounded to tf32 here (its older
   ``allow_tf32``, which the default overrules, asks for it, too); where nothing is asked for it is fp32's, as the track
@@ -43,7 +44,7 @@ import triton.language as tl
 from triton._C.libtriton import ir
 from triton.runtime import autotuner, interpreter
 
-from kdata.verify.interpreter import haste, libdevice, pointers, races, reductions, rewriting, rounding, unloaded
+from kdata.verify.interpreter import haste, libdevice, pointers, races, reductions, rewriting, rounding, unloaded, wide
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _turn = 0
@@ -64,6 +65,7 @@ def mend() -> None:
     rewriting.install()
     _mend_bfloat16()
     _mend_arguments()
+    wide.install()
     _mend_constants()
     _mend_masks()
     hear_older_precision()

@@ -5,8 +5,7 @@ Where the two read the same words differently, in triton 3.7.1:
 - ``and``, ``or`` and ``not`` of tensors: the compiler computes all operands and joins them element by element; Python
   asks the first whether it is true, and takes one of them.  What is known when it is compiled ends early in both.
 - ``min`` and ``max`` of tensors: the compiler has them element by element; Python compares the first two as wholes.
-- ``range``: what counts is of 64 bits for the compiler where one of the bounds is; for Python it is a number, of which
-  the interpreter makes 32 bits where it fits.
+- ``range`` and ``tl.range``: for the compiler what they count is a number of its language, see ``interpreter.wide``.
 - the interpreter puts all names of its own module into the candidate's, by which a wrapper could ask who runs its
   kernels, and its own names can be bound by a text.  The names put there here are none that text can say.
 """
@@ -20,9 +19,10 @@ from functools import partial, reduce
 from types import FunctionType
 from typing import Any
 
-import numpy as np
 import triton.language as tl
 from triton.runtime import interpreter
+
+from kdata.verify.interpreter import wide
 
 JOIN_ALL, JOIN_ANY, NEGATE, LEAST, MOST, COUNT, ASSIGN = (
     f"interpreted {name}" for name in ("and", "or", "not", "min", "max", "range", "=")
@@ -37,7 +37,7 @@ def install() -> None:
     semantic = vars(interpreter)["interpreter_semantic"]
     known = {
         JOIN_ALL: _all, JOIN_ANY: _any, NEGATE: _negated, LEAST: _extreme("min"), MOST: _extreme("max"),
-        COUNT: _counted, ASSIGN: lambda value: semantic.to_tensor(value, False),
+        COUNT: wide.counted, ASSIGN: lambda value: semantic.to_tensor(value, False),
     }  # fmt: skip
 
     def transform(self: Any, text: str) -> ast.Module:
@@ -97,6 +97,8 @@ class _AsCompiled(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.func, ast.Name) and node.func.id in self._unbound:
             node.func.id = BUILTINS[node.func.id]
+        elif isinstance(node.func, ast.Attribute) and node.func.attr == "range" and node.args:
+            return _call(COUNT, *node.args)  # without what it says of stages
         return node
 
 
@@ -149,11 +151,3 @@ def _extreme(name: str) -> Callable[..., Any]:
         return reduce(partial(tl.minimum if name == "min" else tl.maximum, **options), values)
 
     return chosen
-
-
-def _counted(*bounds: Any) -> Any:
-    whole = range(*bounds)
-    if not any(isinstance(b, tl.core.tensor) and b.dtype.primitive_bitwidth > 32 for b in bounds):
-        return whole
-    handle = vars(interpreter)["TensorHandle"]
-    return (tl.core.tensor(handle(np.array([n], np.int64), tl.int64), tl.int64) for n in whole)

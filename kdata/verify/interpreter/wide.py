@@ -1,0 +1,58 @@
+"""Integers that are of 64 bits for Triton's compiler, and what loops count. In the host's child.
+
+- What a loop counts is a number of the language, of 64 bits where one of its bounds is; for Python it is its own, of
+  which the interpreter makes 32 bits where it fits.
+- A parameter that is said to be ``tl.int64`` is of 64 bits, however small its argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import triton.language as tl
+from triton.runtime import interpreter, jit
+
+LEAST, MOST = -(1 << 31), (1 << 31) - 1  # of 32 bits
+
+
+class Wide(int):
+    """A number that is handed to a parameter of 64 bits."""
+
+
+def install() -> None:
+    """Teach the interpreter, once a process."""
+    whole: Any = interpreter
+    convert, executor = whole._implicit_cvt, whole.GridExecutor
+    prepare, call = executor.__init__, executor.__call__
+
+    def init(self: Any, function: Any, names: Any, *more: Any) -> None:
+        prepare(self, function, names, *more)
+        self.wide = {n for n in names if jit._normalize_ty(function.__annotations__.get(n, "")) == "i64"}
+
+    def called(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.wide:
+            args = tuple(_widened(a) if n in self.wide else a for n, a in zip(self.arg_names, args, strict=False))
+            kwargs = {n: _widened(a) if n in self.wide else a for n, a in kwargs.items()}
+        return call(self, *args, **kwargs)
+
+    whole._implicit_cvt = lambda argument: _number(argument, True) if type(argument) is Wide else convert(argument)
+    executor.__init__, executor.__call__ = init, called
+
+
+def counted(*bounds: Any) -> Iterator[Any]:
+    """What ``range`` of these counts, as numbers of the language."""
+    steps = range(*bounds)
+    wide = any(isinstance(b, tl.core.tensor) and b.dtype.primitive_bitwidth > 32 for b in bounds)
+    wide = wide or not all(LEAST <= n <= MOST for n in (steps.start, steps.stop))
+    return (_number(n, wide) for n in steps)
+
+
+def _widened(argument: Any) -> Any:
+    return Wide(argument) if type(argument) is int else argument
+
+
+def _number(value: int, wide: bool) -> Any:
+    kind, plain = (tl.int64, np.int64) if wide else (tl.int32, np.int32)
+    return tl.core.tensor(vars(interpreter)["TensorHandle"](np.array([value], plain), kind), kind)
