@@ -352,6 +352,7 @@ def test_settings_stay_on_the_cpu() -> None:
         "device": "'cpu'",
         "width": "8",
         "inner": "{'device': 'cpu'}",
+        "inner.device": "'cpu'",
     }
 
 

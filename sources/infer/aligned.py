@@ -76,7 +76,7 @@ def aligned(f: Failure) -> Iterator[Change]:
             kind = "bool" if masks and view is f.arguments[0 if f.function == "where" else 1] else t.kind
             if (shape := _as_wide(view, t, other)) and (shape, kind) != (t.shape, t.kind):
                 yield f.with_tensor(path, replace(t, shape=shape, kind=kind), 0.0)
-            if view.dim() > other.dim():
+            if len(t.shape) != view.dim() > other.dim():  # what was made wider for it had a dimension too many
                 yield from (f.with_tensor(path, replace(t, shape=s, kind=kind), 0.2) for s in _shorter(t))
 
 
@@ -108,6 +108,8 @@ def _as_wide(view: torch.Tensor, t: Tensor, other: torch.Tensor) -> tuple[int, .
     at = {stride: i for i, (stride, size) in enumerate(zip(strides, t.shape, strict=True)) if size > 1}
     shape = list(t.shape)
     for d in range(-view.dim(), 0):
-        if view.shape[d] > 1 and view.stride(d) in at and shape[at[view.stride(d)]] == view.shape[d]:
+        if min(view.shape[d], other.shape[d]) < 2:  # it is spread over whatever there is
+            continue
+        if view.stride(d) in at and shape[at[view.stride(d)]] == view.shape[d]:
             shape[at[view.stride(d)]] = other.shape[d]
     return tuple(shape)
