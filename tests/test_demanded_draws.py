@@ -224,3 +224,7 @@ def test_numbers_in_float8_are_kept_and_not_computed_with() -> None:
     assert by_an_ulp(kept, generator) is kept
     assert upcast(kept) is kept
     assert not torch.equal(altered(kept).float(), kept.float())
+
+
+def test_of_an_empty_input_the_golden_is_of_fp64_too() -> None:
+    assert upcast(torch.empty(0, 4)).dtype is torch.float64

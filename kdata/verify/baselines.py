@@ -37,7 +37,7 @@ from kdata.verify.reference.styles import BITS, CONDITIONED, ON_DEVICE
 from kdata.verify.reference.weights import SMALL
 from kdata.verify.scratch import COMPILATION, OWN
 from kdata.verify.timing.samples import Sampler
-from kdata.verify.values import finite, shifts, span
+from kdata.verify.values import by_an_ulp, finite, shifts, span, upcast
 from kdata.verify.values import near as near_to
 from kdata.verify.wire import NotPlainError, Outline, Writer
 
@@ -219,7 +219,7 @@ class Bench:
         golden, noise = self._golden(seed), torch.Generator("cuda").manual_seed(0)
         try:
             eager = self._answers(self._module, self._draws.make(seed))
-            noisy = self._answers(self._module, tree_map(lambda v: _ulp(v, noise), self._draws.make(seed)))
+            noisy = self._answers(self._module, tree_map(lambda v: by_an_ulp(v, noise), self._draws.make(seed)))
         except Exception:  # noqa: BLE001 - outside its domain, or no room
             torch.cuda.empty_cache()
             return False
@@ -261,7 +261,7 @@ class Bench:
         eager = self._answers(self._module, self._draws.make(seed))
         golden = self._golden(seed)
         noise = torch.Generator("cuda").manual_seed(seed)
-        noisy = self._answers(self._module, tree_map(lambda v: _ulp(v, noise), self._draws.make(seed)))
+        noisy = self._answers(self._module, tree_map(lambda v: by_an_ulp(v, noise), self._draws.make(seed)))
         self._measures = []
         for n, output in enumerate(eager):
             if not (output.is_floating_point() or output.is_complex()):
@@ -276,7 +276,7 @@ class Bench:
     def _golden(self, seed: int) -> list[Tensor] | None:
         """The module in fp64; None where it has no such form, or no room."""
         assert self._draws is not None
-        inputs = tree_map(_upcast, self._draws.make(seed))
+        inputs = tree_map(upcast, self._draws.make(seed))
         try:
             with _double():
                 return self._answers(copy.deepcopy(self._module).double(), inputs)
@@ -373,17 +373,6 @@ def _tensors(data: bytes, measures: list[Measure | Tensor], where: list[tuple[in
 
 def _bytes(tensors: list[Any]) -> int:
     return sum(t.numel() * t.element_size() for t in tensors)
-
-
-def _upcast(value: Any) -> Any:
-    return value.double() if isinstance(value, Tensor) and value.is_floating_point() else value
-
-
-def _ulp(value: Any, generator: torch.Generator) -> Any:
-    if not (isinstance(value, Tensor) and value.is_floating_point()):
-        return value
-    noise = 2 * torch.rand(value.shape, generator=generator, device=value.device, dtype=torch.float32) - 1
-    return (value * (1 + torch.finfo(value.dtype).eps * noise)).to(value.dtype)
 
 
 @contextlib.contextmanager

@@ -49,7 +49,7 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
             if problem:
                 return result | _told(problem)
             result["correct"] = _trials(reference.to(device, torch.float32), candidate, program, device)
-        except BaseException as error:  # noqa: BLE001 - whatever the candidate raises is the answer
+        except BaseException as error:  # noqa: BLE001 - whatever is raised is the answer
             return result | _told(error)
     return result
 

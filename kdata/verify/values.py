@@ -26,14 +26,19 @@ def copied(value: Any) -> Any:
     return tree_map(lambda t: t.detach().clone() if isinstance(t, torch.Tensor) else t, value)
 
 
+def _of_numbers(value: Any) -> TypeGuard[torch.Tensor]:
+    """Whether it is of a dtype that torch computes with: float8 is one that numbers are only kept in."""
+    return isinstance(value, torch.Tensor) and value.is_floating_point() and value.itemsize > 1
+
+
 def computes(value: Any) -> TypeGuard[torch.Tensor]:
-    """Whether it is a tensor of numbers that torch computes with, any at all: in float8 they are only kept."""
-    return isinstance(value, torch.Tensor) and value.is_floating_point() and value.itemsize > 1 and value.numel() > 0
+    """Whether it is a floating tensor that torch computes with, and not empty."""
+    return _of_numbers(value) and value.numel() > 0
 
 
 def upcast(value: Any) -> Any:
-    """A floating tensor as fp64."""
-    return value.double() if computes(value) else value
+    """A floating tensor as fp64, an empty one, too."""
+    return value.double() if _of_numbers(value) else value
 
 
 def by_an_ulp(value: Any, generator: torch.Generator, whole: bool = False, tf32: bool = False) -> Any:
@@ -45,7 +50,7 @@ def by_an_ulp(value: Any, generator: torch.Generator, whole: bool = False, tf32:
         return value
     if tf32 and value.dtype is torch.float32:
         return (value.contiguous().view(torch.int32) & ~BELOW_TF32).view(torch.float32)
-    noise = 2 * torch.rand(value.shape, generator=generator, dtype=torch.float32) - 1
+    noise = 2 * torch.rand(value.shape, generator=generator, device=value.device, dtype=torch.float32) - 1
     return (value * (1 + torch.finfo(value.dtype).eps * (noise.sign() if whole else noise))).to(value.dtype)
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from sources.text.rewrite import Edits, Text, remove_statements
-from sources.text.scope import nodes, root_of
+from sources.text.scope import is_literal, named_arguments, nodes, root_of
 
 FEW = 8  # assignments to attributes that a reader bears
 _ASSIGNED = re.compile(r"^ *\w+(?:\.\w+)+ *= ", re.MULTILINE)
@@ -20,7 +20,7 @@ _WHOLE = (r"\*\*[\w.]*\b{0}\b|\b{0}(\.\w+)*\.(items|keys|values|copy|clone|dump)
           r"|\bgetattr\([\w.]*\b{0}\b[\w.]*, (?!['\"])")  # fmt: skip
 
 
-def without_unread(source: str) -> str:
+def without_unread_settings(source: str) -> str:
     """The text without settings whose last name it says nowhere else; as it is where a record is read as a whole."""
     if len(_ASSIGNED.findall(source)) <= FEW:
         return source
@@ -56,31 +56,18 @@ def _settings(tree: ast.Module, made: set[str]) -> Iterator[tuple[ast.Assign, tu
         call = statement.value if isinstance(statement, ast.Expr) else None
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in functions:
             function = functions.pop(call.func.id)
-            pairs = zip(function.args.args, call.args, strict=False)
-            yield from _plain(function.body, {p.arg for p, v in pairs if isinstance(v, ast.Name) and v.id in made})
+            yield from _plain(function.body, {p for p, name in named_arguments(call, function) if name in made})
 
 
 def _plain(body: list[ast.stmt], roots: set[str]) -> Iterator[tuple[ast.Assign, tuple[str, ...]]]:
+    """Assignments of literals and of new records to attributes of ``roots``, with what stands behind the root."""
     for statement in body:
-        target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
-        if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Attribute):
+        if not isinstance(statement, ast.Assign) or not (is_literal(statement.value) or _is_record(statement.value)):
             continue
+        target, *more = statement.targets
         root = root_of(target)
-        chain = ast.unparse(target).split(".")
-        if (
-            isinstance(root, ast.Name)
-            and root.id in roots
-            and (_is_plain(statement.value) or _is_record(statement.value))
-        ):
-            yield statement, tuple(chain[1:])
-
-
-def _is_plain(value: ast.expr) -> bool:
-    try:
-        ast.literal_eval(value)
-    except (ValueError, TypeError, SyntaxError, RecursionError):
-        return False
-    return True
+        if isinstance(target, ast.Attribute) and not more and isinstance(root, ast.Name) and root.id in roots:
+            yield statement, tuple(ast.unparse(target).split(".")[1:])
 
 
 def _is_record(value: ast.expr) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, listed
-from sources.cut.settings import without_unread
+from sources.cut.settings import without_unread_settings
 from sources.cut.slicer import SliceError, Slicer
 from sources.text.danger import branches, fetching_only
 from sources.text.older import spectra_of_pairs
@@ -92,7 +92,7 @@ class _Writer:
         absent = [
             f"# {what} is not here and not needed\n{self._stand_in(name)}" for name, what in sorted(self.lacks.items())
         ]
-        source = without_unread(header + "\n\n\n" + _join([*absent, *body]) + "\n")
+        source = without_unread_settings(header + "\n\n\n" + _join([*absent, *body]) + "\n")
         lacks = tuple(sorted({*self.lacks.values(), *(p.lacks for k in order for p in self.pieces[k] if p.lacks)}))
         names = {k: n for k, n in self.names.items() if isinstance(k, Here)}
         files = tuple(sorted({k.file for k in order if not all(p.lacks for p in self.pieces[k])}))

@@ -12,12 +12,11 @@ from dataclasses import replace
 
 import torch
 
-from sources.infer.failure import Change, Failure
+from sources.infer.failure import APART, Change, Failure
 from sources.infer.inputs import Tensor, all_tensors, edited
 
-GATES = (1, 2, 3, 4)  # how many times the channels of its state a layer of a recurrent cell gives
+_GATES = (1, 2, 3, 4)  # how many times the channels of its state a layer of a recurrent cell gives
 _RANKS = re.compile(r"same number of dimensions: got (\d) and (\d)")
-_APART = re.compile(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)")
 _MEETS = re.compile(r"must match the size|broadcast|only supports boolean masks|expand")
 _BY_MASK = re.compile(r"masked_(fill|scatter|select)_?|where")
 
@@ -47,7 +46,7 @@ def shared(f: Failure) -> Iterator[Change]:
         rest = x.shape[at] - t.shape[at] - other.shape[at]  # of what else is joined to them
         if rest < 0 or x.shape[at] == wanted:
             continue
-        for j, channels in enumerate(own // n for n in GATES if own % n == 0 and own // n < wanted - rest):
+        for j, channels in enumerate(own // n for n in _GATES if own % n == 0 and own // n < wanted - rest):
             specs = edited(f.specs, path, t.resized(at, channels))
             specs = edited(specs, other_path, other.resized(at, wanted - rest - channels))
             yield 0.1 + 0.1 * j + (0.2 if rest else 0.0), specs
@@ -55,9 +54,10 @@ def shared(f: Failure) -> Iterator[Change]:
 
 def traded(f: Failure) -> Iterator[Change]:
     """A part of what was joined meets what has another size: what it takes on another part is to give."""
-    match = _APART.search(f.message)
-    a, b = (int(match[1]), int(match[2])) if match else (0, 0)
-    for (path, t), (other_path, other) in itertools.permutations(all_tensors(f.specs) if match else (), 2):
+    if not (match := APART.search(f.message)):
+        return
+    a, b = int(match[1]), int(match[2])
+    for (path, t), (other_path, other) in itertools.permutations(all_tensors(f.specs), 2):
         for i, size in enumerate(t.shape[1:], 1):
             new = a if size == b else b if size == a else size
             if len(other.shape) == len(t.shape) and other.shape[i] + size > new != size:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,8 @@ from torch import nn
 from sources.infer.inputs import Spec, Specs, Tensor, all_tensors, edited, parameters, positional
 from sources.infer.usual_shapes import shaped
 
+# Of two tensors that meet in one operator: sizes that have to be equal.
+APART = re.compile(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)")
 NO_TENSOR = "no tensor among the outputs"  # the message of a call that came to its end without one
 Change = tuple[float, Specs]  # cost and new inputs
 

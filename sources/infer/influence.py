@@ -15,13 +15,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from sources.infer.failure import APART
 from sources.infer.inputs import Specs, Tensor, all_tensors, edited
 
 Place = tuple[tuple[int, ...], tuple[int, ...]]  # a tensor's path, and those of its dimensions that change as one
 MAX_SIZE = 4096  # a secant between failures of two kinds leads anywhere
 # Messages that tell two sizes that have to be equal.
-_PAIRS = [re.compile(pattern) for pattern in (
-    r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)",
+_PAIRS = [APART, *(re.compile(pattern) for pattern in (
     r"to have (\d+) channels, but got (\d+) channels",
     r"cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)",
     r"Expected size (\d+) but got size (\d+)",
@@ -32,7 +32,7 @@ _PAIRS = [re.compile(pattern) for pattern in (
     r"embedding dimension of (\d+), but got (\d+)",
     r"input_size\. Expected (\d+), got (\d+)",
     r"expected input with shape \[\*, ?(?:\d+, )*(\d+)\], but got input of size ?\[(?:\d+, )*(\d+)\]",
-)]  # fmt: skip
+))]  # fmt: skip
 _LISTS = re.compile(r"(?:to be|Expected)\D*\[(\d+(?:, \d+)*)\]\D*got\D*\[(\d+(?:, \d+)*)\]")
 _VIEW = re.compile(r"shape '\[(\d+(?:, \d+)*)\]' is invalid for input of size (\d+)")
 

@@ -23,6 +23,10 @@ from sources.infer.usual_shapes import channels_of, features_of, ranks_told, sha
 
 LEVELS = 5  # of a pyramid
 MAX_SERIES = 1024  # steps, and variables, of one
+_LENGTH = re.compile(r"(seq|input|context|history|lookback|window)_?(len(gth)?|size)|look_?back|n_?steps_?in|window")
+_VARIABLES = re.compile(
+    r"enc_in|c_in|n_?(vars?|variates|features|series)|num_?(vars?|variates|features|series|nodes)|channels?"
+)
 
 
 def following(module: nn.Module, count: int) -> list[Spec]:
@@ -103,9 +107,7 @@ def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspe
     side = next((v for n, v in _extents(module, known) if _IMAGE.search(n) and 8 <= v <= 512 and v != SIDE), 0)
     area = next((a for a in _areas(module) if a != TOKENS), 0)
     found = [_of_side(options, side, area) for options in found] if side or area else found
-    length, width = (next((v for n, v in known.items() if p.fullmatch(n) and 1 < v <= MAX_SERIES), 0)
-                     for p in (_LENGTH, _VARIABLES))  # fmt: skip
-    return [_of_series(options, length, width) for options in found] if length and width else found
+    return [_of_series(options, known) for options in found]
 
 
 def _comments(function: Any) -> str:
@@ -129,15 +131,11 @@ _CONTAINERS = (nn.Module, nn.Sequential, nn.ModuleList, nn.ModuleDict)
 _IMAGE = re.compile(r"im(age|g)_?(size|res|dim|h|w|side)|input_?(size|res|shape)|resolution|crop_?size|^[hw]$")
 
 
-_LENGTH = re.compile(r"(seq|input|context|history|lookback|window)_?(len(gth)?|size)|look_?back|n_?steps_?in|window")
-_VARIABLES = re.compile(
-    r"enc_in|c_in|n_?(vars?|variates|features|series)|num_?(vars?|variates|features|series|nodes)|channels?"
-)
-
-
-def _of_series(options: list[Spec], length: int, width: int) -> list[Spec]:
-    """The options, a series of so many steps and variables first, where they begin with a sequence."""
-    first = options[0] if options else None
+def _of_series(options: list[Spec], known: Mapping[str, int]) -> list[Spec]:
+    """The options, a series of as many steps and variables as are ``known`` first, where they begin with a sequence."""
+    sizes = {n: v for n, v in known.items() if 1 < v <= MAX_SERIES}
+    length, width = (next((v for n, v in sizes.items() if p.fullmatch(n)), 0) for p in (_LENGTH, _VARIABLES))
+    first = options[0] if length and width and options else None
     fits = isinstance(first, Tensor) and first.kind == "float" and len(first.shape) in (2, 3)
     return list(dict.fromkeys([Tensor((BATCH, length, width)), *options])) if fits else options
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 import torch
 
 from sources.infer.aligned import aligned, expanded, joined, shared, traded
-from sources.infer.failure import Change, Failure
+from sources.infer.failure import APART, Change, Failure
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited
 from sources.infer.kinds import KINDS
 from sources.infer.ranks import by_use, fewer, rank
@@ -26,7 +26,6 @@ MAX_SIDE, MAX_DIMENSION = 256, 4096
 MANY_PARTS = 4  # of an input that is cut into such
 FRAMES, MAX_WAVE = 3, 1 << 16  # how many times what is too long for it a wave is to be, and no longer than this
 
-_APART = re.compile(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton")
 _JOINED = re.compile(r"Sizes of tensors must match except.* Expected size (\d+) but got size (\d+)")
 
 
@@ -111,10 +110,10 @@ def _positions(f: Failure) -> Iterator[Change]:
 def _columns(f: Failure) -> Iterator[Change]:
     """A list of layers, one for each column, tells how many of these there are: ``index 9 is out of range``."""
     match = re.fullmatch(r"IndexError: index (\d+) is out of range", f.message)
-    for path, t in all_tensors(f.specs) if match else ():
-        number = int(match[1]) if match else 0
+    number = int(match[1]) if match else 0
+    for path, t in all_tensors(f.specs) if number else ():
         for i, size in enumerate(t.shape):
-            if size > number > 0:
+            if size > number:
                 yield f.with_tensor(path, t.resized(i, number), 0.1 if i == 1 else 0.3)
 
 
@@ -209,7 +208,7 @@ def _shapes(f: Failure) -> Iterator[Change]:
 
 def _mismatch(f: Failure) -> Iterator[Change]:
     """Two sizes that must be equal are both made from inputs: one is scaled, or shifted, until they are."""
-    match = _APART.search(f.message) or _JOINED.search(f.message)
+    match = APART.search(f.message) or _JOINED.search(f.message)
     a, b = (int(match[1]), int(match[2])) if match else (0, 0)
     if min(a, b) < 1:
         return

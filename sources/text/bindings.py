@@ -24,6 +24,7 @@ from sources.text.desugar import (
 )
 from sources.text.importable import ALLOWED, FALLBACKS, STANDARD
 from sources.text.older import now_at
+from sources.text.scope import named_arguments
 
 FRAMES = 1000  # of a parser: Python's own limit; it makes trees of three times as many levels
 VERSIONS = {"torch": "2.11", "python": "3.11"}  # the least that a task is written for
@@ -148,17 +149,10 @@ def _bind(file: File, body: Iterable[ast.stmt], always: bool = False) -> None:
 def _set_by(call: ast.Call, file: File) -> Iterator[str]:
     """The names to whose attributes or items a function of the same file, called with them, gives values."""
     ways = file.bindings.get(call.func.id, ()) if isinstance(call.func, ast.Name) else ()
-    function = next((how for how in ways if isinstance(how, ast.FunctionDef)), None)
-    taken = [a.arg for a in function.args.args] if function else []
-    for parameter, given in zip(taken, call.args, strict=False):
-        if isinstance(given, ast.Name) and given.id in file.bindings and parameter in _roots_set(function):
-            yield given.id
-
-
-def _roots_set(function: ast.FunctionDef | None) -> set[str]:
-    """Names to whose attributes or items a function assigns."""
-    targets = (n for n in ast.walk(function or ast.Pass()) if isinstance(n, ast.Attribute | ast.Subscript))
-    return {_root(t) for t in targets if isinstance(t.ctx, ast.Store)}
+    for function in [how for how in ways if isinstance(how, ast.FunctionDef)][:1]:
+        targets = (n for n in ast.walk(function) if isinstance(n, ast.Attribute | ast.Subscript))
+        roots = {_root(t) for t in targets if isinstance(t.ctx, ast.Store)}
+        yield from (n for p, n in named_arguments(call, function) if n in file.bindings and p in roots)
 
 
 def _filled(loop: ast.For, file: File) -> str:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 
 from sources.text.rewrite import Edits, Text
+from sources.text.scope import is_literal
 
 _PARSE = re.compile(r"\bparse(_known)?_args\(|\bget_config\(")
 _TYPES = {"int": "1", "float": "0.5", "str": "''", "bool": "False"}
@@ -161,7 +162,7 @@ def arguments(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def _default(named: dict[str | None, ast.expr]) -> str:
-    if "default" in named and _is_literal(named["default"]):
+    if "default" in named and is_literal(named["default"]):
         value = ast.literal_eval(named["default"])
         kind = getattr(named.get("type"), "id", "")
         if isinstance(value, str) and kind in ("int", "float"):
@@ -171,14 +172,6 @@ def _default(named: dict[str | None, ast.expr]) -> str:
     if action in ("store_true", "store_false"):
         return repr(action == "store_false")
     choices = named.get("choices")
-    if isinstance(choices, ast.List | ast.Tuple) and choices.elts and _is_literal(choices.elts[0]):
+    if isinstance(choices, ast.List | ast.Tuple) and choices.elts and is_literal(choices.elts[0]):
         return ast.unparse(choices.elts[0])
     return _TYPES.get(getattr(named.get("type"), "id", ""), "None")
-
-
-def _is_literal(node: ast.expr) -> bool:
-    try:
-        ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError):
-        return False
-    return True

@@ -5,13 +5,28 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 BUILTINS = frozenset(dir(builtins)) | {"__name__", "__doc__", "__class__", "__file__"}
 # What Python 2 had built in, and what it is now.
 FORMER = {"unicode": "str", "basestring": "str", "unichr": "chr", "xrange": "range", "long": "int"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def is_literal(node: ast.expr) -> bool:
+    """Whether an expression is a constant, or a tuple, list, set or mapping of such."""
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, RecursionError):
+        return False
+    return True
+
+
+def named_arguments(call: ast.Call, function: ast.FunctionDef) -> Iterator[tuple[str, str]]:
+    """Parameters of a function that a call gives names by position, with these names."""
+    pairs = zip(function.args.args, call.args, strict=False)
+    yield from ((parameter.arg, given.id) for parameter, given in pairs if isinstance(given, ast.Name))
 
 
 def root_of(node: ast.expr) -> ast.expr:
