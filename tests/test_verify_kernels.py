@@ -9,7 +9,7 @@ import pytest
 from kdata.verify.compiling import kernels
 from kdata.verify.options import Concession
 from kdata.verify.reference.probe import Prober
-from kdata.verify.reference.variants import plan
+from kdata.verify.reference.variants import VARIED, plan
 
 TEXT = """
 import triton
@@ -99,6 +99,26 @@ def get_init_inputs():
     variants = plan(Prober(source, "Model"), 3)
     assert len(variants) >= 3
     assert not any("num_layers" in v.values for v in variants)
+
+
+def test_what_an_operator_takes_in_counts_as_what_it_gives() -> None:
+    """A kernel of a program for each pooled element would run for minutes on an input of a million."""
+    source = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.nn.functional.adaptive_avg_pool2d(x, (7, 5))
+
+def get_inputs():
+    return [torch.randn(3, 10, 23, 19)]
+
+def get_init_inputs():
+    return []
+"""
+    variants = plan(Prober(source, "Model"), 4)
+    assert [v.kind for v in variants[:4]] == ["base", "odd", "one", "mixed"]
+    assert all(v.run.elements <= VARIED for v in variants[:4])
 
 
 ROTARY = """

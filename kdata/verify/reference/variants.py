@@ -113,19 +113,18 @@ def plan(
     prober.near = True
     axes = axis_finder.find(prober, base, found, conceded.together)
     wide = axis_finder.widths(prober, base, axes, found) if conceded.powers else frozenset[Axis]()
-    limit = max(VARIED // conceded.thrift, run.cost.work * 3 // 2)
     for kind, wishes in _wishes(axes, step)[: max(0, count - 1)]:
-        _add(chosen, prober, kind, base, axes, _powers(axes, wide, wishes, len(chosen)), limit)
+        _add(chosen, prober, kind, base, axes, _powers(axes, wide, wishes, len(chosen)))
     if thorough:
         for order, wishes in _uneven(axes, step):
-            _add(chosen, prober, "uneven", base, order, _powers(order, wide, wishes, len(chosen)), ONCE * limit)
+            _add(chosen, prober, "uneven", base, order, _powers(order, wide, wishes, len(chosen)), ONCE)
         few = _powers(axes, wide, [tuple(n * step for n in FEW)] * len(axes), len(chosen))
-        _add(chosen, prober, "few", base, axes, few, limit)
+        _add(chosen, prober, "few", base, axes, few)
         ones = [s.name for s in sizes(prober.source) if s.value == 1 and LITERAL in s.name][:ONES]
         if found_batch := batched(prober, base, ones):
             chosen.append(Variant("batch", *found_batch))
     count = len(chosen)
-    _add(chosen, prober, "double", base, axes, [(2 * value_of(a[0], base, found),) for a in axes], 16 * limit)
+    _add(chosen, prober, "double", base, axes, [(2 * value_of(a[0], base, found),) for a in axes], 16)
     if len(chosen) > count and (thorough or chosen[-1].run.cost.work <= VARIED // conceded.thrift):
         chosen[-1] = replace(chosen[-1], kind="large")
     return chosen
@@ -191,18 +190,24 @@ def _add(
     base: Values,
     axes: list[Axis],
     wishes: list[tuple[int, ...]],
-    limit: int,
+    times: int = 1,
 ) -> None:
-    """Assign the axes one after another, each to its first wish with which the reference still runs and is small."""
-    values = dict(base)
+    """Assign the axes one after another, each to its first wish with which the reference still runs and is small.
+
+    ``times`` as large as others may be.
+    """
+    values, first = dict(base), chosen[0].run
+    work, largest = (times * max(VARIED // prober.thrift, n * 3 // 2) for n in (first.cost.work, first.cost.largest))
     for axis, wish in zip(axes, wishes, strict=True):
         for value in wish:
             tried = values | dict.fromkeys(axis, value)
             run = prober.forward(tried)
-            if run is not None and chosen[0].run.degenerates(run):  # halves ought to be halves there, too
+            if run is not None and first.degenerates(run):  # halves ought to be halves there, too
                 tried = values | dict.fromkeys(axis, 2 * value)
                 run = prober.forward(tried)
-            if run is not None and run.cost.work <= limit and not chosen[0].run.degenerates(run):
+            if run is None or run.cost.work > work or run.cost.largest > largest:
+                continue
+            if not first.degenerates(run):
                 values = tried
                 break
     run = prober.forward(values)
