@@ -65,6 +65,50 @@ COLUMNS = """class Net(nn.Module):
     def forward(self, x):
         return sum(self.tables[i](x[:, i]) for i in range(x.shape[1]))
 """
+QUERIES = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attend = nn.MultiheadAttention(48, 4)
+
+    def forward(self, x, mask, query):
+        b, c, h, w = x.shape
+        x = x.flatten(2).permute(2, 0, 1)
+        query = query.unsqueeze(1).repeat(1, b, 1)
+        return self.attend(query, x, x, key_padding_mask=mask.flatten(1))[0]
+"""
+MODULATED = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Linear(40, 24)
+        self.weight = nn.Parameter(torch.randn(1, 16, 24, 3, 3))
+
+    def forward(self, x, style):
+        b, c, h, w = x.shape
+        weight = (self.weight * self.scale(style).view(b, 1, c, 1, 1)).view(b * 16, c, 3, 3)
+        return F.conv2d(x.view(1, b * c, h, w), weight, padding=1, groups=b).view(b, 16, h, w)
+"""
+MOMENTS = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(20, 48)
+        self.hour, self.day = nn.Embedding(24, 48), nn.Embedding(7, 48)
+
+    def forward(self, x, mark):
+        mark = mark.long()
+        return torch.tanh(self.mix(x)) + self.hour(mark[:, :, 1]) + self.day(mark[:, :, 0])
+"""
+NEIGHBOURS = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mix = nn.Linear(3, 16)
+
+    def forward(self, points):
+        b, n, c = points.shape
+        near = torch.cdist(points, points).sort(dim=-1)[1][:, :, :80]
+        first = near[:, :, 0].view(b, n, 1).repeat([1, 1, 80])
+        near[near == n] = first[near == n]
+        return self.mix(torch.gather(points, 1, first[:, :, :1].expand(b, n, c)) - points).exp()
+"""
 
 
 def solved(text: str, tmp_path: Path) -> list[tuple[int, ...]]:
@@ -107,3 +151,24 @@ def test_what_is_expanded_has_fewer_dimensions(tmp_path: Path) -> None:
 
 def test_a_list_of_layers_tells_how_many_columns_there_are(tmp_path: Path) -> None:
     assert solved(COLUMNS, tmp_path)[0][1] == 3
+
+
+def test_queries_are_rows_and_a_mask_has_as_many_places_as_an_image(tmp_path: Path) -> None:
+    x, mask, query = solved(QUERIES, tmp_path)
+    assert (len(query), query[-1]) == (2, 48)
+    assert mask[0] * mask[-1] == x[0] * x[2] * x[3]
+
+
+def test_a_style_that_is_viewed_as_one_row_an_image_is_one(tmp_path: Path) -> None:
+    x, style = solved(MODULATED, tmp_path)
+    assert (x[1], style) == (24, (x[0], 40))
+
+
+def test_what_is_known_of_a_moment_is_looked_up(tmp_path: Path) -> None:
+    x, mark = solved(MOMENTS, tmp_path)
+    assert x[:2] == mark[:2]
+
+
+def test_a_mask_tells_how_many_points_there_are_at_least(tmp_path: Path) -> None:
+    (points,) = solved(NEIGHBOURS, tmp_path)
+    assert points[1] >= 80

@@ -42,6 +42,11 @@ def shapes(specs: Specs) -> list[tuple[int, ...]]:
             "Given normalized_shape=[8, 16], expected input with shape [*, 8, 16], but got input of size[4, 8, 32]",
             (16, 32),
         ),
+        ("Expected key_padding_mask.shape[1] to be 1024, but got 64", (1024, 64)),
+        (
+            "The shape of the mask [4, 128, 64] at index 2 does not match the shape of the indexed tensor [4, 128, 96] at",
+            (64, 96),
+        ),
         ("index out of range in self", None),
     ],
 )

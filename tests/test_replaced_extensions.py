@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -37,6 +38,33 @@ def test_bias_and_leaky_relu_and_their_gradient(load: Any) -> None:
     torch.testing.assert_close(answer, 2 * functional.leaky_relu(x + bias[:, None], 0.2))
     ones = torch.ones_like(x)
     torch.testing.assert_close(fused(ones, empty, answer, 3, 1, 0.2, 2.0), torch.where(answer > 0, 2.0, 0.4))
+
+
+@pytest.mark.parametrize(("stride", "padding", "dilation", "masked"), [(1, 1, 1, True), (2, (0, 1), (1, 2), False)])
+def test_a_deformed_convolution_weighs_points_by_their_corners(
+    stride: int, padding: Any, dilation: Any, masked: bool
+) -> None:
+    space: dict[str, Any] = {}
+    exec(replacements()["torchvision.ops"], space)
+    x, weight, bias = torch.randn(2, 4, 7, 6), torch.randn(6, 2, 3, 3), torch.randn(6)  # two groups
+    (down, across), (above, left) = ((v, v) if isinstance(v, int) else v for v in (dilation, padding))
+    high, wide = (7 + 2 * above - 2 * down - 1) // stride + 1, (6 + 2 * left - 2 * across - 1) // stride + 1
+    offset, mask = 2 * torch.randn(2, 36, high, wide), torch.rand(2, 18, high, wide)  # a group of two channels each
+    found = space["deform_conv2d"](x, offset, weight, bias, stride, padding, dilation, mask if masked else None)
+
+    def point(n: int, c: int, y: float, z: float) -> float:
+        corners = [(int(y // 1) + i, int(z // 1) + j) for i in (0, 1) for j in (0, 1)]
+        inside = [(i, j) for i, j in corners if 0 <= i < 7 and 0 <= j < 6]
+        return sum(float(x[n, c, i, j]) * (1 - abs(y - i)) * (1 - abs(z - j)) for i, j in inside)
+
+    for n, o, i, j in [(0, 0, 0, 0), (1, 5, high - 1, wide - 1), (0, 3, 1, 0), (1, 2, 0, 1)]:
+        total, group = float(bias[o]), o // 3
+        for c, k in itertools.product((2 * group, 2 * group + 1), range(9)):
+            move = offset[n, 18 * group + 2 * k : 18 * group + 2 * k + 2, i, j].tolist()
+            y, z = i * stride - above + k // 3 * down + move[0], j * stride - left + k % 3 * across + move[1]
+            share = float(mask[n, 9 * group + k, i, j]) if masked else 1.0
+            total += point(n, c, y, z) * share * float(weight[o, c % 2, k // 3, k % 3])
+        assert total == pytest.approx(float(found[n, o, i, j]), abs=1e-4)
 
 
 def test_no_other_extension_has_a_twin(load: Any) -> None:

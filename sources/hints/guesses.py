@@ -31,7 +31,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"(^|_)min(_val|_value)?$|_min_", ["-1.0", "0.0"]),
         (r"(^|_)max(_val|_value)?$|_max_", ["1.0", "6.0"]),
         (r"^(add|subtract|scale|scaling|multiply|multiplier|constant|divide|sub|mul)\d?_?(value|factor|by)?(_?\d)?$|divisor",
-         ["0.5", "2.0", "64"]),
+         ["0.5", "2.0", "2", "64"]),
         (r"_shape$", ["(64, 1, 1)", "(64,)", "(32, 32)", "64"]),
         (r"vocab|num_embeddings|n_?tokens?$|^num_tokens$|n_words|num_types", ["1024"]),
         (r"class|num_labels|num_outputs|num_actions", ["16", "2"]),

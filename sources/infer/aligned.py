@@ -6,11 +6,13 @@ A view of an input lies in its memory, so strides tell which of its dimensions i
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 import torch
+from torch import nn
 
 from sources.infer.failure import APART, Change, Failure
 from sources.infer.inputs import Tensor, all_tensors, edited
@@ -92,6 +94,51 @@ def expanded(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, replace(t, shape=told), 0.3)
 
 
+def repeated(f: Failure) -> Iterator[Change]:
+    """A view of an input has more dimensions than it is repeated along, or elements than it is given another shape of.
+
+    The input is to have one less.
+    """
+    if "of repeat dims can not be smaller" in f.message and f.arguments:
+        for path, t in f.from_input(f.arguments[0]):
+            yield from (f.with_tensor(path, replace(t, shape=s), 0.2) for s in _shorter(t))
+    match = re.search(r"shape '\[([\d, ]+)\]' is invalid for input of size (\d+)", f.message)
+    size, wanted = (int(match[2]), math.prod(map(int, match[1].split(",")))) if match else (1, 0)
+    for path, t in all_tensors(f.specs) if 0 < wanted < size and size % wanted == 0 else ():
+        without = (t.shape[:i] + t.shape[i + 1 :] for i in range(1, len(t.shape)) if t.shape[i] == size // wanted)
+        yield from (f.with_tensor(path, replace(t, shape=s), 0.6) for s in dict.fromkeys(without))
+
+
+def padded(f: Failure) -> Iterator[Change]:
+    """A mask of the places that attention is to leave out has as many as there are keys."""
+    match = re.search(r"mask\.shape\[1\] to be (\d+), but got (\d+)", f.message)
+    for path, t in all_tensors(f.specs) if match else ():
+        if match and "mask" in f.names()[path[0]] and len(t.shape) == 2 and t.shape[1] == int(match[2]):
+            yield f.with_tensor(path, t.resized(1, int(match[1])), 0.0)
+
+
+def looked_up(f: Failure) -> Iterator[Change]:
+    """A part of an input is made an index into a table, as the hour of what is known of a moment."""
+    if f.function != "embedding" or "out of range" not in f.message or len(f.arguments) < 2:
+        return
+    index, table = f.arguments[:2]
+    tables = [m.num_embeddings for m in f.module.modules() if isinstance(m, nn.Embedding) and m.num_embeddings > 1]
+    if isinstance(index, torch.Tensor) and isinstance(table, torch.Tensor) and not list(f.from_input(index)):
+        for path, t in all_tensors(f.specs):
+            if t.kind == "float" and t.shape[: index.dim()] == tuple(index.shape):
+                yield f.with_tensor(path, replace(t, kind="int", high=min([table.shape[0], *tables])), 0.3)
+
+
+def columns(f: Failure) -> Iterator[Change]:
+    """A list of layers, one for each column, tells how many of these there are: ``index 9 is out of range``."""
+    match = re.fullmatch(r"IndexError: index (\d+) is out of range", f.message)
+    number = int(match[1]) if match else 0
+    for path, t in all_tensors(f.specs) if number else ():
+        for i, size in enumerate(t.shape):
+            if size > number:
+                yield f.with_tensor(path, t.resized(i, number), 0.1 if i == 1 else 0.3)
+
+
 def _shorter(t: Tensor) -> list[tuple[int, ...]]:
     """Its shape without one of its dimensions, inner ones first: those are of sequences and images."""
     if len(t.shape) < 2:
@@ -113,3 +160,6 @@ def _as_wide(view: torch.Tensor, t: Tensor, other: torch.Tensor) -> tuple[int, .
         if view.stride(d) in at and shape[at[view.stride(d)]] == view.shape[d]:
             shape[at[view.stride(d)]] = other.shape[d]
     return tuple(shape)
+
+
+ALIGNED = (joined, shared, traded, aligned, expanded, repeated, padded, looked_up, columns)

@@ -31,17 +31,18 @@ from sources.infer.records import WANTS, lists
 from sources.infer.signatures import as_called, parameters_of, passed_on
 from sources.infer.suspects import holding, line_reached, made_of, meant, ranked, word
 from sources.infer.trouble import MATRIX, TENSORS, Trouble, wanted
-from sources.infer.variants import Arguments, defaults_of, enlarged, filled, narrower, shallower
+from sources.infer.variants import Arguments, coarser, defaults_of, enlarged, filled, narrower, shallower
 
 MAX_CONSTRUCTIONS = 80
 CONSTRUCTION = 5  # what constructing a module costs besides
 FIRST = -12.0  # cost of arguments that the package's own calls give, and of those that made a module
 OTHERS_FIRST = 4  # arguments that are tried before the defaults
-REFUND = 0.8  # of what constructing a module took that is too large
+REFUND = 0.8  # of what constructing a module took that is too large: smaller ones are to have their turn
 FURTHEST = 1000  # how far a constructor is followed
 LINE = 3  # as much as so many torch functions counts a line of the constructor that was reached
 LAYERS = 6  # kinds of items that are tried where they are called
 TRACED = -2  # how far an argument is from an error about its value
+_INTEGER = re.compile(r"as an integer|unsupported operand type\(s\) for (&|\||\^|<<|>>)")
 _COPIED = re.compile(r"\bvars\(|\.__dict__")
 LARGE_COUNT = 8  # a number from which on it may be too many layers
 PATIENCE = 0.2  # what each try without progress adds to the cost of those that follow from it
@@ -119,10 +120,12 @@ class Constructions:
                 heapq.heappush(self._heap, (2 * FIRST, next(self._order), plain))
             cost, _, arguments = heapq.heappop(self._heap)
             plain = None if arguments == plain else plain
-            progress = Progress(self.budget)
+            progress, left = Progress(self.budget), self.budget.left
             try:
                 module = build(self.kind, arguments, self.namespace, self.budget, self.told.defaults, progress)
             except Exception as error:  # noqa: BLE001 - any error of a constructor is what the search learns from
+                if isinstance(error, TooMuchError):
+                    self.budget.left += REFUND * (left - self.budget.left)
                 self._failed(arguments, error, progress)
                 continue
             yield arguments, module
@@ -135,8 +138,6 @@ class Constructions:
         """Queue what may mend arguments that failed: the further they came, the sooner."""
         file = str(self.namespace.get("__file__", ""))
         trouble = Trouble.of(error, program=file)
-        if isinstance(error, TooMuchError):  # smaller ones are to have their turn
-            self.budget.left += REFUND * progress.work
         reached = min(FURTHEST, progress.count + LINE * line_reached(error, file))
         self._stale = 0 if reached > self._reached else self._stale + 1
         if reached > self._reached:
@@ -171,9 +172,9 @@ class Constructions:
         return len(self._seen) > before
 
     def again_smaller(self, arguments: Arguments) -> None:
-        """Ones with fewer and with narrower layers are the next to be tried."""
+        """Ones with smaller images, with fewer and with narrower layers are the next to be tried."""
         defaults = defaults_of(self.kind)
-        for smaller in (shallower, narrower):
+        for smaller in (coarser, shallower, narrower):
             self.again(smaller(arguments, defaults))
 
     def blame(self, arguments: Arguments, trouble: Trouble, asked: Sequence[Demand] = ()) -> None:
@@ -296,8 +297,8 @@ class Constructions:
         """Queue arguments of other sizes, with what a class inside lacks, without what it has twice."""
         if message.startswith(TooMuchError.__name__):
             defaults = defaults_of(self.kind)
-            fewer = [shallower(arguments, defaults), *_fewer(arguments), narrower(arguments, defaults)]
-            for i, smaller in enumerate(fewer):
+            self._push(FIRST, shallower(arguments, defaults))
+            for i, smaller in enumerate([*_fewer(arguments), narrower(arguments, defaults)]):
                 self._push(cost + 0.01 * i, smaller)
         for larger in enlarged(arguments, message):
             self._push(cost, larger)
@@ -316,7 +317,7 @@ class Constructions:
             others = self._others(name, text.removeprefix(METHOD), trouble, running)
             return [METHOD + other for other in others if other != CONFIG]
         known = self._options(name)
-        if "as an integer" in trouble.message:
+        if _INTEGER.search(trouble.message):
             known = [*(v for v in values(name.split(".")[-1], "int", Uses())[:2] if v != text), *known]
             return list(dict.fromkeys([*known[:2], *self._asked(text, trouble, running), *known]))
         return [*self._asked(text, trouble, running), *known]

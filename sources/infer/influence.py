@@ -30,10 +30,15 @@ _PAIRS = [APART, *(re.compile(pattern) for pattern in (
     r"subscript \w+ has size (\d+) for operand \d+ which does not broadcast with previously seen size (\d+)",
     r"sum exactly to (\d+) .*=\[([\d, ]+)\]",
     r"embedding dimension of (\d+), but got (\d+)",
+    r"\.shape\[\d+\] to be (\d+), but got (\d+)",
     r"input_size\. Expected (\d+), got (\d+)",
     r"expected input with shape \[\*, ?(?:\d+, )*(\d+)\], but got input of size ?\[(?:\d+, )*(\d+)\]",
 ))]  # fmt: skip
-_LISTS = re.compile(r"(?:to be|Expected)\D*\[(\d+(?:, \d+)*)\]\D*got\D*\[(\d+(?:, \d+)*)\]")
+_SHAPE = r"\D*\[(\d+(?:, \d+)*)\]"
+_LISTS = [re.compile(pattern) for pattern in (
+    rf"(?:to be|Expected){_SHAPE}\D*got{_SHAPE}",
+    rf"shape of the mask{_SHAPE} .* of the indexed tensor{_SHAPE}",
+)]  # fmt: skip
 _VIEW = re.compile(r"shape '\[(\d+(?:, \d+)*)\]' is invalid for input of size (\d+)")
 
 
@@ -45,7 +50,7 @@ def differing(message: str) -> tuple[int, int] | None:
             return int(one), sum(map(int, other.split(",")))
     if match := _VIEW.search(message):
         return math.prod(map(int, match[1].split(","))), int(match[2])
-    if match := _LISTS.search(message):
+    if match := next(filter(None, (pattern.search(message) for pattern in _LISTS)), None):
         pairs = zip(*(map(int, match[i].split(",")) for i in (1, 2)), strict=False)
         return next(((a, b) for a, b in pairs if a != b), None)
     return None

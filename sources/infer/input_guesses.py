@@ -249,7 +249,8 @@ def _of_parameter(
     if re.search(r"list|tuple|sequence", hint, re.I) or re.search(
         rf"\bin (?:enumerate\()?{name}\b|len\({name}\)", text
     ):
-        common = [Many(tuple(common[:1]) * 3), *common]
+        said = re.search(rf"len\({name}\) == ([1-8])\b", text)
+        common = [Many(tuple(common[:1]) * (int(said[1]) if said else 3)), *common]
     return list(dict.fromkeys([*found, *common, *ints, Plain(4)]))
 
 

@@ -34,7 +34,8 @@ LEAST_CALLS = 4  # of one module, as long as there is any sense in it, however d
 MAX_STALE = 60  # calls without progress
 SHORT_STALE = 12  # the same where other arguments promise more
 SAME_STALE = 4  # the same where those before failed likewise
-NEW_EVERY = 5  # every so many calls another first guess has its turn, however far the mended ones came
+NEW_EVERY = 5  # every so many calls what is nearest to a first guess has its turn, however far others came
+UNLIKE = 2.0  # what the repairs cost of inputs that are none: smaller ones, or what a check of the program wishes for
 MAX_FLAWED = 16  # calls after the first that runs, but is not worth keeping
 MAX_RANDOM = 4  # the same where it draws at random: what it draws may be an input later, see ``sources.infer.given``
 MAX_LOOKED_AT = 300  # work of a call whose answer is looked at: that takes a few calls more
@@ -102,6 +103,8 @@ class InputSearch:
     heap: list[tuple[float, int, Specs]] = field(default_factory=list)
     seen: dict[Specs, float] = field(default_factory=dict)  # the least cost at which they were queued
     tried: set[Specs] = field(default_factory=set)
+    nearest: list[tuple[float, int, Specs]] = field(default_factory=list)  # by what the repairs from a first guess cost
+    edits: dict[Specs, float] = field(default_factory=dict)  # what these cost
     order: Iterator[int] = field(default_factory=itertools.count)
     failures: Counter[tuple[int, str, str]] = field(default_factory=Counter)  # by how far, at what, and message
     influence: Influence = field(default_factory=Influence)
@@ -115,14 +118,14 @@ class InputSearch:
         starts = list(costed(self.module, given_sizes(self.module, self.arguments)))
         for cost, specs in starts:
             self._push(cost, specs)
+            self._push_near(cost, specs)
         if self.carried is not None:
             self._push(0.1, self.carried)
-        fresh = iter(sorted((s for s in starts), key=lambda s: s[0]))
         floor = self.budget.left / 2  # other arguments are to have their turn
         left = self.calls
         while left > 0 and self.heap and self.stale <= self.patience and self._may(floor, self.calls - left):
             _, _, specs = heapq.heappop(self.heap)
-            if left % NEW_EVERY == 0 and (other := next((s for _, s in fresh if s not in self.tried), None)):
+            if left % NEW_EVERY == 0 and (other := self._near()):
                 self._push(SMALLER / 2, specs, again=True)
                 specs = other
             if specs in self.tried:
@@ -133,13 +136,15 @@ class InputSearch:
                 break
             first = before is None and self.best.specs is not None
             left = left - 1 if not first else MAX_RANDOM if self.best.flaw == RANDOM else MAX_FLAWED
-        if self.best.reached < 0 and self.heap and self._reduces():
-            self.best = Tried(reason=TOO_LARGE, trouble=Trouble("no smaller inputs were tried"))
         return self.best
 
     def _reduces(self) -> bool:
         """Whether the next inputs are smaller ones in place of some that were too large."""
         return self.heap[0][0] < SMALLER / 2
+
+    def _too_large(self) -> bool:
+        """Whether nothing came further than what was too large."""
+        return self.best.reached < 0 or self.best.reason == TOO_LARGE
 
     def _may(self, floor: float, calls: int) -> bool:
         """Whether the budget allows for a call after so many.
@@ -147,7 +152,7 @@ class InputSearch:
         What was too large may well be all that is wrong, and one call is no search: these may take more.  As long as
         everything was too large, the smaller inputs have their turn at any rate: each takes half at most.
         """
-        if self._reduces() and self.best.reached < 0 and calls < 2 * LEAST_CALLS:
+        if self._reduces() and self._too_large() and calls < 2 * LEAST_CALLS:
             return True
         more = self._reduces() or calls < LEAST_CALLS
         return self.budget.left >= (floor - BUDGET / 4 if more else floor)
@@ -156,6 +161,18 @@ class InputSearch:
         if again or cost < self.seen.get(specs, math.inf):
             self.seen[specs] = cost
             heapq.heappush(self.heap, (cost, next(self.order), specs))
+
+    def _push_near(self, cost: float, specs: Specs) -> None:
+        if cost < self.edits.get(specs, math.inf):
+            self.edits[specs] = cost
+            heapq.heappush(self.nearest, (cost, next(self.order), specs))
+
+    def _near(self) -> Specs | None:
+        """What is nearest to a first guess of all that was not tried."""
+        while self.nearest:
+            if (specs := heapq.heappop(self.nearest)[2]) not in self.tried:
+                return specs
+        return None
 
     def _try(self, specs: Specs) -> bool:
         """One call; whether the search is at its end."""
@@ -177,10 +194,10 @@ class InputSearch:
         if isinstance(error, TooMuchError):
             for cost, s in enumerate(smaller):
                 self._push(SMALLER + cost, s)
-            if smaller or self.heap and self._reduces():  # there are others, perhaps queued
-                return False
-            self.best = Tried(reason=TOO_LARGE, trouble=Trouble(str(error)))
-            return True
+            ended = not smaller and not (self.heap and self._reduces())  # there may be others that are queued
+            if self.best.specs is None and (ended or progress.count > self.best.reached):
+                self.best = Tried(None, "", TOO_LARGE, Trouble(str(error)), progress.count, specs)
+            return ended
         if error is None and has_tensor(result):
             if large := smaller and _nearly_too_large(progress):
                 for cost, s in enumerate(smaller):
@@ -239,6 +256,7 @@ class InputSearch:
             grown = GROWN * math.log2(max(LIGHT, elements(other)) / LIGHT)
             idle = IDLE * self.influence.idle(failure, specs, other)
             self._push(cost + 0.4 + dearer + idle + grown, other)
+            self._push_near(self.edits.get(specs, UNLIKE) + cost + 0.4, other)
         if progress.work - progress.count > HEAVY and (smaller := halved(of_one(specs))) != specs:
             self._push(-reached, smaller)
         self.failures[failure] += 1

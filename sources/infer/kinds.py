@@ -17,6 +17,7 @@ from sources.infer.input_guesses import flagged, following, given_last, part, ta
 from sources.infer.inputs import (
     BATCH,
     FEATURES,
+    SIDE,
     TOKENS,
     Many,
     Plain,
@@ -90,6 +91,9 @@ def containers(f: Failure) -> Iterator[Change]:
     """Numbers, lists and tensors in place of each other."""
     message, names = f.message, f.names()
     for i, spec in enumerate(f.specs):
+        if isinstance(spec, Tensor) and "view(): argument 'size'" in message:  # its items are sizes, as of an image
+            yield f.with_tensor((i,), Plain((SIDE, SIDE)), 0.3)
+            yield f.with_tensor((i,), Plain((math.isqrt(TOKENS),) * 2), 0.2)
         if isinstance(spec, Tensor) and _NUMBER.search(message):
             likely = 0.0 if names[i] in message or i else 0.3
             options = dict.fromkeys([*_numbers(names[i]), 4, 1, None, False])
@@ -99,6 +103,8 @@ def containers(f: Failure) -> Iterator[Change]:
             yield f.with_tensor((i,), Many((spec,) * 2, "tuple"), 1.2)
         elif isinstance(spec, Many) and spec.items and not spec.keys and "index out of range" in message:
             yield f.with_tensor((i,), replace(spec, items=(*spec.items, spec.items[-1])), 0.5)
+        elif isinstance(spec, Many) and len(spec.items) > 1 and not spec.keys and "UnboundLocalError" in message:
+            yield from (f.with_tensor((i,), replace(spec, items=spec.items[:n]), 0.5 - 0.1 * n) for n in (1, 2))
         elif isinstance(spec, Many) and spec.items and "object has no attribute" in message:
             yield f.with_tensor((i,), spec.items[0], 0.8)
         elif isinstance(spec, Plain) and re.search(r"'int'|'float'|'bool'|NoneType|not int", message):
@@ -119,6 +125,9 @@ def classes(f: Failure) -> Iterator[Change]:
     prediction, target = f.arguments[:2]
     if not isinstance(prediction, torch.Tensor) or prediction.dim() < 1:
         return
+    if isinstance(target, torch.Tensor) and target.dim() == 1 and prediction.dim() > 2:
+        for path, t in f.of_shape(prediction):
+            yield f.with_tensor(path, replace(t, shape=t.shape[:2]), 0.0)
     shape = tuple(prediction.shape)
     number = shape[1] if len(shape) > 1 else shape[0]
     places = (shape[0], *shape[2:]) if len(shape) > 1 else ()

@@ -14,8 +14,9 @@ from torch.overrides import TorchFunctionMode
 MAX_FUNCTIONS = 12_000  # torch functions of one call: more is a large network or a long loop
 MAX_ELEMENTS = 1 << 28  # of all results of one call
 MAX_FLOPS = 2e10  # of one call: no task may have more, see ``sources.infer.check``
-BUDGET = 10_000  # of one search: a torch function costs 1, and 1 for every 2^17 elements of its result, 2^23 FLOPs
+BUDGET = 10_000  # of one search: five torch functions cost 1, and 1 for every 2^17 elements of its result, 2^23 FLOPs
 # or 2^16 elements of random inputs
+FUNCTION = 0.2
 ELEMENTS_OF_ONE, FLOPS_OF_ONE, DRAWN_OF_ONE = 1 << 17, 1 << 23, 1 << 16
 # What a light call may cost for each operator that its task may have.
 LIGHT_ELEMENTS, LIGHT_FLOPS = 1 << 19, 1 << 26
@@ -96,7 +97,7 @@ class Progress(TorchFunctionMode):
             result = args[0].clone()
         else:
             result = _called(function, args, kwargs or {})
-        self.budget.left -= 1
+        self.budget.left -= FUNCTION
         first = result[0] if name in RECURRENT and isinstance(result, tuple) else result
         if type(first) is torch.Tensor:
             self._spent(name, first.numel(), flops)

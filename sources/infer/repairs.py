@@ -13,8 +13,9 @@ from dataclasses import replace
 
 import torch
 
-from sources.infer.aligned import aligned, expanded, joined, shared, traded
+from sources.infer.aligned import ALIGNED
 from sources.infer.failure import APART, Change, Failure
+from sources.infer.influence import differing
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited
 from sources.infer.kinds import KINDS
 from sources.infer.ranks import by_use, fewer, rank
@@ -55,7 +56,7 @@ def _layer(f: Failure) -> Iterator[Change]:
     elif f.function == "linear" and isinstance(weight, torch.Tensor) and x.dim():
         for path, t in f.of_shape(x):
             yield f.with_tensor(path, Tensor((*t.shape[:-1], weight.shape[1])), 0.0)
-            if len(t.shape) == 1:  # a row of its own, which later calls seldom take
+            if len(t.shape) not in (2, 3):  # a row alone, which later calls seldom take, or an image
                 yield f.with_tensor(path, Tensor((BATCH, weight.shape[1])), 0.05)
         yield from _wanted(f, x.shape[-1], weight.shape[1])
     elif f.function == "embedding" and isinstance(weight, torch.Tensor):
@@ -107,14 +108,11 @@ def _positions(f: Failure) -> Iterator[Change]:
         yield from ((cost / 2, specs) for cost, specs in _wanted(f, length, length - after))
 
 
-def _columns(f: Failure) -> Iterator[Change]:
-    """A list of layers, one for each column, tells how many of these there are: ``index 9 is out of range``."""
-    match = re.fullmatch(r"IndexError: index (\d+) is out of range", f.message)
-    number = int(match[1]) if match else 0
-    for path, t in all_tensors(f.specs) if number else ():
-        for i, size in enumerate(t.shape):
-            if size > number:
-                yield f.with_tensor(path, t.resized(i, number), 0.1 if i == 1 else 0.3)
+def _masked(f: Failure) -> Iterator[Change]:
+    """A mask of what an input is long picks from what is as long as the module says: the input is to be so, too."""
+    if "shape of the mask" in f.message and (sizes := differing(f.message)):
+        yield from ((0.0, specs) for _, specs in _together(f, *sizes))
+        yield from _wanted(f, *sizes)
 
 
 def _unbatched(f: Failure) -> Iterator[Change]:
@@ -389,7 +387,6 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
-    _layer, _of_part, _positions, _columns, _unbatched, joined, shared, traded, aligned, expanded, _expected,
-    _shapes, _mismatch, _broadcast, _einsum, _split, _matmul, _numbers, _view, by_use, rank, _window, _frames, _small,
-    _divisible, _equal, fewer, *KINDS,
+    _layer, _of_part, _positions, _masked, _unbatched, *ALIGNED, _expected, _shapes, _mismatch, _broadcast, _einsum,
+    _split, _matmul, _numbers, _view, by_use, rank, _window, _frames, _small, _divisible, _equal, fewer, *KINDS,
 )  # fmt: skip

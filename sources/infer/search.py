@@ -100,6 +100,8 @@ def solve(
             return Unsolved(outcome.reason, outcome.trouble.message)
         if outcome.specs is None and outcome.reached >= reached:
             constructions.blame(arguments, outcome.trouble, outcome.asked)
+        if outcome.reason == TOO_LARGE:  # smaller ones are to have their turn
+            budget.left = max(budget.left, left / 2)
         carried = outcome.furthest if outcome.reached > reached else carried
         reached, left = max(reached, outcome.reached), budget.left
         del module, search

@@ -15,13 +15,14 @@ from sources.infer.inputs import Specs, all_tensors, edited
 Arguments = dict[str, str]  # parameter, or "config.attribute" -> expression
 MAX_WIDTH = 4096  # of channels that arguments are given to make two tensors fit
 _WIDTH = re.compile(
-    r"(\w*_)?(dim|dims|width|channels|planes|filters|features|hidden(_size)?|d_model|nf|ngf|ndf)|vocab_size"
+    r"^(\w*_)?(dim|dims|width|channels|planes|filters|features|hidden(_size)?|d_model|nf|ngf|ndf)$|^vocab_size$"
 )
 # Parameters that say how many layers there are.
 _DEPTH = re.compile(
-    r"depths?|(num_|n_?)?(hidden_)?(layers?|blocks?|stages)|(n|num)_(\w+_)?(layers?|blocks?|stages|modules)"
+    r"^(depths?|(num_|n_?)?(hidden_)?(layers?|blocks?|blks?|stages)|(n|num)_(\w+_)?(layers?|blocks?|stages|modules))$"
 )
 _IMAGE = re.compile(r"^(im(age|g)|input|resolution)|_(im(age|g)|input|crop)_?(s|size|res\w*|[hw]\w*)$|^size$")
+_IMAGES = re.compile(rf"{_IMAGE.pattern}|(out|output)_size$")
 _TOO_SMALL = re.compile(r"Expected more than 1 value per channel|Output size is too small|can't be greater than actual")
 MANY = 4  # items of a list whose number nothing tells
 LARGER = 4  # times as many pixels on each side
@@ -154,9 +155,14 @@ def narrower(arguments: Arguments, defaults: Mapping[str, str] = MappingProxyTyp
     return _smaller(arguments, defaults, _WIDTH)
 
 
+def coarser(arguments: Arguments, defaults: Mapping[str, str] = MappingProxyType({})) -> Arguments:
+    """The arguments with images of half the sides."""
+    return _smaller(arguments, defaults, _IMAGES)
+
+
 def _smaller(arguments: Arguments, defaults: Mapping[str, str], which: re.Pattern[str]) -> Arguments:
     every = {**defaults, **arguments}
-    changed = {n: _half(t) for n, t in every.items() if which.fullmatch(n.split(".")[-1])}
+    changed = {n: _half(t) for n, t in every.items() if which.search(n.split(".")[-1])}
     return arguments | {n: t for n, t in changed.items() if t != every[n]}
 
 

@@ -2,6 +2,7 @@
 
 import torch
 import torch.nn as nn
+import torch.nn.functional as F
 
 
 class FrozenBatchNorm2d(nn.Module):
@@ -30,6 +31,45 @@ def box_iou(boxes1, boxes2):
     high = torch.minimum(boxes1[:, None, 2:], boxes2[:, 2:])
     shared = (high - low).clamp(min=0).prod(dim=2)
     return shared / (box_area(boxes1)[:, None] + box_area(boxes2) - shared)
+
+
+def _pair(value):
+    return (value, value) if isinstance(value, int) else tuple(value)
+
+
+def deform_conv2d(input, offset, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), mask=None):
+    batch, channels, height, width = input.shape
+    (down, across), (rows, columns) = _pair(dilation), weight.shape[2:]
+    high, wide = offset.shape[2:]
+    groups, taps = offset.shape[1] // (2 * rows * columns), rows * columns
+    y, x = offset.view(batch, groups, taps, 2, high, wide).unbind(3)
+    y = y + (torch.arange(rows, device=x.device) * down).repeat_interleave(columns).view(-1, 1, 1)
+    x = x + (torch.arange(columns, device=x.device) * across).repeat(rows).view(-1, 1, 1)
+    y = y + torch.arange(high, device=x.device).view(-1, 1) * _pair(stride)[0] - _pair(padding)[0]
+    x = x + torch.arange(wide, device=x.device) * _pair(stride)[1] - _pair(padding)[1]
+    grid = torch.stack([(2 * x + 1) / width - 1, (2 * y + 1) / height - 1], -1)
+    planes = input.reshape(batch * groups, channels // groups, height, width)
+    taken = F.grid_sample(planes, grid.view(batch * groups, taps * high, wide, 2), align_corners=False)
+    taken = taken.view(batch, groups, channels // groups, taps, high, wide)
+    if mask is not None:
+        taken = taken * mask.view(batch, groups, 1, taps, high, wide)
+    parts = channels // weight.shape[1]
+    taken = taken.reshape(batch, parts, weight.shape[1] * taps, high * wide)
+    answer = weight.reshape(parts, -1, weight.shape[1] * taps) @ taken
+    answer = answer.view(batch, -1, high, wide)
+    return answer if bias is None else answer + bias.view(-1, 1, 1)
+
+
+class DeformConv2d(nn.Module):
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True):
+        super().__init__()
+        self.stride, self.padding, self.dilation = _pair(stride), _pair(padding), _pair(dilation)
+        self.weight = nn.Parameter(torch.empty(out_channels, in_channels // groups, *_pair(kernel_size)))
+        nn.init.kaiming_uniform_(self.weight, a=5**0.5)
+        self.bias = nn.Parameter(torch.zeros(out_channels)) if bias else None
+
+    def forward(self, input, offset, mask=None):
+        return deform_conv2d(input, offset, self.weight, self.bias, self.stride, self.padding, self.dilation, mask)
 
 
 def stochastic_depth(input, p, mode, training=True):
