@@ -64,3 +64,14 @@ def test_kernels_round_so(how: str) -> None:
     eighth = x.to(torch.float8_e4m3fn).float() + x.bfloat16().to(torch.float8_e5m2).float()
     toward_zero = (x.view(torch.int32) & -65536).view(torch.float32)
     assert torch.equal(y, eighth if how == "float8" else toward_zero)
+
+
+@pytest.mark.parametrize("name", ["int16", "int32", "uint32", "int64", "uint64"])
+def test_what_an_integer_cannot_hold_becomes_its_end(name: str) -> None:
+    least, most = np.iinfo(name).min, np.iinfo(name).max
+    given = np.array([1e30, -1e30, np.inf, -np.inf, np.nan, 2.9, 0.0], np.float32)
+    assert rounding.to_whole(given, name).tolist() == [most, least, most, least, 0, 2, 0]
+
+
+def test_of_eight_bits_the_lower_ones_of_sixteen_are_left() -> None:
+    assert rounding.to_whole(np.array([300.0, -300.0, 127.0], np.float16), "int8").tolist() == [44, -44, 127]

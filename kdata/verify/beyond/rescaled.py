@@ -20,6 +20,7 @@ LEAST = 512  # smaller ones lie among the sizes at which every candidate is judg
 BESIDE = 3  # from here on numbers in one expression with such a one are of its kind
 SHIFT, FAR = 9, 31  # bits by which sizes are shifted to nothing, and all of them
 ALIGNED, LARGE = 16, 1 << 20  # what sizes are asked to be multiples of, and up to where
+MAGIC = 1 << 31  # from here on a number that is divided, or divides, is none of sizes
 MOST = 6  # groups of numbers
 UP = 1 << 12  # times a number, where it must be out of reach
 LEAST_OF = frozenset({"min", "max", "minimum", "maximum", "clamp", "clip"})
@@ -110,6 +111,8 @@ class Numbers:
     def _counts(self, number: int, node: ast.expr, part: ast.AST) -> bool:
         """Whether a number of an expression may be of sizes, and none that they are asked to be multiples of."""
         if 0 <= number < BESIDE or number in self._known:
+            return False
+        if isinstance(part, ast.BinOp) and number >= MAGIC:  # of a division by a product
             return False
         return not (_divides(part, node) and number % ALIGNED == 0 and number < LARGE)
 

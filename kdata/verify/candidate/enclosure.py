@@ -22,6 +22,7 @@ from typing import Any
 
 import packaging.version  # noqa: F401 - candidates may import it: what it holds must be known before
 import torch
+from torch.nn.modules import module as modules
 from torch.utils import _contextlib
 
 from kdata.verify.candidate import custom_ops
@@ -44,6 +45,7 @@ READ = (".py", ".pyc", ".so")  # files that Python reads for itself
 WRITING = 0o3 | 0o100 | 0o1000 | 0o2000  # access mode, O_CREAT, O_TRUNC, O_APPEND
 KERNELS = "rewritten_fn"  # where Triton's interpreter keeps kernels that it has read, by the functions they are made of
 MISSING = object()
+GLOBAL_HOOKS = [v for n, v in vars(modules).items() if n.startswith("_global_") and isinstance(v, dict)]
 WATCHED = ("torch", "triton", "numpy", "kdata", "builtins", "packaging", *PURE)
 Namespace = dict[str, Any]
 
@@ -332,4 +334,5 @@ def _settings() -> dict[str, Any]:
         "reduced precision": (torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction,
                               torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction),
         "gradients": (torch.is_grad_enabled(), torch.is_inference_mode_enabled()),
+        "hooks on every module": [len(hooks) for hooks in GLOBAL_HOOKS],
     }  # fmt: skip

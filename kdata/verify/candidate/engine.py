@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kdata.verify.candidate.launches import Ledger
-from kdata.verify.interpreter import interpreter, races, unloaded
+from kdata.verify.interpreter import interpreter, order, races, unloaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,6 @@ class Engine:
 
 INTERPRETED = Engine(
     "cpu", Ledger(), interpreter.take_turn, lambda: bool(interpreter.violations()), races.found,
-    lambda: None, interpreter.turn_round, interpreter.choices, interpreter.measure, True,
+    lambda: None, order.turn_round, interpreter.choices, interpreter.measure, True,
     show_unloaded=unloaded.show, unloaded=unloaded.met,
 )  # fmt: skip

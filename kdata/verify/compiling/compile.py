@@ -29,6 +29,7 @@ from kdata.verify.candidate.enclosure import ForbiddenError
 from kdata.verify.interpreter import pretence
 from kdata.verify.loading import ImportingError, line, load
 
+MOST_THREADS, MOST_SHARED = 1024, 227 << 10  # of a block, on any GPU of NVIDIA's
 CUOBJDUMP = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
 
 
@@ -78,16 +79,30 @@ def _report(module: ModuleType | str, launch: dict[str, Any], scratch: Path) -> 
         compiled = _compile(module, launch)
     except Exception as error:  # noqa: BLE001 - whatever the compiler says about the candidate's kernel is the answer
         return {"error": line(error)}
+    if "amdgcn" not in compiled.asm and not launch["tuned"] and (excess := _excess(compiled.metadata)):
+        return {"error": excess}
     usage = _amd(compiled.asm["amdgcn"]) if "amdgcn" in compiled.asm else _nvidia(compiled.asm["cubin"], scratch)
     return {**usage, "shared": int(compiled.metadata.shared)}
+
+
+def _excess(metadata: Any) -> str:
+    """What no GPU of NVIDIA's has for a launch; of an autotuner's configurations such are left out as it runs."""
+    threads = 32 * metadata.num_warps
+    if threads > MOST_THREADS:
+        return f"cannot be launched: {metadata.num_warps} warps are {threads} threads, a block has {MOST_THREADS}"
+    if metadata.shared > MOST_SHARED:
+        return f"cannot be launched: it takes {metadata.shared} bytes of shared memory, a block has {MOST_SHARED}"
+    return ""
 
 
 def _compile(module: ModuleType, launch: dict[str, Any]) -> Any:
     kernel = _find(module, launch["kernel"])
     signature: dict[str, Any] = {}
     found = Found({}, {})
+    plain = {parameter.name for parameter in kernel.params if parameter.do_not_specialize}
     for position, name in enumerate(kernel.arg_names):
         argument = launch["arguments"].get(name) or {"constant": _default(kernel, name)}
+        argument = {k: v for k, v in argument.items() if k != "value" or name not in plain}
         signature[name] = _type(module, name, argument, (position,), found)
     source = ASTSource(kernel, signature, constexprs=found.constants, attrs=found.attributes)
     target = GPUTarget(*launch["target"])

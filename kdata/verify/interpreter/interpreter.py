@@ -24,8 +24,10 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 - what a masked load leaves out is zeros: other numbers can be asked for, see ``kdata.verify.interpreter.unloaded``.
 - the masks of block pointers and of tensor descriptors are no values of the language: they are here.
 - a kernel's ``"tl.constexpr"`` in quotes is none there: it is here.
+- floating numbers beyond what an integer holds become any: here its ends, as on GPUs, and zero of NaN.
 - ``and``, ``or``, ``not``, ``min`` and ``max`` are read as Python reads them: see ``interpreter.rewriting``.
-- what loops count, and what is said to be ``tl.int64``, is of 32 bits: see ``kdata.verify.interpreter.wide``.
+- what loops count, and what is said to be ``tl.int64``, is of 32 bits, and conditions that are added are joined by
+  "or": see ``kdata.verify.interpreter.wide``.
 - ``libdevice`` is not there: see ``kdata.verify.interpreter.libdevice``.
 - ``tl.dot`` is exact whatever its ``input_precision``: asked for tf32, its factors are rounded to tf32 here (its older
   ``allow_tf32``, which the default overrules, asks for it, too); where nothing is asked for it is fp32's, as the track
@@ -44,7 +46,18 @@ import triton.language as tl
 from triton._C.libtriton import ir
 from triton.runtime import autotuner, interpreter
 
-from kdata.verify.interpreter import haste, libdevice, pointers, races, reductions, rewriting, rounding, unloaded, wide
+from kdata.verify.interpreter import (
+    haste,
+    libdevice,
+    order,
+    pointers,
+    races,
+    reductions,
+    rewriting,
+    rounding,
+    unloaded,
+    wide,
+)
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _turn = 0
@@ -52,8 +65,6 @@ _choices = 0  # configurations of the autotuner that has most of them
 _measuring = False  # autotuners run a kernel before they choose, as on a GPU
 _ranges: list[tuple[int, int]] = []  # memory that the running kernel was given
 _violations: list[str] = []
-_backwards = False  # the programs of a grid run last to first
-_waiting = False  # kernels of this process wait for other programs, so an order is theirs to ask for
 
 
 def mend() -> None:
@@ -76,7 +87,7 @@ def mend() -> None:
     _reduce_bfloat16(reductions.mend())
     _choose_in_turn()
     _forget_choices()
-    _choose_order(builder)
+    order.install()
     for name, pointer, mask in (
         ("create_masked_load", 0, 1),
         ("create_masked_store", 0, 2),
@@ -139,34 +150,6 @@ def measure(really: bool) -> None:
     """Whether autotuners run a kernel before they choose: what it adds to or changes in place is there twice then."""
     global _measuring
     _measuring = really
-
-
-def turn_round(backwards: bool) -> None:
-    """Whether programs run last to first from here on. Kernels that wait for each other keep their order."""
-    global _backwards
-    _backwards = backwards
-
-
-def _choose_order(builder: Any) -> None:
-    step, cas, load = builder.set_grid_idx, builder.create_atomic_cas, builder.create_masked_load
-
-    def set_grid_idx(self: Any, x: int, y: int, z: int) -> None:
-        if _backwards and not _waiting:
-            x, y, z = (n - 1 - i for n, i in zip(self.grid_dim, (x, y, z), strict=True))
-        step(self, x, y, z)
-
-    def create_atomic_cas(self: Any, *arguments: Any) -> Any:
-        global _waiting
-        _waiting = True
-        return cas(self, *arguments)
-
-    def create_masked_load(self: Any, *arguments: Any, **named: Any) -> Any:
-        global _waiting
-        _waiting = _waiting or arguments[-1] is True  # volatile: it waits for another program's flag
-        return load(self, *arguments, **named)
-
-    builder.set_grid_idx, builder.create_atomic_cas = set_grid_idx, create_atomic_cas
-    builder.create_masked_load = create_masked_load
 
 
 def _forget_choices() -> None:
@@ -376,6 +359,8 @@ def _mend_casts(builder: Any, handle: Any) -> None:
                 return source
         if after == tl.bfloat16:
             return handle(rounding.to_bfloat16(source.data.astype(np.float32)), tl.bfloat16)
+        if source.data.dtype.kind == "f" and after.is_int() and not after.is_bool():
+            return handle(rounding.to_whole(source.data, after.name), after)
         return cast(self, source, target)
 
     convert = builder.create_fp_to_fp

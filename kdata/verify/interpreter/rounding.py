@@ -1,6 +1,7 @@
 """Numbers in fewer bits, held as numpy has no type for them: bfloat16, tf32 and the two float8 of GPUs. In the child.
 
-To nearest, a tie to even, as GPUs convert; what is beyond the largest number of float8 becomes that one, as there.
+To nearest, a tie to even, as GPUs convert; what is beyond the largest number of float8 becomes that one, as there, and
+what is beyond the ends of an integer becomes these.
 """
 
 from __future__ import annotations
@@ -14,6 +15,17 @@ Array = np.ndarray[Any, np.dtype[Any]]
 SIGN = np.uint8(0x80)
 # Bits of the fraction, bias of the exponent, and the bits of infinity and NaN (the first type has no infinity).
 EIGHTS: dict[Any, tuple[int, int, int, int]] = {tl.float8e4nv: (3, 7, 0x7F, 0x7F), tl.float8e5: (2, 15, 0x7C, 0x7F)}
+
+
+def to_whole(data: Array, name: str) -> Array:
+    """Floating numbers to integers of a type of Triton's, toward zero; NaN is 0, 8 bits are the lower ones of 16."""
+    kind = np.dtype(name)
+    wide = np.dtype(f"{kind.kind}{max(2, kind.itemsize)}")
+    least, most = np.iinfo(wide).min, np.iinfo(wide).max
+    numbers = np.where(np.isnan(data), 0.0, data.astype(np.float64))
+    with np.errstate(invalid="ignore"):
+        whole = np.clip(numbers, float(least), float(most)).astype(wide)
+    return np.where(numbers >= float(most), wide.type(most), whole).astype(kind)  # for float64 2^63 - 1 is 2^63
 
 
 def to_bfloat16(data: Array, truncates: bool = False) -> Array:

@@ -1,7 +1,9 @@
-"""Integers that are of 64 bits for Triton's compiler, and what loops count. In the host's child.
+"""Integers that are of 64 bits, or of one, for Triton's compiler, and what loops count. In the host's child.
 
 - What a loop counts is a number of the language, of 64 bits where one of its bounds is; for Python it is its own, of
   which the interpreter makes 32 bits where it fits.
+- Sums, differences and products of conditions are of one bit: two that hold add up to none.  For numpy a sum of them is
+  their "or".
 - A parameter that is said to be ``tl.int64`` is of 64 bits, however small its argument.
 """
 
@@ -39,6 +41,25 @@ def install() -> None:
 
     whole._implicit_cvt = lambda argument: _number(argument, True) if type(argument) is Wide else convert(argument)
     executor.__init__, executor.__call__ = init, called
+    _add_bits()
+
+
+def _add_bits() -> None:
+    builder: Any = interpreter.InterpreterBuilder
+    handle = vars(interpreter)["TensorHandle"]
+
+    def of_bits(name: str) -> None:
+        original = getattr(builder, name)
+
+        def method(self: Any, one: Any, other: Any) -> Any:
+            if one.data.dtype == other.data.dtype == np.bool_:
+                return handle(np.logical_xor(one.data, other.data), one.dtype.scalar)
+            return original(self, one, other)
+
+        setattr(builder, name, method)
+
+    of_bits("create_add")
+    of_bits("create_sub")
 
 
 def counted(*bounds: Any) -> Iterator[Any]:

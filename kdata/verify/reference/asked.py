@@ -6,7 +6,7 @@ labels with -1, or replaces NaN, says what the answer is where they are not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from typing import Any
 
@@ -48,10 +48,12 @@ def replaced(inputs: list[Any], numbers: list[int], generator: torch.Generator) 
 def larger(inputs: list[Any], generator: torch.Generator) -> Iterator[tuple[Change, Change]]:
     """For each input of integers beyond zero and one how it is made a little larger, and how very large.
 
-    Narrow ones are drawn anew from all that are not negative.
+    Narrow ones are drawn anew from all that are not negative.  Ends of what lies one after another stay as they are.
     """
-    for place, leaf in enumerate(tree_leaves(inputs)):
-        if integral(leaf) and int(leaf.abs().max()) > 1:
+    leaves = tree_leaves(inputs)
+    sizes = {size for t in leaves if isinstance(t, Tensor) for size in t.shape}
+    for place, leaf in enumerate(leaves):
+        if integral(leaf) and int(leaf.abs().max()) > 1 and not _ends(leaf, sizes):
             if torch.iinfo(leaf.dtype).bits <= NARROW:
                 anew = partial(_anew, place=place, generator=generator)
                 yield anew, anew
@@ -60,6 +62,13 @@ def larger(inputs: list[Any], generator: torch.Generator) -> Iterator[tuple[Chan
             if factor > STEP:
                 little, much = (partial(_put, place=place, value=leaf * times) for times in (STEP, factor))
                 yield little, much
+
+
+def _ends(leaf: Tensor, sizes: Collection[int]) -> bool:
+    """Whether they are from zero to a size, in order: where in a packed input each sequence begins and ends."""
+    if leaf.ndim != 1 or len(leaf) < 2 or int(leaf[0]) or int(leaf[-1]) not in sizes:
+        return False
+    return bool((leaf.diff() >= 0).all())
 
 
 def negated(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:

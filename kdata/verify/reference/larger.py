@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import time
 from collections.abc import Iterator
 from itertools import combinations, islice
 from pathlib import Path
@@ -27,6 +28,7 @@ from kdata.verify.scratch import GIVEN, KEPT
 MOST = 24  # sizes
 WORK = 512  # multiplications, filled up to blocks, by 64, that cost what an element does: torch does them, few programs
 NARROW = (2, 3, 1)  # sizes of other dimensions, where one is as large as can be
+PATIENCE = 40.0  # seconds after which no more sizes are looked for: a reference may loop over one of them
 SEVERAL = 4  # times the elements of the largest one that is computed, in all
 
 
@@ -53,6 +55,7 @@ class Larger(Reference):
         self._own: Values = {size.name: size.value for size in sizes(self.source)}
         self._numbers, self._limit = payload["numbers"], payload["most"]
         self._ends, self._counts = payload["ends"], payload["counts"]
+        self._until = time.monotonic() + PATIENCE
 
     def run(self, scratch: Path) -> dict[str, Any]:
         """Everything."""
@@ -96,6 +99,8 @@ class Larger(Reference):
         seen: list[Values] = []
         for axis in self._axes():
             for wish in self._wishes(axis):
+                if time.monotonic() > self._until:
+                    return
                 tried = ((values, self.prober.forward(values, real=False)) for values in self._near(axis, wish))
                 values, run = next((found for found in tried if found[1]), ({}, None))
                 if run is not None and values not in seen:

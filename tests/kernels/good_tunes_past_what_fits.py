@@ -1,0 +1,38 @@
+# verified
+"""One of its configurations asks for 2048 threads: an autotuner leaves out what cannot be launched."""
+
+import torch
+import triton
+import triton.language as tl
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.where((x > 0.5) | (x * x > 1.0), x, torch.zeros_like(x))
+
+
+def get_inputs():
+    return [torch.randn(16, 300)]
+
+
+def get_init_inputs():
+    return []
+
+
+@triton.autotune([triton.Config({"BLOCK": 512}, num_warps=w) for w in (4, 8, 64)], key=["n"])
+@triton.jit
+def keep_kernel(x, out, n, BLOCK: tl.constexpr):
+    places = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    values = tl.load(x + places, mask=places < n, other=0.0)
+    kept = (values > 0.5) | (values * values > 1.0)
+    tl.store(out + places, tl.where(kept, values, 0.0), mask=places < n)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        x = x.contiguous()
+        out = torch.empty_like(x)
+        n = x.numel()
+        keep_kernel[lambda m: (triton.cdiv(n, m["BLOCK"]),)](x, out, n)
+        return out
