@@ -14,7 +14,7 @@ from kdata.record import Receipt, Series, Timing, records, table
 from kdata.verify.gpu import cards as gpu
 from kdata.verify.gpu.draws import SPREAD, Draws, pick
 from kdata.verify.gpu.errors import Measure, near
-from kdata.verify.reference.styles import ON_DEVICE, styled
+from kdata.verify.reference.styles import BITS, ON_DEVICE, styled
 from kdata.verify.timing import statistics as timing_statistics
 from kdata.verify.timing.activity import Activity, after_shield
 from kdata.verify.timing.timer import kernel_names
@@ -119,6 +119,13 @@ def test_draws_are_new_values_of_the_same_kind() -> None:
         assert sorted(one[1]["labels"].tolist()) == list(range(6)) and one[1]["labels"].tolist() != list(range(6))
         assert bool((one[3] <= given[3]).all()) and bool((one[3] >= (1 - SPREAD) * given[3]).all())
     assert not torch.equal(draws.make(1)[3], draws.make(2)[3])
+
+
+def test_ends_of_packed_sequences_stay_and_labels_are_no_magnitudes() -> None:
+    ends, labels = torch.tensor([0, 3, 3, 8], dtype=torch.int32), torch.tensor([0.0, 1.0, 1.0, 0.0])
+    huge = ON_DEVICE.index("huge") << BITS
+    drawn = Draws.of([torch.rand(8, 4), ends, labels], roll=True).make(huge + 1)
+    assert torch.equal(drawn[1], ends) and float(drawn[2].max()) <= 1 < float(drawn[0].max())
 
 
 def test_large_inputs_travel_as_a_tile(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -19,23 +19,28 @@ def names(module: nn.Module) -> list[str]:
     return [name for name, p in module.named_parameters() if p.requires_grad and p.is_floating_point()]
 
 
-def gradients(module: nn.Module, inputs: Sequence[Any], seed: int, parameters: Sequence[str]) -> list[Tensor | None]:
+def gradients(
+    module: nn.Module, inputs: Sequence[Any], seed: int, parameters: Sequence[str], way: str = "gradient"
+) -> list[Tensor | None]:  # fmt: skip
     """Vector-Jacobian products: of each floating input, then of each named parameter; None for what has none.
 
-    The vectors are normal and follow from ``seed``.
+    The vectors are normal and follow from ``seed``. ``way``: "summed": each is of one number, expanded without memory,
+    as that of a sum is; "frozen": no input requires a gradient, as those of a first layer.
 
     Raises:
         NoGradientError: no floating output requires a gradient.
     """
-    held = tree_map(lambda t: t.detach().clone().requires_grad_() if _floating(t) else t, list(inputs))
+    wanted = way != "frozen"
+    held = tree_map(lambda t: t.detach().clone().requires_grad_(wanted) if _floating(t) else t, list(inputs))
     known = dict(module.named_parameters())
-    sources = [t for t in tree_leaves(held) if _floating(t)] + [known[name] for name in parameters]
+    sources = (floating(held) if wanted else []) + [known[name] for name in parameters]
     with torch.enable_grad():
         outputs = [t for t in tree_leaves(module(*held)) if _floating(t)]
     following = [(n, t) for n, t in enumerate(outputs) if t.requires_grad]
     if not following or not sources:
         raise NoGradientError("no output requires a gradient")
-    vectors = [_vector(t, seed + n) for n, t in following]
+    drawn = VECTORS.get(way, _vector)
+    vectors = [drawn(t, seed + n) for n, t in following]
     # torch.autograd.grad is a function to a TorchFunctionMode, without which its backward would then run
     engine: Any = torch.autograd.Variable._execution_engine
     found = engine.run_backward(
@@ -45,6 +50,11 @@ def gradients(module: nn.Module, inputs: Sequence[Any], seed: int, parameters: S
     return [g if g is None else g.clone(memory_format=torch.contiguous_format) for g in found]  # two may be one tensor
 
 
+def floating(inputs: Sequence[Any]) -> list[Tensor]:
+    """The inputs of which gradients are asked, unless they are frozen."""
+    return [t for t in tree_leaves(list(inputs)) if _floating(t)]
+
+
 def _floating(value: Any) -> bool:
     return isinstance(value, Tensor) and value.is_floating_point()
 
@@ -52,3 +62,10 @@ def _floating(value: Any) -> bool:
 def _vector(output: Tensor, seed: int) -> Tensor:
     drawn = torch.randn(output.shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float32)
     return drawn.to(output.dtype).to(output.device)
+
+
+def _expanded(output: Tensor, seed: int) -> Tensor:
+    return _vector(output.new_empty(()), seed).expand(output.shape)
+
+
+VECTORS: dict[str, Callable[[Tensor, int], Tensor]] = {"summed": _expanded}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, TypeGuard
 
@@ -39,6 +39,19 @@ def computes(value: Any) -> TypeGuard[torch.Tensor]:
 def upcast(value: Any) -> Any:
     """A floating tensor as fp64, an empty one, too."""
     return value.double() if _of_numbers(value) else value
+
+
+def integral(value: Any) -> bool:
+    """Whether it is a tensor of integers that holds any."""
+    plain = isinstance(value, torch.Tensor) and not (value.is_floating_point() or value.is_complex())
+    return plain and value.dtype is not torch.bool and value.numel() > 0
+
+
+def ends(leaf: Any, sizes: Collection[int]) -> bool:
+    """Whether these are integers from zero to a size, in order: where each of packed sequences begins and ends."""
+    if not integral(leaf) or leaf.ndim != 1 or len(leaf) < 2 or int(leaf[0]) or int(leaf[-1]) not in sizes:
+        return False
+    return bool((leaf.diff() >= 0).all())
 
 
 def by_an_ulp(value: Any, generator: torch.Generator, whole: bool = False, tf32: bool = False) -> Any:

@@ -143,5 +143,5 @@ def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
 def derive(model: Any, given: dict[str, Any], *inputs: Any) -> list[Any]:
     """The gradients that are asked for, None for those that the candidate does not offer."""
     wanted = given["gradient"]
-    found = gradients(model, inputs, wanted["seed"], wanted["parameters"])
+    found = gradients(model, inputs, wanted["seed"], wanted["parameters"], wanted["way"])
     return [found[n] for n in wanted["used"]]

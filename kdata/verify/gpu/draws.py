@@ -2,7 +2,8 @@
 
 The task's own inputs are drawn once, in the reference's process, and travel as bytes; each sample's inputs are made of
 them here: every floating element is scaled by its own factor in (7/8, 1], which keeps domains, signs and masks, and
-integers are rolled along their first dimension where the reference stands that.  So no two calls see the same values,
+integers, but for ends of packed sequences, are rolled along their first dimension where the reference stands that.
+So no two calls see the same values,
 neither side knows the next ones, and gigabytes need not pass between processes.  A seed also names the style of its
 draw, see ``kdata.verify.reference.styles`` and ``kdata.verify.reference.draws``.
 """
@@ -17,8 +18,9 @@ from typing import Any
 import torch
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_unflatten
 
-from kdata.verify.reference.draws import HIGH, HUGE, LOW, TINY, spared
+from kdata.verify.reference.draws import HIGH, HUGE, LOW, TINY, labels, spared
 from kdata.verify.reference.styles import BITS, ON_DEVICE
+from kdata.verify.values import ends
 from kdata.verify.wire import NotPlainError, Reader, Writer
 
 STYLED = 1 << 28  # elements of an input up to which there are styles: they need room beside it
@@ -41,7 +43,7 @@ class Draws:
     leaves: list[Any]
     layouts: list[tuple[list[int], list[int]] | None]  # shape and strides of each tensor
     spec: TreeSpec
-    roll: bool  # integers, too
+    rolled: list[bool]  # which integers vary, too
 
     @staticmethod
     def of(inputs: list[Any], roll: bool = False) -> Draws:
@@ -50,7 +52,8 @@ class Draws:
         layouts = [_layout(leaf) for leaf in leaves]
         cut = [leaf.reshape(-1)[:TILE].clone() if layout and leaf.numel() > TILE else leaf
                for leaf, layout in zip(leaves, layouts, strict=True)]  # fmt: skip
-        return Draws(cut, layouts, spec, roll)
+        sizes = {size for layout in layouts if layout for size in layout[0]}
+        return Draws(cut, layouts, spec, [roll and not ends(leaf, sizes) for leaf in cut])
 
     def write(self, writer: Writer) -> dict[str, Any]:
         """As data.
@@ -59,23 +62,25 @@ class Draws:
             NotPlainError: an input is no plain data.
         """
         tree = tree_unflatten(self.leaves, self.spec)
-        return {"tree": writer.write(tree), "layouts": self.layouts, "roll": self.roll}
+        return {"tree": writer.write(tree), "layouts": self.layouts, "rolled": self.rolled}
 
     @staticmethod
     def read(node: dict[str, Any], reader: Reader) -> Draws:
         """From data."""
         leaves, spec = tree_flatten(reader.read(node["tree"]))
-        return Draws(leaves, node["layouts"], spec, node["roll"])
+        return Draws(leaves, node["layouts"], spec, node["rolled"])
 
     def make(self, seed: int) -> list[Any]:
         """New inputs in new memory, in the style that the seed names."""
         name, seed = ON_DEVICE[seed >> BITS], seed & ((1 << BITS) - 1)
-        still = spared(self._outlines()) if name == "huge" else set()
+        still = (spared(self._outlines()) if name == "huge" else set()) | (
+            set() if name == "natural" else self._labels()
+        )
         styles = [STYLES["natural" if n in still else name] for n in range(len(self.leaves))]
-        every = zip(styles, self.leaves, self.layouts, strict=True)
+        every = zip(styles, self.leaves, self.layouts, self.rolled, strict=True)
         with _quiet():
-            made = [style(self._new(leaf, layout, seed + n)) if layout else leaf
-                    for n, (style, leaf, layout) in enumerate(every)]  # fmt: skip
+            made = [style(self._new(leaf, layout, seed + n, rolled)) if layout else leaf
+                    for n, (style, leaf, layout, rolled) in enumerate(every)]  # fmt: skip
         inputs: list[Any] = tree_unflatten(made, self.spec)
         return inputs
 
@@ -85,7 +90,11 @@ class Draws:
             return [_empty(*layout, dtype=leaf.dtype, device="meta") if layout else leaf
                     for leaf, layout in zip(self.leaves, self.layouts, strict=True)]  # fmt: skip
 
-    def _new(self, leaf: torch.Tensor, layout: tuple[list[int], list[int]], seed: int) -> torch.Tensor:
+    def _labels(self) -> set[int]:
+        with _quiet():
+            return labels(self.leaves)
+
+    def _new(self, leaf: torch.Tensor, layout: tuple[list[int], list[int]], seed: int, rolled: bool) -> torch.Tensor:
         shape, strides = layout
         new = _empty(shape, strides, dtype=leaf.dtype, device=leaf.device)
         elements = new.numel()
@@ -98,7 +107,7 @@ class Draws:
         if leaf.is_floating_point() or leaf.is_complex():
             noise = _rand(shape, generator=generator, device=leaf.device, dtype=torch.float32)
             return _copy(new, _mul(leaf, 1 - SPREAD * noise))
-        if self.roll and leaf.ndim and leaf.shape[0] > 1:
+        if rolled and leaf.ndim and leaf.shape[0] > 1:
             leaf = _roll(leaf, 1 + seed % (leaf.shape[0] - 1), 0)
         return _copy(new, leaf)
 

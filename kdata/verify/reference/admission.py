@@ -14,6 +14,7 @@ import numpy as np
 from kdata.verify.compare import EXACT, Array, UnequalError, errors, exactly, leaves
 from kdata.verify.trial import FLOATS, Expected, nature
 
+HALVES = frozenset({"float16", "bfloat16"})
 Mutant = Callable[[Array], Array]
 NAMED = ("base", "whole", "grown")  # kinds of variants: the task's own sizes, these scaled down, and up
 SHUFFLED, DROPPED, HALVED = "a shuffled answer", "an eighth of the inputs set to zero", "an answer in half precision"
@@ -105,10 +106,10 @@ def _single(expected: Expected, trial: dict[str, Any]) -> bool:
 def _fine(expected: Expected) -> bool:
     """Whether half precision would change the answer at all, where the task promises more than that.
 
-    Not one that the task itself rounds to half precision, be it the other one.
+    Not one that the task itself rounds to half precision, be it the other one, nor of inputs in half precision only.
     """
     for trial in expected.trials:
-        if trial["kept"]["tf32"]:
+        if trial["kept"]["tf32"] or _of_halves(expected, trial):
             return False  # it is as precise
         for _, node in leaves(trial["kept"]["eager"]):
             if "tensor" in node and expected.kept.entry(node["tensor"])["dtype"] in ("float32", "float64"):
@@ -116,6 +117,13 @@ def _fine(expected: Expected) -> bool:
                 if not (np.array_equal(_halved(answer), answer, equal_nan=True) or _brain(answer)):
                     return True
     return False
+
+
+def _of_halves(expected: Expected, trial: dict[str, Any]) -> bool:
+    """Whether whatever floats among inputs and weights is of half precision, so that an ulp of them moves as much."""
+    nodes = [n for part in ("inputs", "state") for _, n in leaves(trial["given"][part]) if "tensor" in n]
+    kinds = {expected.given.entry(n["tensor"])["dtype"] for n in nodes}.intersection(FLOATS)
+    return bool(kinds) and kinds <= HALVES
 
 
 def _not_a_number(expected: Expected, trial: dict[str, Any]) -> bool:

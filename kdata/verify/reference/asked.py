@@ -6,7 +6,7 @@ labels with -1, or replaces NaN, says what the answer is where they are not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflat
 
 from kdata.verify.reference.draws import draw
 from kdata.verify.reference.probe import Asks
-from kdata.verify.values import computes
+from kdata.verify.values import computes, ends, integral
 
 SHARE = 0.125  # of an input's elements that are replaced
 MOST = 4  # numbers that are tried
@@ -53,7 +53,7 @@ def larger(inputs: list[Any], generator: torch.Generator) -> Iterator[tuple[Chan
     leaves = tree_leaves(inputs)
     sizes = {size for t in leaves if isinstance(t, Tensor) for size in t.shape}
     for place, leaf in enumerate(leaves):
-        if integral(leaf) and int(leaf.abs().max()) > 1 and not _ends(leaf, sizes):
+        if integral(leaf) and int(leaf.abs().max()) > 1 and not ends(leaf, sizes):
             if torch.iinfo(leaf.dtype).bits <= NARROW:
                 anew = partial(_anew, place=place, generator=generator)
                 yield anew, anew
@@ -62,13 +62,6 @@ def larger(inputs: list[Any], generator: torch.Generator) -> Iterator[tuple[Chan
             if factor > STEP:
                 little, much = (partial(_put, place=place, value=leaf * times) for times in (STEP, factor))
                 yield little, much
-
-
-def _ends(leaf: Tensor, sizes: Collection[int]) -> bool:
-    """Whether they are from zero to a size, in order: where in a packed input each sequence begins and ends."""
-    if leaf.ndim != 1 or len(leaf) < 2 or int(leaf[0]) or int(leaf[-1]) not in sizes:
-        return False
-    return bool((leaf.diff() >= 0).all())
 
 
 def negated(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
@@ -137,12 +130,6 @@ def ended(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
             drawn = torch.rand(leaf.shape, generator=generator)
             some = leaf.masked_fill(drawn < SHARE, 0.0).masked_fill(drawn > 1 - SHARE, 1.0)
             yield partial(_put, place=place, value=some)
-
-
-def integral(value: Any) -> bool:
-    """Whether it is a tensor of integers that holds any."""
-    plain = isinstance(value, Tensor) and not (value.is_floating_point() or value.is_complex())
-    return plain and value.dtype is not torch.bool and value.numel() > 0
 
 
 def _between(leaf: Tensor) -> bool:

@@ -20,6 +20,7 @@ from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.compare import Tensors, leaves
 from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.reference.styles import GRADIENTS
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import FLOATS, Expected, compare, failure
 
@@ -27,11 +28,12 @@ ARGUMENT, NUMBER = "argument", "number"
 CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strided": "holds for transposed views",
           "beside": "holds for transposed views beside plain inputs", "pairs": "holds for two transposed views",
           "nonfinite": "spreads NaN and infinity as the reference does", "gradient": "gradients",
+          "summed": "gradients of a sum", "frozen": "gradients of weights where inputs need none",
           "grouped": "holds where integers that the task sorts are not",
           "ignored": "leaves out targets that torch ignores by default",
           ARGUMENT: "follows other arguments of its constructor",
           NUMBER: "follows other numbers among its inputs", "batch": "holds for a larger batch"}  # fmt: skip
-SILENT = {"gradient": (reasons.WRONG, reasons.STRUCTURE),
+SILENT = {**dict.fromkeys(GRADIENTS, (reasons.WRONG, reasons.STRUCTURE, reasons.OUT_OF_BOUNDS)),
           **dict.fromkeys(("beside", "pairs"), (reasons.WRONG, reasons.OUT_OF_BOUNDS))}  # fmt: skip
 STRIDES = re.compile(r"\.\s*stride\s*\(")
 OFFERS = re.compile(r"\b(backward|vjp|register_autograd|setup_context)\b")
@@ -67,11 +69,11 @@ def look(expected: Expected, run: Run, found: Findings, source: str) -> None:
 
 def _refuse(style: str, trial: Trial, reason: str, source: str, found: Findings) -> None:
     """Reject what fails, without a word, where it seems to hold."""
-    if style == "gradient":
+    if style in GRADIENTS:
         missing = "it gives none where the reference does" if reason == reasons.STRUCTURE else ""
-        raise RejectedError(reasons.WRONG_GRADIENT, missing or trial.detail)
+        raise RejectedError(reasons.WRONG_GRADIENT, f"{CHECKS[style]}: {missing or trial.detail}")
     held = any(check.name == CHECKS["strided"] and check.passed for check in found.checks)
-    if style != "gradient" and held and STRIDES.search(source):
+    if held and STRIDES.search(source):
         raise RejectedError(reason, f"some inputs are transposed views, the others are not: {trial.detail}")
 
 

@@ -14,13 +14,14 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
+from kdata.verify.reference.styles import GRADIENTS
 from kdata.verify.values import computes
 
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 LOW, HIGH = -2.0, 2.3  # decimal exponents of ``wide``
 LONG, TAIL = 64, 32.0  # elements from which on a dimension has a tail, and by how much it is larger
 OFFSET, SMALL, HUGE, FAR, FARTHER, TINY, JOG = 100.0, 1e-4, 1e4, 1e3, 1e5, 1e-5, 1e-6
-AS_THEY_ARE = ("natural", "gradient", "argument", "number", "batch")
+AS_THEY_ARE = ("natural", *GRADIENTS, "argument", "number", "batch")
 ODDITIES = (math.nan, math.inf, -math.inf)
 RUNS = 4  # into which bools are cut, so that two of these hold one value
 ZEROS = 0.125  # share of an input's elements
@@ -59,7 +60,7 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     if style == "nearly":
         return [*tree_map(lambda t: _changed(t, generator) if _maskable(t) else t, inputs)]
     if style == "wide":
-        return _map(inputs, lambda t: t * _scales(t, generator))
+        return _far(inputs, lambda t: t * _scales(t, generator), labels(tree_leaves(inputs)))
     if style in OTHERS:
         return OTHERS[style](inputs, generator)
     return None if any(bool((t == 0).any()) for t in floats) else _map(inputs, lambda t: t + OFFSET)
@@ -222,10 +223,25 @@ def _huge(inputs: list[Any], _: torch.Generator) -> list[Any]:
     return _far(inputs, lambda t: t * HUGE)
 
 
-def _far(inputs: list[Any], change: Callable[[torch.Tensor], torch.Tensor]) -> list[Any]:
+def _far(
+    inputs: list[Any], change: Callable[[torch.Tensor], torch.Tensor], but: set[int] | None = None
+) -> list[Any]:  # fmt: skip
+    """All inputs changed but some: those that are spared and labels where none are named."""
     leaves = tree_leaves(inputs)
-    still = {id(leaves[n]) for n in spared(leaves)}
+    still = {id(leaves[n]) for n in (spared(leaves) | labels(leaves) if but is None else but)}
     return _map(inputs, lambda t: t if id(t) in still else change(t))
+
+
+def labels(leaves: Sequence[Any]) -> set[int]:
+    """Which floating inputs are of zeros and ones: what is no such number is none of their magnitudes.
+
+    Numbers between them are asked about elsewhere (``asked.typed``).
+    """
+    return {n for n, leaf in enumerate(leaves) if computes(leaf) and leaf.numel() > 1 and _of_two(leaf)}
+
+
+def _of_two(tensor: torch.Tensor) -> bool:
+    return bool(((tensor == 0) | (tensor == 1)).all()) and bool((tensor != tensor.flatten()[0]).any())
 
 
 def spared(leaves: Sequence[Any]) -> set[int]:
@@ -319,5 +335,5 @@ OTHERS: dict[str, Style] = {"corners": _corners, "huge": _huge, "below": _below,
                             "deep": partial(_below, far=FARTHER), "steep": partial(_above, far=FARTHER),
                             "ties": _tied, "small": _small, "strided": _strided,
                             "beside": _beside(1), "pairs": _beside(2), "nonfinite": _nonfinite,
-                            "tailed": lambda inputs, generator: _map(inputs, _tailed),
+                            "tailed": lambda inputs, _: _far(inputs, _tailed, labels(tree_leaves(inputs))),
                             **{name: _cast(dtype) for name, dtype in DTYPES.items()}}  # fmt: skip

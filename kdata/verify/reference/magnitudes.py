@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from kdata.verify.reference.draws import HUGE, spared
+from kdata.verify.reference.draws import HUGE, labels, spared
 from kdata.verify.values import computes, finite, near
 
 # The most telling ones first, for there may be few rows; both ends of a range come before what is between them.
@@ -149,7 +149,7 @@ def _allowed(inputs: list[Any], scales: Sequence[float]) -> list[float]:
 
 def _by(inputs: list[Any], scale: float) -> Callable[[Any], Any]:
     leaves = tree_leaves(inputs)
-    still = {id(leaves[n]) for n in spared(leaves)} if scale > 1 else set()
+    still = {id(leaves[n]) for n in labels(leaves) | (spared(leaves) if scale > 1 else set())}
     return lambda t: t * scale if computes(t) and id(t) not in still else t
 
 
@@ -162,10 +162,10 @@ def _rows(inputs: list[Any], answer: Any) -> int:
 
 def _scaled(inputs: list[Any], scales: list[float]) -> list[Any]:
     leaves = tree_leaves(inputs)
-    still = {id(leaves[n]) for n in spared(leaves)}
+    still, same = ({id(leaves[n]) for n in chosen} for chosen in (spared(leaves), labels(leaves)))
 
     def change(tensor: Any) -> Any:
-        if not computes(tensor) or not tensor.ndim or tensor.shape[0] != len(scales):
+        if id(tensor) in same or not computes(tensor) or not tensor.ndim or tensor.shape[0] != len(scales):
             return tensor
         kept = [min(scale, 1.0) if id(tensor) in still else scale for scale in scales]
         return (tensor * _column(kept, tensor)).to(tensor.dtype)

@@ -18,6 +18,7 @@ DETAILS = {
     "beside": "inputs of which every other one is a transposed view",
     "nonfinite": "NaN and infinities among the inputs",
     "float16": "in float16", "bfloat16": "in bfloat16", "gradient": "gradients",
+    "summed": "gradients of a sum", "frozen": "gradients of weights where inputs need none",
     "named": "numbers among the inputs that the kernels name",
     "magnitudes": "each row of another magnitude", "farthest": "inputs as large as the reference bears",
     "nearest": "inputs as small as the reference bears", "weights": "weights as large as the reference bears",
@@ -35,6 +36,7 @@ DETAILS = {
     "absent": "zeros among the weights",
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
 }  # fmt: skip
+GRADIENTS = ("gradient", "summed", "frozen")  # see kdata.verify.gradients
 VIEWS = ("strided", "beside", "pairs")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.

@@ -18,24 +18,24 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.task import INIT_INPUTS, INPUTS, Program
-from kdata.verify.gradients import gradients, names
+from kdata.verify.gradients import floating, gradients, names
 from kdata.verify.reference import asked, exact, magnitudes, unread
 from kdata.verify.reference.answering import FINITE, all_answered, close, enlarged, same_places, share_finite
 from kdata.verify.reference.arguments import KINDS, Arguments, changed, with_numbers
 from kdata.verify.reference.conditioned import ANY, first, of_blocks
-from kdata.verify.reference.draws import DTYPES, centred_apart, draw, holding, jogged, zeroed
+from kdata.verify.reference.draws import DTYPES, centred_apart, draw, holding, jogged, labels, zeroed
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.magnitudes import CONDITION
 from kdata.verify.reference.probe import Asks
 from kdata.verify.reference.reference import Reference
-from kdata.verify.reference.styles import REACHING, VIEWS
+from kdata.verify.reference.styles import GRADIENTS, REACHING, VIEWS
 from kdata.verify.reference.ties import Ties
 from kdata.verify.reference.variants import Variant
 from kdata.verify.reference.weights import redraw
 from kdata.verify.values import by_an_ulp, copied, seed_torch
 
 GRID = 0.05  # share of its size that an answer in half precision may be off before it is taken to mean nothing
-GRADIENT, ARGUMENT, NUMBER, BATCH = "gradient", "argument", "number", "batch"
+ARGUMENT, NUMBER, BATCH = "argument", "number", "batch"
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
@@ -233,7 +233,7 @@ class Wider(Reference):
             styles += [*VIEWS, "nonfinite", GROUPED] if variant.kind == "base" else []
             styles += [IGNORED] if variant.kind == "base" and self._asks.ignored else []
         if self._gradient and variant.kind == "base":
-            styles.append(GRADIENT)
+            styles += GRADIENTS
         self._extra += [made for style in styles if (made := self._beyond(index, variant, style))]
         if self._grid and variant.kind == "base":
             ways = itertools.product((ARGUMENT, NUMBER), KINDS)
@@ -287,7 +287,7 @@ class Wider(Reference):
             self._style = ""
         if trial is not None:
             trial["given"] |= {"build": ""} | ({"dtype": style} if style in DTYPES else {})
-            trial["given"] |= {"gradient": self._wanted} if style == GRADIENT else {}
+            trial["given"] |= {"gradient": self._wanted} if style in GRADIENTS else {}
         return trial
 
     def _build(
@@ -304,7 +304,7 @@ class Wider(Reference):
         self, program: Program, state: dict[str, Any], inputs: list[Any], double: bool = False
     ) -> tuple[Any, nn.Module, list[Any]]:
         outputs, module, held = super()._answer(program, state, inputs, double)
-        if self._style == GRADIENT:
+        if self._style in GRADIENTS:
             outputs = self._derived(program, state, inputs, double)
         return outputs, module, held
 
@@ -315,10 +315,11 @@ class Wider(Reference):
         module = module.double() if double else module
         module.load_state_dict(state)
         seed, parameters = self.seeds[0], names(module)
-        found = gradients(module, inputs, seed, parameters)
-        if not self._wanted:
-            used = [n for n, g in enumerate(found) if g is not None and bool((g != 0).any())]
-            self._wanted = {"seed": seed, "parameters": parameters, "used": used}
+        found = gradients(module, inputs, seed, parameters, self._style)
+        if not self._wanted:  # nobody trains labels
+            still = labels(floating(inputs)) if self._style != "frozen" else set()
+            used = [n for n, g in enumerate(found) if n not in still and g is not None and bool((g != 0).any())]
+            self._wanted = {"seed": seed, "parameters": parameters, "used": used, "way": self._style}
         return [g for n in self._wanted["used"] if (g := found[n]) is not None]
 
     def _bears(
