@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kdata.verify.candidate.subset import jitted
 from kdata.verify.constants import name_of, whole
@@ -12,6 +12,9 @@ LEAST = 512  # smaller ones lie among the sizes at which every candidate is judg
 ALWAYS = 1 << 15  # from here on a number is no block's size: it counts wherever it stands
 BEYOND = 1 << 31  # from here on indices of 32 bits do not do, and kernels may well be others
 MOST = 8
+EXACTLY = 9  # from here on a size may be one that is asked for by itself; smaller ones are those of other sizes, or few
+FEW = 4
+NARROW = {"int16": 1 << 15, "uint16": 1 << 16}  # beyond which what is made so is another number
 CAP = 16  # from here on a number may be one of blocks, or of elements, beyond which nothing is done
 LEAST_OF = frozenset({"min", "minimum", "clamp"})
 REDUCTIONS = frozenset(
@@ -29,8 +32,34 @@ def thresholds(text: str) -> tuple[int, ...]:
     said = {whole(part) for part in tests} | {value for node in nodes for value in _given(node, asked)}
     said |= {value for node in nodes if (value := whole(node)) is not None and value >= ALWAYS}
     said |= {reciprocal(node) for node in _outside_kernels(tree)}
+    said |= {NARROW.get(node.attr) for node in nodes if isinstance(node, ast.Attribute)}
     found = sorted(value for value in said if value is not None and LEAST <= value < BEYOND)
     return tuple(found[: MOST // 2] + found[MOST // 2 :][-MOST // 2 :])
+
+
+def exactly(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Numbers that something is compared with, in tests and tables, and such as it is divided by for its rest."""
+    nodes = list(ast.walk(ast.parse(text)))
+    compared = [node for node in nodes if isinstance(node, ast.Compare)]
+    equal = [part for node in compared if isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.In | ast.NotIn)
+             for part in (node.left, *node.comparators)]  # fmt: skip
+    keys = {part.id for node in nodes for part in _looked_up(node) if isinstance(part, ast.Name)}
+    tables = [node.value for node in nodes if isinstance(node, ast.Assign) and {*map(name_of, node.targets)} & keys]
+    equal += [key for node in [*equal, *tables] for key in _entries(node)]
+    divided = [node for node in nodes if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)]
+    return _some(map(whole, equal)), _some(whole(node.right) for node in divided)
+
+
+def _entries(node: ast.AST) -> list[ast.expr]:
+    """What a table is asked for."""
+    if isinstance(node, ast.Dict):
+        return [key for key in node.keys if key is not None]
+    return node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else []
+
+
+def _some(numbers: Iterable[int | None]) -> tuple[int, ...]:
+    """Of several the largest ones."""
+    return tuple(sorted({n for n in numbers if n is not None and EXACTLY <= n < BEYOND})[-FEW:])
 
 
 def branches(text: str) -> bool:

@@ -9,7 +9,7 @@ import contextlib
 import math
 import time
 from collections.abc import Iterator
-from itertools import combinations, islice
+from itertools import combinations, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.variants import Variant
 from kdata.verify.scratch import GIVEN, KEPT
 
-MOST = 24  # sizes
+MOST = 32  # sizes
 WORK = 512  # multiplications, filled up to blocks, by 64, that cost what an element does: torch does them, few programs
 NARROW = (2, 3, 1)  # sizes of other dimensions, where one is as large as can be
 PATIENCE = 40.0  # seconds after which no more sizes are looked for: a reference may loop over one of them
@@ -38,7 +38,8 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     ``payload``: as ``reference.reference.answer`` takes it, and mode, base (sizes of what is judged first, empty
     where these are the task's own), grows (the sizes that may vary, with the task's own values), numbers, most
     (elements up to which it is computed), ends and counts (sizes, and numbers of elements, that are exceeded once, also
-    where they are beyond the task's own).
+    where they are beyond the task's own), equal and multiples (sizes that are tried by themselves, the latter where
+    no multiple of them was judged).
     """
     torch.set_num_threads(1)
     return answered(lambda: Larger(payload).run(scratch))
@@ -55,6 +56,7 @@ class Larger(Reference):
         self._own: Values = {size.name: size.value for size in sizes(self.source)}
         self._numbers, self._limit = payload["numbers"], payload["most"]
         self._ends, self._counts = payload["ends"], payload["counts"]
+        self._equal, self._multiples = payload["equal"], payload["multiples"]
         self._until = time.monotonic() + PATIENCE
 
     def run(self, scratch: Path) -> dict[str, Any]:
@@ -97,15 +99,15 @@ class Larger(Reference):
     def _sizes(self) -> Iterator[tuple[list[str], Values, Run]]:
         """An axis and sizes at which the reference runs, each once, and what it does there."""
         seen: list[Values] = []
-        for axis in self._axes():
-            for wish in self._wishes(axis):
-                if time.monotonic() > self._until:
-                    return
-                tried = ((values, self.prober.forward(values, real=False)) for values in self._near(axis, wish))
-                values, run = next((found for found in tried if found[1]), ({}, None))
-                if run is not None and values not in seen:
-                    seen.append(values)
-                    yield axis, values, run
+        turns = zip_longest(*([(axis, wish) for wish in self._wishes(axis)] for axis in self._axes()))
+        for axis, wish in (turn for turns_of in turns for turn in turns_of if turn is not None):
+            if time.monotonic() > self._until:
+                return
+            tried = ((values, self.prober.forward(values, real=False)) for values in self._near(axis, wish))
+            values, run = next((found for found in tried if found[1]), ({}, None))
+            if run is not None and values not in seen:
+                seen.append(values)
+                yield axis, values, run
 
     def _axes(self) -> list[list[str]]:
         """Names that take one value, the first axis and the last one first."""
@@ -141,15 +143,20 @@ class Larger(Reference):
         return groups
 
     def _wishes(self, axis: list[str]) -> list[int]:
-        """Values of an axis: its own; such that it exceeds a number, or that the largest input's elements do."""
+        """Values of an axis, the most telling ones first.
+
+        Its own; such as are named; such that it exceeds a number, or that the largest input's elements do.
+        """
         own, base = self._own[axis[0]], self._base.get(axis[0], self._own[axis[0]])
         most = own if self._base else math.inf
         wishes = [own] if own != base else []
+        exact = [n for n in self._equal if n != base] + [n for n in self._multiples if base % n]
         for number in self._numbers:
             wishes += [number + 1, *self._holding(axis, base, number)]
         wishes = [wish for wish in wishes if wish <= most] + [number + 2 for number in self._ends]  # an index, too
         wishes += [wish for number in self._counts for wish in self._holding(axis, base, number)]
-        return [wish for wish in dict.fromkeys(wishes) if 2 * base < wish]
+        larger = [wish for wish in wishes if 2 * base < wish]
+        return [*dict.fromkeys(larger[:1] + exact + larger)]
 
     def _holding(self, axis: list[str], value: int, number: int) -> list[int]:
         """The least value of an axis with which an input has more elements than ``number``."""
