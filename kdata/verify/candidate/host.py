@@ -321,6 +321,7 @@ class Calls:
         held = [t for t in held if isinstance(t, torch.Tensor)]
         watch.layout = Layout(given["layout"], held) if given.get("layout") else None
         ledger.made = Made(held, ledger.move) if given.get("made") else None
+        torch.rand(())  # no seed gives the state that is left then
         drawn = torch.get_rng_state()
         call = partial(derive, model, given) if "gradient" in given else model
         calling = given.get("gradients", "on" if way == "derived" else "off")
@@ -365,9 +366,14 @@ def forward(model: Any, inputs: list[Any], watch: Watch, gradients: str) -> Any:
     _engine.ledger.calling = True
     try:
         with CALLING[gradients](), watch:
+            entered = torch.is_grad_enabled(), torch.is_inference_mode_enabled()
             outputs = model(*inputs)
+            if (torch.is_grad_enabled(), torch.is_inference_mode_enabled()) != entered:
+                raise StopTrialError("behind", "it leaves torch's gradients switched")
             _engine.settle()
             return outputs
+    except StopTrialError:
+        raise
     except InjectedError as error:
         raise StopTrialError("fault", line(error)) from error
     except (SystemExit, KeyboardInterrupt, GeneratorExit) as error:

@@ -20,7 +20,7 @@ from kdata.verify.values import computes
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 LOW, HIGH = -2.0, 2.3  # decimal exponents of ``wide``
 LONG, TAIL = 64, 32.0  # elements from which on a dimension has a tail, and by how much it is larger
-OFFSET, SMALL, HUGE, FAR, FARTHER, TINY, JOG = 100.0, 1e-4, 1e4, 1e3, 1e5, 1e-5, 1e-6
+LIFT, OFFSET, SMALL, HUGE, FAR, FARTHER, TINY, JOG = 5.0, 100.0, 1e-4, 1e4, 1e3, 1e5, 1e-5, 1e-6
 AS_THEY_ARE = ("natural", *GRADIENTS, "argument", "number", "batch")
 ODDITIES = (math.nan, math.inf, -math.inf)
 RUNS = 4  # into which bools are cut, so that two of these hold one value
@@ -45,6 +45,7 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     - huge: beyond what any input is usually; below, above: far from zero on one side throughout, where maxima and
       minima that start at a number are wrong; deep, steep: likewise, a hundred times as far, beyond all numbers but
       those from a million on that published kernels start at; all these see ``spared``;
+    - lifted, raised: every other input five above zero, where what decays does so slowly;
     - strided: the same values in memory whose last two dimensions are swapped; beside, pairs: those of some inputs;
     - nonfinite: NaN and both infinities in three places of the first input that holds enough;
     - tailed: the last of each dimension 32 times as large, so that it shows in whatever is summed;
@@ -263,6 +264,18 @@ def _above(inputs: list[Any], _: torch.Generator, far: float = FAR) -> list[Any]
     return _far(inputs, lambda t: _beyond(t, far))
 
 
+def _lifted(first: int) -> Style:
+    """Every other input of either sign, and no mask, five above zero: gates that are open throughout."""
+
+    def change(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
+        leaves = tree_leaves(inputs)
+        signed = [n for n, t in enumerate(leaves) if computes(t) and float(t.min()) < 0 and bool((t != 0).all())]
+        still = {*range(len(leaves))} - {*signed[first::2]}
+        return _far(inputs, lambda t: t + LIFT, still) if len(signed) > 1 else None
+
+    return change
+
+
 def _beyond(tensor: torch.Tensor, far: float) -> torch.Tensor:
     """Magnitudes no smaller than ``far`` times the usual one; zeros stay."""
     usual = tensor.double().square().mean().sqrt()
@@ -333,7 +346,8 @@ def _tailed(tensor: torch.Tensor) -> torch.Tensor:
 OF_BOOLS: dict[str, Callable[[list[Any]], list[Any] | None]] = {"flat": _flat, "late": _late}
 OTHERS: dict[str, Style] = {"corners": _corners, "huge": _huge, "below": _below, "above": _above,
                             "deep": partial(_below, far=FARTHER), "steep": partial(_above, far=FARTHER),
-                            "ties": _tied, "small": _small, "strided": _strided,
+                            "lifted": _lifted(1), "raised": _lifted(0), "ties": _tied, "small": _small,
+                            "strided": _strided,
                             "beside": _beside(1), "pairs": _beside(2), "nonfinite": _nonfinite,
                             "tailed": lambda inputs, _: _far(inputs, _tailed, labels(tree_leaves(inputs))),
                             **{name: _cast(dtype) for name, dtype in DTYPES.items()}}  # fmt: skip

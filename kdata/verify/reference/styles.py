@@ -33,6 +33,7 @@ DETAILS = {
     "reordered": "positions in another order", "lowered": "lengths that do not fill all",
     "ones": "ones among integers that are zeros", "grouped": "integers in no order, which the task sorts",
     "ends": "zeros and ones among numbers between them",
+    "lifted": "every other input five above zero", "raised": "every other input, from the first on, five above zero",
     "absent": "zeros among the weights",
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
 }  # fmt: skip

@@ -39,7 +39,8 @@ ARGUMENT, NUMBER, BATCH = "argument", "number", "batch"
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
-          "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones")  # fmt: skip
+          "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "lifted",
+          "raised")  # fmt: skip
 IGNORED, GROUPED = "ignored", "grouped"
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
@@ -133,6 +134,9 @@ class Wider(Reference):
         if style == "zeros":
             held = None if self._names & ANY else zeroed(natural, generator)
             return held if held is not None and self._bears(program, state, held, "wide", generator) else None
+        if style in ("lifted", "raised"):
+            held = draw(style, natural, generator)
+            return held if held is not None and measures.bears(held) else None
         if style == "exact":
             return self._exact(program, state, natural)
         centred = draw("centred", natural, generator)
