@@ -3,15 +3,20 @@
 The interpreter runs both first to last, and a GPU promises nothing: of lanes that store to one place any may be the
 last, and lanes that add to one place find there what those before them have left, whichever these are.  So both orders
 are tried.
+
+What ``can_reorder`` leaves open is kept in order by the interpreter, and by a GPU where that costs nothing: it is in
+another order here, the same for all blocks of a size, and its own inverse, for a block that goes there and back.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from triton.runtime import interpreter
 
+Array = np.ndarray[Any, np.dtype[Any]]
 _backwards = False  # programs and lanes run last to first
 _waiting = False  # kernels of this process wait for other programs, so an order is theirs to ask for
 
@@ -53,6 +58,37 @@ def install() -> None:
     builder.set_grid_idx, builder.create_atomic_cas = set_grid_idx, create_atomic_cas
     builder.create_masked_load, builder.create_masked_store = create_masked_load, create_masked_store
     builder.create_atomic_rmw = create_atomic_rmw
+    _reorder(builder)
+
+
+def _reorder(builder: Any) -> None:
+    reshape, cat = builder.create_reshape, builder.create_cat
+    kind = vars(interpreter)["TensorHandle"]
+
+    def create_reshape(self: Any, value: Any, shape: Any, allow_reorder: bool) -> Any:
+        extents = [[n for n in s if n != 1] for s in (value.data.shape, tuple(shape))]
+        if allow_reorder and extents[0] != extents[1]:
+            value = kind(_mixed(value.data), value.dtype)
+        return reshape(self, value, shape, allow_reorder)
+
+    def create_cat(self: Any, one: Any, other: Any) -> Any:  # of blocks that are to keep their order, it is not asked
+        joined = cat(self, one, other)
+        return kind(_mixed(joined.data), joined.dtype)
+
+    builder.create_reshape, builder.create_cat = create_reshape, create_cat
+
+
+def _mixed(data: Array) -> Array:
+    if data.size <= 2 or data.size & (data.size - 1):  # blocks of other sizes than powers of two are no compiler's
+        return data
+    return data.reshape(-1)[_places(data.size)].reshape(data.shape)
+
+
+@lru_cache(maxsize=64)
+def _places(count: int) -> Array:
+    """Each place's digits read backwards, and turned: neighbours are far apart, and nothing stays."""
+    digits = count.bit_length() - 1
+    return np.array([int(f"{place ^ (count - 1):0{digits}b}"[::-1], 2) for place in range(count)])
 
 
 def _turned(*blocks: Any) -> list[Any]:
