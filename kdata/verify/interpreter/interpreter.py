@@ -23,6 +23,8 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
   turned round, and ``kdata.verify.interpreter.races`` sees one program load what another stored.
 - what a masked load leaves out is zeros: other numbers can be asked for, see ``kdata.verify.interpreter.unloaded``.
 - the masks of block pointers and of tensor descriptors are no values of the language: they are here.
+- hints, such as ``tl.multiple_of``, mean nothing: a false one is believed here, see ``interpreter.promised``; and what
+  may be reordered keeps its order: not so here, see ``interpreter.order``.
 - a kernel's ``"tl.constexpr"`` in quotes is none there: it is here.
 - floating numbers beyond what an integer holds become any: here its ends, as on GPUs, and zero of NaN.
 - ``and``, ``or``, ``not``, ``min`` and ``max`` are read as Python reads them: see ``interpreter.rewriting``.
@@ -51,11 +53,13 @@ from kdata.verify.interpreter import (
     libdevice,
     order,
     pointers,
+    promised,
     races,
     reductions,
     rewriting,
     rounding,
     unloaded,
+    vectors,
     wide,
 )
 
@@ -96,6 +100,8 @@ def mend() -> None:
         _check_bounds(builder, name, pointer, mask)
     races.watch(_ranges)
     unloaded.fill()
+    promised.install()
+    vectors.share(_ranges)
     pointers.refuse_as_numbers()
 
 
