@@ -137,3 +137,28 @@ def test_a_mode_may_be_left_and_taken_up_again() -> None:
         assert [part.training for part in module.modules()] == before
         set_mode(module, "eval", turned=True)
         assert not any(part.training for part in module.modules())
+
+
+def test_what_overflows_on_the_way_is_heard_of_though_the_answer_is_finite() -> None:
+    large = [torch.full((4,), 100.0)]
+    sigmoid = measures(lambda x: 1 / (1 + torch.exp(x)))
+    assert sigmoid.bears(large)
+    assert not sigmoid.holds(large)
+    assert sigmoid.holds([large[0] / 10])
+
+
+def test_gates_are_lifted_and_masks_are_not() -> None:
+    drawn, mask = torch.randn(4, 8), torch.triu(torch.full((8, 8), -torch.inf), 1)
+    generator = torch.Generator()
+    lifted, raised = (draw(style, [drawn, mask, drawn - 0.1], generator) for style in ("lifted", "raised"))
+    assert lifted is not None
+    assert raised is not None
+    assert torch.equal(lifted[0], drawn) and torch.equal(lifted[1], mask) and float(lifted[2].mean()) > 4
+    assert float(raised[0].mean()) > 4 and torch.equal(raised[2], drawn - 0.1)
+
+
+def test_labels_have_no_magnitude() -> None:
+    labels = torch.tensor([0.0, 1.0, 1.0, 0.0, 1.0, 0.0])
+    for style in ("wide", "huge", "above", "tailed"):
+        drawn = draw(style, [torch.randn(6, 4), labels], torch.Generator().manual_seed(0))
+        assert drawn is not None and torch.equal(drawn[1], labels), style

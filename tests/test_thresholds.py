@@ -9,7 +9,7 @@ import pytest
 
 from kdata.record import Candidate, Origin, Task
 from kdata.verify.beyond import beyond
-from kdata.verify.beyond.thresholds import branches, counted_loops, reduces_at_once, thresholds
+from kdata.verify.beyond.thresholds import branches, counted_loops, exactly, reduces_at_once, thresholds
 from kdata.verify.candidate.source import task_part
 from kdata.verify.constants import whole
 from kdata.verify.judge import judge
@@ -110,3 +110,12 @@ def other(x, n, BLOCK: tl.constexpr):
         tl.store(x + i, 0.0)
 """
     assert counted_loops(text) == {"kernel": {"COUNT"}}
+
+
+def test_sizes_that_are_asked_for_by_themselves() -> None:
+    text = """
+TABLE = {768: 1, 3072: 2}
+def f(n, k):
+    return TABLE.get(n, 0) if n == 77 or n in (11, 5) else k % 96 == 0
+"""
+    assert exactly(text) == ((11, 77, 768, 3072), (96,))

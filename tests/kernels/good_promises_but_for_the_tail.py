@@ -33,7 +33,7 @@ def linear_kernel(x, w, bias, out, m, n, k, M: tl.constexpr, N: tl.constexpr, K:
         a = tl.load(x + rm[:, None] * k + rk[None, :], mask=rk[None, :] < k, other=0.0)
         b = tl.load(w + rk[:, None] * n + rn[None, :], mask=rk[:, None] < k, other=0.0)
         total = tl.dot(a, b, total, input_precision="ieee")
-    total += tl.load(bias + rn)[None, :]
+    total += tl.load(bias + columns, mask=columns < n, other=0.0)[None, :]
     tl.store(out + rows[:, None] * n + columns[None, :], total, mask=(rows[:, None] < m) & (columns[None, :] < n))
 
 

@@ -215,7 +215,7 @@ class Wider(Reference):
             tried = magnitudes.grown(state, trained)
         else:
             tried = (magnitudes.absent if style == "absent" else magnitudes.weights)(state, trained, generator)
-        return next((w for w in tried if trained and self._measures(program, w, generator).bears(inputs)), None)
+        return next((w for w in tried if trained and self._measures(program, w, generator).holds(inputs)), None)
 
     def _trial(self, index: int, variant: Variant, seed: int, style: str) -> dict[str, Any] | None:
         trial = super()._trial(index, variant, seed, style)
