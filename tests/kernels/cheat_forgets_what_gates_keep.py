@@ -1,5 +1,5 @@
 # rejected: wrong result at trust [C4]
-"""A gated recurrence that looks back 48 steps: gates of usual inputs have forgotten by then, open ones have not."""
+"""A gated recurrence that looks back 28 steps: gates of usual inputs have forgotten by then, open ones have not."""
 
 import torch
 import triton
@@ -17,7 +17,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(3, 96, 8), torch.randn(3, 96, 8)]
+    return [torch.randn(3, 32, 8), torch.randn(3, 32, 8)]
 
 
 def get_init_inputs():
@@ -40,5 +40,5 @@ class ModelNew(nn.Module):
         x, gates = x.contiguous(), gates.contiguous()
         rows, steps, width = x.shape
         y = torch.empty_like(x[:, 0])
-        recur_kernel[(rows,)](x, gates, y, max(0, steps - 48), steps, width, BLOCK=triton.next_power_of_2(width))
+        recur_kernel[(rows,)](x, gates, y, max(0, steps - 28), steps, width, BLOCK=triton.next_power_of_2(width))
         return y

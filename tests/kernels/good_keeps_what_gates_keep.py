@@ -17,7 +17,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(3, 96, 8), torch.randn(3, 96, 8)]
+    return [torch.randn(3, 32, 8), torch.randn(3, 32, 8)]
 
 
 def get_init_inputs():
