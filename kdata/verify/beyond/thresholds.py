@@ -38,7 +38,7 @@ def thresholds(text: str) -> tuple[int, ...]:
 
 
 def exactly(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Numbers that something is compared with, in tests and tables, and such as it is divided by for its rest."""
+    """Numbers that something is compared with, in tests and tables, and such as a rest is asked for."""
     nodes = list(ast.walk(ast.parse(text)))
     compared = [node for node in nodes if isinstance(node, ast.Compare)]
     equal = [part for node in compared if isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.In | ast.NotIn)
@@ -46,7 +46,8 @@ def exactly(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     keys = {part.id for node in nodes for part in _looked_up(node) if isinstance(part, ast.Name)}
     tables = [node.value for node in nodes if isinstance(node, ast.Assign) and {*map(name_of, node.targets)} & keys]
     equal += [key for node in [*equal, *tables] for key in _entries(node)]
-    divided = [node for node in nodes if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)]
+    tests = [part for test in map(_test, nodes) if test is not None for part in ast.walk(test)]
+    divided = [part for part in tests if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod)]
     return _some(map(whole, equal)), _some(whole(node.right) for node in divided)
 
 
