@@ -115,7 +115,8 @@ def other(x, n, BLOCK: tl.constexpr):
 def test_sizes_that_are_asked_for_by_themselves() -> None:
     text = """
 TABLE = {768: 1, 3072: 2}
+ODD, FOLD = 77, 96
 def f(n, k):
-    return TABLE.get(n, 0) if n == 77 or n in (11, 5) else k % 96 == 0 or k % 49
+    return TABLE.get(n, 0) if n == ODD or n in (11, 5) else k % FOLD == 0 or k % 49
 """
     assert exactly(text) == ((11, 77, 768, 3072), (96,))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from kdata.verify.candidate.subset import jitted
 from kdata.verify.constants import name_of, whole
@@ -14,8 +14,8 @@ BEYOND = 1 << 31  # from here on indices of 32 bits do not do, and kernels may w
 MOST = 8
 EXACTLY = 9  # from here on a size may be one that is asked for by itself; smaller ones are those of other sizes, or few
 FEW = 4
-NARROW = {"int16": 1 << 15, "uint16": 1 << 16}  # beyond which what is made so is another number
 CAP = 16  # from here on a number may be one of blocks, or of elements, beyond which nothing is done
+EQUALS = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)
 LEAST_OF = frozenset({"min", "minimum", "clamp"})
 REDUCTIONS = frozenset(
     "sum max min argmax argmin reduce xor_sum dot associative_scan cumsum cumprod sort topk softmax".split()
@@ -27,12 +27,9 @@ def thresholds(text: str) -> tuple[int, ...]:
     tree = ast.parse(text)
     nodes = list(ast.walk(tree))
     asking = [test for test in map(_test, nodes) if test is not None]
-    tests = [part for test in asking + [part for node in nodes for part in _looked_up(node)] for part in ast.walk(test)]
-    asked = {name_of(part) for part in tests} - {""}
-    said = {whole(part) for part in tests} | {value for node in nodes for value in _given(node, asked)}
+    said = _said(asking + [part for node in nodes for part in _looked_up(node)], nodes)
     said |= {value for node in nodes if (value := whole(node)) is not None and value >= ALWAYS}
     said |= {reciprocal(node) for node in _outside_kernels(tree)}
-    said |= {NARROW.get(node.attr) for node in nodes if isinstance(node, ast.Attribute)}
     found = sorted(value for value in said if value is not None and LEAST <= value < BEYOND)
     return tuple(found[: MOST // 2] + found[MOST // 2 :][-MOST // 2 :])
 
@@ -40,22 +37,19 @@ def thresholds(text: str) -> tuple[int, ...]:
 def exactly(text: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Numbers that something is compared with, in tests and tables, and such as a rest is asked for."""
     nodes = list(ast.walk(ast.parse(text)))
-    compared = [node for node in nodes if isinstance(node, ast.Compare)]
-    equal = [part for node in compared if isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.In | ast.NotIn)
-             for part in (node.left, *node.comparators)]  # fmt: skip
-    keys = {part.id for node in nodes for part in _looked_up(node) if isinstance(part, ast.Name)}
-    tables = [node.value for node in nodes if isinstance(node, ast.Assign) and {*map(name_of, node.targets)} & keys]
-    equal += [key for node in [*equal, *tables] for key in _entries(node)]
+    equal = [node for node in nodes if isinstance(node, ast.Compare) and isinstance(node.ops[0], EQUALS)]
     tests = [part for test in map(_test, nodes) if test is not None for part in ast.walk(test)]
-    divided = [part for part in tests if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod)]
-    return _some(map(whole, equal)), _some(whole(node.right) for node in divided)
+    rests = [part.right for part in tests if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod)]
+    tables = [part for node in nodes for part in _looked_up(node)]
+    multiples = _said(rests, nodes)
+    return _some(_said([*equal, *tables], nodes) - multiples), _some(multiples)
 
 
-def _entries(node: ast.AST) -> list[ast.expr]:
-    """What a table is asked for."""
-    if isinstance(node, ast.Dict):
-        return [key for key in node.keys if key is not None]
-    return node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else []
+def _said(parts: Sequence[ast.AST], nodes: Sequence[ast.AST]) -> set[int | None]:
+    """The numbers of some parts of a text, by themselves or by a name that is given them."""
+    every = [node for part in parts for node in ast.walk(part)]
+    names = {name_of(node) for node in every} - {""}
+    return {whole(node) for node in every} | {value for node in nodes for value in _given(node, names)}
 
 
 def _some(numbers: Iterable[int | None]) -> tuple[int, ...]:

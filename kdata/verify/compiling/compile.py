@@ -22,6 +22,7 @@ import triton
 import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
+from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
 from kdata.verify.candidate import warmup
@@ -79,7 +80,7 @@ def _report(module: ModuleType | str, launch: dict[str, Any], scratch: Path) -> 
         compiled = _compile(module, launch)
     except Exception as error:  # noqa: BLE001 - whatever the compiler says about the candidate's kernel is the answer
         return {"error": line(error)}
-    if "amdgcn" not in compiled.asm and not launch["tuned"] and (excess := _excess(compiled.metadata)):
+    if "amdgcn" not in compiled.asm and not _tuned(module, launch["kernel"]) and (excess := _excess(compiled.metadata)):
         return {"error": excess}
     usage = _amd(compiled.asm["amdgcn"]) if "amdgcn" in compiled.asm else _nvidia(compiled.asm["cubin"], scratch)
     return {**usage, "shared": int(compiled.metadata.shared)}
@@ -139,8 +140,17 @@ def _type(module: ModuleType, name: str, argument: dict[str, Any], place: tuple[
     return argument["type"]
 
 
+def _tuned(module: ModuleType, name: str) -> bool:
+    """Whether an autotuner chooses how a kernel is launched."""
+    return any(isinstance(layer, Autotuner) for layer in _layers(module, name))
+
+
 def _find(module: ModuleType, name: str) -> Any:
-    """The kernel of this name, or that of a class: ``Kernels.forward``.
+    return _layers(module, name)[-1]
+
+
+def _layers(module: ModuleType, name: str) -> list[Any]:
+    """The kernel of this name, or that of a class: ``Kernels.forward``; and before it what it is wrapped in.
 
     Raises:
         NameError: there is none.
@@ -148,11 +158,11 @@ def _find(module: ModuleType, name: str) -> Any:
     outer, _, inner = name.rpartition(".")
     space = vars(module).get(outer) if outer else module
     for value in vars(space).values() if isinstance(space, type | ModuleType) else ():
-        value = getattr(value, "__func__", value)  # of a static method
-        while value is not None and not isinstance(value, JITFunction) and hasattr(value, "fn"):
-            value = value.fn
-        if isinstance(value, JITFunction) and value.fn.__name__ == inner:
-            return value
+        layers = [getattr(value, "__func__", value)]  # of a static method
+        while not isinstance(layers[-1], JITFunction) and getattr(layers[-1], "fn", None) is not None:
+            layers.append(layers[-1].fn)
+        if isinstance(layers[-1], JITFunction) and layers[-1].fn.__name__ == inner:
+            return layers
     raise NameError(f"no kernel {name} in the file")
 
 

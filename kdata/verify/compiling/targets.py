@@ -87,8 +87,8 @@ def forget() -> None:
 
 def _compile(jobs: Sequence[Job]) -> list[Build]:
     texts = list(dict.fromkeys(job.text for job in jobs))
-    payload = [{**job.launch, "file": FILE.format(texts.index(job.text)), "target": list(parse(job.target)),
-                "tuned": "autotune" in job.text} for job in jobs]  # fmt: skip
+    payload = [{**job.launch, "file": FILE.format(texts.index(job.text)), "target": list(parse(job.target))}
+               for job in jobs]  # fmt: skip
     files = {FILE.format(n): text.encode() for n, text in enumerate(texts)}
     try:
         with lease("torch", "kdata.verify.compiling.compile:warm") as worker:

@@ -234,9 +234,9 @@ def _far(
 
 
 def labels(leaves: Sequence[Any]) -> set[int]:
-    """Which floating inputs are of zeros and ones: what is no such number is none of their magnitudes.
+    """Which floating inputs are of zeros and ones, and would be no labels any more at another magnitude.
 
-    Numbers between them are asked about elsewhere (``asked.typed``).
+    That one between them is a share of both is seen where all inputs are small.
     """
     return {n for n, leaf in enumerate(leaves) if computes(leaf) and leaf.numel() > 1 and _of_two(leaf)}
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import time
 from collections.abc import Iterator
 from itertools import combinations, islice, zip_longest
 from pathlib import Path
@@ -28,7 +27,6 @@ from kdata.verify.scratch import GIVEN, KEPT
 MOST = 32  # sizes
 WORK = 512  # multiplications, filled up to blocks, by 64, that cost what an element does: torch does them, few programs
 NARROW = (2, 3, 1)  # sizes of other dimensions, where one is as large as can be
-PATIENCE = 40.0  # seconds after which no more sizes are looked for: a reference may loop over one of them
 SEVERAL = 4  # times the elements of the largest one that is computed, in all
 
 
@@ -57,7 +55,6 @@ class Larger(Reference):
         self._numbers, self._limit = payload["numbers"], payload["most"]
         self._ends, self._counts = payload["ends"], payload["counts"]
         self._equal, self._multiples = payload["equal"], payload["multiples"]
-        self._until = time.monotonic() + PATIENCE
 
     def run(self, scratch: Path) -> dict[str, Any]:
         """Everything."""
@@ -101,8 +98,6 @@ class Larger(Reference):
         seen: list[Values] = []
         turns = zip_longest(*([(axis, wish) for wish in self._wishes(axis)] for axis in self._axes()))
         for axis, wish in (turn for turns_of in turns for turn in turns_of if turn is not None):
-            if time.monotonic() > self._until:
-                return
             tried = ((values, self.prober.forward(values, real=False)) for values in self._near(axis, wish))
             values, run = next((found for found in tried if found[1]), ({}, None))
             if run is not None and values not in seen:
