@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from redteam import Claim
 
 from kdata.record import Candidate, Origin, Receipt, Task, Timing
 from kdata.verify import reasons, witness
@@ -75,12 +76,16 @@ def receipts(request: pytest.FixtureRequest) -> dict[Path, Receipt]:
     selected = (item.callspec.params.get("file") for item in request.session.items if hasattr(item, "callspec"))
     files = sorted({file for file in selected if isinstance(file, Path)})
     with ThreadPoolExecutor(8) as threads:
-        return dict(zip(files, threads.map(lambda f: judge_files(f, f, EAGER), files), strict=True))
+        return dict(zip(files, threads.map(_judged, files), strict=True))
+
+
+def _judged(file: Path) -> Receipt:
+    return judge_files(file, file, replace(EAGER, level=Claim.read(file).level))
 
 
 @pytest.mark.parametrize("file", [*OWN, *ALSO], ids=lambda f: f.stem)
 def test_first_line_says_the_verdict(file: Path, receipts: dict[Path, Receipt]) -> None:
-    wanted = file.read_text().splitlines()[0].removeprefix("# ").partition(" [")[0]
+    wanted = Claim.read(file).verdict
     receipt = receipts[file]
     said = receipt.verdict if receipt.verdict != "rejected" else f"rejected: {receipt.reason}"
     assert said == wanted or said.startswith(f"{wanted}:"), receipt.detail

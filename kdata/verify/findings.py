@@ -46,6 +46,7 @@ class Findings:
     choices: int = 0  # configurations of the autotuner that has most of them
     unloaded: int | None = None  # the first trial in which a mask left out what has no value, see beyond.left_out
     builds: tuple[Build, ...] = ()
+    unfused: bool = False  # draws out of the ordinary are right only where nothing is fused, see Judgement._excuse
     versions: tuple[str, ...] = ()  # of what compiled the candidate, beside what judges
     guards: tuple[str, ...] = ()
     mode: str = "train"
@@ -75,9 +76,12 @@ class Judgement:
     failures: dict[int, str] = field(default_factory=dict)  # trial number: reason
 
     def decide(
-        self, found: Findings, works_at_double: Callable[[], bool], works_alone: Callable[[int, bool], bool]
-    ) -> None:
+        self, found: Findings, works_at_double: Callable[[], bool], works_alone: Callable[[int, bool], bool],
+        unfused: Callable[[list[int]], dict[int, Trial]] = lambda numbers: {},
+    ) -> None:  # fmt: skip
         """Note all checks; ``works_alone`` says whether one trial passes, run alone, forwards or backwards.
+
+        ``unfused`` gives these trials as a GPU's compiler makes them that fuses nothing, if all of them pass then.
 
         Raises:
             RejectedError: one of them failed.
@@ -93,6 +97,7 @@ class Judgement:
         found.unloaded = next((n for n, r in zip(self.numbers, reports, strict=True) if r.get("unloaded")), None)
         found.failures, found.choices = self.failures, int(self.value.get("choices", 0))
         self._genuine(found, reports)
+        self._excuse(found, unfused)
         found.check(CORRECT, not self.failures, f"{len(reports) - len(self.failures)} of {len(reports)} trials")
         if self.failures:
             raise self._racing(found, works_alone) or self._wrong(found, works_at_double)
@@ -104,6 +109,23 @@ class Judgement:
         self._keeps(found, reports)
         self._called_otherwise(found)
         self._depends(found)
+
+    def _excuse(self, found: Findings, unfused: Callable[[list[int]], dict[int, Trial]]) -> None:
+        """Take draws out of the ordinary, where only these fail, as they are without fused multiply-adds.
+
+        Threads that add each other's products fuse each its own into the sum: they hold results that differ in a last
+        bit, and exponentials of those that are far from zero are shares which do not add up to one.  Triton's
+        ``tl.sum(q * k)`` compiles to this; nothing in a kernel's text is wrong with it.
+        """
+        if any(reason != reasons.WRONG for reason in self.failures.values()) or self._failing_on_ordinary():
+            return
+        right = unfused(list(self.failures)) if self.failures else {}
+        for number, trial in right.items():
+            found.trials[self.numbers.index(number)] = trial
+            del self.failures[number]
+        if right:
+            found.unfused = True
+            found.check("holds with fused multiply-adds", False, f"{len(right)} draws out of the ordinary do not")
 
     def _genuine(self, found: Findings, reports: list[dict[str, Any]]) -> None:
         """Own kernels launch wherever the call came through, and torch computes nothing."""

@@ -13,17 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from kdata.record import Candidate, Check, Origin, Receipt, Task
-from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
-from kdata.verify import languages, reasons, receipts, witness
+from kdata.verify import calls, languages, reasons, receipts, witness
 from kdata.verify.beyond import aside, beyond, left_out, unseen, whole, within
 from kdata.verify.candidate import indices
 from kdata.verify.candidate.idle import without_idle_imports
 from kdata.verify.candidate.source import (
     asks_how,
     integers,
-    landmarks,
     object_to,
     task_part,
 )
@@ -36,11 +34,11 @@ from kdata.verify.gpu import judge as gpu_judge
 from kdata.verify.gpu.cards import LostError
 from kdata.verify.gpu.judge import Seat
 from kdata.verify.lifting import lifted
-from kdata.verify.options import INTERPRETED, WHOLE, Concession, Options
+from kdata.verify.options import WHOLE, Concession, Options
 from kdata.verify.reference import breadth
 from kdata.verify.refusals import DESCRIPTOR_STEP, conceded_sizes, refuses_odd_rows, refuses_unequal, refuses_widths
-from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
-from kdata.verify.trial import Expected, compare
+from kdata.verify.scratch import RETURNED
+from kdata.verify.trial import Expected
 
 Rule = Callable[[Task, Candidate, Options], Receipt]
 BRIEF = 8.0  # seconds of a call at larger sizes, at trust four times that: what takes longer is not seen
@@ -166,36 +164,13 @@ def _admit(candidate: Candidate, options: Options) -> None:
         raise RejectedError(objection.reason, objection.detail)
 
 
-def _call(
-    candidate: Candidate, expected: Expected, numbers: Sequence[int], options: Options, backwards: bool = True,
-    ablate: int | None = 0, few: int = 0, seat: Seat | None = None, shown: bool = False,
-) -> Answer:  # fmt: skip
-    payload = {"manifest": expected.manifest, "mode": expected.mode, "ablate": ablate,
-               "programs": few, "named": landmarks(candidate.source) if few else [],
-               "trials": [given | {"shown": shown} for given in expected.sequence(numbers, backwards)],
-               "otherwise": [trial["given"] | trial["way"] for trial in expected.otherwise]}  # fmt: skip
-    if seat is not None:
-        return seat.trials(payload, expected.given_bytes)
-    if options.device == "cuda":
-        return gpu_judge.call(candidate, payload, expected.given_bytes, options)
-    return _interpreted(candidate, payload, expected.given_bytes, options)
-
-
-def _interpreted(candidate: Candidate, payload: dict[str, Any], given: bytes, options: Options) -> Answer:
-    files = {GIVEN: given, SOURCE: candidate.source.encode()}
-    with lease("torch", "kdata.verify.candidate.host:warm", **INTERPRETED) as worker:
-        return worker.call(
-            "kdata.verify.candidate.host:answer", payload, options.limits(len(given)), files, fetch=(RETURNED,)
-        )
-
-
 def _run(
     candidate: Candidate, expected: Expected, options: Options, found: Findings, seat: Seat | None
 ) -> None:  # fmt: skip
     """Run every trial in one child, and judge what comes back."""
     numbers = expected.numbers("base", "odd", "one", "mixed", "uneven", "few", "large")
     try:
-        answer = found.saw(_call(candidate, expected, numbers, options, seat=seat))
+        answer = found.saw(calls.call(candidate, expected, numbers, options, seat=seat))
     except JobError as error:
         found.guards = error.guards
         raise _crash(error, candidate, expected, options) from error
@@ -210,21 +185,22 @@ def _run(
         found.check("every parameter matters", False, name)
     judgement.decide(
         found,
-        lambda: _works_at(candidate, expected, "double", options),
-        partial(_works_alone, candidate, expected, options),
+        lambda: calls.works_at(candidate, expected, "double", options),
+        partial(calls.works_alone, candidate, expected, options),
+        partial(calls.unfused, candidate, expected, options),
     )
 
 
 def _look_wider(candidate: Candidate, expected: Expected, options: Options, found: Findings) -> None:
     def run(wider: Expected, chosen: Sequence[int]) -> Answer:
-        return _call(candidate, wider, chosen, options, ablate=None)  # no arm that is taken there is judged by it
+        return calls.call(candidate, wider, chosen, options, ablate=None)  # no arm that is taken there is judged by it
 
     breadth.look(expected, run, found, candidate.source)
     if options.level == "trust" and not breadth.offers_gradients(candidate.source):
         breadth.tell_of_none(expected, found)
     if options.level == "trust" and candidate.language == "triton":
         indices.tell(candidate.source, found)
-        left_out.tell(found, partial(_works_alone, candidate, expected, options, backwards=False, shown=True))
+        left_out.tell(found, partial(calls.works_alone, candidate, expected, options, backwards=False, shown=True))
 
 
 def _testify(
@@ -241,10 +217,10 @@ def _testify(
         return witness.Testimony(found, f"{candidate.language} is not interpreted")
 
     def again(number: int) -> bool:
-        return _works_alone(candidate, expected, here, number, expected.trials[number]["backwards"])
+        return calls.works_alone(candidate, expected, here, number, expected.trials[number]["backwards"])
 
     def run(every: Expected, chosen: Sequence[int], few: int) -> Answer:
-        return _call(candidate, every, chosen, here, ablate=None, few=few)
+        return calls.call(candidate, every, chosen, here, ablate=None, few=few)
 
     doubt = witness.hear(lambda: _run(candidate, expected, here, found, None), again, found)
     found.launched += launched
@@ -253,7 +229,7 @@ def _testify(
     if not doubt:
         _aside(candidate, expected, here, found)
         _within(candidate, expected, here, found)
-        left_out.tell(found, partial(_works_alone, candidate, expected, here, backwards=False, shown=True))
+        left_out.tell(found, partial(calls.works_alone, candidate, expected, here, backwards=False, shown=True))
     return witness.Testimony(found, doubt, own)
 
 
@@ -268,11 +244,11 @@ def _at_own_sizes(
     """
 
     def run(every: Expected, chosen: Sequence[int], few: int) -> Answer:
-        return found.saw(_call(candidate, every, chosen, options, ablate=None, few=few))
+        return found.saw(calls.call(candidate, every, chosen, options, ablate=None, few=few))
 
     whole.look(expected, run, found, options.level == "trust")
     other = (
-        unseen.look(expected, lambda: _outlined(candidate, expected, [expected.own], options, far=True), found)
+        unseen.look(expected, lambda: calls.outlined(candidate, expected, [expected.own], options, far=True), found)
         if expected.own
         else ""
     )
@@ -292,10 +268,10 @@ def _beyond(
     brief = replace(options, timeout=min(options.timeout, BRIEF))
 
     def run(every: Expected, chosen: Sequence[int], few: int) -> Answer:
-        return found.saw(_call(candidate, every, chosen, brief, ablate=None, few=few))
+        return found.saw(calls.call(candidate, every, chosen, brief, ablate=None, few=few))
 
     def outlined(outlines: list[Any]) -> Answer:
-        return _outlined(candidate, expected, outlines, options)
+        return calls.outlined(candidate, expected, outlines, options)
 
     if other := beyond.look(candidate, expected, options, outlined, run if interpreted else None, found):
         raise UndecidedError(reasons.UNSEEN_BEYOND, other)
@@ -312,7 +288,7 @@ def _aside(candidate: Candidate, expected: Expected, options: Options, found: Fi
         chosen = range(len(given.trials)) if plan["others"] else [0]
         payload = {"manifest": given.manifest, "mode": expected.mode, "ablate": None, "aside": plan,
                    "trials": given.sequence(chosen, backwards=False)}  # fmt: skip
-        call = gpu_judge.call if options.device == "cuda" else _interpreted
+        call = gpu_judge.call if options.device == "cuda" else calls.interpreted
         return call(candidate, payload, given.given_bytes, options)
 
     def elsewhere(counts: tuple[int, ...], ranks: bool) -> Expected:
@@ -332,17 +308,9 @@ def _within(candidate: Candidate, expected: Expected, options: Options, found: F
     brief = replace(options, timeout=min(options.timeout, BRIEF))
 
     def run(text: str, chosen: Sequence[int]) -> Answer:
-        return _call(replace(candidate, source=text), expected, chosen, brief, ablate=None)
+        return calls.call(replace(candidate, source=text), expected, chosen, brief, ablate=None)
 
     within.look(candidate, expected, run, found)
-
-
-def _outlined(
-    candidate: Candidate, expected: Expected, outlines: list[Any], options: Options, far: bool = False
-) -> Answer:  # fmt: skip
-    trials = [{"outline": outline, "far": far} for outline in outlines]
-    payload = {"manifest": [], "mode": expected.mode, "ablate": None, "trials": trials}
-    return _interpreted(candidate, payload, b"", options)
 
 
 def _own_sizes(candidate: Candidate) -> tuple[int, ...]:
@@ -351,35 +319,12 @@ def _own_sizes(candidate: Candidate) -> tuple[int, ...]:
     return tuple(sorted({s.value for s in sizes(candidate.task.source) if s.value in said and s.value > BLOCKS}))
 
 
-def _works_at(candidate: Candidate, expected: Expected, kind: str, options: Options) -> bool:
-    """Whether a candidate is right at one kind of variant, run alone."""
-    numbers = expected.numbers(kind, "large" if kind == "double" else kind)
-    return bool(numbers) and _works_alone(candidate, expected, options, numbers[0], False)
-
-
-def _works_alone(
-    candidate: Candidate, expected: Expected, options: Options, number: int, backwards: bool, shown: bool = False
-) -> bool:  # fmt: skip
-    """Whether a candidate is right at one trial, run alone, its programs first to last or last to first.
-
-    ``shown``: with numbers that show wherever a mask leaves something unloaded.
-    """
-    try:
-        answer = _call(candidate, expected, [number], options, backwards, shown=shown)
-    except JobError:
-        return False
-    if "failed" in answer.value:
-        return False
-    returned = Tensors(answer.value["manifest"], answer.files.get(RETURNED, b""))
-    return compare(expected, number, answer.value["trials"][0], returned)[1] == ""
-
-
 def _crash(error: JobError, candidate: Candidate, expected: Expected, options: Options) -> RejectedError:
     """Why the candidate's process gave no answer; whether it would have at the base sizes alone."""
     if error.reason in CRASHES:
         return RejectedError(CRASHES[error.reason], error.detail)
-    if error.reason == "crash" and _works_at(candidate, expected, "base", options):
-        doubled = _works_at(candidate, expected, "double", options)
+    if error.reason == "crash" and calls.works_at(candidate, expected, "base", options):
+        doubled = calls.works_at(candidate, expected, "double", options)
         return RejectedError(
             reasons.WRONG_ODD if doubled else reasons.BAKED_IN, f"at other sizes its process ends with {error}"
         )

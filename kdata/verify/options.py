@@ -47,6 +47,7 @@ class Options:
     gpu_timeout: float = 300.0  # seconds of wall clock for a child that uses a GPU: it compiles, too
     gpu_memory: int = 64 << 30  # bytes of the host's memory that it may write to
     precision: Precision = "ieee"
+    fused: bool = True  # on a GPU: whether its compiler may fuse products and sums; see Judgement._excuse
 
     def __post_init__(self) -> None:
         """Refuse what cannot be judged.

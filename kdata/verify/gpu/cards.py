@@ -46,9 +46,10 @@ class Card:
     driver: str
     node: str  # "/dev/nvidia0"
 
-    def environment(self, tf32: bool = False) -> dict[str, str]:
+    def environment(self, tf32: bool = False, fused: bool = True) -> dict[str, str]:
         """What a process that uses it is started with. Products of fp32 are fp32's unless the track is tf32's."""
-        return {"CUDA_VISIBLE_DEVICES": self.uuid, "TRITON_F32_DEFAULT": "tf32" if tf32 else "ieee"}
+        plain = {"CUDA_VISIBLE_DEVICES": self.uuid, "TRITON_F32_DEFAULT": "tf32" if tf32 else "ieee"}
+        return plain if fused else plain | {"TRITON_DEFAULT_FP_FUSION": "0"}
 
     def limits(self, wall: float, memory: int) -> Limits:
         """Resource limits of a child that uses it: its own device nodes, no other GPU's."""

@@ -6,6 +6,8 @@ interpreter; ``serve`` runs the candidate at the task's own sizes, one call at a
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
 from functools import partial
 from pathlib import Path
@@ -96,6 +98,7 @@ def serve(payload: dict[str, Any], scratch: Path) -> None:
             match question["do"]:
                 case "trials":
                     (scratch / VALUE).write_text(json.dumps(host.answer(payload["trials"], scratch)))
+                    _give_memory_back()
                     peer.answer({})
                 case "own":
                     work = Full(question, payload["mode"], scratch)
@@ -109,6 +112,13 @@ def serve(payload: dict[str, Any], scratch: Path) -> None:
             peer.answer({"failed": [stop.outcome, stop.detail]})
         except Exception as error:  # noqa: BLE001 - whatever the candidate raises is the answer
             peer.answer({"failed": [outcome(error), line(error)]})
+
+
+def _give_memory_back() -> None:
+    """Give others of this GPU what the trials have left: they may have it to themselves before this process goes on."""
+    gc.collect()
+    with contextlib.suppress(RuntimeError):  # a fault of the device's, which the trials have told of
+        torch.cuda.empty_cache()
 
 
 class Full:

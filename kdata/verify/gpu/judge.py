@@ -62,7 +62,7 @@ def call(candidate: Candidate, payload: Mapping[str, Any], given: bytes, options
         with (
             held(card, alone=False),
             _watched(card),
-            lease("torch", "kdata.verify.gpu.host:warm", **card.environment(options.tf32)) as worker,
+            lease("torch", "kdata.verify.gpu.host:warm", **card.environment(options.tf32, options.fused)) as worker,
         ):
             return worker.call("kdata.verify.gpu.host:answer", told, limits, files, fetch=(RETURNED,))
 
@@ -198,7 +198,7 @@ def _measure(seat: Seat, found: Findings) -> None:
     with opened(seat.candidate.task, seat.mode, card, options.gpu_memory, seat.open(), options.tf32) as full:
         with held(card, alone=False):
             try:
-                full.check(thorough=options.level == "trust")
+                full.check(thorough=options.level == "trust" and not found.unfused)
             finally:
                 found.trials += full.trials
             if native := _native(seat):
