@@ -42,17 +42,18 @@ def call(
     return interpreted(candidate, payload, expected.given_bytes, options)
 
 
-def interpreted(candidate: Candidate, payload: dict[str, Any], given: bytes, options: Options) -> Answer:
-    """Answer a payload in Triton's interpreter, or where CUDA is executed on the host.
+def interpreted(
+    candidate: Candidate, payload: dict[str, Any], given: bytes, options: Options, job: str = "host:answer"
+) -> Answer:  # fmt: skip
+    """Answer a payload in Triton's interpreter.
 
     Raises:
         JobError: the candidate's process gave no answer.
     """
     files = {GIVEN: given, SOURCE: candidate.source.encode()}
     with lease("torch", "kdata.verify.candidate.host:warm", **INTERPRETED) as worker:
-        return worker.call(
-            "kdata.verify.candidate.host:answer", payload, options.limits(len(given)), files, fetch=(RETURNED,)
-        )
+        job = f"kdata.verify.candidate.{job}"
+        return worker.call(job, payload, options.limits(len(given)), files, fetch=(RETURNED,))
 
 
 def outlined(
@@ -68,6 +69,16 @@ def outlined(
     trials = [{"outline": outline, "far": far} for outline in outlines]
     payload = {"manifest": [], "mode": expected.mode, "ablate": None, "trials": trials}
     return interpreted(candidate, payload, b"", options)
+
+
+def placed(candidate: Candidate, expected: Expected, options: Options) -> Answer:
+    """Call it as in its first trial where what is on the host is told from the rest: see ``candidate.placed``.
+
+    Raises:
+        JobError: the candidate's process gave no answer.
+    """
+    payload = {"manifest": expected.manifest, "mode": expected.mode, "given": expected.trials[0]["given"]}
+    return interpreted(candidate, payload, b"", options, "placed:answer")
 
 
 def works_at(candidate: Candidate, expected: Expected, kind: str, options: Options) -> bool:

@@ -16,7 +16,7 @@ from kdata.record import Candidate, Check, Origin, Receipt, Task
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
 from kdata.verify import calls, languages, reasons, receipts, witness
-from kdata.verify.beyond import aside, beyond, left_out, unseen, whole, within
+from kdata.verify.beyond import aside, beyond, left_out, placed, unseen, whole, within
 from kdata.verify.candidate import indices
 from kdata.verify.candidate.idle import without_idle_imports
 from kdata.verify.candidate.source import (
@@ -101,6 +101,8 @@ def _judged(task: Task, candidate: Candidate, options: Options, conceded: Conces
         with gpu_judge.seated(candidate, expected.mode, options, found) as seat:
             _run(candidate, expected, options, found, seat)
             if seat is None:
+                if candidate.language == "triton":
+                    placed.look(lambda: calls.placed(candidate, expected, options), found)
                 _look_wider(candidate, expected, options, found)
                 _at_own_sizes(candidate, expected, options, found, lambda most: expect(*asked, most))
                 _beyond(candidate, expected, options, found)

@@ -40,6 +40,10 @@ class InjectedError(RuntimeError):
     """The fault that is injected to see whether a candidate hides it."""
 
 
+class MisplacedError(ValueError):
+    """A launch is given what is on the host, as a GPU's would tell."""
+
+
 class Launched(SimpleNamespace):
     """What a launch returns on a GPU, as far as wrappers ask: the interpreter returns nothing."""
 
@@ -113,7 +117,8 @@ def tensors_among(values: Sequence[Any]) -> list[torch.Tensor]:
 class Ledger:
     """What was launched since it was last cleared."""
 
-    behaviour: Literal["run", "skip", "fail", "far"] = "run"  # far: on addresses alone
+    # far: on addresses alone; placed: nothing runs, and what is on the host is an error as on a GPU
+    behaviour: Literal["run", "skip", "fail", "far", "placed"] = "run"
     launches: list[Launch] = field(default_factory=list)
     moving: bool = False  # the interpreter moves arguments to where it wants them: no work of the candidate
     path: str = ""
@@ -140,6 +145,9 @@ class Ledger:
             grid = sampling.thinned(launch["grid"]) if sampling.active() else grid
             if ledger.behaviour == "fail":
                 raise InjectedError("injected: this launch failed")
+            if ledger.behaviour == "placed":
+                with ledger.move():
+                    _on_device(dict(zip(self.arg_names, args, strict=False)) | kwargs)
             if ledger.behaviour == "far":
                 distant.launch(partial(run, self, grid=grid, warmup=False), args, kwargs)
             if ledger.behaviour == "run":
@@ -180,6 +188,17 @@ def _fits(extent: list[int]) -> None:
     """
     if any(n > most for n, most in zip(extent, MOST_PROGRAMS, strict=False)):
         raise RuntimeError(f"Triton Error [CUDA]: invalid argument: a grid of {', '.join(map(str, extent))} programs")
+
+
+def _on_device(given: dict[str, Any]) -> None:
+    """Ask of a launch's arguments what Triton asks: that no memory of the host's is among them.
+
+    Raises:
+        MisplacedError: there is.
+    """
+    for name, value in given.items():
+        if any(tensor.is_cpu and tensor.numel() for tensor in tensors_among([value])):
+            raise MisplacedError(f"{name} is on the CPU: a kernel on a GPU cannot access it")
 
 
 def _memory(values: list[Any]) -> list[tuple[int, int]]:

@@ -37,6 +37,7 @@ PROPERTIES = {"max_shared_mem": 232448, "max_num_regs": 65536, "multiprocessor_c
               "sm_clock_rate": 1980000, "mem_clock_rate": 3201000, "mem_bus_width": 6144}  # fmt: skip
 DRAWING = ("uniform_", "normal_", "random_", "exponential_", "bernoulli_", "log_normal_", "cauchy_", "geometric_")
 _present = False
+_apart = False  # whether only what has no memory is on the GPU
 _now = time.perf_counter
 
 
@@ -192,6 +193,19 @@ def unfilled() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def apart() -> Iterator[None]:
+    """Where what is said to be on the GPU has no memory, and all else is on the host and says so."""
+    global HERE, _apart
+    tensor: Any = torch.Tensor
+    before, meta = (HERE, _apart), tensor.is_meta
+    HERE, _apart, tensor.is_meta = NOWHERE, True, property(lambda _: False)
+    try:
+        yield
+    finally:
+        (HERE, _apart), tensor.is_meta = before, meta
+
+
+@contextlib.contextmanager
 def left_blank() -> Iterator[None]:
     """Where weights without memory are not drawn: torch would make them where they say they are."""
     tensor: Any = torch.Tensor
@@ -220,14 +234,14 @@ def _describe_tensors(moving: Callable[[], bool]) -> None:
     tensor: Any = torch.Tensor
     device, index, on_cpu = tensor.device.__get__, tensor.get_device, tensor.is_cpu.__get__
 
-    def seen() -> bool:
-        return _present and not moving()
+    def seen(self: Any) -> bool:
+        return _present and not moving() and not (_apart and on_cpu(self))
 
-    tensor.device = property(lambda self: GPU if seen() else device(self))
-    tensor.get_device = lambda self: 0 if seen() else index(self)
-    tensor.is_cpu = property(lambda self: not seen() and on_cpu(self))
-    tensor.is_cuda = property(lambda _: True)
-    tensor.cuda = lambda self, *_args, **_more: self
+    tensor.device = property(lambda self: GPU if seen(self) else device(self))
+    tensor.get_device = lambda self: 0 if seen(self) else index(self)
+    tensor.is_cpu = property(lambda self: not seen(self) and on_cpu(self))
+    tensor.is_cuda = property(lambda self: not (_apart and on_cpu(self)))
+    tensor.cuda = lambda self, *_args, **_more: self.to(NOWHERE) if _apart else self
 
 
 def _answer_for_cuda() -> None:

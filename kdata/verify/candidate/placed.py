@@ -1,0 +1,59 @@
+"""Whether what kernels are given is on the GPU, as a candidate says where it makes a tensor. In the host's child.
+
+Where candidates are interpreted everything is on the host, so that nothing would show.  Here inputs, weights and what
+is made on the GPU have no memory, by which they are told from the rest; no kernel runs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from kdata.verify.candidate.engine import INTERPRETED
+from kdata.verify.candidate.host import forward
+from kdata.verify.candidate.launches import MisplacedError
+from kdata.verify.candidate.setting import StopTrialError, build
+from kdata.verify.candidate.unfilled import Blank, Unfilled
+from kdata.verify.interpreter import pretence
+from kdata.verify.loading import load
+from kdata.verify.scratch import SOURCE
+
+
+def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    """Import a candidate, move its module to the GPU and call it once.
+
+    ``payload``: manifest, mode, given (of a trial).  ``misplaced`` of the answer: what a launch was given that is not
+    there, if that ended the call.  What else ends it (it reads values, of which there are none) tells nothing.
+    """
+    try:
+        with pretence.presented(), pretence.apart():
+            _call(payload, scratch)
+    except StopTrialError as stop:
+        return {"misplaced": str(stop.__cause__) if isinstance(stop.__cause__, MisplacedError) else ""}
+    return {"misplaced": ""}
+
+
+def _call(payload: dict[str, Any], scratch: Path) -> None:
+    ledger, given = INTERPRETED.ledger, payload["given"]
+    reader, watch = Blank(payload["manifest"], b""), Unfilled(ledger)
+    model = build(load(scratch / SOURCE), reader, given)
+    ledger.behaviour = "placed"
+    with watch:
+        _move(model)
+        if payload["mode"] == "eval":
+            model.eval()
+        watch.let_count(model)
+    forward(model, reader.read(given["inputs"]), watch, "off")
+
+
+def _move(model: nn.Module) -> None:
+    """Move a module to the GPU; as there, its parameters stay the objects that they are."""
+    before = torch.__future__.get_swap_module_params_on_conversion()
+    torch.__future__.set_swap_module_params_on_conversion(True)
+    try:
+        model.to(pretence.GPU)
+    finally:
+        torch.__future__.set_swap_module_params_on_conversion(before)
