@@ -164,6 +164,10 @@ class Judgement:
             _, wrong = compare(self.expected, self.numbers[0], tuned, self.returned)
             if wrong:
                 raise RejectedError(wrong, "with another of its configurations")
+        for place, report in self.value.get("chosen_before", ()):
+            _, wrong = compare(self.expected, self.numbers[place], report, self.returned)
+            if wrong:
+                raise RejectedError(wrong, "with what its tuner chose at other sizes: no key of it tells these apart")
         if "measured" in self.value:
             _, wrong = compare(self.expected, self.numbers[0], self.value["measured"], self.returned)
             if wrong:

@@ -22,6 +22,7 @@ class Engine:
     settle: Callable[[], None]  # wait for the device
     turn_round: Callable[[bool], None] = lambda _: None  # let programs run last to first
     choices: Callable[[], int] = lambda: 0  # turns after which an autotuner has had them all
+    prunes: Callable[[], bool] = lambda: False  # whether an autotuner leaves out some by what it is given
     measure: Callable[[bool], None] = lambda _: None  # let autotuners run a kernel before they choose
     enclosed: bool = False  # whether the enclosure holds while the candidate runs: not where kernels are compiled
     left: Callable[[], list[Any]] = list  # what a candidate keeps where no object of Python's shows it
@@ -31,6 +32,6 @@ class Engine:
 
 INTERPRETED = Engine(
     "cpu", Ledger(), interpreter.take_turn, lambda: bool(interpreter.violations()), races.found,
-    lambda: None, order.turn_round, interpreter.choices, interpreter.measure, True,
+    lambda: None, order.turn_round, interpreter.choices, interpreter.prunes, interpreter.measure, True,
     show_unloaded=unloaded.show, unloaded=unloaded.met,
 )  # fmt: skip

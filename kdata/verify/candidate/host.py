@@ -150,12 +150,22 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
         _engine.measure(True)
         value["measured"] = calls.trial(first)
         _engine.measure(False)
+    if _engine.prunes():
+        value["chosen_before"] = list(_untuned(calls, payload["trials"]))
     value["called_otherwise"] = calls.otherwise(payload["otherwise"])
     for name, behaviour in (("ablated", "skip"), ("otherwise", "skip"), ("failing", "fail")):
         _engine.ledger.behaviour = behaviour  # type: ignore[assignment]
         start_bools_as(name != "otherwise")
         value[name] = calls.trial(first)
     return value | {"trials": reports, "arms": sorted(arms.taken)}, calls.writer
+
+
+def _untuned(calls: Calls, trials: list[dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Calls at all sizes, first to last and last to first, for which no tuner forgets what it chose at others."""
+    first = [number for number, given in enumerate(trials) if not given["sized"]]
+    for turn, numbers in ((-1, first), (-2, first[::-1])):
+        _engine.take_turn(turn)
+        yield from ((number, calls.trial(trials[number] | {"again": False})) for number in numbers)
 
 
 @dataclass(slots=True)

@@ -66,6 +66,7 @@ from kdata.verify.interpreter import (
 Array = np.ndarray[Any, np.dtype[Any]]
 _turn = 0
 _choices = 0  # configurations of the autotuner that has most of them
+_prunes = False
 _measuring = False  # autotuners run a kernel before they choose, as on a GPU
 _ranges: list[tuple[int, int]] = []  # memory that the running kernel was given
 _violations: list[str] = []
@@ -152,6 +153,11 @@ def choices() -> int:
     return _choices
 
 
+def prunes() -> bool:
+    """Whether an autotuner has left out configurations by what it was given."""
+    return _prunes
+
+
 def measure(really: bool) -> None:
     """Whether autotuners run a kernel before they choose: what it adds to or changes in place is there twice then."""
     global _measuring
@@ -164,9 +170,11 @@ def _forget_choices() -> None:
     run = tuner.run
 
     def chosen(self: Any, *arguments: Any, **more: Any) -> Any:
+        global _prunes
         if vars(self).get("_turn") != _turn:
             self._turn = _turn
             self.cache.clear()
+        _prunes = _prunes or bool(self.early_config_prune)
         return run(self, *arguments, **more)
 
     tuner.run = chosen

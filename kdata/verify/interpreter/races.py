@@ -8,7 +8,7 @@ kernels wait for each other), or another lane of the same program with no barrie
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,13 +26,15 @@ class Shadow:
     size: int  # bytes of an element
     times: Array  # of the store, 0: never
     lanes: Array  # of the block that was stored
+    turns: Array  # of a pipelined loop in which it was stored, 0: none
     blocks: set[int]  # sizes of the blocks that were stored
 
     @staticmethod
     def of(first: int, end: int, size: int) -> Shadow:
         """Of a range that nothing was stored in yet."""
         elements = (end - first) // size + 1
-        return Shadow(first, size, np.zeros(elements, np.int64), np.zeros(elements, np.int32), set())
+        times, lanes, turns = (np.zeros(elements, kind) for kind in (np.int64, np.int32, np.int32))
+        return Shadow(first, size, times, lanes, turns, set())
 
 
 @dataclass(slots=True)
@@ -43,6 +45,8 @@ class Record:
     now: int = 1  # counts programs and barriers
     begun: int = 1  # ``now`` when the running program began
     waited: bool = False  # the running program has used an atomic
+    turn: int = 0  # counts turns of pipelined loops
+    flying: int = 0  # the first turn of the running loop whose stores a later turn's loads may come before; 0: none
     found: str = ""
 
     def launch(self) -> None:
@@ -53,7 +57,7 @@ class Record:
     def program(self) -> None:
         """A program begins."""
         self.now += 1
-        self.begun, self.waited = self.now, False
+        self.begun, self.waited, self.flying = self.now, False, 0
 
     def barrier(self) -> None:
         """What the running program stored is there for all its lanes."""
@@ -71,6 +75,7 @@ class Record:
             shadow = self.shadows[first]
             where = (places[inside] - first) // shadow.size
             shadow.times[where], shadow.lanes[where] = self.now, lanes[inside]
+            shadow.turns[where] = self.turn if self.flying else 0
             shadow.blocks.add(mask.size)
             if inside.all():
                 return
@@ -88,6 +93,10 @@ class Record:
                 self.found = "a program loads what another one of the same launch has stored"
             elif shadow.blocks == {mask.size} and ((times == self.now) & (given != lanes[inside])).any():
                 self.found = "a program loads what other lanes of it have stored, with no barrier between"
+            elif self.flying and mask.size > 1:  # what is loaded alone is not loaded ahead
+                stored = shadow.turns[where[inside]]
+                if ((stored >= self.flying) & (stored < self.turn)).any():
+                    self.found = "a pipelined loop loads what one of its last turns has stored"
 
 
 def _active(addresses: Array, mask: Array) -> tuple[Array, Array]:
@@ -103,6 +112,17 @@ def found() -> str:
     """The first race since this was last asked, "" if there was none."""
     race, _record.found = _record.found, ""
     return race
+
+
+def turns(numbers: Iterator[Any], stages: int) -> Iterator[Any]:
+    """The turns of a loop, of which the compiler lets so many ``stages`` load ahead: in innermost loops only."""
+    _record.flying, first = 0, _record.turn + 1
+    for number in numbers:
+        if stages > 1:
+            _record.turn += 1
+            _record.flying = max(first, _record.turn - stages + 1)
+        yield number
+    _record.flying = 0
 
 
 def watch(ranges: list[tuple[int, int]]) -> None:

@@ -98,7 +98,8 @@ class _AsCompiled(ast.NodeTransformer):
         if isinstance(node.func, ast.Name) and node.func.id in self._unbound:
             node.func.id = BUILTINS[node.func.id]
         elif isinstance(node.func, ast.Attribute) and node.func.attr == "range" and node.args:
-            return _call(COUNT, *node.args)  # without what it says of stages
+            said = [k for k in node.keywords if k.arg in ("step", "num_stages")]  # not how it is unrolled
+            return ast.Call(ast.Name(COUNT, ast.Load()), node.args, said)
         return node
 
 

@@ -16,6 +16,8 @@ import numpy as np
 import triton.language as tl
 from triton.runtime import interpreter, jit
 
+from kdata.verify.interpreter import races
+
 LEAST, MOST = -(1 << 31), (1 << 31) - 1  # of 32 bits
 
 
@@ -62,12 +64,13 @@ def _add_bits() -> None:
     of_bits("create_sub")
 
 
-def counted(*bounds: Any) -> Iterator[Any]:
-    """What ``range`` of these counts, as numbers of the language."""
+def counted(*bounds: Any, step: Any = None, num_stages: Any = None) -> Iterator[Any]:
+    """What ``range`` of these counts, as numbers of the language; ``num_stages`` turns are on their way at once."""
+    bounds = bounds if step is None else (*((0,) if len(bounds) == 1 else ()), *bounds, step)
     steps = range(*bounds)
     wide = any(isinstance(b, tl.core.tensor) and b.dtype.primitive_bitwidth > 32 for b in bounds)
     wide = wide or not all(LEAST <= n <= MOST for n in (steps.start, steps.stop))
-    return (_number(n, wide) for n in steps)
+    return races.turns((_number(n, wide) for n in steps), int(num_stages or 0))
 
 
 def _widened(argument: Any) -> Any:
