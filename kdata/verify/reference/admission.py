@@ -36,14 +36,17 @@ def weakness(expected: Expected) -> str:
 
 
 def answered(expected: Expected) -> Expected:
-    """The same without draws at sizes that the task does not name, to which the reference's answer is no number.
+    """The same without draws at sizes that the task does not name where the reference's answer is none, or wrong.
 
     A mean over one row whose label does not count is none, and which labels are drawn follows from the candidate's id.
+    Of two elements that a norm has made equal but for their signs nothing is left in a gradient.
     """
 
     def lost(trial: dict[str, Any]) -> bool:
         named = expected.variants[trial["variant"]]["kind"] in NAMED
-        return not named and trial["style"] == "natural" and _not_a_number(expected, trial)
+        if named or trial["style"] != "natural":
+            return False
+        return _not_a_number(expected, trial) or _caught(expected, trial, lambda answer: answer)
 
     return expected.at([trial for trial in expected.trials if not lost(trial)])
 

@@ -29,12 +29,18 @@ def all_answered(
     return None if inputs is natural else inputs
 
 
-def enlarged(measures: magnitudes.Measures, natural: list[Any], generator: torch.Generator) -> list[Any] | None:
-    """Each input of integers as large as the reference bears, shapes being what they are; None where none grows."""
+def enlarged(
+    measures: magnitudes.Measures, natural: list[Any], generator: torch.Generator, lengths: frozenset[int]
+) -> list[Any] | None:  # fmt: skip
+    """Each input of integers as large as the reference bears, shapes being what they are; None where none grows.
+
+    ``lengths``: places of those that stay as they are.
+    """
     inputs = natural
-    for little, much in asked.larger(natural, generator):
+    for little, much in asked.larger(natural, generator, lengths):
         tried = [held for change in (little, much) if (held := change(inputs)) is not None]
-        if all(answers(measures, t, natural) for t in tried):  # the little one first: shapes may follow from values
+        # The little one first: shapes may follow from values.
+        if all(answers(measures, t, natural) and measures.steady(t) for t in tried):
             inputs = tried[-1]
     return None if inputs is natural else inputs
 

@@ -45,15 +45,18 @@ def replaced(inputs: list[Any], numbers: list[int], generator: torch.Generator) 
         yield from (partial(_with, place=place, number=number, generator=generator) for place in places)
 
 
-def larger(inputs: list[Any], generator: torch.Generator) -> Iterator[tuple[Change, Change]]:
+def larger(
+    inputs: list[Any], generator: torch.Generator, lengths: frozenset[int] = frozenset()
+) -> Iterator[tuple[Change, Change]]:  # fmt: skip
     """For each input of integers beyond zero and one how it is made a little larger, and how very large.
 
-    Narrow ones are drawn anew from all that are not negative.  Ends of what lies one after another stay as they are.
+    Narrow ones are drawn anew from all that are not negative.  Ends of what lies one after another stay as they are,
+    and so do those in the places of ``lengths``.
     """
     leaves = tree_leaves(inputs)
     sizes = {size for t in leaves if isinstance(t, Tensor) for size in t.shape}
     for place, leaf in enumerate(leaves):
-        if integral(leaf) and int(leaf.abs().max()) > 1 and not ends(leaf, sizes):
+        if integral(leaf) and int(leaf.abs().max()) > 1 and not ends(leaf, sizes) and place not in lengths:
             if torch.iinfo(leaf.dtype).bits <= NARROW:
                 anew = partial(_anew, place=place, generator=generator)
                 yield anew, anew

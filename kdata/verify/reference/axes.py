@@ -10,6 +10,7 @@ from kdata.verify.reference.probe import Prober, Run
 
 TIED = 6  # equal integers from this one on are taken to be equal on purpose
 ALIKE = 3  # inputs of one shape from which on they are taken to have it on purpose
+PACKED = 3  # dimensions of queries of packed sequences: tokens, heads, width
 HEADED = 4  # dimensions of queries: batch, heads, length, width
 LITERAL, ARGUMENT = "get_inputs[", "get_init_inputs["  # in the names of sizes that have none of their own
 PROBES = 120  # runs spent on finding the axes
@@ -82,10 +83,12 @@ def alike(prober: Prober, base: Values, found: tuple[Size, ...]) -> dict[str, Ax
 
 
 def _beside_queries(shape: tuple[int, ...], shapes: Iterable[tuple[int, ...]]) -> bool:
-    """Whether inputs of this shape may be keys and values, as one of another shape may be queries: batch, heads, ..."""
-    return len(shape) == HEADED and any(
-        len(other) == HEADED and other != shape and (other[0], other[-1]) == (shape[0], shape[-1]) for other in shapes
-    )
+    """Whether inputs of this shape may be keys and values, as one of another shape may be queries: batch, heads, ...
+
+    Or tokens, heads, ... where sequences are packed.
+    """
+    alike = (other for other in shapes if len(other) == len(shape) in (PACKED, HEADED) and other != shape)
+    return any((other[0], other[-1]) == (shape[0], shape[-1]) for other in alike)
 
 
 def _ties(

@@ -69,7 +69,7 @@ class Larger(Reference):
                 outlines.append(outline | {"sizes": variant.label})
             variant = self._narrowed(axis, variant)
             elements = _elements(variant.run)
-            if elements <= min(left, self._limit):
+            if elements <= min(left, self._limit) and self._fits(variant):
                 with contextlib.suppress(IndexError, RuntimeError, ValueError):  # its own draws may not fit such sizes
                     names = {step.name for step in variant.run.cost.steps}
                     for style in ("tailed natural", *of_blocks(names)):
@@ -83,6 +83,14 @@ class Larger(Reference):
                 "trials": trials, "outlines": outlines, "otherwise": [], "own": None, "unused": [],
                 "base": self._base, "grows": self._grows,
                 "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
+
+    def _fits(self, variant: Variant) -> bool:
+        """Whether what its inputs say of lengths holds there, too, as far as they say any."""
+        first = self.prober.forward(self._base)
+        if first is None or not first.extents:
+            return True
+        run = self.prober.forward(variant.values)
+        return run is not None and not first.degenerates(run)
 
     def _narrowed(self, axis: list[str], variant: Variant) -> Variant:
         """The same, or where that is too much to compute, with least in the dimensions that are not ``axis``."""

@@ -83,6 +83,14 @@ class Measures:
         with Overflows() as overflows:
             return self.bears(inputs) and not overflows.seen
 
+    def steady(self, inputs: list[Any]) -> bool:
+        """Whether its answer to these inputs and the moved one are near, as far as there is a moved one."""
+        try:
+            other = self.moved(inputs)
+        except Exception:  # noqa: BLE001 - moved out of its domain
+            return True
+        return near(self.eager(inputs), other, CONDITION)
+
     def bears(self, inputs: list[Any]) -> bool:
         """Whether the reference is finite and well-conditioned on these inputs."""
         try:

@@ -11,14 +11,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from kdata.task import Program, execute
-from kdata.verify.values import seed_torch
+from kdata.verify.reference.lengths import Lengths
+from kdata.verify.values import ends, seed_torch
 
 REAL = 4 << 20  # elements of one tensor, or of inputs and parameters, beyond which nothing runs on real memory
+INDEXED = ("scatter", "gather")  # by indices that may have fewer rows
 SURE = 1 << 16  # elements of inputs and parameters up to which a real run is tried at once
 SUMS = (
     "sum",
@@ -194,6 +196,10 @@ def _discrete(given: list[torch.Tensor], out: Any) -> bool:
 def _step(name: str, args: Sequence[Any], given: list[torch.Tensor], out: Any) -> Step:
     shapes = [tuple(t.shape) for t in given]
     shape = tuple(out.shape) if isinstance(out, torch.Tensor) else ()
+    if name.startswith(INDEXED) and len(args) > 2 and len(shapes) > 1 and len(shapes[0]) == len(shapes[1]):
+        pairs = enumerate(zip(shapes[0], shapes[1], strict=True))
+        shorter = {(1, dim) for dim, (a, b) in pairs if a != b and dim != args[1] % len(shapes[0])}
+        return Step(name, frozenset(shorter), frozenset(shorter))
     if len(shapes) < 2 or not _broadcast(shapes, shape):
         return Step(name, frozenset(), frozenset(), _cut(name, args, out))
     single = {(place, dim) for place, own in enumerate(shapes) for dim in range(1, len(shape) + 1)
@@ -267,15 +273,20 @@ class Run:
     arguments: str
     elements: int
     cost: Cost = field(default_factory=Cost)
+    # Inputs that say where packed sequences end, or how long each is; None where their values are not known.
+    extents: frozenset[tuple[str, int]] | None = None
 
     def degenerates(self, other: Run) -> bool:
         """Whether the same operators broadcast at other sizes what they do not broadcast here, as by accident.
 
         An odd number of channels cut in two may leave one channel, which then spreads over the others.  So are halves
         meant to be halves: a rotary embedding of an odd number of channels runs, and no kernel is written for it.
-        Nor for an attention of no heads at all, whose answer is zero whatever else it is given.
+        Nor for an attention of no heads at all, whose answer is zero whatever else it is given; for indices of fewer
+        rows than what they are looked up in has; for lengths beyond the end of what they are lengths of.
         """
         if other.cost.hollow and not self.cost.hollow:
+            return True
+        if self.extents and other.extents is not None and self.extents - other.extents:
             return True
         pairs = list(zip(self.cost.steps, other.cost.steps, strict=False))
         same = len(self.cost.steps) == len(other.cost.steps) and all(a.name == b.name for a, b in pairs)
@@ -344,12 +355,24 @@ class Prober:
         elements = sum(t.numel() for t in [*held, *module.parameters(), *module.buffers()])
         run = Run(tuple(tuple(t.shape) for t in held), described, elements)
         if forward:
-            with Meter() as meter:
+            told = _ended(inputs)
+            with Lengths(inputs) as lengths, Meter() as meter:
                 made = [t for t in tree_leaves(module(*inputs)) if isinstance(t, torch.Tensor)]
             if made and not any(t.numel() for t in made):
                 raise ValueError("the answer is empty")
             run.cost = meter.cost
+            if not any(isinstance(t, FakeTensor) for t in held):
+                run.extents = told | {("length", place) for place in lengths.found}
         return run
+
+
+def _ended(inputs: list[Any]) -> frozenset[tuple[str, int]]:
+    """The inputs that say where packed sequences end."""
+    real = {n: t for n, t in enumerate(tree_leaves(inputs)) if isinstance(t, torch.Tensor)}
+    if any(isinstance(t, FakeTensor) for t in real.values()):
+        return frozenset()
+    sizes = {size for t in real.values() for size in t.shape}
+    return frozenset(("end", n) for n, t in real.items() if ends(t, sizes))
 
 
 def describe(value: Any) -> str:

@@ -28,10 +28,10 @@ from kdata.verify.reference.draws import draw, thinned
 from kdata.verify.reference.faults import TaskFaultError, answered, demand_runnable
 from kdata.verify.reference.influence import moved, unused
 from kdata.verify.reference.probe import Cost, Meter, Prober
-from kdata.verify.reference.roundings import either_way
+from kdata.verify.reference.roundings import either_way, nudges
 from kdata.verify.reference.styles import DETAILS, schedule
 from kdata.verify.reference.variants import TooLargeError, Variant, grown, plan, varying
-from kdata.verify.reference.weights import redraw
+from kdata.verify.reference.weights import redraw, without_signs
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.values import (
     CALLING,
@@ -190,6 +190,7 @@ class Reference:
         redraw(module, generator)
         state = {k: v.detach().clone() for k, v in module.state_dict().items()}
         natural = program.inputs()
+        state = without_signs(module, state, lambda weights: self._answer(program, weights, natural)[0])
         state = state if seed == self.seeds[0] else self._called_before(program, module, state, natural)
         style, inputs = self._draw(style.split(), program, state, natural, generator)
         weighed = None if inputs is None else self._weigh(style, program, state, inputs, generator)
@@ -237,12 +238,11 @@ class Reference:
         self, program: Program, state: dict[str, Any], inputs: list[Any], kept: dict[str, Any]
     ) -> Iterator[dict[str, Any]]:
         """What is expected of the first trial in evaluation mode, and with gradients enabled or inference mode on."""
-        judged = self.mode
-        outputs, _, _ = self._answer(program, state, inputs)
+        judged, usual = self.mode, self._left(program, state, inputs)
         for mode in dict.fromkeys((judged, "eval")):
             self.mode = mode
             try:
-                alike = mode == judged or same(outputs, self._answer(program, state, inputs)[0])
+                alike = mode == judged or same(usual, self._left(program, state, inputs))
                 there = kept if alike else self._expect(program, state, inputs, torch.Generator().manual_seed(0))
                 for gradients, context in CALLING.items():
                     if (mode, gradients) == (judged, "off"):
@@ -255,6 +255,11 @@ class Reference:
                 continue
             finally:
                 self.mode = judged
+
+    def _left(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> list[Any]:
+        """What a call answers, and what state it leaves behind."""
+        outputs, module, _ = self._answer(program, state, inputs)
+        return [outputs, dict(module.state_dict())]
 
     def _draw(
         self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
@@ -332,10 +337,11 @@ class Reference:
     ) -> list[Any]:  # fmt: skip
         """Answers to weights and inputs that are moved by an ulp, and what became of the state."""
         found = []
-        for _ in range(count):
+        for nudged in nudges(inputs, count):
             moved = {k: move(v) for k, v in state.items()}
             try:
-                noisy, other, _ = self._answer(program, moved, tree_map(move, inputs))
+                with nudged:
+                    noisy, other, _ = self._answer(program, moved, tree_map(move, inputs))
             except Exception:  # noqa: BLE001, S112 - at the edge of its domain: one estimate less
                 continue
             found.append([self._plain(self.kept, noisy), self.kept.write(_some(other, changed))])

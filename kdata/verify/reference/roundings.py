@@ -8,6 +8,7 @@ instead, before it is rounded. In the reference's child, and beside the baseline
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,6 +20,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 from kdata.verify.candidate.operators import ALLOWED, MOVES
 from kdata.verify.reference.probe import HALVES, PRODUCTS
 from kdata.verify.tolerances import ULPS
+from kdata.verify.values import integral
 
 TURNS = (1, 2, 3)  # of how many operators each, one goes the other way: one operator may undo what others did
 SUMMED = (*PRODUCTS, "sum", "mean", "norm")  # of terms that may be larger than what is left of them
@@ -36,15 +38,25 @@ def either_way(answer: Callable[[], list[Any]]) -> Iterator[list[Any]]:
             yield found
 
 
+def nudges(inputs: list[Any], count: int) -> Iterator[contextlib.AbstractContextManager[Any]]:
+    """What to run a reference in, so many times, to see what rounding does to it beyond an ulp of its inputs.
+
+    Integers have none: what is made of them moves by an ulp instead.
+    """
+    whole = any(map(integral, tree_leaves(inputs)))
+    for n in range(count):
+        yield Nudged((1, -1)[n % 2], TURNS[n // 2 % len(TURNS)], 1) if whole else contextlib.nullcontext()
+
+
 class Nudged(TorchDispatchMode):
     """Moves what every operator computes by some ulps, every so many one the other way; computes halves in float32.
 
     What only moves elements, or converts them, moves by nothing.
     """
 
-    def __init__(self, sign: int, turn: int) -> None:
+    def __init__(self, sign: int, turn: int, ulps: int = ULPS) -> None:
         super().__init__()
-        self._by, self._turn, self._count = sign * ULPS * torch.finfo(torch.float32).eps, turn, 0
+        self._by, self._turn, self._count = sign * ulps * torch.finfo(torch.float32).eps, turn, 0
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from torch import Tensor, nn
+
+from kdata.verify.values import finite
 
 RUNNING = ("running_mean", "running_var")
 COUNT, MOST = "num_batches_tracked", 8  # of BatchNorm: how many batches were seen, of which its mean may be that
@@ -31,6 +36,21 @@ def redraw(module: nn.Module, generator: torch.Generator) -> None:
         for kept in module.state_dict().values():  # which shares memory with the module
             if isinstance(kept, Tensor) and _neutral(kept):
                 kept.copy_(_like(kept, generator))
+
+
+def without_signs(
+    module: nn.Module, state: dict[str, Any], answer: Callable[[dict[str, Any]], Any]
+) -> dict[str, Any]:  # fmt: skip
+    """A state whose buffers are not below zero, where only then the answer is finite: second moments, say.
+
+    Raises:
+        Exception: whatever the reference raises with the state as it is.
+    """
+    buffers = {name for name, buffer in module.named_buffers() if buffer.is_floating_point()} & state.keys()
+    if not buffers or finite(answer(state)):
+        return state
+    other = {name: value.abs() if name in buffers else value for name, value in state.items()}
+    return other if finite(answer(other)) else state
 
 
 def _neutral(tensor: Tensor) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,11 @@ from kdata.verify.reference.arguments import KINDS, Arguments, changed, with_num
 from kdata.verify.reference.conditioned import ANY, first, of_blocks
 from kdata.verify.reference.draws import DTYPES, centred_apart, draw, holding, jogged, labels, zeroed
 from kdata.verify.reference.faults import answered
+from kdata.verify.reference.lengths import Lengths
 from kdata.verify.reference.magnitudes import CONDITION
 from kdata.verify.reference.probe import Asks
 from kdata.verify.reference.reference import Reference
+from kdata.verify.reference.roundings import Nudged
 from kdata.verify.reference.styles import GRADIENTS, REACHING, VIEWS
 from kdata.verify.reference.ties import Ties
 from kdata.verify.reference.variants import Variant
@@ -117,7 +120,7 @@ class Wider(Reference):
         if style in ("asked", IGNORED):
             return self._asked(style, measures, natural, generator)
         if style == "integers":
-            return enlarged(measures, natural, generator)
+            return self._enlarged(program, state, measures, natural, generator)
         if style == "unread":
             return self._unread(program, state, natural, generator)
         if style in ("weights", "grown", "absent"):
@@ -148,6 +151,20 @@ class Wider(Reference):
             return self._mixed.inputs if self._mixed else None
         scales = magnitudes.FARTHEST if style == "farthest" else magnitudes.NEAREST
         return None if self._mixed else magnitudes.uniform(inputs, scales, measures.bears)
+
+    def _enlarged(
+        self, program: Program, state: dict[str, Any], measures: magnitudes.Measures, natural: list[Any],
+        generator: torch.Generator,
+    ) -> list[Any] | None:  # fmt: skip
+        """The inputs with integers that are large, lengths being what they are; None where none can be."""
+
+        def nudged(inputs: list[Any]) -> Any:  # integers have no ulp
+            with Nudged(1, 1):
+                return self._answer(program, state, inputs)[0]
+
+        with Lengths(natural) as lengths:
+            self._answer(program, state, natural)
+        return enlarged(replace(measures, moved=nudged), natural, generator, lengths.found)
 
     def _undecided(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> bool:
         """Whether the reference chooses among what is close there."""

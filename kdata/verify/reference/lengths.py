@@ -1,0 +1,64 @@
+"""Which inputs are lengths: integers that a reference compares with positions, of which none is beyond the last.
+
+A kernel reads as many elements as they say: where they say more than there are, it reads what is not there, and so do
+those of every library.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from kdata.verify.values import integral
+
+COMPARES = frozenset({"lt", "le", "gt", "ge"})
+COPIES = frozenset({"_to_copy", "clone"})
+
+
+class Lengths(TorchDispatchMode):
+    """Watches one call of a reference."""
+
+    def __init__(self, inputs: list[Any]) -> None:
+        super().__init__()
+        self._held = {n: t for n, t in enumerate(tree_leaves(inputs)) if _real(t)}
+        self._places = {_storage(t): n for n, t in self._held.items()}
+        self._copies: list[Tensor] = []  # which keep their storages
+        self._most: dict[int, int] = {}
+
+    @property
+    def found(self) -> frozenset[int]:
+        """The places of lengths among the leaves of the inputs."""
+        return frozenset(n for n, most in self._most.items() if int(self._held[n].max()) <= most)
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = function(*args, **(kwargs or {}))
+        name = str(function).split(".")[1]
+        if name in COPIES and _real(args[0]) and _real(out) and _storage(args[0]) in self._places:
+            self._places[_storage(out)] = self._places[_storage(args[0])]
+            self._copies.append(out)
+        if name in COMPARES and len(args) == 2 and all(map(_real, args)):
+            for one, other in (args, args[::-1]):
+                place = self._places.get(_storage(one))
+                if place is not None and _storage(other) not in self._places and _positions(other):
+                    self._most[place] = max(self._most.get(place, 0), other.numel())
+        return out
+
+
+def _real(value: Any) -> bool:
+    return integral(value) and not isinstance(value, FakeTensor)
+
+
+def _storage(tensor: Tensor) -> int:
+    key: int = tensor.untyped_storage()._cdata
+    return key
+
+
+def _positions(tensor: Tensor) -> bool:
+    """Whether these are the integers from zero on."""
+    flat = tensor.reshape(-1)
+    return len(flat) > 1 and torch.equal(flat, torch.arange(len(flat), dtype=flat.dtype))
