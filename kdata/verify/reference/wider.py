@@ -28,7 +28,7 @@ from kdata.verify.reference.faults import answered
 from kdata.verify.reference.magnitudes import CONDITION
 from kdata.verify.reference.probe import Asks
 from kdata.verify.reference.reference import Reference
-from kdata.verify.reference.styles import GRADIENTS, REACHING, VIEWS
+from kdata.verify.reference.styles import GRADIENTS, REACHING, STRETCHED, VIEWS
 from kdata.verify.reference.ties import Ties
 from kdata.verify.reference.variants import Variant
 from kdata.verify.reference.weights import redraw
@@ -94,9 +94,10 @@ class Wider(Reference):
     def _draw(
         self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> tuple[str, list[Any] | None]:
-        if styles[0] in (*BEYOND, IGNORED, GROUPED):
+        if styles[0] in (*BEYOND, IGNORED, GROUPED, STRETCHED):
             far = self._far(styles[0], program, state, natural, generator)
-            undecided = far is not None and styles[0] in REACHING and self._undecided(program, state, far)
+            large = styles[0] in (*REACHING, STRETCHED)
+            undecided = far is not None and large and self._undecided(program, state, far)
             return styles[0], None if undecided else far
         if styles[0] != "named":
             return super()._draw(styles, program, state, natural, generator)
@@ -139,6 +140,8 @@ class Wider(Reference):
             return held if held is not None and measures.bears(held) else None
         if style == "exact":
             return self._exact(program, state, natural)
+        if style == STRETCHED:
+            return magnitudes.stretched(natural, measures)
         centred = draw("centred", natural, generator)
         inputs = centred if centred is not None and measures.bears(centred) else natural
         if style == "signed":
@@ -236,8 +239,8 @@ class Wider(Reference):
             styles += [*DTYPES] if variant.kind in ("base", "odd") else []
             styles += [*VIEWS, "nonfinite", GROUPED] if variant.kind == "base" else []
             styles += [IGNORED] if variant.kind == "base" and self._asks.ignored else []
-        if self._gradient and variant.kind == "base":
-            styles += GRADIENTS
+        if self._gradient:  # where blocks are not full, too
+            styles += {"base": GRADIENTS, "odd": GRADIENTS[:1]}.get(variant.kind, ())
         self._extra += [made for style in styles if (made := self._beyond(index, variant, style))]
         if self._grid and variant.kind == "base":
             ways = itertools.product((ARGUMENT, NUMBER), KINDS)
@@ -319,7 +322,7 @@ class Wider(Reference):
         module = module.double() if double else module
         module.load_state_dict(state)
         seed, parameters = self.seeds[0], names(module)
-        found = gradients(module, inputs, seed, parameters, self._style)
+        found = gradients(module, inputs, seed, parameters, self._style).found
         if not self._wanted:  # nobody trains labels
             still = labels(floating(inputs)) if self._style != "frozen" else set()
             used = [n for n, g in enumerate(found) if n not in still and g is not None and bool((g != 0).any())]
