@@ -35,7 +35,7 @@ STRETCH = 16  # elements in a row, see _share
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 OUTCOMES = {"no ModelNew": reasons.NO_MODEL_NEW, "constructor": reasons.CONSTRUCTOR, "state": reasons.STATE_DICT,
             "raises": reasons.RAISES, "memory": reasons.MEMORY, "structure": reasons.STRUCTURE, "fault": reasons.RAISES,
-            "out of bounds": reasons.OUT_OF_BOUNDS, "unfinished": reasons.UNFINISHED,
+            "out of bounds": reasons.OUT_OF_BOUNDS, "unfinished": reasons.UNFINISHED, "unordered": reasons.ORDER,
             "behind": reasons.BEHIND}  # fmt: skip
 
 

@@ -375,6 +375,7 @@ def forward(model: Any, inputs: list[Any], watch: Watch, gradients: str) -> Any:
     """
     _watches.append(watch)
     _engine.ledger.calling = True
+    _engine.begin()
     try:
         with CALLING[gradients](), watch:
             entered = torch.is_grad_enabled(), torch.is_inference_mode_enabled()
