@@ -256,6 +256,44 @@ def test_a_backward_sees_what_its_forward_sees() -> None:
     assert found[0] is not None and found[0].shape == (3,)
 
 
+class Scaled(torch.autograd.Function):
+    """Keeps what its backward needs for all calls in one place, and writes its answer over what it is given."""
+
+    kept: torch.Tensor
+
+    @staticmethod
+    def forward(_: Any, x: torch.Tensor) -> torch.Tensor:
+        Scaled.kept = x
+        return x * x
+
+    @staticmethod
+    def backward(_: Any, gradient: torch.Tensor) -> torch.Tensor:
+        return gradient.mul_(2 * Scaled.kept)
+
+
+class Scaling(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x: torch.Tensor) -> Any:
+        self.get_buffer("calls").add_(1)
+        return Scaled.apply(x)
+
+
+def test_of_two_calls_the_earlier_ones_gradient_is_asked_for() -> None:
+    module, x = Scaling(), torch.tensor([1.0, 2.0, 5.0])
+    one, other = (gradients(module, [x], 7, [], way).found[0] for way in ("gradient", "earlier"))
+    assert one is not None and other is not None
+    assert torch.allclose(other / one, x.flip(0) / x)
+    assert int(module.get_buffer("calls")) == 2
+
+
+def test_a_backward_that_writes_into_what_it_is_given_is_seen() -> None:
+    assert gradients(Scaling(), [torch.ones(3)], 0, []).overwrites
+    assert not gradients(Module(), [torch.ones(3)], 0, []).overwrites
+
+
 LEAKY_KERNEL = """
 import torch
 import triton
