@@ -10,6 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
+ROUNDING = 1e-5  # share of what a gradient usually is that one which vanishes may be
+
 
 class NoGradientError(Exception):
     """The answer does not follow from its inputs in a way that torch can differentiate."""
@@ -85,6 +87,12 @@ def _turned(tensor: Tensor) -> Tensor:
 def floating(inputs: Sequence[Any]) -> list[Tensor]:
     """The inputs of which gradients are asked, unless they are frozen."""
     return [t for t in tree_leaves(list(inputs)) if _floating(t)]
+
+
+def beyond_rounding(found: list[Tensor | None], usual: list[Tensor | None]) -> list[int]:
+    """Which gradients are there and more than what rounding leaves of the usual ones."""
+    pairs = [(n, g, u) for n, (g, u) in enumerate(zip(found, usual, strict=True)) if g is not None and u is not None]
+    return [n for n, g, u in pairs if not float(g.double().norm()) <= ROUNDING * float(u.double().norm())]
 
 
 def _floating(value: Any) -> bool:

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.task import INIT_INPUTS, INPUTS, Program
-from kdata.verify.gradients import NoGradientError, floating, gradients, names
+from kdata.verify.gradients import NoGradientError, beyond_rounding, floating, gradients, names
 from kdata.verify.reference import asked, exact, magnitudes, unread
 from kdata.verify.reference.answering import FINITE, all_answered, close, enlarged, same_places, share_finite
 from kdata.verify.reference.arguments import KINDS, Arguments, changed, with_numbers
@@ -34,7 +34,6 @@ from kdata.verify.reference.variants import Variant
 from kdata.verify.reference.weights import redraw
 from kdata.verify.values import by_an_ulp, copied, seed_torch
 
-ROUNDING = 1e-5  # share of what a gradient usually is that one which vanishes may be
 GRID = 0.05  # share of its size that an answer in half precision may be off before it is taken to mean nothing
 ARGUMENT, NUMBER, BATCH = "argument", "number", "batch"
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
@@ -338,7 +337,7 @@ class Wider(Reference):
         found = derived(self._style)
         if not self._wanted:  # nobody trains labels
             still = labels(floating(inputs)) if self._style != "frozen" else set()
-            used = _beyond_rounding(found, derived("gradient") if self._style == "summed" else found)
+            used = beyond_rounding(found, derived("gradient") if self._style == "summed" else found)
             chosen = [n for n in used if n not in still]
             self._wanted = {"seed": self.seeds[0], "parameters": parameters, "used": chosen, "way": self._style}
         if not self._wanted["used"]:
@@ -376,9 +375,3 @@ class Wider(Reference):
             return False
         pairs = [(a, b) for a, b in zip(tree_leaves(one), tree_leaves(other), strict=True) if isinstance(a, Tensor)]
         return all(close(a, b.double() if b.is_floating_point() else b, CONDITION) for a, b in pairs)
-
-
-def _beyond_rounding(found: list[Tensor | None], usual: list[Tensor | None]) -> list[int]:
-    """Which gradients are there and more than what rounding leaves of the usual ones."""
-    pairs = [(n, g, u) for n, (g, u) in enumerate(zip(found, usual, strict=True)) if g is not None and u is not None]
-    return [n for n, g, u in pairs if not float(g.double().norm()) <= ROUNDING * float(u.double().norm())]
