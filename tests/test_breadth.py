@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 import torch
-from torch.overrides import TorchFunctionMode
 
 from kdata.record import Receipt
 from kdata.verify import reasons
-from kdata.verify.gradients import NoGradientError, gradients, names
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Level, Options
 from kdata.verify.reference.arguments import changed
@@ -167,19 +165,6 @@ def test_inputs_of_bools_have_long_runs_of_either_value_and_others_stay() -> Non
     assert draw("flat", [bools[0, :3]], generator) is None
 
 
-def test_gradients_are_torchs_and_follow_from_the_seed() -> None:
-    linear = torch.nn.Linear(4, 3)
-    x = torch.randn(2, 4)
-    one, same = (gradients(linear, [x], 7, names(linear)) for _ in range(2))
-    assert [g.shape for g in one if g is not None] == [(2, 4), (3, 4), (3,)]
-    assert all(a is not None and b is not None and torch.equal(a, b) for a, b in zip(one, same, strict=True))
-    vector = torch.randn(2, 3, generator=torch.Generator().manual_seed(7))
-    assert one[0] is not None
-    assert torch.allclose(one[0], vector @ linear.weight)
-    with pytest.raises(NoGradientError):
-        gradients(torch.nn.Identity(), [torch.arange(3)], 7, [])
-
-
 SUMS = """
 import torch
 import torch.nn as nn
@@ -220,40 +205,6 @@ def test_bfloat16_is_reduced_as_numbers(tmp_path: Path) -> None:
     receipt = judged(SUMS, tmp_path)
     assert receipt.verdict == "verified", receipt.detail
     assert judged(SUMS.replace("total + tl.max", "total * 1.1 + tl.max"), tmp_path).verdict == "rejected"
-
-
-class Doubled(torch.autograd.Function):
-    """Whose backward makes a tensor where another one is, as those of libraries do."""
-
-    @staticmethod
-    def forward(_: Any, x: torch.Tensor) -> torch.Tensor:
-        return 2 * x
-
-    @staticmethod
-    def backward(_: Any, gradient: torch.Tensor) -> torch.Tensor:
-        return torch.empty(gradient.shape).copy_(2 * gradient)
-
-
-class Module(torch.nn.Module):
-    def forward(self, x: torch.Tensor) -> Any:
-        return Doubled.apply(x)
-
-
-class Seen(TorchFunctionMode):
-    def __init__(self) -> None:
-        super().__init__()
-        self.functions: list[Any] = []
-
-    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.functions.append(function)
-        return function(*args, **(kwargs or {}))
-
-
-def test_a_backward_sees_what_its_forward_sees() -> None:
-    with Seen() as seen:
-        found = gradients(Module(), [torch.ones(3)], 0, [])
-    assert torch.empty in seen.functions  # else it would ask for memory on a GPU that is pretended only
-    assert found[0] is not None and found[0].shape == (3,)
 
 
 LEAKY_KERNEL = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
 from torch import nn
 
@@ -162,3 +163,20 @@ def test_labels_have_no_magnitude() -> None:
     for style in ("wide", "huge", "above", "tailed"):
         drawn = draw(style, [torch.randn(6, 4), labels], torch.Generator().manual_seed(0))
         assert drawn is not None and torch.equal(drawn[1], labels), style
+
+
+def test_gradients_are_asked_for_at_numbers_whose_exponential_is_too_large() -> None:
+    x = torch.randn(8, 8, generator=torch.Generator().manual_seed(0))
+    found = magnitudes.stretched([x], measures(torch.sigmoid))
+    assert found is not None and float(found[0].abs().max()) == pytest.approx(120.0)
+    assert magnitudes.stretched([x * 1000], measures(torch.sigmoid)) is None  # as large as it is
+    labels = torch.eye(8)
+    assert magnitudes.stretched([labels], measures(torch.sigmoid)) is None
+    exponential = magnitudes.stretched([x], measures(torch.exp))
+    assert exponential is not None and float(exponential[0].abs().max()) == pytest.approx(60.0)
+
+
+def test_sums_of_products_stay_below_what_a_backward_makes_once_more_in_another_order() -> None:
+    q, k = torch.randn(2, 8, 8, generator=torch.Generator().manual_seed(0))
+    found = magnitudes.stretched([q, k], measures(lambda q, k: torch.softmax(q @ k.mT, -1)))
+    assert found is None or float((found[0] @ found[1].mT).abs().max()) <= magnitudes.RECOMPUTED

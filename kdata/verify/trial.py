@@ -26,7 +26,7 @@ from kdata.verify.compare import (
     leaves,
     structure,
 )
-from kdata.verify.reference.styles import CONDITIONED, REACHING, VIEWS
+from kdata.verify.reference.styles import CONDITIONED, REACHING, STRETCHED, VIEWS
 from kdata.verify.tolerances import Tolerance
 
 NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True, 0.0)
@@ -35,7 +35,7 @@ STRETCH = 16  # elements in a row, see _share
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 OUTCOMES = {"no ModelNew": reasons.NO_MODEL_NEW, "constructor": reasons.CONSTRUCTOR, "state": reasons.STATE_DICT,
             "raises": reasons.RAISES, "memory": reasons.MEMORY, "structure": reasons.STRUCTURE, "fault": reasons.RAISES,
-            "out of bounds": reasons.OUT_OF_BOUNDS, "unfinished": reasons.UNFINISHED,
+            "out of bounds": reasons.OUT_OF_BOUNDS, "unfinished": reasons.UNFINISHED, "unordered": reasons.ORDER,
             "behind": reasons.BEHIND}  # fmt: skip
 
 
@@ -162,7 +162,7 @@ def nature(trial: dict[str, Any]) -> Nature:
     kept = trial["kept"]
     sums = kept["sums"] or kept["products"]
     style = trial["style"]
-    ones = style == "small" or (style in REACHING and not kept.get("homogeneous"))
+    ones = style in ("small", STRETCHED) or (style in REACHING and not kept.get("homogeneous"))
     return Nature(kept["terms"], sums, ones, kept["tf32"], style in CONDITIONED, style == "magnitudes")
 
 

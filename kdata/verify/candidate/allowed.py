@@ -16,6 +16,7 @@ from kdata.verify.candidate.launches import Ledger
 from kdata.verify.candidate.moves import Layout
 from kdata.verify.candidate.operators import ALLOWED, COPIES, EMPTY, READS
 from kdata.verify.guards import guarded, intact
+from kdata.verify.interpreter import streams
 
 SCALARS = 8  # reads of single numbers (``item``) in one forward: more would be arithmetic in Python
 WHOLE = (torch.int64, torch.int32)
@@ -53,6 +54,7 @@ class Watch(TorchDispatchMode):
         name = name.partition(".")[0]
         if namespace == "aten" and name in READS:
             self.scalars += 1
+            streams.current().synchronize()  # it waits for the number
         allowed = name in ALLOWED or self._counts(name, args) or _drops_nothing(name, args, kwargs)
         if namespace != "aten" or not allowed or self.scalars > SCALARS:
             self.called[f"{namespace}.{name}"] = None

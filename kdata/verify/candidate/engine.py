@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kdata.verify.candidate.launches import Ledger
-from kdata.verify.interpreter import interpreter, order, races, unloaded
+from kdata.verify.candidate.setting import StopTrialError
+from kdata.verify.interpreter import interpreter, order, races, streams, unloaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Engine:
     take_turn: Callable[[int], None]  # which of an autotuner's configurations comes next
     outside: Callable[[], bool]  # whether a kernel reached outside its tensors since this was last asked
     racing: Callable[[], str]  # how its programs or lanes raced since this was last asked
-    settle: Callable[[], None]  # wait for the device
+    settle: Callable[[], None]  # wait for the device, or raise where nobody would
     turn_round: Callable[[bool], None] = lambda _: None  # let programs run last to first
     choices: Callable[[], int] = lambda: 0  # turns after which an autotuner has had them all
     prunes: Callable[[], bool] = lambda: False  # whether an autotuner leaves out some by what it is given
@@ -28,10 +29,23 @@ class Engine:
     left: Callable[[], list[Any]] = list  # what a candidate keeps where no object of Python's shows it
     show_unloaded: Callable[[bool], None] = lambda _: None  # what masked loads leave out is numbers that show
     unloaded: Callable[[], bool] = lambda: False  # whether any left something out since this was last asked
+    begin: Callable[[], None] = lambda: None  # a call begins
+
+
+def _demand_order() -> None:
+    """A call has returned.
+
+    Raises:
+        StopTrialError: its caller's stream does not come after all that it launched, or that not after what it uses.
+    """
+    if detail := streams.unfinished():
+        raise StopTrialError("unfinished", detail)
+    if detail := streams.early():
+        raise StopTrialError("unordered", detail)
 
 
 INTERPRETED = Engine(
     "cpu", Ledger(), interpreter.take_turn, lambda: bool(interpreter.violations()), races.found,
-    lambda: None, order.turn_round, interpreter.choices, interpreter.prunes, interpreter.measure, True,
-    show_unloaded=unloaded.show, unloaded=unloaded.met,
+    _demand_order, order.turn_round, interpreter.choices, interpreter.prunes, interpreter.measure, True,
+    show_unloaded=unloaded.show, unloaded=unloaded.met, begin=streams.begin,
 )  # fmt: skip

@@ -333,13 +333,14 @@ class Calls:
         ledger.made = Made(held, ledger.move) if given.get("made") else None
         torch.rand(())  # no seed gives the state that is left then
         drawn = torch.get_rng_state()
-        call = partial(derive, model, given) if "gradient" in given else model
+        told = {"random": False}
+        call = partial(derive, model, given["gradient"], told) if "gradient" in given else model
         calling = given.get("gradients", "on" if way == "derived" else "off")
         with ways.around(way):
             outputs = ways.plain(way, forward(call, inputs, watch, calling))
-        random = not torch.equal(drawn, torch.get_rng_state())
+        told["random"] = not torch.equal(drawn, torch.get_rng_state())
         with CALLING[calling]():  # whatever completes its work when it is read does so as in the call
-            return self._report(model, inputs, outputs, watch, last) | {"random": random}
+            return self._report(model, inputs, outputs, watch, last) | told
 
     def _sampled(self, outputs: Any) -> dict[str, Any]:
         """Where the programs that ran have stored something, how many these were, and what one of them stored."""
@@ -374,6 +375,7 @@ def forward(model: Any, inputs: list[Any], watch: Watch, gradients: str) -> Any:
     """
     _watches.append(watch)
     _engine.ledger.calling = True
+    _engine.begin()
     try:
         with CALLING[gradients](), watch:
             entered = torch.is_grad_enabled(), torch.is_inference_mode_enabled()

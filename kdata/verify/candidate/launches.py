@@ -20,7 +20,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 from kdata.verify.candidate.addresses import pointed_to
 from kdata.verify.candidate.enclosure import of_library, refuse
 from kdata.verify.guards import storage_of
-from kdata.verify.interpreter import distant, sampling
+from kdata.verify.interpreter import distant, sampling, streams
 from kdata.verify.interpreter.interpreter import give
 
 Launch = dict[str, Any]
@@ -155,7 +155,7 @@ class Ledger:
                 with ledger.move():
                     values += pointed_to(tensors_among(values))
                 give(_memory(values))
-                with ledger.made.around(tensors_among(values)) if ledger.made else contextlib.nullcontext():
+                with ledger.around(tensors_among(values)):
                     run(self, *args, grid=grid, warmup=False, **kwargs)
             return LAUNCHED
 
@@ -169,6 +169,27 @@ class Ledger:
                 return method(executor, *args)
 
         return moved
+
+    @contextlib.contextmanager
+    def around(self, tensors: Sequence[torch.Tensor]) -> Iterator[None]:
+        """One launch that uses these tensors, and others in their memory."""
+        with contextlib.ExitStack() as stack:
+            if self.made:
+                stack.enter_context(self.made.around(tensors))
+            if streams.several():
+                stack.enter_context(self._on_stream(tensors))
+            yield
+
+    @contextlib.contextmanager
+    def _on_stream(self, tensors: Sequence[torch.Tensor]) -> Iterator[None]:
+        storages = {s.data_ptr(): s for s in map(storage_of, tensors)}
+        streams.start(storages)
+        with torch._C.DisableTorchFunction(), self.move():
+            before = {address: _content(storage) for address, storage in storages.items()}
+        yield
+        with torch._C.DisableTorchFunction(), self.move():
+            changed = [a for a, storage in storages.items() if not np.array_equal(_content(storage), before[a])]
+        streams.wrote(changed, [*storages.values()])
 
     @contextlib.contextmanager
     def move(self) -> Iterator[None]:

@@ -17,7 +17,7 @@ from kdata.verify.candidate.host import forward
 from kdata.verify.candidate.launches import MisplacedError
 from kdata.verify.candidate.setting import StopTrialError, build
 from kdata.verify.candidate.unfilled import Blank, Unfilled
-from kdata.verify.interpreter import pretence
+from kdata.verify.interpreter import pretence, streams
 from kdata.verify.loading import load
 from kdata.verify.scratch import SOURCE
 
@@ -54,6 +54,6 @@ def _move(model: nn.Module) -> None:
     before = torch.__future__.get_swap_module_params_on_conversion()
     torch.__future__.set_swap_module_params_on_conversion(True)
     try:
-        model.to(pretence.GPU)
+        model.to(streams.GPU)
     finally:
         torch.__future__.set_swap_module_params_on_conversion(before)

@@ -140,8 +140,11 @@ def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
     return (one.shape, one.dtype, one.stride(), type(one)) == (other.shape, other.dtype, other.stride(), type(other))
 
 
-def derive(model: Any, given: dict[str, Any], *inputs: Any) -> list[Any]:
-    """The gradients that are asked for, None for those that the candidate does not offer."""
-    wanted = given["gradient"]
-    found = gradients(model, inputs, wanted["seed"], wanted["parameters"], wanted["way"])
-    return [found[n] for n in wanted["used"]]
+def derive(model: Any, wanted: dict[str, Any], told: dict[str, Any], *inputs: Any) -> list[Any]:
+    """The gradients that are asked for, None for those that the candidate does not offer.
+
+    ``told``: takes down whether its backward writes into what it is given.
+    """
+    derived = gradients(model, inputs, wanted["seed"], wanted["parameters"], wanted["way"])
+    told["overwrites"] = derived.overwrites
+    return [derived.found[n] for n in wanted["used"]]

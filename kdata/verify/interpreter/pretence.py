@@ -8,7 +8,6 @@ kernels are compiled: text may ask on import.
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -20,8 +19,9 @@ from triton.backends.driver import DriverBase
 from triton.runtime import JITFunction, driver, interpreter
 
 from kdata.verify.candidate.enclosure import refuse
+from kdata.verify.interpreter import streams
+from kdata.verify.interpreter.streams import GPU
 
-GPU = torch.device("cuda", 0)
 HERE, NOWHERE = torch.device("cpu"), torch.device("meta")
 SEED = 67280421310721  # what torch starts with
 MEMORY, FREE, USED = 141 << 30, 139 << 30, 1 << 30  # bytes
@@ -38,36 +38,17 @@ PROPERTIES = {"max_shared_mem": 232448, "max_num_regs": 65536, "multiprocessor_c
 DRAWING = ("uniform_", "normal_", "random_", "exponential_", "bernoulli_", "log_normal_", "cauchy_", "geometric_")
 _present = False
 _apart = False  # whether only what has no memory is on the GPU
-_now = time.perf_counter
 
 
-class Stream:
-    """A stream on which everything has been done already."""
+class Place:
+    """``torch.cuda.device``: there is one only."""
 
-    cuda_stream = stream_id = device_index = 0
-    device = GPU
+    __module__ = "torch.cuda"
 
     def __init__(self, *_args: Any, **_more: Any) -> None:
-        self._at = _now()
+        pass
 
-    def synchronize(self, *_args: Any) -> None:
-        """Nothing is left to wait for."""
-
-    wait_stream = wait_event = record_event = wait = synchronize
-
-    def record(self, *_args: Any) -> None:
-        """An event happens now."""
-        self._at = _now()
-
-    def query(self) -> bool:
-        """Whether everything is done."""
-        return True
-
-    def elapsed_time(self, other: Any) -> float:
-        """Milliseconds between two events."""
-        return 1e3 * float(other._at - self._at)
-
-    def __enter__(self) -> Stream:
+    def __enter__(self) -> Place:
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -120,7 +101,7 @@ class AbsentDriver(DriverBase):  # type: ignore[misc]
         return 0
 
     def get_current_stream(self, _device: int | None = None) -> int:
-        return 0
+        return streams.current().cuda_stream
 
 
 AbsentLibrary.__name__ = AbsentLibrary.__qualname__ = "CudaUtils"  # what a text may ask
@@ -242,21 +223,22 @@ def _describe_tensors(moving: Callable[[], bool]) -> None:
     tensor.is_cpu = property(lambda self: not seen(self) and on_cpu(self))
     tensor.is_cuda = property(lambda self: not (_apart and on_cpu(self)))
     tensor.cuda = lambda self, *_args, **_more: self.to(NOWHERE) if _apart else self
+    tensor.record_stream = lambda _self, _stream: None
 
 
 def _answer_for_cuda() -> None:
     cuda: Any = torch.cuda
-    for name in ("synchronize", "init", "empty_cache", "set_device", "set_stream", "reset_peak_memory_stats",
-                 "manual_seed", "manual_seed_all"):  # fmt: skip
+    for name in ("init", "empty_cache", "set_device", "reset_peak_memory_stats", "manual_seed", "manual_seed_all"):
         setattr(cuda, name, lambda *_args, **_more: None)
+    cuda.synchronize, cuda.set_stream = streams.synchronize, streams.choose
     cuda.current_device = lambda: 0
     for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved",
                  "memory_cached", "max_memory_cached"):  # fmt: skip
         setattr(cuda, name, lambda *_args, **_more: USED)
     for name in ("is_available", "is_bf16_supported", "is_initialized"):
         setattr(cuda, name, lambda *_args, **_more: True)
-    for name in ("device", "stream", "device_of"):
-        setattr(cuda, name, type(name, (Stream,), {"__module__": "torch.cuda"}))
+    for name, kind in (("device", Place), ("device_of", Place), ("stream", streams.Chosen)):
+        setattr(cuda, name, type(name, (kind,), {"__module__": "torch.cuda"}))
     cuda.device_count = lambda: 1
     cuda.get_device_properties = lambda _device=None: H200
     cuda.get_device_capability = lambda _device=None: (H200.major, H200.minor)
@@ -264,8 +246,9 @@ def _answer_for_cuda() -> None:
     cuda.mem_get_info = lambda _device=None: (FREE, MEMORY)
     cuda.get_arch_list = lambda: ["sm_90"]
     cuda.get_gencode_flags = lambda: "-gencode compute=compute_90,code=sm_90"
-    cuda.current_stream = cuda.default_stream = lambda _device=None: Stream()
-    cuda.Stream = cuda.Event = Stream
+    cuda.current_stream = lambda _device=None: streams.current()
+    cuda.default_stream = lambda _device=None: streams.DEFAULT
+    cuda.Stream, cuda.Event = streams.Stream, streams.Event
     version: Any = torch.version
     version.cuda = version.cuda or "13.0"
     built = torch.__version__.partition("+")[0] + "+cu" + version.cuda.replace(".", "")

@@ -7,20 +7,21 @@ some of them are, takes the strides of one for those of another. And a candidate
 answer follows from its inputs, is rejected where one of its gradients is wrong, or is none though the reference has
 one: training goes on without a word.
 A backward that raises, an answer that is detached, and no backward at all are heard of in training: they are told.
+So is one that writes into the gradients that it is given, as published libraries' do: other branches may share them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from kdata.record import Trial
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.compare import Tensors, leaves
 from kdata.verify.findings import Findings, RejectedError
-from kdata.verify.reference.styles import GRADIENTS
+from kdata.verify.reference.styles import GRADIENTS, STRETCHED
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import FLOATS, Expected, compare, failure
 
@@ -29,6 +30,7 @@ CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strid
           "beside": "holds for transposed views beside plain inputs", "pairs": "holds for two transposed views",
           "nonfinite": "spreads NaN and infinity as the reference does", "gradient": "gradients",
           "summed": "gradients of a sum", "frozen": "gradients of weights where inputs need none",
+          "earlier": "gradients of the earlier of two calls", STRETCHED: "gradients of large inputs",
           "grouped": "holds where integers that the task sorts are not",
           "ignored": "leaves out targets that torch ignores by default",
           ARGUMENT: "follows other arguments of its constructor",
@@ -37,7 +39,16 @@ SILENT = {**dict.fromkeys(GRADIENTS, (reasons.WRONG, reasons.STRUCTURE, reasons.
           **dict.fromkeys(("beside", "pairs"), (reasons.WRONG, reasons.OUT_OF_BOUNDS))}  # fmt: skip
 STRIDES = re.compile(r"\.\s*stride\s*\(")
 OFFERS = re.compile(r"\b(backward|vjp|register_autograd|setup_context)\b")
+LEAVES_GIVEN = "leaves the gradients that it is given as they are"
 Run = Callable[[Expected, Sequence[int]], Answer]
+
+
+class Judged(NamedTuple):
+    """What became of one extra trial."""
+
+    trial: Trial
+    reason: str  # why it failed; "" if it passed
+    overwrites: bool = False  # its backward left other numbers in what it was given
 
 
 def offers_gradients(source: str) -> bool:
@@ -57,14 +68,16 @@ def look(expected: Expected, run: Run, found: Findings, source: str) -> None:
     reports = _reports(wider, run)
     for style in dict.fromkeys(t["style"] for t in wider.trials):
         judged = [j for t, j in zip(wider.trials, reports, strict=True) if t["style"] == style]
-        failed = [(trial, reason) for trial, reason in judged if reason]
+        failed = [(j.trial, j.reason) for j in judged if j.reason]
         if style in (ARGUMENT, NUMBER):
             _tell_of_arguments(style, wider, reports, found)
             continue
         if failed and failed[0][1] in SILENT.get(style, ()):
             _refuse(style, *failed[0], source, found)
         found.check(CHECKS[style], not failed, f"{failed[0][1]}: {failed[0][0].detail}"[:300] if failed else "")
-        found.trials += [trial for trial, reason in judged if not reason]
+        found.trials += [j.trial for j in judged if not j.reason]
+    if any(judged.overwrites for judged in reports):
+        found.check(LEAVES_GIVEN, False, "its backward writes there: other branches of a graph may share them")
 
 
 def _refuse(style: str, trial: Trial, reason: str, source: str, found: Findings) -> None:
@@ -78,17 +91,17 @@ def _refuse(style: str, trial: Trial, reason: str, source: str, found: Findings)
 
 
 def _tell_of_arguments(
-    style: str, wider: Expected, reports: Sequence[tuple[Trial, str]], found: Findings
+    style: str, wider: Expected, reports: Sequence[Judged], found: Findings
 ) -> None:  # fmt: skip
     """Which arguments of the constructor, or numbers among the inputs, the answer follows, and which not, or not all.
 
     A kernel that is made for a task's own, as those of compilers are, is right for the task: none is rejected for it.
     """
     pairs = [(t["detail"], j) for t, j in zip(wider.trials, reports, strict=True) if t["style"] == style]
-    failed = [f"{detail}: {reason}: {trial.detail}" for detail, (trial, reason) in pairs if reason]
-    followed = [detail for detail, (_, reason) in pairs if not reason]
+    failed = [f"{detail}: {j.reason}: {j.trial.detail}" for detail, j in pairs if j.reason]
+    followed = [detail for detail, j in pairs if not j.reason]
     found.check(CHECKS[style], not failed, "; ".join(failed or followed)[:300])
-    found.trials += [trial for _, (trial, reason) in pairs if not reason]
+    found.trials += [j.trial for _, j in pairs if not j.reason]
 
 
 def tell_of_none(expected: Expected, found: Findings) -> None:
@@ -98,29 +111,32 @@ def tell_of_none(expected: Expected, found: Findings) -> None:
         found.check(CHECKS["gradient"], False, "it offers none: its answer is detached")
 
 
-def _reports(wider: Expected, run: Run) -> list[tuple[Trial, str]]:
+def _reports(wider: Expected, run: Run) -> list[Judged]:
     """Each trial's record and why it failed; one after another where one of them ends the candidate's process."""
     numbers = range(len(wider.trials))
     try:
         return _judged(wider, numbers, run)
     except JobError as error:
         if len(wider.trials) == 1:
-            return [(failure(wider, 0, str(error)), reasons.CRASH)]
+            return [Judged(failure(wider, 0, str(error)), reasons.CRASH)]
     return [judged for n in numbers for judged in _alone(wider, n, run)]
 
 
-def _alone(wider: Expected, number: int, run: Run) -> list[tuple[Trial, str]]:
+def _alone(wider: Expected, number: int, run: Run) -> list[Judged]:
     try:
         return _judged(wider, [number], run)
     except JobError as error:
-        return [(failure(wider, number, str(error)), reasons.CRASH)]
+        return [Judged(failure(wider, number, str(error)), reasons.CRASH)]
 
 
-def _judged(wider: Expected, numbers: Sequence[int], run: Run) -> list[tuple[Trial, str]]:
+def _judged(wider: Expected, numbers: Sequence[int], run: Run) -> list[Judged]:
     answer = run(wider, numbers)
     value: dict[str, Any] = answer.value
     if "failed" in value:
         outcome, detail = value["failed"]
-        return [(failure(wider, n, str(detail)), str(outcome)) for n in numbers]
+        return [Judged(failure(wider, n, str(detail)), str(outcome)) for n in numbers]
     returned = Tensors(value["manifest"], answer.files.get(RETURNED, b""))
-    return [compare(wider, n, report, returned) for n, report in zip(numbers, value["trials"], strict=True)]
+    return [
+        Judged(*compare(wider, n, report, returned), bool(report.get("overwrites")))
+        for n, report in zip(numbers, value["trials"], strict=True)
+    ]

@@ -20,6 +20,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.verify.reference.draws import HUGE, labels, spared
+from kdata.verify.reference.probe import PRODUCTS
 from kdata.verify.values import computes, finite, near
 
 # The most telling ones first, for there may be few rows; both ends of a range come before what is between them.
@@ -29,6 +30,8 @@ NEAREST = (1e-30, 1e-12, 1e-8, 1e-6)
 WEIGHTS = (1e4, 100.0, 10.0, 1.0)
 FEW = 8  # weights: of fewer the signs that are drawn may all be such that they show nothing
 LEAST_ROWS = 4
+STRETCHES = (120.0, 60.0, 30.0, 10.0)  # the largest element of inputs: from 89 on its exponential is beyond float32
+RECOMPUTED = 128.0  # a sum of products beyond it, made once more in a backward, is off by what its exponential shows
 PRODUCT = 36  # decimal exponent of float32 that is left to a product of all inputs
 CLEAR = 10.0  # magnitudes from here on tell what is homogeneous from what is so near zero only
 ABSENT = 0.25  # share of the weights that are zero in one draw
@@ -62,6 +65,24 @@ class Overflows(TorchDispatchMode):
         if str(function).split(".")[1] in GROWING and not self.seen and computes(result):
             given = [leaf for leaf in tree_leaves(args) if isinstance(leaf, Tensor)]
             self.seen = bool(result.isinf().any()) and not any(bool(t.isinf().any()) for t in given)
+        return result
+
+
+class Products(TorchDispatchMode):
+    """Sees the largest sum of products on the way to an answer: at most, where those of an attention are not seen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.largest = 0.0
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = function(*args, **(kwargs or {}))
+        name = str(function).split(".")[1]
+        if any(part in name for part in PRODUCTS) and torch.is_grad_enabled():  # no backward
+            hidden = [leaf for leaf in args[:2] if computes(leaf)] if "attention" in name else []
+            bound = math.prod(float(leaf.norm(dim=-1).max()) for leaf in hidden) if hidden else 0.0
+            made = max((float(t.abs().max()) for t in tree_leaves(result) if computes(t)), default=0.0)
+            self.largest = max(self.largest, bound, made)
         return result
 
 
@@ -136,6 +157,30 @@ def uniform(inputs: list[Any], scales: Sequence[float], bears: Callable[[list[An
     """All inputs at the first of some magnitudes that the reference bears; None for none."""
     tried = (tree_map(_by(inputs, scale), inputs) for scale in _allowed(inputs, scales))
     return next((changed for changed in tried if bears(changed)), None)
+
+
+def stretched(inputs: list[Any], measures: Measures) -> list[Any] | None:
+    """All inputs but labels grown to the first of ``STRETCHES`` that a reference bears; None where none is or grows.
+
+    Kernels make sums of products once more in their backward, in another order: those stay below ``RECOMPUTED``.
+    """
+    leaves = tree_leaves(inputs)
+    still = {id(leaves[n]) for n in labels(leaves)}
+    for most in STRETCHES:
+        changed = tree_map(lambda t, most=most: t if id(t) in still else _grown_to(t, most), inputs)
+        if all(a is b for a, b in zip(tree_leaves(changed), leaves, strict=True)):
+            continue
+        with Products() as products:
+            borne = measures.holds(changed)
+        if borne and products.largest <= RECOMPUTED:
+            return list(changed)
+    return None
+
+
+def _grown_to(value: Any, most: float) -> Any:
+    """A floating tensor times what makes its largest element ``most``; as it is where that is larger, or zero."""
+    largest = float(value.abs().max()) if computes(value) else 0.0
+    return (value * (most / largest)).to(value.dtype) if 0.0 < largest < most else value
 
 
 def weights(

@@ -19,6 +19,7 @@ DETAILS = {
     "nonfinite": "NaN and infinities among the inputs",
     "float16": "in float16", "bfloat16": "in bfloat16", "gradient": "gradients",
     "summed": "gradients of a sum", "frozen": "gradients of weights where inputs need none",
+    "earlier": "gradients of the earlier of two calls", "stretched": "gradients of inputs as large as 120",
     "named": "numbers among the inputs that the kernels name",
     "magnitudes": "each row of another magnitude", "farthest": "inputs as large as the reference bears",
     "nearest": "inputs as small as the reference bears", "weights": "weights as large as the reference bears",
@@ -37,11 +38,12 @@ DETAILS = {
     "absent": "zeros among the weights",
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
 }  # fmt: skip
-GRADIENTS = ("gradient", "summed", "frozen")  # see kdata.verify.gradients
+STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes
+GRADIENTS = ("gradient", "summed", "frozen", "earlier", STRETCHED)  # see kdata.verify.gradients
 VIEWS = ("strided", "beside", "pairs")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.
-CONDITIONED = ("wide", "offset", "corners", "huge", "below", "above", "deep", "steep", "ends", *REACHING)
+CONDITIONED = ("wide", "offset", "corners", "huge", "below", "above", "deep", "steep", "ends", STRETCHED, *REACHING)
 ON_DEVICE = ("natural", "wide", "corners", "huge")  # at a task's own sizes on a GPU
 FLAT = 11  # by which the seed of that draw differs from the first; others take those before it
 BITS = 48  # of a seed there; those above name the style

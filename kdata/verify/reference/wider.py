@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.task import INIT_INPUTS, INPUTS, Program
-from kdata.verify.gradients import floating, gradients, names
+from kdata.verify.gradients import NoGradientError, beyond_rounding, floating, gradients, names
 from kdata.verify.reference import asked, exact, magnitudes, unread
 from kdata.verify.reference.answering import FINITE, all_answered, close, enlarged, same_places, share_finite
 from kdata.verify.reference.arguments import KINDS, Arguments, changed, with_numbers
@@ -31,7 +31,7 @@ from kdata.verify.reference.magnitudes import CONDITION
 from kdata.verify.reference.probe import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.roundings import Nudged
-from kdata.verify.reference.styles import GRADIENTS, REACHING, VIEWS
+from kdata.verify.reference.styles import GRADIENTS, REACHING, STRETCHED, VIEWS
 from kdata.verify.reference.ties import Ties
 from kdata.verify.reference.variants import Variant
 from kdata.verify.reference.weights import redraw
@@ -97,9 +97,10 @@ class Wider(Reference):
     def _draw(
         self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> tuple[str, list[Any] | None]:
-        if styles[0] in (*BEYOND, IGNORED, GROUPED):
+        if styles[0] in (*BEYOND, IGNORED, GROUPED, STRETCHED):
             far = self._far(styles[0], program, state, natural, generator)
-            undecided = far is not None and styles[0] in REACHING and self._undecided(program, state, far)
+            large = styles[0] in (*REACHING, STRETCHED)
+            undecided = far is not None and large and self._undecided(program, state, far)
             return styles[0], None if undecided else far
         if styles[0] != "named":
             return super()._draw(styles, program, state, natural, generator)
@@ -142,6 +143,8 @@ class Wider(Reference):
             return held if held is not None and measures.bears(held) else None
         if style == "exact":
             return self._exact(program, state, natural)
+        if style == STRETCHED:
+            return magnitudes.stretched(natural, measures)
         centred = draw("centred", natural, generator)
         inputs = centred if centred is not None and measures.bears(centred) else natural
         if style == "signed":
@@ -253,8 +256,8 @@ class Wider(Reference):
             styles += [*DTYPES] if variant.kind in ("base", "odd") else []
             styles += [*VIEWS, "nonfinite", GROUPED] if variant.kind == "base" else []
             styles += [IGNORED] if variant.kind == "base" and self._asks.ignored else []
-        if self._gradient and variant.kind == "base":
-            styles += GRADIENTS
+        if self._gradient:  # where blocks are not full, too
+            styles += {"base": GRADIENTS, "odd": GRADIENTS[:1]}.get(variant.kind, ())
         self._extra += [made for style in styles if (made := self._beyond(index, variant, style))]
         if self._grid and variant.kind == "base":
             ways = itertools.product((ARGUMENT, NUMBER), KINDS)
@@ -330,17 +333,32 @@ class Wider(Reference):
         return outputs, module, held
 
     def _derived(self, program: Program, state: dict[str, Any], inputs: list[Any], double: bool) -> list[Tensor]:
-        """The gradients of all that the answer depends on, of a module that no other forward has run through."""
-        torch.manual_seed(0)
-        module = self._build(program, program.arguments(), None)
-        module = module.double() if double else module
-        module.load_state_dict(state)
-        seed, parameters = self.seeds[0], names(module)
-        found = gradients(module, inputs, seed, parameters, self._style)
+        """The gradients of all that the answer depends on, each time of a module that no forward has run through.
+
+        Not those of a sum that hold no more than rounding leaves: shares, say, add up to one whatever they are of.
+
+        Raises:
+            NoGradientError: there is none.
+            Exception: whatever the reference raises.
+        """
+
+        def derived(way: str) -> list[Tensor | None]:
+            torch.manual_seed(0)
+            module = self._build(program, program.arguments(), None)
+            module = module.double() if double else module
+            module.load_state_dict(state)
+            parameters[:] = names(module)
+            return gradients(module, inputs, self.seeds[0], parameters, way).found
+
+        parameters: list[str] = []
+        found = derived(self._style)
         if not self._wanted:  # nobody trains labels
             still = labels(floating(inputs)) if self._style != "frozen" else set()
-            used = [n for n, g in enumerate(found) if n not in still and g is not None and bool((g != 0).any())]
-            self._wanted = {"seed": seed, "parameters": parameters, "used": used, "way": self._style}
+            used = beyond_rounding(found, derived("gradient") if self._style == "summed" else found)
+            chosen = [n for n in used if n not in still]
+            self._wanted = {"seed": self.seeds[0], "parameters": parameters, "used": chosen, "way": self._style}
+        if not self._wanted["used"]:
+            raise NoGradientError("all of it vanishes")
         return [g for n in self._wanted["used"] if (g := found[n]) is not None]
 
     def _bears(
