@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -28,7 +29,7 @@ from sources.infer.inputs import (
     edited,
     positional,
 )
-from sources.infer.worth import CONSTANT, IGNORES, NOT_FINITE, RANDOM
+from sources.infer.worth import CONSTANT, IGNORES, NOT_FINITE, RAGGED, RANDOM
 
 _NUMBER = re.compile(
     r"only one element|ambiguous|as an integer|scalar|tuple of ints|must be .*int|only integer|not callable"
@@ -37,6 +38,7 @@ _NUMBER = re.compile(
 _LENGTHS = re.compile(r"(?i)len(gth)?s?$")
 _SIZES = re.compile(r"must match|exceeds dimension size|shape|batch_size|out of bounds|same|equal")
 _ASKS = re.compile(r"(?i)\b(provide|specify|requires?|required|pass|need|needs|give|given)\b")
+SPECIAL = 4  # numbers that may stand for padding, for what is unknown, and for where a sentence begins and ends
 MAX_LENGTH = 512
 MANY = 32  # of a batch
 _SEVERAL = re.compile(
@@ -62,7 +64,9 @@ def dtypes(f: Failure) -> Iterator[Change]:
             if t.kind == "int":  # a part of it may still be cut down to an index
                 yield f.with_tensor(path, Tensor(t.shape, "unit"), 1.0)
         if re.search(r"out of range|out of bounds", message) and t.kind == "int":
-            fewer = dict.fromkeys(n for n in (t.high // 2, t.high // 4, 2) if 2 <= n < t.high)
+            size = re.search(r"for dimension \d+ with size (\d+)", message)
+            told = [int(size[1])] if size else []
+            fewer = dict.fromkeys(n for n in (*told, t.high // 2, t.high // 4, 2) if 2 <= n < t.high)
             yield from (f.with_tensor(path, replace(t, high=n), 0.3 + 0.1 * j) for j, n in enumerate(fewer))
         if "out of range in self" in message and t.kind == "float":  # a part of it is cut down to an index
             yield f.with_tensor(path, replace(t, kind="unit"), 1.35)
@@ -133,6 +137,33 @@ def classes(f: Failure) -> Iterator[Change]:
     places = (shape[0], *shape[2:]) if len(shape) > 1 else ()
     for path, _ in f.of_shape(target):
         yield f.with_tensor(path, Tensor(places, "int", number), 0.0)
+    yield from _flattened(f, prediction, number)
+
+
+def _flattened(f: Failure, prediction: torch.Tensor, number: int) -> Iterator[Change]:
+    """Both were flattened: the target has a number for each place of the input that became rows of the prediction."""
+    found = all_tensors(f.specs)
+    for (_, t), (path, _) in itertools.permutations(found, 2):
+        rows = math.prod(t.shape) == prediction.numel() and prediction.dim() == 2
+        if rows and len(t.shape) > 2 and number in (t.shape[1], t.shape[-1]):
+            places = (t.shape[0], *t.shape[2:]) if t.shape[1] == number else t.shape[:-1]
+            yield f.with_tensor(path, Tensor(places, "int", number), 0.1)
+
+
+def special(f: Failure) -> Iterator[Change]:
+    """Numbers that stand for padding or an end were counted or taken out, so rows differ: there are to be none.
+
+    ``tokens[tokens != eos].view(batch, -1)``, and weights for as many words as are not 0.
+    """
+    if not RAGGED.search(f.message):
+        return
+    words = [(path, t) for path, t in all_tensors(f.specs) if t.kind == "int" and not t.low and t.high > 2 * SPECIAL]
+    every = f.specs
+    for path, t in words:
+        every = edited(every, path, replace(t, low=SPECIAL))
+        yield f.with_tensor(path, replace(t, low=SPECIAL), 0.3)
+    if len(words) > 1:
+        yield 0.1, every
 
 
 def flaws(f: Failure) -> Iterator[Change]:
@@ -246,4 +277,4 @@ def optional(f: Failure) -> Iterator[Change]:
             yield from ((0.2 + 0.1 * (i + j), specs) for i, specs in enumerate(up_to(f.module, f.specs, name)))
 
 
-KINDS = (dtypes, containers, classes, flaws, attributes, keys, states, flags, optional)
+KINDS = (dtypes, containers, classes, special, flaws, attributes, keys, states, flags, optional)

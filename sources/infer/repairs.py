@@ -18,7 +18,8 @@ from sources.infer.failure import APART, Change, Failure
 from sources.infer.influence import differing
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited
 from sources.infer.kinds import KINDS
-from sources.infer.ranks import by_use, fewer, rank
+from sources.infer.ranks import by_use, fewer, rank, squeezed
+from sources.infer.variants import of_one
 
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
 SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
@@ -31,9 +32,10 @@ _JOINED = re.compile(r"Sizes of tensors must match except.* Expected size (\d+) 
 
 
 def repairs(failure: Failure) -> list[Change]:
-    """Inputs to try next, with costs; the cheapest first, none larger than a limit."""
+    """Inputs to try next, with costs; the cheapest first, of one where many are larger than a limit."""
     found = [change for rule in RULES for change in rule(failure)]
-    return sorted((c for c in found if _sane(c[1])), key=lambda c: c[0])
+    fit = ((cost, specs if _sane(specs) else of_one(specs)) for cost, specs in found)
+    return sorted((c for c in fit if _sane(c[1])), key=lambda c: c[0])
 
 
 def _sane(specs: Specs) -> bool:
@@ -388,5 +390,6 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
     _layer, _of_part, _positions, _masked, _unbatched, *ALIGNED, _expected, _shapes, _mismatch, _broadcast, _einsum,
-    _split, _matmul, _numbers, _view, by_use, rank, _window, _frames, _small, _divisible, _equal, fewer, *KINDS,
+    _split, _matmul, _numbers, _view, by_use, rank, _window, _frames, _small, _divisible, _equal, fewer, squeezed,
+    *KINDS,
 )  # fmt: skip
