@@ -15,7 +15,7 @@ from sources.infer.constructions import Constructions, Told
 from sources.infer.failure import Failure
 from sources.infer.input_guesses import guesses
 from sources.infer.inputs import Many, Plain, Tensor, all_tensors
-from sources.infer.progress import Budget
+from sources.infer.progress import Budget, Progress
 from sources.infer.repairs import repairs
 from sources.infer.search import Solution, solve
 from sources.infer.worth import OUT_OF_RANGE, flaw
@@ -286,3 +286,76 @@ def test_values_with_which_a_test_fails_are_read() -> None:
     assert [i["shape"] for i in found["inputs"]] == [[4, 8], [4]]
     with pytest.raises(UnfitError):
         check(CHOSEN.replace("assert kinds.sum() == 32", "kinds.sum()").format("2"), "Model", 20)
+
+
+NUMBERED = """class Net(nn.Module):
+    def forward(self, batch_size, x):
+        return torch.zeros(batch_size, x.shape[1], 2).sum(2) + x.sum(2)
+"""
+
+
+def test_a_number_of_rows_is_one_and_that_of_the_rows(tmp_path: Path) -> None:
+    number, x = solved(NUMBERED, tmp_path).specs
+    assert isinstance(number, Plain)
+    assert isinstance(x, Tensor)
+    assert number.value == x.shape[0]
+    message = "The size of tensor a (6) must match the size of tensor b (4) at non-singleton dimension 0"
+    assert (Plain(4), x) in [specs for _, specs in repairs(Failure((Plain(6), x), message, nn.Identity(), "add"))]
+
+
+def test_entries_of_each_dictionary_in_a_list_are_added(tmp_path: Path) -> None:
+    both = Many((Many((Tensor((4, 8)),), "dict", ("heat",)),) * 2)
+    (_, (first,)), *_ = repairs(Failure((both,), "KeyError: 'size'", nn.Identity(), "__getitem__"))
+    assert isinstance(first, Many)
+    assert [item.keys for item in first.items if isinstance(item, Many)] == [("heat", "size")] * 2
+
+
+class Heard(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.image, self.line = nn.Conv2d(1, 4, 3, padding=1), nn.Linear(4 * 20, 48)
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Answers to sounds.
+
+        Args:
+            inputs (torch.Tensor): spectra of shape (batch, time, dim)
+        """
+        found: torch.Tensor = self.line(self.image(inputs[:, None]).transpose(1, 2).flatten(2))
+        return found
+
+
+def test_a_sequence_of_which_an_image_is_made_is_as_wide_as_was_told() -> None:
+    assert guesses(Heard(), {"input_dim": 20})[0][0] == Tensor((4, 64, 20))
+    assert guesses(Heard())[0][0] != Tensor((4, 64, 20))
+
+
+class Decoder(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = nn.Embedding(48, 8)
+
+    def forward(self, targets: torch.Tensor) -> Any:
+        """Answers to words.
+
+        Args:
+            targets (torch.Tensor): of shape (batch, length)
+        """
+        return self.step(targets).relu()
+
+    def step(self, targets: torch.Tensor) -> Any:
+        return self.words(targets)
+
+
+def test_targets_of_what_looks_words_up_are_words() -> None:
+    first = guesses(Decoder())[0][0]
+    assert isinstance(first, Tensor)
+    assert (first.kind, first.high, len(first.shape)) == ("int", 48, 2)
+
+
+def test_views_of_more_than_there_is_are_no_work() -> None:
+    budget = Budget()
+    with Progress(budget) as progress:
+        torch.ones(1, 1, 8).expand(1 << 12, 1 << 12, 8)
+    assert progress.elements > 1 << 26
+    assert Budget().left - budget.left < 2

@@ -164,7 +164,8 @@ def _counted(side: ast.expr, size: ast.expr, values: Mapping[str, Any], specs: S
     """What is computed of an input's values is the ``size`` of another: ``(shapes[:, 0] * shapes[:, 1]).sum()``."""
     place = _place(size, values)
     names = {n.id for n in ast.walk(side) if isinstance(n, ast.Name)}
-    if not place or place[1] is None or len(names) != 1 or not all(isinstance(n, _COMPUTED) for n in ast.walk(side)):
+    computed = all(isinstance(n, _COMPUTED) for n in ast.walk(side)) and not _OF_SIZES.search(ast.unparse(side))
+    if not place or place[1] is None or len(names) != 1 or not computed:
         return
     (name,) = names
     given = values.get(name)

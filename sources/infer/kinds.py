@@ -14,6 +14,7 @@ from torch import nn
 
 from sources.hints.guesses import Uses, values
 from sources.infer.failure import NO_TENSOR, Change, Failure
+from sources.infer.influence import differing
 from sources.infer.input_guesses import flagged, following, given_last, part, takes_any, up_to
 from sources.infer.inputs import (
     BATCH,
@@ -111,6 +112,10 @@ def containers(f: Failure) -> Iterator[Change]:
             yield from (f.with_tensor((i,), replace(spec, items=spec.items[:n]), 0.5 - 0.1 * n) for n in (1, 2))
         elif isinstance(spec, Many) and spec.items and "object has no attribute" in message:
             yield f.with_tensor((i,), spec.items[0], 0.8)
+        elif isinstance(spec, Plain) and type(spec.value) is int and (sizes := differing(message)):
+            one, other = sizes
+            if spec.value in sizes and one != other:
+                yield f.with_tensor((i,), Plain(one + other - spec.value), 0.1)
         elif isinstance(spec, Plain) and re.search(r"'int'|'float'|'bool'|NoneType|not int", message):
             yield f.with_tensor((i,), Tensor((BATCH, FEATURES)), 1.0)
             yield f.with_tensor((i,), Tensor((BATCH, TOKENS, FEATURES)), 1.1)
@@ -230,16 +235,28 @@ def attributes(f: Failure) -> Iterator[Change]:
 
 
 def keys(f: Failure) -> Iterator[Change]:
-    """An input is a dictionary of which an entry is read that it has not."""
+    """An input, or each of a list of them, is a dictionary of which an entry is read that it has not."""
     if (match := re.fullmatch(r"KeyError: '(\w+)'", f.message)) is not None:
         for i, spec in enumerate(f.specs):
-            if isinstance(spec, Many) and spec.kind == "dict" and match[1] not in spec.keys:
-                for j, option in enumerate(part(f.module, match[1])[:4]):
-                    more = replace(spec, items=(*spec.items, option), keys=(*spec.keys, match[1]))
+            for j, option in enumerate(part(f.module, match[1])[:4]):
+                if (more := _with_entry(spec, match[1], option)) != spec:
                     yield f.with_tensor((i,), more, 0.2 * j)
     elif f.function == "__getitem__" and len(f.arguments) == 2 and isinstance(name := f.arguments[1], str):
         for path, _ in f.of_shape(f.arguments[0]):
-            yield f.with_tensor(path, Many((part(f.module, name)[0],), "dict", (name,)), 0.1)
+            new, whole = Many((part(f.module, name)[0],), "dict", (name,)), f.specs[path[0]]
+            yield f.with_tensor(path, new, 0.1)
+            if len(path) == 2 and isinstance(whole, Many) and not whole.keys:  # the others are likely to be alike
+                yield f.with_tensor(path[:1], replace(whole, items=(new,) * len(whole.items)), 0.0)
+
+
+def _with_entry(spec: Spec, key: str, new: Spec) -> Spec:
+    """A dictionary with an entry that it lacks, and a list with it in all that are in it."""
+    if not isinstance(spec, Many):
+        return spec
+    if spec.kind == "dict":
+        more = key not in spec.keys
+        return replace(spec, items=(*spec.items, new), keys=(*spec.keys, key)) if more else spec
+    return replace(spec, items=tuple(_with_entry(item, key, new) for item in spec.items))
 
 
 def states(f: Failure) -> Iterator[Change]:

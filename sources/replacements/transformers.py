@@ -87,11 +87,6 @@ class GenerationMixin:
     pass
 
 
-def _inverted(mask, dtype):
-    mask = mask[:, None, :, :] if mask.dim() == 3 else mask[:, None, None, :]
-    return (1.0 - mask.to(dtype)) * torch.finfo(dtype).min
-
-
 class PreTrainedModel(nn.Module):
     config_class = None
     gradient_checkpointing = is_gradient_checkpointing = is_activation_checkpointing = False
@@ -137,10 +132,11 @@ class PreTrainedModel(nn.Module):
         return [None] * num_hidden_layers
 
     def get_extended_attention_mask(self, attention_mask, input_shape=None, device=None, dtype=torch.float32):
-        return _inverted(attention_mask, dtype)
+        mask = attention_mask[:, None, :, :] if attention_mask.dim() == 3 else attention_mask[:, None, None, :]
+        return (1.0 - mask.to(dtype)) * torch.finfo(dtype).min
 
     def invert_attention_mask(self, encoder_attention_mask):
-        return _inverted(encoder_attention_mask, torch.float32)
+        return PreTrainedModel.get_extended_attention_mask(self, encoder_attention_mask)  # a class may have its own
 
 
 class BertPreTrainedModel(PreTrainedModel):
