@@ -359,3 +359,14 @@ def test_views_of_more_than_there_is_are_no_work() -> None:
         torch.ones(1, 1, 8).expand(1 << 12, 1 << 12, 8)
     assert progress.elements > 1 << 26
     assert Budget().left - budget.left < 2
+
+
+def test_a_test_of_values_that_tensors_cannot_answer_wishes_for_nothing(tmp_path: Path) -> None:
+    namespace = loaded(MAPS.replace("(sides[:, 0] * sides[:, 1]).sum()", "sides.unheard_of()"), tmp_path)
+    specs = (Tensor((4, 48, 64)), Tensor((4, 20, 64)), Tensor((3, 2)))
+    given = [torch.ones(t.shape) for t in specs]
+    given[2].unheard_of = lambda: 3  # type: ignore[attr-defined]
+    with pytest.raises(AssertionError) as caught:
+        namespace["Net"]()(*given)
+    found = list(wishes(caught.value, namespace["__file__"], specs, namespace["Net"]()))
+    assert all(t.kind != "full" for specs in found for _, t in all_tensors(specs))

@@ -169,14 +169,16 @@ def _counted(side: ast.expr, size: ast.expr, values: Mapping[str, Any], specs: S
         return
     (name,) = names
     given = values.get(name)
-    for path, t in all_tensors(specs) if isinstance(given, torch.Tensor) else ():
-        if t.shape != tuple(given.shape):
-            continue
-        counted = eval(ast.unparse(side), {"__builtins__": {}}, {name: torch.full(t.shape, EXTENT)})  # noqa: S307
-        wished = edited(specs, path, Tensor(t.shape, "full", EXTENT))
-        for other_path, other in all_tensors(wished) if 0 < int(counted) <= MAX_LENGTH else ():
+    shape = tuple(given.shape) if isinstance(given, torch.Tensor) else ()
+    try:
+        counted = int(eval(ast.unparse(side), {"__builtins__": {}}, {name: torch.full(shape, EXTENT)}))  # noqa: S307
+    except Exception:  # noqa: BLE001 - tensors have no such method, or it gives no number
+        return
+    for path in [p for p, t in all_tensors(specs) if t.shape == shape and 0 < counted <= MAX_LENGTH]:
+        wished = edited(specs, path, Tensor(shape, "full", EXTENT))
+        for other_path, other in all_tensors(wished):
             if other.shape == place[0] and other_path != path:  # what goes with it is as long
-                wished = edited(wished, other_path, other.resized(place[1] % len(other.shape), int(counted)))
+                wished = edited(wished, other_path, other.resized(place[1] % len(other.shape), counted))
         yield wished
 
 
