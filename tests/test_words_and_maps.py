@@ -370,3 +370,9 @@ def test_a_test_of_values_that_tensors_cannot_answer_wishes_for_nothing(tmp_path
         namespace["Net"]()(*given)
     found = list(wishes(caught.value, namespace["__file__"], specs, namespace["Net"]()))
     assert all(t.kind != "full" for specs in found for _, t in all_tensors(specs))
+
+
+def test_inputs_that_are_joined_grow_together() -> None:
+    message = "Expected size for first two dimensions of batch2 tensor to be: [4, 192] but got: [4, 1800]."
+    failure = Failure((Plain(4), Tensor((4, 9, 64)), Tensor((4, 7, 64))), message, nn.Identity(), "matmul")
+    assert (Plain(4), Tensor((4, 9, 600)), Tensor((4, 7, 600))) in [specs for _, specs in repairs(failure)]
