@@ -376,3 +376,19 @@ def test_inputs_that_are_joined_grow_together() -> None:
     message = "Expected size for first two dimensions of batch2 tensor to be: [4, 192] but got: [4, 1800]."
     failure = Failure((Plain(4), Tensor((4, 9, 64)), Tensor((4, 7, 64))), message, nn.Identity(), "matmul")
     assert (Plain(4), Tensor((4, 9, 600)), Tensor((4, 7, 600))) in [specs for _, specs in repairs(failure)]
+
+
+def test_inputs_are_as_long_as_the_program_says_they_must_be() -> None:
+    message = "ValueError: Input length (32) must be larger than largest FFT size (64)."
+    found = repairs(Failure((Tensor((4, 32, 32)), Tensor((4, 3, 32))), message, nn.Identity(), "size"))
+    assert found[0][1] == (Tensor((4, 32, 128)), Tensor((4, 3, 128)))
+
+
+def test_what_is_expanded_to_fewer_dimensions_loses_one() -> None:
+    message = (
+        "RuntimeError: expand(torch.FloatTensor{[4, 1, 9]}, size=[4, 9]): the number of sizes provided (2) must be"
+    )
+    failure = Failure(
+        (Tensor((4, 9)), Tensor((4, 1, 9))), message, nn.Identity(), "expand", (torch.ones(4, 1, 9), 4, 9)
+    )
+    assert (Tensor((4, 9)), Tensor((4, 9))) in [specs for _, specs in repairs(failure)]
