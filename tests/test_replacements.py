@@ -178,8 +178,9 @@ def test_a_truncated_normal_has_scipys_moments_and_follows_torchs_seed() -> None
 def test_masks_are_inverted_though_a_class_extends_them_in_its_own_way() -> None:
     space: dict[str, Any] = {}
     exec(mine.replacements()["transformers"], space)
+    base: Any = space["PreTrainedModel"]
 
-    class Model(space["PreTrainedModel"]):  # type: ignore[misc]
+    class Model(base):
         def get_extended_attention_mask(self, mask: Any, shape: Any, device: Any, is_decoder: bool) -> None:
             raise AssertionError
 

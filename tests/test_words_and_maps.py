@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 
+from sources.infer import configs
 from sources.infer.asserted import wishes
 from sources.infer.check import UnfitError, check
 from sources.infer.constructions import Constructions, Told
@@ -246,7 +247,7 @@ def test_vectors_of_words_are_as_wide_as_a_configuration_says() -> None:
     told = Told((), {"embed_dim": "300"})
     arguments, module = next(iter(Constructions(Net, {"nn": nn, "torch": torch}, "", Budget(), told)))
     assert arguments["embedding_matrix"].startswith("torch.randn(1024, 300)")
-    assert module.table.weight.shape == (1024, 300)
+    assert [tuple(p.shape) for p in module.parameters()] == [(1024, 300), (4, 300), (4,)]
 
 
 WRAPPED = """class Net(nn.Module):
@@ -392,3 +393,10 @@ def test_what_is_expanded_to_fewer_dimensions_loses_one() -> None:
         (Tensor((4, 9)), Tensor((4, 1, 9))), message, nn.Identity(), "expand", (torch.ones(4, 1, 9), 4, 9)
     )
     assert (Tensor((4, 9)), Tensor((4, 9))) in [specs for _, specs in repairs(failure)]
+
+
+def test_what_is_subscripted_over_several_lines_is_a_mapping() -> None:
+    source = 'level = config["pitch"][\n    "feature"\n]\n'
+    fields = {"config.pitch": "<config>", "config.pitch.feature": "'frame'"}
+    assert configs.text("config", fields, source).count(configs.NAME) == 2
+    assert configs.text("config.pitch", fields, "level = config.pitch.feature\n").startswith("SimpleNamespace")
