@@ -180,7 +180,7 @@ def test_masks_are_inverted_though_a_class_extends_them_in_its_own_way() -> None
     exec(mine.replacements()["transformers"], space)
     base: Any = space["PreTrainedModel"]
 
-    class Model(base):
+    class Model(base):  # type: ignore[misc]
         def get_extended_attention_mask(self, mask: Any, shape: Any, device: Any, is_decoder: bool) -> None:
             raise AssertionError
 
