@@ -59,7 +59,7 @@ def _input(spec: Spec, path: tuple[int, ...], names: dict[Slot, str]) -> str:
     shape = [by_place.get(("input", i), str(size)) for i, size in enumerate(spec.shape)]
     if spec.kind == "int":
         high = by_place.get(("high", 0), str(spec.high))
-        return f"torch.randint(0, {high}, ({', '.join(shape)}{',' if len(shape) == 1 else ''}))"
+        return f"torch.randint({spec.low}, {high}, ({', '.join(shape)}{',' if len(shape) == 1 else ''}))"
     if spec.kind == "full":
         return (
             f"torch.full(({', '.join(shape)}{',' if len(shape) == 1 else ''}), {by_place.get(('full', 0), spec.high)})"

@@ -264,6 +264,8 @@ def test_shapes_of_what_a_layer_gave_are_not_those_of_the_input(tmp_path: Path) 
     ("from collections import Iterable", "isinstance(x, Iterable)", "from collections.abc import Iterable"),
     ("import collections", "isinstance(x, collections.Iterable)", "collections.abc.Iterable)"),
     ("from collections import OrderedDict", "OrderedDict(x=x)", "from collections import OrderedDict"),
+    ("try:\n    from itertools import ifilterfalse\nexcept ImportError:\n    from itertools import filterfalse as ifilterfalse",
+     "ifilterfalse(None, [x])", "from itertools import filterfalse as ifilterfalse"),
     ("from torch._six import container_abcs", "isinstance(x, container_abcs.Sized)", "collections.abc as container_abcs"),
 ])  # fmt: skip
 def test_names_that_have_moved_are_found_where_they_are_now(line: str, use: str, said: str) -> None:
@@ -274,6 +276,16 @@ def test_names_that_have_moved_are_found_where_they_are_now(line: str, use: str,
     namespace: dict[str, Any] = {"__name__": "task"}
     exec(source, namespace)
     assert len(namespace["Net"]()(torch.ones(2))) == 2
+
+
+@pytest.mark.parametrize(("window", "layer"), [
+    ("(1, 2)", "Conv2d"), ("kernel_size=(1, 2)", "Conv2d"), ("2", "Conv1d"), ("(2,)", "Conv1d"),
+])  # fmt: skip
+def test_a_convolution_over_rows_with_the_window_of_images_is_one_over_images(window: str, layer: str) -> None:
+    text = f"import torch\nimport torch.nn as nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n" \
+           f"        super().__init__()\n        self.gate = nn.Conv1d(3, 4, {window})\n\n    def forward(self, x):\n" \
+           f"        return self.gate(x)\n"  # fmt: skip
+    assert f"nn.{layer}(3, 4" in cut(Slicer(Package({"a.py": text}, replacements())), "a.py", "Net").source
 
 
 MESSAGES = """class Part(nn.Module):

@@ -115,6 +115,30 @@ def test_only_the_file_of_a_wanted_entry_is_parsed() -> None:
     assert not package.broken
 
 
+FACTORIES = {
+    "parts/__init__.py": "from .factories import Layers\n",
+    "parts/factories.py": (
+        "import torch.nn as nn\n\n\nclass Factory:\n    def __init__(self):\n        self.known = {}\n\n"
+        "    def function(self, name):\n        def add(made):\n            self.known[name] = made\n"
+        "            return made\n\n        return add\n\n    def __getitem__(self, name):\n        return self.known[name]()\n\n\n"
+        "Layers = Factory()\n\n\n@Layers.function('plain')\ndef plain():\n    return nn.Linear\n\n\n"
+        "@Layers.function('strange')\ndef strange():\n    return nn.Bilinear\n"
+    ),
+}  # fmt: skip
+
+
+def test_a_factory_of_another_package_comes_with_what_fills_it(tmp_path: Path) -> None:
+    text = (
+        "import torch.nn as nn\nfrom parts import Layers\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.line = Layers['plain'](4, 3)\n\n"
+        "    def forward(self, x):\n        return self.line(x)\n"
+    )
+    source, answer = run(text, FACTORIES, "parts", tmp_path)
+    assert answer.shape == (2, 3)
+    assert "@Layers.function('plain')" in source
+    assert "Bilinear" not in source
+
+
 def test_entries_that_need_too_much_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (
         "import timm\nimport torch.nn as nn\n\n\nclass Net(nn.Module):\n    def __init__(self, backbone=None):\n"

@@ -173,3 +173,17 @@ def test_a_truncated_normal_has_scipys_moments_and_follows_torchs_seed() -> None
     assert 0 <= one.min() < 0.2
     assert 1.8 < one.max() <= 2
     assert one.std() == pytest.approx(0.44, abs=0.02)
+
+
+def test_masks_are_inverted_though_a_class_extends_them_in_its_own_way() -> None:
+    space: dict[str, Any] = {}
+    exec(mine.replacements()["transformers"], space)
+    base: Any = space["PreTrainedModel"]
+
+    class Model(base):  # type: ignore[misc]
+        def get_extended_attention_mask(self, mask: Any, shape: Any, device: Any, is_decoder: bool) -> None:
+            raise AssertionError
+
+    mask = Model(space["PretrainedConfig"]()).invert_attention_mask(torch.tensor([[1.0, 0.0]]))
+    assert mask.shape == (1, 1, 1, 2)
+    assert mask[0, 0, 0].tolist() == [0.0, torch.finfo(torch.float32).min]

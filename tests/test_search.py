@@ -36,6 +36,7 @@ HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n
         ("x: B x C x H x W", ("B", "C", "H", "W")),
         ("x: the weights.\n    A 2D tensor. Shape: (N, 2*M)", ("N", "2*M")),
         ("x (Tensor): a matrix", ("_", "_")),
+        ("x: numbers in [0, ..., config.words], of shape (N, L)", ("N", "L")),
     ],
 )
 def test_docstrings_tell_shapes(text: str, shape: tuple[str, ...]) -> None:

@@ -42,7 +42,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"(^|_)(num|nr?)_(\w+_)?(blocks?|layers?|modules|repeats?|convs|stacks?|stages?|cells|branches|levels)(_per_\w+)?$"
          r"|_modules$|_blocks$", ["2", "1", "3", "4"]),
         (r"kwargs$", ["{}"]),
-        (r"kernel|^k$|^ks$|filter_size|window_size_conv", ["3", "1", "5", "7"]),
+        (r"kernel|^k$|^ks$|^k_?size$|filter_size|window_size_conv", ["3", "1", "5", "7"]),
         (r"stride", ["1", "2"]),
         (r"output_pad|out_pad", ["0", "1"]),
         (r"^pad|padding", ["1", "0"]),
@@ -101,6 +101,8 @@ LAYERS = [
     ("nn.Conv2d(64, 64, 3, padding=1)", re.compile(r"(^|_)conv2d$"), {"out_channels", "kernel_size"}),
 ]
 _OF_LAYERS = frozenset(["weight", "bias", "to", "eval", "train", "parameters", "state_dict", "padding_idx"])
+WRAPPERS = ["nn.Sequential", "torch.nn.utils.spectral_norm"]
+_LAYER = re.compile(r"(torch\.)?nn\.(Conv|Linear)\w*\(")
 ARRAYS = ["torch.randn(64, 64).numpy()", "torch.randn(64, 64)", "[0.5, 0.5]", "torch.ones(64).numpy()"]
 FALLBACK = ["64", "4", "nn.Identity()", "[32, 64]", "0.5", "2", "'relu'", "nn.ReLU", "True"]
 CONFIG = re.compile(
@@ -126,6 +128,7 @@ class Uses:
 
     called: bool = False
     run: bool = False  # as an attribute of self
+    wraps: bool = False  # it is called with a layer: ``norm(nn.Conv2d(dim, dim, 3))``
     listed: bool = False
     axis: bool = False  # it is passed on as ``dim=`` or ``axis=``
     array: bool = False  # a tensor is made of it
@@ -192,6 +195,7 @@ def _of_call(node: ast.Call, of: Callable[[ast.expr], Uses | None]) -> None:
     of_self = isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "self"
     if (isinstance(node.func, ast.Name) or of_self) and (use := of(node.func)):
         use.called, use.run = True, use.run or of_self
+        use.wraps = use.wraps or bool(node.args) and _LAYER.match(ast.unparse(node.args[0])) is not None
     if node.args and ast.unparse(node.func) in _TO_TENSORS and (use := of(node.args[0])):
         use.array = True
     if isinstance(node.func, ast.Name) and node.func.id == "range":
@@ -220,7 +224,7 @@ def _layers(name: str, use: Uses) -> list[str]:
 def values(name: str, annotation: str, use: Uses) -> list[str]:
     """Expressions worth trying for a parameter, best first."""
     low = name.lower().lstrip("_")
-    found = [repr(s) for s in use.strings]
+    found = [repr(s) for s in use.strings] + (WRAPPERS if use.wraps else [])
     if "bool" in annotation:
         found += ["False", "True"]
     several = len(use.attributes - {"shape", "size", "dim", "device", "dtype", "data"}) >= 2

@@ -73,7 +73,8 @@ def _shape(text: str) -> Shape | None:
     text = re.sub(r"\b([^\W\d]\w*)\s*=\s*\d+(?=\s*[,)\]])", r"\1", text)
     for match in _LISTED.finditer(text.replace(r"\times", "x").replace("\\", "")):
         shape = tuple(part.strip() for part in match[1].split(",") if part.strip())
-        if len(shape) <= 6 and not any(_NO_SIZE.search(part) for part in shape):
+        ranges = "0" in shape  # of values: ``[0, ..., vocab_size]``
+        if len(shape) <= 6 and not ranges and not any(_NO_SIZE.search(part) for part in shape):
             return shape
     for match in _CROSSED.finditer(text):
         shape = tuple(part.strip() for part in re.split(r"[x×]", match[1]))

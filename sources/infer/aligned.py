@@ -18,6 +18,7 @@ from sources.infer.failure import APART, Change, Failure
 from sources.infer.inputs import Tensor, all_tensors, edited
 
 _GATES = (1, 2, 3, 4)  # how many times the channels of its state a layer of a recurrent cell gives
+MAX_LENGTH = 1 << 14
 _RANKS = re.compile(r"same number of dimensions: got (\d) and (\d)")
 _MEETS = re.compile(r"must match the size|broadcast|only supports boolean masks|expand")
 _BY_MASK = re.compile(r"masked_(fill|scatter|select)_?|where")
@@ -94,6 +95,27 @@ def expanded(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, replace(t, shape=told), 0.3)
 
 
+def spread(f: Failure) -> Iterator[Change]:
+    """An input has more dimensions than it is expanded to: it is to have fewer."""
+    if "the number of sizes provided" in f.message and f.arguments and isinstance(x := f.arguments[0], torch.Tensor):
+        alike = [(path, t) for path, t in all_tensors(f.specs) if math.prod(t.shape) == x.numel()]
+        for path, t in list(f.from_input(x)) or alike:
+            yield from (f.with_tensor(path, replace(t, shape=s), 0.2 + 0.1 * j) for j, s in enumerate(_shorter(t)))
+
+
+def longer(f: Failure) -> Iterator[Change]:
+    """The program says what inputs have too little of: ``length (32) must be larger than the largest window (64)``."""
+    match = re.search(r"(\d+)\D{0,3} must be (?:larger|greater|longer|bigger|at least|more)\D*(\d+)", f.message)
+    got, least = (int(match[1]), int(match[2])) if match else (0, 0)
+    every = f.specs
+    for path, t in all_tensors(f.specs) if 0 < got <= least <= MAX_LENGTH else ():
+        for i in [i for i, size in enumerate(t.shape) if size == got and i][-1:]:
+            yield f.with_tensor(path, t.resized(i, 2 * least), 0.3)
+            every = edited(every, path, t.resized(i, 2 * least))
+    if every != f.specs:
+        yield 0.1, every
+
+
 def repeated(f: Failure) -> Iterator[Change]:
     """A view of an input has more dimensions than it is repeated along, or elements than it is given another shape of.
 
@@ -162,4 +184,4 @@ def _as_wide(view: torch.Tensor, t: Tensor, other: torch.Tensor) -> tuple[int, .
     return tuple(shape)
 
 
-ALIGNED = (joined, shared, traded, aligned, expanded, repeated, padded, looked_up, columns)
+ALIGNED = (joined, shared, traded, aligned, expanded, spread, longer, repeated, padded, looked_up, columns)

@@ -28,6 +28,10 @@ from sources.infer.usual_shapes import shaped
 
 MAX_LINES = 12  # of one assertion
 MAX_RANK = 6
+EXTENT, MAX_LENGTH = 8, 4096  # of maps whose sides are given as values, and of all their places
+# What a test computes of values with no more than arithmetic and the methods of tensors.
+_COMPUTED = (ast.Name, ast.Constant, ast.BinOp, ast.operator, ast.Subscript, ast.Slice, ast.Tuple, ast.UnaryOp,
+             ast.unaryop, ast.Call, ast.Attribute, ast.expr_context)  # fmt: skip
 _OF_SIZES = re.compile(r"\b(shape|size|dim|ndim|len|numel|isinstance|type|dtype|is None|is not None)\b")
 Place = tuple[tuple[int, ...], int | None]  # of what a side is: a tensor's shape, and which size of it; None: its rank
 
@@ -49,6 +53,8 @@ def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iter
             continue
         if all(isinstance(op, ast.Eq if asserts else ast.Eq | ast.NotEq) for op in node.ops):
             yield from _equal([node.left, *node.comparators], values, specs, module)
+            yield from _counted(node.left, node.comparators[-1], values, specs)
+            yield from _counted(node.comparators[-1], node.left, values, specs)
         elif isinstance(node.ops[0], ast.In | ast.NotIn) and isinstance(node.comparators[0], ast.Tuple | ast.List):
             for choice in node.comparators[0].elts:
                 yield from _equal([node.left, choice], values, specs, module)
@@ -152,6 +158,28 @@ def _equal(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs, modul
             for v in dict.fromkeys(wanted):
                 if place and t.shape == place[0] and (other := _changed(t, place[1], v, module)):
                     yield edited(specs, path, other)
+
+
+def _counted(side: ast.expr, size: ast.expr, values: Mapping[str, Any], specs: Specs) -> Iterator[Specs]:
+    """What is computed of an input's values is the ``size`` of another: ``(shapes[:, 0] * shapes[:, 1]).sum()``."""
+    place = _place(size, values)
+    names = {n.id for n in ast.walk(side) if isinstance(n, ast.Name)}
+    computed = all(isinstance(n, _COMPUTED) for n in ast.walk(side)) and not _OF_SIZES.search(ast.unparse(side))
+    if not place or place[1] is None or len(names) != 1 or not computed:
+        return
+    (name,) = names
+    given = values.get(name)
+    shape = tuple(given.shape) if isinstance(given, torch.Tensor) else ()
+    try:
+        counted = int(eval(ast.unparse(side), {"__builtins__": {}}, {name: torch.full(shape, EXTENT)}))  # noqa: S307
+    except Exception:  # noqa: BLE001 - tensors have no such method, or it gives no number
+        return
+    for path in [p for p, t in all_tensors(specs) if t.shape == shape and 0 < counted <= MAX_LENGTH]:
+        wished = edited(specs, path, Tensor(shape, "full", EXTENT))
+        for other_path, other in all_tensors(wished):
+            if other.shape == place[0] and other_path != path:  # what goes with it is as long
+                wished = edited(wished, other_path, other.resized(place[1] % len(other.shape), counted))
+        yield wished
 
 
 def _shape(node: ast.expr, values: Mapping[str, Any]) -> tuple[int, ...] | None:

@@ -246,7 +246,9 @@ def text(name: str, fields: Mapping[str, str], source: str) -> str:
 def _as_mapping(name: str, fields: Mapping[str, str], source: str) -> bool:
     keys = "|".join(map(re.escape, fields)) or "(?!)"
     last = re.escape(name.split(".")[-1])
-    pattern = rf"""(\[|\.get\(\s*)["']({keys})["']|\*\*[\w.]*\b{last}\b|\bin [\w.]*\b{last}\b(?!\.)|\b{last}\.copy\("""
+    pattern = (
+        rf"""(\[\s*|\.get\(\s*)["']({keys})["']|\*\*[\w.]*\b{last}\b|\bin [\w.]*\b{last}\b(?!\.)|\b{last}\.copy\("""
+    )
     return re.search(pattern, source) is not None
 
 

@@ -31,7 +31,7 @@ from sources.infer.records import WANTS, lists
 from sources.infer.signatures import as_called, parameters_of, passed_on
 from sources.infer.suspects import holding, line_reached, made_of, meant, ranked, word
 from sources.infer.trouble import MATRIX, TENSORS, Trouble, wanted
-from sources.infer.variants import Arguments, coarser, defaults_of, enlarged, filled, narrower, shallower
+from sources.infer.variants import Arguments, coarser, defaults_of, embedded, enlarged, filled, narrower, shallower
 
 MAX_CONSTRUCTIONS = 80
 CONSTRUCTION = 5  # what constructing a module costs besides
@@ -127,6 +127,8 @@ class Constructions:
                 if isinstance(error, TooMuchError):
                     self.budget.left += REFUND * (left - self.budget.left)
                 self._failed(arguments, error, progress)
+                continue
+            if self.again(embedded(arguments)):  # what a configuration is asked for is known only now
                 continue
             yield arguments, module
             del module  # two at once are not to be in memory

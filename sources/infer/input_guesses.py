@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
+import math
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +23,8 @@ from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Plain, Spec, Specs, 
 from sources.infer.usual_shapes import channels_of, features_of, ranks_told, shaped, usual_ranks
 
 LEVELS = 5  # of a pyramid
+MAPS = 4  # of several sizes, to which attention is paid at once
+_FED = re.compile(r"(input|in|feat(ure)?|mel)_?(dim|size|features)|i_?dim|n_?mels?(_channels)?|num_(features|mel_bins)")
 MAX_SERIES = 1024  # steps, and variables, of one
 _LENGTH = re.compile(r"(seq|input|context|history|lookback|window)_?(len(gth)?|size)|look_?back|n_?steps_?in|window")
 _VARIABLES = re.compile(
@@ -89,7 +92,7 @@ def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspe
     documentation = "\n".join(filter(None, [inspect.getdoc(function), above, _documentation(type(module))]))
     own = {name: value for name, value in vars(module).items() if type(value) is int}
     layers = first_layers(module)
-    sizes = Sizes({**own, **known}, channels_of(layers), features_of(layers))
+    sizes = Sizes({**own, **known}, channels_of(layers), _fed(known, layers) or features_of(layers))
     hints = {name: str(p.annotation) for name, p in inspect.signature(function).parameters.items()}
     found = []
     for p in wanted:
@@ -108,6 +111,12 @@ def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspe
     area = next((a for a in _areas(module) if a != TOKENS), 0)
     found = [_of_side(options, side, area) for options in found] if side or area else found
     return [_of_series(options, known) for options in found]
+
+
+def _fed(known: Mapping[str, int], layers: Sequence[nn.Module]) -> int:
+    """The features of a sequence, as the constructor was told, where an image is made of it: 0 where nothing tells."""
+    first = next((m for m in layers if not m._modules and m._parameters), None)
+    return next((v for n, v in known.items() if isinstance(first, nn.Conv2d) and _FED.fullmatch(n)), 0)
 
 
 def _comments(function: Any) -> str:
@@ -231,19 +240,27 @@ def _of_parameter(
         common = [*(Tensor(shape, "bool") for shape in masks), Plain(None), *common]
         found = [*(replace(s, kind="bool") for s in found if isinstance(s, Tensor)), *found]
     elif re.search(
-        r"ids?$|idx|indices|index|tokens?$|timesteps?$|^t$|captions|words|^texts?$|sentences?$|lengths?$|lens$", low
+        r"ids?$|(^|_)inds?$|idx|indices|index|tokens?$|timesteps?$|^t$|captions|words|^texts?$|sentences?$|lengths?$|lens$",
+        low,
     ):
         told = [Tensor(shape, "int", 16) for shape in shapes]
         if re.search(r"len(gth)?s$", low):
             ints.insert(0, Tensor((BATCH,), "full", TOKENS))
         common = [*ints, *common]
         found = [*told, *found]
+    elif re.fullmatch(r"batch_?size|bsz?", low):
+        found.insert(0, Plain(BATCH))
+    elif re.search(r"spatial_shapes?$", low):  # the sides of maps that are laid end to end
+        found.insert(0, Tensor((MAPS, 2), "full", math.isqrt(TOKENS)))
     elif re.search(
         r"cross_entropy|nll_loss|CrossEntropy|NLLLoss|scatter|one_hot|\.long\(\)|arange", text
     ) and re.search(r"targets?$|^y$|labels?$", low):
         common = [ints[1], ints[0], *common]
     elif re.search(r"target|^y$|labels?$", low):
         common = [*common, *ints]
+        table = next((m for m in first_layers(module) if isinstance(m, nn.Embedding)), None)
+        if table is not None and not any(isinstance(t, Tensor) and t.kind == "int" for t in found):  # it looks them up
+            found = [Tensor(shape, "int", table.num_embeddings) for shape in shapes if len(shape) < 3] + found
     elif re.search(r"^(h|w|height|width|size|n|k|step|num_.*|.*_size)$", low) and not ranks:
         common = [Plain(SIDE if low in ("h", "w", "height", "width") else 8), *common]
     if re.search(r"list|tuple|sequence", hint, re.I) or re.search(
@@ -300,7 +317,10 @@ def _indexed(module: nn.Module, name: str, text: str) -> list[Spec]:
     body = text.partition(":\n")[2]
     if names := _unpacked(name, body):
         first = shaped(module, usual_ranks(module, text)[0])
-        named = [first if n == name or _unpacked(n, body) else part(module, n)[0] for n in names]
+        named = [
+            Plain(None) if n in ("", "_") else first if n == name or _unpacked(n, body) else part(module, n)[0]
+            for n in names
+        ]
         same = [Many((t,) * len(names), "tuple") for t in (Tensor((BATCH, TOKENS), "int", 16), first)]
         return [Many(tuple(named), "tuple"), *same]
     parts = re.findall(rf"\b{re.escape(name)}\[(\d)\]", body)
@@ -316,9 +336,10 @@ def _indexed(module: nn.Module, name: str, text: str) -> list[Spec]:
 
 
 def _unpacked(name: str, body: str) -> list[str]:
-    """The names that the text gives to the parts of a tuple."""
-    found = re.search(rf"^\s*\(?(\w+(?:, ?\w+)+)\)? = {re.escape(name)}\s*(?:#.*)?$", body, re.M)
-    return re.findall(r"\w+", found[1]) if found else []
+    """The names that the text gives to the parts of a tuple, "" to those that it leaves out: ``a, b = batch[2:]``."""
+    pattern = rf"^\s*\(?\s*(\w+(?:,\s*\w+)+),?\s*\)? = {re.escape(name)}(?:\[(\d*):\])?\s*(?:#.*)?$"
+    found = re.search(pattern, body, re.M)
+    return [""] * int(found[2] or 0) + re.findall(r"\w+", found[1]) if found else []
 
 
 def _chosen(name: str, text: str) -> list[Plain]:

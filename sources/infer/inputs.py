@@ -21,12 +21,14 @@ REPEATED = 16381  # values of a large tensor that is drawn roughly: a prime, so 
 class Tensor:
     """A tensor to draw.
 
-    ``kind``: "float" (normal), "unit" (uniform in [0, 1)), "int" (below ``high``), "bool", "full" (all ``high``).
+    ``kind``: "float" (normal), "unit" (uniform in [0, 1)), "int" (from ``low`` to below ``high``), "bool", "full" (all
+    ``high``).
     """
 
     shape: tuple[int, ...]
     kind: str = "float"
     high: int = 0
+    low: int = 0
 
     def resized(self, dimension: int, size: int) -> Tensor:
         return replace(self, shape=(*self.shape[:dimension], size, *self.shape[dimension + 1 :]))
@@ -64,7 +66,7 @@ def draw(spec: Spec, roughly: bool = False) -> Any:
             return SimpleNamespace(**dict(zip(spec.keys, items, strict=True)))
         return items if spec.kind == "list" else tuple(items)
     if spec.kind == "int":
-        return torch.randint(0, max(1, spec.high), spec.shape)
+        return torch.randint(spec.low, max(spec.low + 1, spec.high), spec.shape)
     if spec.kind == "full":
         return torch.full(spec.shape, spec.high)
     if spec.kind == "bool":

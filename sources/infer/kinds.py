@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ from torch import nn
 
 from sources.hints.guesses import Uses, values
 from sources.infer.failure import NO_TENSOR, Change, Failure
+from sources.infer.influence import differing
 from sources.infer.input_guesses import flagged, following, given_last, part, takes_any, up_to
 from sources.infer.inputs import (
     BATCH,
@@ -28,7 +30,7 @@ from sources.infer.inputs import (
     edited,
     positional,
 )
-from sources.infer.worth import CONSTANT, IGNORES, NOT_FINITE, RANDOM
+from sources.infer.worth import CONSTANT, IGNORES, NOT_FINITE, RAGGED, RANDOM
 
 _NUMBER = re.compile(
     r"only one element|ambiguous|as an integer|scalar|tuple of ints|must be .*int|only integer|not callable"
@@ -37,6 +39,7 @@ _NUMBER = re.compile(
 _LENGTHS = re.compile(r"(?i)len(gth)?s?$")
 _SIZES = re.compile(r"must match|exceeds dimension size|shape|batch_size|out of bounds|same|equal")
 _ASKS = re.compile(r"(?i)\b(provide|specify|requires?|required|pass|need|needs|give|given)\b")
+SPECIAL = 4  # numbers that may stand for padding, for what is unknown, and for where a sentence begins and ends
 MAX_LENGTH = 512
 MANY = 32  # of a batch
 _SEVERAL = re.compile(
@@ -62,7 +65,9 @@ def dtypes(f: Failure) -> Iterator[Change]:
             if t.kind == "int":  # a part of it may still be cut down to an index
                 yield f.with_tensor(path, Tensor(t.shape, "unit"), 1.0)
         if re.search(r"out of range|out of bounds", message) and t.kind == "int":
-            fewer = dict.fromkeys(n for n in (t.high // 2, t.high // 4, 2) if 2 <= n < t.high)
+            size = re.search(r"for dimension \d+ with size (\d+)", message)
+            told = [int(size[1])] if size else []
+            fewer = dict.fromkeys(n for n in (*told, t.high // 2, t.high // 4, 2) if 2 <= n < t.high)
             yield from (f.with_tensor(path, replace(t, high=n), 0.3 + 0.1 * j) for j, n in enumerate(fewer))
         if "out of range in self" in message and t.kind == "float":  # a part of it is cut down to an index
             yield f.with_tensor(path, replace(t, kind="unit"), 1.35)
@@ -107,6 +112,10 @@ def containers(f: Failure) -> Iterator[Change]:
             yield from (f.with_tensor((i,), replace(spec, items=spec.items[:n]), 0.5 - 0.1 * n) for n in (1, 2))
         elif isinstance(spec, Many) and spec.items and "object has no attribute" in message:
             yield f.with_tensor((i,), spec.items[0], 0.8)
+        elif isinstance(spec, Plain) and type(spec.value) is int and (sizes := differing(message)):
+            one, other = sizes
+            if spec.value in sizes and one != other:
+                yield f.with_tensor((i,), Plain(one + other - spec.value), 0.1)
         elif isinstance(spec, Plain) and re.search(r"'int'|'float'|'bool'|NoneType|not int", message):
             yield f.with_tensor((i,), Tensor((BATCH, FEATURES)), 1.0)
             yield f.with_tensor((i,), Tensor((BATCH, TOKENS, FEATURES)), 1.1)
@@ -133,6 +142,33 @@ def classes(f: Failure) -> Iterator[Change]:
     places = (shape[0], *shape[2:]) if len(shape) > 1 else ()
     for path, _ in f.of_shape(target):
         yield f.with_tensor(path, Tensor(places, "int", number), 0.0)
+    yield from _flattened(f, prediction, number)
+
+
+def _flattened(f: Failure, prediction: torch.Tensor, number: int) -> Iterator[Change]:
+    """Both were flattened: the target has a number for each place of the input that became rows of the prediction."""
+    found = all_tensors(f.specs)
+    for (_, t), (path, _) in itertools.permutations(found, 2):
+        rows = math.prod(t.shape) == prediction.numel() and prediction.dim() == 2
+        if rows and len(t.shape) > 2 and number in (t.shape[1], t.shape[-1]):
+            places = (t.shape[0], *t.shape[2:]) if t.shape[1] == number else t.shape[:-1]
+            yield f.with_tensor(path, Tensor(places, "int", number), 0.1)
+
+
+def special(f: Failure) -> Iterator[Change]:
+    """Numbers that stand for padding or an end were counted or taken out, so rows differ: there are to be none.
+
+    ``tokens[tokens != eos].view(batch, -1)``, and weights for as many words as are not 0.
+    """
+    if not RAGGED.search(f.message):
+        return
+    words = [(path, t) for path, t in all_tensors(f.specs) if t.kind == "int" and not t.low and t.high > 2 * SPECIAL]
+    every = f.specs
+    for path, t in words:
+        every = edited(every, path, replace(t, low=SPECIAL))
+        yield f.with_tensor(path, replace(t, low=SPECIAL), 0.3)
+    if len(words) > 1:
+        yield 0.1, every
 
 
 def flaws(f: Failure) -> Iterator[Change]:
@@ -199,16 +235,28 @@ def attributes(f: Failure) -> Iterator[Change]:
 
 
 def keys(f: Failure) -> Iterator[Change]:
-    """An input is a dictionary of which an entry is read that it has not."""
+    """An input, or each of a list of them, is a dictionary of which an entry is read that it has not."""
     if (match := re.fullmatch(r"KeyError: '(\w+)'", f.message)) is not None:
         for i, spec in enumerate(f.specs):
-            if isinstance(spec, Many) and spec.kind == "dict" and match[1] not in spec.keys:
-                for j, option in enumerate(part(f.module, match[1])[:4]):
-                    more = replace(spec, items=(*spec.items, option), keys=(*spec.keys, match[1]))
+            for j, option in enumerate(part(f.module, match[1])[:4]):
+                if (more := _with_entry(spec, match[1], option)) != spec:
                     yield f.with_tensor((i,), more, 0.2 * j)
     elif f.function == "__getitem__" and len(f.arguments) == 2 and isinstance(name := f.arguments[1], str):
         for path, _ in f.of_shape(f.arguments[0]):
-            yield f.with_tensor(path, Many((part(f.module, name)[0],), "dict", (name,)), 0.1)
+            new, whole = Many((part(f.module, name)[0],), "dict", (name,)), f.specs[path[0]]
+            yield f.with_tensor(path, new, 0.1)
+            if len(path) == 2 and isinstance(whole, Many) and not whole.keys:  # the others are likely to be alike
+                yield f.with_tensor(path[:1], replace(whole, items=(new,) * len(whole.items)), 0.0)
+
+
+def _with_entry(spec: Spec, key: str, new: Spec) -> Spec:
+    """A dictionary with an entry that it lacks, and a list with it in all that are in it."""
+    if not isinstance(spec, Many):
+        return spec
+    if spec.kind == "dict":
+        more = key not in spec.keys
+        return replace(spec, items=(*spec.items, new), keys=(*spec.keys, key)) if more else spec
+    return replace(spec, items=tuple(_with_entry(item, key, new) for item in spec.items))
 
 
 def states(f: Failure) -> Iterator[Change]:
@@ -246,4 +294,4 @@ def optional(f: Failure) -> Iterator[Change]:
             yield from ((0.2 + 0.1 * (i + j), specs) for i, specs in enumerate(up_to(f.module, f.specs, name)))
 
 
-KINDS = (dtypes, containers, classes, flaws, attributes, keys, states, flags, optional)
+KINDS = (dtypes, containers, classes, special, flaws, attributes, keys, states, flags, optional)

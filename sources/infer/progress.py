@@ -22,6 +22,7 @@ ELEMENTS_OF_ONE, FLOPS_OF_ONE, DRAWN_OF_ONE = 1 << 17, 1 << 23, 1 << 16
 LIGHT_ELEMENTS, LIGHT_FLOPS = 1 << 19, 1 << 26
 DROPPED = 1 << 16  # elements from which on a rough call drops none
 LONG = 4  # times as many torch functions as a task may have operators are no task
+_SPREAD = frozenset(["expand", "expand_as", "broadcast_to", "broadcast_tensors"])  # views of more than there is
 RECURRENT = frozenset(["lstm", "gru", "rnn_tanh", "rnn_relu"])
 # Torch functions that surely run no operator that computes.
 _QUIET = re.compile(
@@ -100,14 +101,15 @@ class Progress(TorchFunctionMode):
         self.budget.left -= FUNCTION
         first = result[0] if name in RECURRENT and isinstance(result, tuple) else result
         if type(first) is torch.Tensor:
-            self._spent(name, first.numel(), flops)
+            self._spent(name, first, flops)
         return result
 
-    def _spent(self, name: str, elements: int, flops: float) -> None:
+    def _spent(self, name: str, result: torch.Tensor, flops: float) -> None:
         self.computing += not _QUIET.match(name)
-        self.elements += elements
+        self.elements += result.numel()
         self.flops += flops
-        self.budget.left -= elements / ELEMENTS_OF_ONE + flops / FLOPS_OF_ONE
+        made = result.numel() if name not in _SPREAD else 0  # it was no work, whatever will be done with it
+        self.budget.left -= made / ELEMENTS_OF_ONE + flops / FLOPS_OF_ONE
 
 
 def _called(function: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:

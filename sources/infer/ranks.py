@@ -73,6 +73,23 @@ def by_use(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, replace(t, shape=(*lead, *shape)), 0.15 + 0.1 * i)
 
 
+def squeezed(f: Failure) -> Iterator[Change]:
+    """What a pooling was to leave one of, and ``squeeze`` to take away, is still there: inputs are to be so much less.
+
+    The layer that follows then finds what it takes one dimension before the last.
+    """
+    x, weight = f.arguments[:2] if len(f.arguments) > 1 else (None, None)
+    if f.function != "linear" or not isinstance(x, torch.Tensor) or not isinstance(weight, torch.Tensor):
+        return
+    left = x.shape[-1] if x.dim() > 2 else 1
+    if left < 2 or weight.shape[1] == left or weight.shape[1] not in x.shape[1:-1]:
+        return
+    for path, t in all_tensors(f.specs):
+        for i, size in enumerate(t.shape):
+            if i and size % left == 0:
+                yield f.with_tensor(path, t.resized(i, size // left), 0.2)
+
+
 def rank(f: Failure) -> Iterator[Change]:
     """The rank that a message names, and others where dimensions are what it is about."""
     message = f.message

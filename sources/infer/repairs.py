@@ -18,7 +18,8 @@ from sources.infer.failure import APART, Change, Failure
 from sources.infer.influence import differing
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited
 from sources.infer.kinds import KINDS
-from sources.infer.ranks import by_use, fewer, rank
+from sources.infer.ranks import by_use, fewer, rank, squeezed
+from sources.infer.variants import of_one
 
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
 SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
@@ -31,9 +32,10 @@ _JOINED = re.compile(r"Sizes of tensors must match except.* Expected size (\d+) 
 
 
 def repairs(failure: Failure) -> list[Change]:
-    """Inputs to try next, with costs; the cheapest first, none larger than a limit."""
+    """Inputs to try next, with costs; the cheapest first, of one where many are larger than a limit."""
     found = [change for rule in RULES for change in rule(failure)]
-    return sorted((c for c in found if _sane(c[1])), key=lambda c: c[0])
+    fit = ((cost, specs if _sane(specs) else of_one(specs)) for cost, specs in found)
+    return sorted((c for c in fit if _sane(c[1])), key=lambda c: c[0])
 
 
 def _sane(specs: Specs) -> bool:
@@ -161,15 +163,16 @@ def _of_side(t: Tensor, side: int) -> Tensor:
 
 
 def _together(f: Failure, got: int, wanted: int) -> Iterator[Change]:
-    """All inputs that have a size at the same place from the end, where they may have to agree with each other."""
+    """All inputs that have a size, or a share of it, at the same place from the end: they may have to agree."""
     found = all_tensors(f.specs)
-    for at in dict.fromkeys(i - len(t.shape) for _, t in found for i, size in enumerate(t.shape) if size == got):
-        alike = [(p, t) for p, t in found if len(t.shape) >= -at and t.shape[at] == got]
+    every = ((i - len(t.shape), size) for _, t in found for i, size in enumerate(t.shape) if i or size == got)
+    for at, size in dict.fromkeys((at, size) for at, size in every if size == got or size * wanted % got == 0):
+        alike = [(p, t) for p, t in found if len(t.shape) >= -at and t.shape[at] == size]
         specs = f.specs
         for path, t in alike if len(alike) > 1 else ():
-            specs = edited(specs, path, t.resized(len(t.shape) + at, wanted))
-        if len(alike) > 1:
-            yield 0.25, specs
+            specs = edited(specs, path, t.resized(len(t.shape) + at, size * wanted // got))
+        if len(alike) > 1 and size * wanted // got <= MAX_DIMENSION:
+            yield 0.25 if size == got else 0.65, specs
 
 
 def _shared(specs: Specs, times: int) -> Specs:
@@ -274,10 +277,10 @@ def _split(f: Failure) -> Iterator[Change]:
 
 
 def _matmul(f: Failure) -> Iterator[Change]:
-    match = re.search(r"cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)", f.message)
-    if match and f.function != "linear":
-        yield from _wanted(f, int(match[2]), int(match[3]))
-        yield from _wanted(f, int(match[3]), int(match[2]))
+    told = re.search(r"cannot be multiplied \(|dimensions of batch2 tensor to be", f.message)
+    if f.function != "linear" and told and (sizes := differing(f.message)):
+        yield from _wanted(f, *sizes)
+        yield from _wanted(f, *sizes[::-1])
 
 
 def _numbers(f: Failure) -> Iterator[Change]:
@@ -388,5 +391,6 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
     _layer, _of_part, _positions, _masked, _unbatched, *ALIGNED, _expected, _shapes, _mismatch, _broadcast, _einsum,
-    _split, _matmul, _numbers, _view, by_use, rank, _window, _frames, _small, _divisible, _equal, fewer, *KINDS,
+    _split, _matmul, _numbers, _view, by_use, rank, _window, _frames, _small, _divisible, _equal, fewer, squeezed,
+    *KINDS,
 )  # fmt: skip

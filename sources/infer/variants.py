@@ -24,6 +24,9 @@ _DEPTH = re.compile(
 _IMAGE = re.compile(r"^(im(age|g)|input|resolution)|_(im(age|g)|input|crop)_?(s|size|res\w*|[hw]\w*)$|^size$")
 _IMAGES = re.compile(rf"{_IMAGE.pattern}|(out|output)_size$")
 _TOO_SMALL = re.compile(r"Expected more than 1 value per channel|Output size is too small|can't be greater than actual")
+_EMBEDDING = re.compile(r"^(word_?|w_?)?emb(ed(ding)?s?)?(_?(dim|size|width))?$")
+WORDS = 1024
+VECTORS = f"({WORDS}, 64)"  # as ``sources.hints.guesses`` has them
 MANY = 4  # items of a list whose number nothing tells
 LARGER = 4  # times as many pixels on each side
 
@@ -113,6 +116,13 @@ def _with_number(arguments: Arguments, old: int, new: int) -> Iterator[tuple[str
                 node.value = new
                 yield name, ast.unparse(tree)
                 node.value = old
+
+
+def embedded(arguments: Arguments) -> Arguments:
+    """The arguments with vectors of words as wide as another one says: they come together."""
+    said = (t for n, t in arguments.items() if _EMBEDDING.search(n.split(".")[-1]) and t.isdecimal())
+    width = next(said, "")
+    return {n: t.replace(VECTORS, f"({WORDS}, {width})") if width else t for n, t in arguments.items()}
 
 
 def lengthened(arguments: Arguments, message: str) -> list[Arguments]:

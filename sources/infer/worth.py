@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,10 @@ from sources.infer.reshaped import same, shape_matters
 
 NOT_FINITE, CONSTANT, IGNORES, RANDOM = "not finite", "output constant", "output ignores its input", "nondeterministic"
 OUT_OF_RANGE = "index out of range"
+# What a program says of rows of words, where some words were counted, or taken out, of one more than of another.
+RAGGED = re.compile(
+    r"expected sequence of length \d+ at dim \d+ \(got|shape '\[\d+, -1(, \d+)*\]' is invalid for input"
+)
 Outputs = list[torch.Tensor]
 
 
@@ -40,6 +45,8 @@ def flaw(module: nn.Module, specs: Specs, result: Any, budget: Budget) -> str:
         return ""
     if _overruns(module, specs, budget):
         return OUT_OF_RANGE
+    if message := _by_luck(module, specs, budget):
+        return message
     if not same(before, other):
         training = module.training
         try:
@@ -96,11 +103,21 @@ def _overruns(module: nn.Module, specs: Specs, budget: Budget) -> bool:
     try:
         with torch.no_grad(), Progress(budget):
             module(*(draw(spec, roughly=True) for spec in largest))
-    except IndexError:
-        return True
-    except Exception:  # noqa: BLE001 - numbers that are all the same may well be wrong for another reason
-        return False
+    except Exception as error:  # noqa: BLE001 - numbers that are all the same may well be wrong for another reason
+        return isinstance(error, IndexError) or "out of bounds" in str(error)  # of a scatter it is a RuntimeError
     return False
+
+
+def _by_luck(module: nn.Module, specs: Specs, budget: Budget) -> str:
+    """With what other words fail: by chance as many were special in each row, or a multiple of the rows were."""
+    for seed in (2, 3) if any(t.kind == "int" for _, t in all_tensors(specs)) else ():
+        torch.manual_seed(seed)
+        try:
+            with torch.no_grad(), Progress(budget):
+                module(*(draw(spec, roughly=True) for spec in specs))
+        except Exception as error:  # noqa: BLE001 - other failures are other rules'
+            return str(error) if RAGGED.search(str(error)) else ""
+    return ""
 
 
 def _run(

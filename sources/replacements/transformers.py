@@ -136,7 +136,7 @@ class PreTrainedModel(nn.Module):
         return (1.0 - mask.to(dtype)) * torch.finfo(dtype).min
 
     def invert_attention_mask(self, encoder_attention_mask):
-        return self.get_extended_attention_mask(encoder_attention_mask)
+        return PreTrainedModel.get_extended_attention_mask(self, encoder_attention_mask)  # a class may have its own
 
 
 class BertPreTrainedModel(PreTrainedModel):

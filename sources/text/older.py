@@ -10,6 +10,7 @@ from sources.text.rewrite import Edits
 
 _MOVED = {("fractions", "gcd"): ("math", "gcd"), ("inspect", "getargspec"): ("inspect", "getfullargspec"),
           ("time", "clock"): ("time", "perf_counter"), ("itertools", "izip_longest"): ("itertools", "zip_longest"),
+          ("itertools", "ifilterfalse"): ("itertools", "filterfalse"),
           ("torch.nn.modules.linear", "_LinearWithBias"): ("torch.nn", "Linear")}  # fmt: skip
 
 
@@ -18,6 +19,14 @@ def now_at(module: str, name: str) -> tuple[str, str]:
     if module == "collections" and name in collections.abc.__all__:
         return "collections.abc", name
     return _MOVED.get((module, name), (module, name))
+
+
+def convolves_images(call: ast.Call) -> bool:
+    """Whether a ``Conv1d`` has a window of two extents, ``(1, width)``: it took images then, as ``Conv2d`` does."""
+    named = {k.arg: k.value for k in call.keywords}
+    window = named.get("kernel_size", call.args[2] if len(call.args) > 2 else None)
+    layer = isinstance(call.func, ast.Attribute) and call.func.attr == "Conv1d"
+    return layer and isinstance(window, ast.Tuple) and len(window.elts) == 2
 
 
 def spectra_of_pairs(tree: Iterable[ast.AST], edits: Edits, is_torch: Callable[[str], bool]) -> None:

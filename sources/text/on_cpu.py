@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from sources.text.older import now_at
+from sources.text.older import convolves_images, now_at
 
 CPU = torch.device("cpu")
 _PRETRAINED = re.compile(r"(^|_)(pre_?trained|imagenet_weights)(_|$)")
@@ -67,7 +67,7 @@ def moved(tree: Iterable[ast.AST]) -> Iterator[ast.Call]:
 
 @functools.lru_cache(maxsize=1 << 13)
 def respelled(tree: tuple[ast.AST, ...]) -> tuple[tuple[ast.expr, str], ...]:
-    """Devices and wishes for trained weights, and what is said in their place; remembered, as ``scope.nodes`` is."""
+    """Devices, wishes for trained weights and old spellings, and what is said in their place; remembered."""
     return tuple(_respelled(tree))
 
 
@@ -83,6 +83,8 @@ def _respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
             yield node, ".".join(now_at("collections", node.attr))
         elif isinstance(node, ast.Name) and node.id == "__file__" and isinstance(node.ctx, ast.Load):
             yield node, "'task.py'"
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and convolves_images(node):
+            yield node.func, f"{ast.unparse(node.func.value)}.Conv2d"
         for name, value in _named(node):
             if "device" in name.lower():
                 yield from ((device, "'cpu'") for device in _cuda(value))

@@ -66,7 +66,10 @@ class Registries:
         return self._of_files[path]
 
     def _elsewhere(self, container: Here, words: set[str]) -> list[Entry]:
-        """Entries that go by one of the words and stand in another package: of its files only those are parsed."""
+        """Entries that go by one of the words and stand in another package: of its files only those are parsed.
+
+        A factory is filled in its own file, by whatever its methods are called.
+        """
         roots, registry = self._package.roots, container.file
         if registry not in self._fetched:
             names = self._fetched[registry] = {}
@@ -75,7 +78,8 @@ class Registries:
                 for name in _DECORATED.findall(roots[path]):
                     names.setdefault(name.lower(), []).append(path)
         known = self._fetched[registry]
-        files = dict.fromkeys(path for word in sorted(words & known.keys()) for path in known[word])
+        named = (path for word in sorted(words & known.keys()) for path in known[word])
+        files = dict.fromkeys([*([registry] if registry in roots else []), *named])
         return [e for p in files for e in self._of_file(p) if e.container == container]
 
     def _filled(self, path: str, decorator: ast.expr) -> Iterator[Here]:
