@@ -3,7 +3,8 @@
 The interpreter runs programs, and all lanes of a block, one after another, so that a kernel whose programs add to the
 same place without atomics, or hand values on through memory, is right here and wrong on a GPU.  So it is kept who
 stored each element last: another program of the same launch (unless the one that loads it has used an atomic, by which
-kernels wait for each other), or another lane of the same program with no barrier since, is a race.
+kernels wait for each other, and the one that stored it has not done so without releasing it since), or another lane of
+the same program with no barrier since, is a race.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from triton._C.libtriton import ir
 from triton.runtime import interpreter
 
 Array = np.ndarray[Any, np.dtype[Any]]
+RELEASING = ir.MEM_SEMANTIC.ACQUIRE_RELEASE, ir.MEM_SEMANTIC.RELEASE
 
 
 @dataclass(slots=True)
@@ -27,14 +30,15 @@ class Shadow:
     times: Array  # of the store, 0: never
     lanes: Array  # of the block that was stored
     turns: Array  # of a pipelined loop in which it was stored, 0: none
-    blocks: set[int]  # sizes of the blocks that were stored
+    blocks: Array  # sizes of the blocks that were stored
+    clocks: Array  # of the store, see Record.clock
 
     @staticmethod
     def of(first: int, end: int, size: int) -> Shadow:
         """Of a range that nothing was stored in yet."""
         elements = (end - first) // size + 1
-        times, lanes, turns = (np.zeros(elements, kind) for kind in (np.int64, np.int32, np.int32))
-        return Shadow(first, size, times, lanes, turns, set())
+        kinds = np.int64, np.int32, np.int32, np.int32, np.int64
+        return Shadow(first, size, *(np.zeros(elements, kind) for kind in kinds))
 
 
 @dataclass(slots=True)
@@ -47,25 +51,37 @@ class Record:
     waited: bool = False  # the running program has used an atomic
     turn: int = 0  # counts turns of pipelined loops
     flying: int = 0  # the first turn of the running loop whose stores a later turn's loads may come before; 0: none
+    clock: int = 0  # counts stores and atomics
+    began: list[int] = field(default_factory=list)  # ``now`` when each program of the launch did
+    released: list[int] = field(default_factory=list)  # of each the last atomic that releases; 0: others only, -1: none
     found: str = ""
 
     def launch(self) -> None:
         """A launch begins: all that came before is settled."""
-        self.shadows.clear()
+        for kept in (self.shadows, self.began, self.released):
+            kept.clear()
         self.program()
 
     def program(self) -> None:
         """A program begins."""
         self.now += 1
         self.begun, self.waited, self.flying = self.now, False, 0
+        self.began.append(self.now)
+        self.released.append(-1)
 
     def barrier(self) -> None:
         """What the running program stored is there for all its lanes."""
         self.now += 1
 
+    def atomic(self, releases: bool) -> None:
+        """The running program uses an atomic, which lets others see what it stored before, or does not."""
+        self.waited, self.clock = True, self.clock + 1
+        self.released[-1] = self.clock if releases else max(0, self.released[-1])
+
     def stores(self, addresses: Array, mask: Array, size: int, ranges: Sequence[tuple[int, int]]) -> None:
         """The running program stores a block."""
         places, lanes = _active(addresses, mask)
+        self.clock += 1
         for first, end in ranges:
             inside = (places >= first) & (places < end)
             if not inside.any():
@@ -76,7 +92,7 @@ class Record:
             where = (places[inside] - first) // shadow.size
             shadow.times[where], shadow.lanes[where] = self.now, lanes[inside]
             shadow.turns[where] = self.turn if self.flying else 0
-            shadow.blocks.add(mask.size)
+            shadow.blocks[where], shadow.clocks[where] = mask.size, self.clock
             if inside.all():
                 return
 
@@ -88,15 +104,30 @@ class Record:
         for shadow in self.shadows.values():
             where = (places - shadow.first) // shadow.size
             inside = (where >= 0) & (where < len(shadow.times))
-            times, given = shadow.times[where[inside]], shadow.lanes[where[inside]]
-            if not self.waited and ((times > 0) & (times < self.begun)).any():
-                self.found = "a program loads what another one of the same launch has stored"
-            elif shadow.blocks == {mask.size} and ((times == self.now) & (given != lanes[inside])).any():
-                self.found = "a program loads what other lanes of it have stored, with no barrier between"
-            elif self.flying and mask.size > 1:  # what is loaded alone is not loaded ahead
-                stored = shadow.turns[where[inside]]
-                if ((stored >= self.flying) & (stored < self.turn)).any():
-                    self.found = "a pipelined loop loads what one of its last turns has stored"
+            self.found = self._race(shadow, where[inside], lanes[inside], mask.size)
+            if self.found:
+                return
+
+    def _race(self, shadow: Shadow, where: Array, lanes: Array, size: int) -> str:
+        """How the load of these elements by these lanes of a block of this size races, "" if it does not."""
+        times = shadow.times[where]
+        others = (times > 0) & (times < self.begun)
+        if others.any() and not self.waited:
+            return "a program loads what another one of the same launch has stored"
+        if others.any() and self._kept(shadow, where[others]):
+            return "a program loads what another one of the same launch has stored and not released since"
+        if ((times == self.now) & (shadow.lanes[where] != lanes) & (shadow.blocks[where] == size)).any():
+            return "a program loads what other lanes of it have stored, with no barrier between"
+        ahead = self.flying and size > 1  # what is loaded alone is not loaded ahead
+        if ahead and ((shadow.turns[where] >= self.flying) & (shadow.turns[where] < self.turn)).any():
+            return "a pipelined loop loads what one of its last turns has stored"
+        return ""
+
+    def _kept(self, shadow: Shadow, where: Array) -> bool:
+        """Whether a program that uses atomics stored one of these after the last one that releases."""
+        programs = np.searchsorted(self.began, shadow.times[where], side="right") - 1
+        last = np.asarray(self.released)[programs]
+        return bool(((last >= 0) & (last < shadow.clocks[where])).any())
 
 
 def _active(addresses: Array, mask: Array) -> tuple[Array, Array]:
@@ -163,7 +194,7 @@ def _waits(builder: Any, name: str) -> None:
     original = getattr(builder, name)
 
     def method(self: Any, *arguments: Any) -> Any:
-        _record.waited = True
+        _record.atomic(any(isinstance(a, ir.MEM_SEMANTIC) and a in RELEASING for a in arguments))
         return original(self, *arguments)
 
     setattr(builder, name, method)
