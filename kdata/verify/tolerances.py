@@ -48,7 +48,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "15"
+VERSION = "16"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 

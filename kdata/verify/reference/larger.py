@@ -155,7 +155,7 @@ class Larger(Reference):
         wishes = [own] if own != base else []
         exact = [n for n in self._equal if n != base] + [n for n in self._multiples if base % n]
         for number in self._numbers:
-            wishes += [number + 1, *self._holding(axis, base, number)]
+            wishes += [_past(number), *self._holding(axis, base, number)]
         wishes = [wish for wish in wishes if wish <= most] + [number + 2 for number in self._ends]  # an index, too
         wishes += [wish for number in self._counts for wish in self._holding(axis, base, number)]
         larger = [wish for wish in wishes if 2 * base < wish]
@@ -174,6 +174,11 @@ class Larger(Reference):
         base = self._base.get(axis[0], self._own[axis[0]])
         for value in dict.fromkeys((wish, -(-wish // 2) * 2, -(-wish // base) * base)):
             yield self._base | dict.fromkeys(axis, value)
+
+
+def _past(number: int) -> int:
+    """A size beyond a number; of one by which indices may be masked, a size of which a third of them is beyond it."""
+    return number + 1 + (number // 2 if number & (number + 1) == 0 else 0)
 
 
 def _elements(run: Run) -> int:
