@@ -27,7 +27,7 @@ Launch = dict[str, Any]
 as_numpy = torch.Tensor.numpy  # before reading values past the dispatcher is noted
 MOST, LARGEST = 32, 4 << 20  # tensors of launches that are looked at, and bytes of each
 MOST_PROGRAMS = 2**31 - 1, 2**16 - 1, 2**16 - 1  # of a grid, in each of its dimensions
-WRITTEN = 0.3  # share of a storage's bytes that kernels change, from which on it is theirs
+WRITTEN = 0.3  # share of a tensor's bytes that kernels change, from which on it is theirs
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 POINTEES = {
     torch.float64: "fp64", torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16", torch.int64: "i64",
@@ -86,20 +86,32 @@ class Made:
                 with self._unseen():
                     self.found.append(tensor.detach().clone())
         with self._unseen():
+            spans = _spans(tensors)
             before = {address: _content(storage) for address, storage in storages.items()}
         yield
         with self._unseen():
-            self._note(storages, before)
-
-    def _note(self, storages: dict[int, torch.UntypedStorage], before: dict[int, Any]) -> None:
-        for address, storage in storages.items():
-            changed = float(np.mean(_content(storage) != before[address])) if storage.nbytes() else 0.0
-            self._kernels |= {address} if changed > WRITTEN else set()
+            for address, storage in storages.items():
+                first, end = spans[address]
+                changed = (_content(storage) != before[address])[first:end]
+                self._kernels |= {address} if changed.size and changed.mean() > WRITTEN else set()
 
     def copied(self, sources: Sequence[torch.Tensor], to: torch.Tensor) -> None:
         """Torch copies: what kernels made stays theirs."""
         if any(storage_of(t).data_ptr() in self._kernels for t in sources):
             self._kernels.add(storage_of(to).data_ptr())
+
+
+def _spans(tensors: Sequence[torch.Tensor]) -> dict[int, tuple[int, int]]:
+    """The bytes of each storage that tensors reach: guard bars are none of them, and may be most of a small one."""
+    spans: dict[int, tuple[int, int]] = {}
+    for tensor in tensors:
+        address, size = storage_of(tensor).data_ptr(), tensor.element_size()
+        reach = sum((n - 1) * stride for n, stride in zip(tensor.shape, tensor.stride(), strict=True))
+        offset = int(tensor.storage_offset())
+        first, end = offset * size, (offset + int(reach) + 1) * size
+        before = spans.get(address, (first, end))
+        spans[address] = min(first, before[0]), max(end, before[1])
+    return spans
 
 
 def _content(storage: torch.UntypedStorage) -> Any:

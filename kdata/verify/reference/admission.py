@@ -48,7 +48,9 @@ def answered(expected: Expected) -> Expected:
             return False
         return _not_a_number(expected, trial) or _caught(expected, trial, lambda answer: answer)
 
-    return expected.at([trial for trial in expected.trials if not lost(trial)])
+    kept = expected.at([trial for trial in expected.trials if not lost(trial)])
+    kept.otherwise = [trial for trial in expected.otherwise if not lost(trial)]
+    return kept
 
 
 def _caught(expected: Expected, trial: dict[str, Any], mutant: Mutant) -> bool:
