@@ -304,13 +304,6 @@ def test_a_number_of_rows_is_one_and_that_of_the_rows(tmp_path: Path) -> None:
     assert (Plain(4), x) in [specs for _, specs in repairs(Failure((Plain(6), x), message, nn.Identity(), "add"))]
 
 
-def test_entries_of_each_dictionary_in_a_list_are_added(tmp_path: Path) -> None:
-    both = Many((Many((Tensor((4, 8)),), "dict", ("heat",)),) * 2)
-    (_, (first,)), *_ = repairs(Failure((both,), "KeyError: 'size'", nn.Identity(), "__getitem__"))
-    assert isinstance(first, Many)
-    assert [item.keys for item in first.items if isinstance(item, Many)] == [("heat", "size")] * 2
-
-
 class Heard(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -383,16 +376,6 @@ def test_inputs_are_as_long_as_the_program_says_they_must_be() -> None:
     message = "ValueError: Input length (32) must be larger than largest FFT size (64)."
     found = repairs(Failure((Tensor((4, 32, 32)), Tensor((4, 3, 32))), message, nn.Identity(), "size"))
     assert found[0][1] == (Tensor((4, 32, 128)), Tensor((4, 3, 128)))
-
-
-def test_what_is_expanded_to_fewer_dimensions_loses_one() -> None:
-    message = (
-        "RuntimeError: expand(torch.FloatTensor{[4, 1, 9]}, size=[4, 9]): the number of sizes provided (2) must be"
-    )
-    failure = Failure(
-        (Tensor((4, 9)), Tensor((4, 1, 9))), message, nn.Identity(), "expand", (torch.ones(4, 1, 9), 4, 9)
-    )
-    assert (Tensor((4, 9)), Tensor((4, 9))) in [specs for _, specs in repairs(failure)]
 
 
 def test_what_is_subscripted_over_several_lines_is_a_mapping() -> None:

@@ -22,7 +22,7 @@ def call(
     candidate: Candidate, expected: Expected, numbers: Sequence[int], options: Options, backwards: bool = True,
     ablate: int | None = 0, few: int = 0, seat: Seat | None = None, shown: bool = False,
 ) -> Answer:  # fmt: skip
-    """Run trials by their ``numbers``, the first with kernel number ``ablate`` left out, too.
+    """Run trials by their ``numbers``; the one in place ``ablate`` again, and in all other ways; None for none of them.
 
     ``few``: how many of a launch's programs are interpreted, with those that its text names; 0 for all of them.
     ``seat``: the process on a GPU that goes on to the task's own sizes.  ``shown``: as for ``works_alone``.
@@ -115,7 +115,7 @@ def _seen(
 ) -> list[tuple[Trial, str]]:  # fmt: skip
     """Trials with the reasons for which they fail, run in a process of their own; none where it gives no answer."""
     try:
-        answer = call(candidate, expected, numbers, options, backwards, shown=shown)
+        answer = call(candidate, expected, numbers, options, backwards, ablate=None, shown=shown)
     except JobError:
         return []
     if "failed" in answer.value:

@@ -77,7 +77,7 @@ class Judgement:
 
     def decide(
         self, found: Findings, works_at_double: Callable[[], bool], works_alone: Callable[[int, bool], bool],
-        unfused: Callable[[list[int]], dict[int, Trial]] = lambda numbers: {},
+        unfused: Callable[[list[int]], dict[int, Trial]],
     ) -> None:  # fmt: skip
         """Note all checks; ``works_alone`` says whether one trial passes, run alone, forwards or backwards.
 

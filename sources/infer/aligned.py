@@ -95,14 +95,6 @@ def expanded(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, replace(t, shape=told), 0.3)
 
 
-def spread(f: Failure) -> Iterator[Change]:
-    """An input has more dimensions than it is expanded to: it is to have fewer."""
-    if "the number of sizes provided" in f.message and f.arguments and isinstance(x := f.arguments[0], torch.Tensor):
-        alike = [(path, t) for path, t in all_tensors(f.specs) if math.prod(t.shape) == x.numel()]
-        for path, t in list(f.from_input(x)) or alike:
-            yield from (f.with_tensor(path, replace(t, shape=s), 0.2 + 0.1 * j) for j, s in enumerate(_shorter(t)))
-
-
 def longer(f: Failure) -> Iterator[Change]:
     """The program says what inputs have too little of: ``length (32) must be larger than the largest window (64)``."""
     match = re.search(r"(\d+)\D{0,3} must be (?:larger|greater|longer|bigger|at least|more)\D*(\d+)", f.message)
@@ -184,4 +176,4 @@ def _as_wide(view: torch.Tensor, t: Tensor, other: torch.Tensor) -> tuple[int, .
     return tuple(shape)
 
 
-ALIGNED = (joined, shared, traded, aligned, expanded, spread, longer, repeated, padded, looked_up, columns)
+ALIGNED = (joined, shared, traded, aligned, expanded, longer, repeated, padded, looked_up, columns)

@@ -228,16 +228,7 @@ def _of_parameter(
     common: list[Spec] = [shaped(module, rank) for rank in usual_ranks(module, text)]
     ints: list[Spec] = [Tensor((BATCH, TOKENS), "int", 16), Tensor((BATCH,), "int", 16)]
     if "mask" in low:
-        masks = [
-            (BATCH, TOKENS),
-            (BATCH, TOKENS, TOKENS),
-            (TOKENS, TOKENS),
-            (BATCH, 1, TOKENS, TOKENS),
-            (BATCH, 1, TOKENS),
-        ]
-        if any(isinstance(m, nn.Conv1d) for m in first_layers(module)):
-            masks.insert(0, masks.pop())
-        common = [*(Tensor(shape, "bool") for shape in masks), Plain(None), *common]
+        common = [*_masks(module), Plain(None), *common]
         found = [*(replace(s, kind="bool") for s in found if isinstance(s, Tensor)), *found]
     elif re.search(
         r"ids?$|(^|_)inds?$|idx|indices|index|tokens?$|timesteps?$|^t$|captions|words|^texts?$|sentences?$|lengths?$|lens$",
@@ -258,9 +249,8 @@ def _of_parameter(
         common = [ints[1], ints[0], *common]
     elif re.search(r"target|^y$|labels?$", low):
         common = [*common, *ints]
-        table = next((m for m in first_layers(module) if isinstance(m, nn.Embedding)), None)
-        if table is not None and not any(isinstance(t, Tensor) and t.kind == "int" for t in found):  # it looks them up
-            found = [Tensor(shape, "int", table.num_embeddings) for shape in shapes if len(shape) < 3] + found
+        if not any(isinstance(t, Tensor) and t.kind == "int" for t in found):
+            found = [*_words(module, shapes), *found]
     elif re.search(r"^(h|w|height|width|size|n|k|step|num_.*|.*_size)$", low) and not ranks:
         common = [Plain(SIDE if low in ("h", "w", "height", "width") else 8), *common]
     if re.search(r"list|tuple|sequence", hint, re.I) or re.search(
@@ -269,6 +259,22 @@ def _of_parameter(
         said = re.search(rf"len\({name}\) == ([1-8])\b", text)
         common = [Many(tuple(common[:1]) * (int(said[1]) if said else 3)), *common]
     return list(dict.fromkeys([*found, *common, *ints, Plain(4)]))
+
+
+def _masks(module: nn.Module) -> list[Spec]:
+    """What a mask may be; beside a convolution along one dimension it most likely has one channel."""
+    shapes = [(BATCH, TOKENS), (BATCH, TOKENS, TOKENS), (TOKENS, TOKENS), (BATCH, 1, TOKENS, TOKENS)]
+    along = any(isinstance(m, nn.Conv1d) for m in first_layers(module))
+    shapes.insert(0 if along else len(shapes), (BATCH, 1, TOKENS))
+    return [Tensor(shape, "bool") for shape in shapes]
+
+
+def _words(module: nn.Module, shapes: Sequence[tuple[int, ...]]) -> list[Spec]:
+    """Numbers of words, where a module looks some up first."""
+    table = next((m for m in first_layers(module) if isinstance(m, nn.Embedding)), None)
+    if table is None:
+        return []
+    return [Tensor(shape, "int", table.num_embeddings) for shape in shapes if len(shape) < 3]
 
 
 def _levels(module: nn.Module, name: str, text: str) -> list[Spec]:

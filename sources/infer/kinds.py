@@ -235,28 +235,16 @@ def attributes(f: Failure) -> Iterator[Change]:
 
 
 def keys(f: Failure) -> Iterator[Change]:
-    """An input, or each of a list of them, is a dictionary of which an entry is read that it has not."""
+    """An input is a dictionary of which an entry is read that it has not."""
     if (match := re.fullmatch(r"KeyError: '(\w+)'", f.message)) is not None:
         for i, spec in enumerate(f.specs):
-            for j, option in enumerate(part(f.module, match[1])[:4]):
-                if (more := _with_entry(spec, match[1], option)) != spec:
+            if isinstance(spec, Many) and spec.kind == "dict" and match[1] not in spec.keys:
+                for j, option in enumerate(part(f.module, match[1])[:4]):
+                    more = replace(spec, items=(*spec.items, option), keys=(*spec.keys, match[1]))
                     yield f.with_tensor((i,), more, 0.2 * j)
     elif f.function == "__getitem__" and len(f.arguments) == 2 and isinstance(name := f.arguments[1], str):
         for path, _ in f.of_shape(f.arguments[0]):
-            new, whole = Many((part(f.module, name)[0],), "dict", (name,)), f.specs[path[0]]
-            yield f.with_tensor(path, new, 0.1)
-            if len(path) == 2 and isinstance(whole, Many) and not whole.keys:  # the others are likely to be alike
-                yield f.with_tensor(path[:1], replace(whole, items=(new,) * len(whole.items)), 0.0)
-
-
-def _with_entry(spec: Spec, key: str, new: Spec) -> Spec:
-    """A dictionary with an entry that it lacks, and a list with it in all that are in it."""
-    if not isinstance(spec, Many):
-        return spec
-    if spec.kind == "dict":
-        more = key not in spec.keys
-        return replace(spec, items=(*spec.items, new), keys=(*spec.keys, key)) if more else spec
-    return replace(spec, items=tuple(_with_entry(item, key, new) for item in spec.items))
+            yield f.with_tensor(path, Many((part(f.module, name)[0],), "dict", (name,)), 0.1)
 
 
 def states(f: Failure) -> Iterator[Change]:

@@ -21,9 +21,12 @@ def look(run: Callable[[], Answer], found: Findings) -> None:
         RejectedError: a launch is given what is on the host.
     """
     try:
-        misplaced = str(run().value["misplaced"])
-    except JobError:  # it reads values, of which there are none there
+        told = run().value
+    except JobError as error:
+        told = {"unseen": str(error)}
+    if "unseen" in told:  # it reads values, of which there are none there: nothing is known
         return
+    misplaced = str(told.get("misplaced", ""))
     found.check(CHECK, not misplaced, misplaced)
     if misplaced:
         raise RejectedError(reasons.RAISES, misplaced)

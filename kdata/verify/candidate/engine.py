@@ -23,7 +23,7 @@ class Engine:
     settle: Callable[[], None]  # wait for the device, or raise where nobody would
     turn_round: Callable[[bool], None] = lambda _: None  # let programs run last to first
     choices: Callable[[], int] = lambda: 0  # turns after which an autotuner has had them all
-    prunes: Callable[[], bool] = lambda: False  # whether an autotuner leaves out some by what it is given
+    prunes: Callable[[], bool] = lambda: False  # whether an autotuner may leave out some by what it is given
     measure: Callable[[bool], None] = lambda _: None  # let autotuners run a kernel before they choose
     enclosed: bool = False  # whether the enclosure holds while the candidate runs: not where kernels are compiled
     left: Callable[[], list[Any]] = list  # what a candidate keeps where no object of Python's shows it

@@ -25,15 +25,16 @@ from kdata.verify.scratch import SOURCE
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Import a candidate, move its module to the GPU and call it once.
 
-    ``payload``: manifest, mode, given (of a trial).  ``misplaced`` of the answer: what a launch was given that is not
-    there, if that ended the call.  What else ends it (it reads values, of which there are none) tells nothing.
+    ``payload``: manifest, mode, given (of a trial).  Of the answer ``misplaced`` is what a launch was given that is not
+    there, if that ended the call, and ``unseen`` what else did: it reads values, say, of which there are none.
     """
     try:
         with pretence.presented(), pretence.apart():
             _call(payload, scratch)
     except StopTrialError as stop:
-        return {"misplaced": str(stop.__cause__) if isinstance(stop.__cause__, MisplacedError) else ""}
-    return {"misplaced": ""}
+        told = "misplaced" if isinstance(stop.__cause__, MisplacedError) else "unseen"
+        return {told: str(stop.__cause__ or stop.detail)}
+    return {}
 
 
 def _call(payload: dict[str, Any], scratch: Path) -> None:

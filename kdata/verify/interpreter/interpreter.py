@@ -66,7 +66,7 @@ from kdata.verify.interpreter import (
 Array = np.ndarray[Any, np.dtype[Any]]
 _turn = 0
 _choices = 0  # configurations of the autotuner that has most of them
-_prunes = False
+_prunes = False  # an autotuner has run that may leave some of them out
 _measuring = False  # autotuners run a kernel before they choose, as on a GPU
 _ranges: list[tuple[int, int]] = []  # memory that the running kernel was given
 _violations: list[str] = []
@@ -154,7 +154,7 @@ def choices() -> int:
 
 
 def prunes() -> bool:
-    """Whether an autotuner has left out configurations by what it was given."""
+    """Whether an autotuner may leave out configurations by what it is given."""
     return _prunes
 
 

@@ -1,7 +1,7 @@
 """Which inputs are lengths: integers that a reference compares with positions, of which none is beyond the last.
 
-A kernel reads as many elements as they say: where they say more than there are, it reads what is not there, and so do
-those of every library.
+And which say where packed sequences end.  A kernel reads as many elements as they say: where they say more than there
+are, it reads what is not there, and so do those of every library.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from kdata.verify.values import integral
+from kdata.verify.values import ends, integral
 
 COMPARES = frozenset({"lt", "le", "gt", "ge"})
 COPIES = frozenset({"_to_copy", "clone"})
@@ -25,7 +25,11 @@ class Lengths(TorchDispatchMode):
 
     def __init__(self, inputs: list[Any]) -> None:
         super().__init__()
+        tensors = [t for t in tree_leaves(inputs) if isinstance(t, Tensor)]
+        self._fake = any(isinstance(t, FakeTensor) for t in tensors)
         self._held = {n: t for n, t in enumerate(tree_leaves(inputs)) if _real(t)}
+        sizes = {size for t in tensors for size in t.shape}
+        self._ends = {n for n, t in self._held.items() if ends(t, sizes)}  # as they are before the call
         self._places = {_storage(t): n for n, t in self._held.items()}
         self._copies: list[Tensor] = []  # which keep their storages
         self._most: dict[int, int] = {}
@@ -34,6 +38,13 @@ class Lengths(TorchDispatchMode):
     def found(self) -> frozenset[int]:
         """The places of lengths among the leaves of the inputs."""
         return frozenset(n for n, most in self._most.items() if int(self._held[n].max()) <= most)
+
+    @property
+    def extents(self) -> frozenset[tuple[str, int]] | None:
+        """Lengths and ends, by their kinds and places; None where the inputs have no values."""
+        if self._fake:
+            return None
+        return frozenset({("end", n) for n in self._ends} | {("length", n) for n in self.found})
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         out = function(*args, **(kwargs or {}))

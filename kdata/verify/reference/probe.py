@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from kdata.task import Program, execute
 from kdata.verify.reference.lengths import Lengths
-from kdata.verify.values import ends, seed_torch
+from kdata.verify.values import seed_torch
 
 REAL = 4 << 20  # elements of one tensor, or of inputs and parameters, beyond which nothing runs on real memory
 INDEXED = ("scatter", "gather")  # by indices that may have fewer rows
@@ -355,24 +355,12 @@ class Prober:
         elements = sum(t.numel() for t in [*held, *module.parameters(), *module.buffers()])
         run = Run(tuple(tuple(t.shape) for t in held), described, elements)
         if forward:
-            told = _ended(inputs)
             with Lengths(inputs) as lengths, Meter() as meter:
                 made = [t for t in tree_leaves(module(*inputs)) if isinstance(t, torch.Tensor)]
             if made and not any(t.numel() for t in made):
                 raise ValueError("the answer is empty")
-            run.cost = meter.cost
-            if not any(isinstance(t, FakeTensor) for t in held):
-                run.extents = told | {("length", place) for place in lengths.found}
+            run.cost, run.extents = meter.cost, lengths.extents
         return run
-
-
-def _ended(inputs: list[Any]) -> frozenset[tuple[str, int]]:
-    """The inputs that say where packed sequences end."""
-    real = {n: t for n, t in enumerate(tree_leaves(inputs)) if isinstance(t, torch.Tensor)}
-    if any(isinstance(t, FakeTensor) for t in real.values()):
-        return frozenset()
-    sizes = {size for t in real.values() for size in t.shape}
-    return frozenset(("end", n) for n, t in real.items() if ends(t, sizes))
 
 
 def describe(value: Any) -> str:

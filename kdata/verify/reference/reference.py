@@ -205,16 +205,9 @@ class Reference:
         given = self._arguments(arguments, variant)
         given |= {"state": self.given.write(state), "inputs": self._plain(self.given, inputs)}
         kept = self._expect(program, state, inputs, generator, style == "corners")
-        trial = {
-            "variant": index,
-            "seed": seed,
-            "shapes": described(inputs),
-            "detail": DETAILS[style],
-            "style": style,
-            "backwards": style in ("nearly", "named") or (index == 1 and seed == self.seeds[-1] != self.seeds[0]),
-            "given": given,
-            "kept": kept,
-        }
+        backwards = style in ("nearly", "named") or (index == 1 and seed == self.seeds[-1] != self.seeds[0])
+        trial = {"variant": index, "seed": seed, "shapes": described(inputs), "detail": DETAILS[style],
+                 "style": style, "backwards": backwards, "given": given, "kept": kept}  # fmt: skip
         if index == self._simplest and first and not self._slim:
             self._otherwise = [trial | other for other in self._called_otherwise(program, state, inputs, kept)]
         return trial

@@ -43,10 +43,13 @@ def without_signs(
 ) -> dict[str, Any]:  # fmt: skip
     """A state whose buffers are not below zero, where only then the answer is finite: second moments, say.
 
+    Running means may be below zero in every layer that has them.
+
     Raises:
         Exception: whatever the reference raises with the state as it is.
     """
-    buffers = {name for name, buffer in module.named_buffers() if buffer.is_floating_point()} & state.keys()
+    buffers = {n for n, b in module.named_buffers() if b.is_floating_point() and n.rpartition(".")[2] not in RUNNING}
+    buffers = {name for name in buffers & state.keys() if bool((state[name] < 0).any())}
     if not buffers or finite(answer(state)):
         return state
     other = {name: value.abs() if name in buffers else value for name, value in state.items()}
