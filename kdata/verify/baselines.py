@@ -29,10 +29,11 @@ from kdata.verify import reasons
 from kdata.verify.candidate.warmup import Double
 from kdata.verify.gpu.draws import Draws, pick, places
 from kdata.verify.gpu.errors import Measure, Span, near, unequal
+from kdata.verify.gpu.restored import Restored
 from kdata.verify.loading import line
 from kdata.verify.reference.magnitudes import CONDITION
 from kdata.verify.reference.probe import Meter
-from kdata.verify.reference.roundings import either_way
+from kdata.verify.reference.roundings import either_way, nudge
 from kdata.verify.reference.styles import BITS, CONDITIONED, ON_DEVICE
 from kdata.verify.reference.weights import SMALL
 from kdata.verify.scratch import COMPILATION, OWN
@@ -96,6 +97,7 @@ class Bench:
     def __init__(self, payload: dict[str, Any], scratch: Path) -> None:
         self._payload, self._scratch = payload, scratch
         self._module: nn.Module = nn.Identity()
+        self._restore = Restored(self._module)
         self._draws: Draws | None = None
         self._sampler: Sampler | None = None
         self._calls: dict[str, Callable[..., Any]] = {}
@@ -149,7 +151,9 @@ class Bench:
             arguments = {"text": self._payload["source"], "function": INIT_INPUTS}
         node = arguments | {"state": given.write(dict(module.state_dict())), "draws": self._draws.write(given)}
         (self._scratch / OWN).write_bytes(bytes(given.blob))
-        return {"given": node, "manifest": given.manifest, **self._cost()}
+        cost, self._restore = Restored.after(self._module, self._cost)
+        node["changes"] = self._restore.names
+        return {"given": node, "manifest": given.manifest, **cost}
 
     def _cost(self) -> dict[str, Any]:
         """What one forward is, and the least it must move and compute."""
@@ -216,10 +220,10 @@ class Bench:
     def _suits(self, seed: int) -> bool:
         """Whether the reference is finite and well-conditioned on a draw that is out of the ordinary."""
         assert self._draws is not None
-        golden, noise = self._golden(seed), torch.Generator("cuda").manual_seed(0)
+        golden = self._golden(seed)
         try:
             eager = self._answers(self._module, self._draws.make(seed))
-            noisy = self._answers(self._module, tree_map(lambda v: by_an_ulp(v, noise), self._draws.make(seed)))
+            noisy = self._disturbed(seed)
         except Exception:  # noqa: BLE001 - outside its domain, or no room
             torch.cuda.empty_cache()
             return False
@@ -260,8 +264,7 @@ class Bench:
         assert self._draws is not None
         eager = self._answers(self._module, self._draws.make(seed))
         golden = self._golden(seed)
-        noise = torch.Generator("cuda").manual_seed(seed)
-        noisy = self._answers(self._module, tree_map(lambda v: by_an_ulp(v, noise), self._draws.make(seed)))
+        noisy = self._disturbed(seed)
         self._measures = []
         for n, output in enumerate(eager):
             if not (output.is_floating_point() or output.is_complex()):
@@ -273,11 +276,26 @@ class Bench:
             self._measures.append(measure)
         return self._measures
 
+    def _disturbed(self, seed: int, whole: bool = True) -> list[Tensor]:
+        """Eager's answer to a draw that is an ulp away; ``whole``: so are integers, for which there may be no room."""
+        assert self._draws is not None
+        noise = torch.Generator("cuda").manual_seed(seed)
+        inputs = tree_map(lambda v: by_an_ulp(v, noise), self._draws.make(seed))
+        try:
+            with nudge(inputs) if whole else contextlib.nullcontext():
+                return self._answers(self._module, inputs)
+        except torch.OutOfMemoryError:
+            if not whole:
+                raise
+        torch.cuda.empty_cache()
+        return self._disturbed(seed, whole=False)
+
     def _golden(self, seed: int) -> list[Tensor] | None:
         """The module in fp64; None where it has no such form, or no room."""
         assert self._draws is not None
         inputs = tree_map(upcast, self._draws.make(seed))
         try:
+            self._restore()
             with _double():
                 return self._answers(copy.deepcopy(self._module).double(), inputs)
         except Exception:  # noqa: BLE001 - eager itself is then the measure
@@ -285,6 +303,7 @@ class Bench:
             return None
 
     def _answers(self, module: nn.Module, inputs: list[Any]) -> list[Tensor]:
+        self._restore()
         with torch.no_grad():
             return [t.reshape(-1) for t in tree_leaves(module(*inputs)) if isinstance(t, Tensor)]
 

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from kdata.verify import reasons
-from kdata.verify.tolerances import LENIENT, Tolerance, stepping, tolerance
+from kdata.verify.tolerances import LENIENT, RARE, Tolerance, stepping, tolerance
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Node = dict[str, Any]
 EXACT = ("int", "uint", "bool")
 BASE = 1 << 40  # an address
 EFFORT = 100_000  # steps after which two tensors in one memory that may share an element are taken to do so
+NEAR = 0.01  # how closely an answer is like an honest one beside an infinite one
 FEW = 64  # elements: below it the largest of the honest errors counts, not their median, for each may be small by luck
 
 
@@ -197,6 +198,8 @@ def errors(
         UnequalError: NaN or infinity stand in other places than in the reference.
     """
     exact = golden if golden is not None and _sane(eager, golden) else eager
+    if span is not None and not np.iscomplexobj(exact):
+        answer = np.where(_either_infinite(answer, eager, span), eager, answer)
     for name, mask in (("NaN", np.isnan), ("infinity", np.isinf)):
         if not np.array_equal(mask(answer), mask(eager)) and not np.array_equal(mask(answer), mask(exact)):
             raise UnequalError(
@@ -232,6 +235,18 @@ def errors(
     return Errors(
         path, dtype, largest, float(relative.max(initial=0.0)), rmse, honest[0][0], limits, excess <= 1.0, excess, rough
     )
+
+
+def _either_infinite(answer: Array, eager: Array, span: Span) -> Array:
+    """Where some honest answers are infinite and some are not, at few elements, and this one is like one of them.
+
+    A filter's threshold is met by one element more or less where sums are rounded otherwise.
+    """
+    low, high = np.minimum(eager, span[0]), np.maximum(eager, span[1])
+    steps = np.isinf(low) != np.isinf(high)
+    few = int(steps.sum()) <= max(1, RARE * steps.size)
+    alike = np.isclose(answer, low, rtol=NEAR) | np.isclose(answer, high, rtol=NEAR)
+    return np.asarray(steps & few & alike)
 
 
 def _excess(error: Array, size: Array, limits: Tolerance) -> float:

@@ -26,6 +26,7 @@ from kdata.verify.candidate.setting import StopTrialError, build, others, outcom
 from kdata.verify.cuda import host as cuda_host
 from kdata.verify.gpu.draws import Draws
 from kdata.verify.gpu.launches import DeviceLedger
+from kdata.verify.gpu.restored import Restored
 from kdata.verify.gpu.streams import InOrder
 from kdata.verify.guards import start_bools_as
 from kdata.verify.interpreter import interpreter
@@ -136,7 +137,8 @@ class Full:
         weigh(model, state, others(state))
         model = model.cuda()
         self._model = model.eval() if mode == "eval" else model
-        self._sampler = Sampler({"candidate": self._model}, self._draws)
+        self._restore = Restored(model, handed["given"]["changes"])
+        self._sampler = Sampler({"candidate": self._model}, self._draws, restore=self._restore)
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Answer the parent."""
@@ -153,6 +155,7 @@ class Full:
         """One call: what was returned, which operators torch computed for it, and how many kernels were launched."""
         inputs, watch = self._draws.make(seed), Watch(_ledger)
         watch.let_count(self._model)
+        self._restore()
         called = InOrder(self._model, _ledger.move)
         with _ledger.watched():
             outputs = host.forward(called, inputs, watch, "off")

@@ -38,14 +38,14 @@ def either_way(answer: Callable[[], list[Any]]) -> Iterator[list[Any]]:
             yield found
 
 
-def nudges(inputs: list[Any], count: int) -> Iterator[contextlib.AbstractContextManager[Any]]:
-    """What to run a reference in, so many times, to see what rounding does to it beyond an ulp of its inputs.
+def nudge(inputs: list[Any], number: int = 0) -> contextlib.AbstractContextManager[Any]:
+    """What to run a reference in, time after time, to see what rounding does to it beyond an ulp of its inputs.
 
     Integers have none: what is made of them moves by an ulp instead.
     """
-    whole = any(map(integral, tree_leaves(inputs)))
-    for n in range(count):
-        yield Nudged((1, -1)[n % 2], TURNS[n // 2 % len(TURNS)], 1) if whole else contextlib.nullcontext()
+    if not any(map(integral, tree_leaves(inputs))):
+        return contextlib.nullcontext()
+    return Nudged((1, -1)[number % 2], TURNS[number // 2 % len(TURNS)], 1)
 
 
 class Nudged(TorchDispatchMode):

@@ -43,9 +43,10 @@ class Sampler:
     """Takes samples of some calls, each a function of the inputs."""
 
     def __init__(
-        self, calls: dict[str, Callable[..., Any]], draws: Draws, launch: Callable[[], Any] | None = None
-    ) -> None:
-        self._calls, self._draws, self._launch = calls, draws, launch
+        self, calls: dict[str, Callable[..., Any]], draws: Draws, launch: Callable[[], Any] | None = None,
+        restore: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        self._calls, self._draws, self._launch, self._restore = calls, draws, launch, restore
         properties = torch.cuda.get_device_properties()
         size = max(SMALLEST_FLUSH, 2 * properties.L2_cache_size)
         self._flush = torch.empty(size, dtype=torch.uint8, device="cuda")
@@ -122,6 +123,7 @@ class Sampler:
             self._inputs = self._draws.make(seed)
         del previous
         self._outputs = None
+        self._restore()
         self._placement.move(what)
         if self._reset is not None:
             self._reset()
