@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from kdata.verify.compare import Nature, errors
+from kdata.verify.compare import Nature, UnequalError, errors
 from kdata.verify.gpu.errors import Measure, near, unequal
 from kdata.verify.reference.probe import Meter
 from kdata.verify.reference.ties import Ties
@@ -59,6 +59,37 @@ def test_an_ulp_of_one_is_told_of_where_inputs_are_small(spoil: Callable[[Tensor
     assert (found.passed, found.rough) == (True, rough)
     assert errors("output", one, two, three, [], "float32", Nature(1, False)).passed != rough
     assert not errors("output", 1.05 * one, two, three, [], "float32", Nature(1, False, ones=True)).passed
+
+
+@pytest.mark.parametrize(("place", "right"), [(7, True), (9, False)])
+def test_what_a_threshold_leaves_out_may_be_one_element_more(place: int, right: bool) -> None:
+    eager = torch.arange(100.0)
+    eager[:7] = -torch.inf
+    low, answer = eager.clone(), eager.clone()
+    low[7], answer[place] = -torch.inf, -torch.inf
+    one, two, below = (v.double().numpy() for v in (answer, eager, low))
+    measure = Measure(eager, None, None, 1, False)
+    measure.prepare()
+    assert ("fault" not in measure.errors(answer, (low, eager))) == right
+    try:
+        passed = errors("output", one, two, None, [], "float32", Nature(1, False), (below, two)).passed
+    except UnequalError:
+        passed = False
+    assert passed == right
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_bits_that_are_cut_off_are_no_rounding(dtype: torch.dtype) -> None:
+    golden = torch.randn(1000, generator=torch.Generator().manual_seed(0)).double()
+    digits = {torch.bfloat16: 7, torch.float16: 10}[dtype]
+    ulp = torch.exp2(golden.abs().log2().floor() - digits)
+    rounded, cut = golden.to(dtype), ((golden / ulp).trunc() * ulp).to(dtype)
+    one, two, three = (v.double().numpy() for v in (cut, rounded, golden))
+    name, nature = str(dtype)[6:], Nature(1, False)
+    assert errors("output", two, two, three, [], name, nature).passed
+    with pytest.raises(UnequalError, match="cut off"):
+        errors("output", one, two, three, [], name, nature)
+    assert errors("output", one, one, three, [], name, nature).passed  # the reference does so, too
 
 
 @pytest.mark.parametrize(

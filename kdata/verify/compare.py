@@ -12,14 +12,16 @@ from typing import Any
 import numpy as np
 
 from kdata.verify import reasons
-from kdata.verify.tolerances import LENIENT, RARE, Tolerance, stepping, tolerance
+from kdata.verify.tolerances import LENIENT, Tolerance, either_infinite, stepping, tolerance
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Node = dict[str, Any]
 EXACT = ("int", "uint", "bool")
 BASE = 1 << 40  # an address
 EFFORT = 100_000  # steps after which two tensors in one memory that may share an element are taken to do so
-NEAR = 0.01  # how closely an answer is like an honest one beside an infinite one
+DIGITS = {"float16": 10, "bfloat16": 7}  # after the first one, of what is rounded to half precision
+NORMAL = 2.0**-13  # and numbers that have all of them, in both
+MANY = 256  # elements that show whether it is rounded
 FEW = 64  # elements: below it the largest of the honest errors counts, not their median, for each may be small by luck
 
 
@@ -199,7 +201,7 @@ def errors(
     """
     exact = golden if golden is not None and _sane(eager, golden) else eager
     if span is not None and not np.iscomplexobj(exact):
-        answer = np.where(_either_infinite(answer, eager, span), eager, answer)
+        answer = np.where(either_infinite(np, answer, [eager, *span]), eager, answer)
     for name, mask in (("NaN", np.isnan), ("infinity", np.isinf)):
         if not np.array_equal(mask(answer), mask(eager)) and not np.array_equal(mask(answer), mask(exact)):
             raise UnequalError(
@@ -218,6 +220,8 @@ def errors(
     usual = partial(tolerance, dtype, _rms(wanted), nature.terms, nature.sums, typical(rmses), typical(largests),
                     tf32=nature.tf32, few=wanted.size < FEW)  # fmt: skip
     limits = usual(ones=nature.ones)
+    if _cut(answer[finite], wanted, dtype) and not _cut(eager[finite], wanted, dtype):
+        raise UnequalError(reasons.WRONG, f"{path}: bits are cut off where {dtype} is rounded to")
     error = np.abs(answer[finite] - wanted)
     size = np.abs(wanted)
     rmse, largest = _distance(answer[finite], wanted)
@@ -237,16 +241,19 @@ def errors(
     )
 
 
-def _either_infinite(answer: Array, eager: Array, span: Span) -> Array:
-    """Where some honest answers are infinite and some are not, at few elements, and this one is like one of them.
+def _cut(answer: Array, wanted: Array, dtype: str) -> bool:
+    """Whether many numbers all lie within an ulp of what is wanted, on the side of zero, and by half of one on average.
 
-    A filter's threshold is met by one element more or less where sums are rounded otherwise.
+    Rounded to the nearest they lie on both sides.
     """
-    low, high = np.minimum(eager, span[0]), np.maximum(eager, span[1])
-    steps = np.isinf(low) != np.isinf(high)
-    few = int(steps.sum()) <= max(1, RARE * steps.size)
-    alike = np.isclose(answer, low, rtol=NEAR) | np.isclose(answer, high, rtol=NEAR)
-    return np.asarray(steps & few & alike)
+    if dtype not in DIGITS or np.iscomplexobj(wanted):
+        return False
+    normal = np.abs(wanted) > NORMAL
+    if int(normal.sum()) < MANY:
+        return False
+    ulps = 2.0 ** (np.floor(np.log2(np.abs(wanted[normal]))) - DIGITS[dtype])
+    off = (np.abs(answer[normal]) - np.abs(wanted[normal])) / ulps
+    return bool(np.mean((off > -1.02) & (off < 0.02)) > 0.99 and -0.6 < float(off.mean()) < -0.4)
 
 
 def _excess(error: Array, size: Array, limits: Tolerance) -> float:

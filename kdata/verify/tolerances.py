@@ -28,7 +28,8 @@ that of factors cut to tf32, and on a GPU that of eager in tf32. Receipts name t
 judged in it is neither compared with nor published beside the other.
 
 Steps (``floor``, comparisons, ``fmod``) turn a rounding into a whole step. Where the reference itself steps when inputs
-move by ``ULPS``, at no more than ``RARE`` of the elements, every answer between its own is right there.
+move by ``ULPS``, at no more than ``RARE`` of the elements, every answer between its own is right there, and so are
+infinities and numbers where some of its own are the ones and some the others.
 Not so on inputs of few digits (style ``exact``), at which nothing was rounded before it stepped.
 Roundings to half precision within a task are such steps, too: there what the reference computes is moved, operator by
 operator, before it is rounded (``kdata.verify.reference.roundings``). Who rounds elsewhere, or nowhere, is wrong.
@@ -37,6 +38,7 @@ NaN and infinities stand where eager or the golden has them, and nowhere else; t
 judged on, none of which holds any. Where inputs do hold some, the reference's places are asked for too, at trust level,
 but a receipt only tells of it: Triton's ``maximum`` returns the other operand by default, and honest kernels do the
 same. Where the reference itself asks about them (``isnan``, ``nan_to_num``, ``nansum``) they are a gate there, too.
+Of half precision numbers that are all within an ulp of the golden on the side of zero are cut, not rounded, and wrong.
 Denormals may be flushed to zero: no task promises them, and below ``SMALLEST`` no answer is told from zero.
 """
 
@@ -48,7 +50,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "16"
+VERSION = "17"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 
@@ -78,6 +80,7 @@ LENIENT = 8.0  # times what is allowed, where inputs or weights are of a kind th
 LARGEST = 4.0  # multiple of the honest largest error
 ONES, ONES_RMSE = 8, 2  # ulps of one, in what kernels compute in, that intermediate results near one may be off
 BELOW_TF32 = (1 << 13) - 1  # the bits of a float32 that tf32 does not have
+ALIKE = 0.01  # how closely an answer is like an honest one, where another one is infinite
 RARE = 0.05  # share of an answer's elements, one at least, that may stand at a step
 ULPS, ULPS_HALF = 4, 1  # by which inputs are moved to find steps: kernels' quotients and exponentials are off by two
 
@@ -127,6 +130,19 @@ def tolerance(
         rmse=max(rmse, largest) if few else rmse,
         largest=largest,
     )
+
+
+def either_infinite(library: Any, answer: Any, honest: Sequence[Any]) -> Any:
+    """Where honest answers are infinite or are not, at few elements, and this one is like one of them.
+
+    A filter's threshold is met by one element more or less where sums are rounded otherwise.  ``library``: numpy or
+    torch, of whose arrays all are.
+    """
+    low, high = reduce(library.minimum, honest), reduce(library.maximum, honest)
+    steps = library.isinf(low) != library.isinf(high)
+    few = int(steps.sum()) <= max(1, RARE * math.prod(steps.shape))
+    alike = library.isclose(answer, low, rtol=ALIKE) | library.isclose(answer, high, rtol=ALIKE)
+    return steps & few & alike
 
 
 def stepping(library: Any, answer: Any, honest: Sequence[Any], allowed: Any) -> Any:

@@ -54,6 +54,7 @@ class Expected:
         )  # larger sizes, see kdata.verify.reference.larger
         self.base: dict[str, int] = value["base"]  # sizes of the base variant; empty where these are the task's own
         self.grows: dict[str, int] = value["grows"]  # the sizes that may vary, with the task's own values
+        self.asked: list[int] = value.get("asked", [])  # whole numbers that the reference compares its own with
         self.manifest: list[dict[str, Any]] = value["given"]
         self.given_bytes = given
         self.moved: dict[str, Any] = value.get(

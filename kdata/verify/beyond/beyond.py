@@ -15,7 +15,7 @@ from kdata.record import Candidate
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify.beyond import unseen, whole
-from kdata.verify.beyond.ends import Ends, ends, fixed
+from kdata.verify.beyond.ends import Ends, asked, ends, fixed
 from kdata.verify.beyond.thresholds import CAP, branches, caps, counted_loops, exactly, reduces_at_once, thresholds
 from kdata.verify.beyond.whole import Run
 from kdata.verify.findings import Findings, Launch, RejectedError
@@ -42,7 +42,7 @@ def look(
     Raises:
         RejectedError: torch does the work there, or what it returns is wrong.
     """
-    named = thresholds(candidate.source)
+    named = tuple(sorted({*thresholds(candidate.source), *thresholds(candidate.task.source)}))
     far = FAR if not expected.base and branches(candidate.source) else ()
     apart = bool(expected.base) and (
         options.level == "trust" or caps(candidate.source) or _stops_short(candidate.source, expected, found)
@@ -51,12 +51,14 @@ def look(
     stops = ends(candidate.source, found.launched, wrapper=options.level == "trust")
     equal, multiples = exactly(candidate.source)
     exact = equal + once[:1], multiples
-    if not expected.grows or not (named or far or apart or stops or once or equal or multiples):
+    own = asked(expected.asked)
+    if not expected.grows or not (named or far or apart or stops or once or equal or multiples or own):
         return ""
     numbers = far + once + named[::-1]
     try:
         larger = expect(candidate.task.source, candidate.task.entry_point, options, expected.mode,
-                        tuple(expected.base.items()), tuple(expected.grows.items()), numbers, stops, exact)  # fmt: skip
+                        tuple(expected.base.items()), tuple(expected.grows.items()), numbers, stops, exact,
+                        own)  # fmt: skip
     except JobError as error:
         found.check(CHECK, False, f"not seen: the reference's process ended with {error}"[:300])
         return ""
@@ -106,7 +108,7 @@ def _outlines(
 @lru_cache(maxsize=8)
 def expect(
     source: str, entry_point: str, options: Options, mode: str, base: Sizes, grows: Sizes, numbers: Sequence[int],
-    stops: Ends, exact: tuple[Sequence[int], Sequence[int]],
+    stops: Ends, exact: tuple[Sequence[int], Sequence[int]], asked: Sequence[int],
 ) -> Expected:  # fmt: skip
     """Run a task's reference at larger sizes.
 
@@ -117,7 +119,7 @@ def expect(
         "source": source, "entry_point": entry_point, "variants": 1, "seeds": [options.seed + 1], "level": "screen",
         "whole": 0, "precision": options.precision, "mode": mode, "base": dict(base), "grows": dict(grows),
         "numbers": list(numbers), "most": MOST, "ends": list(stops.sizes), "counts": list(stops.elements),
-        "equal": list(exact[0]), "multiples": list(exact[1]),
+        "equal": list(exact[0]), "multiples": list(exact[1]), "asked": list(asked),
     }  # fmt: skip
     with lease("torch", "kdata.verify.reference.reference:warm") as worker:
         answer = worker.call("kdata.verify.reference.larger:answer", payload, options.limits(), fetch=(GIVEN, KEPT))

@@ -65,6 +65,11 @@ def ends(text: str, launches: Sequence[Launch], wrapper: bool = True) -> Ends:
     return Ends(_largest(sizes, NEAR, LONGEST), _largest(counts, NEAR << 5, LARGEST))
 
 
+def asked(numbers: Sequence[int]) -> tuple[int, ...]:
+    """Those that a reference asks about itself beyond which sizes are tried."""
+    return _largest({abs(number) for number in numbers}, NEAR, LONGEST)
+
+
 def fixed(launches: Sequence[Launch]) -> Iterator[tuple[str, str, int]]:
     """Kernels, their parameters and the whole numbers that these were given as constants, the same at all launches."""
     yield from ((kernel, name, max(seen)) for kernel, name, seen in _constants(launches) if len(seen) == 1)

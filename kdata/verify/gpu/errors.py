@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from kdata.verify.tolerances import LENIENT, Tolerance, stepping, tolerance
+from kdata.verify.tolerances import LENIENT, Tolerance, either_infinite, stepping, tolerance
 
 CHUNK = 1 << 26  # elements
 Span = tuple[Tensor, Tensor]  # flat: the least and the largest answers to inputs moved by some ulps
@@ -99,6 +99,9 @@ class Measure:
         total, counted, relative, excess = Sums(), Sums(), 0.0, 0.0
         for part in _chunks(answer):
             found, wanted, eager = _wide(answer[part]), _wide(self.exact[part]), _wide(self.eager[part])
+            if span is not None:
+                honest = [eager, wanted, *(_wide(end[part]) for end in span)]
+                found = torch.where(either_infinite(torch, found, honest), eager, found)
             if fault := _fault(found, wanted, eager):
                 return {"fault": fault}
             finite = torch.isfinite(wanted) & torch.isfinite(found)
@@ -106,7 +109,7 @@ class Measure:
             total.add(error)
             allowed = self.limits.atol + self.limits.rtol * size
             if span is not None:
-                ends = [v[finite] for v in (eager, wanted, *(_wide(end[part]) for end in span))]
+                ends = [v[finite] for v in honest]
                 error = torch.where(stepping(torch, found[finite], ends, allowed), 0.0, error)
             counted.add(error)
             if error.numel():

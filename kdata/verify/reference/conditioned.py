@@ -15,7 +15,7 @@ from kdata.verify.reference.ties import LastOfEqual, Ties
 from kdata.verify.values import by_an_ulp, finite, near, same
 
 # Operators that promise the first of equal ones, and such as promise none of them.
-FIRST = frozenset("argmax argmin max min".split())
+FIRST = frozenset("argmax argmin max min stable_sort".split())
 ANY = frozenset("topk sort argsort kthvalue median nanmedian mode multinomial cummax cummin".split())
 
 

@@ -9,14 +9,14 @@ at the same step.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 from kdata.verify.reference.magnitudes import CONDITION, Answer
 from kdata.verify.reference.probe import steps
@@ -33,6 +33,7 @@ EXACT = frozenset(
     " lift_fresh unfold diagonal upsample_nearest1d upsample_nearest2d max_pool2d_with_indices _reshape_alias".split()
 )
 QUOTIENTS = frozenset({"floor_divide", "remainder", "fmod", "div"})  # which step after they have rounded
+DIVIDES = frozenset({"div", "reciprocal"})
 WHOLE = frozenset("floor ceil round trunc sign sgn heaviside".split())  # whose answers have few digits, whatever of
 
 
@@ -80,16 +81,18 @@ class Steps(TorchDispatchMode):
         return out
 
 
-def sure(inputs: list[Any], eager: Answer, golden: Answer) -> bool:
-    """Whether a reference answers these inputs, and steps there so that no rounding decides on which side it is."""
+def sure(inputs: list[Any], eager: Answer, golden: Answer) -> int:
+    """How many steps a reference takes at these inputs of what was never rounded; 0 where it is on no side for sure."""
     try:
         with Steps() as own:
             one = eager(inputs)
         with Steps() as wide:
             other = golden(inputs)
-        return decided(own, wide) and finite(one) and near(one, other, CONDITION)
+        if decided(own, wide) and finite(one) and near(one, other, CONDITION):
+            return sum(step.exact for step in own.steps)
     except Exception:  # noqa: BLE001 - outside its domain
-        return False
+        return 0
+    return 0
 
 
 def decided(eager: Steps, golden: Steps) -> bool:
@@ -120,6 +123,16 @@ def powers(tensor: Tensor) -> Tensor:
     return torch.where(tensor == 0, tensor, tensor.sign() * torch.exp2(tensor.abs().log2().round()))
 
 
+def drawn(natural: list[Any], names: Collection[str]) -> Iterator[list[Any]]:
+    """Inputs of few digits, then with one of them powers of two, by which some operator of these may divide."""
+    leaves, structure = tree_flatten(natural)
+    few = [rounded(t) for t in leaves]
+    yield tree_unflatten(few, structure)
+    for n, t in enumerate(leaves if not DIVIDES.isdisjoint(names) else ()):
+        if computes(t):
+            yield tree_unflatten([*few[:n], powers(t), *few[n + 1 :]], structure)
+
+
 def _floats(value: Any) -> list[Tensor]:
     return [t for t in tree_leaves(value) if isinstance(t, Tensor) and t.is_floating_point()]
 
@@ -135,7 +148,8 @@ def _halves(name: str, args: Sequence[Any]) -> bool:
     """Whether it divides by powers of two only, or takes a square."""
     if name == "pow":
         return len(args) > 1 and args[1] in (1, 2)
-    if name != "div" or len(args) < 2:
+    if name not in DIVIDES or (name == "div" and len(args) < 2):
         return False
-    by = args[1] if isinstance(args[1], Tensor) else torch.tensor(float(args[1]))
+    divisor = args[-1] if name == "reciprocal" else args[1]
+    by = divisor if isinstance(divisor, Tensor) else torch.tensor(float(divisor))
     return bool((torch.frexp(by.abs()).mantissa == 0.5).all()) if by.is_floating_point() else False

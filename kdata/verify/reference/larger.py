@@ -36,8 +36,8 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     ``payload``: as ``reference.reference.answer`` takes it, and mode, base (sizes of what is judged first, empty
     where these are the task's own), grows (the sizes that may vary, with the task's own values), numbers, most
     (elements up to which it is computed), ends and counts (sizes, and numbers of elements, that are exceeded once, also
-    where they are beyond the task's own), equal and multiples (sizes that are tried by themselves, the latter where
-    no multiple of them was judged).
+    where they are beyond the task's own), asked (numbers that its own text compares with sizes, likewise), equal and
+    multiples (sizes that are tried by themselves, the latter where no multiple of them was judged).
     """
     torch.set_num_threads(1)
     return answered(lambda: Larger(payload).run(scratch))
@@ -54,6 +54,7 @@ class Larger(Reference):
         self._own: Values = {size.name: size.value for size in sizes(self.source)}
         self._numbers, self._limit = payload["numbers"], payload["most"]
         self._ends, self._counts = payload["ends"], payload["counts"]
+        self._asked = payload["asked"]
         self._equal, self._multiples = payload["equal"], payload["multiples"]
 
     def run(self, scratch: Path) -> dict[str, Any]:
@@ -157,6 +158,7 @@ class Larger(Reference):
         for number in self._numbers:
             wishes += [_past(number), *self._holding(axis, base, number)]
         wishes = [wish for wish in wishes if wish <= most] + [number + 2 for number in self._ends]  # an index, too
+        wishes += [number + number // 2 + 2 for number in self._asked]  # a third of it is beyond
         wishes += [wish for number in self._counts for wish in self._holding(axis, base, number)]
         larger = [wish for wish in wishes if 2 * base < wish]
         return [*dict.fromkeys(larger[:1] + exact + larger)]

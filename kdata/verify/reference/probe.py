@@ -60,6 +60,7 @@ PLACES = ("index", "gather", "scatter", "embedding", "nll_loss", "take", "bincou
 HALVES = (torch.float16, torch.bfloat16)
 JOINS = frozenset({"cat", "stack"})  # to which a part that is empty is nothing special
 IGNORED = -100  # what ``ignore_index`` is in torch where nobody says it
+FARTHEST = 1 << 31  # from here on a slice's end means that it has none
 IN_ORDER = 4  # times as many terms have an error as large, where each is added to the sum of those before it
 BLOCK = 64  # rows and columns of a product that kernels mostly compute at once, and twice the terms
 PRODUCTS = (
@@ -106,6 +107,7 @@ class Asks:
     oddities: bool = False  # NaN and infinities
     signs: bool = False  # of zeros
     numbers: set[int] = field(default_factory=set)  # whole ones that integers are compared with, or end before
+    ends: set[int] = field(default_factory=set)  # of slices, where nothing is as long
     ignored: set[int] = field(default_factory=set)  # a loss's own default for targets that do not count
     signed: bool = False  # integers, whose signs matter
     truths: bool = False  # integers are true or false
@@ -126,6 +128,9 @@ class Asks:
             self.truths |= name in ("eq", "ne") and args[1] == 0
         if name.rstrip("_") in CLAMPS and _counts(args[0]):
             self.numbers |= {end + step for end, step in _ends(name, args[1:]) if type(end) is int}
+        if name == "slice" and len(args) > 3:
+            size = args[0].shape[args[1]]
+            self.ends |= {abs(n) for n in args[2:4] if type(n) is int and size < abs(n) < FARTHEST}
         if name.startswith("nll_loss") and name.endswith("forward") and len(args) > 4 and type(args[4]) is int:
             (self.ignored if args[4] == IGNORED else self.numbers).add(args[4])
 
@@ -168,7 +173,8 @@ class Meter(TorchDispatchMode):
         cost.narrows |= _narrows(function, given, out)
         cost.hollow |= made > 0 and name not in JOINS and any(t.numel() == 0 for t in given)
         cost.work += made
-        cost.steps.append(_step(name, args, given, out))
+        stable = function is torch.ops.aten.sort.stable and (kwargs or {}).get("stable")
+        cost.steps.append(_step("stable_sort" if stable else name, args, given, out))
         cost.largest = max(cost.largest, made, *(t.numel() for t in given)) if given else max(cost.largest, made)
         return out
 

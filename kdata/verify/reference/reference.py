@@ -103,11 +103,13 @@ class Reference:
         trials = [trial for i, v in enumerate(variants) for trial in self._trials(i, v)]
         grows = varying(self.source, variants)
         trials += self._whole(variants)
+        asks = variants[0].run.cost.asks
         (scratch / GIVEN).write_bytes(bytes(self.given.blob))
         (scratch / KEPT).write_bytes(bytes(self.kept.blob))
         return {"mode": self.mode, "variants": [{"kind": v.kind, "sizes": v.label} for v in variants],
                 "trials": trials, "otherwise": self._otherwise, "own": self._own, "unused": self.unused,
                 "moved": self._moved, "base": variants[0].values, "grows": grows,
+                "asked": [*asks.numbers, *asks.ends],
                 "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
 
     def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
