@@ -12,6 +12,7 @@ from typing import Any
 from kdata.verify.candidate import arms, enclosure
 from kdata.verify.candidate.subset import own_names
 
+LONGEST = 300  # characters of an exception that are told
 _offered: dict[str, Any] = {}  # what candidates find among their builtins beside Python's
 
 
@@ -49,5 +50,6 @@ def load(path: Path) -> ModuleType:
 
 
 def line(error: BaseException) -> str:
-    """An exception in one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
+    """An exception in one line; of a long one its beginning and its end, where a compiler says what is wrong."""
+    said = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return said if len(said) <= LONGEST else f"{said[: LONGEST // 2]} ... {said[5 - LONGEST // 2 :]}"

@@ -153,8 +153,11 @@ def near(one: Any, other: Any, limit: float) -> bool:
 def _near_tensor(one: torch.Tensor, other: torch.Tensor, limit: float) -> bool:
     if not one.is_floating_point():
         return torch.equal(one, other)
-    wide, moved = torch.nan_to_num(one.double()), torch.nan_to_num(other.double())
-    return float((wide - moved).norm()) <= limit * max(float(wide.norm()), 1e-30)
+    wide, moved = one.double(), other.double()
+    numbers = torch.isfinite(wide) & torch.isfinite(moved)
+    if not same(wide[~numbers], moved[~numbers]):
+        return False
+    return float((wide - moved)[numbers].norm()) <= limit * max(float(wide[numbers].norm()), 1e-30)
 
 
 def altered(tensor: torch.Tensor) -> torch.Tensor:

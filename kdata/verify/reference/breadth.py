@@ -21,6 +21,7 @@ from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.compare import Tensors, leaves
 from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.gradients import NoGradientError
 from kdata.verify.reference.styles import GRADIENTS, STRETCHED
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import FLOATS, Expected, compare, failure
@@ -65,7 +66,7 @@ def look(expected: Expected, run: Run, found: Findings, source: str) -> None:
     if not expected.extra:
         return
     wider = expected.at(expected.extra)
-    reports = _reports(wider, run)
+    reports, detached = _reports(wider, run), False
     for style in dict.fromkeys(t["style"] for t in wider.trials):
         judged = [j for t, j in zip(wider.trials, reports, strict=True) if t["style"] == style]
         failed = [(j.trial, j.reason) for j in judged if j.reason]
@@ -74,8 +75,13 @@ def look(expected: Expected, run: Run, found: Findings, source: str) -> None:
             continue
         if failed and failed[0][1] in SILENT.get(style, ()):
             _refuse(style, *failed[0], source, found)
+        if style in GRADIENTS and failed and all(NoGradientError.__name__ in trial.detail for trial, _ in failed):
+            detached = True
+            continue
         found.check(CHECKS[style], not failed, f"{failed[0][1]}: {failed[0][0].detail}"[:300] if failed else "")
         found.trials += [j.trial for j in judged if not j.reason]
+    if detached:
+        tell_of_none(expected, found)
     if any(judged.overwrites for judged in reports):
         found.check(LEAVES_GIVEN, False, "its backward writes there: other branches of a graph may share them")
 
