@@ -152,6 +152,13 @@ def test_honest_imports_pass() -> None:
     assert object_to(imports + "class ModelNew: pass\n") is None
 
 
+def test_imports_of_the_task_and_of_the_candidate_may_be_one_statement() -> None:
+    text = (KERNELS / "good_relu.py").read_text()
+    several = text.replace("import torch\nimport torch.nn as nn\nimport triton\nimport triton.language as tl",
+                           "import torch, torch.nn as nn, triton, triton.language as tl")  # fmt: skip
+    assert several != text and task_part(several) == task_part(text)
+
+
 def test_task_part_drops_the_candidate() -> None:
     text = task_part((KERNELS / "good_relu.py").read_text())
     assert "ModelNew" not in text

@@ -1,4 +1,4 @@
-# verified [twin of C5]
+# verified at trust [twin of C5]
 import torch
 import torch.nn as nn
 import triton

@@ -179,7 +179,7 @@ def task_part(text: str) -> str:
         return text
     if not any(isinstance(s, ast.ClassDef) and s.name == "ModelNew" for s in tree.body):
         return text
-    tree.body = _task([s for s in tree.body if not _of_candidate(s)])
+    tree.body = _task([part for s in tree.body for part in _apart(s) if not _of_candidate(part)])
     return ast.unparse(tree)
 
 
@@ -220,6 +220,16 @@ def _bound(node: ast.AST) -> set[str]:
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
     return {node.id} if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else set()
+
+
+def _apart(statement: ast.stmt) -> Iterator[ast.stmt]:
+    """A statement, or imports one by one: ``import torch, triton`` is the task's and the candidate's."""
+    if isinstance(statement, ast.Import):
+        yield from (ast.Import([name]) for name in statement.names)
+    elif isinstance(statement, ast.ImportFrom):
+        yield from (ast.ImportFrom(statement.module, [name], statement.level) for name in statement.names)
+    else:
+        yield statement
 
 
 def _of_candidate(statement: ast.stmt) -> bool:

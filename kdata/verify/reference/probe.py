@@ -80,6 +80,8 @@ PRODUCTS = (
 )
 
 
+VARIANCES = ("var", "std", "var_mean", "std_mean", "native_layer_norm", "native_group_norm", "native_batch_norm")
+FEWEST = 4  # numbers whose variance tells something
 FACTORS = ("mm", "mv", "dot", "linear")  # two factors, of which the first one's last dimension is summed over
 NO_CUT = (0, False)
 
@@ -95,6 +97,7 @@ class Cost:
     products: bool = False
     jumps: bool = False  # an answer may jump where its inputs are moved a little
     narrows: bool = False  # something was rounded to half precision, or less, on the way
+    spread: int = 0  # numbers of which the variance of fewest is made; 0 for no variance at all
     hollow: bool = False  # something was made of nothing: summed over, or not looked at
     asks: Asks = field(default_factory=lambda: Asks())
     steps: list[Step] = field(default_factory=list)
@@ -168,6 +171,8 @@ class Meter(TorchDispatchMode):
             whole = max(t.numel() for t in given)
             longest = max(max(t.shape, default=1) for t in given)
             cost.terms = max(cost.terms, whole // max(1, made), longest * (IN_ORDER if name.startswith("cum") else 1))
+        if name.endswith(VARIANCES) and given:
+            cost.spread = min(filter(None, (cost.spread, _varied(given[0], out))), default=0)
         cost.asks.note(name, args, given)
         cost.jumps |= steps(function, given, out)
         cost.narrows |= _narrows(function, given, out)
@@ -223,6 +228,13 @@ def _cut(name: str, args: Sequence[Any], out: Any) -> tuple[int, bool]:
     if len(changed) != 1 or changed[0][0] < 3 or abs(changed[0][0] - 2 * changed[0][1]) > 1:
         return NO_CUT
     return 2, changed[0][0] == 2 * changed[0][1]
+
+
+def _varied(given: torch.Tensor, out: Any) -> int:
+    """Of how many numbers each variance is made; a norm answers itself, the mean, and one over the deviation."""
+    made = [t for t in tree_leaves(out) if isinstance(t, torch.Tensor)]
+    statistic = made[1] if len(made) > 2 else made[0]
+    return given.numel() // statistic.numel() if statistic.numel() else 0
 
 
 def _ends(name: str, given: Sequence[Any]) -> Iterator[tuple[Any, int]]:
@@ -288,8 +300,11 @@ class Run:
         An odd number of channels cut in two may leave one channel, which then spreads over the others.  So are halves
         meant to be halves: a rotary embedding of an odd number of channels runs, and no kernel is written for it.
         Nor for an attention of no heads at all, whose answer is zero whatever else it is given; for indices of fewer
-        rows than what they are looked up in has; for lengths beyond the end of what they are lengths of.
+        rows than what they are looked up in has; for lengths beyond the end of what they are lengths of.  Of two or
+        three numbers that happen to be close the variance is rounding, however it is computed.
         """
+        if 1 < other.cost.spread < FEWEST <= self.cost.spread:
+            return True
         if other.cost.hollow and not self.cost.hollow:
             return True
         if self.extents and other.extents is not None and self.extents - other.extents:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 DETAILS = {
     "natural": "", "centred": "inputs centred on zero", "nearly": "a tenth of the last inputs changed",
-    "wide": "inputs from 0.01 to 200 times their size", "offset": "inputs moved by 100",
+    "wide": "inputs from 0.01 to 200 times their size", "offset": "inputs moved by ten",
     "ties": "inputs of few values, zero among them", "small": "inputs a ten thousandth of their size",
     "flat": "long runs of one value in inputs of bools",
     "late": "inputs of bools in which only the last of a row differs",
