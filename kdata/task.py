@@ -1,7 +1,7 @@
 """The KernelBench interface: a Python text with a module class, ``get_inputs()`` and ``get_init_inputs()``.
 
-Source: https://github.com/ScalingIntelligence/KernelBench.  Two forms of ``get_init_inputs()`` are read: KernelBench's
-list of positional arguments and KernelBook's ``[[positional], {keyword}]``.
+Source: https://github.com/ScalingIntelligence/KernelBench.  ``get_init_inputs()`` may answer KernelBench's list of
+positional arguments, KernelBook's ``[[positional], {keyword}]``, or a dictionary of keyword arguments.
 
 A task's *sizes* are the integers that decide its shapes: the literals in the two functions and in the module-level
 constants these use.  Changing them together is how a task is scaled down to run on a CPU, and how kernels with
@@ -18,6 +18,8 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from types import CodeType
 from typing import Any
+
+from kdata.devices import on_host
 
 INPUTS, INIT_INPUTS = "get_inputs", "get_init_inputs"
 LAYERS = ("nn.", "torch.nn.")  # where classes of layers come from, whatever their names
@@ -51,6 +53,8 @@ class Program:
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
         """Positional and keyword arguments of the constructor."""
         given = self.namespace[INIT_INPUTS]() if INIT_INPUTS in self.namespace else []
+        if isinstance(given, dict):
+            return [], given
         if len(given) == 2 and isinstance(given[0], list) and isinstance(given[1], dict):
             return given[0], given[1]
         return list(given), {}
@@ -201,7 +205,8 @@ def execute(
     if isinstance(source, str) and values is not None:
         codes = _resized(source, values)
     else:
-        codes = [compile(source, "<task>", "exec", dont_inherit=True)]
+        text = on_host(source, "<task>") if isinstance(source, str) else source
+        codes = [compile(text, "<task>", "exec", dont_inherit=True)]
     for code in codes:
         exec(code, namespace)  # noqa: S102 - the purpose of this function
     if entry_point not in namespace:
@@ -221,7 +226,7 @@ def _resized(source: str, values: Mapping[str, int]) -> list[CodeType]:
 @lru_cache(maxsize=128)
 def _compiled(piece: str, before: int) -> CodeType:
     """A piece of a text's code, so many lines from the text's beginning."""
-    code: CodeType = compile("\n" * before + piece, "<task>", "exec", dont_inherit=True)
+    code: CodeType = compile(on_host("\n" * before + piece, "<task>"), "<task>", "exec", dont_inherit=True)
     return code
 
 

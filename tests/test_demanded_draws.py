@@ -13,7 +13,8 @@ from kdata.verify.reference.asked import Change
 from kdata.verify.reference.batches import batched
 from kdata.verify.reference.draws import draw
 from kdata.verify.reference.magnitudes import RootsApart
-from kdata.verify.reference.probe import Asks, Meter, Prober
+from kdata.verify.reference.probe import Meter, Prober
+from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.variants import plan
 from kdata.verify.values import altered, by_an_ulp, doubles, own_epsilon, upcast

@@ -6,14 +6,14 @@ import ast
 
 import pytest
 
-from kdata.verify.candidate.idle import without_idle_imports
+from kdata.verify.candidate.idle import without_idle_lines
 
 USED = "import torch\n\n\nclass ModelNew(torch.nn.Module):\n    pass\n"
 
 
 def test_an_import_that_nothing_uses_leaves_an_empty_line() -> None:
     text = "import os\nimport sys, time\nfrom pathlib import (\n    Path,\n)\n" + USED
-    assert without_idle_imports(text) == "\n\n\n\n\n" + USED
+    assert without_idle_lines(text) == "\n\n\n\n\n" + USED
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,9 @@ def test_an_import_that_nothing_uses_leaves_an_empty_line() -> None:
         "import os\ndef f():\n    global os\n" + USED,
         "import os; import torch\n",  # another statement on the line
         "x = 1\x0cimport os\r" + USED,  # no line of Python's ends at a form feed
+        "import math, os; import torch\n",
+        "torch.backends.cuda.matmul.allow_tf32 = True\n" + USED,
+        "torch.set_float32_matmul_precision('high')\n" + USED,
         "import subprocess\n" + USED,  # nobody imports it for nothing
         "from os import *\n" + USED,
         "from .os import path\n" + USED,
@@ -32,10 +35,18 @@ def test_an_import_that_nothing_uses_leaves_an_empty_line() -> None:
     ],
 )
 def test_all_else_stays(text: str) -> None:
-    assert without_idle_imports(text) == text
+    assert without_idle_lines(text) == text
+
+
+def test_of_several_imports_those_that_are_used_stay_and_settings_of_torchs_own_do_not() -> None:
+    text = (
+        "import math, os, sys as system\ntorch.backends.cudnn.allow_tf32 = False\n"
+        "torch.backends.cudnn.benchmark = True\n" + USED + "math.pi\n"
+    )
+    assert without_idle_lines(text) == "import math\n\n\n" + USED + "math.pi\n"
 
 
 def test_what_is_left_is_the_rest_where_lines_end_otherwise() -> None:
     text = "import os\r\nimport torch\r\nx = '\x0b'\r\n"
-    left = ast.dump(ast.parse(without_idle_imports(text)))
+    left = ast.dump(ast.parse(without_idle_lines(text)))
     assert left == ast.dump(ast.parse("import torch\nx = '\x0b'\n"))

@@ -63,3 +63,26 @@ def test_what_decides_how_a_text_is_compiled_decides_for_all_of_it(values: dict[
         "(self, x)", "(self, x: Unknown)"
     )
     assert task.execute(source, "Model", values=values).namespace["Model"].forward.__annotations__ == {"x": "Unknown"}
+
+
+def test_a_task_that_names_a_gpu_runs_on_the_host() -> None:
+    text = """
+import torch
+import torch.nn as nn
+device = "cuda" if torch.cuda.is_available() else "cuda:0"
+class Model(nn.Module):
+    def __init__(self, width, scale=1.0):
+        super().__init__()
+        self.layer = nn.Linear(width, 3).cuda()
+        self.scale = scale
+    def forward(self, x):
+        return self.layer(x) * self.scale
+def get_inputs():
+    return [torch.randn(2, 5, device=device).cuda()]
+def get_init_inputs():
+    return {"width": 5, "scale": 2.0}
+"""
+    for program in (execute(text, "Model"), execute(text, "Model", values={})):
+        module, (given,) = program.build(), program.inputs()
+        assert module.scale == 2.0
+        assert {given.device.type, module(given).device.type} == {"cpu"}

@@ -1,49 +1,72 @@
-"""Imports that a candidate's text has and nothing uses: ``import os`` stands at the head of many an honest kernel.
+"""Lines that a candidate's text has for nothing: ``import os`` stands at the head of many an honest kernel.
 
-The trusted side. Such a line is left out before anything is asked of the text, so that it is never executed; lines keep
-their numbers.
+So do settings of torch's own products and convolutions, which no candidate may call, as far as they make these stricter
+or are about their speed.  The trusted side.  Such a line is left out before anything is asked of the text, so that it
+is never executed; lines keep their numbers.
 """
 
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Collection
 
 # What is often imported for nothing. Importing them does nothing either.
 OFTEN = frozenset({
     "argparse", "datetime", "gc", "hashlib", "inspect", "json", "numpy", "os", "pathlib", "pprint", "random", "re",
     "statistics", "string", "struct", "sys", "tempfile", "textwrap", "time", "timeit", "traceback",
 })  # fmt: skip
+SETTINGS = re.compile(
+    r"torch\.backends\.(cuda\.matmul|cudnn)\.allow_tf32 = False|torch\.backends\.cudnn\.(benchmark|deterministic) = \w+"
+    r"|torch\.set_float32_matmul_precision\('highest'\)|torch\.use_deterministic_algorithms\(True\)"
+)
 
 
-def without_idle_imports(text: str) -> str:
-    """The text with empty lines for such imports at its top level; as it is where it does not parse."""
+def without_idle_lines(text: str) -> str:
+    """The text without such imports and settings at its top level; as it is where it does not parse."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text
-    said = _said(tree)
-    idle = [s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom) and _often(s) and not _binds(s) & said]
-    if not idle:
-        return text
-    lines = text.split("\n")
-    for statement in idle:
-        for place in range(statement.lineno - 1, statement.end_lineno or statement.lineno):
-            lines[place : place + 1] = [""]
-    left = "\n".join(lines)
-    kept = ast.Module([s for s in tree.body if s not in idle], tree.type_ignores)
-    return left if _same(left, kept) else text  # another statement stands on such a line
+    said, lines = _said(tree), text.split("\n")
+    idle = {id(s): left for s in tree.body if (left := _left(s, said)) is not s}
+    for statement in (s for s in tree.body if id(s) in idle):
+        left, first = idle[id(statement)], statement.lineno - 1
+        for place in range(first, statement.end_lineno or statement.lineno):
+            lines[place] = ast.unparse(left) if left and place == first else ""
+    shorter = "\n".join(lines)
+    kept = [left for s in tree.body if (left := idle.get(id(s), s))]
+    return shorter if idle and _same(shorter, kept, idle.values()) else text  # another one stands on such a line
 
 
-def _same(text: str, tree: ast.Module) -> bool:
+def _left(statement: ast.stmt, said: set[str]) -> ast.stmt | None:
+    """What is left of a statement: itself, an import of fewer modules, or nothing."""
+    if isinstance(statement, ast.ImportFrom):
+        idle = not statement.level and _often(statement.module or "") and not _binds(statement) & said
+        return None if idle else statement
+    if isinstance(statement, ast.Import):
+        used = [a for a in statement.names if not _often(a.name) or _binds(ast.Import([a])) & said]
+        return statement if len(used) == len(statement.names) else ast.Import(used) if used else None
+    return None if SETTINGS.fullmatch(ast.unparse(statement)) else statement
+
+
+def _same(text: str, statements: list[ast.stmt], changed: Collection[ast.stmt | None]) -> bool:
+    """Whether a text is these statements, all that did not change where they stood."""
     try:
-        return ast.dump(ast.parse(text), include_attributes=True) == ast.dump(tree, include_attributes=True)
+        found = ast.parse(text).body
     except SyntaxError:
         return False
 
+    def dumped(node: ast.stmt, like: ast.stmt) -> str:
+        return ast.dump(node, include_attributes=like not in changed)
 
-def _often(statement: ast.Import | ast.ImportFrom) -> bool:
-    modules = [a.name for a in statement.names] if isinstance(statement, ast.Import) else [statement.module or ""]
-    return all(module.partition(".")[0] in OFTEN for module in modules) and not getattr(statement, "level", 0)
+    return len(found) == len(statements) and all(
+        dumped(one, other) == dumped(other, other) for one, other in zip(found, statements, strict=True)
+    )
+
+
+def _often(module: str) -> bool:
+    return module.partition(".")[0] in OFTEN
 
 
 def _binds(statement: ast.Import | ast.ImportFrom) -> set[str]:

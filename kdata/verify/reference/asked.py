@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 from kdata.verify.reference.draws import draw
-from kdata.verify.reference.probe import Asks
+from kdata.verify.reference.questions import Asks
 from kdata.verify.values import computes, ends, integral
 
 SHARE = 0.125  # of an input's elements that are replaced

@@ -18,10 +18,20 @@ from kdata.verify.values import by_an_ulp, finite, near, same
 FIRST = frozenset("argmax argmin max min stable_sort".split())
 ANY = frozenset("topk sort argsort kthvalue median nanmedian mode multinomial cummax cummin".split())
 
+# What divides numbers by how far they are apart, and what may be divided by for that.
+NORMS = frozenset("native_layer_norm native_group_norm native_batch_norm rsqrt".split())
+DEVIATIONS = frozenset({"sqrt", "std", "std_mean"})
+
 
 def first(names: Collection[str]) -> bool:
     """Whether a reference, of which these are the operators, promises which of equal elements it takes."""
     return not FIRST.isdisjoint(names) and ANY.isdisjoint(names)
+
+
+def suited(styles: str, names: Collection[str]) -> list[str]:
+    """The styles that are tried one after another, for a reference of which these are the operators."""
+    norm = not NORMS.isdisjoint(names) or ("div" in names and not DEVIATIONS.isdisjoint(names))
+    return ["moved" if norm and style == "offset" else style for style in styles.split()]
 
 
 def of_blocks(names: Collection[str]) -> list[str]:

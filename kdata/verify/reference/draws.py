@@ -20,7 +20,8 @@ from kdata.verify.values import computes
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 LOW, HIGH = -2.0, 2.3  # decimal exponents of ``wide``
 LONG, TAIL = 64, 32.0  # elements from which on a dimension has a tail, and by how much it is larger
-LIFT, OFFSET, SMALL, HUGE, FAR, FARTHER, TINY, JOG = 5.0, 10.0, 1e-4, 1e4, 1e3, 1e5, 1e-5, 1e-6
+LIFT, OFFSET, SMALL, HUGE, FAR, FARTHER, TINY, JOG = 5.0, 100.0, 1e-4, 1e4, 1e3, 1e5, 1e-5, 1e-6
+NEARER = 10.0
 AS_THEY_ARE = ("natural", *GRADIENTS, "argument", "number", "batch")
 ODDITIES = (math.nan, math.inf, -math.inf)
 RUNS = 4  # into which bools are cut, so that two of these hold one value
@@ -36,7 +37,8 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     - nearly: the same but for a tenth of the elements, neither the first nor the last ones, by which caches know
       inputs again; zero there, where they are all of one value or a mask of zeros and one other;
     - wide: magnitudes over four decades, where exponentials without a maximum taken off overflow;
-    - offset: away from zero, where sums of squares less squares of sums lose digits, though not all that matter;
+    - offset: far from zero, where sums of squares less squares of sums cancel; moved: nearer, for norms, of which
+      libraries have such;
     - ties: rounded to multiples of half their rms, where maxima tie and what is divided by may be zero;
     - small: where the epsilon of a norm decides, and where it stands;
     - flat: long runs of False, and of True, in inputs of bools, where blocks of a kernel see no other;
@@ -64,7 +66,8 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
         return _far(inputs, lambda t: t * _scales(t, generator), labels(tree_leaves(inputs)))
     if style in OTHERS:
         return OTHERS[style](inputs, generator)
-    return None if any(bool((t == 0).any()) for t in floats) else _map(inputs, lambda t: t + OFFSET)
+    by = NEARER if style == "moved" else OFFSET
+    return None if any(bool((t == 0).any()) for t in floats) else _map(inputs, lambda t: t + by)
 
 
 def centred_apart(

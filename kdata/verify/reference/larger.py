@@ -72,7 +72,7 @@ class Larger(Reference):
             elements = _elements(variant.run)
             if elements <= min(left, self._limit) and self._fits(variant):
                 with contextlib.suppress(IndexError, RuntimeError, ValueError):  # its own draws may not fit such sizes
-                    names = {step.name for step in variant.run.cost.steps}
+                    names = variant.run.cost.names
                     for style in ("tailed natural", *of_blocks(names)):
                         trial = self._trial(len(variants), variant, self.seeds[0], style)
                         left -= elements if trial is not None else 0

@@ -6,7 +6,7 @@ have shapes and no memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from torch.utils._pytree import tree_leaves
 
 from kdata.task import Program, execute
 from kdata.verify.reference.lengths import Lengths
+from kdata.verify.reference.questions import Asks
 from kdata.verify.values import seed_torch
 
 REAL = 4 << 20  # elements of one tensor, or of inputs and parameters, beyond which nothing runs on real memory
@@ -42,25 +43,8 @@ SUMS = (
 JUMPS = frozenset(
     "floor ceil round trunc frac sign sgn heaviside fmod remainder floor_divide hardshrink threshold histc".split()
 )
-# Operators that ask about NaN and infinities, and about the sign of a zero.
-ODDITIES = frozenset("isnan isinf isfinite isposinf isneginf nan_to_num nansum nanmedian fmax fmin".split())
-SIGNS = frozenset({"signbit", "copysign"})
-COMPARISONS = frozenset("eq ne lt le gt ge".split())
-# Operators that bring integers within ends.
-CLAMPS = frozenset({"clamp", "clamp_min", "clamp_max"})
-# Operators to which an integer is true or false.
-TRUTHS = frozenset("logical_and logical_or logical_xor logical_not any all".split())
-# Operators to which the sign of an integer matters, and such as take integers for places, or for how many.
-SIGNED = frozenset(
-    "floor_divide remainder fmod div abs sign sgn clamp clamp_min clamp_max relu maximum minimum max min amax amin"
-    " bitwise_right_shift __rshift cummax cummin".split()
-)
-PLACES = ("index", "gather", "scatter", "embedding", "nll_loss", "take", "bincount", "put", "one_hot", "left_shift",
-          "lshift", "repeat_interleave", "item", "local_scalar", "pow")  # fmt: skip
 HALVES = (torch.float16, torch.bfloat16)
 JOINS = frozenset({"cat", "stack"})  # to which a part that is empty is nothing special
-IGNORED = -100  # what ``ignore_index`` is in torch where nobody says it
-FARTHEST = 1 << 31  # from here on a slice's end means that it has none
 IN_ORDER = 4  # times as many terms have an error as large, where each is added to the sum of those before it
 BLOCK = 64  # rows and columns of a product that kernels mostly compute at once, and twice the terms
 PRODUCTS = (
@@ -99,43 +83,13 @@ class Cost:
     narrows: bool = False  # something was rounded to half precision, or less, on the way
     spread: int = 0  # numbers of which the variance of fewest is made; 0 for no variance at all
     hollow: bool = False  # something was made of nothing: summed over, or not looked at
-    asks: Asks = field(default_factory=lambda: Asks())
+    asks: Asks = field(default_factory=Asks)
     steps: list[Step] = field(default_factory=list)
 
-
-@dataclass(slots=True)
-class Asks:
-    """Values that a forward itself asks about, so that what it answers to them is meant."""
-
-    oddities: bool = False  # NaN and infinities
-    signs: bool = False  # of zeros
-    numbers: set[int] = field(default_factory=set)  # whole ones that integers are compared with, or end before
-    ends: set[int] = field(default_factory=set)  # of slices, where nothing is as long
-    ignored: set[int] = field(default_factory=set)  # a loss's own default for targets that do not count
-    signed: bool = False  # integers, whose signs matter
-    truths: bool = False  # integers are true or false
-    places: bool = False  # integers are places, or say how many
-
-    def note(self, name: str, args: Sequence[Any], given: Sequence[torch.Tensor]) -> None:
-        """Add what one operator asks about."""
-        self.oddities |= name in ODDITIES or (name in COMPARISONS and len(given) > 1 and given[0] is given[1])
-        self.signs |= name in SIGNS
-        counted = any(map(_counts, given))
-        self.signed |= counted and name.rstrip("_") in SIGNED
-        self.truths |= counted and name.rstrip("_") in TRUTHS
-        self.places |= counted and any(part in name for part in PLACES)
-        by = args[1] if len(args) > 1 else None
-        self.places |= name.rstrip("_").endswith(("rshift", "right_shift")) and isinstance(by, torch.Tensor)  # below 0
-        if name in COMPARISONS and len(args) > 1 and type(args[1]) is int and _counts(args[0]):
-            self.numbers.add(args[1])
-            self.truths |= name in ("eq", "ne") and args[1] == 0
-        if name.rstrip("_") in CLAMPS and _counts(args[0]):
-            self.numbers |= {end + step for end, step in _ends(name, args[1:]) if type(end) is int}
-        if name == "slice" and len(args) > 3:
-            size = args[0].shape[args[1]]
-            self.ends |= {abs(n) for n in args[2:4] if type(n) is int and size < abs(n) < FARTHEST}
-        if name.startswith("nll_loss") and name.endswith("forward") and len(args) > 4 and type(args[4]) is int:
-            (self.ignored if args[4] == IGNORED else self.numbers).add(args[4])
+    @property
+    def names(self) -> frozenset[str]:
+        """The operators."""
+        return frozenset(step.name for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,17 +189,6 @@ def _varied(given: torch.Tensor, out: Any) -> int:
     made = [t for t in tree_leaves(out) if isinstance(t, torch.Tensor)]
     statistic = made[1] if len(made) > 2 else made[0]
     return given.numel() // statistic.numel() if statistic.numel() else 0
-
-
-def _ends(name: str, given: Sequence[Any]) -> Iterator[tuple[Any, int]]:
-    """The ends that a clamp says, each with the step that goes beyond it."""
-    yield from zip(given, (1,) if name.startswith("clamp_max") else (-1, 1), strict=False)
-
-
-def _counts(value: Any) -> bool:
-    """Whether it is a tensor of integers."""
-    plain = isinstance(value, torch.Tensor) and not (value.is_floating_point() or value.is_complex())
-    return plain and value.dtype is not torch.bool
 
 
 def _broadcast(shapes: list[tuple[int, ...]], shape: tuple[int, ...]) -> bool:

@@ -23,7 +23,7 @@ from kdata.verify.candidate.unfilled import outlined
 from kdata.verify.compare import FEW
 from kdata.verify.loading import line
 from kdata.verify.options import Concession
-from kdata.verify.reference.conditioned import bears
+from kdata.verify.reference.conditioned import bears, suited
 from kdata.verify.reference.draws import draw, thinned
 from kdata.verify.reference.faults import TaskFaultError, answered, demand_runnable
 from kdata.verify.reference.influence import moved, unused
@@ -194,7 +194,7 @@ class Reference:
         natural = program.inputs()
         state = without_signs(module, state, lambda weights: self._answer(program, weights, natural)[0])
         state = state if seed == self.seeds[0] else self._called_before(program, module, state, natural)
-        style, inputs = self._draw(style.split(), program, state, natural, generator)
+        style, inputs = self._draw(suited(style, variant.run.cost.names), program, state, natural, generator)
         weighed = None if inputs is None else self._weigh(style, program, state, inputs, generator)
         if inputs is None or weighed is None:
             return None

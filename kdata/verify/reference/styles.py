@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 DETAILS = {
     "natural": "", "centred": "inputs centred on zero", "nearly": "a tenth of the last inputs changed",
-    "wide": "inputs from 0.01 to 200 times their size", "offset": "inputs moved by ten",
+    "wide": "inputs from 0.01 to 200 times their size", "offset": "inputs moved by 100", "moved": "inputs moved by ten",
     "ties": "inputs of few values, zero among them", "small": "inputs a ten thousandth of their size",
     "flat": "long runs of one value in inputs of bools",
     "late": "inputs of bools in which only the last of a row differs",
@@ -43,7 +43,8 @@ GRADIENTS = ("gradient", "summed", "frozen", "earlier", STRETCHED)  # see kdata.
 VIEWS = ("strided", "beside", "pairs")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.
-CONDITIONED = ("wide", "offset", "corners", "huge", "below", "above", "deep", "steep", "ends", STRETCHED, *REACHING)
+CONDITIONED = ("wide", "offset", "moved", "corners", "huge", "below", "above", "deep", "steep", "ends", STRETCHED,
+               *REACHING)  # fmt: skip
 ON_DEVICE = ("natural", "wide", "corners", "huge")  # at a task's own sizes on a GPU
 FLAT = 11  # by which the seed of that draw differs from the first; others take those before it
 BITS = 48  # of a seed there; those above name the style

@@ -28,7 +28,7 @@ from kdata.verify.reference.draws import DTYPES, centred_apart, draw, holding, j
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.lengths import Lengths
 from kdata.verify.reference.magnitudes import CONDITION
-from kdata.verify.reference.probe import Asks
+from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.roundings import Nudged
 from kdata.verify.reference.styles import GRADIENTS, REACHING, STRETCHED, VIEWS
@@ -253,7 +253,7 @@ class Wider(Reference):
         if variant.kind == BATCH:  # compilers take a one for a constant, and what they make is right for the task
             self._extra += [made for made in [self._beyond(index, variant, BATCH) if self._grid else None] if made]
             return []
-        self._asks, self._names = variant.run.cost.asks, frozenset(step.name for step in variant.run.cost.steps)
+        self._asks, self._names = variant.run.cost.asks, variant.run.cost.names
         trials = super()._trials(index, variant)
         styles = []
         if self._grid:

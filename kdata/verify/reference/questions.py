@@ -1,0 +1,73 @@
+"""What a forward itself asks about the values that it is given. In the reference's child only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+# Operators that ask about NaN and infinities, and about the sign of a zero.
+ODDITIES = frozenset("isnan isinf isfinite isposinf isneginf nan_to_num nansum nanmedian fmax fmin".split())
+SIGNS = frozenset({"signbit", "copysign"})
+COMPARISONS = frozenset("eq ne lt le gt ge".split())
+# Operators that bring integers within ends.
+CLAMPS = frozenset({"clamp", "clamp_min", "clamp_max"})
+# Operators to which an integer is true or false.
+TRUTHS = frozenset("logical_and logical_or logical_xor logical_not any all".split())
+# Operators to which the sign of an integer matters, and such as take integers for places, or for how many.
+SIGNED = frozenset(
+    "floor_divide remainder fmod div abs sign sgn clamp clamp_min clamp_max relu maximum minimum max min amax amin"
+    " bitwise_right_shift __rshift cummax cummin".split()
+)
+PLACES = ("index", "gather", "scatter", "embedding", "nll_loss", "take", "bincount", "put", "one_hot", "left_shift",
+          "lshift", "repeat_interleave", "item", "local_scalar", "pow")  # fmt: skip
+IGNORED = -100  # what ``ignore_index`` is in torch where nobody says it
+FARTHEST = 1 << 31  # from here on a slice's end means that it has none
+
+
+@dataclass(slots=True)
+class Asks:
+    """Values that a forward itself asks about, so that what it answers to them is meant."""
+
+    oddities: bool = False  # NaN and infinities
+    signs: bool = False  # of zeros
+    numbers: set[int] = field(default_factory=set)  # whole ones that integers are compared with, or end before
+    ends: set[int] = field(default_factory=set)  # of slices, where nothing is as long
+    ignored: set[int] = field(default_factory=set)  # a loss's own default for targets that do not count
+    signed: bool = False  # integers, whose signs matter
+    truths: bool = False  # integers are true or false
+    places: bool = False  # integers are places, or say how many
+
+    def note(self, name: str, args: Sequence[Any], given: Sequence[torch.Tensor]) -> None:
+        """Add what one operator asks about."""
+        self.oddities |= name in ODDITIES or (name in COMPARISONS and len(given) > 1 and given[0] is given[1])
+        self.signs |= name in SIGNS
+        counted = any(map(_counts, given))
+        self.signed |= counted and name.rstrip("_") in SIGNED
+        self.truths |= counted and name.rstrip("_") in TRUTHS
+        self.places |= counted and any(part in name for part in PLACES)
+        by = args[1] if len(args) > 1 else None
+        self.places |= name.rstrip("_").endswith(("rshift", "right_shift")) and isinstance(by, torch.Tensor)  # below 0
+        if name in COMPARISONS and len(args) > 1 and type(args[1]) is int and _counts(args[0]):
+            self.numbers.add(args[1])
+            self.truths |= name in ("eq", "ne") and args[1] == 0
+        if name.rstrip("_") in CLAMPS and _counts(args[0]):
+            self.numbers |= {end + step for end, step in _ends(name, args[1:]) if type(end) is int}
+        if name == "slice" and len(args) > 3:
+            size = args[0].shape[args[1]]
+            self.ends |= {abs(n) for n in args[2:4] if type(n) is int and size < abs(n) < FARTHEST}
+        if name.startswith("nll_loss") and name.endswith("forward") and len(args) > 4 and type(args[4]) is int:
+            (self.ignored if args[4] == IGNORED else self.numbers).add(args[4])
+
+
+def _ends(name: str, given: Sequence[Any]) -> Iterator[tuple[Any, int]]:
+    """The ends that a clamp says, each with the step that goes beyond it."""
+    yield from zip(given, (1,) if name.startswith("clamp_max") else (-1, 1), strict=False)
+
+
+def _counts(value: Any) -> bool:
+    """Whether it is a tensor of integers."""
+    plain = isinstance(value, torch.Tensor) and not (value.is_floating_point() or value.is_complex())
+    return plain and value.dtype is not torch.bool
