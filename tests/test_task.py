@@ -82,7 +82,7 @@ def get_inputs():
 def get_init_inputs():
     return {"width": 5, "scale": 2.0}
 """
-    for program in (execute(text, "Model"), execute(text, "Model", values={})):
+    for program in (task.execute(text, "Model"), task.execute(text, "Model", values={})):
         module, (given,) = program.build(), program.inputs()
         assert module.scale == 2.0
         assert {given.device.type, module(given).device.type} == {"cpu"}
