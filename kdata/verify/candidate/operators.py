@@ -25,7 +25,9 @@ VIEWS = frozenset({
     "real", "imag",
 })  # fmt: skip
 READS = frozenset({"_local_scalar_dense", "item", "is_nonzero"})
-COPIES = READS | {"clone", "contiguous", "copy_", "copy", "_to_copy", "to", "type_as"}
+# ``nn.GRU`` and its kin lay their weights side by side whenever they are moved to a GPU.
+LAID = frozenset({"_use_cudnn_rnn_flatten_weight", "_cudnn_rnn_flatten_weight"})
+COPIES = READS | LAID | {"clone", "contiguous", "copy_", "copy", "_to_copy", "to", "type_as"}
 ALLOWED = ALLOCATION | VIEWS | COPIES
 # What moves elements by a rule of its own, and computes nothing either.
 MOVES = frozenset({

@@ -155,8 +155,7 @@ class Full:
         """One call: what was returned, which operators torch computed for it, and how many kernels were launched."""
         inputs, watch = self._draws.make(seed), Watch(_ledger)
         watch.let_count(self._model)
-        self._restore()
-        called = InOrder(self._model, _ledger.move)
+        called = InOrder(self._model, _ledger.move, self._restore)
         with _ledger.watched():
             outputs = host.forward(called, inputs, watch, "off")
         if called.unfinished():

@@ -26,10 +26,15 @@ _strided, _plain = torch.Tensor.as_strided, (torch.Tensor.resolve_conj, torch.Te
 
 
 class InOrder:
-    """A model whose calls are started on a busy stream. ``move``: while the harness itself calls torch."""
+    """A model whose calls are started on a busy stream.
 
-    def __init__(self, model: Any, move: Callable[[], AbstractContextManager[None]]) -> None:
-        self._model, self._move = model, move
+    ``move``: while the harness itself calls torch; ``restore``: puts the state back from which each call is to start.
+    """
+
+    def __init__(
+        self, model: Any, move: Callable[[], AbstractContextManager[None]], restore: Callable[[], None]
+    ) -> None:
+        self._model, self._move, self._restore = model, move, restore
         self._copies: list[torch.Tensor] = []
         self._outputs: list[torch.Tensor] = []
 
@@ -39,6 +44,7 @@ class InOrder:
             late = [(t, _clone(t)) for t in _tensors(inputs) if t.is_floating_point() and _apart(t)]
         for cycles in CYCLES:
             with self._move(), _quiet(), _no_grad():
+                self._restore()
                 there = _delay(late, cycles)
             outputs = self._model(*inputs)
             with self._move(), _quiet(), _no_grad():
