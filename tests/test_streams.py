@@ -27,7 +27,7 @@ def test_a_call_that_its_inputs_overtake_is_made_once_more(early: list[bool], mo
     for name, stand_in in (("_Event", Event), ("_sync", lambda: None), ("_sleep", slept.append),
                            ("_tensors", tree_leaves)):  # fmt: skip
         monkeypatch.setattr(streams, name, stand_in)
-    called = streams.InOrder(lambda x: x * 2, contextlib.nullcontext)
+    called = streams.InOrder(lambda x: x * 2, contextlib.nullcontext, lambda: None)
     x = torch.ones(3)
     assert torch.equal(called(x), torch.full((3,), 2.0)) and torch.equal(x, torch.ones(3))
     assert slept == list(streams.CYCLES[: len(early)]) and not called.unfinished()
