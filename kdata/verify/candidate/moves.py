@@ -33,6 +33,8 @@ BY_KIND = {
     "spreads": frozenset({"repeat", "repeat_interleave", "tile"}) | {n for n in MOVES if "nearest" in n},
     "folds": frozenset({"pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle", "im2col"}),
 }
+# By indices, which no copy follows: what lays elements otherwise beside such does none of the work.
+SELECTS = frozenset({"gather", "index", "index_select", "take", "take_along_dim", "embedding"})
 
 
 class Provenance(TorchDispatchMode):
@@ -43,7 +45,7 @@ class Provenance(TorchDispatchMode):
         self._given = {_memory(t) for t in given}
         self._computed: set[int] = set()
         self._held: list[Tensor] = []  # no address comes twice
-        self._moves = self._converts = self._gathers = False
+        self._moves = self._converts = self._gathers = self._selects = False
         self._kinds: set[str] = set()
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -56,6 +58,7 @@ class Provenance(TorchDispatchMode):
         elif name in COPYING and given and made:
             self._converts |= given[-1].dtype != made[0].dtype
         self._moves |= name in COPYING | MOVES
+        self._selects |= name in SELECTS
         self._gathers |= any(part in name for part in (*SUMS, *PRODUCTS))
         self._kinds |= {kind for kind, names in BY_KIND.items() if name in names}
         self._held += made
@@ -70,7 +73,7 @@ class Provenance(TorchDispatchMode):
         places = [n for n, leaf in enumerate(leaves) if _strided(leaf) and leaf.numel() > 1
                   and _memory(leaf) not in self._computed | self._given]  # fmt: skip
         whole = len(places) == sum(isinstance(leaf, Tensor) for leaf in leaves)
-        if places and self._moves:
+        if places and self._moves and not self._selects:
             return {"places": places, "whole": whole, "converts": self._converts, "kinds": []}
         alone = self._kinds and not self._gathers  # with what is done to each element: half of the work
         return {"places": [], "whole": True, "converts": False, "kinds": sorted(self._kinds)} if alone else {}
