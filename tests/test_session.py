@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pytest
 
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.session import Session
+from kdata.sandbox.spoken import spoken
 from kdata.sandbox.worker import ROOT, JobError, Worker
 
 LIMITS = Limits(wall=10, cpu=5)
@@ -82,3 +84,11 @@ def test_a_job_sees_only_its_own_processes(worker: Worker) -> None:
         seen = session.ask({}, 5)["processes"]
     if "namespaces" in session.guards:
         assert seen == ["1"]
+
+
+def test_what_a_job_says_holds_nothing_that_no_file_or_terminal_takes() -> None:
+    said = b'{"a\\u001b[2J": ["\\ud800 end", "caf\\u00e9\\n", 1], "b": "\\ud83d\\ude00"}'
+    found = spoken(said)
+    assert found == {"a\ufffd[2J": ["\ufffd end", "caf\u00e9\n", 1], "b": "\U0001f600"}
+    assert json.dumps(found, ensure_ascii=False).encode()
+    assert spoken('{"a": "\x9b2J"}'.encode()) == {"a": "\ufffd2J"}

@@ -19,6 +19,7 @@ from typing import Any
 
 from kdata.sandbox.guard import Limits
 from kdata.sandbox.isolation import IsolationError
+from kdata.sandbox.spoken import spoken
 from kdata.sandbox.worker import Answer, JobError, Worker
 
 ASKED, ANSWERED = "asked.pipe", "answered.pipe"
@@ -84,7 +85,7 @@ class Session:
         line = self._line(started + seconds)
         self.seconds = time.perf_counter() - started
         try:
-            answer = json.loads(line)
+            answer = spoken(line)
         except (ValueError, RecursionError) as error:
             raise JobError("no answer", "it said what is no JSON") from error
         if not isinstance(answer, dict):

@@ -19,6 +19,7 @@ from typing import Any
 
 from kdata.sandbox import isolation
 from kdata.sandbox.guard import Limits
+from kdata.sandbox.spoken import spoken
 from kdata.sandbox.zygote import ANSWER
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -199,7 +200,7 @@ def _parse(data: bytes) -> dict[str, Any]:
         JobError: it has not the form of one.
     """
     try:
-        answer = json.loads(data)
+        answer = spoken(data)
         problem = answer.get("error")
         if problem is not None:
             return {"error": {"type": str(problem["type"]), "message": str(problem["message"])}}

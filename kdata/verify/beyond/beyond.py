@@ -24,7 +24,7 @@ from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.trial import Expected
 
 CHECK = "does beyond the sizes at which it was judged what it did there"
-FAR = (1 << 22, 1 << 30)  # elements at which what calls the kernels is looked at, whatever numbers the text names
+FAR = (3 << 20, 1 << 30)  # elements at which it is looked at, whatever numbers the text names; the first are computed
 MOST = 1 << 22  # elements up to which sizes are computed
 AT_ONCE = (1 << 12, 1 << 14)  # sizes beyond which a kernel that reduces a block may be given one too small
 BLOCK = 64  # elements: a block of which nobody takes for a constant
@@ -43,7 +43,7 @@ def look(
         RejectedError: torch does the work there, or what it returns is wrong.
     """
     named = tuple(sorted({*thresholds(candidate.source), *thresholds(candidate.task.source)}))
-    far = FAR if not expected.base and branches(candidate.source) else ()
+    far = FAR if not expected.base and (options.level == "trust" or branches(candidate.source)) else ()
     apart = bool(expected.base) and (
         options.level == "trust" or caps(candidate.source) or _stops_short(candidate.source, expected, found)
     )

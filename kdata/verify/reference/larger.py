@@ -26,6 +26,7 @@ from kdata.verify.scratch import GIVEN, KEPT
 
 MOST = 32  # sizes
 WORK = 512  # multiplications, filled up to blocks, by 64, that cost what an element does: torch does them, few programs
+FARTHEST = 1 << 40  # elements: what is larger fits no grid either
 NARROW = (2, 3, 1)  # sizes of other dimensions, where one is as large as can be
 SEVERAL = 4  # times the elements of the largest one that is computed, in all
 
@@ -157,7 +158,8 @@ class Larger(Reference):
         exact = [n for n in self._equal if n != base] + [n for n in self._multiples if base % n]
         for number in self._numbers:
             wishes += [_past(number), *self._holding(axis, base, number)]
-        wishes = [wish for wish in wishes if wish <= most] + [number + 2 for number in self._ends]  # an index, too
+        farthest = min(most, FARTHEST ** (1 / len(axis)))
+        wishes = [wish for wish in wishes if wish <= farthest] + [number + 2 for number in self._ends]  # an index, too
         wishes += [number + number // 2 + 2 for number in self._asked]  # a third of it is beyond
         wishes += [wish for number in self._counts for wish in self._holding(axis, base, number)]
         larger = [wish for wish in wishes if 2 * base < wish]
