@@ -21,7 +21,7 @@ _WIDTH = re.compile(
 _DEPTH = re.compile(
     r"^(depths?|(num_|n_?)?(hidden_)?(layers?|blocks?|blks?|stages)|(n|num)_(\w+_)?(layers?|blocks?|stages|modules))$"
 )
-_IMAGE = re.compile(r"^(im(age|g)|input|resolution)|_(im(age|g)|input|crop)_?(s|size|res\w*|[hw]\w*)$|^size$")
+_IMAGE = re.compile(r"^(im(age|g)|input(?!.*chan)|resolution)|_(im(age|g)|input|crop)_?(s|size|res\w*|[hw]\w*)$|^size$")
 _IMAGES = re.compile(rf"{_IMAGE.pattern}|(out|output)_size$")
 _TOO_SMALL = re.compile(r"Expected more than 1 value per channel|Output size is too small|can't be greater than actual")
 _EMBEDDING = re.compile(r"^(word_?|w_?)?emb(ed(ding)?s?)?(_?(dim|size|width))?$")
@@ -172,7 +172,7 @@ def coarser(arguments: Arguments, defaults: Mapping[str, str] = MappingProxyType
 
 def _smaller(arguments: Arguments, defaults: Mapping[str, str], which: re.Pattern[str]) -> Arguments:
     every = {**defaults, **arguments}
-    changed = {n: _half(t) for n, t in every.items() if which.search(n.split(".")[-1])}
+    changed = {n: _half(t) for n, t in every.items() if which.search(n.split(".")[-1].lower())}
     return arguments | {n: t for n, t in changed.items() if t != every[n]}
 
 
