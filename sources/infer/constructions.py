@@ -274,11 +274,12 @@ class Constructions:
         if not attributes:  # while constructing, too, a line may name what an argument was made
             made = ranked(arguments, trouble, made_of(self.kind, self.text, inside=True))
             far = {name: min(distance, made[name]) for name, distance in far.items()}
+        named = {name for name, distance in far.items() if distance <= 0}
         if traced := [name for name in arguments if name in traced]:
             far = {name: TRACED if name in traced else distance + 1 for name, distance in far.items()}
         suspects = sorted((n for n in arguments if far[n] < 2 or not attributes), key=far.__getitem__)
         for i, name in enumerate((suspects or list(arguments))[:6]):
-            first = far[name] <= 0 or len(suspects) == 1
+            first = far[name] <= 0 or name in named or len(suspects) == 1
             options = self._others(name, arguments[name], trouble, bool(attributes)) if first else self._options(name)
             for j, option in enumerate(options[:10]):
                 if option != arguments[name]:
