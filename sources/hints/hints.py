@@ -219,7 +219,7 @@ class Hints:
         """Required parameters, and the classes of the package that have what they are asked for."""
         uses = asked(node)
         for name in (n for n, _ in required(node) if n in uses and n not in known):
-            if (found := self._likeness.of(uses[name], key)) is not None:
+            if found := self._likeness.of(uses[name], key) or self._likeness.named(name, uses[name], key):
                 yield name, found
 
     def _usual(self, name: str) -> str | None:

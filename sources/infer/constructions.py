@@ -113,6 +113,9 @@ class Constructions:
             self._push(FIRST + 0.2, {name: self._options(name)[0] for name in [*required, *empty]})
         plain: Arguments | None = {name: self._options(name)[0] for name in required}
         self._push(FIRST + 0.25, dict(plain or {}))
+        told = {name: self.told.defaults[name] for name in required if name in self.told.defaults}
+        if len(told) > 1:  # what the package says elsewhere for these names may belong together
+            self._push(FIRST + 0.3, {**(plain or {}), **told})
         for tried in range(self.tries):
             if not self._heap or self.budget.left < 0:
                 return

@@ -26,6 +26,8 @@ _IMAGES = re.compile(rf"{_IMAGE.pattern}|(out|output)_size$")
 _TOO_SMALL = re.compile(r"Expected more than 1 value per channel|Output size is too small|can't be greater than actual")
 _EMBEDDING = re.compile(r"^(word_?|w_?)?emb(ed(ding)?s?)?(_?(dim|size|width))?$")
 WORDS = 1024
+_COUNTS = re.compile(r"len|seq|max|num|steps|size|pos")
+LEAST_LEFT = 64  # of what was less than nothing
 VECTORS = f"({WORDS}, 64)"  # as ``sources.hints.guesses`` has them
 MANY = 4  # items of a list whose number nothing tells
 LARGER = 4  # times as many pixels on each side
@@ -60,6 +62,10 @@ def rescaled(arguments: Arguments, message: str) -> list[Arguments]:
     """
     if outside := re.search(r"index (\d+) is out of bounds for dimension \d+ with size (\d+)", message):
         return _within(arguments, outside[1], int(outside[2]))
+    if lacking := re.search(r"negative dimension -(\d+)", message):
+        more = int(lacking[1]) + LEAST_LEFT
+        counts = sorted((n for n, t in arguments.items() if t.isdecimal()), key=lambda n: not _COUNTS.search(n))
+        return [{**arguments, n: str(int(arguments[n]) + more)} for n in counts]
     match = re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at .* 1$", message)
     match = match or re.search(r"to have (\d+) channels, but got (\d+) channels", message)
     one, other = map(int, match.groups()) if match else (1, 1)
