@@ -7,7 +7,7 @@ from typing import Any
 from sources.hints.hints import Hints
 from sources.infer.constructions import Constructions, Told
 from sources.infer.progress import Budget
-from sources.infer.variants import rescaled
+from sources.infer.variants import rescaled, reshaped
 from sources.text.symbols import Here, Package
 
 HEAD = "import torch\nimport torch.nn as nn\n\n\n"
@@ -56,3 +56,10 @@ def test_a_count_that_leaves_less_than_nothing_is_larger() -> None:
     first, second = rescaled({"width": "64", "seq_len": "8", "kind": "'a'"}, message)
     assert first == {"width": "64", "seq_len": "172", "kind": "'a'"}
     assert second["width"] == "228"
+
+
+def test_rows_of_a_matrix_are_as_long_as_its_view_asks_for() -> None:
+    message = "RuntimeError: shape '[1, 64, 1, 1, 2]' is invalid for input of size 4096"
+    given = {"anchors": "torch.randn(64, 64).numpy()", "other": "torch.randn(8, 64)"}
+    assert reshaped(given, message) == [given | {"anchors": "torch.randn(64, 2).numpy()"}]
+    assert not reshaped(given, message.replace("4096", "100"))

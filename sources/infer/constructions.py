@@ -31,7 +31,17 @@ from sources.infer.records import WANTS, lists
 from sources.infer.signatures import as_called, parameters_of, passed_on
 from sources.infer.suspects import holding, line_reached, made_of, meant, ranked, word
 from sources.infer.trouble import MATRIX, TENSORS, Trouble, wanted
-from sources.infer.variants import Arguments, coarser, defaults_of, embedded, enlarged, filled, narrower, shallower
+from sources.infer.variants import (
+    Arguments,
+    coarser,
+    defaults_of,
+    embedded,
+    enlarged,
+    filled,
+    narrower,
+    reshaped,
+    shallower,
+)
 
 MAX_CONSTRUCTIONS = 80
 CONSTRUCTION = 5  # what constructing a module costs besides
@@ -306,8 +316,8 @@ class Constructions:
             self._push(FIRST, shallower(arguments, defaults))
             for i, smaller in enumerate([*_fewer(arguments), narrower(arguments, defaults)]):
                 self._push(cost + 0.01 * i, smaller)
-        for larger in enlarged(arguments, message):
-            self._push(cost, larger)
+        for other in [*enlarged(arguments, message), *reshaped(arguments, message)]:
+            self._push(cost, other)
         if lacking := passed_on(self.kind, self.text, message, arguments):
             self._push(cost, arguments | {name: self._options(name)[0] for name in lacking})
         # the class itself gives it to its base

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -25,6 +26,7 @@ _IMAGE = re.compile(r"^(im(age|g)|input(?!.*chan)|resolution)|_(im(age|g)|input|
 _IMAGES = re.compile(rf"{_IMAGE.pattern}|(out|output)_size$")
 _TOO_SMALL = re.compile(r"Expected more than 1 value per channel|Output size is too small|can't be greater than actual")
 _EMBEDDING = re.compile(r"^(word_?|w_?)?emb(ed(ding)?s?)?(_?(dim|size|width))?$")
+_MATRIX = re.compile(r"(?<=torch\.randn)\((\d+), (\d+)\)")
 WORDS = 1024
 _COUNTS = re.compile(r"len|seq|max|num|steps|size|pos")
 LEAST_LEFT = 64  # of what was less than nothing
@@ -152,6 +154,18 @@ def enlarged(arguments: Arguments, message: str) -> list[Arguments]:
         if text.isdecimal() and _IMAGE.search(name.split(".")[-1].lower()):
             larger[name] = str(LARGER * int(text))
     return [larger] if larger != arguments else []
+
+
+def reshaped(arguments: Arguments, message: str) -> list[Arguments]:
+    """The arguments with a matrix whose rows are as long as a view of it asks for: anchors are pairs."""
+    match = re.search(r"shape '\[(\d+(?:, \d+)*)\]' is invalid for input of size (\d+)", message)
+    wanted, size = (math.prod(map(int, match[1].split(","))), int(match[2])) if match else (0, 0)
+    found = []
+    for name, text in arguments.items():
+        rows, columns = map(int, m.groups()) if (m := _MATRIX.search(text)) else (0, 0)
+        if rows and rows * columns == size and wanted % rows == 0:
+            found.append({**arguments, name: _MATRIX.sub(f"({rows}, {wanted // rows})", text, count=1)})
+    return found
 
 
 def filled(text: str, item: str) -> str:
