@@ -77,3 +77,21 @@ def test_a_dictionary_holds_what_is_taken_out_of_it_and_not_what_is_laid_into_it
     vectors, lengths = found.items
     assert isinstance(vectors, Tensor)
     assert lengths == Tensor((vectors.shape[0],), "full", vectors.shape[1])
+
+
+BATCHED = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(24, 8)
+
+    def forward(self, batch):
+        obs = batch.obs
+        features = obs.obs if hasattr(obs, "obs") else obs
+        return self.line(features) * batch.info.mean()
+"""
+
+
+def test_a_part_of_a_record_may_be_called_as_what_it_is_a_part_of(tmp_path: Path) -> None:
+    (found,) = specs(BATCHED, tmp_path)
+    assert isinstance(found, Many)
+    assert found.keys == ("obs", "info")

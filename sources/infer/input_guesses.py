@@ -332,7 +332,9 @@ def _recorded(module: nn.Module, parameter: inspect.Parameter, text: str) -> lis
     known = tuple(dict.fromkeys(name for name in read if name not in ("shape", "device", "dtype")))
     if not known or all(hasattr(torch.Tensor, name) for name in known):
         return []
-    return [Many(tuple(part(module, name)[0] for name in known), "record", known)]
+    inner = re.sub(rf"\b{re.escape(parameter.name)}\.(?=[a-z])", "", text)  # ``obs.obs`` ends there
+    parts = [_of_parameter(module, inspect.Parameter(n, parameter.kind), inner, [])[0] for n in known]
+    return [Many(tuple(parts), "record", known)]
 
 
 def part(module: nn.Module, name: str) -> list[Spec]:
