@@ -76,3 +76,18 @@ def test_a_method_of_a_tensor_is_no_method_of_a_configuration_that_has_a_setting
     )
     assert reading(str(program)).called >= {"width"}
     assert not reading(str(program)).called & {"expand", "depth"}
+
+
+VOCABULARY = HEAD + (
+    "class Net(nn.Module):\n    def __init__(self, data, width=32):\n        super().__init__()\n"
+    "        self.words = nn.Embedding(data.alphabet.size(), width)\n"
+    "    def forward(self, x):\n        return self.words(x)\n"
+)
+
+
+def test_what_has_a_size_as_a_vocabulary_has_one_is_no_tensor(tmp_path: Path) -> None:
+    warm()
+    made = outcome(VOCABULARY, "Net", tmp_path, {})
+    assert made["reason"] == "", made["detail"]
+    program = execute(made["source"], "Net")
+    assert program.build()(*program.inputs()).shape[-1] == 32

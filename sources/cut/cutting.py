@@ -198,7 +198,7 @@ def _cut(
     users = _users(slicer, hints, candidate) if watch and candidate.kind == "module" else []
     told = {"users": users, "others": others, "sites": [site.spelled(cut.names.get) for site in sites],
             "seen": _spelled(seen, {p: cut.names.get(h, "") for p, h in named.items()}) if seen else None,
-            "defaults": hints.defaults(re.findall(r"[^\W\d]\w*", cut.source))}  # fmt: skip
+            "defaults": hints.defaults(re.findall(r"[^\W\d]\w*", cut.source), candidate.symbol)}  # fmt: skip
     roots = slicer.package.roots
     return {"source": cut.source, "name": cut.name, "path": cut.path, "symbol": cut.symbol, "lacks": list(cut.lacks),
             "told": told, "inlined": [roots.inner(f) for f in cut.files if f in roots],

@@ -16,7 +16,7 @@ from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, listed
 from sources.cut.settings import without_unread_settings
 from sources.cut.slicer import SliceError, Slicer
 from sources.text.danger import branches, fetching_only
-from sources.text.older import spectra_of_pairs
+from sources.text.older import causal_layers, spectra_of_pairs
 from sources.text.on_cpu import moved, respelled
 from sources.text.rewrite import Edits, RewriteError, Text, remove_statements
 from sources.text.scope import BUILTINS, FORMER, nodes, root_of
@@ -174,18 +174,25 @@ class _Writer:
     def _edges(self, key: Here, deep: bool) -> tuple[list[Here], list[tuple[Here, bool]]]:
         later: list[Here] = []
         now: list[tuple[Here, bool]] = []
-        for piece in self.pieces[key]:
+        for number, piece in enumerate(self.pieces[key]):
             constant = not isinstance(piece.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
             for name, target in piece.needs:
                 if not isinstance(target, Here) or target == key or target not in self.pieces:
                     continue
-                if deep or constant or name in piece.reads.eager:
+                if number and self._executes(target, key):  # ``Base.kind = Derived``, long after both
+                    later.append(target)
+                elif deep or constant or name in piece.reads.eager:
                     now.append((target, deep or constant))
                     entries = self.slicer.entries.get(target, [])  # what reads a registry at once reads it filled
                     now += [(e, False) for e in entries if key not in entries and e in self.pieces]
                 else:
                     later.append(target)
         return later, now
+
+    def _executes(self, key: Here, other: Here) -> bool:
+        """Whether a definition executes another one itself: its base."""
+        first = self.pieces[key][0]
+        return any(target == other and name in first.reads.eager for name, target in first.needs)
 
     def _statement(self, piece: Piece) -> str:
         if piece.lacks:
@@ -211,6 +218,7 @@ class _Writer:
             else:
                 edits.replace(text.start(constant), text.end(constant), new)
         spectra_of_pairs(nodes(piece.view), edits, lambda n: self.slicer.target(piece, n) == External("torch"))
+        causal_layers(nodes(piece.view), edits)
         self._rename(piece, edits)
         return edits.cut(piece.node)
 

@@ -18,8 +18,9 @@ from sources.hints.likeness import Likeness, asked
 from sources.hints.said import FIELD, Said, said
 from sources.hints.settings import Settings, builds, mapping
 from sources.hints.spelling import Spelling, constructor, required
+from sources.hints.trees import Trees
 from sources.text.desugar import arguments
-from sources.text.documents import sections
+from sources.text.documents import Section, sections
 from sources.text.on_cpu import CPU, names_cuda
 from sources.text.registries import words
 from sources.text.scope import nodes, reads, root_of, walk
@@ -121,24 +122,29 @@ class Hints:
         self.everywhere: Mapping[str, list[Place]] | None = None  # calls in files that are not looked through, too
         self.counts: dict[str, Counter[str]] = defaultdict(Counter)  # how often names are given values
         self._mentions: dict[str, dict[Here, ast.Name | ast.Attribute]] = defaultdict(dict)  # name -> who says it
-        self._settings = Settings()
+        self._settings, self._trees = Settings(), Trees()
         self._likeness = Likeness(package)
         self._kinds: dict[Here, str] = {}  # of these: a "class", a "function", or "ready": one that just runs
         for path in package.looked_through():
             if path not in package.replacements and (file := package.file(path)) is not None:
                 for statement in file.tree.body:
                     self._scan(path, statement)
-        for section in (s for text in settings for s in sections(text)):
-            self._settings.add(dict(section))
-            for name, value in section:
-                if not value.startswith("{"):
-                    self._count(name, value, 4)
+        for text in settings:
+            self._configure(list(sections(text)))
 
-    def defaults(self, words: Iterable[str]) -> dict[str, str]:
-        """The most usual default of each of these names, as an expression; those of one configuration stay together."""
+    def _configure(self, found: list[Section]) -> None:
+        self._trees.add(found)
+        for section in found:
+            self._settings.add(dict(section))
+            for name, value in (item for item in section if item[1][0] != "{"):
+                self._count(name, value, 4)
+
+    def defaults(self, words: Iterable[str], name: str = "") -> dict[str, str]:
+        """The usual defaults of names that the class ``name`` says; those of one configuration stay together."""
         known = sorted(set(words))
         usual = {w: c.most_common(1)[0][0] for w in known if (c := self.counts.get(w))}
-        return usual | {w: v for w, v in self._settings.together(known).items() if w in usual or "." in w}
+        together = {w: v for w, v in self._settings.together(known).items() if w in usual or "." in w}
+        return usual | together | self._trees.told(set(known), name)
 
     def sites(self, key: Here) -> list[Site]:
         """Calls of a class, those with the most readable arguments first."""
@@ -213,7 +219,7 @@ class Hints:
         """Required parameters, and the classes of the package that have what they are asked for."""
         uses = asked(node)
         for name in (n for n, _ in required(node) if n in uses and n not in known):
-            if (found := self._likeness.of(uses[name], key)) is not None:
+            if found := self._likeness.of(uses[name], key) or self._likeness.named(name, uses[name], key):
                 yield name, found
 
     def _usual(self, name: str) -> str | None:
@@ -271,6 +277,7 @@ class Hints:
             elif isinstance(node, ast.Dict) and builds(node):
                 self._settings.add(mapping(node))
             self._hold(said(node))
+            self._trees.note(node)
 
     def _hold(self, values: Iterable[Said]) -> None:
         for name, given, weight in values:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from posixpath import dirname
 
 import torch
 from torch import nn
@@ -96,6 +97,16 @@ class Likeness:
         ranked = sorted(found, key=place)
         node = self._node(ranked[0]) if ranked else None
         return (ranked[0], node) if node is not None else None
+
+    def named(self, name: str, use: Asked, user: Here) -> tuple[Here, ast.ClassDef] | None:
+        """The class that a parameter that is run is called after, ``transformer``: the nearest, or the only one."""
+        word = name.replace("_", "").lower()
+        found = [c for c in self._classes() if c.name.lower() == word and c != user] if use.called else []
+        near = [[c for c in found if c.file == user.file],
+                [c for c in found if dirname(c.file) == dirname(user.file)], found]  # fmt: skip
+        own = next(filter(None, near), [])
+        node = self._node(own[0]) if len(own) == 1 and "forward" in self.members(own[0]) else None
+        return (own[0], node) if node is not None else None
 
     def members(self, key: Here, depth: int = 0) -> frozenset[str]:
         """Names of a class's methods and attributes, those of its bases in the package included."""

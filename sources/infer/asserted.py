@@ -23,11 +23,12 @@ from torch import nn
 
 from sources.hints.demands import statements
 from sources.infer.input_guesses import up_to
-from sources.infer.inputs import Specs, Tensor, all_tensors, edited
+from sources.infer.inputs import Many, Specs, Tensor, all_tensors, edited
 from sources.infer.usual_shapes import shaped
 
 MAX_LINES = 12  # of one assertion
 MAX_RANK = 6
+MAX_LIST = 8  # parts of an input
 EXTENT, MAX_LENGTH = 8, 4096  # of maps whose sides are given as values, and of all their places
 # What a test computes of values with no more than arithmetic and the methods of tensors.
 _COMPUTED = (ast.Name, ast.Constant, ast.BinOp, ast.operator, ast.Subscript, ast.Slice, ast.Tuple, ast.UnaryOp,
@@ -53,6 +54,7 @@ def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iter
             continue
         if all(isinstance(op, ast.Eq if asserts else ast.Eq | ast.NotEq) for op in node.ops):
             yield from _equal([node.left, *node.comparators], values, specs, module)
+            yield from _listed([node.left, *node.comparators], values, specs)
             yield from _counted(node.left, node.comparators[-1], values, specs)
             yield from _counted(node.comparators[-1], node.left, values, specs)
         elif isinstance(node.ops[0], ast.In | ast.NotIn) and isinstance(node.comparators[0], ast.Tuple | ast.List):
@@ -158,6 +160,23 @@ def _equal(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs, modul
             for v in dict.fromkeys(wanted):
                 if place and t.shape == place[0] and (other := _changed(t, place[1], v, module)):
                     yield edited(specs, path, other)
+
+
+def _listed(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs) -> Iterator[Specs]:
+    """What is to be so long as a whole, ``len(x) == 2``, is a list, whatever it was."""
+    for side, other in itertools.permutations(sides, 2):
+        called = isinstance(side, ast.Call) and ast.unparse(side.func) == "len" and len(side.args) == 1
+        given = values.get(ast.unparse(side.args[0])) if isinstance(side, ast.Call) and called else None
+        length = _value(other, values)
+        if not isinstance(given, torch.Tensor | list | tuple) or type(length) is not int or not 0 < length <= MAX_LIST:
+            continue
+        for at, spec in enumerate(specs):
+            alike = isinstance(spec, Many) and len(spec.items) == len(given) and spec.kind in ("list", "tuple")
+            if isinstance(spec, Tensor) and isinstance(given, torch.Tensor) and spec.shape == tuple(given.shape):
+                yield edited(specs, (at,), Many((spec,) * length))
+            elif isinstance(spec, Many) and alike and not isinstance(given, torch.Tensor):
+                items = (spec.items + spec.items[-1:] * length)[:length]
+                yield edited(specs, (at,), replace(spec, items=items))
 
 
 def _counted(side: ast.expr, size: ast.expr, values: Mapping[str, Any], specs: Specs) -> Iterator[Specs]:

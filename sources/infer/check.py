@@ -211,7 +211,7 @@ def leaves(value: Any) -> Iterator[torch.Tensor]:
 def fields_of(value: Any) -> dict[str, Any]:
     """The fields of a record: one of settings, a dataclass's instance, or one of a plain class that a task defines.
 
-    Those of other things, and ones that hold a record of the same class, are none: {}.
+    Those of other things, and ones that hold a record of the same class, are none: {}. Settings may hold settings.
     """
     kind = type(value)
     own = kind.__module__ == MODULE and kind.__bases__ == (object,)
@@ -219,7 +219,8 @@ def fields_of(value: Any) -> dict[str, Any]:
         value, nn.Module
     ):
         return {}
-    return {name: inner for name, inner in getattr(value, "__dict__", {}).items() if type(inner) is not kind}
+    return {name: inner for name, inner in getattr(value, "__dict__", {}).items()
+            if type(inner) is not kind or kind is SimpleNamespace}  # fmt: skip
 
 
 def tensors_of(value: Distribution) -> dict[str, torch.Tensor]:

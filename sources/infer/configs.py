@@ -57,6 +57,7 @@ class Reading:
     parts: frozenset[str] = frozenset()  # names that are configurations themselves
     unpacked: tuple[Unpacking, ...] = ()
     called: frozenset[str] = frozenset()  # names of methods
+    methods: frozenset[tuple[str, str]] = frozenset()  # of what is called so: ``data.words.size()``
     optional: frozenset[str] = frozenset()  # names of what may be None
     words: Mapping[str, list[str]] = field(default_factory=dict)  # expressions of what is compared with a word, by name
 
@@ -66,7 +67,7 @@ def reading(file: str) -> Reading:
     """How the program in a file reads its configurations."""
     if not file or not Path(file).is_file():
         return Reading()
-    parts, unpacked, called = set[str](), list[Unpacking](), set[str]()
+    parts, unpacked, called, methods = set[str](), list[Unpacking](), set[str](), set[tuple[str, str]]()
     optional, words = set[str](), dict[str, list[str]]()
     tree = ast.parse(Path(file).read_text())
     aliases, imported = _aliases(tree), _imported(tree)
@@ -85,12 +86,14 @@ def reading(file: str) -> Reading:
             owner = node.func.value if isinstance(node.func, ast.Attribute) else None
             if isinstance(node.func, ast.Attribute) and isinstance(owner, ast.Name) and owner.id not in imported:
                 called.add(node.func.attr)
+            if isinstance(node.func, ast.Attribute) and isinstance(owner, ast.Name | ast.Attribute):
+                methods.add((ast.unparse(owner).split(".")[-1], node.func.attr))
             for keyword in node.keywords:
                 if keyword.arg is None and (name := _read(keyword.value) or getattr(keyword.value, "id", "")):
                     named = tuple(k.arg for k in node.keywords if k.arg)
                     unpacked.append(Unpacking(name, ast.unparse(node.func), len(node.args), named))
     called -= _plainly_read(tree)  # x.expand(...) of a tensor is no call of config.expand
-    return Reading(frozenset(parts), tuple(unpacked), frozenset(called), frozenset(optional), words)
+    return Reading(frozenset(parts), tuple(unpacked), frozenset(called), frozenset(methods), frozenset(optional), words)
 
 
 def _plainly_read(tree: ast.AST) -> set[str]:
@@ -176,7 +179,8 @@ class Config:
             known = self._defaults.get(f"{self._name.split('.')[-1]}.{name}", usual)
             if name in how.words and known[:1] not in "'\"N":
                 known = how.words[name][0]
-            answers = name in how.called and not known.startswith(("nn.", "F."))
+            asked = name in how.called or (self._name.split(".")[-1], name) in how.methods
+            answers = asked and not known.startswith(("nn.", "F."))
             # what else goes by the name of a method is no answer of it
             self._arguments[key] = f"{METHOD}{guess}" if answers else known
         if self._arguments[key] == CONFIG:

@@ -31,7 +31,17 @@ from sources.infer.records import WANTS, lists
 from sources.infer.signatures import as_called, parameters_of, passed_on
 from sources.infer.suspects import holding, line_reached, made_of, meant, ranked, word
 from sources.infer.trouble import MATRIX, TENSORS, Trouble, wanted
-from sources.infer.variants import Arguments, coarser, defaults_of, embedded, enlarged, filled, narrower, shallower
+from sources.infer.variants import (
+    Arguments,
+    coarser,
+    defaults_of,
+    embedded,
+    enlarged,
+    filled,
+    narrower,
+    reshaped,
+    shallower,
+)
 
 MAX_CONSTRUCTIONS = 80
 CONSTRUCTION = 5  # what constructing a module costs besides
@@ -113,6 +123,9 @@ class Constructions:
             self._push(FIRST + 0.2, {name: self._options(name)[0] for name in [*required, *empty]})
         plain: Arguments | None = {name: self._options(name)[0] for name in required}
         self._push(FIRST + 0.25, dict(plain or {}))
+        told = {name: self.told.defaults[name] for name in required if name in self.told.defaults}
+        if len(told) > 1:  # what the package says elsewhere for these names may belong together
+            self._push(FIRST + 0.3, {**(plain or {}), **told})
         for tried in range(self.tries):
             if not self._heap or self.budget.left < 0:
                 return
@@ -274,11 +287,12 @@ class Constructions:
         if not attributes:  # while constructing, too, a line may name what an argument was made
             made = ranked(arguments, trouble, made_of(self.kind, self.text, inside=True))
             far = {name: min(distance, made[name]) for name, distance in far.items()}
+        named = {name for name, distance in far.items() if distance <= 0}
         if traced := [name for name in arguments if name in traced]:
             far = {name: TRACED if name in traced else distance + 1 for name, distance in far.items()}
         suspects = sorted((n for n in arguments if far[n] < 2 or not attributes), key=far.__getitem__)
         for i, name in enumerate((suspects or list(arguments))[:6]):
-            first = far[name] <= 0 or len(suspects) == 1
+            first = far[name] <= 0 or name in named or len(suspects) == 1
             options = self._others(name, arguments[name], trouble, bool(attributes)) if first else self._options(name)
             for j, option in enumerate(options[:10]):
                 if option != arguments[name]:
@@ -302,8 +316,8 @@ class Constructions:
             self._push(FIRST, shallower(arguments, defaults))
             for i, smaller in enumerate([*_fewer(arguments), narrower(arguments, defaults)]):
                 self._push(cost + 0.01 * i, smaller)
-        for larger in enlarged(arguments, message):
-            self._push(cost, larger)
+        for other in [*enlarged(arguments, message), *reshaped(arguments, message)]:
+            self._push(cost, other)
         if lacking := passed_on(self.kind, self.text, message, arguments):
             self._push(cost, arguments | {name: self._options(name)[0] for name in lacking})
         # the class itself gives it to its base

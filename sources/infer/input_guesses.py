@@ -19,12 +19,13 @@ from torch import nn
 from sources.hints.guesses import Uses, values
 from sources.hints.layouts import Sizes, told
 from sources.infer.consumers import as_given, consumed, each, extents, first_layers, handed_on
-from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
+from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
 from sources.infer.usual_shapes import channels_of, features_of, ranks_told, shaped, usual_ranks
 
 LEVELS = 5  # of a pyramid
 MAPS = 4  # of several sizes, to which attention is paid at once
 _FED = re.compile(r"(input|in|feat(ure)?|mel)_?(dim|size|features)|i_?dim|n_?mels?(_channels)?|num_(features|mel_bins)")
+MAX_FRAMES = 64
 MAX_SERIES = 1024  # steps, and variables, of one
 _LENGTH = re.compile(r"(seq|input|context|history|lookback|window)_?(len(gth)?|size)|look_?back|n_?steps_?in|window")
 _VARIABLES = re.compile(
@@ -107,9 +108,10 @@ def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspe
         ]
         image = [t for t in handed[:1] if isinstance(t, Tensor) and len(t.shape) > 3]  # of patches it tells no rank
         found.append(list(dict.fromkeys([*image, *_of_parameter(module, p, text, shapes)])))
-    side = next((v for n, v in _extents(module, known) if _IMAGE.search(n) and 8 <= v <= 512 and v != SIDE), 0)
+    side = next((v for n, v in _extents(module, known) if _IMAGE.search(n.lower()) and 8 <= v <= 512 and v != SIDE), 0)
     area = next((a for a in _areas(module) if a != TOKENS), 0)
-    found = [_of_side(options, side, area) for options in found] if side or area else found
+    frames = next((v for n, v in known.items() if _FRAMES.search(n.lower()) and 1 < v <= MAX_FRAMES), 0)
+    found = [_of_side(options, side, area, frames) for options in found] if side or area else found
     return [_of_series(options, known) for options in found]
 
 
@@ -137,6 +139,7 @@ def _documentation(kind: type[nn.Module]) -> str:
 _CONTAINERS = (nn.Module, nn.Sequential, nn.ModuleList, nn.ModuleDict)
 
 
+_FRAMES = re.compile(r"^n(um)?_?frames$|^clip_len")
 _IMAGE = re.compile(r"im(age|g)_?(size|res|dim|h|w|side)|input_?(size|res|shape)|resolution|crop_?size|^[hw]$")
 
 
@@ -168,7 +171,7 @@ def _areas(module: nn.Module) -> Iterator[int]:
                 yield pair[0] * pair[1]
 
 
-def _of_side(options: list[Spec], side: int, area: int) -> list[Spec]:
+def _of_side(options: list[Spec], side: int, area: int, frames: int) -> list[Spec]:
     """The options, each image first of the side, and each sequence of the length, that the module was made for."""
     out: list[Spec] = []
     for option in options:
@@ -176,6 +179,8 @@ def _of_side(options: list[Spec], side: int, area: int) -> list[Spec]:
             out.append(option.resized(1, area))
         if side and isinstance(option, Tensor) and option.shape[2:] == (SIDE, SIDE):
             out.append(replace(option, shape=(BATCH if side > 128 else option.shape[0], option.shape[1], side, side)))
+        if side and frames and isinstance(option, Tensor) and option.shape[2:] == SPATIAL[3]:
+            out.append(replace(option, shape=(2, option.shape[1], frames, side, side)))
         out.append(option)
     return list(dict.fromkeys(out))
 
@@ -212,6 +217,8 @@ def _of_parameter(
         *_plain(name, hint, text),
         *_chosen(name, text),
     ]
+    if re.search(rf"pack_padded_sequence\((?:[^()]|\([^()]*\))*?,\s*{re.escape(name)}\b", text):
+        found.append(Tensor((BATCH,), "full", TOKENS))  # each as long as the longest
     found += each(module, name, text)
     found += extents(name, text, usual_ranks(module, text)[0])
     found += _indexed(module, name, text)
@@ -231,11 +238,11 @@ def _of_parameter(
         common = [*_masks(module), Plain(None), *common]
         found = [*(replace(s, kind="bool") for s in found if isinstance(s, Tensor)), *found]
     elif re.search(
-        r"ids?$|(^|_)inds?$|idx|indices|index|tokens?$|timesteps?$|^t$|captions|words|^texts?$|sentences?$|lengths?$|lens$",
+        r"ids?$|(^|_)inds?$|idx|indices|index|tokens?$|timesteps?$|^t$|captions|words|^texts?$|sentences?$|lengths?$|(^|_)len$|lens$",
         low,
     ):
         told = [Tensor(shape, "int", 16) for shape in shapes]
-        if re.search(r"len(gth)?s$", low):
+        if re.search(r"len(gth)?s$|(^|_)len$", low):
             ints.insert(0, Tensor((BATCH,), "full", TOKENS))
         common = [*ints, *common]
         found = [*told, *found]
@@ -292,14 +299,30 @@ def _levels(module: nn.Module, name: str, text: str) -> list[Spec]:
 
 
 def _keyed(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[Spec]:
-    """A dictionary with what the text takes out of it."""
+    """A dictionary with what the text takes out of it, but for what it laid into it before."""
     name = re.escape(parameter.name)
     keys = re.findall(rf"\b{name}(?:\[|\.get\()\s*(?:\"(\w+)\"|'(\w+)')\s*[\]),]", text)
-    known = tuple(dict.fromkeys(a or b for a, b in keys))
+    known = tuple(k for k in dict.fromkeys(a or b for a, b in keys) if not _laid_in(name, k, text))
     if not known:
         return []
-    parts = [inspect.Parameter(key, parameter.kind) for key in known]
-    return [Many(tuple(_of_parameter(module, p, text, [])[0] for p in parts), "dict", known)]
+    parts = [(inspect.Parameter(key, parameter.kind), _called_by_key(name, key, text)) for key in known]
+    return [Many(tuple(_of_parameter(module, p, said, [])[0] for p, said in parts), "dict", known)]
+
+
+def _laid_in(name: str, key: str, text: str) -> bool:
+    """Whether a dictionary is first given what it has by a key: ``batch["answer"] = ...``."""
+    item = rf"\b{name}\[\s*[\"']{key}[\"']\s*\]"
+    first = re.search(rf"{item}(\s*=(?!=)(.*))?", text)
+    return first is not None and first[1] is not None and not re.search(item, first[2])
+
+
+def _called_by_key(name: str, key: str, text: str) -> str:
+    """The text with a key in place of the item of a dictionary, and of the variable that is given it."""
+    if not key.isidentifier():
+        return text
+    text = re.sub(rf"\b{name}\[\s*[\"']{key}[\"']\s*\]", key, text)
+    variable = re.search(rf"(?m)^\s*(\w+) = {key}\s*(?:#.*)?$", text)
+    return re.sub(rf"\b{variable[1]}\b", key, text) if variable else text
 
 
 def _recorded(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[Spec]:
@@ -309,7 +332,9 @@ def _recorded(module: nn.Module, parameter: inspect.Parameter, text: str) -> lis
     known = tuple(dict.fromkeys(name for name in read if name not in ("shape", "device", "dtype")))
     if not known or all(hasattr(torch.Tensor, name) for name in known):
         return []
-    return [Many(tuple(part(module, name)[0] for name in known), "record", known)]
+    inner = re.sub(rf"\b{re.escape(parameter.name)}\.(?=[a-z])", "", text)  # ``obs.obs`` ends there
+    parts = [_of_parameter(module, inspect.Parameter(n, parameter.kind), inner, [])[0] for n in known]
+    return [Many(tuple(parts), "record", known)]
 
 
 def part(module: nn.Module, name: str) -> list[Spec]:

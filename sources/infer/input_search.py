@@ -8,7 +8,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from torch import nn
@@ -80,6 +80,7 @@ class Tried:
     furthest: Specs | None = None  # inputs of the best failure
     quiet: bool = False  # whether it ran without drawing random numbers
     asked: Sequence[Demand] = ()  # of the constructor's arguments, by that failure
+    heavy: bool = False  # whether some inputs were too large, whatever the best failure is
 
     @property
     def state(self) -> State:
@@ -111,6 +112,7 @@ class InputSearch:
     rehearsal: Rehearsal | None = None  # once calls are dear
     stale: int = 0
     patience: int = MAX_STALE
+    heavy: bool = False
     best: Tried = field(default_factory=Tried)
 
     def run(self) -> Tried:
@@ -136,7 +138,7 @@ class InputSearch:
                 break
             first = before is None and self.best.specs is not None
             left = left - 1 if not first else MAX_RANDOM if self.best.flaw == RANDOM else MAX_FLAWED
-        return self.best
+        return replace(self.best, heavy=self.heavy)
 
     def _reduces(self) -> bool:
         """Whether the next inputs are smaller ones in place of some that were too large."""
@@ -192,6 +194,7 @@ class InputSearch:
             self.best = Tried(reason=TOO_LONG, trouble=Trouble(str(error)))
             return True
         if isinstance(error, TooMuchError):
+            self.heavy = True
             for cost, s in enumerate(smaller):
                 self._push(SMALLER + cost, s)
             ended = not smaller and not (self.heap and self._reduces())  # there may be others that are queued

@@ -20,13 +20,13 @@ from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Specs, Tensor, al
 from sources.infer.kinds import KINDS
 from sources.infer.ranks import by_use, fewer, rank, squeezed
 from sources.infer.variants import of_one
+from sources.infer.windows import MAX_SIDE, WINDOWS
 
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
 SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
 MAX_ELEMENTS = 1 << 22  # of one input that is proposed
-MAX_SIDE, MAX_DIMENSION = 256, 4096
+MAX_DIMENSION = 4096
 MANY_PARTS = 4  # of an input that is cut into such
-FRAMES, MAX_WAVE = 3, 1 << 16  # how many times what is too long for it a wave is to be, and no longer than this
 
 _JOINED = re.compile(r"Sizes of tensors must match except.* Expected size (\d+) but got size (\d+)")
 
@@ -319,37 +319,6 @@ def _view(f: Failure) -> Iterator[Change]:
                     yield f.with_tensor(path, t.resized(i, fixed * times // rest), 0.6 + 0.1 * times)
 
 
-def _window(f: Failure) -> Iterator[Change]:
-    """A window that is larger than what comes to it tells by how much."""
-    pooled = re.search(r"input size: \(\d+x(\d+)x\d+\)\. Calculated output size: \(\d+x(-?\d+)x", f.message)
-    padded = re.search(r"input size per channel: \((\d+)(?: x \d+)*\)\. Kernel size: \((\d+)", f.message)
-    if pooled:
-        got, wanted = int(pooled[1]), int(pooled[1]) + 1 - int(pooled[2])
-    elif padded:
-        got, wanted = int(padded[1]), int(padded[2])
-    else:
-        return
-    for path, t in all_tensors(f.specs):
-        side = t.shape[-1] * wanted // max(1, got) if len(t.shape) >= 3 else 0
-        if t.shape[-1:] < (side,) <= (2 * MAX_SIDE,):
-            batch = 1 if side >= MAX_SIDE // 2 else t.shape[0]
-            yield f.with_tensor(path, Tensor((batch, t.shape[1], *[side] * (len(t.shape) - 2)), t.kind), 0.2)
-
-
-def _frames(f: Failure) -> Iterator[Change]:
-    """A wave that is too short for its padding, or for the frames of a spectrum, tells how long these are."""
-    padded = re.search(r"padding \((\d+), (\d+)\) at dimension \d+ of input \[[\d, ]*?(\d+)\]", f.message)
-    framed = re.search(r"expected 0 < n_fft < (\d+), but got n_fft=(\d+)", f.message)
-    match = padded or framed
-    if match is None:
-        return
-    got, least = int(match[match.lastindex or 1] if padded else match[1]), int(match[1] if padded else match[2])
-    length = 1 << (FRAMES * least).bit_length()
-    for path, t in all_tensors(f.specs):
-        if t.shape and t.shape[-1] <= got and length <= MAX_WAVE:
-            yield f.with_tensor(path, t.resized(len(t.shape) - 1, length), 0.2 if t.shape[-1] == got else 0.6)
-
-
 def _small(f: Failure) -> Iterator[Change]:
     if not re.search(
         r"[Kk]ernel size|stride should not be zero|too small|[Oo]utput size|greater than 0|smaller|Padding size"
@@ -391,6 +360,6 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
     _layer, _of_part, _positions, _masked, _unbatched, *ALIGNED, _expected, _shapes, _mismatch, _broadcast, _einsum,
-    _split, _matmul, _numbers, _view, by_use, rank, _window, _frames, _small, _divisible, _equal, fewer, squeezed,
+    _split, _matmul, _numbers, _view, by_use, rank, *WINDOWS, _small, _divisible, _equal, fewer, squeezed,
     *KINDS,
 )  # fmt: skip

@@ -115,7 +115,7 @@ def _mended(constructions: Constructions, arguments: Arguments, outcome: Tried, 
     defaults, message = defaults_of(constructions.kind), outcome.trouble.message
     for other in [*rescaled(arguments, message), *lengthened(arguments, message)]:
         constructions.again(shallower(other, defaults) if costly else other)
-    if outcome.reason == TOO_LARGE:
+    if outcome.reason == TOO_LARGE or outcome.heavy and outcome.specs is None:  # smaller inputs may be too small
         constructions.again_smaller(arguments)
     if outcome.reason == TOO_LONG and not constructions.again(shallower(arguments, defaults)):
         return False

@@ -19,7 +19,7 @@ _CULPRIT = re.compile(
     r"'(\w+)' object (?:is not|has no|does not|cannot)|object of type '(\w+)'|argument of type '(\w+)'"
     r"|instances of '(\w+)' and '(\w+)'|operand type\(s\) for [^:]*: '(\w+)' and '(\w+)'|non-iterable (\w+) object"
     r"|(?:mapping|iterable|number|string|integer), (?:but got |not )'?(\w+)|^TypeError: (\w+) is not a Module"
-    r"|found element of type (\w+)|with an iterable, but got (\w+)|type object '(\w+)' has"
+    r"|found element of type (\w+)\b(?!\.)|with an iterable, but got (\w+)|type object '(\w+)' has"
     r"|(\w+)\.forward\(\) (?:takes|got an unexpected|missing)|cannot assign '(\w+)' object to buffer"
 )
 _OF_STRINGS = r"attribute '(lower|upper|split|startswith|endswith|strip|format|join|replace|find)'"
@@ -107,6 +107,7 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         count = int(match[1]) if match[1] else line.split("=")[0].count(",") + 1
         return [{2: "(32, 32)", 3: "(3, 32, 32)"}.get(count, str((16,) * count)), str([2] * count)]
     rules = [
+        (r"found element of type torch\.Size", [CONFIG]),  # what has a method ``size`` and is no tensor: a vocabulary
         (_OF_TENSORS, TENSORS),
         (r"(list|tuple) index out of range", ["[2, 2, 2, 2]", "[16, 32, 64, 128]", "[16, 32, 64, 128, 256]"]),
         (_OF_DICTIONARIES, ["{}", CONFIG, "{'a': 64}", "{'a': nn.Identity()}"]),

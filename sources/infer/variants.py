@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -21,11 +22,14 @@ _WIDTH = re.compile(
 _DEPTH = re.compile(
     r"^(depths?|(num_|n_?)?(hidden_)?(layers?|blocks?|blks?|stages)|(n|num)_(\w+_)?(layers?|blocks?|stages|modules))$"
 )
-_IMAGE = re.compile(r"^(im(age|g)|input|resolution)|_(im(age|g)|input|crop)_?(s|size|res\w*|[hw]\w*)$|^size$")
+_IMAGE = re.compile(r"^(im(age|g)|input(?!.*chan)|resolution)|_(im(age|g)|input|crop)_?(s|size|res\w*|[hw]\w*)$|^size$")
 _IMAGES = re.compile(rf"{_IMAGE.pattern}|(out|output)_size$")
 _TOO_SMALL = re.compile(r"Expected more than 1 value per channel|Output size is too small|can't be greater than actual")
 _EMBEDDING = re.compile(r"^(word_?|w_?)?emb(ed(ding)?s?)?(_?(dim|size|width))?$")
+_MATRIX = re.compile(r"(?<=torch\.randn)\((\d+), (\d+)\)")
 WORDS = 1024
+_COUNTS = re.compile(r"len|seq|max|num|steps|size|pos")
+LEAST_LEFT = 64  # of what was less than nothing
 VECTORS = f"({WORDS}, 64)"  # as ``sources.hints.guesses`` has them
 MANY = 4  # items of a list whose number nothing tells
 LARGER = 4  # times as many pixels on each side
@@ -60,6 +64,10 @@ def rescaled(arguments: Arguments, message: str) -> list[Arguments]:
     """
     if outside := re.search(r"index (\d+) is out of bounds for dimension \d+ with size (\d+)", message):
         return _within(arguments, outside[1], int(outside[2]))
+    if lacking := re.search(r"negative dimension -(\d+)", message):
+        more = int(lacking[1]) + LEAST_LEFT
+        counts = sorted((n for n, t in arguments.items() if t.isdecimal()), key=lambda n: not _COUNTS.search(n))
+        return [{**arguments, n: str(int(arguments[n]) + more)} for n in counts]
     match = re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at .* 1$", message)
     match = match or re.search(r"to have (\d+) channels, but got (\d+) channels", message)
     one, other = map(int, match.groups()) if match else (1, 1)
@@ -148,6 +156,18 @@ def enlarged(arguments: Arguments, message: str) -> list[Arguments]:
     return [larger] if larger != arguments else []
 
 
+def reshaped(arguments: Arguments, message: str) -> list[Arguments]:
+    """The arguments with a matrix whose rows are as long as a view of it asks for: anchors are pairs."""
+    match = re.search(r"shape '\[(\d+(?:, \d+)*)\]' is invalid for input of size (\d+)", message)
+    wanted, size = (math.prod(map(int, match[1].split(","))), int(match[2])) if match else (0, 0)
+    found = []
+    for name, text in arguments.items():
+        rows, columns = map(int, m.groups()) if (m := _MATRIX.search(text)) else (0, 0)
+        if rows and rows * columns == size and wanted % rows == 0:
+            found.append({**arguments, name: _MATRIX.sub(f"({rows}, {wanted // rows})", text, count=1)})
+    return found
+
+
 def filled(text: str, item: str) -> str:
     """A list with as many items, or a few more, each made by one expression."""
     tree = ast.parse(text, mode="eval").body
@@ -172,7 +192,7 @@ def coarser(arguments: Arguments, defaults: Mapping[str, str] = MappingProxyType
 
 def _smaller(arguments: Arguments, defaults: Mapping[str, str], which: re.Pattern[str]) -> Arguments:
     every = {**defaults, **arguments}
-    changed = {n: _half(t) for n, t in every.items() if which.search(n.split(".")[-1])}
+    changed = {n: _half(t) for n, t in every.items() if which.search(n.split(".")[-1].lower())}
     return arguments | {n: t for n, t in changed.items() if t != every[n]}
 
 

@@ -29,7 +29,22 @@ class OmegaConf:
         return isinstance(value, dict)
 
     @staticmethod
+    def is_config(value):
+        return isinstance(value, dict | list)
+
+    @staticmethod
+    def merge(*values):
+        merged = DictConfig()
+        for value in values:
+            merged.update(value)
+        return merged
+
+    @staticmethod
     def set_struct(value, flag):
+        pass
+
+    @staticmethod
+    def set_readonly(value, flag):
         pass
 
 

@@ -44,3 +44,21 @@ def spectra_of_pairs(tree: Iterable[ast.AST], edits: Edits, is_torch: Callable[[
         comma = "" if b"," in edits.text.data[max(map(edits.text.end, given)) : end] else ", "
         edits.replace(start, start, f"{root.id}.view_as_real(")
         edits.replace(end - 1, end, f"{comma}return_complex=True))")
+
+
+# What a layer was given by torch's stacks, besides its inputs, and what these give it, too, since torch 2.
+_GIVEN = {("src_mask", "src_key_padding_mask"): ("is_causal",),
+          ("tgt_mask", "memory_mask", "tgt_key_padding_mask", "memory_key_padding_mask"):
+              ("tgt_is_causal", "memory_is_causal")}  # fmt: skip
+
+
+def causal_layers(tree: Iterable[ast.AST], edits: Edits) -> None:
+    """The forward of a layer of one's own for torch's Transformer takes what it is given now, and leaves it aside."""
+    for node in tree:
+        if not isinstance(node, ast.FunctionDef) or node.name != "forward" or node.args.kwarg or node.args.kwonlyargs:
+            continue
+        names, defaults = [a.arg for a in node.args.args[1:]], node.args.defaults
+        new = next((new for old, new in _GIVEN.items() if tuple(names[-len(old) :]) == old), ())
+        if new and len(defaults) == len(names) - (2 if len(new) > 1 else 1):
+            end = edits.text.end(defaults[-1])
+            edits.replace(end, end, "".join(f", {name}=None" for name in new))

@@ -217,7 +217,10 @@ class GluMlp(nn.Module):
         return self.drop(self.fc2(self.drop(x * self.act(gates))))
 
 
-def create_conv2d(in_channels, out_channels, kernel_size, stride=1, padding="", dilation=1, groups=1, bias=False):
+def create_conv2d(
+    in_channels, out_channels, kernel_size, stride=1, padding="", dilation=1, groups=1, bias=False, depthwise=False
+):
+    groups = in_channels if depthwise else groups
     return nn.Conv2d(
         in_channels, out_channels, kernel_size, stride, (kernel_size - 1) * dilation // 2, dilation, groups, bias
     )

@@ -1,0 +1,61 @@
+"""Inputs that are too small for a window that slides over them: what to enlarge is what the message tells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sources.infer.failure import Change, Failure
+from sources.infer.inputs import Tensor, all_tensors
+
+MAX_SIDE = 256
+FRAMES, MAX_WAVE = 3, 1 << 16  # how many times what is too long for it a wave is to be, and no longer than this
+_VOLUME = re.compile(
+    r"input image \(T: (\d+) H: (\d+) W: (\d+)\) smaller than kernel size \(kT: (\d+) kH: (\d+) kW: (\d+)\)"
+)
+
+
+def window(f: Failure) -> Iterator[Change]:
+    """A window that is larger than what comes to it tells by how much."""
+    pooled = re.search(r"input size: \(\d+x(\d+)x\d+\)\. Calculated output size: \(\d+x(-?\d+)x", f.message)
+    padded = re.search(r"input size per channel: \((\d+)(?: x \d+)*\)\. Kernel size: \((\d+)", f.message)
+    if pooled:
+        got, wanted = int(pooled[1]), int(pooled[1]) + 1 - int(pooled[2])
+    elif padded:
+        got, wanted = int(padded[1]), int(padded[2])
+    else:
+        return
+    for path, t in all_tensors(f.specs):
+        side = t.shape[-1] * wanted // max(1, got) if len(t.shape) >= 3 else 0
+        if t.shape[-1:] < (side,) <= (2 * MAX_SIDE,):
+            batch = 1 if side >= MAX_SIDE // 2 else t.shape[0]
+            yield f.with_tensor(path, Tensor((batch, t.shape[1], *[side] * (len(t.shape) - 2)), t.kind), 0.2)
+
+
+def volume(f: Failure) -> Iterator[Change]:
+    """The same where a message tells all three sides: those of a clip are not alike."""
+    if (match := _VOLUME.search(f.message)) is None:
+        return
+    got, wanted = (tuple(map(int, match.groups()[i : i + 3])) for i in (0, 3))
+    for path, t in all_tensors(f.specs) if min(got) else ():
+        if len(t.shape) >= 5:
+            sides = [min(MAX_SIDE, n * max(a, b) // a) for n, a, b in zip(t.shape[-3:], got, wanted, strict=True)]
+            yield f.with_tensor(path, replace(t, shape=(*(min(n, 2) for n in t.shape[:-4]), t.shape[-4], *sides)), 0.1)
+
+
+def frames(f: Failure) -> Iterator[Change]:
+    """A wave that is too short for its padding, or for the frames of a spectrum, tells how long these are."""
+    padded = re.search(r"padding \((\d+), (\d+)\) at dimension \d+ of input \[[\d, ]*?(\d+)\]", f.message)
+    framed = re.search(r"expected 0 < n_fft < (\d+), but got n_fft=(\d+)", f.message)
+    match = padded or framed
+    if match is None:
+        return
+    got, least = int(match[match.lastindex or 1] if padded else match[1]), int(match[1] if padded else match[2])
+    length = 1 << (FRAMES * least).bit_length()
+    for path, t in all_tensors(f.specs):
+        if t.shape and t.shape[-1] <= got and length <= MAX_WAVE:
+            yield f.with_tensor(path, t.resized(len(t.shape) - 1, length), 0.2 if t.shape[-1] == got else 0.6)
+
+
+WINDOWS = (window, volume, frames)

@@ -1,0 +1,65 @@
+"""Arguments: classes that a parameter is called after, what a package says for several names, sizes that were too few."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sources.hints.hints import Hints
+from sources.infer.constructions import Constructions, Told
+from sources.infer.progress import Budget
+from sources.infer.variants import rescaled, reshaped
+from sources.text.symbols import Here, Package
+
+HEAD = "import torch\nimport torch.nn as nn\n\n\n"
+USER = HEAD + (
+    "class Net(nn.Module):\n    def __init__(self, mixer, settings):\n        super().__init__()\n"
+    "        self.mixer, self.settings = mixer, settings\n        self.mixer = mixer\n"
+    "    def forward(self, x):\n        return self.mixer(x) * self.settings.scale\n"
+)
+PART = HEAD + (
+    "class Mixer(nn.Module):\n    def __init__(self, width):\n        super().__init__()\n"
+    "        self.line = nn.Linear(width, width)\n    def forward(self, x):\n        return self.line(x), x\n"
+)
+LEVELS = """class Net(nn.Module):
+    def __init__(self, rates, windows):
+        super().__init__()
+        self.ups = nn.ModuleList(
+            nn.ConvTranspose1d(8, 8, window, rate, padding=(window - rate) // 2) for rate, window in zip(rates, windows)
+        )
+        self.count = len(rates[0])
+"""
+
+
+def _named(files: dict[str, str]) -> dict[str, Any]:
+    sites = Hints(Package(files)).sites(Here("nets/a.py", "Net"))
+    return dict(sites[0].spelled(lambda h: h.name)["named"]) if sites else {}
+
+
+def test_a_part_that_is_run_may_be_of_the_class_it_is_called_after() -> None:
+    assert _named({"nets/a.py": USER, "nets/b.py": PART}) == {"mixer": "Mixer(width=64)"}
+    assert _named({"nets/a.py": USER, "nets/b.py": PART, "other/c.py": PART}) == {"mixer": "Mixer(width=64)"}
+    assert not _named({"nets/a.py": USER, "one/b.py": PART, "other/c.py": PART})  # either may be meant
+    assert not _named({"nets/a.py": USER, "nets/b.py": PART.replace("def forward", "def encode")})
+
+
+def test_what_a_package_says_for_several_names_is_tried_together() -> None:
+    namespace: dict[str, Any] = {"__name__": "task"}
+    exec(HEAD + LEVELS, namespace)
+    told = Told((), {"rates": "[[2], [2]]", "windows": "[[4], [4]]", "unknown": "3"})
+    search = Constructions(namespace["Net"], namespace, HEAD + LEVELS, Budget(), told, tries=2)
+    assert next(iter(search), None) is None
+    assert any("[[2], [2]]" in seen and "[[4], [4]]" in seen for seen in search._seen)
+
+
+def test_a_count_that_leaves_less_than_nothing_is_larger() -> None:
+    message = "RuntimeError: Trying to create tensor with negative dimension -100: [4, -100]"
+    first, second = rescaled({"width": "64", "seq_len": "8", "kind": "'a'"}, message)
+    assert first == {"width": "64", "seq_len": "172", "kind": "'a'"}
+    assert second["width"] == "228"
+
+
+def test_rows_of_a_matrix_are_as_long_as_its_view_asks_for() -> None:
+    message = "RuntimeError: shape '[1, 64, 1, 1, 2]' is invalid for input of size 4096"
+    given = {"anchors": "torch.randn(64, 64).numpy()", "other": "torch.randn(8, 64)"}
+    assert reshaped(given, message) == [given | {"anchors": "torch.randn(64, 2).numpy()"}]
+    assert not reshaped(given, message.replace("4096", "100"))

@@ -1,0 +1,59 @@
+"""What programs for older versions of torch say: layers for its stacks, which give their layers more by now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from sources.cut.slicer import Slicer
+from sources.cut.writer import cut as write_cut
+from sources.mine import replacements
+from sources.probe import load
+from sources.text.symbols import Package
+
+LAYERS = """import torch
+from torch import nn
+
+
+class Layer(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.self_attn = nn.MultiheadAttention(width, 2)
+        self.line = nn.Linear(width, width)
+
+    def forward(self, src, src_mask=None,
+                src_key_padding_mask=None):
+        return self.line(src)
+
+
+class Other(nn.Module):
+    def forward(self, x, src_mask, src_key_padding_mask=None):
+        return x
+
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.stack = nn.TransformerEncoder(Layer(width), 2)
+
+    def forward(self, x):
+        return self.stack(x)
+"""
+TIMM = (
+    "from timm.layers import create_conv2d\n\n\ndef layer(x):\n    return create_conv2d(4, 4, 3, depthwise=True)(x)\n"
+)
+
+
+def _text(text: str, symbol: str) -> str:
+    return write_cut(Slicer(Package({"a.py": text}, replacements())), "a.py", symbol).source
+
+
+def test_a_layer_for_torchs_stack_takes_what_that_gives_it_now(tmp_path: Path) -> None:
+    source = _text(LAYERS, "Net")
+    assert load(source, tmp_path)["Net"](8)(torch.ones(2, 3, 8)).shape == (2, 3, 8)
+    assert "is_causal" not in _text(LAYERS, "Other")
+
+
+def test_convolutions_of_timms_maker_may_be_of_each_channel(tmp_path: Path) -> None:
+    assert load(_text(TIMM, "layer"), tmp_path)["layer"](torch.ones(1, 4, 8, 8)).shape == (1, 4, 8, 8)
