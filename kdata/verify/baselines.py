@@ -157,8 +157,7 @@ class Bench:
 
     def _cost(self) -> dict[str, Any]:
         """What one forward is, and the least it must move and compute."""
-        assert self._draws is not None
-        inputs = self._draws.make(0)
+        inputs = self._make(0)
         with torch.no_grad(), Meter() as meter, FlopCounterMode(display=False) as flops:
             outputs = self._module(*inputs)
         outline = Outline()
@@ -196,11 +195,10 @@ class Bench:
     def _compiled(self, what: str) -> Callable[..., Any]:
         from torch._inductor import config  # in children that have begun CUDA only: it asks for devices
 
-        assert self._draws is not None
         compiled: Callable[..., Any] = torch.compile(copy.deepcopy(self._module), mode=COMPILED[what], dynamic=False)
         # torch's own launcher of kernels takes the folders of the process that compiled along into what is kept.
         with torch.no_grad(), config.patch(use_static_cuda_launcher=False):
-            compiled(*self._draws.make(0))
+            compiled(*self._make(0))
         torch.cuda.synchronize()
         return compiled
 
@@ -219,10 +217,9 @@ class Bench:
 
     def _suits(self, seed: int) -> bool:
         """Whether the reference is finite and well-conditioned on a draw that is out of the ordinary."""
-        assert self._draws is not None
         golden = self._golden(seed)
         try:
-            eager = self._answers(self._module, self._draws.make(seed))
+            eager = self._answers(self._module, self._make(seed))
             noisy = self._disturbed(seed)
         except Exception:  # noqa: BLE001 - outside its domain, or no room
             torch.cuda.empty_cache()
@@ -246,14 +243,12 @@ class Bench:
 
     def _spans(self, seed: int) -> list[Span | None]:
         """The least and the largest of the answers to inputs of a draw moved by some ulps, output by output."""
-        assert self._draws is not None
-        draws = self._draws
-        flat, structure = tree_flatten(draws.make(seed))
-        eager = self._answers(self._module, draws.make(seed))
+        flat, structure = tree_flatten(self._make(seed))
+        eager = self._answers(self._module, self._make(seed))
         try:
             shifted = shifts(flat) if self._jumps else ()
             moved = (self._answers(self._module, tree_unflatten(m, structure)) for m in shifted)
-            ways = either_way(lambda: self._answers(self._module, draws.make(seed))) if self._narrows else ()
+            ways = either_way(lambda: self._answers(self._module, self._make(seed))) if self._narrows else ()
             return list(zip(*span(itertools.chain([eager], moved, ways)), strict=True))
         except Exception:  # noqa: BLE001 - outside its domain, no room, or another shape: no step is known
             torch.cuda.empty_cache()
@@ -261,8 +256,7 @@ class Bench:
 
     def _measure(self, seed: int, terms: int, sums: bool) -> list[Measure | Tensor]:
         """Eager's answer, the fp64 golden and a disturbed answer for one draw, output by output."""
-        assert self._draws is not None
-        eager = self._answers(self._module, self._draws.make(seed))
+        eager = self._answers(self._module, self._make(seed))
         golden = self._golden(seed)
         noisy = self._disturbed(seed)
         self._measures = []
@@ -278,9 +272,8 @@ class Bench:
 
     def _disturbed(self, seed: int, whole: bool = True) -> list[Tensor]:
         """Eager's answer to a draw that is an ulp away; ``whole``: so are integers, for which there may be no room."""
-        assert self._draws is not None
         noise = torch.Generator("cuda").manual_seed(seed)
-        inputs = tree_map(lambda v: by_an_ulp(v, noise), self._draws.make(seed))
+        inputs = tree_map(lambda v: by_an_ulp(v, noise), self._make(seed))
         try:
             with nudge(inputs) if whole else contextlib.nullcontext():
                 return self._answers(self._module, inputs)
@@ -292,8 +285,7 @@ class Bench:
 
     def _golden(self, seed: int) -> list[Tensor] | None:
         """The module in fp64; None where it has no such form, or no room."""
-        assert self._draws is not None
-        inputs = tree_map(upcast, self._draws.make(seed))
+        inputs = tree_map(upcast, self._make(seed))
         try:
             self._restore()
             with _double():
@@ -302,6 +294,10 @@ class Bench:
             torch.cuda.empty_cache()
             return None
 
+    def _make(self, seed: int) -> list[Any]:
+        assert self._draws is not None
+        return self._draws.make(seed)
+
     def _answers(self, module: nn.Module, inputs: list[Any]) -> list[Tensor]:
         self._restore()
         with torch.no_grad():
@@ -309,8 +305,7 @@ class Bench:
 
     def _verify(self, item: dict[str, Any]) -> list[float]:
         """How far elements of one timed output are off, look by look, as a share of what is allowed."""
-        assert self._draws is not None
-        eager = self._answers(self._module, self._draws.make(item["seed"]))
+        eager = self._answers(self._module, self._make(item["seed"]))
         off = [self._farthest(eager, look) for look in item["looks"]]
         if (self._jumps or self._narrows) and max(off, default=0.0) > 1:
             spans = self._spans(item["seed"])

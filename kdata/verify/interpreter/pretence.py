@@ -151,12 +151,14 @@ def _of_compiled(self: Any, name: str) -> Any:
 def presented() -> Iterator[None]:
     """Where tensors are on the GPU, and what is made on the GPU is made here."""
     global _present
-    before, _present = _present, True
+    rnn: Any = torch.nn.RNNBase
+    before = _present, rnn.flatten_parameters
+    _present, rnn.flatten_parameters = True, lambda _: None  # which lays weights side by side for cuDNN
     try:
         with _Elsewhere():
             yield
     finally:
-        _present = before
+        _present, rnn.flatten_parameters = before
 
 
 @contextlib.contextmanager
