@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 
-GPU = re.compile(r"cuda(:\d+)?")
+GPU = re.compile(r"cuda(:.*)?")
 
 
 def on_host(text: str, name: str) -> ast.Module | str:
@@ -26,14 +26,22 @@ def on_host(text: str, name: str) -> ast.Module | str:
     return tree
 
 
+def names_gpu(value: object) -> bool:
+    """Whether a value is a string that names one."""
+    return isinstance(value, str) and GPU.fullmatch(value) is not None
+
+
+def moves(node: ast.AST) -> bool:
+    """Whether it is a call like ``x.cuda()``."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda"
+
+
 class _Placing(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """``x.cuda()`` is ``x``; what is asked of ``torch.cuda`` is asked of it."""
         self.generic_visit(node)
-        method = isinstance(node.func, ast.Attribute) and node.func.attr == "cuda"
-        return node.func.value if method else node  # type: ignore[attr-defined]  # it is an Attribute
+        return node.func.value if moves(node) else node  # type: ignore[attr-defined]  # it is an Attribute
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         """``"cuda:0"`` is ``"cpu"``."""
-        named = isinstance(node.value, str) and GPU.fullmatch(node.value)
-        return ast.copy_location(ast.Constant("cpu"), node) if named else node
+        return ast.copy_location(ast.Constant("cpu"), node) if names_gpu(node.value) else node

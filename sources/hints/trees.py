@@ -56,7 +56,6 @@ class Trees:
         known = {k: c.most_common(1)[0][0] for values in self.assigned.values() if len(values) >= LEAST
                  for k, c in values.items() if _among(k, words)}  # fmt: skip
         own = [{k: v for k, v in values.items() if _among(k, words)} for said, values in self.files if name in said]
-        own = [{k: v for k, v in values.items() if _among(k, words)} for said, values in self.files if name in said]
         # the plainest one: with most that the others and the program have, too
         return known | max(own, key=lambda v: sum(1 if known.get(k, t) == t else -1 for k, t in v.items()), default={})
 

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from kdata.devices import moves, names_gpu
 from sources.text.older import convolves_images, now_at
 
 CPU = torch.device("cpu")
@@ -55,13 +56,13 @@ def names_cuda(value: Any) -> bool:
     """Whether a value is a CUDA device, or a string that names one."""
     if isinstance(value, torch.device):
         return value.type == "cuda"
-    return isinstance(value, str) and (value == "cuda" or value.startswith("cuda:"))
+    return names_gpu(value)
 
 
 def moved(tree: Iterable[ast.AST]) -> Iterator[ast.Call]:
     """Calls like ``x.cuda()``."""
     for node in tree:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
+        if isinstance(node, ast.Call) and moves(node):
             yield node
 
 

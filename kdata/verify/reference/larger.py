@@ -27,7 +27,7 @@ from kdata.verify.scratch import GIVEN, KEPT
 MOST = 32  # sizes
 WORK = 512  # multiplications, filled up to blocks, by 64, that cost what an element does: torch does them, few programs
 FARTHEST = 1 << 40  # elements: what is larger fits no grid either
-FAR = 1 << 20  # a size from here on is no accident of one axis: what is as large by chance may have to stay so
+FAR = 1 << 20  # from here on what an axis asks for may cost, or ask of others, more than a test is worth
 MANY = 100  # operators: a reference of so many may loop over what is larger
 NARROW = (2, 3, 1)  # sizes of other dimensions, where one is as large as can be
 SEVERAL = 4  # times the elements of the largest one that is computed, in all
@@ -58,7 +58,6 @@ class Larger(Reference):
         self._numbers, self._limit = payload["numbers"], payload["most"]
         self._ends, self._counts = payload["ends"], payload["counts"]
         self._asked = payload["asked"]
-        self._alone: list[list[str]] = []  # axes of names whose values are others' too
         self._equal, self._multiples = payload["equal"], payload["multiples"]
 
     def run(self, scratch: Path) -> dict[str, Any]:
@@ -108,9 +107,6 @@ class Larger(Reference):
 
     def _sizes(self) -> Iterator[tuple[list[str], Values, Run]]:
         """An axis and sizes at which the reference runs, each once, and what it does there."""
-        first = self.prober.forward(self._base)
-        if first is None or len(first.cost.steps) > MANY:  # so many more at such sizes, one after another
-            self._numbers = [n for n in self._numbers if n < FAR]
         seen: list[Values] = []
         turns = zip_longest(*([(axis, wish) for wish in self._wishes(axis)] for axis in self._axes()))
         for axis, wish in (turn for turns_of in turns for turn in turns_of if turn is not None):
@@ -126,8 +122,7 @@ class Larger(Reference):
         for name, own in self._grows.items():
             axes.setdefault((own, self._base.get(name, own)), []).append(name)
         ordered = list(axes.values())
-        self._alone = self._apart()
-        return ordered[:1] + ordered[1:][::-1] + self._alone
+        return ordered[:1] + ordered[1:][::-1] + self._apart()
 
     def _apart(self) -> list[list[str]]:
         """Names that were scaled down, each in the smallest group that may have its own value while others have not.
@@ -163,8 +158,7 @@ class Larger(Reference):
         most = own if self._base else math.inf
         wishes = [own] if own != base else []
         exact = [n for n in self._equal if n != base] + [n for n in self._multiples if base % n]
-        apart = not self._base and any(axis is other for other in self._alone)
-        for number in self._numbers if not apart else [n for n in self._numbers if n < FAR]:
+        for number in self._numbers_for(axis, own):
             wishes += [_past(number), *self._holding(axis, base, number)]
         farthest = min(most, FARTHEST ** (1 / len(axis)))
         wishes = [wish for wish in wishes if wish <= farthest] + [number + 2 for number in self._ends]  # an index, too
@@ -172,6 +166,13 @@ class Larger(Reference):
         wishes += [wish for number in self._counts for wish in self._holding(axis, base, number)]
         larger = [wish for wish in wishes if 2 * base < wish]
         return [*dict.fromkeys(larger[:1] + exact + larger)]
+
+    def _numbers_for(self, axis: list[str], own: int) -> list[int]:
+        """The numbers that are named, but for those far off where a loop may run so often, or others have to follow."""
+        first = self.prober.forward(self._base)
+        loops = first is None or len(first.cost.steps) > MANY
+        alone = not self._base and any(value == own and name not in axis for name, value in self._grows.items())
+        return [number for number in self._numbers if number < FAR or not (loops or alone)]
 
     def _holding(self, axis: list[str], value: int, number: int) -> list[int]:
         """The least value of an axis with which an input has more elements than ``number``."""

@@ -49,6 +49,7 @@ from kdata.verify.values import (
 )
 from kdata.verify.wire import NotPlainError, Writer
 
+STEPPED = 1 << 23  # elements up to which steps are looked for where no golden is kept
 WHOLE = 1 << 21  # elements up to which a task is run at its own sizes on real memory without being asked to
 NOISES = 2  # runs with inputs and weights moved by an ulp: how much error is the task's own
 NOISES_OF_FEW = 8  # the same where the answer has few elements, whose errors say little: see kdata.verify.compare
@@ -301,11 +302,10 @@ class Reference:
         cost = meter.cost
         changed = [name for name, value in module.state_dict().items() if not _equal(value, state.get(name))]
         kept: dict[str, Any] = {"eager": self._plain(self.kept, eager), "inputs": self._plain(self.kept, held),
-                "state": self.kept.write(dict(module.state_dict())),
-                "golden": None, "note": "", "noisy": [], "dropped": None,
-                "terms": cost.terms, "sums": cost.sums, "products": cost.products,
+                "state": self.kept.write(dict(module.state_dict())), "golden": None, "note": "", "noisy": [],
+                "dropped": None, "terms": cost.terms, "sums": cost.sums, "products": cost.products,
                 "tf32": self.tf32 and cost.products}  # fmt: skip
-        if (cost.jumps or cost.narrows) and (not self._slim or cost.largest <= 4 * WHOLE):
+        if (cost.jumps or cost.narrows) and (not self._slim or cost.largest <= STEPPED):
             with contextlib.suppress(Exception):  # outside its domain, or of another shape: no step is known
                 kept["span"] = self._span(program, state, inputs, eager, cost)
         move = partial(by_an_ulp, generator=generator, whole=shared, tf32=kept["tf32"])
