@@ -26,7 +26,7 @@ OWN = "the task's own sizes"
 CHECK, BEYOND = "holds at its own sizes", "holds beyond its own sizes"
 ALL = "holds with all of its programs"
 MANY, LEAST = 200, 0.7  # programs of a larger sample, and the share of an answer that all of them must write
-ENTIRE = 2048  # programs of all launches up to which they are all run
+ENTIRE = 8192  # programs of all launches up to which they are all run
 PROGRAMS, FEW = 12, 2  # of a launch that gives the answer alone, and of one whose answer is not looked at
 MOST_TURNS = 3, 8  # configurations of an autotuner that are run there: some are right for few elements only
 PATIENCE = 20.0  # seconds of CPU that all programs may take, as those tell that ran
@@ -97,13 +97,13 @@ def _holds(
         return False
     if own:  # beyond its own sizes a wrapper may refuse
         _genuine(report)
-    detail = _wrong(expected, number, report, _returned(answer))
+    detail = wrong(expected, number, report, _returned(answer))
     detail = detail or _left_out(expected, number, answer, run, may_be_thin=variant["kind"] == "grown")
     told = _partly(report)
     if not detail and _untold(report, found, thorough):
-        if _estimated(answer) <= PATIENCE:
-            wrong = _entirely(expected, number, run)
-            told, detail = told or wrong is not None, wrong or ""
+        if _affordable(expected, number, answer, run):
+            entirely = _entirely(expected, number, run)
+            told, detail = told or entirely is not None, entirely or ""
         else:
             found.check(ALL, False, "not seen: some of them take too long")
     found.check(CHECK if own else BEYOND, not detail, detail)
@@ -178,7 +178,7 @@ def _right(expected: Expected, number: int, run: Run) -> bool:
     if (answer := _ran_again(expected, number, run, 0)) is None:
         return False
     report = answer.value["trials"][0]
-    return _ran(report) and not _wrong(expected, number, report, _returned(answer), entire=True)
+    return _ran(report) and not wrong(expected, number, report, _returned(answer), entire=True)
 
 
 def _programs(report: dict[str, Any]) -> int:
@@ -199,6 +199,18 @@ def _estimated(answer: Answer) -> float:
     return answer.cpu * _programs(report) / max(1, int(report["programs"]))
 
 
+def _affordable(expected: Expected, number: int, answer: Answer, run: Run) -> bool:
+    """Whether all programs take so little; what a call takes without them shows beside a larger sample."""
+    if _estimated(answer) <= PATIENCE:
+        return True
+    few, many = _ran_again(expected, number, run, FEW), _ran_again(expected, number, run, MANY)
+    if few is None or many is None:
+        return False
+    ran = [int(one.value["trials"][0]["programs"]) for one in (few, many)]
+    each = max(0.0, many.cpu - few.cpu) / max(1, ran[1] - ran[0])
+    return few.cpu + each * _programs(many.value["trials"][0]) <= PATIENCE
+
+
 def _entirely(expected: Expected, number: int, run: Run) -> str | None:
     """What is wrong with the whole answer; "" where it is right, None where it cannot be had."""
     try:
@@ -207,7 +219,7 @@ def _entirely(expected: Expected, number: int, run: Run) -> str | None:
         return None
     if "failed" in answer.value:
         raise RejectedError(*answer.value["failed"])
-    return _wrong(expected, number, answer.value["trials"][0], _returned(answer), entire=True)
+    return wrong(expected, number, answer.value["trials"][0], _returned(answer), entire=True)
 
 
 def _returned(answer: Answer) -> Tensors:
@@ -234,9 +246,10 @@ def _partly(report: dict[str, Any]) -> bool:
     return _ran(report) and len(report["launches"]) == 1 and "written" in report
 
 
-def _wrong(
+def wrong(
     expected: Expected, number: int, report: dict[str, Any], returned: Tensors, entire: bool = False
 ) -> str:  # fmt: skip
+    """What of an answer is far from the reference's: of all of it, or of what some of its programs wrote."""
     if not (_ran(report) if entire else _partly(report)):
         return ""
     trial, ours = expected.trials[number], expected.kept

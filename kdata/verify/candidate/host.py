@@ -229,11 +229,15 @@ class Calls:
     def aside(self, trials: list[dict[str, Any]], plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Calls of trials that take some of these arms: the first handed over in other ways, or forced, and others."""
         left = {(number, arm) for number, arm in plan["arms"]}
-        given, told = trials[0], {"trial": 0, "forced": False}
+        given, told = trials[0], {"trial": 0, "forced": False, "way": ""}
         inputs = self.reader.read(given["inputs"])
         for way in plan["ways"]:
             for place in range(ways.count(way, inputs)):
-                yield from self._taking(left - arms.taken, given | {"way": way, "place": place}, told)
+                handed, as_told = given | {"way": way, "place": place}, told | {"way": way}
+                if way in plan["always"]:
+                    yield self._marked(left, handed) | as_told
+                else:
+                    yield from self._taking(left - arms.taken, handed, as_told)
         for number, arm in plan["forced"]:
             if (number, arm) not in arms.taken:
                 with arms.forced(number, arm):
@@ -252,6 +256,12 @@ class Calls:
         sampling.sample(0)
         if new := sorted((arms.taken - before) & left):
             yield self.trial(given | {"again": False}) | {"arms": new} | told
+
+    def _marked(self, left: set[arms.Arm], given: dict[str, Any]) -> dict[str, Any]:
+        """The call, and which of these arms it is the first to take."""
+        before = set(arms.taken)
+        report = self.trial(given | {"again": False})
+        return report | {"arms": sorted((arms.taken - before) & left)}
 
     def _left(self, given: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], bytes]:
         """What a call is seen to do and leaves behind, of which few programs run."""

@@ -20,7 +20,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 from kdata.verify.candidate.addresses import pointed_to
 from kdata.verify.candidate.enclosure import of_library, refuse
 from kdata.verify.guards import storage_of
-from kdata.verify.interpreter import distant, sampling, streams
+from kdata.verify.interpreter import captured, distant, sampling, streams
 from kdata.verify.interpreter.interpreter import give
 
 Launch = dict[str, Any]
@@ -154,6 +154,7 @@ class Ledger:
             launch = signature(self, args, kwargs, grid)
             ledger.launches.append(launch)
             _fits(launch["grid"])
+            captured.unchanged(self.fn)
             grid = sampling.thinned(launch["grid"]) if sampling.active() else grid
             if ledger.behaviour == "fail":
                 raise InjectedError("injected: this launch failed")

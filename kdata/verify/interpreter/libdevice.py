@@ -33,7 +33,7 @@ RENAMED = {"asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.
 SPECIAL = {"erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "erfcx": "erfcx", "normcdf": "ndtr", "normcdfinv": "ndtri",
            "lgamma": "gammaln", "j0": "bessel_j0", "j1": "bessel_j1", "y0": "bessel_y0", "y1": "bessel_y1",
            "cyl_bessel_i0": "i0", "cyl_bessel_i1": "i1"}  # fmt: skip
-FAST = {f"fast_{name}f": name for name in "sin cos tan log2 log exp tanh exp10 log10 pow".split()}
+TURN = np.float32(1 / (2 * math.pi))
 BOOLEAN = frozenset({"isnan", "isinf", "finitef", "isfinited", "signbit"})
 WHOLE = {"llrint": tl.int64, "llround": tl.int64, "ilogb": tl.int32, "float_as_int": tl.int32, "clz": tl.int32,
          "popc": tl.int32, "ffs": tl.int32, "double_as_longlong": tl.int64, "float_as_uint": tl.uint32}  # fmt: skip
@@ -63,7 +63,7 @@ def _functions() -> dict[str, Function]:
     known: dict[str, Function] = {name: getattr(np, name) for name in NUMPY} | RENAMED | _arithmetic() | _bits()
     known |= {name: _special(getattr(torch.special, of)) for name, of in SPECIAL.items()}
     known |= {f"{name}_r{way}": _directed(function, way) for name, function in ROUNDED.items() for way in TOWARDS}
-    known |= {fast: known[name] for fast, name in FAST.items()}
+    known |= _fast()
     for source in NAMED:
         for target in NAMED.keys() - {source}:
             known |= {f"{source}2{target}_r{way}": _converted(target, way) for way in TOWARDS}
@@ -93,6 +93,40 @@ def _arithmetic() -> dict[str, Function]:
         "logb": lambda a: np.floor(np.log2(np.abs(a))),
         "ilogb": lambda a: np.frexp(a)[1] - 1,
     }
+
+
+def _fast() -> dict[str, Function]:
+    """What a GPU approximates, with errors as large as its own.
+
+    Source: CUDA C++ Programming Guide, "Mathematical Functions Appendix", "Intrinsic Functions"; PTX ISA, ``sin``,
+    ``lg2``, ``ex2`` and ``tanh`` with ``.approx``.
+    """
+
+    def single(a: Array) -> Array:
+        return np.asarray(a, np.float32).astype(np.float64)
+
+    def wave(function: Function) -> Function:
+        return lambda a: np.rint(function(2 * np.pi * single(a * TURN)) * 2.0**21) / 2.0**21
+
+    def log2(a: Array) -> Array:
+        exact = np.log2(a)
+        return single(np.where((a >= 0.5) & (a <= 2.0), np.rint(exact * 2.0**22) / 2.0**22, exact))
+
+    def exp2(a: Array) -> Array:
+        return np.exp2(single(a))
+
+    def tanh(a: Array) -> Array:
+        part, power = np.frexp(np.tanh(a))
+        return np.ldexp(np.rint(part * 2.0**11) / 2.0**11, power)
+
+    sine, cosine = wave(np.sin), wave(np.cos)
+    return {
+        "fast_sinf": sine, "fast_cosf": cosine, "fast_tanf": lambda a: sine(a) / cosine(a), "fast_tanhf": tanh,
+        "fast_log2f": log2, "fast_logf": lambda a: log2(a) * math.log(2),
+        "fast_log10f": lambda a: log2(a) * math.log10(2),
+        "fast_expf": lambda a: exp2(a * math.log2(math.e)), "fast_exp10f": lambda a: exp2(a * math.log2(10)),
+        "fast_powf": lambda a, b: exp2(b * log2(a)),
+    }  # fmt: skip
 
 
 def _bits() -> dict[str, Function]:

@@ -96,6 +96,16 @@ class Record:
             if inside.all():
                 return
 
+    def alone(self, addresses: Array, mask: Array, size: int, ranges: Sequence[tuple[int, int]]) -> None:
+        """The running program uses an atomic that only its own threads take for one."""
+        places, _ = _active(addresses, mask)
+        for shadow in self.shadows.values():
+            where = (places - shadow.first) // shadow.size
+            times = shadow.times[where[(where >= 0) & (where < len(shadow.times))]]
+            if ((times > 0) & (times < self.begun)).any():
+                self.found = self.found or "programs of one launch change the same by atomics of a program's own scope"
+        self.stores(addresses, mask, size, ranges)
+
     def loads(self, addresses: Array, mask: Array) -> None:
         """The running program loads a block."""
         if not self.shadows or self.found:
@@ -187,14 +197,21 @@ def watch(ranges: list[tuple[int, int]]) -> None:
     builder.set_grid_dim, builder.set_grid_idx, builder.create_barrier = set_grid_dim, set_grid_idx, create_barrier
     builder.create_masked_load, builder.create_masked_store = create_masked_load, create_masked_store
     for name in ("create_atomic_rmw", "create_atomic_cas"):
-        _waits(builder, name)
+        _waits(builder, name, ranges)
 
 
-def _waits(builder: Any, name: str) -> None:
+def _waits(builder: Any, name: str, ranges: list[tuple[int, int]]) -> None:
     original = getattr(builder, name)
 
     def method(self: Any, *arguments: Any) -> Any:
-        _record.atomic(any(isinstance(a, ir.MEM_SEMANTIC) and a in RELEASING for a in arguments))
+        if ir.MEM_SYNC_SCOPE.CTA in arguments:  # atomic among the threads of its own program only
+            changes = name == "create_atomic_rmw"
+            pointers = arguments[1 if changes else 0]
+            mask = arguments[3].data if changes else np.ones(pointers.data.shape, bool)
+            size = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
+            _record.alone(pointers.data, mask, size, ranges)
+        else:
+            _record.atomic(any(isinstance(a, ir.MEM_SEMANTIC) and a in RELEASING for a in arguments))
         return original(self, *arguments)
 
     setattr(builder, name, method)
