@@ -9,6 +9,7 @@ and few elements, as none at all, are given to the reference, too. Other arms ar
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -32,8 +33,16 @@ MOST_FORCED = 8
 MOST_TOLD = 3
 Left = list[tuple[Test, bool]]
 MEMORY = ("strided", "offset", "transposed", "padded", "channels last")
-SAME = frozenset({*MEMORY, "derived", "parameter"})  # the same numbers of the same dtype: nothing is rougher there
-ANY_ARM = {"channels_last": ("channels last",)}  # tensors with dimensions of one element give both answers
+SAME = frozenset({*MEMORY, "derived", "parameter", "card"})  # the same numbers: nothing is rougher there
+READ = re.compile(r"\.(\w+)\b(?!\s*=[^=])")
+# What texts may go by without any test, by arithmetic, or by one that small tensors answer both ways: such calls are
+# made whatever arms they take.
+ALWAYS: dict[str, str] = {
+    "channels_last": "channels last", **dict.fromkeys(("requires_grad", "is_leaf"), "derived"),
+    **dict.fromkeys(("is_autocast_enabled", "is_autocast_cpu_enabled", "get_autocast_dtype"), "autocast"),
+    "is_inference": "inferred", "are_deterministic_algorithms_enabled": "switches",
+    **dict.fromkeys(("device_count", "current_device", "get_device", "get_device_properties", "index"), "card"),
+}  # fmt: skip
 # What a test asks, and in which ways it is called for that.
 WAYS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("is_contiguous", "stride", "strides", "memory_format"), MEMORY),
@@ -74,7 +83,7 @@ def look(
     asked, taken = {test.number: test for test in tests(text)}, set(found.arms)
     left = [(test, arm) for test in asked.values() for arm in (True, False)
             if (test.number, arm) not in taken and arm not in test.refuses]  # fmt: skip
-    always = [way for word, ways in ANY_ARM.items() for way in ways if any(word in t.words for t in asked.values())]
+    always = list(dict.fromkeys(ALWAYS[word] for word in READ.findall(text) if word in ALWAYS))
     try:
         if planned := _plan(left, taken, always):
             taken |= _called(asked, expected, run(expected, planned))
@@ -146,7 +155,7 @@ def _judge(asked: dict[int, Test], expected: Expected, reports: list[dict[str, A
         if report["outcome"] != "ok" or _near(expected, report, returned):
             continue
         if not report["arms"]:
-            raise RejectedError(reasons.BRANCH, f"where what it is given is {report['way']}")
+            raise RejectedError(reasons.BRANCH, f"called in another way: {report['way']}")
         number, arm = report["arms"][0]
         raise RejectedError(reasons.BRANCH, f"line {asked[number].line}: {_said(asked[number], arm)}")
 

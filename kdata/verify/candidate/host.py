@@ -320,7 +320,8 @@ class Calls:
             weigh(model, state, before)
             if last is None:
                 model.to(_engine.device)
-            set_mode(model, given.get("mode", self.mode), turned=last is not None)
+            mode = given.get("mode", self.mode)
+            set_mode(model, mode, turned=last is not None and not (mode != "eval" and given.get("sized")))
             own = [*model.parameters(), *model.buffers()]
             watch.let_count(model)
         if last is None:

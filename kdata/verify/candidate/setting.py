@@ -91,7 +91,10 @@ def weigh(model: nn.Module, state: Mapping[str, Any], before: Mapping[str, Any])
 
 
 def set_mode(model: nn.Module, mode: str, turned: bool) -> None:
-    """Put a module into evaluation mode, or leave it as it was made; ``turned``: by way of the other one."""
+    """Put a module into evaluation mode, or leave it as it was made; ``turned``: by way of the other one.
+
+    In training, weights change with no mode between calls: not every call may be ``turned``.
+    """
     if mode == "eval":
         if turned:
             model.train()

@@ -14,6 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_map_only, tree_unflatten
 
+from kdata.verify.interpreter import pretence
+
 MOST = 4  # inputs that are handed over so, one after another
 SEED = 42
 
@@ -72,6 +74,8 @@ DTYPES = ("float64", "float16", "bfloat16")
 def count(way: str, inputs: Any) -> int:
     """How many calls a way comes to: one an input, where it is about inputs."""
     tensors = [t for t in tree_flatten(inputs)[0] if isinstance(t, Tensor)]
+    if way == "card":
+        return int(pretence.is_presented())
     return min(len(tensors), MOST) if way in TENSORS else 1
 
 
@@ -95,7 +99,8 @@ def plain(way: str, outputs: Any) -> Any:
 
 def around(way: str) -> AbstractContextManager[None]:
     """What holds while the forward runs."""
-    return {"autocast": _autocast, "switches": _switched}.get(way, contextlib.nullcontext)()
+    known = {"autocast": _autocast, "switches": _switched, "card": pretence.on_another_card}
+    return known.get(way, contextlib.nullcontext)()
 
 
 @contextlib.contextmanager

@@ -36,7 +36,9 @@ H200 = SimpleNamespace(
 PROPERTIES = {"max_shared_mem": 232448, "max_num_regs": 65536, "multiprocessor_count": 132, "warpSize": 32,
               "sm_clock_rate": 1980000, "mem_clock_rate": 3201000, "mem_bus_width": 6144}  # fmt: skip
 DRAWING = ("uniform_", "normal_", "random_", "exponential_", "bernoulli_", "log_normal_", "cauchy_", "geometric_")
+SECOND, FEWER = torch.device("cuda", 1), 33  # another card and its multiprocessors
 _present = False
+_card = GPU  # what all is on
 _apart = False  # whether only what has no memory is on the GPU
 
 
@@ -188,6 +190,25 @@ def apart() -> Iterator[None]:
         (HERE, _apart), tensor.is_meta = before, meta
 
 
+def is_presented() -> bool:
+    """Whether tensors are said to be on a GPU that is not here."""
+    return _present
+
+
+@contextlib.contextmanager
+def on_another_card() -> Iterator[None]:
+    """Where all is on the second of two cards, which has another number of multiprocessors."""
+    global _card
+    before = H200.multi_processor_count
+    _card, H200.multi_processor_count = SECOND, FEWER
+    PROPERTIES["multiprocessor_count"] = H200.multi_processor_count
+    try:
+        yield
+    finally:
+        _card, H200.multi_processor_count = GPU, before
+        PROPERTIES["multiprocessor_count"] = before
+
+
 @contextlib.contextmanager
 def left_blank() -> Iterator[None]:
     """Where weights without memory are not drawn: torch would make them where they say they are."""
@@ -220,8 +241,8 @@ def _describe_tensors(moving: Callable[[], bool]) -> None:
     def seen(self: Any) -> bool:
         return _present and not moving() and not (_apart and on_cpu(self))
 
-    tensor.device = property(lambda self: GPU if seen(self) else device(self))
-    tensor.get_device = lambda self: 0 if seen(self) else index(self)
+    tensor.device = property(lambda self: _card if seen(self) else device(self))
+    tensor.get_device = lambda self: _card.index if seen(self) else index(self)
     tensor.is_cpu = property(lambda self: not seen(self) and on_cpu(self))
     tensor.is_cuda = property(lambda self: not (_apart and on_cpu(self)))
     tensor.cuda = lambda self, *_args, **_more: self.to(NOWHERE) if _apart else self
@@ -233,7 +254,7 @@ def _answer_for_cuda() -> None:
     for name in ("init", "empty_cache", "set_device", "reset_peak_memory_stats", "manual_seed", "manual_seed_all"):
         setattr(cuda, name, lambda *_args, **_more: None)
     cuda.synchronize, cuda.set_stream = streams.synchronize, streams.choose
-    cuda.current_device = lambda: 0
+    cuda.current_device = lambda: _card.index
     for name in ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved",
                  "memory_cached", "max_memory_cached"):  # fmt: skip
         setattr(cuda, name, lambda *_args, **_more: USED)
@@ -241,7 +262,7 @@ def _answer_for_cuda() -> None:
         setattr(cuda, name, lambda *_args, **_more: True)
     for name, kind in (("device", Place), ("device_of", Place), ("stream", streams.Chosen)):
         setattr(cuda, name, type(name, (kind,), {"__module__": "torch.cuda"}))
-    cuda.device_count = lambda: 1
+    cuda.device_count = lambda: _card.index + 1
     cuda.get_device_properties = lambda _device=None: H200
     cuda.get_device_capability = lambda _device=None: (H200.major, H200.minor)
     cuda.get_device_name = lambda _device=None: H200.name
