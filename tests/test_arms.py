@@ -110,3 +110,27 @@ def test_arms_are_noted_and_forced() -> None:
     assert odd(Place()) == 6
     assert arms.taken == {(0, False), (0, True)}
     arms.taken.clear()
+
+
+GROWING = """
+KEPT = {}
+
+class ModelNew:
+    def __init__(self, sizes):
+        self.seen, self.layers = set(), []
+        self.layers.append(sizes)
+
+    def forward(self, x):
+        shapes = []
+        shapes.append(x.shape)
+        self.seen.add(x.shape)
+        KEPT[x.shape] = x
+        if len(self.seen) > 60 or len(self.layers) > 3:
+            return x
+        return x if len(shapes) > 1 else KEPT[len(KEPT) > 9]
+"""
+
+
+def test_what_earlier_calls_have_kept_is_told_from_what_is_made_once_or_in_a_call() -> None:
+    found = {t.text for t in arms.tests(GROWING) if t.counts}
+    assert found == {"len(self.seen) > 60", "len(KEPT) > 9"}

@@ -18,6 +18,7 @@ from kdata.task import TaskError, find_entry_point, sizes
 from kdata.verify import calls, languages, reasons, receipts, witness
 from kdata.verify.beyond import aside, beyond, left_out, placed, unseen, whole, within
 from kdata.verify.candidate import indices
+from kdata.verify.candidate.aside import THEN
 from kdata.verify.candidate.idle import without_idle_lines
 from kdata.verify.candidate.source import (
     asks_how,
@@ -248,7 +249,7 @@ def _at_own_sizes(
     def run(every: Expected, chosen: Sequence[int], few: int) -> Answer:
         return found.saw(calls.call(candidate, every, chosen, options, ablate=None, few=few))
 
-    whole.look(expected, run, found, options.level == "trust")
+    found.launched += whole.look(expected, run, found, options.level == "trust")
     other = (
         unseen.look(expected, lambda: calls.outlined(candidate, expected, [expected.own], options, far=True), found)
         if expected.own
@@ -287,7 +288,7 @@ def _aside(candidate: Candidate, expected: Expected, options: Options, found: Fi
     """
 
     def run(given: Expected, plan: dict[str, Any]) -> Answer:
-        chosen = range(len(given.trials)) if plan["others"] else [0]
+        chosen = range(len(given.trials)) if plan["others"] else range(THEN + 1 if plan["kept"] else 1)
         payload = {"manifest": given.manifest, "mode": expected.mode, "ablate": None, "aside": plan,
                    "trials": given.sequence(chosen, backwards=False)}  # fmt: skip
         call = gpu_judge.call if options.device == "cuda" else calls.interpreted

@@ -65,7 +65,8 @@ def build(candidate: Candidate, options: Options, found: Findings) -> None:
     """
     if not options.targets or candidate.language != TRITON:
         return
-    found.builds = tuple(targets.compile_kernels(candidate.source, found.signatures, options.targets))
+    launches = [*found.signatures, *reversed(found.launched)]  # the largest first
+    found.builds = tuple(targets.compile_kernels(candidate.source, launches, options.targets))
     failed = [b for b in found.builds if b.error]
     built = ", ".join(target for target in options.targets if target not in {b.target for b in failed})
     found.check("compiles", not failed, built)

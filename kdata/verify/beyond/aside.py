@@ -33,7 +33,9 @@ MOST_FORCED = 8
 MOST_TOLD = 3
 Left = list[tuple[Test, bool]]
 MEMORY = ("strided", "offset", "transposed", "padded", "channels last")
-SAME = frozenset({*MEMORY, "derived", "parameter", "card"})  # the same numbers: nothing is rougher there
+# The same numbers: nothing is rougher there.
+SAME = frozenset({*MEMORY, "derived", "parameter", "card", "paged", "stream"})
+EARLY = {"unfinished": reasons.UNFINISHED, "unordered": reasons.ORDER}
 READ = re.compile(r"\.(\w+)\b(?!\s*=[^=])")
 # What texts may go by without any test, by arithmetic, or by one that small tensors answer both ways: such calls are
 # made whatever arms they take.
@@ -42,6 +44,7 @@ ALWAYS: dict[str, str] = {
     **dict.fromkeys(("is_autocast_enabled", "is_autocast_cpu_enabled", "get_autocast_dtype"), "autocast"),
     "is_inference": "inferred", "are_deterministic_algorithms_enabled": "switches",
     **dict.fromkeys(("device_count", "current_device", "get_device", "get_device_properties", "index"), "card"),
+    **dict.fromkeys(("Stream", "ExternalStream", "default_stream", "set_stream"), "stream"), "data_ptr": "paged",
 }  # fmt: skip
 # What a test asks, and in which ways it is called for that.
 WAYS: dict[str, tuple[str, ...]] = {
@@ -113,7 +116,8 @@ def _called_elsewhere(
     if there is None or not there.trials:
         return set()
     arms = [[test.number, arm] for test, arm in few]
-    return _called(asked, there, run(there, {"arms": arms, "ways": [], "always": [], "forced": [], "others": True}))
+    others = {"arms": arms, "ways": [], "always": [], "forced": [], "kept": [], "others": True}
+    return _called(asked, there, run(there, others))
 
 
 def _called(asked: dict[int, Test], expected: Expected, answer: Answer) -> set[tuple[int, bool]]:
@@ -140,9 +144,10 @@ def _plan(left: Left, taken: set[tuple[int, bool]], always: list[str]) -> dict[s
     forced = [[test.number, arm] for test, arm in left if test.words & PLACE][:MOST_FORCED]
     sized = [[t.number, arm] for t, arm in left if t.sized and (t.number, not arm) in taken]
     forced += [arm for arm in sized if arm not in forced][:MOST_FORCED]
+    kept = [[t.number, arm] for t, arm in left if t.counts and [t.number, arm] not in forced]
     arms = [[test.number, arm] for test, arm in left if test.sized or test.words & (PLACE | WAYS.keys())]
-    plan = {"arms": arms, "ways": ways, "always": always, "forced": forced, "others": False}
-    return plan if ways or forced else {}
+    plan = {"arms": arms, "ways": ways, "always": always, "forced": forced, "kept": kept, "others": False}
+    return plan if ways or forced or kept else {}
 
 
 def _judge(asked: dict[int, Test], expected: Expected, reports: list[dict[str, Any]], returned: Tensors) -> None:
@@ -152,6 +157,8 @@ def _judge(asked: dict[int, Test], expected: Expected, reports: list[dict[str, A
         RejectedError: one of them gives another answer.
     """
     for report in reports:
+        if report["way"] == "stream" and report["outcome"] in EARLY:
+            raise RejectedError(EARLY[report["outcome"]], f"where its caller works on a stream: {report['detail']}")
         if report["outcome"] != "ok" or _near(expected, report, returned):
             continue
         if not report["arms"]:

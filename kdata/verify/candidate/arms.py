@@ -24,6 +24,8 @@ SIZES = frozenset({"shape", "size", "numel", "nelement", "stride", "strides", "n
 RANKS = frozenset({"dim", "ndim", "len", "ndimension"})
 DIGITS = frozenset({"str", "bin", "hex", "oct", "repr", "format"})  # whose length is that of a number
 ENDS = frozenset({"startswith", "endswith"})  # what a text, and a number's digits, are asked
+ADDING = frozenset({"add", "append", "extend", "insert", "setdefault", "update"})
+OWNERS = frozenset({"self", "type(self)", "self.__class__", "cls"})  # of what outlives a call
 EQUAL = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
 Arm = tuple[int, bool]  # a test's number, in the order of the text, and what it came to
 
@@ -43,6 +45,7 @@ class Test:
     whole: bool = True  # whether it decides by itself what is done, and is no part of such a test
     sized: bool = False  # whether it asks how large something is, so that what is done for it may be done for all
     small: tuple[int, ...] = ()  # numbers that it names, as far as they are ranks or few elements
+    counts: bool = False  # whether it asks how much earlier calls have kept
 
 
 def went(number: int, value: Any) -> bool:
@@ -95,15 +98,37 @@ class _Marking(ast.NodeTransformer):
 def tests(text: str) -> list[Test]:
     """The tests of a text's wrappers."""
     tree = ast.parse(text)
-    names = _Names(tree)
+    names, growing = _Names(tree), _growing(tree)
     refusals = _refusals(tree)
     found = []
     for number, (node, whole) in enumerate(_nodes(tree)):
         words = names.words(node)
         refused = refusals.get(id(node), frozenset())
         sized, small = _tells_sizes(node, words), tuple(v for v in numbers_of(node) if v <= SMALL)
-        found.append(Test(number, node.lineno, ast.unparse(node)[:80], words, refused, whole, sized, small))
+        counts = not growing.isdisjoint(_measured(node))
+        found.append(Test(number, node.lineno, ast.unparse(node)[:80], words, refused, whole, sized, small, counts))
     return found
+
+
+def _growing(tree: ast.Module) -> frozenset[str]:
+    """What keeps more from call to call: ``self.seen.add(x)``, ``self.kept[x] = y``, a module's ``kept.append(x)``."""
+    shared = {t.id for n in tree.body if isinstance(n, ast.Assign) for t in n.targets if isinstance(t, ast.Name)}
+    found: list[ast.expr] = []
+    for function in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name != "__init__"):
+        for node in ast.walk(function):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ADDING:
+                found.append(node.func.value)
+            elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                found.append(node.value)
+    owned = [n.attr for n in found if isinstance(n, ast.Attribute) and ast.unparse(n.value) in OWNERS]
+    return frozenset([*owned, *(n.id for n in found if isinstance(n, ast.Name) and n.id in shared)])
+
+
+def _measured(node: ast.AST) -> Iterator[str]:
+    """The names of whose length a comparison asks."""
+    for part in ast.walk(node) if isinstance(node, ast.Compare) else ():
+        if isinstance(part, ast.Call) and ast.unparse(part.func) == "len" and len(part.args) == 1:
+            yield ast.unparse(part.args[0]).rpartition(".")[2]
 
 
 def _nodes(tree: ast.Module) -> list[tuple[ast.expr, bool]]:

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from kdata.verify import reasons, wire
-from kdata.verify.candidate import addresses, arms, enclosure, warmup, ways
+from kdata.verify.candidate import addresses, arms, aside, enclosure, warmup, ways
 from kdata.verify.candidate.allowed import Watch, hide_values
 from kdata.verify.candidate.engine import INTERPRETED, Engine
 from kdata.verify.candidate.launches import InjectedError, Made
@@ -37,7 +37,7 @@ from kdata.verify.candidate.setting import (
 )
 from kdata.verify.candidate.state import fingerprint
 from kdata.verify.candidate.unfilled import Blank, Unfilled
-from kdata.verify.guards import intact, start_bools_as
+from kdata.verify.guards import intact, start_bools_as, storage_of
 from kdata.verify.interpreter import distant, interpreter, pretence, sampling
 from kdata.verify.loading import ImportingError, line, load
 from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
@@ -123,7 +123,7 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
     reports: list[dict[str, Any]] = []
     value: dict[str, Any] = {}
     if "aside" in payload:
-        return {"trials": list(calls.aside(payload["trials"], payload["aside"]))}, calls.writer
+        return {"trials": list(aside.calls(calls, payload["trials"], payload["aside"]))}, calls.writer
     for number, given in enumerate(payload["trials"]):
         sampling.sample(payload.get("programs", 0), payload.get("named", ()))
         _engine.take_turn(number)
@@ -221,49 +221,12 @@ class Calls:
         """Calls of one trial in other ways; None where some programs of each launch leave all as in the usual way."""
         alike: list[bool] = [False] * len(trials)
         if _engine.enclosed and trials:
-            usual = self._left({name: part for name, part in trials[0].items() if name not in WAY})
-            alike = [self._left(given) == usual for given in trials]
+            usual = self.left_by({name: part for name, part in trials[0].items() if name not in WAY})
+            alike = [self.left_by(given) == usual for given in trials]
             sampling.sample(0)
         return [None if same else self.trial(given) for same, given in zip(alike, trials, strict=True)]
 
-    def aside(self, trials: list[dict[str, Any]], plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Calls of trials that take some of these arms: the first handed over in other ways, or forced, and others."""
-        left = {(number, arm) for number, arm in plan["arms"]}
-        given, told = trials[0], {"trial": 0, "forced": False, "way": ""}
-        inputs = self.reader.read(given["inputs"])
-        for way in plan["ways"]:
-            for place in range(ways.count(way, inputs)):
-                handed, as_told = given | {"way": way, "place": place}, told | {"way": way}
-                if way in plan["always"]:
-                    yield self._marked(left, handed) | as_told
-                else:
-                    yield from self._taking(left - arms.taken, handed, as_told)
-        for number, arm in plan["forced"]:
-            if (number, arm) not in arms.taken:
-                with arms.forced(number, arm):
-                    yield from self._taking({(number, arm)}, given, told | {"forced": True})
-        for number, other in enumerate(trials if plan["others"] else ()):
-            yield from self._taking(left - arms.taken, other, told | {"trial": number})
-
-    def _taking(
-        self, left: set[arms.Arm], given: dict[str, Any], told: dict[str, Any]
-    ) -> Iterator[dict[str, Any]]:  # fmt: skip
-        """The call, if it takes one of these arms; which shows where some programs of each launch run."""
-        if not left:
-            return
-        before = set(arms.taken)
-        self._left(given)
-        sampling.sample(0)
-        if new := sorted((arms.taken - before) & left):
-            yield self.trial(given | {"again": False}) | {"arms": new} | told
-
-    def _marked(self, left: set[arms.Arm], given: dict[str, Any]) -> dict[str, Any]:
-        """The call, and which of these arms it is the first to take."""
-        before = set(arms.taken)
-        report = self.trial(given | {"again": False})
-        return report | {"arms": sorted((arms.taken - before) & left)}
-
-    def _left(self, given: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], bytes]:
+    def left_by(self, given: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], bytes]:
         """What a call is seen to do and leaves behind, of which few programs run."""
         sampling.sample(PROGRAMS)
         kept, self.writer = self.writer, wire.Writer()
@@ -353,15 +316,8 @@ class Calls:
         with CALLING[calling]():  # whatever completes its work when it is read does so as in the call
             return self._report(model, inputs, outputs, watch, last) | told
 
-    def _sampled(self, outputs: Any) -> dict[str, Any]:
-        """Where the programs that ran have stored something, how many these were, and what one of them stored."""
-        written = self.writer.write(torch.utils._pytree.tree_map_only(torch.Tensor, sampling.written, outputs))
-        plain = isinstance(outputs, torch.Tensor) and outputs.is_contiguous()  # else no program's share is known: 0
-        most = sampling.most_written(outputs) if plain else 0
-        return {"written": written, "programs": sampling.ran(), "most": most}
-
     def _report(self, model: Any, inputs: list[Any], outputs: Any, watch: Watch, last: Last | None) -> dict[str, Any]:
-        tensors = (t for t in torch.utils._pytree.tree_leaves(inputs) if isinstance(t, torch.Tensor))
+        tensors = [t for t in torch.utils._pytree.tree_leaves(inputs) if isinstance(t, torch.Tensor)]
         bars = [t for t in tensors if t.layout is torch.strided]
         broken = _engine.outside() or watch.out_of_bounds() or not all(intact(t) for t in bars)
         with _engine.ledger.move():
@@ -370,8 +326,10 @@ class Calls:
                 held: dict[str, Any] = {"outputs": write(outputs), "earlier": write(last.outputs) if last else None}
             except wire.NotPlainError as error:
                 raise StopTrialError("structure", f"it returns {error}") from error
-            held |= {"made": write(_engine.ledger.made.found)} if _engine.ledger.made else {}
-            held |= self._sampled(outputs) if sampling.active() else {}
+            if made := _engine.ledger.made:
+                used = [n for n, t in enumerate(tensors) if storage_of(t).data_ptr() in made.used]
+                held |= {"made": write(made.found), "used": used}
+            held |= sampling.report(outputs, write) if sampling.active() else {}
             held |= {"inputs": write(inputs), "state": write(dict(model.state_dict())), "out_of_bounds": broken}
             held |= {"racing": _engine.racing(), "unloaded": _engine.unloaded()}
         self._last = Last(model, inputs, outputs)

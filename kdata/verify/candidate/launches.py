@@ -62,11 +62,13 @@ LAUNCHED = Launched(n_regs=32, n_spills=0, metadata=Launched(shared=0, num_warps
 class Made:
     """What stood in the tensors of launches before any kernel wrote there: what torch made, whoever made it.
 
-    A kernel that only hands on such a tensor has computed nothing.
+    A kernel that only hands on such a tensor has computed nothing.  And which of the given tensors kernels changed,
+    whatever became of that afterwards.
     """
 
     def __init__(self, given: Sequence[torch.Tensor], move: Callable[[], AbstractContextManager[None]]) -> None:
         self.found: list[torch.Tensor] = []
+        self.used: set[int] = set()  # storages of what was given, as far as a kernel changed them
         self._move = move
         self._given = {storage_of(t).data_ptr() for t in given}
         self._kernels: set[int] = set()  # storages that kernels wrote most of, and copies of these
@@ -94,6 +96,7 @@ class Made:
                 first, end = spans[address]
                 changed = (_content(storage) != before[address])[first:end]
                 self._kernels |= {address} if changed.size and changed.mean() > WRITTEN else set()
+                self.used |= {address} & self._given if changed.any() else set()
 
     def copied(self, sources: Sequence[torch.Tensor], to: torch.Tensor) -> None:
         """Torch copies: what kernels made stays theirs."""

@@ -10,14 +10,17 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_flatten, tree_map_only, tree_unflatten
 
-from kdata.verify.interpreter import pretence
+from kdata.verify.interpreter import pretence, streams
 
 MOST = 4  # inputs that are handed over so, one after another
 SEED = 42
+PAGE = 1 << 21  # bytes, the largest that GPUs have
+HERE = frozenset({"card", "stream", "paged"})  # told by what stands in for a GPU
 
 
 class Kind(Tensor):
@@ -63,9 +66,17 @@ def _inferred(tensor: Tensor) -> Tensor:
         return tensor.clone()
 
 
+def _paged(tensor: Tensor) -> Tensor:
+    """In memory that begins where a page does, as large blocks of an allocator do."""
+    memory = np.empty(tensor.nbytes + PAGE, np.uint8)
+    memory = memory[-memory.ctypes.data % PAGE :][: tensor.nbytes]
+    room = torch.from_numpy(memory).view(tensor.dtype).view(tensor.shape)
+    return room.copy_(tensor)
+
+
 TENSORS: dict[str, Callable[[Tensor], Tensor]] = {
     "strided": _strided, "offset": _offset, "transposed": _transposed, "padded": _padded,
-    "channels last": _channels_last,
+    "channels last": _channels_last, "paged": _paged,
     "derived": _derived, "parameter": _parameter, "inferred": _inferred, "kind": lambda t: t.as_subclass(Kind),
 }  # fmt: skip
 DTYPES = ("float64", "float16", "bfloat16")
@@ -74,8 +85,8 @@ DTYPES = ("float64", "float16", "bfloat16")
 def count(way: str, inputs: Any) -> int:
     """How many calls a way comes to: one an input, where it is about inputs."""
     tensors = [t for t in tree_flatten(inputs)[0] if isinstance(t, Tensor)]
-    if way == "card":
-        return int(pretence.is_presented())
+    if way in HERE and not pretence.is_presented():
+        return 0
     return min(len(tensors), MOST) if way in TENSORS else 1
 
 
@@ -99,7 +110,7 @@ def plain(way: str, outputs: Any) -> Any:
 
 def around(way: str) -> AbstractContextManager[None]:
     """What holds while the forward runs."""
-    known = {"autocast": _autocast, "switches": _switched, "card": pretence.on_another_card}
+    known = {"autocast": _autocast, "switches": _switched, "card": pretence.on_another_card, "stream": streams.beside}
     return known.get(way, contextlib.nullcontext)()
 
 

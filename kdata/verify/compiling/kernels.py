@@ -75,6 +75,12 @@ def key(text: str, launch: Mapping[str, Any], target: str) -> str:
     return digest(ast.unparse(tree), target, json.dumps([arguments, launch["options"], *which], sort_keys=True))
 
 
+def told(launch: Mapping[str, Any]) -> str:
+    """Equal for launches of one kernel of which the compiler is told the same."""
+    arguments = sorted((name, _compiled(value)) for name, value in launch["arguments"].items())
+    return json.dumps([launch["kernel"], arguments, launch["options"], launch.get("within")], sort_keys=True)
+
+
 def _compiled(argument: Mapping[str, Any]) -> str:
     """What of an argument the compiler is told: of a number's value only whether it is one."""
     told = {k: v for k, v in argument.items() if k != "value"} | {"one": argument.get("value") == 1}

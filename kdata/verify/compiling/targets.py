@@ -18,7 +18,10 @@ from kdata.verify.compiling import kernels
 NVIDIA = (75, 80, 86, 87, 89, 90, 100, 103, 120)
 AMD = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1101", "gfx1200", "gfx1201")
 LIMITS = Limits(wall=180.0, cpu=180.0, memory=8 << 30)
+BRIEF = Limits(wall=30.0, cpu=30.0, memory=8 << 30)
+ENDED = "compiling ended with"
 REMEMBERED = 4096
+OTHERS = 12  # launches beside the first of each kernel
 FILE = "kernel_{}.py"
 _known: OrderedDict[str, Build] = OrderedDict()
 _lock = threading.Lock()
@@ -54,19 +57,32 @@ class Job:
 
 
 def compile_kernels(source: str, launches: Sequence[Mapping[str, Any]], targets: Sequence[str]) -> list[Build]:
-    """Compile each launched kernel for each target, once for its first launch.
+    """Compile each launched kernel for each target: for its first launch, and for others as they need other code.
 
-    What was compiled before in this process is remembered by the text that decides it; a child sees that text only.
+    Of those others, which are at most ``OTHERS``, the builds are those of the first that fails for the first target;
+    what takes too long is not seen.  What was compiled before in this process is remembered by the text that decides
+    it; a child sees that text only.
     """
-    first: dict[str, Mapping[str, Any]] = {}
-    for launch in launches:
-        first.setdefault(launch["kernel"], launch)
-    wanted = [Job(kernels.text_of(source, launch), launch, target) for launch in first.values() for target in targets]
+    unlike = list({kernels.told(launch): launch for launch in reversed(launches)}.values())[::-1]
+    first = {launch["kernel"]: launch for launch in reversed(unlike)}
+    builds = _built([_job(source, launch, target) for launch in [*first.values()][::-1] for target in targets])
+    for launch in [launch for launch in unlike if launch is not first[launch["kernel"]]][:OTHERS]:
+        error = _built([_job(source, launch, targets[0])], BRIEF)[0].error
+        if error and not error.startswith(ENDED):
+            return builds + _built([_job(source, launch, target) for target in targets])
+    return builds
+
+
+def _job(source: str, launch: Mapping[str, Any], target: str) -> Job:
+    return Job(kernels.text_of(source, launch), launch, target)
+
+
+def _built(wanted: Sequence[Job], limits: Limits = LIMITS) -> list[Build]:
     keys = [job.key for job in wanted]
     with _lock:
         found = {key: _known[key] for key in keys if key in _known}
     missing = {key: job for key, job in zip(keys, wanted, strict=True) if key not in found}
-    made = dict(zip(missing, _compile(list(missing.values())), strict=True)) if missing else {}
+    made = dict(zip(missing, _compile(list(missing.values()), limits), strict=True)) if missing else {}
     with _lock:
         _known.update({key: build for key, build in made.items() if not build.error})
         while len(_known) > REMEMBERED:
@@ -85,16 +101,16 @@ def forget() -> None:
         _known.clear()
 
 
-def _compile(jobs: Sequence[Job]) -> list[Build]:
+def _compile(jobs: Sequence[Job], limits: Limits) -> list[Build]:
     texts = list(dict.fromkeys(job.text for job in jobs))
     payload = [{**job.launch, "file": FILE.format(texts.index(job.text)), "target": list(parse(job.target))}
                for job in jobs]  # fmt: skip
     files = {FILE.format(n): text.encode() for n, text in enumerate(texts)}
     try:
         with lease("torch", "kdata.verify.compiling.compile:warm") as worker:
-            reports = worker.call("kdata.verify.compiling.compile:answer", payload, LIMITS, files).value
+            reports = worker.call("kdata.verify.compiling.compile:answer", payload, limits, files).value
     except JobError as error:
-        reports = [{"error": f"compiling ended with {error}"}] * len(jobs)
+        reports = [{"error": f"{ENDED} {error}"}] * len(jobs)
     return [
         Build(
             job.launch["kernel"], job.target, r.get("registers"), r.get("spills"), r.get("shared"), r.get("error", "")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -102,6 +102,13 @@ def thinned(extent: list[int]) -> Any:
         counts.append((left, size, max(1, min(size, fair))))
         share = max(1, share // counts[-1][2])
     return tuple(Few(size, count) if count < size else size for _, size, count in sorted(counts))
+
+
+def report(outputs: Any, write: Callable[[Any], Any]) -> dict[str, Any]:
+    """Where the programs that ran have stored something, how many these were, and what one of them stored."""
+    masks = write(torch.utils._pytree.tree_map_only(torch.Tensor, written, outputs))
+    plain = isinstance(outputs, torch.Tensor) and outputs.is_contiguous()  # else no program's share is known: 0
+    return {"written": masks, "programs": _ran, "most": most_written(outputs) if plain else 0}
 
 
 def most_written(tensor: torch.Tensor) -> int:

@@ -31,7 +31,7 @@ from kdata.verify.reference.probe import Cost, Meter, Prober
 from kdata.verify.reference.roundings import either_way, nudge
 from kdata.verify.reference.styles import DETAILS, schedule
 from kdata.verify.reference.variants import TooLargeError, Variant, grown, plan, varying
-from kdata.verify.reference.weights import redraw, without_signs
+from kdata.verify.reference.weights import after_calls, redraw, without_signs
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.values import (
     CALLING,
@@ -39,7 +39,6 @@ from kdata.verify.values import (
     copied,
     described,
     doubles,
-    finite,
     own_epsilon,
     same,
     seed_torch,
@@ -194,7 +193,9 @@ class Reference:
         state = {k: v.detach().clone() for k, v in module.state_dict().items()}
         natural = program.inputs()
         state = without_signs(module, state, lambda weights: self._answer(program, weights, natural)[0])
-        state = state if seed == self.seeds[0] else self._called_before(program, module, state, natural)
+        if self.mode == "train":
+            turn = self.seeds.index(seed) if seed in self.seeds else 1
+            state = after_calls(turn, module, state, lambda weights: self._answer(program, weights, natural)[1])
         style, inputs = self._draw(suited(style, variant.run.cost.names), program, state, natural, generator)
         weighed = None if inputs is None else self._weigh(style, program, state, inputs, generator)
         if inputs is None or weighed is None:
@@ -214,21 +215,6 @@ class Reference:
         if index == self._simplest and first and not self._slim:
             self._otherwise = [trial | other for other in self._called_otherwise(program, state, inputs, kept)]
         return trial
-
-    def _called_before(
-        self, program: Program, module: nn.Module, state: dict[str, Any], inputs: list[Any]
-    ) -> dict[str, Any]:
-        """The state after one call: what counts calls, or goes on from them, does other things there than at first.
-
-        Where all of it is trained a call leaves nothing behind.
-        """
-        if self.mode == "eval" or state.keys() <= {n for n, p in module.named_parameters() if p.requires_grad}:
-            return state
-        try:
-            after = {k: v.detach().clone() for k, v in self._answer(program, state, inputs)[1].state_dict().items()}
-        except Exception:  # noqa: BLE001 - its own draws do not fit every time: that shows where it is judged
-            return state
-        return after if after.keys() == state.keys() and finite(after) else state
 
     def _called_otherwise(
         self, program: Program, state: dict[str, Any], inputs: list[Any], kept: dict[str, Any]

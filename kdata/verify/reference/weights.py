@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from kdata.verify.values import finite
+from kdata.verify.values import finite, same
 
 RUNNING = ("running_mean", "running_var")
 COUNT, MOST = "num_batches_tracked", 8  # of BatchNorm: how many batches were seen, of which its mean may be that
@@ -54,6 +54,25 @@ def without_signs(
         return state
     other = {name: value.abs() if name in buffers else value for name, value in state.items()}
     return other if finite(answer(other)) else state
+
+
+def after_calls(
+    count: int, module: nn.Module, state: dict[str, Any], call: Callable[[dict[str, Any]], nn.Module]
+) -> dict[str, Any]:  # fmt: skip
+    """The state after some calls: what counts calls, or goes on from them, does other things there than at first.
+
+    Where all of it is trained a call leaves nothing behind.
+    """
+    trained = {name for name, parameter in module.named_parameters() if parameter.requires_grad}
+    for _ in range(0 if state.keys() <= trained else count):
+        try:
+            after = {name: value.detach().clone() for name, value in call(state).state_dict().items()}
+        except Exception:  # noqa: BLE001 - its own draws do not fit every time: that shows where it is judged
+            return state
+        if after.keys() != state.keys() or not finite(after) or same(after, state):
+            return state
+        state = after
+    return state
 
 
 def _neutral(tensor: Tensor) -> bool:

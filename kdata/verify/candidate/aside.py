@@ -1,0 +1,70 @@
+"""Calls that no trial makes: in other ways, through arms of tests that none took, after others. In the host's child."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from kdata.verify import wire
+from kdata.verify.candidate import arms, ways
+from kdata.verify.interpreter import sampling
+
+Given = dict[str, Any]
+Report = dict[str, Any]
+THEN = 2  # the trial that is called after the first: of its sizes, with other values
+
+
+class Calls(Protocol):
+    """What calls the candidate: ``host.Calls``."""
+
+    reader: wire.Reader
+
+    def trial(self, given: Given) -> Report:
+        """One call."""
+        ...
+
+    def left_by(self, given: Given) -> object:
+        """One call of which few programs run."""
+        ...
+
+
+def calls(candidate: Calls, trials: list[Given], plan: dict[str, Any]) -> Iterator[Report]:
+    """Calls that a plan of ``beyond.aside`` asks for, each with the arms for the sake of which it was made."""
+    left = {(number, arm) for number, arm in plan["arms"]}
+    given, told = trials[0], {"trial": 0, "forced": False, "way": ""}
+    inputs = candidate.reader.read(given["inputs"])
+    for way in plan["ways"]:
+        for place in range(ways.count(way, inputs)):
+            handed, as_told = given | {"way": way, "place": place}, told | {"way": way}
+            if way in plan["always"]:
+                yield _marked(candidate, left, handed | {"again": False}) | as_told
+            else:
+                yield from _taking(candidate, left - arms.taken, handed, as_told)
+    for number, arm in plan["forced"]:
+        if (number, arm) not in arms.taken:
+            with arms.forced(number, arm):
+                yield from _taking(candidate, {(number, arm)}, given, told | {"forced": True})
+    for number, arm in plan["kept"] if len(trials) > THEN else ():
+        candidate.trial(given | {"again": False})
+        with arms.forced(number, arm):
+            yield _marked(candidate, {(number, arm)}, trials[THEN]) | told | {"trial": THEN, "forced": True}
+    for number, other in enumerate(trials if plan["others"] else ()):
+        yield from _taking(candidate, left - arms.taken, other, told | {"trial": number})
+
+
+def _taking(candidate: Calls, left: set[arms.Arm], given: Given, told: dict[str, Any]) -> Iterator[Report]:
+    """The call, if it takes one of these arms; which shows where some programs of each launch run."""
+    if not left:
+        return
+    before = set(arms.taken)
+    candidate.left_by(given)
+    sampling.sample(0)
+    if new := sorted((arms.taken - before) & left):
+        yield candidate.trial(given | {"again": False}) | {"arms": new} | told
+
+
+def _marked(candidate: Calls, left: set[arms.Arm], given: Given) -> Report:
+    """The call, and which of these arms it is the first to take."""
+    before = set(arms.taken)
+    report = candidate.trial(given)
+    return report | {"arms": sorted((arms.taken - before) & left)}

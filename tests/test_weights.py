@@ -1,0 +1,45 @@
+"""The state that a reference is given before it is judged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from kdata.verify.reference.weights import after_calls
+
+
+class Counting(nn.Module):
+    """Follows every second call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+        self.register_buffer("mean", torch.zeros(()))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """What is left of the mean."""
+        if self.steps % 2 == 0:
+            self.mean += x.mean()
+        self.steps += 1
+        return x - self.mean
+
+
+def test_the_state_after_some_calls_is_what_these_leave() -> None:
+    calls = []
+
+    def call(state: dict[str, Any]) -> nn.Module:
+        module = Counting()
+        module.load_state_dict(state)
+        module(torch.ones(3))
+        calls.append(module)
+        return module
+
+    first = Counting().state_dict()
+    left = [after_calls(count, Counting(), first, call) for count in range(4)]
+    assert [int(state["steps"]) for state in left] == [0, 1, 2, 3]
+    assert [float(state["mean"]) for state in left] == [0.0, 1.0, 1.0, 2.0]
+    made = len(calls)
+    assert after_calls(3, nn.Linear(2, 2), (weights := nn.Linear(2, 2).state_dict()), call) is weights
+    assert len(calls) == made
