@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 from kdata.task import Size, sizes
 from kdata.verify import reasons
@@ -67,6 +68,7 @@ ODD = (
 LONG = (141, 61, 37, 29, 19, 13, 11, 7, 5, 3, *ODD)
 VERY_LONG = (1031, 257, *LONG)
 POWERS = (64, 32, 16, 128)
+GROUPS, GROUPED = (3, 2, 4), (6, 9, 4, 8, 12)
 FEW = (2, 1, 3, 4)  # of all axes: less than what kernels shift by, or take off
 EVEN = (256, 128, 64, 32, 16)  # of one axis, while the others are odd: multiples of what kernels use as blocks
 ONCE = 3  # times what others may cost, for sizes of one draw
@@ -116,7 +118,7 @@ def plan(
     for kind, wishes in _wishes(axes, step)[: max(0, count - 1)]:
         _add(chosen, prober, kind, base, axes, _powers(axes, wide, wishes, len(chosen)))
     if thorough:
-        for order, wishes in _uneven(axes, step):
+        for order, wishes in [*_uneven(axes, step), *_grouped(axes, step)]:
             _add(chosen, prober, "uneven", base, order, _powers(order, wide, wishes, len(chosen)), ONCE)
         few = _powers(axes, wide, [tuple(n * step for n in FEW)] * len(axes), len(chosen))
         _add(chosen, prober, "few", base, axes, few)
@@ -174,6 +176,13 @@ def _uneven(axes: list[Axis], step: int) -> Iterator[tuple[list[Axis], list[tupl
         short = [(1, 3, 5, 2)] * (count - 2) + [ODD]
         wishes = [tuple(value * step for value in values) for values in (*short, EVEN)]
         yield [*others, axes[turn]], wishes
+
+
+def _grouped(axes: list[Axis], step: int) -> Iterator[tuple[list[Axis], list[tuple[int, ...]]]]:
+    """Sizes that may be multiples of others, or equal to them, as such: more heads of queries than of keys."""
+    for alone, tied in permutations(axes, 2):
+        if set(alone) < set(tied):
+            yield [tied, alone], [tuple(n * step for n in GROUPS), tuple(n * step for n in GROUPED)]
 
 
 def _powers(axes: list[Axis], wide: frozenset[Axis], wishes: list[tuple[int, ...]], turn: int) -> list[tuple[int, ...]]:
