@@ -44,6 +44,25 @@ def test_integers_are_truths_where_an_operator_takes_them_so(function: Any, trut
 
 
 @pytest.mark.parametrize(
+    ("ask", "asks"),
+    [
+        (torch.isnan, True),
+        (torch.isfinite, True),
+        (torch.nanmean, True),
+        (torch.Tensor.nan_to_num_, True),
+        (lambda x: x != x, True),
+        (lambda x: torch.where(x.isnan(), 0.0, x), True),
+        (lambda x: torch.quantile(x, 0.5), False),  # which asks on its way
+        (lambda x: nn.functional.softmax(x, -1), False),
+    ],
+)
+def test_nan_is_asked_about_where_the_text_asks_itself(ask: Any, asks: bool) -> None:
+    with Meter() as meter:
+        ask(torch.rand(8))
+    assert meter.cost.asks.oddities is asks
+
+
+@pytest.mark.parametrize(
     ("ends", "numbers"), [({"min": 1}, {0}), ({"max": 3}, {4}), ({"min": 0, "max": 7}, {-1, 8}), ({"min": 0.5}, set())]
 )
 def test_a_reference_that_clamps_integers_asks_about_what_is_beyond(ends: Any, numbers: set[int]) -> None:

@@ -20,6 +20,7 @@ from kdata.verify.beyond import aside, beyond, left_out, placed, unseen, whole, 
 from kdata.verify.candidate import indices
 from kdata.verify.candidate.aside import THEN
 from kdata.verify.candidate.idle import without_idle_lines
+from kdata.verify.candidate.settled import settled
 from kdata.verify.candidate.source import (
     asks_how,
     integers,
@@ -60,7 +61,7 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
     what its reference costs.  Sizes that stand in the constructors of both only are arguments of these where nothing
     else can be scaled down.  Imports that nothing uses are left out.
     """
-    candidate = replace(candidate, source=without_idle_lines(candidate.source))
+    candidate = replace(candidate, source=without_idle_lines(settled(candidate.source)))
     receipt = _judged(task, candidate, options)
     if receipt.detail == reasons.TOO_LARGE and (other := lifted(candidate)):
         receipt = judge(other.task, other, options)

@@ -60,7 +60,7 @@ def _answers(
             for number in numbers:
                 yield from _answers(expected, [number], run, programs, found)
         else:
-            found.check(CHECK, False, str(error)[:300])
+            found.check(_said_of(expected, numbers), False, str(error)[:300])
         return
     if answer is None:
         return
@@ -70,6 +70,12 @@ def _answers(
     for number, report, own in zip(numbers, answer.value["trials"], elements, strict=True):
         cpu = answer.cpu * own / sum(elements)
         yield number, replace(answer, value=answer.value | {"trials": [report]}, cpu=cpu)
+
+
+def _said_of(expected: Expected, numbers: Sequence[int]) -> str:
+    """What trials are about: the task's own sizes where any of them is at these."""
+    kinds = {expected.variants[expected.trials[number]["variant"]]["kind"] for number in numbers}
+    return CHECK if "whole" in kinds else BEYOND
 
 
 def _elements(expected: Expected, number: int) -> int:

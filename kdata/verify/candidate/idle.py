@@ -13,8 +13,8 @@ from collections.abc import Collection
 
 # What is often imported for nothing. Importing them does nothing either.
 OFTEN = frozenset({
-    "argparse", "datetime", "gc", "hashlib", "inspect", "json", "numpy", "os", "pathlib", "pprint", "random", "re",
-    "statistics", "string", "struct", "sys", "tempfile", "textwrap", "time", "timeit", "traceback",
+    "argparse", "datetime", "gc", "hashlib", "importlib", "inspect", "json", "numpy", "os", "pathlib", "pprint",
+    "random", "re", "statistics", "string", "struct", "sys", "tempfile", "textwrap", "time", "timeit", "traceback",
 })  # fmt: skip
 SETTINGS = re.compile(
     r"torch\.backends\.(cuda\.matmul|cudnn)\.allow_tf32 = False|torch\.backends\.cudnn\.(benchmark|deterministic) = \w+"

@@ -12,6 +12,9 @@ import ast
 import re
 from collections.abc import Iterator
 
+from kdata.verify.candidate.reached import reached
+from kdata.verify.candidate.scopes import hidden
+
 # What is asked of loggers: see kdata.verify.candidate.silence.
 LEVELS = {"DEBUG": 10, "INFO": 20, "WARNING": 30, "ERROR": 40, "CRITICAL": 50}
 LOGGED = frozenset({
@@ -72,6 +75,8 @@ BUILTINS = frozenset({
 })  # fmt: skip
 REGISTER = ("self.register_buffer", "self.register_parameter", "self.add_module", "self.register_module")
 KINDS = re.compile(r"types\.FunctionType|torch\.nn\.modules\.\w+\._\w+")  # asked for by ``isinstance`` only
+# Functions of Triton's own library that kernels of sorting are made of.
+STANDARD = re.compile(r"triton\.language\.standard\._(log2|indicator|compare_and_swap|bitonic_merge|sum_combine)")
 CLASS_MAKERS = re.compile(r"(\w+\.)+(\w*Meta|EnumType)")  # likewise, and in annotations
 # What a text may name so itself: operators and protocols that run when its own code asks for them.
 OWN_DUNDERS = DUNDERS | frozenset(
@@ -91,11 +96,25 @@ ASKS = frozenset({"isinstance", "issubclass", "hasattr", "getattr", "setattr", "
 HANDLES = frozenset({"handle", "builder", "_builder", "_semantic"})
 
 
+class Roots(dict[str, str]):
+    """What imported names, and plain aliases of them, stand for."""
+
+    hidden: frozenset[int] = frozenset()  # nodes of such names that are variables of a function
+
+    def of(self, node: ast.expr) -> str:
+        """What a name stands for; "" where it is not imported."""
+        known = isinstance(node, ast.Name) and id(node) not in self.hidden
+        return self.get(node.id, "") if known else ""  # type: ignore[attr-defined]
+
+
 def outside(tree: ast.Module) -> Iterator[str]:
-    """What a text says that is not part of the language of candidates, as the text says it."""
+    """What a text says that is not part of the language of candidates, as the text says it.
+
+    Not what stands in functions of the task's that the candidate does not reach.
+    """
     roots, own, parents = _roots(tree), own_names(tree), _parents(tree)
     kernels = _kernels(tree)
-    for node in ast.walk(tree):
+    for node in reached(tree):
         if isinstance(node, ast.Attribute):
             yield from _attribute(node, roots, own, parents)
         elif isinstance(node, ast.Name):
@@ -119,7 +138,7 @@ def _hook(name: str) -> bool:
     return name.startswith("__") and name.endswith("__") and name not in OWN_DUNDERS
 
 
-def _call(node: ast.Call, roots: dict[str, str]) -> Iterator[str]:
+def _call(node: ast.Call, roots: Roots) -> Iterator[str]:
     """Calls that make a class, or copy attributes whose names are data."""
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     if name == "type" and len(node.args) != 1:
@@ -150,12 +169,13 @@ def private(name: str, own: frozenset[str] | set[str] = frozenset()) -> bool:
     return name.startswith("_") and name not in DUNDERS and name not in LAYERS_OWN and name not in own
 
 
-def _attribute(node: ast.Attribute, roots: dict[str, str], own: set[str], parents: dict[int, ast.AST]) -> Iterator[str]:
+def _attribute(node: ast.Attribute, roots: Roots, own: set[str], parents: dict[int, ast.AST]) -> Iterator[str]:
     chain = _chain(node, roots)
     changed = isinstance(node.ctx, ast.Store | ast.Del)
     parent = parents.get(id(node))
     if (
         private(node.attr, frozenset() if chain else own)
+        and not STANDARD.fullmatch(chain)
         and not _type_name(node, parent)
         and not (KINDS.fullmatch(chain) and "isinstance" not in own and _type_asked(parent, parents))
         and not (node.attr == "_version" and not changed)
@@ -191,9 +211,7 @@ def _kind_of(node: ast.expr, parent: ast.AST | None, parents: dict[int, ast.AST]
     return _type_asked(parent, parents) or getattr(parent, "annotation", None) is node
 
 
-def _name(
-    node: ast.Name, roots: dict[str, str], own: set[str], kernels: set[str], parents: dict[int, ast.AST]
-) -> Iterator[str]:
+def _name(node: ast.Name, roots: Roots, own: set[str], kernels: set[str], parents: dict[int, ast.AST]) -> Iterator[str]:
     parent = parents.get(id(node))
     if node.id in BUILTINS and node.id not in own:
         yield node.id
@@ -201,10 +219,10 @@ def _name(
         yield f"{node.id} = ..."
     elif node.id == "__name__" and not (_asks_for_main(parent) or _names_a_logger(parent, roots)):
         yield node.id
-    elif node.id in roots and isinstance(node.ctx, ast.Load) and _shut(roots[node.id], node, parent, parents):
-        yield roots[node.id]
-    elif node.id in roots and _module_as_value(node, roots, parent):
-        yield f"{roots[node.id]} as a value"
+    elif (meant := roots.of(node)) and isinstance(node.ctx, ast.Load) and _shut(meant, node, parent, parents):
+        yield meant
+    elif meant in MODULES and _module_as_value(node, parent):
+        yield f"{meant} as a value"
     elif node.id in kernels and isinstance(parent, ast.Call) and node in parent.args:
         asked = parent.func.id if isinstance(parent.func, ast.Name) else ""
         if asked in ASKS:
@@ -217,13 +235,13 @@ def _asks_for_main(parent: ast.AST | None) -> bool:
     return isinstance(parent, ast.Compare) and "__main__" in ast.unparse(parent)
 
 
-def _names_a_logger(parent: ast.AST | None, roots: dict[str, str]) -> bool:
+def _names_a_logger(parent: ast.AST | None, roots: Roots) -> bool:
     return isinstance(parent, ast.Call) and _chain(parent.func, roots) == "logging.getLogger"
 
 
-def _module_as_value(node: ast.Name, roots: dict[str, str], parent: ast.AST | None) -> bool:
+def _module_as_value(node: ast.Name, parent: ast.AST | None) -> bool:
     """Whether a module is handed on, beyond where text can follow it."""
-    if roots[node.id] not in MODULES or not isinstance(node.ctx, ast.Load) or isinstance(parent, ast.Attribute):
+    if not isinstance(node.ctx, ast.Load) or isinstance(parent, ast.Attribute):
         return False
     if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
         return False
@@ -233,9 +251,9 @@ def _module_as_value(node: ast.Name, roots: dict[str, str], parent: ast.AST | No
     return not asks
 
 
-def _roots(tree: ast.Module) -> dict[str, str]:
+def _roots(tree: ast.Module) -> Roots:
     """Names that imports bind, and plain aliases of them: ``F = nn.functional``; to what they stand for."""
-    roots: dict[str, str] = {}
+    roots = Roots()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -249,18 +267,17 @@ def _roots(tree: ast.Module) -> dict[str, str]:
             chain = _chain(node.value, roots)
             if chain and isinstance(node.value, ast.Name | ast.Attribute):
                 roots.setdefault(node.targets[0].id, chain)
+    roots.hidden = hidden(tree, roots)
     return roots
 
 
-def _chain(node: ast.expr, roots: dict[str, str]) -> str:
+def _chain(node: ast.expr, roots: Roots) -> str:
     """``torch.nn.functional.relu`` for what starts at an imported name, else ""."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
         node = node.value
-    if not (isinstance(node, ast.Name) and node.id in roots):
-        return ""
-    return ".".join([roots[node.id], *reversed(parts)])
+    return ".".join([start, *reversed(parts)]) if (start := roots.of(node)) else ""
 
 
 def own_names(tree: ast.Module) -> set[str]:

@@ -21,6 +21,7 @@ BITS = {EVEN: 0x46E2, ODD: 0xC684}  # in bfloat16, near enough
 _shown = False  # they are numbers that show, to see whether the answer follows from them
 _met = False  # a kernel has loaded so
 _block = False  # the load that runs is a block pointer's
+_said = False  # the load that runs says an ``other``, which the interpreter drops where it is one zero
 
 
 def show(shown: bool) -> None:
@@ -42,7 +43,7 @@ def fill() -> None:
     load, load_block = builder.create_masked_load, builder.create_tensor_pointer_load
 
     def create_masked_load(self: Any, pointers: Any, mask: Any, other: Any, *more: Any, **named: Any) -> Any:
-        if other is None and not _block and not mask.data.all():
+        if other is None and not (_block or _said) and not mask.data.all():
             other = _others(pointers)
         return load(self, pointers, mask, other, *more, **named)
 
@@ -54,7 +55,24 @@ def fill() -> None:
         finally:
             _block = False
 
+    _hear_others()
     builder.create_masked_load, builder.create_tensor_pointer_load = create_masked_load, create_tensor_pointer_load
+
+
+def _hear_others() -> None:
+    """Know of each load whether it says what it gives for what its mask leaves out."""
+    semantic: Any = interpreter.TritonSemantic
+    load = semantic.load
+
+    def heard(self: Any, pointer: Any, mask: Any, other: Any, *more: Any, **named: Any) -> Any:
+        global _said
+        _said = other is not None
+        try:
+            return load(self, pointer, mask, other, *more, **named)
+        finally:
+            _said = False
+
+    semantic.load = heard
 
 
 def _others(pointers: Any) -> Any:

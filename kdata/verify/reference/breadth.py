@@ -38,6 +38,8 @@ CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strid
           NUMBER: "follows other numbers among its inputs", "batch": "holds for a larger batch"}  # fmt: skip
 SILENT = {**dict.fromkeys(GRADIENTS, (reasons.WRONG, reasons.STRUCTURE, reasons.OUT_OF_BOUNDS)),
           **dict.fromkeys(("beside", "pairs"), (reasons.WRONG, reasons.OUT_OF_BOUNDS))}  # fmt: skip
+UNSUPPORTED = "Unsupported data type"  # says Triton's interpreter of atomics of bfloat16, which GPUs have
+NO_ATOMICS = "not seen: the interpreter has no atomics of this type"
 STRIDES = re.compile(r"\.\s*stride\s*\(")
 OFFERS = re.compile(r"\b(backward|vjp|register_autograd|setup_context)\b")
 LEAVES_GIVEN = "leaves the gradients that it is given as they are"
@@ -78,12 +80,18 @@ def look(expected: Expected, run: Run, found: Findings, source: str) -> None:
         if style in GRADIENTS and failed and all(NoGradientError.__name__ in trial.detail for trial, _ in failed):
             detached = True
             continue
-        found.check(CHECKS[style], not failed, f"{failed[0][1]}: {failed[0][0].detail}"[:300] if failed else "")
+        found.check(CHECKS[style], not failed, _of(failed[0])[:300] if failed else "")
         found.trials += [j.trial for j in judged if not j.reason]
     if detached:
         tell_of_none(expected, found)
     if any(judged.overwrites for judged in reports):
         found.check(LEAVES_GIVEN, False, "its backward writes there: other branches of a graph may share them")
+
+
+def _of(failed: tuple[Trial, str]) -> str:
+    """What a failure shows; nothing of the kernel where the interpreter lacks what it asks for."""
+    trial, reason = failed
+    return NO_ATOMICS if UNSUPPORTED in trial.detail else f"{reason}: {trial.detail}"
 
 
 def _refuse(style: str, trial: Trial, reason: str, source: str, found: Findings) -> None:

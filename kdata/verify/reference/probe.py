@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_leaves
 
 from kdata.task import Program, execute
 from kdata.verify.reference.lengths import Lengths
-from kdata.verify.reference.questions import Asks
+from kdata.verify.reference.questions import Asks, Outermost
 from kdata.verify.values import seed_torch
 
 REAL = 4 << 20  # elements of one tensor, or of inputs and parameters, beyond which nothing runs on real memory
@@ -108,6 +108,17 @@ class Meter(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.cost = Cost()
+        self._outermost = Outermost()
+
+    def __enter__(self) -> Meter:
+        """Begin to count."""
+        self._outermost.__enter__()
+        super().__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        self._outermost.__exit__(*error)  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         out = function(*args, **(kwargs or {}))
@@ -127,7 +138,7 @@ class Meter(TorchDispatchMode):
             cost.terms = max(cost.terms, whole // max(1, made), longest * (IN_ORDER if name.startswith("cum") else 1))
         if name.endswith(VARIANCES) and given:
             cost.spread = min(filter(None, (cost.spread, _varied(given[0], out))), default=0)
-        cost.asks.note(name, args, given)
+        cost.asks.note(name, args, given, self._outermost.name)
         cost.jumps |= steps(function, given, out)
         cost.narrows |= _narrows(function, given, out)
         cost.hollow |= made > 0 and name not in JOINS and any(t.numel() == 0 for t in given)

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 # Operators that ask about NaN and infinities, and about the sign of a zero.
 ODDITIES = frozenset("isnan isinf isfinite isposinf isneginf nan_to_num nansum nanmedian fmax fmin".split())
+CLOSE = frozenset({"isclose", "allclose"})  # which may be told that NaN equals NaN
 SIGNS = frozenset({"signbit", "copysign"})
 COMPARISONS = frozenset("eq ne lt le gt ge".split())
 # Operators that bring integers within ends.
@@ -27,6 +29,21 @@ IGNORED = -100  # what ``ignore_index`` is in torch where nobody says it
 FARTHEST = 1 << 31  # from here on a slice's end means that it has none
 
 
+class Outermost(TorchFunctionMode):
+    """Which of torch's functions a text itself has called: what these ask on their way is not the text's question."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.name = ""
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        before, self.name = self.name, getattr(function, "__name__", "")
+        try:
+            return function(*args, **(kwargs or {}))
+        finally:
+            self.name = before
+
+
 @dataclass(slots=True)
 class Asks:
     """Values that a forward itself asks about, so that what it answers to them is meant."""
@@ -40,9 +57,9 @@ class Asks:
     truths: bool = False  # integers are true or false
     places: bool = False  # integers are places, or say how many
 
-    def note(self, name: str, args: Sequence[Any], given: Sequence[torch.Tensor]) -> None:
-        """Add what one operator asks about."""
-        self.oddities |= name in ODDITIES or (name in COMPARISONS and len(given) > 1 and given[0] is given[1])
+    def note(self, name: str, args: Sequence[Any], given: Sequence[torch.Tensor], called: str = "") -> None:
+        """Add what one operator asks about. ``called``: the function of torch in which it runs."""
+        self.oddities |= _odd(name, given) and _says_so(called)
         self.signs |= name in SIGNS
         counted = any(map(_counts, given))
         self.signed |= counted and name.rstrip("_") in SIGNED
@@ -60,6 +77,17 @@ class Asks:
             self.ends |= {abs(n) for n in args[2:4] if type(n) is int and size < abs(n) < FARTHEST}
         if name.startswith("nll_loss") and name.endswith("forward") and len(args) > 4 and type(args[4]) is int:
             (self.ignored if args[4] == IGNORED else self.numbers).add(args[4])
+
+
+def _odd(name: str, given: Sequence[torch.Tensor]) -> bool:
+    """Whether an operator asks about NaN or infinities: by its name, or comparing numbers with themselves."""
+    return name.rstrip("_") in ODDITIES or (name in COMPARISONS and len(given) > 1 and given[0] is given[1])
+
+
+def _says_so(called: str) -> bool:
+    """Whether who calls this function asks about them; "" is none of torch's: ``torch.quantile`` asks for itself."""
+    plain = called.strip("_")
+    return not plain or plain in ODDITIES or plain in COMPARISONS or plain.startswith("nan") or plain in CLOSE
 
 
 def _ends(name: str, given: Sequence[Any]) -> Iterator[tuple[Any, int]]:
