@@ -177,8 +177,9 @@ def _listed(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs) -> I
 def _starred(message: str, frame: types.FrameType, line: int, specs: Specs) -> Iterator[Specs]:
     """What is handed on as ``f(*x)`` has as many parts as f takes."""
     match = _SURPLUS.search(message)
-    names = re.findall(r"[(,]\s*\*(\w+)\s*[,)]", _statement(frame.f_code.co_filename, line)) if match else []
-    for name in names if match else ():
+    if match is None:
+        return
+    for name in re.findall(r"[(,]\s*\*(\w+)\s*[,)]", _statement(frame.f_code.co_filename, line)):
         if isinstance(given := frame.f_locals.get(name), torch.Tensor | list | tuple):
             yield from _as_long(given, len(given) + int(match[1]) - int(match[2]), specs)
 
