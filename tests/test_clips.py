@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sources.infer.inputs import Many, Specs, Tensor
+from sources.infer.inputs import Many, Plain, Specs, Tensor, all_tensors
 from sources.infer.search import Solution, solve
 
 HEAD = "import torch\nimport torch.nn as nn\nfrom torch.nn.utils.rnn import pack_padded_sequence\n\n\n"
@@ -95,3 +95,24 @@ def test_a_part_of_a_record_may_be_called_as_what_it_is_a_part_of(tmp_path: Path
     (found,) = specs(BATCHED, tmp_path)
     assert isinstance(found, Many)
     assert found.keys == ("obs", "info")
+
+
+def test_what_is_handed_on_in_parts_has_as_many_as_are_taken(tmp_path: Path) -> None:
+    text = (
+        "class Net(nn.Module):\n    def __init__(self, rounds=2):\n        super().__init__()\n"
+        "        self.rounds = rounds\n\n    def forward(self, scores, mask):\n"
+        "        return self.passed(*scores, mask)\n\n    def passed(self, pairs, triples, mask):\n"
+        "        batch, length, _ = pairs.shape\n        _, _, _, last = triples.shape\n        assert length == last\n"
+        "        return pairs * triples.sum(3) * mask.unsqueeze(1)\n"
+    )
+    scores = specs(text, tmp_path)[0]
+    assert isinstance(scores, Many)
+    assert [len(t.shape) for _, t in all_tensors((scores,))] == [3, 4]
+
+
+def test_a_number_that_branches_compare_with_is_given(tmp_path: Path) -> None:
+    text = (
+        "class Net(nn.Module):\n    def forward(self, x, step):\n        if step == 7:\n            return x.exp()\n"
+        "        if step == 9:\n            return x * 2\n"
+    )
+    assert specs(text, tmp_path)[1] == Plain(7)

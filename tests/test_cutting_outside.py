@@ -94,3 +94,18 @@ def test_weights_are_not_loaded_from_files_but_copies_of_weights_stay() -> None:
     scope: dict[str, Any] = {}
     exec(source, scope)
     assert scope["Net"](4)(torch.ones(1, 4)).shape == (1, 4)
+
+
+def test_what_only_says_where_weights_are_goes_with_them() -> None:
+    text = HEAD + (
+        "def found(name):\n    with open(name, 'rb') as file:\n        return file.name\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self, dim, name='a'):\n        super().__init__()\n"
+        "        size = int(dim)\n        self.line = nn.Linear(dim, size)\n        place = found(name)\n"
+        "        self.load_state_dict(torch.load(place, map_location=str(size)))\n        print('loaded', place)\n\n"
+        "    def forward(self, x):\n        return self.line(x)\n"
+    )
+    source = cut({"net.py": text}, "net.py", "Net")
+    assert "found" not in source
+    scope: dict[str, Any] = {}
+    exec(source, scope)
+    assert scope["Net"](4)(torch.ones(1, 4)).shape == (1, 4)

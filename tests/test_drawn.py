@@ -99,3 +99,10 @@ def test_where_a_part_draws_at_random_another_call_of_the_package_is_taken(tmp_p
     task = _task(text, tmp_path, sites)
     assert task["reason"] == ""
     assert "[Calm()]" in task["source"]
+
+
+def test_what_fills_weights_with_zeros_by_default_draws_them() -> None:
+    text = drawn(
+        "class Net:\n    def __init__(self, n, init=nn.init.zeros_, bias_init=nn.init.zeros_):\n        pass\n"
+    )
+    assert "init=nn.init.normal_, bias_init=nn.init.zeros_" in text

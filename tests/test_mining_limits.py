@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kdata.record import Definition, Dropped, Origin, SourceFile, Task
+from sources.infer.variants import narrower
 from sources.mine import cut_step, step
 
 HEAD = "import torch\nimport torch.nn as nn\n"
@@ -85,3 +86,7 @@ def test_a_residual_connection_widens_the_input() -> None:
     assert isinstance(task, Task)
     assert "\nin_channels = 256\n" in task.source
     assert "\nchannels = 64\n" in task.source
+
+
+def test_the_width_of_a_pyramid_is_halved() -> None:
+    assert narrower({"ch": "128", "ch_mult": "[1, 2]"}) == {"ch": "64", "ch_mult": "[1, 2]"}

@@ -121,6 +121,13 @@ def unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:
                 yield name
 
 
+def optional(piece: Piece, name: str) -> bool:
+    """Whether a name that nothing binds is read under a condition only: it may never be."""
+    branches = (n for n in nodes(piece.view) if isinstance(n, ast.If))
+    inside = {id(n) for b in branches for s in [*b.body, *b.orelse] for n in ast.walk(s)}
+    return all(id(n) in inside for n in piece.reads.names if n.id == name)
+
+
 def is_debugging(node: ast.AST) -> bool:
     """Whether a statement only prints, or stops for somebody to look: no task does."""
     call = node.value if isinstance(node, ast.Expr) else None

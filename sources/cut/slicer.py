@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
+from sources.cut import by_name
 from sources.cut.cutpoints import Framework
 from sources.cut.pieces import (
     KEPT_CLASS,
@@ -21,6 +22,7 @@ from sources.cut.pieces import (
     is_debugging,
     is_noise,
     listed,
+    optional,
     stand_in_for,
     unused,
     view_of,
@@ -29,7 +31,7 @@ from sources.cut.pieces import (
 )
 from sources.text.bindings import Imported, imports
 from sources.text.danger import branches, harmful
-from sources.text.desugar import MAIN
+from sources.text.desugar import MAIN, NAMED
 from sources.text.registries import Registries, words
 from sources.text.rewrite import Text
 from sources.text.scope import BUILTINS, FORMER, Reads, nodes, reads, root_of
@@ -83,6 +85,8 @@ class Slicer:
 
     def target(self, piece: Piece, name: str) -> Target:
         """What a global name means inside a piece."""
+        if name == NAMED:
+            return Inner(NAMED)
         return self._light(piece, piece.local.get(name) or self.package.lookup(piece.key.file, name))
 
     def _light(self, piece: Piece, target: Target) -> Target:
@@ -280,7 +284,7 @@ class Slicer:
                 raise SliceError(ABSENT, name)  # ``Name = Name``: a copy of something imported
             if isinstance(target, Missing):
                 absent = "." in target.name or name in piece.local or self._imported(piece.key.file, name)
-                if name in at_once(piece) or not absent and not self._optional(piece, name):
+                if name in at_once(piece) or not absent and not optional(piece, name):
                     reason = ABSENT if absent else "unresolved name"
                     raise SliceError(reason, target.name)
             if isinstance(target, Inner):
@@ -297,8 +301,10 @@ class Slicer:
                 yield name, Missing(name)
 
     def _lists(self, piece: Piece) -> bool:
-        """Whether a piece looks through a module of the package."""
-        return any(isinstance(self.target(piece, name), Inner) for name in listed(piece.view))
+        """Whether a piece looks through a module of the package, or through all that its words may name."""
+        return any(n.id == NAMED for n in piece.reads.names) or any(
+            isinstance(self.target(piece, name), Inner) for name in listed(piece.view)
+        )
 
     def _listed_of(self, piece: Piece, name: str) -> dict[str, Here]:
         """What of ``vars(name)``, a module of the package, goes by words that are said: ``MeanNorm`` by mean."""
@@ -312,6 +318,8 @@ class Slicer:
 
     def _taken_out(self, piece: Piece, name: str) -> dict[str, Here]:
         """What ``getattr(name, word)`` may take out of a module of the package, as words that are said tell."""
+        if name == NAMED:
+            return by_name.named(self.package, self._said | self._of_all)
         module = self.target(piece, name)
         taken = (
             n for n in nodes(piece.view) if isinstance(n, ast.Call) and ast.unparse(n.func) == "getattr" and n.args
@@ -331,12 +339,6 @@ class Slicer:
         file = self.package.file(piece.key.file)
         again = file is not None and any(piece.node is extra for extra in file.extras.get(piece.key.name, ()))
         return not again and isinstance(piece.node, ast.Assign) and name in copied(piece.node)
-
-    def _optional(self, piece: Piece, name: str) -> bool:
-        """Whether a name that nothing binds is read under a condition only: it may never be."""
-        branches = (n for n in nodes(piece.view) if isinstance(n, ast.If))
-        inside = {id(n) for b in branches for s in [*b.body, *b.orelse] for n in ast.walk(s)}
-        return all(id(n) in inside for n in piece.reads.names if n.id == name)
 
     def is_noise(self, path: str, decorator: ast.expr) -> bool:
         """Whether a task computes the same without a decorator, or it is of a package that is absent."""

@@ -34,6 +34,7 @@ EXTENT, MAX_LENGTH = 8, 4096  # of maps whose sides are given as values, and of 
 _COMPUTED = (ast.Name, ast.Constant, ast.BinOp, ast.operator, ast.Subscript, ast.Slice, ast.Tuple, ast.UnaryOp,
              ast.unaryop, ast.Call, ast.Attribute, ast.expr_context)  # fmt: skip
 _OF_SIZES = re.compile(r"\b(shape|size|dim|ndim|len|numel|isinstance|type|dtype|is None|is not None)\b")
+_SURPLUS = re.compile(r"takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) (?:was|were) given")
 Place = tuple[tuple[int, ...], int | None]  # of what a side is: a tensor's shape, and which size of it; None: its rank
 
 
@@ -46,6 +47,7 @@ def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iter
     for frame, line in frames:
         yield from _lacking(str(error), frame, line, specs, module)
     frame, line = frames[-1]
+    yield from _starred(str(error), frame, line, specs)
     asserts = isinstance(error, AssertionError)
     test = _assertion(file, line) if asserts else _tested(file, line) if frame is every[-1][0] else None
     values = {**frame.f_globals, **frame.f_locals}
@@ -168,15 +170,31 @@ def _listed(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs) -> I
         called = isinstance(side, ast.Call) and ast.unparse(side.func) == "len" and len(side.args) == 1
         given = values.get(ast.unparse(side.args[0])) if isinstance(side, ast.Call) and called else None
         length = _value(other, values)
-        if not isinstance(given, torch.Tensor | list | tuple) or type(length) is not int or not 0 < length <= MAX_LIST:
-            continue
-        for at, spec in enumerate(specs):
-            alike = isinstance(spec, Many) and len(spec.items) == len(given) and spec.kind in ("list", "tuple")
-            if isinstance(spec, Tensor) and isinstance(given, torch.Tensor) and spec.shape == tuple(given.shape):
-                yield edited(specs, (at,), Many((spec,) * length))
-            elif isinstance(spec, Many) and alike and not isinstance(given, torch.Tensor):
-                items = (spec.items + spec.items[-1:] * length)[:length]
-                yield edited(specs, (at,), replace(spec, items=items))
+        if type(length) is int:
+            yield from _as_long(given, length, specs)
+
+
+def _starred(message: str, frame: types.FrameType, line: int, specs: Specs) -> Iterator[Specs]:
+    """What is handed on as ``f(*x)`` has as many parts as f takes."""
+    match = _SURPLUS.search(message)
+    if match is None:
+        return
+    for name in re.findall(r"[(,]\s*\*(\w+)\s*[,)]", _statement(frame.f_code.co_filename, line)):
+        if isinstance(given := frame.f_locals.get(name), torch.Tensor | list | tuple):
+            yield from _as_long(given, len(given) + int(match[1]) - int(match[2]), specs)
+
+
+def _as_long(given: Any, length: int, specs: Specs) -> Iterator[Specs]:
+    """The inputs with the one that was ``given`` as a list of so many parts."""
+    if not isinstance(given, torch.Tensor | list | tuple) or not 0 < length <= MAX_LIST:
+        return
+    for at, spec in enumerate(specs):
+        alike = isinstance(spec, Many) and len(spec.items) == len(given) and spec.kind in ("list", "tuple")
+        if isinstance(spec, Tensor) and isinstance(given, torch.Tensor) and spec.shape == tuple(given.shape):
+            yield edited(specs, (at,), Many((spec,) * length))
+        elif isinstance(spec, Many) and alike and not isinstance(given, torch.Tensor):
+            items = (spec.items + spec.items[-1:] * length)[:length]
+            yield edited(specs, (at,), replace(spec, items=items))
 
 
 def _counted(side: ast.expr, size: ast.expr, values: Mapping[str, Any], specs: Specs) -> Iterator[Specs]:

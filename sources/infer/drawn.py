@@ -18,6 +18,7 @@ NOTE = "weights that started as zeros, or unset, are drawn at random"
 _SCALE = 0.1  # of drawn weights: products of them neither vanish nor grow much
 _SCALES = re.compile(r"init_?val|layer_?scale|init_?(scale|std|sigma)|gamma|res_?scale|rezero|^gain$")
 _STARTS = re.compile(r"init|reset|zero|build|weight")  # names of functions that give weights their start
+_FILLS = re.compile(r"(torch\.)?(nn\.)?init\.zeros_")
 _ZERO_CALLS = ("zeros_", "zero_", "constant_", "fill_")
 _SMALL_CALLS = ("normal_", "trunc_normal_", "uniform_")  # with bounds, or a deviation, of next to nothing
 _MADE = re.compile(r"(torch\.)?(zeros|empty|Tensor|FloatTensor)")
@@ -52,8 +53,13 @@ def _aliases(tree: ast.Module) -> list[str]:
 
 
 def _enlarge(edits: Edits, given: list[tuple[str, ast.expr]]) -> None:
-    """Give scales that start as next to nothing, LayerScale's 1e-6, by default or in a call, a start that counts."""
+    """Give scales that start as next to nothing, LayerScale's 1e-6, by default or in a call, a start that counts.
+
+    And what fills weights with zeros, ``init=nn.init.zeros_``.
+    """
     for name, value in given:
+        if isinstance(value, ast.Attribute) and _FILLS.fullmatch(ast.unparse(value)) and "bias" not in name:
+            edits.replace(edits.text.end(value) - len("zeros_"), edits.text.end(value), "normal_")
         start = value.value if isinstance(value, ast.Constant) else None
         if _SCALES.search(name) and isinstance(start, float) and abs(start) <= TINY:
             edits.replace(edits.text.start(value), edits.text.end(value), str(_SCALE))

@@ -261,7 +261,7 @@ def _of_parameter(
     elif re.search(r"^(h|w|height|width|size|n|k|step|num_.*|.*_size)$", low) and not ranks:
         common = [Plain(SIDE if low in ("h", "w", "height", "width") else 8), *common]
     if re.search(r"list|tuple|sequence", hint, re.I) or re.search(
-        rf"\bin (?:enumerate\()?{name}\b|len\({name}\)", text
+        rf"\bin (?:enumerate\()?{name}\b|len\({name}\)|[(,]\s*\*{name}\s*[,)]", text
     ):
         said = re.search(rf"len\({name}\) == ([1-8])\b", text)
         common = [Many(tuple(common[:1]) * (int(said[1]) if said else 3)), *common]
@@ -374,8 +374,9 @@ def _unpacked(name: str, body: str) -> list[str]:
 
 
 def _chosen(name: str, text: str) -> list[Plain]:
-    """Strings that the text compares a parameter with."""
+    """Strings that the text compares a parameter with, and numbers that branches of it do."""
     found = re.findall(rf"\b{re.escape(name)} ?(?:==|in) ?[(\[{{]?\s*(['\"]\w+['\"])", text)
+    found += re.findall(rf"\b(?:el)?if {re.escape(name)} ?== ?(\d+)\b", text)
     return [Plain(ast.literal_eval(t)) for t in dict.fromkeys(found)][:4]
 
 

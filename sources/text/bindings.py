@@ -21,11 +21,13 @@ from sources.text.desugar import (
     with_plain_imports,
     with_positional_inputs,
     without_arguments,
+    without_importing,
 )
 from sources.text.importable import ALLOWED, FALLBACKS, STANDARD
 from sources.text.older import now_at
 from sources.text.scope import named_arguments
 
+REWRITES = (with_plain_imports, without_arguments, without_importing, with_forward, with_positional_inputs)
 FRAMES = 1000  # of a parser: Python's own limit; it makes trees of three times as many levels
 VERSIONS = {"torch": "2.11", "python": "3.11"}  # the least that a task is written for
 _STARTS = re.compile(r"(?P<negated>not )?torch\.__version__\.startswith\(['\"](?P<start>[\d.]+)['\"]\)")
@@ -87,7 +89,7 @@ def parse(path: str, text: str, own: Callable[[str], bool]) -> File:
             warnings.simplefilter("ignore")
             text = main_as_function(text)
             tree = ast.parse(text)
-            for rewrite in (with_plain_imports, without_arguments, with_forward, with_positional_inputs):
+            for rewrite in REWRITES:
                 if (plain := rewrite(text, tree)) is not text:
                     text, tree = plain, ast.parse(plain)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -20,7 +20,9 @@ _CALLED = re.compile(r"\bdef __call__\b")
 _STARRED = re.compile(r"\bdef forward\b.*?[(,]\s*\*\s*,", re.S)
 _STAR = re.compile(rb"(?:[\s,()]|#[^\n]*\n)*(?P<star>\*\s*,)")  # behind what may stand before it, comments included
 _MAIN = re.compile(r"""^if\s*\(?\s*__name__\s*==\s*['"]__main__['"]\s*\)?\s*:""", re.M)
+_BY_NAME = re.compile(r"(importlib\.)?import_module|__import__")
 MAIN = "run_as_script"
+NAMED = "named_definitions"  # what definitions are taken out of by name, see ``sources.cut.by_name``
 IMPORT = "from types import SimpleNamespace"
 
 
@@ -114,6 +116,21 @@ def with_positional_inputs(text: str, tree: ast.Module) -> str:
             optional = optional or default is not None
             if optional and default is None:
                 edits.replace(edits.text.end(argument), edits.text.end(argument), " = None")
+    return edits.whole() if edits.changes else text
+
+
+def without_importing(text: str, tree: ast.Module) -> str:
+    """The text with ``NAMED`` in place of each module that is imported by a computed name, to take something out."""
+    if "import_module(" not in text and "__import__(" not in text:
+        return text
+    edits, found = Edits(Text.of(text)), dict[int, ast.Call]()
+    for function in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):
+        inner = [n for n in ast.walk(function) if isinstance(n, ast.Call)]
+        if any(ast.unparse(call.func) == "getattr" for call in inner):
+            found |= {id(c): c for c in inner if _BY_NAME.fullmatch(ast.unparse(c.func)) and c.args}
+    for call in found.values():
+        if not is_literal(call.args[0]):
+            edits.replace(edits.text.start(call), edits.text.end(call), NAMED)
     return edits.whole() if edits.changes else text
 
 

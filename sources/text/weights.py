@@ -1,7 +1,8 @@
 """Statements that load trained weights: a task has none, so it does without them.
 
-``self.load_state_dict(torch.load(path))``, and what is done with the file's content in between, is dropped from the
-functions that a task holds.  Copies of weights from one part of a module to another stay.
+``self.load_state_dict(torch.load(path))``, what is done with the file's content in between, and what only says where
+the file is, is dropped from the functions that a task holds.  Copies of weights from one part of a module to another
+stay.
 """
 
 from __future__ import annotations
@@ -35,10 +36,25 @@ def _of_function(function: ast.FunctionDef) -> Iterator[ast.stmt]:
     while True:
         inside = {id(n) for s in found.values() for n in nodes(s)}
         lost = _stored(found.values()) - _stored(h for s in statements if id(s) not in inside for h in _targets(s))
-        more = [s for s in statements if id(s) not in inside and _handles(s, lost)]
+        more = [s for s in statements if id(s) not in inside and (_handles(s, lost) or _leads(s, inside, function))]
         if not more:
             return (yield from found.values())
         found |= {id(s): s for s in more}
+
+
+def _leads(statement: ast.stmt, inside: set[int], function: ast.FunctionDef) -> bool:
+    """Whether a call's answer, a file's path perhaps, is read by what is dropped and at most printed elsewhere."""
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if not isinstance(target, ast.Name) or not isinstance(getattr(statement, "value", None), ast.Call):
+        return False
+    printed = {id(n) for s in nodes(function) if _prints(s) for n in nodes(s)}
+    reading = [id(n) for n in nodes(function) if isinstance(n, ast.Name) and n.id == target.id and n is not target]
+    return not inside.isdisjoint(reading) and (inside | printed).issuperset(reading)
+
+
+def _prints(statement: ast.AST) -> bool:
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "print"
 
 
 def _loads(node: ast.AST) -> bool:

@@ -1,0 +1,30 @@
+"""Definitions that a program imports by their dotted names: ``getattr(importlib.import_module(module), name)``.
+
+``{"target": "net.losses.Perceptual", "params": {...}}`` is what configurations make instances of.  A task has no
+modules to import, so it holds the definitions that are said, and takes them by name out of a record of these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from sources.text.desugar import NAMED
+from sources.text.symbols import Here, Package
+
+MAX_NAMED = 12  # definitions that one task takes by name
+_DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+")
+
+
+def named(package: Package, said: Iterable[str]) -> dict[str, Here]:
+    """The definitions of a package whose dotted names, in lower case, are among the words that are ``said``."""
+    wanted = sorted(word for word in said if _DOTTED.fullmatch(word))
+    found: dict[str, Here] = {}
+    for path in package.looked_through() if wanted else ():
+        dotted = f".{path.removesuffix('.py').removesuffix('/__init__').replace('/', '.').lower()}"
+        names = {n for m, _, n in (w.rpartition(".") for w in wanted) if dotted.endswith(f".{m}")}
+        file = package.file(path) if names else None
+        for name in file.bindings if file else ():
+            if name.lower() in names and isinstance(target := package.member(path, name), Here):
+                found.setdefault(f"{NAMED}.{name}", target)
+    return dict(list(found.items())[:MAX_NAMED])
