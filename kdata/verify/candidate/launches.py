@@ -158,7 +158,7 @@ class Ledger:
             ledger.launches.append(launch)
             _fits(launch["grid"])
             captured.unchanged(self.fn)
-            grid = sampling.thinned(launch["grid"]) if sampling.active() else grid
+            grid = sampling.thinned(launch["grid"]) if sampling.active() else _plain(grid)
             if ledger.behaviour == "fail":
                 raise InjectedError("injected: this launch failed")
             if ledger.behaviour == "placed":
@@ -249,6 +249,13 @@ def _memory(values: list[Any]) -> list[tuple[int, int]]:
             storage = storage_of(base)
             ranges.append((storage.data_ptr(), storage.data_ptr() + storage.nbytes()))
     return ranges
+
+
+def _plain(grid: Any) -> Any:
+    """A grid as the interpreter takes it: lists are as good on a GPU, and Triton's own tutorials answer with one."""
+    if callable(grid):
+        return lambda meta: _plain(grid(meta))
+    return tuple(grid) if isinstance(grid, list) else grid
 
 
 def signature(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], grid: Any) -> Launch:

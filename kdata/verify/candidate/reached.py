@@ -27,15 +27,19 @@ def _idle(tree: ast.Module) -> Iterator[list[ast.stmt]]:
     """The bodies of functions that stand at the top level, or in a plain module there, and are not reached."""
     if not any(isinstance(s, ast.ClassDef) and s.name == ENTRY for s in tree.body):
         return
-    apart = {s.name: s for s in tree.body if _is_apart(s)}
-    again = [s for s in tree.body if getattr(s, "name", "") in apart and apart[s.name] is not s]
-    said = {n for s in tree.body if s not in apart.values() for n in _names(s)} | {s.name for s in again}
+    apart = {_named(s): s for s in tree.body if _is_apart(s)}
+    others = [s for s in tree.body if apart.get(_named(s)) is not s]
+    said = {n for s in others for n in _names(s)} | set(map(_named, others))  # of the same name is one of two
     while more := {n for name in said & apart.keys() for n in _names(apart[name])} - said:
         said |= more
     for name, statement in apart.items():
         if name not in said:
             parts = statement.body if isinstance(statement, ast.ClassDef) else [statement]
             yield from (part.body for part in parts if isinstance(part, ast.FunctionDef))
+
+
+def _named(statement: ast.stmt) -> str:
+    return getattr(statement, "name", "")
 
 
 def _is_apart(statement: ast.stmt) -> bool:

@@ -33,7 +33,7 @@ def _body(node: ast.AST) -> set[int]:
     """What runs where a function's arguments are known: not its defaults, annotations and decorators."""
     if isinstance(node, ast.Lambda):
         return {id(node.body)}
-    return set(map(id, node.body)) if isinstance(node, FUNCTIONS) else set()
+    return set(map(id, node.body)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else set()
 
 
 def _bound(function: ast.AST) -> Iterator[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 LIBRARIES = "LIGER|FLA|GEMS|FLAGGEMS|FLAG_GEMS|UNSLOTH|XFORMERS|FLASH_ATTN|FLASH_ATTENTION|MAMBA|SGLANG|VLLM|QUACK"
 SWITCH = re.compile(rf"({LIBRARIES})_[A-Z0-9_]+")
@@ -81,7 +81,7 @@ def _answers(tree: ast.Module, known: dict[str, str]) -> Iterator[tuple[Place, s
                 yield _place(node), str(isinstance(asked, ast.NotIn))
 
 
-def _called(function: str, given: list[object], known: dict[str, str]) -> str:
+def _called(function: str, given: Sequence[object], known: dict[str, str]) -> str:
     """What a call with these constants comes to, as text; "" where that is not known."""
     if function in ("os.environ.get", "os.getenv") and len(given) in (1, 2) and _is_switch(given[0]):
         return repr(given[1] if len(given) > 1 else None)

@@ -39,6 +39,8 @@ DRAWING = ("uniform_", "normal_", "random_", "exponential_", "bernoulli_", "log_
 SECOND, FEWER = torch.device("cuda", 1), 33  # another card and its multiprocessors
 _present = False
 _card = GPU  # what all is on
+_blank = False  # weights are made that have no memory
+_computing = False  # torch itself computes with these, whose rules for what has no memory ask where it is
 _apart = False  # whether only what has no memory is on the GPU
 
 
@@ -212,20 +214,29 @@ def on_another_card() -> Iterator[None]:
 @contextlib.contextmanager
 def left_blank() -> Iterator[None]:
     """Where weights without memory are not drawn: torch would make them where they say they are."""
+    global _blank
     tensor: Any = torch.Tensor
+    _blank = True
     before = {name: getattr(tensor, name) for name in DRAWING}
     for name in DRAWING:
         setattr(tensor, name, lambda self, *_args, **_more: self)
     try:
         yield
     finally:
+        _blank = False
         for name, original in before.items():
             setattr(tensor, name, original)
 
 
 class _Elsewhere(TorchFunctionMode):
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return function(*map(_here, args), **{name: _here(value) for name, value in (kwargs or {}).items()})
+        global _computing
+        before, asks = _computing, getattr(function, "__name__", "") in ("__get__", "get_device")
+        _computing = _blank and not asks
+        try:
+            return function(*map(_here, args), **{name: _here(value) for name, value in (kwargs or {}).items()})
+        finally:
+            _computing = before
 
 
 def _here(value: Any) -> Any:
@@ -239,7 +250,7 @@ def _describe_tensors(moving: Callable[[], bool]) -> None:
     device, index, on_cpu = tensor.device.__get__, tensor.get_device, tensor.is_cpu.__get__
 
     def seen(self: Any) -> bool:
-        return _present and not moving() and not (_apart and on_cpu(self))
+        return _present and not (_computing or moving() or (_apart and on_cpu(self)))
 
     tensor.device = property(lambda self: _card if seen(self) else device(self))
     tensor.get_device = lambda self: _card.index if seen(self) else index(self)

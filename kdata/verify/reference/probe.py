@@ -118,7 +118,7 @@ class Meter(TorchDispatchMode):
 
     def __exit__(self, *error: Any) -> None:
         super().__exit__(*error)
-        self._outermost.__exit__(*error)  # type: ignore[no-untyped-call]
+        self._outermost.__exit__(*error)
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         out = function(*args, **(kwargs or {}))
