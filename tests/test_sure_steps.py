@@ -15,7 +15,7 @@ from kdata.verify.reference.draws import zeroed
 from kdata.verify.reference.probe import Meter, Prober
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.variants import plan
-from kdata.verify.reference.weights import redraw
+from kdata.verify.reference.weights import after_calls, redraw
 from kdata.verify.values import doubles, upcast
 
 TASK = """
@@ -156,14 +156,9 @@ def test_later_trials_start_from_the_state_after_a_call() -> None:
 
 
 @pytest.mark.parametrize(("module", "called"), [(nn.Linear(2, 2), 0), (nn.BatchNorm1d(2), 1)])
-def test_what_is_all_trained_is_not_called_before(
-    module: nn.Module, called: int, monkeypatch: pytest.MonkeyPatch
-) -> None:  # fmt: skip
-    payload = {"source": TASK, "entry_point": "Model", "variants": 1, "seeds": [1, 2], "level": "screen", "whole": 0,
-               "precision": "ieee"}  # fmt: skip
-    reference, calls = Reference(payload), list[int]()
-    monkeypatch.setattr(reference, "_answer", lambda *given: (calls.append(1), module))
-    reference._called_before(reference.prober.program({}), module, dict(module.state_dict()), [])
+def test_what_is_all_trained_is_not_called_before(module: nn.Module, called: int) -> None:
+    calls: list[nn.Module] = []
+    after_calls(1, module, dict(module.state_dict()), lambda _: calls.append(module) or module)  # type: ignore[func-returns-value]
     assert len(calls) == called
 
 
