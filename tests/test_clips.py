@@ -116,3 +116,13 @@ def test_a_number_that_branches_compare_with_is_given(tmp_path: Path) -> None:
         "        if step == 9:\n            return x * 2\n"
     )
     assert specs(text, tmp_path)[1] == Plain(7)
+
+
+def test_an_image_and_a_vector_that_is_repeated_over_it_share_the_channels_of_a_convolution(tmp_path: Path) -> None:
+    text = (
+        "class Net(nn.Module):\n    def __init__(self, width=64, labels=5):\n        super().__init__()\n"
+        "        self.stem = nn.Conv2d(3 + labels, width, 7, padding=3)\n\n    def forward(self, x, c):\n"
+        "        c = c.view(c.size(0), c.size(1), 1, 1).repeat(1, 1, x.size(2), x.size(3))\n"
+        "        return self.stem(torch.cat([x, c], dim=1))\n"
+    )
+    assert [t.shape[1] for _, t in all_tensors(specs(text, tmp_path))] == [3, 5]

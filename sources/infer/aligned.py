@@ -18,6 +18,7 @@ from sources.infer.failure import APART, Change, Failure
 from sources.infer.inputs import Tensor, all_tensors, edited
 
 _GATES = (1, 2, 3, 4)  # how many times the channels of its state a layer of a recurrent cell gives
+_COLOURS = (3, 1)  # channels of images
 MAX_LENGTH = 1 << 14
 _RANKS = re.compile(r"same number of dimensions: got (\d) and (\d)")
 _MEETS = re.compile(r"must match the size|broadcast|only supports boolean masks|expand")
@@ -53,6 +54,20 @@ def shared(f: Failure) -> Iterator[Change]:
             specs = edited(f.specs, path, t.resized(at, channels))
             specs = edited(specs, other_path, other.resized(at, wanted - rest - channels))
             yield 0.1 + 0.1 * j + (0.2 if rest else 0.0), specs
+
+
+def labelled(f: Failure) -> Iterator[Change]:
+    """A convolution is given an image joined with a vector that was repeated over it: of images, it takes the rest."""
+    x, weight = f.arguments[:2] if len(f.arguments) > 1 else (None, None)
+    if not re.fullmatch(r"conv\dd", f.function) or not all(isinstance(t, torch.Tensor) for t in (x, weight)):
+        return
+    every = all_tensors(f.specs)
+    for (path, image), (other_path, vector) in itertools.permutations(every, 2):
+        of_both = len(image.shape) == x.dim() and len(vector.shape) == 2 and x.dim() == weight.dim() > 2
+        if of_both and image.shape[1] + vector.shape[1] == x.shape[1] != weight.shape[1]:
+            for j, channels in enumerate(c for c in _COLOURS if c < weight.shape[1]):
+                specs = edited(f.specs, path, image.resized(1, channels))
+                yield 0.1 * j, edited(specs, other_path, vector.resized(1, weight.shape[1] - channels))
 
 
 def traded(f: Failure) -> Iterator[Change]:
@@ -176,4 +191,4 @@ def _as_wide(view: torch.Tensor, t: Tensor, other: torch.Tensor) -> tuple[int, .
     return tuple(shape)
 
 
-ALIGNED = (joined, shared, traded, aligned, expanded, longer, repeated, padded, looked_up, columns)
+ALIGNED = (joined, shared, labelled, traded, aligned, expanded, longer, repeated, padded, looked_up, columns)
