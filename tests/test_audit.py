@@ -65,6 +65,7 @@ ROWS: dict[str, tuple[object, object, str]] = {
     "no task": (None, KERNEL, reasons.BAD_TASK),
     "no kernel": (TASK, None, reasons.NO_MODEL_NEW),
     "null byte": (TASK, KERNEL + "\0", reasons.NOT_PYTHON),
+    "number too long": (TASK, KERNEL + f"\nLONG = {hex(1 << 20000)}\n", reasons.NOT_PYTHON),
     "cuda": (TASK, CUDA, reasons.NO_GPU),
 }
 

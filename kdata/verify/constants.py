@@ -11,6 +11,7 @@ FOLDED: dict[type[ast.operator], Callable[[int, int], int]] = {
 }  # fmt: skip
 GROWING = (ast.LShift, ast.Pow)
 BITS = 62
+PRINTED = 4096  # bits of an integer that Python prints however it is set
 
 
 def name_of(node: ast.AST) -> str:
@@ -18,6 +19,12 @@ def name_of(node: ast.AST) -> str:
     if isinstance(node, ast.Name):
         return node.id
     return node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def sayable(tree: ast.AST) -> bool:
+    """Whether Python prints all numbers of a text again: it refuses integers of thousands of digits."""
+    numbers = (n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and type(n.value) is int)
+    return all(number.bit_length() <= PRINTED for number in numbers)
 
 
 def whole(node: ast.AST) -> int | None:

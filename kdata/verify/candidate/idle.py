@@ -11,6 +11,8 @@ import ast
 import re
 from collections.abc import Collection
 
+from kdata.verify.constants import sayable
+
 # What is often imported for nothing. Importing them does nothing either.
 OFTEN = frozenset({
     "argparse", "datetime", "gc", "hashlib", "importlib", "inspect", "json", "numpy", "os", "pathlib", "pprint",
@@ -27,6 +29,8 @@ def without_idle_lines(text: str) -> str:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return text
+    if not sayable(tree):
         return text
     said, lines = _said(tree), text.split("\n")
     idle = {id(s): left for s in tree.body if (left := _left(s, said)) is not s}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from kdata.task import INIT_INPUTS, INPUTS
 from kdata.verify import reasons
 from kdata.verify.candidate.subset import closed, jitted, outside
-from kdata.verify.constants import whole
+from kdata.verify.constants import sayable, whole
 
 LONGEST = 400_000  # characters
 PURE = frozenset({
@@ -57,6 +57,8 @@ def object_to(text: str) -> Objection | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         where = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
         return Objection(reasons.NOT_PYTHON, f"{type(error).__name__}{where}")
+    if not sayable(tree):
+        return Objection(reasons.NOT_PYTHON, "an integer of more digits than Python prints")
     if not any(isinstance(s, ast.ClassDef) and s.name == "ModelNew" for s in tree.body):
         return Objection(reasons.NO_MODEL_NEW, "the kernel file defines no class ModelNew")
     tree.body = [s for s in tree.body if not _is_main(s)]
