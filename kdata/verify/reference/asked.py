@@ -14,14 +14,13 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
-from kdata.verify.reference.draws import draw
+from kdata.verify.reference.draws import NARROW, draw
 from kdata.verify.reference.questions import Asks
 from kdata.verify.values import computes, ends, integral
 
 SHARE = 0.125  # of an input's elements that are replaced
 MOST = 4  # numbers that are tried
 TRUE = (1, 2, 4)  # numbers that stand for true; in signed integers less these, too
-NARROW = 16  # bits of integers that overflow in a sum
 STEP = 8  # by which integers are multiplied at first, to see whether shapes follow from them
 BITS = 28  # of the largest integers: sums of some are beyond 32 bits, and labels that are cast to so many are not
 Change = Callable[[list[Any]], list[Any] | None]

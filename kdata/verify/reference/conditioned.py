@@ -36,7 +36,7 @@ def suited(styles: str, names: Collection[str]) -> list[str]:
 
 def of_blocks(names: Collection[str]) -> list[str]:
     """Styles that tell something new where there are more elements than a kernel's blocks have."""
-    return ["late", *(["ties"] if first(names) else [])]
+    return ["late", "laden", *(["ties"] if first(names) else [])]
 
 
 def bears(style: str, inputs: list[Any], eager: Answer, golden: Answer, generator: torch.Generator) -> bool:

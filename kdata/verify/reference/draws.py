@@ -15,13 +15,14 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 from kdata.verify.reference.styles import GRADIENTS
-from kdata.verify.values import computes
+from kdata.verify.values import computes, integral
 
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 LOW, HIGH = -2.0, 2.3  # decimal exponents of ``wide``
 LONG, TAIL = 64, 32.0  # elements from which on a dimension has a tail, and by how much it is larger
 LIFT, OFFSET, SMALL, HUGE, FAR, FARTHER, TINY, JOG = 5.0, 100.0, 1e-4, 1e4, 1e3, 1e5, 1e-5, 1e-6
 NEARER = 10.0
+NARROW, SPREAD = 16, 8  # bits of integers that are small beside sums of them, and how many of the largest are drawn
 AS_THEY_ARE = ("natural", *GRADIENTS, "argument", "number", "batch")
 ODDITIES = (math.nan, math.inf, -math.inf)
 RUNS = 4  # into which bools are cut, so that two of these hold one value
@@ -43,6 +44,7 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     - small: where the epsilon of a norm decides, and where it stands;
     - flat: long runs of False, and of True, in inputs of bools, where blocks of a kernel see no other;
     - late: in rows of bools none but the last is True, or False, so that all blocks before it see no other;
+    - laden: narrow integers that are nearly the largest there are: sums of many are beyond what float32 holds;
     - corners: a quarter each rounded to halves, without sign, of one value, and tiny;
     - huge: beyond what any input is usually; below, above: far from zero on one side throughout, where maxima and
       minima that start at a number are wrong; deep, steep: likewise, a hundred times as far, beyond all numbers but
@@ -54,8 +56,8 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     - float16, bfloat16: in that dtype.
     """
     floats = [t for t in tree_leaves(inputs) if computes(t)]
-    if style in OF_BOOLS:
-        return OF_BOOLS[style](inputs)
+    if style in OF_INTEGERS:
+        return OF_INTEGERS[style](inputs, generator)
     if style in AS_THEY_ARE or not floats:
         return inputs if style in AS_THEY_ARE else None
     if style == "centred":
@@ -169,7 +171,7 @@ def _maskable(value: Any) -> bool:
     return computes(value) or (isinstance(value, torch.Tensor) and value.dtype is torch.bool and value.numel() > 0)
 
 
-def _flat(inputs: list[Any]) -> list[Any] | None:
+def _flat(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
     """A quarter of each input of bools False, the next one True; None where there is none that holds enough."""
 
     def run(value: Any) -> Any:
@@ -181,7 +183,7 @@ def _flat(inputs: list[Any]) -> list[Any] | None:
     return _where_changed(run, inputs)
 
 
-def _late(inputs: list[Any]) -> list[Any] | None:
+def _late(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
     """Each row of an input of bools False but for its last one, every other row True; None where there are none."""
 
     def row(value: Any) -> Any:
@@ -197,6 +199,18 @@ def _late(inputs: list[Any]) -> list[Any] | None:
 def _where_changed(change: Callable[[Any], Any], inputs: list[Any]) -> list[Any] | None:
     changed: list[Any] = tree_map(change, inputs)
     return changed if any(a is not b for a, b in zip(*map(tree_leaves, (changed, inputs)), strict=True)) else None
+
+
+def _laden(inputs: list[Any], generator: torch.Generator) -> list[Any] | None:
+    """Integers of few bits that are neither truths nor none become some of the largest there are."""
+
+    def drawn(tensor: Any) -> Any:
+        if not integral(tensor) or torch.iinfo(tensor.dtype).bits > NARROW or int(tensor.max()) <= 1:
+            return tensor
+        less = torch.randint(SPREAD, tensor.shape, generator=generator)
+        return torch.iinfo(tensor.dtype).max - less.to(tensor.dtype)
+
+    return _where_changed(drawn, inputs)
 
 
 def _tied(inputs: list[Any], _: torch.Generator) -> list[Any]:
@@ -346,7 +360,7 @@ def _tailed(tensor: torch.Tensor) -> torch.Tensor:
     return changed
 
 
-OF_BOOLS: dict[str, Callable[[list[Any]], list[Any] | None]] = {"flat": _flat, "late": _late}
+OF_INTEGERS: dict[str, Style] = {"flat": _flat, "late": _late, "laden": _laden}  # bools are integers of one bit
 OTHERS: dict[str, Style] = {"corners": _corners, "huge": _huge, "below": _below, "above": _above,
                             "deep": partial(_below, far=FARTHER), "steep": partial(_above, far=FARTHER),
                             "lifted": _lifted(1), "raised": _lifted(0), "ties": _tied, "small": _small,

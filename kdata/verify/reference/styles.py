@@ -10,6 +10,7 @@ DETAILS = {
     "ties": "inputs of few values, zero among them", "small": "inputs a ten thousandth of their size",
     "flat": "long runs of one value in inputs of bools",
     "late": "inputs of bools in which only the last of a row differs",
+    "laden": "narrow integers nearly as large as there are",
     "corners": "halves, zeros, a constant and hundred-thousandths among the inputs",
     "huge": "inputs ten thousand times their size",
     "below": "inputs far below zero", "above": "inputs far above zero",
