@@ -10,7 +10,7 @@ import ast
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sources.text.scope import nodes, root_of
@@ -126,7 +126,7 @@ def handed_on(node: ast.FunctionDef) -> Iterator[str]:
     yield from (n.id for n in call.args if isinstance(n, ast.Name)) if isinstance(call, ast.Call) else ()
 
 
-def _is_mapping(ways: list[ast.AST]) -> bool:
+def _is_mapping(ways: Sequence[object]) -> bool:
     """Whether a name is first given an empty dictionary."""
     value = getattr(ways[0], "value", None) if ways else None
     return isinstance(value, ast.Dict) and not value.keys
