@@ -247,6 +247,37 @@ def test_a_registry_comes_with_the_entries_that_are_named() -> None:
     assert "register" not in cut(REGISTRIES, "net/layers.py", "Wide").partition("class Wide")[2]
 
 
+def test_what_is_looked_up_among_the_globals_of_its_file_comes_by_the_words_that_are_said() -> None:
+    files = {
+        "net/banks.py": HEAD + "class FreeBank(nn.Linear):\n    pass\n\n\nclass Other(nn.Linear):\n    pass\n\n\n"
+        "free = FreeBank\n\n\ndef get(name):\n    return {k.lower(): v for k, v in globals().items()}[name]\n",
+        "net/model.py": HEAD + "from .banks import get\n\n\nclass Model(nn.Module):\n"
+        "    def __init__(self, bank='free'):\n        super().__init__()\n        self.layer = get(bank)(2, 3)\n\n"
+        "    def forward(self, x):\n        return self.layer(x)\n",
+    }  # fmt: skip
+    source, namespace = cut(files, "net/model.py", "Model"), dict[str, Any]()
+    assert "Other" not in source
+    exec(compile(source, "cut", "exec"), namespace)
+    assert namespace["Model"]()(torch.ones(2)).shape == (3,)
+
+
+def test_a_registry_that_is_gone_through_comes_with_what_sets_what_is_read() -> None:
+    files = {
+        "net/registry.py": "functions = {}\n\n\ndef base(mapping, key):\n    def add(made):\n        mapping[key] = made\n"
+        "        return made\n\n    return add\n\n\ndef register(key):\n    return base(functions, key)\n",
+        "net/config.py": "from types import SimpleNamespace\nfrom net import registry\n\n\ndef set_cfg(cfg):\n    cfg.base = 1\n"
+        "    for function in registry.functions.values():\n        function(cfg)\n\n\ncfg = SimpleNamespace()\nset_cfg(cfg)\n",
+        "net/more.py": "from .registry import register\n\n\n@register('a')\ndef set_a(cfg):\n    cfg.width = 3\n\n\n"
+        "@register('b')\ndef set_b(cfg):\n    cfg.other = 4\n",
+        "net/model.py": HEAD + "from .config import cfg\n\n\nclass Model(nn.Module):\n    def forward(self, x):\n"
+        "        return x * cfg.width\n",
+    }
+    source, namespace = cut(files, "net/model.py", "Model"), dict[str, Any]()
+    assert "set_b" not in source
+    exec(compile(source, "cut", "exec"), namespace)
+    assert namespace["Model"]()(torch.ones(2)).tolist() == [3, 3]
+
+
 def test_a_site_says_which_entries_are_wanted() -> None:
     slicer = Slicer(Package(REGISTRIES, {}))
     assert "class Narrow" in write_cut(slicer, "net/model.py", "Model", (), ["narrow"]).source

@@ -106,3 +106,10 @@ def test_what_fills_weights_with_zeros_by_default_draws_them() -> None:
         "class Net:\n    def __init__(self, n, init=nn.init.zeros_, bias_init=nn.init.zeros_):\n        pass\n"
     )
     assert "init=nn.init.normal_, bias_init=nn.init.zeros_" in text
+
+
+def test_what_draws_weights_of_next_to_nothing_draws_larger_ones() -> None:
+    text = drawn(
+        "class Net:\n    def __init__(self, start=RandomNormal(0, 0.0001), rate=Decay(0.0001)):\n        pass\n"
+    )
+    assert "start=RandomNormal(0, 0.1), rate=Decay(0.0001)" in text

@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 from typing import Any
 
+from sources.infer.inputs import Many, Tensor
 from sources.infer.records import lists
 from sources.infer.search import Solution, solve
 
@@ -45,8 +46,67 @@ def test_records_that_a_program_asks_for_fill_its_lists(tmp_path: Path) -> None:
     path, namespace = tmp_path / "cut.py", dict[str, Any]()
     path.write_text(COLUMNS)
     exec(compile(COLUMNS, str(path), "exec"), namespace)
-    one_of_each, *_ = lists(ast.parse(COLUMNS), namespace, namespace["Net"].__module__)
+    two, one_of_each, *_ = lists(ast.parse(COLUMNS), namespace, namespace["Net"].__module__)
+    assert two == "[Sparse(name='sparse_0', vocabulary_size=1024), Sparse(name='sparse_1', vocabulary_size=1024)]"
     assert one_of_each == "[Sparse(name='sparse_0', vocabulary_size=1024), Dense(name='dense_0', dimension=64)]"
     found = solve(namespace["Net"], namespace | {"__file__": str(path)}, COLUMNS)
     assert isinstance(found, Solution), found
     assert found.arguments["columns"] == one_of_each
+
+
+BATCH = """import torch
+import torch.nn as nn
+
+
+class Sparse:
+    def __init__(self, name, vocab_size):
+        self.name, self.vocab_size = name, vocab_size
+
+
+class Dense:
+    def __init__(self, name):
+        self.name = name
+
+
+class Tables(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.tables = nn.ModuleDict({f.name: nn.Embedding(f.vocab_size, 8) for f in features if isinstance(f, Sparse)})
+
+    def forward(self, x, features):
+        found, dense = [], []
+        for f in features:
+            if isinstance(f, Sparse):
+                found.append(self.tables[f.name](x[f.name].long()).unsqueeze(1))
+            elif isinstance(f, Dense):
+                dense.append(x[f.name].float().mean(1, keepdim=True))
+        return torch.cat(found, dim=1)
+
+
+class Net(nn.Module):
+    def __init__(self, user_features, item_features):
+        super().__init__()
+        self.user_features, self.item_features = user_features, item_features
+        self.dims = 8 * len(user_features + item_features)
+        self.embedding = Tables(user_features + item_features)
+        self.line = nn.Linear(self.dims, 4)
+
+    def forward(self, x):
+        user, item = self.embedding(x, self.user_features), self.embedding(x, self.item_features)
+        flat = torch.cat([user, item], dim=1).squeeze(2)
+        b, n, d = flat.shape
+        return self.line(flat.reshape(b, n * d))
+"""
+
+
+def test_columns_of_a_batch_go_by_the_names_of_records_and_have_one_number_a_row(tmp_path: Path) -> None:
+    path, namespace = tmp_path / "cut.py", dict[str, Any]()
+    path.write_text(BATCH)
+    exec(compile(BATCH, str(path), "exec"), namespace)
+    found = solve(namespace["Net"], namespace | {"__file__": str(path)}, BATCH)
+    assert isinstance(found, Solution), found
+    assert found.arguments["user_features"] == found.arguments["item_features"]
+    (batch,) = found.specs
+    assert isinstance(batch, Many)
+    assert batch.keys == ("sparse_0", "sparse_1")
+    assert all(isinstance(t, Tensor) and t.kind == "int" for t in batch.items)

@@ -51,6 +51,23 @@ def test_layers_of_a_package_stand_on_our_base_of_them() -> None:
     assert package.lookup(found.file, "MessagePassing") == ours
 
 
+def test_modules_that_our_text_does_not_say_are_the_packages_own() -> None:
+    files = {"torch_geometric/__init__.py": b"", "torch_geometric/graphgym/__init__.py": b"",
+             "torch_geometric/graphgym/register.py": b"config_dict = {}\n",
+             "torch_geometric/nn/__init__.py": b"from .odd import Odd\n",
+             "torch_geometric/nn/odd.py": b"class Odd:\n    pass\n"}  # fmt: skip
+    roots = Roots([("torch_geometric-2.0-py3-none-any.whl", wheel(files), "torch_geometric")])
+    text = "import torch_geometric.graphgym.register as register\nimport torch_geometric.nn as pyg_nn\n"
+    package = Package({"n.py": text}, mine.replacements(), roots=roots)
+    base = "_roots/torch-geometric==2.0/torch_geometric"
+    wanted = {"register.config_dict": Here(f"{base}/graphgym/register.py", "config_dict"),
+              "pyg_nn.Odd": Here(f"{base}/nn/odd.py", "Odd"), "pyg_nn.EdgeConv": Here("torch_geometric.py", "EdgeConv")}  # fmt: skip
+    for said, target in wanted.items():
+        node = ast.parse(said, mode="eval").body
+        assert isinstance(node, ast.Attribute)
+        assert package.chain("n.py", node)[0] == target
+
+
 def test_our_base_of_layers_takes_the_place_of_a_packages_own_and_no_other_text_does() -> None:
     ours = "torch_geometric/nn/conv/message_passing.py"
     texts = {"torch_geometric/__init__.py": "", ours: "class MessagePassing:\n    pass\n",

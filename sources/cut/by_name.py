@@ -1,15 +1,19 @@
 """Definitions that a program imports by their dotted names: ``getattr(importlib.import_module(module), name)``.
 
 ``{"target": "net.losses.Perceptual", "params": {...}}`` is what configurations make instances of.  A task has no
-modules to import, so it holds the definitions that are said, and takes them by name out of a record of these.
+modules to import, so it holds the definitions that are said, and takes them by name out of a record of these.  Those of
+its own file a function takes out of ``globals()``, where they are in a task, too.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable
 
 from sources.text.desugar import NAMED
+from sources.text.registries import words
+from sources.text.scope import nodes
 from sources.text.symbols import Here, Package
 
 MAX_NAMED = 12  # definitions that one task takes by name
@@ -28,3 +32,12 @@ def named(package: Package, said: Iterable[str]) -> dict[str, Here]:
             if name.lower() in names and isinstance(target := package.member(path, name), Here):
                 found.setdefault(f"{NAMED}.{name}", target)
     return dict(list(found.items())[:MAX_NAMED])
+
+
+def own(package: Package, path: str, view: ast.AST, said: Iterable[str]) -> dict[str, Here]:
+    """What a definition may look up in ``globals()``: what its file knows by one of the words that are ``said``."""
+    calls = (n for n in nodes(view) if isinstance(n, ast.Call) and not n.args)
+    file = package.file(path) if any(getattr(c.func, "id", "") == "globals" for c in calls) else None
+    known = {*said, *words([view])} if file else set()
+    found = {n: package.lookup(path, n) for n in (file.bindings if file else ()) if n.lower() in known}
+    return dict([(n, target) for n, target in found.items() if isinstance(target, Here)][:MAX_NAMED])

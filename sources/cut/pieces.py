@@ -152,3 +152,12 @@ def view_of(node: ast.stmt, dropped: frozenset[str]) -> ast.stmt:
     methods = (ast.FunctionDef, ast.AsyncFunctionDef)
     view.body = [s for s in node.body if not (isinstance(s, methods) and s.name in dropped)]
     return view
+
+
+def swept(tree: ast.AST) -> Iterator[ast.Attribute | ast.Name]:
+    """What a loop goes through value by value: ``for function in register.config_dict.values()``."""
+    for loop in (n for n in nodes(tree) if isinstance(n, ast.For)):
+        values = loop.iter.func if isinstance(loop.iter, ast.Call) else None
+        held = values.value if isinstance(values, ast.Attribute) and values.attr == "values" else None
+        if isinstance(held, ast.Attribute | ast.Name):
+            yield held

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from sources.text.registries import stored
+from sources.text.registries import handed_on, stored
 from sources.text.rewrite import Edits, Text
 from sources.text.scope import reads, root_of
 
@@ -15,7 +15,7 @@ def pruned(source: str, wanted: Iterable[str]) -> str:
     """A cut without the definitions that the ``wanted`` expressions, and what these need, do not name."""
     tree = ast.parse(source)
     text, binds, needs = Text.of(source), {}, {}
-    stores = {s.name: set(stored(s)) for s in tree.body if isinstance(s, ast.FunctionDef)}
+    stores = {s.name: {*stored(s), *handed_on(s)} for s in tree.body if isinstance(s, ast.FunctionDef)}
     for statement in tree.body:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             by = {n.id for d in statement.decorator_list for n in ast.walk(d) if isinstance(n, ast.Name)}
@@ -30,6 +30,8 @@ def pruned(source: str, wanted: Iterable[str]) -> str:
         if more == kept:
             break
         kept = more
+    if "globals" in kept:  # by which definitions are looked up that nothing names
+        return source
     edits = Edits(text)
     for statement in tree.body:
         if id(statement) in binds and not binds[id(statement)] & kept:

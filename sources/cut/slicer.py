@@ -24,6 +24,7 @@ from sources.cut.pieces import (
     listed,
     optional,
     stand_in_for,
+    swept,
     unused,
     view_of,
     weights_of,
@@ -128,8 +129,10 @@ class Slicer:
             pieces = self._closure(root, wanted, method)
         for _ in range(MAX_ROUNDS):
             containers = [k for k, found in pieces.items() if not isinstance(found[0].node, ast.FunctionDef)]
-            named = known | words(p.view for found in pieces.values() for p in found)
-            entries = [e for e in self._registries.wanted(containers, named) if e.key != root and e.key not in wanted]
+            every = [p for found in pieces.values() for p in found]
+            named, swept_of = known | words(p.view for p in every), ((p, n) for p in every for n in swept(p.view))
+            whole = {self.chain(p, n) if isinstance(n, ast.Attribute) else self.target(p, n.id) for p, n in swept_of}
+            entries = [e for e in self._registries.wanted(containers, named, whole) if e.key not in {root, *wanted}]
             if not entries:
                 break
             before = set(self._registering), {k: [*found] for k, found in self.entries.items()}
@@ -275,6 +278,7 @@ class Slicer:
 
     def _needs(self, piece: Piece) -> Iterator[tuple[str, Target]]:
         modules = set()
+        yield from by_name.own(self.package, piece.key.file, piece.view, self._said | self._of_all).items()
         for name in dict.fromkeys(n.id for n in piece.reads.names):
             target = self.target(piece, name)
             self.package.ask(target)
@@ -302,7 +306,7 @@ class Slicer:
 
     def _lists(self, piece: Piece) -> bool:
         """Whether a piece looks through a module of the package, or through all that its words may name."""
-        return any(n.id == NAMED for n in piece.reads.names) or any(
+        return any(n.id in (NAMED, "globals") for n in piece.reads.names) or any(
             isinstance(self.target(piece, name), Inner) for name in listed(piece.view)
         )
 
@@ -321,9 +325,8 @@ class Slicer:
         if name == NAMED:
             return by_name.named(self.package, self._said | self._of_all)
         module = self.target(piece, name)
-        taken = (
-            n for n in nodes(piece.view) if isinstance(n, ast.Call) and ast.unparse(n.func) == "getattr" and n.args
-        )
+        calls = (n for n in nodes(piece.view) if isinstance(n, ast.Call) and n.args)
+        taken = (n for n in calls if ast.unparse(n.func) == "getattr")
         if not isinstance(module, Inner) or not any(getattr(n.args[0], "id", "") == name for n in taken):
             return {}
         file, said = self.package.file(module.file), self._said | words([piece.view])

@@ -27,7 +27,7 @@ from sources.infer.blamed import blamed
 from sources.infer.configs import CONFIG, METHOD, Config, reading
 from sources.infer.nested import changed
 from sources.infer.progress import Budget, Progress, TooMuchError
-from sources.infer.records import WANTS, lists
+from sources.infer.records import WANTS, lists, namesakes
 from sources.infer.signatures import as_called, parameters_of, passed_on
 from sources.infer.suspects import holding, line_reached, made_of, meant, ranked, word
 from sources.infer.trouble import MATRIX, TENSORS, Trouble, wanted
@@ -296,7 +296,10 @@ class Constructions:
             options = self._others(name, arguments[name], trouble, bool(attributes)) if first else self._options(name)
             for j, option in enumerate(options[:10]):
                 if option != arguments[name]:
-                    self._push(cost + 0.3 + 0.4 * j + 0.6 * i + 0.5 * far[name], _given(arguments, name, option))
+                    dear = cost + 0.3 + 0.4 * j + 0.6 * i + 0.5 * far[name]
+                    self._push(dear, _given(arguments, name, option))
+                    if option in (self._records or ()):  # what is called alike holds such, too
+                        self._push(dear - 0.1, arguments | dict.fromkeys(namesakes(name, arguments), option))
 
     def _tell(self, cost: float, arguments: Arguments, message: str) -> None:
         """Queue arguments with the settings that are read of copies of a configuration: copying shows no names."""

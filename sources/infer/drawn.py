@@ -21,6 +21,7 @@ _STARTS = re.compile(r"init|reset|zero|build|weight")  # names of functions that
 _FILLS = re.compile(r"(torch\.)?(nn\.)?init\.zeros_")
 _ZERO_CALLS = ("zeros_", "zero_", "constant_", "fill_")
 _SMALL_CALLS = ("normal_", "trunc_normal_", "uniform_")  # with bounds, or a deviation, of next to nothing
+_DRAWS = re.compile(r"(?i)(^|_|[a-z])(normal|uniform)_?$")  # names of what draws weights
 _MADE = re.compile(r"(torch\.)?(zeros|empty|Tensor|FloatTensor)")
 _PARAMETERS = ("Parameter", "register_parameter")
 
@@ -38,6 +39,7 @@ def drawn(source: str) -> str:
             _enlarge(edits, _defaults(node))
         elif isinstance(node, ast.Call):
             _enlarge(edits, [(k.arg, k.value) for k in node.keywords if k.arg])
+            _widen(edits, node)
     try:
         changed = edits.whole()
         ast.parse(changed)
@@ -62,6 +64,13 @@ def _enlarge(edits: Edits, given: list[tuple[str, ast.expr]]) -> None:
             edits.replace(edits.text.end(value) - len("zeros_"), edits.text.end(value), "normal_")
         start = value.value if isinstance(value, ast.Constant) else None
         if _SCALES.search(name) and isinstance(start, float) and abs(start) <= TINY:
+            edits.replace(edits.text.start(value), edits.text.end(value), str(_SCALE))
+
+
+def _widen(edits: Edits, call: ast.Call) -> None:
+    """Give what draws with a deviation of next to nothing, ``RandomNormal(0, 0.0001)``, one that counts."""
+    for value in [*call.args, *(k.value for k in call.keywords)] if _DRAWS.search(_called(call)) else []:
+        if isinstance(value, ast.Constant) and isinstance(value.value, float) and 0 < value.value <= TINY:
             edits.replace(edits.text.start(value), edits.text.end(value), str(_SCALE))
 
 

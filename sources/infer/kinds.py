@@ -39,6 +39,7 @@ _NUMBER = re.compile(
 _LENGTHS = re.compile(r"(?i)len(gth)?s?$")
 _SIZES = re.compile(r"must match|exceeds dimension size|shape|batch_size|out of bounds|same|equal")
 _ASKS = re.compile(r"(?i)\b(provide|specify|requires?|required|pass|need|needs|give|given)\b")
+_RANKS = re.compile(r"same number of dimensions|number of dims don't match|Dimension out of range|too many values")
 SPECIAL = 4  # numbers that may stand for padding, for what is unknown, and for where a sentence begins and ends
 MAX_LENGTH = 512
 MANY = 32  # of a batch
@@ -235,16 +236,36 @@ def attributes(f: Failure) -> Iterator[Change]:
 
 
 def keys(f: Failure) -> Iterator[Change]:
-    """An input is a dictionary of which an entry is read that it has not."""
+    """An input is a dictionary of which an entry is read that it has not: one like the others, perhaps."""
     if (match := re.fullmatch(r"KeyError: '(\w+)'", f.message)) is not None:
         for i, spec in enumerate(f.specs):
             if isinstance(spec, Many) and spec.kind == "dict" and match[1] not in spec.keys:
-                for j, option in enumerate(part(f.module, match[1])[:4]):
+                alike = [s for s in spec.items[-1:] if isinstance(s, Tensor) and s.kind == "int"]
+                for j, option in enumerate([*alike, *part(f.module, match[1])[:4]]):
                     more = replace(spec, items=(*spec.items, option), keys=(*spec.keys, match[1]))
                     yield f.with_tensor((i,), more, 0.2 * j)
     elif f.function == "__getitem__" and len(f.arguments) == 2 and isinstance(name := f.arguments[1], str):
         for path, _ in f.of_shape(f.arguments[0]):
             yield f.with_tensor(path, Many((part(f.module, name)[0],), "dict", (name,)), 0.1)
+
+
+def rows(f: Failure) -> Iterator[Change]:
+    """Of a batch that goes by the names of its columns some have one number a row, and others a sequence.
+
+    What comes of them is joined: those whose part has a dimension too many are to have one less.
+    """
+    match = _RANKS.search(f.message)
+    for i, spec in enumerate(f.specs) if match else ():
+        if not isinstance(spec, Many) or spec.kind != "dict":
+            continue
+        long = [j for j, s in enumerate(spec.items) if isinstance(s, Tensor) and len(s.shape) > 1]
+        for cost, chosen in enumerate([long, *([j] for j in long if len(long) > 1)]):
+            items = [
+                replace(s, shape=s.shape[:1]) if j in chosen and isinstance(s, Tensor) else s
+                for j, s in enumerate(spec.items)
+            ]
+            if chosen:
+                yield f.with_tensor((i,), replace(spec, items=tuple(items)), 0.1 * cost - 0.5)
 
 
 def states(f: Failure) -> Iterator[Change]:
@@ -282,4 +303,4 @@ def optional(f: Failure) -> Iterator[Change]:
             yield from ((0.2 + 0.1 * (i + j), specs) for i, specs in enumerate(up_to(f.module, f.specs, name)))
 
 
-KINDS = (dtypes, containers, classes, special, flaws, attributes, keys, states, flags, optional)
+KINDS = (dtypes, containers, classes, special, flaws, attributes, keys, rows, states, flags, optional)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from torch import nn
@@ -27,7 +27,17 @@ def lists(tree: ast.Module, namespace: Mapping[str, Any], module: str) -> list[s
     made = {n: text for n in _asked_for(tree) if (text := _instance(n, namespace, module, 0))}
     known = dict(list(made.items())[:MAX_KINDS])
     several = [f"[{', '.join(known.values())}]"] if len(known) > 1 else []
-    return several + [f"[{text}, {_instance(n, namespace, module, 1)}]" for n, text in known.items()]
+    alike = [f"[{text}, {_instance(n, namespace, module, 1)}]" for n, text in known.items()]
+    return [*alike[:1], *several, *alike[1:]]
+
+
+def namesakes(name: str, arguments: Iterable[str]) -> list[str]:
+    """The arguments that end with the same word: ``user_features`` and ``item_features`` are lists of the same kind."""
+    return [other for other in arguments if _last(other) == _last(name)]
+
+
+def _last(name: str) -> str:
+    return name.lower().split("_")[-1].removesuffix("s")
 
 
 def _asked_for(tree: ast.Module) -> list[str]:

@@ -10,10 +10,10 @@ import ast
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from sources.text.scope import nodes
+from sources.text.scope import nodes, root_of
 from sources.text.symbols import Here, Package
 
 MAX_ENTRIES = 40  # of all containers that one task takes
@@ -28,6 +28,7 @@ class Entry:
     container: Here
     names: frozenset[str]  # by which it may be taken out, in lower case
     decorator: ast.expr
+    sets: frozenset[str] = frozenset()  # attributes that it gives what it is called with, in lower case
 
 
 class Registries:
@@ -39,12 +40,16 @@ class Registries:
         self._fetched: dict[str, dict[str, list[str]]] = {}  # of other packages: file of a registry -> name -> files
         self._of_files: dict[str, list[Entry]] = {}
 
-    def wanted(self, containers: Iterable[Here], words: set[str]) -> list[Entry]:
-        """Entries of these containers that go by one of the words, which are in lower case."""
+    def wanted(self, containers: Iterable[Here], words: set[str], swept: Collection[object] = ()) -> list[Entry]:
+        """Entries of these containers that go by one of the words, which are in lower case.
+
+        Of those that are ``swept``, all of which are called in turn, what sets one of these attributes counts, too.
+        """
         if self._entries is None:
             self._entries = self._collected()
         known = self._entries
-        found = (e for c in containers for e in [*known.get(c, []), *self._elsewhere(c, words)] if e.names & words)
+        every = (e for c in containers for e in [*known.get(c, []), *self._elsewhere(c, words)])
+        found = (e for e in every if e.names & words or e.container in swept and e.sets & words)
         return list(found)[:MAX_ENTRIES]
 
     def _collected(self) -> dict[Here, list[Entry]]:
@@ -58,7 +63,7 @@ class Registries:
         if path not in self._of_files:
             file = self._package.file(path)
             self._of_files[path] = [
-                Entry(Here(path, node.name), container, _names(node, decorator), decorator)  # type: ignore[attr-defined]
+                Entry(Here(path, node.name), container, _names(node, decorator), decorator, _sets(node))  # type: ignore[attr-defined]
                 for node in (file.tree.body if file else ())
                 for decorator in getattr(node, "decorator_list", ())
                 for container in self._filled(path, decorator)
@@ -93,15 +98,38 @@ class Registries:
             return
         node = file.bindings[target.name][-1]
         if isinstance(node, ast.FunctionDef):
-            yield from (Here(target.file, name) for name in sorted(set(stored(node))) if name in file.bindings)
+            held = {*stored(node), *(n for n in handed_on(node) if _is_mapping(file.bindings.get(n, [])))}
+            yield from (Here(target.file, name) for name in sorted(held) if name in file.bindings)
         elif isinstance(node, ast.Assign | ast.AnnAssign) or ast.unparse(root).count(".") > used:
             yield target
+
+
+def _sets(node: ast.stmt) -> frozenset[str]:
+    """Attributes that a function gives its first argument, or a part of it: ``cfg.data.types = 0``."""
+    if not isinstance(node, ast.FunctionDef) or not node.args.args:
+        return frozenset()
+    given = node.args.args[0].arg
+    stored = (n for n in nodes(node) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store))
+    return frozenset(n.attr.lower() for n in stored if getattr(root_of(n), "id", "") == given)
 
 
 def stored(node: ast.FunctionDef) -> Iterator[str]:
     """The names of what a function stores items in."""
     items = (n for n in nodes(node) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
     yield from (n.value.id for n in items if isinstance(n.value, ast.Name))
+
+
+def handed_on(node: ast.FunctionDef) -> Iterator[str]:
+    """What a function gives the one that it only calls: ``return register_base(config_dict, key, module)``."""
+    last = node.body[-1]
+    call = last.value if isinstance(last, ast.Return | ast.Expr) else None
+    yield from (n.id for n in call.args if isinstance(n, ast.Name)) if isinstance(call, ast.Call) else ()
+
+
+def _is_mapping(ways: Sequence[object]) -> bool:
+    """Whether a name is first given an empty dictionary."""
+    value = getattr(ways[0], "value", None) if ways else None
+    return isinstance(value, ast.Dict) and not value.keys
 
 
 def _names(node: ast.stmt, decorator: ast.expr) -> frozenset[str]:

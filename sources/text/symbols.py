@@ -127,11 +127,20 @@ class Package:
     def resolve(self, path: str, how: Imported, hops: int = 0) -> Target:
         """What an import statement in the file ``path`` binds."""
         found = self._resolve(path, how, hops)
-        rooted = self._rooted(path, how.module) if isinstance(found, Missing) and not how.level else None
+        short = isinstance(found, Missing) or self._is_short(found, how)
+        rooted = self._rooted(path, how.module) if short and not how.level else None
         if rooted is None:
             return found
         other = self.member(rooted, how.name, hops + 1) if how.name else Inner(rooted)
         return found if isinstance(other, Missing) else other
+
+    def _is_short(self, found: Target, how: Imported) -> bool:
+        """Whether an import of a module binds what may be the one that it is in, of which our text says something.
+
+        ``import torch_geometric.graphgym.register as register``: what that holds is its package's own.
+        """
+        served = isinstance(found, Inner) and (found.file in self.replacements or found.file in self.roots)
+        return served and not how.name and how.module.split(".")[-1] not in SERVED
 
     def _resolve(self, path: str, how: Imported, hops: int) -> Target:
         inner = self._module(path, how.module, how.level)
@@ -164,8 +173,12 @@ class Package:
             return Inner(module)
         if below is None and self._is_ours(module):
             dotted = module.removesuffix(".py").replace("/", ".")
-            rooted = self._rooted(module, dotted)
-            return self.member(rooted, name, hops + 1) if rooted else Missing(f"{dotted}.{name}", dotted.split(".")[0])
+            for inner in (dotted, *(f"{dotted}.{n}" for n in sorted(SERVED))):
+                rooted = self._rooted(module, inner)
+                own = self.member(rooted, name, hops + 1) if rooted else Missing(name)
+                if not isinstance(own, Missing):
+                    return own
+            return Missing(f"{dotted}.{name}", dotted.split(".")[0])
         return Inner(below) if below else found
 
     def chain(self, path: str, node: ast.Attribute | ast.Name) -> tuple[Target, int]:
