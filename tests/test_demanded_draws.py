@@ -87,7 +87,7 @@ def test_a_product_of_all_inputs_is_finite_in_any_order(count: int, most: float)
 
 def test_narrow_integers_are_drawn_up_to_their_largest() -> None:
     pixels = torch.randint(0, 100, (16, 16), dtype=torch.uint8)
-    ((little, _),) = asked.larger([pixels], torch.Generator().manual_seed(0))
+    ((little, *_),) = asked.larger([pixels], torch.Generator().manual_seed(0))
     assert int(made(little, pixels)[0].max()) > 200
 
 

@@ -10,6 +10,7 @@ from torch import nn
 
 from kdata.verify.candidate.setting import others, set_mode, weigh
 from kdata.verify.reference import asked, magnitudes
+from kdata.verify.reference.answering import enlarged
 from kdata.verify.reference.draws import draw
 from kdata.verify.reference.probe import Asks, Meter
 from kdata.verify.values import by_an_ulp, upcast
@@ -95,13 +96,44 @@ def test_inputs_hold_what_is_asked_about() -> None:
 
 
 def test_integers_grow_and_masks_of_them_do_not() -> None:
-    inputs = [torch.tensor([0, 1, 1]), torch.tensor([0, 5, 9])]
-    ((little, much),) = asked.larger(inputs, torch.Generator())
-    for change, least in ((little, 10), (much, 1 << 27)):
+    inputs = [torch.tensor([0, 1, 1]), torch.tensor([0, 5, 9, 5])]
+    ((little, *more),) = asked.larger(inputs, torch.Generator())
+    for change, least, most in (
+        (little, 60, 100),
+        *((c, 1 << b - 1, 1 << b) for c, b in zip(more, asked.BITS, strict=True)),
+    ):
         made = change(inputs)
         assert made is not None
         assert torch.equal(made[0], inputs[0])
-        assert least < int(made[1].max()) < 1 << 30
+        grown = made[1].tolist()
+        assert grown[0] == 0 < grown[1] == grown[3] < grown[2]
+        assert least < grown[2] < most
+    assert grown[1] % 2 == 1  # half precision holds multiples of two up to 4096, and no others beyond 2048
+
+
+def test_an_answer_of_32_bits_is_not_asked_for_more() -> None:
+    keys, generator = [torch.tensor([[3, 1, 2, 7]])], torch.Generator().manual_seed(0)
+    for answer, bits in ((lambda held: held[0].sort().values, 40), (lambda held: held[0].float().softmax(-1), 28)):
+        measures = magnitudes.Measures(answer, answer, answer)
+        found = enlarged(measures, keys, generator, frozenset())
+        assert found is not None
+        assert 1 << bits - 1 < int(found[0].max()) < 1 << bits
+
+
+def test_an_end_of_a_sequence_moves_to_the_one_before_it() -> None:
+    inputs = [torch.randn(9, 4), torch.tensor([0, 3, 5, 9]), torch.tensor([2, 6, 9]), torch.tensor([0, 4, 4, 9])]
+    changed = [change(inputs) for change in asked.emptied(inputs, torch.Generator().manual_seed(0))]
+    assert len(changed) == 2  # the last one has an empty one
+    for made, place in zip(changed, (1, 2), strict=True):
+        steps = made[place].diff()
+        assert int((steps == 0).sum()) == 1
+        assert int(made[place][-1]) == 9
+
+
+def test_indices_are_of_any_row_of_a_table() -> None:
+    ids, generator = torch.randint(0, 2, (64,)), torch.Generator().manual_seed(0)
+    (change,) = asked.looked_up([ids], [{"table": torch.randn(4, 8)}], generator)
+    assert set(change([ids])[0].tolist()) == {0, 1, 2, 3}
 
 
 def test_the_ones_of_a_mask_become_zeros_and_its_zeros_stay() -> None:

@@ -208,6 +208,91 @@ def test_small_sizes_are_none_at_which_something_broadcasts_by_accident() -> Non
     assert rows * columns * width <= 20_000
 
 
+HALVED = """import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, table):
+        half = x.shape[-1] // 2
+        return x * table + torch.cat((-x[..., half:], x[..., :half]), -1) * table
+
+
+def get_inputs():
+    width = 8
+    table = torch.rand(4, -(-width // 2))
+    return [torch.randn(3, 4, width), torch.cat((table, table), -1)]
+
+
+def get_init_inputs():
+    return []
+"""
+CAUSAL = """import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, scores):
+        queries, keys = scores.shape[-2:]
+        kept = torch.ones(queries, keys, dtype=torch.bool).tril(keys - queries)
+        return scores.masked_fill(~kept, float("-inf")).softmax(-1)
+
+
+def get_inputs():
+    return [torch.randn(8, 20, 36)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_half_of_one_is_none_to_spread_though_its_slices_take_all() -> None:
+    prober = Prober(HALVED, "Model")
+    base, one, two = (prober.forward({"get_inputs[0]": width}) for width in (8, 1, 2))
+    assert base is not None
+    assert one is not None
+    assert two is not None
+    assert base.degenerates(one)
+    assert not base.degenerates(two)
+
+
+def test_no_sizes_are_tried_at_which_the_answer_is_no_number() -> None:
+    prober = Prober(CAUSAL, "Model")
+    base, fewer_keys = (prober.forward({"get_inputs[2]": keys}) for keys in (36, 18))
+    assert base is not None
+    assert fewer_keys is not None
+    assert base.degenerates(fewer_keys)
+    assert not base.degenerates(base)
+
+
+GROUPED = """import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, weights, ends):
+        group = torch.bucketize(torch.arange(len(x)), ends, right=True).clamp(max=len(weights) - 1)
+        return (x[:, None, :] @ weights[group])[:, 0]
+
+
+def get_inputs():
+    return [torch.randn(20, 8), torch.randn(3, 8, 5), torch.tensor([6, 6, 20])]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_there_are_as_many_matrices_as_groups_of_rows() -> None:
+    prober = Prober(GROUPED, "Model")
+    base, more = (prober.forward({"get_inputs[2]": count}) for count in (3, 7))
+    assert base is not None
+    assert more is not None
+    assert base.degenerates(more)
+
+
 def test_buffers_of_ones_and_zeros_are_drawn_and_others_stay() -> None:
     module = nn.Linear(2, 2)
     kept = {"mask": torch.tensor([0.0, 1.0]), "blur": torch.full((3,), 1 / 3), "scale": torch.ones(()),

@@ -48,8 +48,8 @@ def integral(value: Any) -> bool:
 
 
 def ends(leaf: Any, sizes: Collection[int]) -> bool:
-    """Whether these are integers from zero to a size, in order: where each of packed sequences begins and ends."""
-    if not integral(leaf) or leaf.ndim != 1 or len(leaf) < 2 or int(leaf[0]) or int(leaf[-1]) not in sizes:
+    """Whether these are integers up to a size, in order: where each of packed sequences ends, and the first begins."""
+    if not integral(leaf) or leaf.ndim != 1 or len(leaf) < 2 or int(leaf[0]) < 0 or int(leaf[-1]) not in sizes:
         return False
     return bool((leaf.diff() >= 0).all())
 

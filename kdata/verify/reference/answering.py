@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_leaves
 
 from kdata.verify.reference import asked, magnitudes
 from kdata.verify.reference.magnitudes import CONDITION
-from kdata.verify.values import near
+from kdata.verify.values import integral, near
 
 FINITE = 0.5  # share of an answer that must stay finite when three elements of the inputs are not
 
@@ -36,13 +36,22 @@ def enlarged(
 
     ``lengths``: places of those that stay as they are.
     """
+
+    def bears(held: list[Any] | None) -> bool:
+        if held is None or not (answers(measures, held, natural) and measures.steady(held)):
+            return False
+        return beyond_32_bits(measures.eager(held)) or not beyond_32_bits(held)
+
     inputs = natural
-    for little, much in asked.larger(natural, generator, lengths):
-        tried = [held for change in (little, much) if (held := change(inputs)) is not None]
-        # The little one first: shapes may follow from values.
-        if all(answers(measures, t, natural) and measures.steady(t) for t in tried):
-            inputs = tried[-1]
+    for little, *more in asked.larger(natural, generator, lengths):
+        if bears(little(inputs)):  # first: shapes may follow from values
+            inputs = next((held for change in more if bears(held := change(inputs)) and held is not None), inputs)
     return None if inputs is natural else inputs
+
+
+def beyond_32_bits(values: Any) -> bool:
+    """Whether any of some values holds integers that 32 bits do not."""
+    return any(integral(t) and int(t.abs().max()) >= 1 << 31 for t in tree_leaves(values))
 
 
 def answers(

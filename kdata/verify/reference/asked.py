@@ -21,8 +21,11 @@ from kdata.verify.values import computes, ends, integral
 SHARE = 0.125  # of an input's elements that are replaced
 MOST = 4  # numbers that are tried
 TRUE = (1, 2, 4)  # numbers that stand for true; in signed integers less these, too
+ODD = 5  # of what integers are multiplied by: no multiples of a power of two alone, which fewer bits hold, too
 STEP = 8  # by which integers are multiplied at first, to see whether shapes follow from them
-BITS = 28  # of the largest integers: sums of some are beyond 32 bits, and labels that are cast to so many are not
+# Bits of the largest integers, the first that a reference bears: beyond 32 where its answer is, too; such that sums of
+# some are, and labels that are cast to so many are not; and what half precision does not hold.
+BITS = (40, 28, 16, 12)
 Change = Callable[[list[Any]], list[Any] | None]
 
 
@@ -46,11 +49,11 @@ def replaced(inputs: list[Any], numbers: list[int], generator: torch.Generator) 
 
 def larger(
     inputs: list[Any], generator: torch.Generator, lengths: frozenset[int] = frozenset()
-) -> Iterator[tuple[Change, Change]]:  # fmt: skip
-    """For each input of integers beyond zero and one how it is made a little larger, and how very large.
+) -> Iterator[list[Change]]:  # fmt: skip
+    """For each input of integers beyond zero and one how it is made a little larger, and then how very large.
 
-    Narrow ones are drawn anew from all that are not negative.  Ends of what lies one after another stay as they are,
-    and so do those in the places of ``lengths``.
+    Those of one value keep one, and all keep their order; zeros stay.  Narrow ones are drawn anew from all that are not
+    negative.  Ends of what lies one after another stay as they are, and so do those in the places of ``lengths``.
     """
     leaves = tree_leaves(inputs)
     sizes = {size for t in leaves if isinstance(t, Tensor) for size in t.shape}
@@ -58,18 +61,46 @@ def larger(
         if integral(leaf) and int(leaf.abs().max()) > 1 and not ends(leaf, sizes) and place not in lengths:
             if torch.iinfo(leaf.dtype).bits <= NARROW:
                 anew = partial(_anew, place=place, generator=generator)
-                yield anew, anew
+                yield [anew, anew]
                 continue
-            factor = (1 << min(BITS, torch.iinfo(leaf.dtype).bits - 2)) // int(leaf.abs().max())
-            if factor > STEP:
-                little, much = (partial(_put, place=place, value=leaf * times) for times in (STEP, factor))
-                yield little, much
+            bits = dict.fromkeys(min(most, torch.iinfo(leaf.dtype).bits - 2) for most in BITS)
+            factors = [(1 << most) // (int(leaf.abs().max()) + 1) // 2 * 2 for most in bits]
+            if factors[0] > STEP:
+                yield [partial(_put, place=place, value=_spread(leaf, n)) for n in (STEP, *factors) if n >= STEP]
+
+
+def looked_up(inputs: list[Any], tables: list[Any], generator: torch.Generator) -> Iterator[Change]:
+    """For each input of integers, drawn from all rows of the largest table first: as many as a table has."""
+    rows = sorted({len(t) for t in tree_leaves(tables) if computes(t) and t.ndim > 1}, reverse=True)
+    for place, leaf in enumerate(tree_leaves(inputs)):
+        for most in rows if integral(leaf) else ():
+            if int(leaf.min()) >= 0 and int(leaf.max()) + 1 < most <= torch.iinfo(leaf.dtype).max:
+                drawn = torch.randint(0, most, leaf.shape, generator=generator).to(leaf.dtype)
+                yield partial(_put, place=place, value=drawn)
+
+
+def emptied(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
+    """For each input that says where sequences end: one in the middle of them has nothing in it."""
+    leaves = tree_leaves(inputs)
+    sizes = {size for t in leaves if isinstance(t, Tensor) for size in t.shape}
+    for place, leaf in enumerate(leaves):
+        if ends(leaf, sizes) and len(leaf) > 2 and bool((leaf.diff() > 0).all()):
+            chosen = int(torch.randint(1, len(leaf) - 1, (), generator=generator))
+            value = leaf.clone()
+            value[chosen] = value[chosen - 1]
+            yield partial(_put, place=place, value=value)
 
 
 def negated(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
-    """For each input of integers beyond zero and one, none of them negative: more than half of it negative."""
-    for place, leaf in enumerate(tree_leaves(inputs)):
-        if integral(leaf) and leaf.dtype.is_signed and int(leaf.min()) >= 0 and int(leaf.max()) > 1:
+    """For each input of integers beyond zero and one, none of them negative: more than half of it negative.
+
+    Ends of what lies one after another stay as they are.
+    """
+    leaves = tree_leaves(inputs)
+    sizes = {size for t in leaves if isinstance(t, Tensor) for size in t.shape}
+    for place, leaf in enumerate(leaves):
+        signed = integral(leaf) and leaf.dtype.is_signed and not ends(leaf, sizes)
+        if signed and int(leaf.min()) >= 0 and int(leaf.max()) > 1:
             yield partial(_negated, place=place, generator=generator)
 
 
@@ -132,6 +163,11 @@ def ended(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
             drawn = torch.rand(leaf.shape, generator=generator)
             some = leaf.masked_fill(drawn < SHARE, 0.0).masked_fill(drawn > 1 - SHARE, 1.0)
             yield partial(_put, place=place, value=some)
+
+
+def _spread(leaf: Tensor, times: int) -> Tensor:
+    """The integers times an even number, and less than that for each beside it: equal ones are equal, odd ones odd."""
+    return torch.where(leaf == 0, leaf, leaf * times + (leaf * ODD).remainder(times))
 
 
 def _between(leaf: Tensor) -> bool:
@@ -218,3 +254,8 @@ def _zeros(inputs: list[Any], generator: torch.Generator) -> list[Any]:
 
     changed: list[Any] = tree_map(change, inputs)
     return changed
+
+
+CHANGED: dict[str, Callable[[list[Any], torch.Generator], Iterator[Change]]] = {
+    "reordered": reordered, "lowered": lowered, "ones": typed, "ends": ended, "emptied": emptied, "grouped": ungrouped,
+}  # fmt: skip

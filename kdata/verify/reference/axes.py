@@ -44,10 +44,11 @@ def find(prober: Prober, base: Values, found: tuple[Size, ...], together: bool) 
     for size in found:
         if any(size.name in axis for axis in axes) or size.name in parameters:
             continue
-        for axis in _ties(size, found, base, parameters, shaped_alike.get(size.name, ()), together):
+        for group in _ties(size, found, base, parameters, together):
             budget -= 1
             if budget < 0:
                 return axes
+            axis = tuple(dict.fromkeys(name for tied in group for name in shaped_alike.get(tied, (tied,))))
             if any(_works(prober, run, base, axis, _stepped(value_of(size.name, base, found), step)) for step in STEPS):
                 axes.append(axis)
                 break
@@ -64,8 +65,8 @@ def alike(prober: Prober, base: Values, found: tuple[Size, ...]) -> dict[str, Ax
 
     Only of ``ALIKE`` inputs and more that are blocks of matrices: queries, keys and values of self-attention, which
     need not have one length, and whose kernels rely on it.  Two inputs of one shape may have it by chance; not so keys
-    and values beside queries of more heads, or of another length.  The first of three, the queries, is none of them
-    along dimensions that the text sets ``apart``.
+    and values beside queries of more heads, or of another length, or in pages.  The first of three, the queries, is
+    none of them along dimensions that the text sets ``apart``.
     """
     run = prober.shapes(base)
     if run is None:
@@ -149,16 +150,21 @@ def _shape(value: ast.expr) -> str | None:
 def _beside_queries(shape: tuple[int, ...], shapes: Iterable[tuple[int, ...]]) -> bool:
     """Whether inputs of this shape may be keys and values, as one of another shape may be queries: batch, heads, ...
 
-    Or tokens, heads, ... where sequences are packed.
+    Or tokens, heads, ... where sequences are packed, or each query is one token, and the others are in pages.
     """
-    alike = (other for other in shapes if len(other) == len(shape) in (PACKED, HEADED) and other != shape)
-    return any((other[0], other[-1]) == (shape[0], shape[-1]) for other in alike)
+    if len(shape) not in (PACKED, HEADED):
+        return False
+    alike = [other for other in shapes if len(other) == len(shape) and other != shape]
+    paged = [other for other in shapes if len(other) == PACKED < len(shape)]
+    return any((other[0], other[-1]) == (shape[0], shape[-1]) for other in alike) or any(
+        other[-1] == shape[-1] for other in paged
+    )
 
 
 def _ties(
-    size: Size, found: tuple[Size, ...], base: Values, parameters: set[str], alike: Axis, together: bool
+    size: Size, found: tuple[Size, ...], base: Values, parameters: set[str], together: bool
 ) -> Iterator[Axis]:  # fmt: skip
-    """The size alone, with one or two others of equal value, with all of them; before these with those ``alike`` it.
+    """The size alone, with one or two others of equal value, with all of them.
 
     ``together``: first with all those of equal value that stand where it stands, in shapes of inputs.
 
@@ -170,10 +176,6 @@ def _ties(
              and value_of(s.name, base, found) == value]  # fmt: skip
     if together and LITERAL in size.name:
         yield (size.name, *(n for n in equal if LITERAL in n and n not in parameters))
-    if alike:
-        others = [n for n in equal if n not in alike]
-        yield alike
-        yield from ((*alike, *more) for count in (1, 2) for more in _some(combinations(others, count), 28))
     if size.value >= TIED and (silent := [n for n in equal if n in parameters]):
         yield (size.name, *silent)
     yield (size.name,)

@@ -18,6 +18,9 @@ from kdata.verify.values import by_an_ulp, finite, near, same
 FIRST = frozenset("argmax argmin max min stable_sort".split())
 ANY = frozenset("topk sort argsort kthvalue median nanmedian mode multinomial cummax cummin".split())
 
+# Operators that write to places, of which two that are equal leave either.
+EITHER = frozenset("scatter scatter_ index_copy index_copy_ index_put index_put_ _index_put_impl_ put put_".split())
+
 # What divides numbers by how far they are apart, and what may be divided by for that.
 NORMS = frozenset("native_layer_norm native_group_norm native_batch_norm rsqrt".split())
 DEVIATIONS = frozenset({"sqrt", "std", "std_mean"})
@@ -36,7 +39,7 @@ def suited(styles: str, names: Collection[str]) -> list[str]:
 
 def of_blocks(names: Collection[str]) -> list[str]:
     """Styles that tell something new where there are more elements than a kernel's blocks have."""
-    return ["late", "laden", *(["ties"] if first(names) else [])]
+    return ["late", "laden", *(["crowded"] if EITHER.isdisjoint(names) else []), *(["ties"] if first(names) else [])]
 
 
 def bears(style: str, inputs: list[Any], eager: Answer, golden: Answer, generator: torch.Generator) -> bool:

@@ -15,7 +15,7 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 from kdata.verify.reference.styles import GRADIENTS
-from kdata.verify.values import computes, integral
+from kdata.verify.values import computes, ends, integral
 
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 LOW, HIGH = -2.0, 2.3  # decimal exponents of ``wide``
@@ -45,6 +45,7 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     - flat: long runs of False, and of True, in inputs of bools, where blocks of a kernel see no other;
     - late: in rows of bools none but the last is True, or False, so that all blocks before it see no other;
     - laden: narrow integers that are nearly the largest there are: sums of many are beyond what float32 holds;
+    - crowded: integers that all are one number: what has a place for some of each runs over;
     - corners: a quarter each rounded to halves, without sign, of one value, and tiny;
     - huge: beyond what any input is usually; below, above: far from zero on one side throughout, where maxima and
       minima that start at a number are wrong; deep, steep: likewise, a hundred times as far, beyond all numbers but
@@ -213,6 +214,18 @@ def _laden(inputs: list[Any], generator: torch.Generator) -> list[Any] | None:
     return _where_changed(drawn, inputs)
 
 
+def _crowded(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
+    """Integers all become the one that there is most often, but for ends of what lies one after another."""
+    sizes = {size for t in tree_leaves(inputs) if isinstance(t, torch.Tensor) for size in t.shape}
+
+    def alike(tensor: Any) -> Any:
+        if not integral(tensor) or ends(tensor, sizes):
+            return tensor
+        return torch.full_like(tensor, int(tensor.flatten().mode().values))
+
+    return _where_changed(alike, inputs)
+
+
 def _tied(inputs: list[Any], _: torch.Generator) -> list[Any]:
     def rounded(tensor: torch.Tensor) -> torch.Tensor:
         step = float(tensor.double().square().mean().sqrt()) / 2
@@ -360,7 +373,12 @@ def _tailed(tensor: torch.Tensor) -> torch.Tensor:
     return changed
 
 
-OF_INTEGERS: dict[str, Style] = {"flat": _flat, "late": _late, "laden": _laden}  # bools are integers of one bit
+OF_INTEGERS: dict[str, Style] = {
+    "flat": _flat,
+    "late": _late,
+    "laden": _laden,
+    "crowded": _crowded,
+}  # bools are integers of one bit
 OTHERS: dict[str, Style] = {"corners": _corners, "huge": _huge, "below": _below, "above": _above,
                             "deep": partial(_below, far=FARTHER), "steep": partial(_above, far=FARTHER),
                             "lifted": _lifted(1), "raised": _lifted(0), "ties": _tied, "small": _small,

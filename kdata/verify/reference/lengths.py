@@ -30,6 +30,8 @@ class Lengths(TorchDispatchMode):
         self._held = {n: t for n, t in enumerate(tree_leaves(inputs)) if _real(t)}
         sizes = {size for t in tensors for size in t.shape}
         self._ends = {n for n, t in self._held.items() if ends(t, sizes)}  # as they are before the call
+        rows = {len(t) for t in tensors if t.ndim > 1}
+        self._groups = {n for n in self._ends if rows & _sequences(self._held[n])}
         self._places = {_storage(t): n for n, t in self._held.items()}
         self._copies: list[Tensor] = []  # which keep their storages
         self._most: dict[int, int] = {}
@@ -41,10 +43,14 @@ class Lengths(TorchDispatchMode):
 
     @property
     def extents(self) -> frozenset[tuple[str, int]] | None:
-        """Lengths and ends, by their kinds and places; None where the inputs have no values."""
+        """Lengths and ends, by their kinds and places; None where the inputs have no values.
+
+        Ends are named once more where another input has something for each sequence: a matrix for each group of rows.
+        """
         if self._fake:
             return None
-        return frozenset({("end", n) for n in self._ends} | {("length", n) for n in self.found})
+        places = {"end": self._ends, "group": self._groups, "length": self.found}
+        return frozenset((kind, n) for kind, found in places.items() for n in found)
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         out = function(*args, **(kwargs or {}))
@@ -58,6 +64,11 @@ class Lengths(TorchDispatchMode):
                 if place is not None and _storage(other) not in self._places and _positions(other):
                     self._most[place] = max(self._most.get(place, 0), other.numel())
         return out
+
+
+def _sequences(found: Tensor) -> set[int]:
+    """How many sequences end there, or one less where the first number may say where the first one begins."""
+    return {len(found), len(found) - int(int(found[0]) == 0)}
 
 
 def _real(value: Any) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
@@ -247,6 +247,7 @@ class Run:
     cost: Cost = field(default_factory=Cost)
     # Inputs that say where packed sequences end, or how long each is; None where their values are not known.
     extents: frozenset[tuple[str, int]] | None = None
+    void: bool = False  # its answer is no number in places, as far as it is known
 
     def degenerates(self, other: Run) -> bool:
         """Whether the same operators broadcast at other sizes what they do not broadcast here, as by accident.
@@ -255,17 +256,19 @@ class Run:
         meant to be halves: a rotary embedding of an odd number of channels runs, and no kernel is written for it.
         Nor for an attention of no heads at all, whose answer is zero whatever else it is given; for indices of fewer
         rows than what they are looked up in has; for lengths beyond the end of what they are lengths of.  Of two or
-        three numbers that happen to be close the variance is rounding, however it is computed.
+        three numbers that happen to be close the variance is rounding, however it is computed.  Nor where an answer is
+        no number that is one here: queries before the first key, in a causal attention that ends at the last one.
         """
+        if other.void and not self.void:
+            return True
         if 1 < other.cost.spread < FEWEST <= self.cost.spread:
             return True
         if other.cost.hollow and not self.cost.hollow:
             return True
         if self.extents and other.extents is not None and self.extents - other.extents:
             return True
-        pairs = list(zip(self.cost.steps, other.cost.steps, strict=False))
-        same = len(self.cost.steps) == len(other.cost.steps) and all(a.name == b.name for a, b in pairs)
-        return same and any(b.spread - a.single or (a.cut[1] and b.cut == (a.cut[0], False)) for a, b in pairs)
+        pairs = _side_by_side(self.cost.steps, other.cost.steps)
+        return any(b.spread - a.single or (a.cut[1] and b.cut == (a.cut[0], False)) for a, b in pairs)
 
 
 class Prober:
@@ -335,7 +338,23 @@ class Prober:
             if made and not any(t.numel() for t in made):
                 raise ValueError("the answer is empty")
             run.cost, run.extents = meter.cost, lengths.extents
+            run.void = any(t.is_floating_point() and not isinstance(t, FakeTensor) and t.isnan().any() for t in made)
         return run
+
+
+def _side_by_side(one: list[Step], other: list[Step]) -> list[tuple[Step, Step]]:
+    """Steps of two runs, each with its like; none where they are unlike.
+
+    Slices do not count where only these differ: what takes all is none, as the second half of one channel is.
+    """
+    for left, right in ((one, other), (_but_slices(one), _but_slices(other))):
+        if [s.name for s in left] == [s.name for s in right]:
+            return list(zip(left, right, strict=True))
+    return []
+
+
+def _but_slices(steps: list[Step]) -> list[Step]:
+    return [step for step in steps if step.name not in ("slice", "alias")]
 
 
 def describe(value: Any) -> str:

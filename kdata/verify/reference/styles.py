@@ -34,6 +34,8 @@ DETAILS = {
     "zeros": "zeros among the inputs, in the same places of all", "exact": "inputs at which the reference steps",
     "reordered": "positions in another order", "lowered": "lengths that do not fill all",
     "ones": "ones among integers that are zeros", "grouped": "integers in no order, which the task sorts",
+    "emptied": "sequences of which one is empty", "rows": "any rows of its tables",
+    "crowded": "integers that all are one number",
     "ends": "zeros and ones among numbers between them",
     "lifted": "every other input five above zero", "raised": "every other input, from the first on, five above zero",
     "absent": "zeros among the weights",

@@ -260,7 +260,7 @@ def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
         for cap in CAPS:
             values = {s.name: down(s.value, cap) for s in found if s.name in names and s.value > cap}
             run = prober.forward(values)
-            if run is None or (own is not None and own.degenerates(run)):
+            if run is None or run.void or (own is not None and own.degenerates(run)):
                 continue
             if _small(prober, run):
                 return values

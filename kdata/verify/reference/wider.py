@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from kdata.verify.gradients import NoGradientError, beyond_rounding, floating, g
 from kdata.verify.reference import asked, exact, magnitudes, unread
 from kdata.verify.reference.answering import FINITE, all_answered, close, enlarged, same_places, share_finite
 from kdata.verify.reference.arguments import KINDS, Arguments, changed, with_numbers
-from kdata.verify.reference.conditioned import ANY, first, of_blocks
+from kdata.verify.reference.conditioned import ANY, EITHER, first, of_blocks
 from kdata.verify.reference.draws import DTYPES, centred_apart, draw, holding, jogged, labels, zeroed
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.lengths import Lengths
@@ -42,17 +42,13 @@ ARGUMENT, NUMBER, BATCH = "argument", "number", "batch"
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
-          "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "lifted",
+          "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
           "raised")  # fmt: skip
 IGNORED, GROUPED = "ignored", "grouped"
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
-                GROUPED)  # fmt: skip
-CHANGED = {"reordered": asked.reordered, "lowered": asked.lowered, "ones": asked.typed, "ends": asked.ended,
-           GROUPED: asked.ungrouped}  # fmt: skip
+                "emptied", "rows", GROUPED)  # fmt: skip
 APART = 0x5DEECE66D
-# Operators that write to places, of which two that are equal leave either.
-EITHER = frozenset("scatter scatter_ index_copy index_copy_ index_put index_put_ _index_put_impl_ put put_".split())
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
@@ -126,15 +122,11 @@ class Wider(Reference):
             return self._unread(program, state, natural, generator)
         if style in ("weights", "grown", "absent"):
             return natural
-        if style in CHANGED:
-            finite = 1.0 if style == "ends" else FINITE
-            return all_answered(measures, natural, CHANGED[style](natural, generator), natural, finite)
-        if style == "negative":
-            matters = self._asks.signed and not self._asks.places
-            return all_answered(measures, natural, asked.negated(natural, generator) if matters else (), natural)
-        if style == "repeated":
-            either = self._names & EITHER
-            return all_answered(measures, natural, () if either else asked.repeated(natural, generator), natural)
+        if style in asked.CHANGED:
+            finite = 1.0 if style in ("ends", "emptied") else FINITE
+            return all_answered(measures, natural, asked.CHANGED[style](natural, generator), natural, finite)
+        if style in ("negative", "repeated", "rows"):
+            return all_answered(measures, natural, self._integers(style, state, natural, generator), natural)
         if style == "zeros":
             held = None if self._names & ANY else zeroed(natural, generator)
             return held if held is not None and self._bears(program, state, held, "wide", generator) else None
@@ -154,6 +146,16 @@ class Wider(Reference):
             return self._mixed.inputs if self._mixed else None
         scales = magnitudes.FARTHEST if style == "farthest" else magnitudes.NEAREST
         return None if self._mixed else magnitudes.uniform(inputs, scales, measures.bears)
+
+    def _integers(
+        self, style: str, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+    ) -> Iterable[asked.Change]:
+        """How integers among the inputs are changed, where the reference's operators leave no doubt what that means."""
+        if style == "negative":
+            return asked.negated(natural, generator) if self._asks.signed and not self._asks.places else ()
+        if style == "repeated":
+            return asked.repeated(natural, generator) if self._names.isdisjoint(EITHER) else ()
+        return asked.looked_up(natural, [state, natural], generator) if "embedding" in self._names else ()
 
     def _enlarged(
         self, program: Program, state: dict[str, Any], measures: magnitudes.Measures, natural: list[Any],
@@ -390,8 +392,8 @@ class Wider(Reference):
     ) -> bool:  # fmt: skip
         """Whether the answer moves little when zeros and ties are broken: not at the cut of an angle, nor at a step."""
         try:
-            one, _, _ = self._answer(program, state, inputs)
-            other, _, _ = self._answer(program, state, tree_map(lambda t: jogged(t, generator), inputs))
+            one, other = (self._answer(program, state, given)[0]
+                          for given in (inputs, tree_map(lambda t: jogged(t, generator), inputs)))  # fmt: skip
         except Exception:  # noqa: BLE001 - outside its domain
             return False
         pairs = [(a, b) for a, b in zip(tree_leaves(one), tree_leaves(other), strict=True) if isinstance(a, Tensor)]
