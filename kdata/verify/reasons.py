@@ -56,6 +56,7 @@ WEAK_TASK = "the task tells right from wrong too poorly"
 NO_GPU = "needs a GPU"
 NO_COMPILER = "needs a compiler"
 GPU_LOST = "the GPU is lost"
+SHORT = "the GPU has too little memory"  # for its own sizes, beside the reference
 BAD_OPTION = "bad option"
 INTERNAL = "the judge failed"
 

@@ -16,6 +16,7 @@ from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.cuda import candidate as cuda
 from kdata.verify.cuda.symbols import Kernels
+from kdata.verify.expecting import UndecidedError
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.gpu.cards import Card, LostError, borrow, cards, healthy, held, with_memory
 from kdata.verify.gpu.full import COMPILING, UnmeasuredError, failure, opened
@@ -168,6 +169,8 @@ def measure(seat: Seat, found: Findings) -> None:
 
     Raises:
         RejectedError: it is wrong there, or its timing is.
+        UndecidedError: its memory runs out there, too, while no other candidate has any.  The reference's answers and
+            what they are compared with lie beside it: a larger GPU may have room for both.
         LostError: the GPU does not compute any more.
     """
     before = len(found.checks), len(found.trials)
@@ -191,6 +194,10 @@ def measure(seat: Seat, found: Findings) -> None:
                 _measure(seat, found)
         except UnmeasuredError as why:
             found.check("measured", False, str(why)[:300])
+        except RejectedError as rejection:
+            if rejection.reason != reasons.MEMORY:
+                raise
+            raise UndecidedError(reasons.SHORT, rejection.detail) from rejection
 
 
 def _measure(seat: Seat, found: Findings) -> None:
