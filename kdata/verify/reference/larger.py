@@ -89,9 +89,11 @@ class Larger(Reference):
                 "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
 
     def _fits(self, variant: Variant) -> bool:
-        """Whether what its inputs say of lengths holds there, too, as far as they say any."""
+        """Whether it is no other task there, see ``Run.degenerates``; values are drawn where inputs say lengths."""
         first = self.prober.forward(self._base)
-        if first is None or not first.extents:
+        if first is None or first.degenerates(variant.run):
+            return first is None
+        if not first.extents:
             return True
         run = self.prober.forward(variant.values)
         return run is not None and not first.degenerates(run)
