@@ -77,7 +77,7 @@ def main(arguments: list[str]) -> int:
     started = time.monotonic()
     for file in track(files, console=console, transient=True):
         claim = Claim.read(file)
-        receipt = judge_files(file, file, Options(timeout=10.0, level=claim.level))
+        receipt = judge_files(file, file, Options(timeout=20.0, level=claim.level))
         matrix[_kind(claim.verdict), receipt.verdict] += 1
         covered |= set(claim.numbers) if "good" not in file.stem else set()
         if say(receipt) != claim.verdict:

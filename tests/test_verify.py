@@ -24,7 +24,7 @@ from kdata.verify.tolerances import tolerance
 
 KERNELS = Path(__file__).parent / "kernels"
 FILES = known()
-QUICK, PLAIN = Options(timeout=10.0), Concession()
+QUICK, PLAIN = Options(timeout=20.0), Concession()
 
 
 def chosen() -> list[Path]:

@@ -21,7 +21,7 @@ _STARTS = re.compile(r"init|reset|zero|build|weight")  # names of functions that
 _FILLS = re.compile(r"(torch\.)?(nn\.)?init\.zeros_")
 _ZERO_CALLS = ("zeros_", "zero_", "constant_", "fill_")
 _SMALL_CALLS = ("normal_", "trunc_normal_", "uniform_")  # with bounds, or a deviation, of next to nothing
-_DRAWS = re.compile(r"(?i)(^|_|[a-z])(normal|uniform)_?$")  # names of what draws weights
+_DRAWS = re.compile(r"(^|\.)[A-Z]\w*(Normal|Uniform)$")  # names of what draws weights, made with a deviation
 _MADE = re.compile(r"(torch\.)?(zeros|empty|Tensor|FloatTensor)")
 _PARAMETERS = ("Parameter", "register_parameter")
 
