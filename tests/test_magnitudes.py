@@ -130,6 +130,22 @@ def test_an_end_of_a_sequence_moves_to_the_one_before_it() -> None:
         assert int(made[place][-1]) == 9
 
 
+def test_integers_crowd_and_narrow_ones_are_large_but_ends_stay() -> None:
+    inputs = [
+        torch.randn(9, 4),
+        torch.tensor([3, 1, 3, 0]),
+        torch.tensor([0, 4, 9]),
+        torch.tensor([5, 7], dtype=torch.int8),
+    ]
+    crowded, laden = (draw(style, inputs, torch.Generator().manual_seed(0)) for style in ("crowded", "laden"))
+    assert crowded is not None
+    assert crowded[1].tolist() == [3, 3, 3, 3]
+    assert torch.equal(crowded[2], inputs[2])
+    assert laden is not None
+    assert torch.equal(laden[1], inputs[1])
+    assert int(laden[3].min()) > 119
+
+
 def test_indices_are_of_any_row_of_a_table() -> None:
     ids, generator = torch.randint(0, 2, (64,)), torch.Generator().manual_seed(0)
     (change,) = asked.looked_up([ids], [{"table": torch.randn(4, 8)}], generator)

@@ -47,6 +47,11 @@ def integral(value: Any) -> bool:
     return plain and value.dtype is not torch.bool and value.numel() > 0
 
 
+def sizes_of(values: Any) -> set[int]:
+    """The sizes of all dimensions of some tensors."""
+    return {size for t in tree_leaves(values) if isinstance(t, torch.Tensor) for size in t.shape}
+
+
 def ends(leaf: Any, sizes: Collection[int]) -> bool:
     """Whether these are integers up to a size, in order: where each of packed sequences ends, and the first begins."""
     if not integral(leaf) or leaf.ndim != 1 or len(leaf) < 2 or int(leaf[0]) < 0 or int(leaf[-1]) not in sizes:

@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflat
 
 from kdata.verify.reference.draws import NARROW, draw
 from kdata.verify.reference.questions import Asks
-from kdata.verify.values import computes, ends, integral
+from kdata.verify.values import computes, ends, integral, sizes_of
 
 SHARE = 0.125  # of an input's elements that are replaced
 MOST = 4  # numbers that are tried
@@ -56,7 +56,7 @@ def larger(
     negative.  Ends of what lies one after another stay as they are, and so do those in the places of ``lengths``.
     """
     leaves = tree_leaves(inputs)
-    sizes = {size for t in leaves if isinstance(t, Tensor) for size in t.shape}
+    sizes = sizes_of(leaves)
     for place, leaf in enumerate(leaves):
         if integral(leaf) and int(leaf.abs().max()) > 1 and not ends(leaf, sizes) and place not in lengths:
             if torch.iinfo(leaf.dtype).bits <= NARROW:
@@ -82,7 +82,7 @@ def looked_up(inputs: list[Any], tables: list[Any], generator: torch.Generator) 
 def emptied(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
     """For each input that says where sequences end: one in the middle of them has nothing in it."""
     leaves = tree_leaves(inputs)
-    sizes = {size for t in leaves if isinstance(t, Tensor) for size in t.shape}
+    sizes = sizes_of(leaves)
     for place, leaf in enumerate(leaves):
         if ends(leaf, sizes) and len(leaf) > 2 and bool((leaf.diff() > 0).all()):
             chosen = int(torch.randint(1, len(leaf) - 1, (), generator=generator))
@@ -97,7 +97,7 @@ def negated(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
     Ends of what lies one after another stay as they are.
     """
     leaves = tree_leaves(inputs)
-    sizes = {size for t in leaves if isinstance(t, Tensor) for size in t.shape}
+    sizes = sizes_of(leaves)
     for place, leaf in enumerate(leaves):
         signed = integral(leaf) and leaf.dtype.is_signed and not ends(leaf, sizes)
         if signed and int(leaf.min()) >= 0 and int(leaf.max()) > 1:
@@ -130,7 +130,7 @@ def ungrouped(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]
     Numbers from zero to the size of an input are ends of what lies one after another, which have no other order.
     """
     leaves = tree_leaves(inputs)
-    sizes = {size for t in leaves if isinstance(t, Tensor) for size in t.shape}
+    sizes = sizes_of(leaves)
     for place, leaf in enumerate(leaves):
         if integral(leaf) and leaf.ndim and int(leaf.max()) not in sizes:
             steps = leaf.diff(dim=-1)

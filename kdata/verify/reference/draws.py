@@ -15,7 +15,7 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 from kdata.verify.reference.styles import GRADIENTS
-from kdata.verify.values import computes, ends, integral
+from kdata.verify.values import computes, ends, integral, sizes_of
 
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 LOW, HIGH = -2.0, 2.3  # decimal exponents of ``wide``
@@ -216,7 +216,7 @@ def _laden(inputs: list[Any], generator: torch.Generator) -> list[Any] | None:
 
 def _crowded(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
     """Integers all become the one that there is most often, but for ends of what lies one after another."""
-    sizes = {size for t in tree_leaves(inputs) if isinstance(t, torch.Tensor) for size in t.shape}
+    sizes = sizes_of(inputs)
 
     def alike(tensor: Any) -> Any:
         if not integral(tensor) or ends(tensor, sizes):
