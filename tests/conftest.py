@@ -6,9 +6,11 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 import setuptools  # noqa: F401 - PyTorch's operator database asks for it, and it must come before any distutils
+from xdist.scheduler import LoadFileScheduling
 
 ROOT = Path(__file__).resolve().parents[1]
 _home = tempfile.TemporaryDirectory(prefix="kdata-tests-")
@@ -19,6 +21,20 @@ os.environ["HF_HUB_DISABLE_TELEMETRY"] = os.environ["DO_NOT_TRACK"] = "1"
 os.environ["PREFECT_SERVER_ANALYTICS_ENABLED"] = "false"
 os.environ["PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"] = "180"
 os.environ.pop("PREFECT_API_URL", None)
+
+
+class Scheduler(LoadFileScheduling):
+    """The tests of a file in one process, for they share fixtures; the red team's, many and slow, in any."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return nodeid if file.endswith("test_redteam.py") else file
+
+
+@pytest.hookimpl(optionalhook=True)  # where pytest runs without its plugin
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduler | None:
+    """Take ours for ``--dist loadfile``."""
+    return Scheduler(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
