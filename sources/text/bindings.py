@@ -23,11 +23,14 @@ from sources.text.desugar import (
     without_arguments,
     without_importing,
 )
+from sources.text.evaluated import without_evaluating
 from sources.text.importable import ALLOWED, FALLBACKS, STANDARD
 from sources.text.older import now_at
 from sources.text.scope import named_arguments
 
-REWRITES = (with_plain_imports, without_arguments, without_importing, with_forward, with_positional_inputs)
+REWRITES = (
+    with_plain_imports, without_arguments, without_importing, without_evaluating, with_forward, with_positional_inputs,
+)  # fmt: skip
 FRAMES = 1000  # of a parser: Python's own limit; it makes trees of three times as many levels
 VERSIONS = {"torch": "2.11", "python": "3.11"}  # the least that a task is written for
 _STARTS = re.compile(r"(?P<negated>not )?torch\.__version__\.startswith\(['\"](?P<start>[\d.]+)['\"]\)")

@@ -1,0 +1,86 @@
+"""What ``eval`` is used for in place of ``getattr``, said without it.
+
+``eval("self.conv" + str(i))(x)`` takes an attribute with a computed name, ``eval(kind)(x)`` a definition of the file.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+
+from sources.text.rewrite import Edits, Text
+
+_CALL = b"eval"
+_ROOT = re.compile(r"(?P<root>[^\W\d]\w*(?:\.[^\W\d]\w*)*)\.(?=\w*(?:$|[{%]))")
+_FIELD = re.compile(r"\{\w*\}|%[sd]")
+_TAIL = re.compile(r"[.\[(]")
+
+
+def without_evaluating(text: str, tree: ast.Module) -> str:
+    """The text with plain expressions in place of ``eval`` wherever what is evaluated says of what form it is."""
+    if "eval(" not in text:
+        return text
+    edits = Edits(Text.of(text))
+    for call in (n for n in ast.walk(tree) if isinstance(n, ast.Call)):
+        if getattr(call.func, "id", "") == "eval" and len(call.args) == 1 and not call.keywords:
+            start = edits.text.start(call)
+            if edits.text.data.startswith(_CALL, start) and (plain := _plain(call.args[0])):
+                edits.replace(start, edits.text.end(call), plain)
+    return edits.whole() if edits.changes else text
+
+
+class _WithoutNothing(ast.NodeTransformer):
+    """Leaves empty strings out of sums."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        there = [n for n in (node.left, node.right) if getattr(n, "value", None) != ""]
+        return there[0] if len(there) == 1 and isinstance(node.op, ast.Add) else node
+
+
+def _plain(evaluated: ast.expr) -> str:
+    """The expression that a string expression spells; "" where it cannot be said."""
+    if isinstance(evaluated, ast.Constant):
+        return f"({evaluated.value})" if isinstance(evaluated.value, str) and _is_expression(evaluated.value) else ""
+    if isinstance(evaluated, ast.Name | ast.Attribute | ast.Subscript):
+        return f"globals()[{ast.unparse(evaluated)}]"
+    name = copy.deepcopy(evaluated)
+    parts = _constants(name)
+    if not parts:
+        return ""
+    root, tail = _ROOT.match(str(parts[0].value)), ""
+    at = max((m.end() for m in _FIELD.finditer(str(parts[-1].value))), default=0)
+    if (at or len(parts) > 1) and (found := _TAIL.search(str(parts[-1].value), at)):
+        parts[-1].value, tail = str(parts[-1].value)[: found.start()], str(parts[-1].value)[found.start() :]
+    if root:
+        parts[0].value = str(parts[0].value)[root.end() :]
+    if not all(re.fullmatch(r"\w*", _FIELD.sub("", str(p.value))) or p.value == "" for p in parts):
+        return ""
+    said = ast.unparse(_WithoutNothing().visit(name))
+    taken = f"getattr({root['root']}, {said})" if root else f"globals()[{said}]"
+    return f"{taken}{tail}" if _is_expression(f"{taken}{tail}") else ""
+
+
+def _constants(evaluated: ast.expr) -> list[ast.Constant]:
+    """The literal parts of a string that is put together, from left to right; none where it is not that."""
+    match evaluated:
+        case ast.Constant(value=str()):
+            return [evaluated]
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return [*_constants(left), *_constants(right)]
+        case ast.BinOp(left=ast.Constant(value=str()) as form, op=ast.Mod()):
+            return [form]
+        case ast.JoinedStr(values=values):
+            return [v for v in values if isinstance(v, ast.Constant)]
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()) as form, attr="format")):
+            return [form]
+    return []
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError):
+        return False
+    return True
