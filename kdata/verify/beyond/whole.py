@@ -112,7 +112,7 @@ def _holds(
             told, detail = told or entirely is not None, entirely or ""
         else:
             found.check(ALL, False, "not seen: some of them take too long")
-    found.check(CHECK if own else BEYOND, not detail, detail)
+    found.check(CHECK if own else BEYOND, not detail, detail or variant["sizes"])
     if detail:
         raise RejectedError(reasons.WRONG_LARGE, f"at {variant['sizes'] or OWN}: {detail}")
     return told

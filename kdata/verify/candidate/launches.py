@@ -223,8 +223,9 @@ def _fits(extent: list[int]) -> None:
     Raises:
         RuntimeError: it is larger.
     """
-    if any(n > most for n, most in zip(extent, MOST_PROGRAMS, strict=False)):
-        raise RuntimeError(f"Triton Error [CUDA]: invalid argument: a grid of {', '.join(map(str, extent))} programs")
+    for n, most in zip(extent, MOST_PROGRAMS, strict=False):
+        if n > most:
+            raise RuntimeError(f"a grid of {n} programs in one dimension, where a GPU takes {most}")
 
 
 def _on_device(given: dict[str, Any]) -> None:
