@@ -16,7 +16,9 @@ import re
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 import triton
@@ -75,19 +77,25 @@ def main(arguments: list[str]) -> int:
     covered: set[str] = set()
     differing = 0
     started = time.monotonic()
-    for file in track(files, console=console, transient=True):
-        claim = Claim.read(file)
-        receipt = judge_files(file, file, Options(timeout=20.0, level=claim.level))
-        matrix[_kind(claim.verdict), receipt.verdict] += 1
-        covered |= set(claim.numbers) if "good" not in file.stem else set()
-        if say(receipt) != claim.verdict:
-            differing += 1
-            console.print(f"{file.name}: {say(receipt)} instead of {claim.verdict} ({receipt.detail})", markup=False)
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        claims = [Claim.read(file) for file in files]
+        judged = zip(files, claims, pool.map(_judge, files, claims), strict=True)
+        for file, claim, receipt in track(judged, total=len(files), console=console, transient=True):
+            matrix[_kind(claim.verdict), receipt.verdict] += 1
+            covered |= set(claim.numbers) if "good" not in file.stem else set()
+            if say(receipt) != claim.verdict:
+                differing += 1
+                told = f"{file.name}: {say(receipt)} instead of {claim.verdict} ({receipt.detail})"
+                console.print(told, markup=False)
     console.print(_table(matrix))
     seconds = time.monotonic() - started
     console.print(f"{len(files)} files, {differing} differ; {len(covered)} catalogue entries; {seconds:.0f} s")
     console.print(" ".join(sorted(covered, key=lambda n: (n[0], int(n[1:])))), highlight=False)
     return int(differing > 0)
+
+
+def _judge(file: Path, claim: Claim) -> Receipt:
+    return judge_files(file, file, Options(timeout=20.0, level=claim.level))
 
 
 def _kind(verdict: str) -> str:

@@ -63,10 +63,12 @@ def compile_kernels(source: str, launches: Sequence[Mapping[str, Any]], targets:
     what takes too long is not seen.  What was compiled before in this process is remembered by the text that decides
     it; a child sees that text only.
     """
-    unlike = list({kernels.told(launch): launch for launch in reversed(launches)}.values())[::-1]
-    first = {launch["kernel"]: launch for launch in reversed(unlike)}
-    builds = _built([_job(source, launch, target) for launch in [*first.values()][::-1] for target in targets])
-    for launch in [launch for launch in unlike if launch is not first[launch["kernel"]]][:OTHERS]:
+    unlike, first = dict[str, Mapping[str, Any]](), dict[str, Mapping[str, Any]]()
+    for launch in launches:
+        unlike.setdefault(kernels.told(launch), launch)
+        first.setdefault(launch["kernel"], launch)
+    builds = _built([_job(source, launch, target) for launch in first.values() for target in targets])
+    for launch in [launch for launch in unlike.values() if launch is not first[launch["kernel"]]][:OTHERS]:
         error = _built([_job(source, launch, targets[0])], BRIEF)[0].error
         if error and not error.startswith(ENDED):
             return builds + _built([_job(source, launch, target) for target in targets])

@@ -68,6 +68,7 @@ VARIANCES = ("var", "std", "var_mean", "std_mean", "native_layer_norm", "native_
 FEWEST = 4  # numbers whose variance tells something
 FACTORS = ("mm", "mv", "dot", "linear")  # two factors, of which the first one's last dimension is summed over
 NO_CUT = (0, False)
+STEPS, LOOPS = 1 << 10, 4  # operators of a run without memory, or times those of the first one, up to which it goes on
 
 
 @dataclass(slots=True)
@@ -105,9 +106,14 @@ class Step:
 class Meter(TorchDispatchMode):
     """Counts while operators run."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = 0) -> None:
+        """Count no more than so many operators; 0: all.
+
+        Raises:
+            ValueError: while it runs, there are more.
+        """
         super().__init__()
-        self.cost = Cost()
+        self.cost, self._most = Cost(), most
         self._outermost = Outermost()
 
     def __enter__(self) -> Meter:
@@ -121,11 +127,13 @@ class Meter(TorchDispatchMode):
         self._outermost.__exit__(*error)
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = str(function).split(".")[1]
+        cost = self.cost
+        if self._most and (len(cost.steps) >= self._most or _listed(name, args) > self._most):
+            raise ValueError(f"more than {self._most} operators")
         out = function(*args, **(kwargs or {}))
         given = [t for t in tree_leaves(args) if isinstance(t, torch.Tensor)]
         made = sum(t.numel() for t in tree_leaves(out) if isinstance(t, torch.Tensor))
-        name = str(function).split(".")[1]
-        cost = self.cost
         if any(p in name for p in PRODUCTS):
             cost.products, terms = True, _terms(name, given)
             columns = _columns(name, out, given)
@@ -159,6 +167,11 @@ def _narrows(function: Any, given: list[torch.Tensor], out: Any) -> bool:
     """Whether an operator rounds what is wider to half precision, or less."""
     made = isinstance(out, torch.Tensor) and out.is_floating_point() and out.element_size() < 4
     return made and "copy" in str(function) and any(t.dtype in (torch.float32, torch.float64) for t in given)
+
+
+def _listed(name: str, args: Sequence[Any]) -> int:
+    """How many tensors an operator makes of one, if it takes that apart whole: what a loop over its rows does."""
+    return int(args[0].shape[args[1] if len(args) > 1 else 0]) if name == "unbind" else 0
 
 
 def _discrete(given: list[torch.Tensor], out: Any) -> bool:
@@ -278,6 +291,7 @@ class Prober:
         self.source, self.entry_point = source, entry_point
         self.near = False  # set once small sizes are known: real runs then need no estimate before them
         self.thrift = 1  # by which sizes are to cost less than usual
+        self._most = 0  # operators of a run without memory; 0 until it is known how many a run has
         self._seen: dict[tuple[tuple[tuple[str, int], ...], str], Run | None] = {}
 
     def program(self, values: Mapping[str, int]) -> Program:
@@ -333,10 +347,12 @@ class Prober:
         elements = sum(t.numel() for t in [*held, *module.parameters(), *module.buffers()])
         run = Run(tuple(tuple(t.shape) for t in held), described, elements)
         if forward:
-            with Lengths(inputs) as lengths, Meter() as meter:
+            fake = any(isinstance(t, FakeTensor) for t in held)
+            with Lengths(inputs) as lengths, Meter(self._most if fake else 0) as meter:
                 made = [t for t in tree_leaves(module(*inputs)) if isinstance(t, torch.Tensor)]
             if made and not any(t.numel() for t in made):
                 raise ValueError("the answer is empty")
+            self._most = self._most or max(STEPS, LOOPS * len(meter.cost.steps))
             run.cost, run.extents = meter.cost, lengths.extents
             run.void = any(t.is_floating_point() and not isinstance(t, FakeTensor) and t.isnan().any() for t in made)
         return run
