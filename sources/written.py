@@ -17,6 +17,7 @@ from sources.infer.memory import release
 from sources.infer.runs import Runs, fitted
 from sources.infer.search import Solution
 from sources.infer.sizes import Slot, bounded, named, slots, tied
+from sources.infer.valued import valued
 from sources.isolation import OutOfTimeError
 
 
@@ -31,6 +32,7 @@ def written(
     Raises:
         UnfitError: it has more.
     """
+    cut, namespace, outcome = valued(cut, namespace, outcome, load)
     cut, namespace, outcome = given(cut, namespace, outcome, load)
     cut, outcome = answered(*adapted(cut, namespace, outcome), namespace)
     kind = namespace[cut["name"]]

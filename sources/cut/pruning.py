@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from sources.text.registries import handed_on, stored
@@ -13,6 +14,7 @@ from sources.text.scope import reads, root_of
 
 def pruned(source: str, wanted: Iterable[str]) -> str:
     """A cut without the definitions that the ``wanted`` expressions, and what these need, do not name."""
+    wanted = [*wanted]
     tree = ast.parse(source)
     text, binds, needs = Text.of(source), {}, {}
     stores = {s.name: {*stored(s), *handed_on(s)} for s in tree.body if isinstance(s, ast.FunctionDef)}
@@ -36,7 +38,19 @@ def pruned(source: str, wanted: Iterable[str]) -> str:
     for statement in tree.body:
         if id(statement) in binds and not binds[id(statement)] & kept:
             edits.remove(statement)
-    return re.sub(r"\n{4,}", "\n\n\n", edits.whole())
+    return re.sub(r"\n{4,}", "\n\n\n", _without_unused_imports(edits.whole(), wanted) if edits.changes else source)
+
+
+def _without_unused_imports(source: str, wanted: Iterable[str]) -> str:
+    """The text without the imports of which no word says a name, in it or in the ``wanted`` expressions."""
+    words = Counter(re.findall(r"[^\W\d]\w*", " ".join([source, *wanted, "torch"])))  # which makes the inputs
+    edits = Edits(Text.of(source))
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.Import | ast.ImportFrom) and getattr(statement, "module", "") != "__future__":
+            names = [(a.asname or a.name).split(".")[0] for a in statement.names]
+            if all(words[name] == 1 for name in names):
+                edits.remove(statement)
+    return edits.whole()
 
 
 def _registers(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> Iterator[str]:

@@ -19,9 +19,9 @@ from sources.hints.said import FIELD, Said, said
 from sources.hints.settings import Settings, builds, mapping
 from sources.hints.spelling import Spelling, constructor, required
 from sources.hints.trees import Trees
-from sources.text.desugar import arguments
 from sources.text.documents import Section, sections
 from sources.text.on_cpu import CPU, names_cuda
+from sources.text.parsers import arguments
 from sources.text.registries import words
 from sources.text.scope import nodes, reads, root_of, walk
 from sources.text.symbols import External, Here, Package, Target

@@ -20,12 +20,12 @@ from sources.text.desugar import (
     with_forward,
     with_plain_imports,
     with_positional_inputs,
-    without_arguments,
     without_importing,
 )
 from sources.text.evaluated import without_evaluating
 from sources.text.importable import ALLOWED, FALLBACKS, STANDARD
 from sources.text.older import now_at
+from sources.text.parsers import without_arguments
 from sources.text.scope import named_arguments
 
 REWRITES = (

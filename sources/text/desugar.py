@@ -1,21 +1,17 @@
 """What only a script does, said as definitions.
 
-``opt = parser.parse_args()`` becomes the parser's defaults, and the block under ``if __name__ == "__main__"`` a
-function, so that it can be cut out and run like others. A module's ``__call__`` is its ``forward``, and that takes
-its inputs by position.
+The block under ``if __name__ == "__main__"`` becomes a function, so that it can be cut out and run like others. A
+module's ``__call__`` is its ``forward``, and that takes its inputs by position.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 from sources.text.rewrite import Edits, Text
 from sources.text.scope import is_literal
 
-_PARSE = re.compile(r"\bparse(_known)?_args\(|\bget_config\(")
-_TYPES = {"int": "1", "float": "0.5", "str": "''", "bool": "False"}
 _CALLED = re.compile(r"\bdef __call__\b")
 _STARRED = re.compile(r"\bdef forward\b.*?[(,]\s*\*\s*,", re.S)
 _STAR = re.compile(rb"(?:[\s,()]|#[^\n]*\n)*(?P<star>\*\s*,)")  # behind what may stand before it, comments included
@@ -23,41 +19,11 @@ _MAIN = re.compile(r"""^if\s*\(?\s*__name__\s*==\s*['"]__main__['"]\s*\)?\s*:"""
 _BY_NAME = re.compile(r"(importlib\.)?import_module|__import__")
 MAIN = "run_as_script"
 NAMED = "named_definitions"  # what definitions are taken out of by name, see ``sources.cut.by_name``
-IMPORT = "from types import SimpleNamespace"
 
 
 def main_as_function(text: str) -> str:
     """The text with its main block as a function ``MAIN``."""
     return _MAIN.sub(f"def {MAIN}():", text)
-
-
-def without_arguments(text: str, tree: ast.Module) -> str:
-    """The text with values of a script that come from an argument parser replaced by the parser's defaults.
-
-    Line numbers of what comes before and after the replaced statements may change.
-    """
-    if not _PARSE.search(text):
-        return text
-    functions = [n for n in tree.body if isinstance(n, ast.FunctionDef)]
-    makers = {n.name for n in functions if n.name != MAIN and _PARSE.search(ast.unparse(n))}
-    main = [s for n in functions if n.name == MAIN for s in n.body]
-    found = [s for s in [*tree.body, *main] if isinstance(s, ast.Assign) and _parses(s.value, makers)]
-    found.sort(key=lambda s: s.lineno)
-    if not found:
-        return text
-    values = dict(arguments(tree))
-    lines = text.split("\n")
-    for statement in reversed(found):
-        target = statement.targets[0]
-        if isinstance(target, ast.Tuple):
-            target = target.elts[0]
-        name = ast.unparse(target)
-        read = set(re.findall(rf"\b{re.escape(name)}\.(\w+)", text))
-        kept = {k: v for k, v in values.items() if not read or k in read}
-        fields = ", ".join(f"{k}={v}" for k, v in kept.items())
-        indent = " " * statement.col_offset
-        lines[statement.lineno - 1 : statement.end_lineno] = [f"{indent}{name} = SimpleNamespace({fields})"]
-    return "\n".join([*_future(lines), ""]) if lines else text
 
 
 def with_plain_imports(text: str, tree: ast.Module) -> str:
@@ -148,47 +114,3 @@ def _imported(node: ast.Assign) -> list[str]:
     wanted = str(given.get("name", ""))
     said = f"from {path} import {wanted} as {names[0]}" if wanted else f"import {path} as {names[0]}"
     return [said, f"{names[1]} = True"]
-
-
-def _future(lines: list[str]) -> list[str]:
-    """The lines with our import, after those of ``__future__``."""
-    at = max((i + 1 for i, line in enumerate(lines) if line.startswith("from __future__")), default=-1)
-    return [*lines[:at], IMPORT, *lines[at:]] if at > 0 else [*lines, IMPORT]
-
-
-def _parses(value: ast.expr, makers: set[str]) -> bool:
-    for node in ast.walk(value):
-        if isinstance(node, ast.Call):
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if name in ("parse_args", "parse_known_args") or name in makers:
-                return True
-    return False
-
-
-def arguments(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """Names and default expressions of all ``add_argument`` calls."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
-            options = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
-            named = {k.arg: k.value for k in node.keywords}
-            name = max(options, key=len, default="").lstrip("-").replace("-", "_")
-            if isinstance(destination := named.get("dest"), ast.Constant):
-                name = str(destination.value)
-            if name.isidentifier():
-                yield name, _default(named)
-
-
-def _default(named: dict[str | None, ast.expr]) -> str:
-    if "default" in named and is_literal(named["default"]):
-        value = ast.literal_eval(named["default"])
-        kind = getattr(named.get("type"), "id", "")
-        if isinstance(value, str) and kind in ("int", "float"):
-            return value if re.fullmatch(r"-?[\d.]+(e-?\d+)?", value) else _TYPES[kind]
-        return repr(value)
-    action = getattr(named.get("action"), "value", "")
-    if action in ("store_true", "store_false"):
-        return repr(action == "store_false")
-    choices = named.get("choices")
-    if isinstance(choices, ast.List | ast.Tuple) and choices.elts and is_literal(choices.elts[0]):
-        return ast.unparse(choices.elts[0])
-    return _TYPES.get(getattr(named.get("type"), "id", ""), "None")
