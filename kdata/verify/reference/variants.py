@@ -71,6 +71,7 @@ POWERS = (64, 32, 16, 128)
 GROUPS, GROUPED = (3, 2, 4), (6, 9, 4, 8, 12)
 FEW = (2, 1, 3, 4)  # of all axes: less than what kernels shift by, or take off
 EVEN = (256, 128, 64, 32, 16)  # of one axis, while the others are odd: multiples of what kernels use as blocks
+TALL = "tall"  # a variant for gradients alone
 ONCE = 3  # times what others may cost, for sizes of one draw
 TURNS = 2  # axes from either end that are so, each in its turn
 MIXED = (33, 20, 12, 10, 6, 9, 24, 65, 40, 15, 3, 5, 7)  # of all axes alike, for some take equal sizes for one
@@ -120,6 +121,7 @@ def plan(
     if thorough:
         for order, wishes in [*_uneven(axes, step), *_grouped(axes, step)]:
             _add(chosen, prober, "uneven", base, order, _powers(order, wide, wishes, len(chosen)), ONCE)
+        _add(chosen, prober, TALL, base, *_tall(axes, step), ONCE)
         few = _powers(axes, wide, [tuple(n * step for n in FEW)] * len(axes), len(chosen))
         _add(chosen, prober, "few", base, axes, few)
         ones = [s.name for s in sizes(prober.source) if s.value == 1 and LITERAL in s.name][:ONES]
@@ -176,6 +178,12 @@ def _uneven(axes: list[Axis], step: int) -> Iterator[tuple[list[Axis], list[tupl
         short = [(1, 3, 5, 2)] * (count - 2) + [ODD]
         wishes = [tuple(value * step for value in values) for values in (*short, EVEN)]
         yield [*others, axes[turn]], wishes
+
+
+def _tall(axes: list[Axis], step: int) -> tuple[list[Axis], list[tuple[int, ...]]]:
+    """The first axis so long that a sum over it, as gradients of weights are, has more terms than most blocks hold."""
+    short = [tuple(value * step for value in (3, 5, 7, 2, 4, 8))] * (len(axes) - 1)
+    return [*axes[1:], *axes[:1]], [*short, VERY_LONG]
 
 
 def _grouped(axes: list[Axis], step: int) -> Iterator[tuple[list[Axis], list[tuple[int, ...]]]]:

@@ -7,9 +7,7 @@ of inputs, and beside them stand ``extra`` ones, see ``kdata.verify.reference.br
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,35 +18,22 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.task import INIT_INPUTS, INPUTS, Program
 from kdata.verify.gradients import NoGradientError, beyond_rounding, floating, gradients, names
-from kdata.verify.reference import asked, exact, magnitudes, unread
-from kdata.verify.reference.answering import FINITE, all_answered, close, enlarged, same_places, share_finite
+from kdata.verify.reference.answering import FINITE, close, same_places, share_finite
 from kdata.verify.reference.arguments import KINDS, Arguments, changed, with_numbers
-from kdata.verify.reference.conditioned import ANY, EITHER, first, of_blocks
-from kdata.verify.reference.draws import DTYPES, centred_apart, draw, holding, jogged, labels, zeroed
+from kdata.verify.reference.conditioned import first, of_blocks
+from kdata.verify.reference.draws import DTYPES, jogged, labels
 from kdata.verify.reference.faults import answered
-from kdata.verify.reference.lengths import Lengths
 from kdata.verify.reference.magnitudes import CONDITION
-from kdata.verify.reference.questions import Asks
-from kdata.verify.reference.reference import Reference
-from kdata.verify.reference.roundings import Nudged
-from kdata.verify.reference.styles import GRADIENTS, REACHING, STRETCHED, VIEWS
-from kdata.verify.reference.ties import Ties
-from kdata.verify.reference.variants import Variant
+from kdata.verify.reference.styles import GRADIENTS, VIEWS
+from kdata.verify.reference.unusual import BEYOND, GROUPED, IGNORED, Unusual
+from kdata.verify.reference.variants import TALL, Variant
 from kdata.verify.reference.weights import redraw
-from kdata.verify.values import by_an_ulp, copied, seed_torch
+from kdata.verify.values import copied, seed_torch
 
 GRID = 0.05  # share of its size that an answer in half precision may be off before it is taken to mean nothing
 ARGUMENT, NUMBER, BATCH = "argument", "number", "batch"
-CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
-# In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
-BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
-          "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
-          "raised")  # fmt: skip
-IGNORED, GROUPED = "ignored", "grouped"
-# The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
-OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
-                "emptied", "rows", GROUPED)  # fmt: skip
-APART = 0x5DEECE66D
+# Variants of one extra each: compilers take a one for a constant, and what they make is right for the task.
+ALONE = {BATCH: BATCH, TALL: GRADIENTS[0]}
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
@@ -61,19 +46,16 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     return answered(lambda: Wider(payload).run(scratch))
 
 
-class Wider(Reference):
+class Wider(Unusual):
     """One task's reference, run at every variant and seed, and beyond."""
 
     def __init__(self, payload: dict[str, Any]) -> None:
         super().__init__(payload)
         self._grid, self._gradient = payload["grid"], payload["gradient"]
-        self._named: list[float] = payload["named"]
         self._style = ""  # of the extra trial that is being made
         self._wanted: dict[str, Any] = {}  # which gradients the candidate is asked for
         self._extra: list[dict[str, Any]] = []
         self._instead: dict[str, Callable[[], list[Any]]] = {}  # functions in place of the task's, by their names
-        self._asks, self._names = Asks(), frozenset[str]()  # of the variant that is being tried
-        self._mixed: magnitudes.Mixed | None = None  # rows of several magnitudes, where these are independent
 
     def run(self, scratch: Path) -> dict[str, Any]:
         """Everything."""
@@ -90,172 +72,12 @@ class Wider(Reference):
             more += [(self.seeds[0] + 5 + n, style) for n, style in enumerate(BEYOND)]
         return draws + (more if self._grid and kind in ("base", "odd") else [])
 
-    def _draw(
-        self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
-    ) -> tuple[str, list[Any] | None]:
-        if styles[0] in (*BEYOND, IGNORED, GROUPED, STRETCHED):
-            far = self._far(styles[0], program, state, natural, generator)
-            large = styles[0] in (*REACHING, STRETCHED)
-            undecided = far is not None and large and self._undecided(program, state, far)
-            return styles[0], None if undecided else far
-        if styles[0] != "named":
-            return super()._draw(styles, program, state, natural, generator)
-        nearly = draw(styles[1], natural, generator)
-        for most in (cut for cut in CUTS if cut is math.inf or max(self._named) > cut):
-            inputs = holding(nearly or natural, [v for v in self._named if v <= most], generator)
-            if self._bears(program, state, inputs, "ties", generator):
-                return "named", inputs
-        return styles[1], nearly
-
-    def _far(
-        self, style: str, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
-    ) -> list[Any] | None:
-        """Inputs that no task draws and its reference bears; None where there are none."""
-        if style in OF_THEIR_OWN:
-            generator = torch.Generator().manual_seed(generator.initial_seed() ^ APART)
-        measures = self._measures(program, state, generator)
-        if style in ("asked", IGNORED):
-            return self._asked(style, measures, natural, generator)
-        if style == "integers":
-            return self._enlarged(program, state, measures, natural, generator)
-        if style == "unread":
-            return self._unread(program, state, natural, generator)
-        if style in ("weights", "grown", "absent"):
-            return natural
-        if style in asked.CHANGED:
-            finite = 1.0 if style in ("ends", "emptied") else FINITE
-            return all_answered(measures, natural, asked.CHANGED[style](natural, generator), natural, finite)
-        if style in ("negative", "repeated", "rows"):
-            return all_answered(measures, natural, self._integers(style, state, natural, generator), natural)
-        if style == "zeros":
-            held = None if self._names & ANY else zeroed(natural, generator)
-            return held if held is not None and self._bears(program, state, held, "wide", generator) else None
-        if style in ("lifted", "raised"):
-            held = draw(style, natural, generator)
-            return held if held is not None and measures.bears(held) else None
-        if style == "exact":
-            return self._exact(program, state, natural)
-        if style == STRETCHED:
-            return magnitudes.stretched(natural, measures)
-        centred = draw("centred", natural, generator)
-        inputs = centred if centred is not None and measures.bears(centred) else natural
-        if style == "signed":
-            return centred_apart(natural, measures.bears, generator) if inputs is natural else None
-        if style == "magnitudes":
-            self._mixed = magnitudes.mixed(inputs, measures)
-            return self._mixed.inputs if self._mixed else None
-        scales = magnitudes.FARTHEST if style == "farthest" else magnitudes.NEAREST
-        return None if self._mixed else magnitudes.uniform(inputs, scales, measures.bears)
-
-    def _integers(
-        self, style: str, state: dict[str, Any], natural: list[Any], generator: torch.Generator
-    ) -> Iterable[asked.Change]:
-        """How integers among the inputs are changed, where the reference's operators leave no doubt what that means."""
-        if style == "negative":
-            return asked.negated(natural, generator) if self._asks.signed and not self._asks.places else ()
-        if style == "repeated":
-            return asked.repeated(natural, generator) if self._names.isdisjoint(EITHER) else ()
-        return asked.looked_up(natural, [state, natural], generator) if "embedding" in self._names else ()
-
-    def _enlarged(
-        self, program: Program, state: dict[str, Any], measures: magnitudes.Measures, natural: list[Any],
-        generator: torch.Generator,
-    ) -> list[Any] | None:  # fmt: skip
-        """The inputs with integers that are large, lengths being what they are; None where none can be."""
-
-        def nudged(inputs: list[Any]) -> Any:  # integers have no ulp
-            with Nudged(1, 1):
-                return self._answer(program, state, inputs)[0]
-
-        with Lengths(natural) as lengths:
-            self._answer(program, state, natural)
-        return enlarged(replace(measures, moved=nudged), natural, generator, lengths.found)
-
-    def _undecided(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> bool:
-        """Whether the reference chooses among what is close there."""
-        with Ties() as ties:
-            self._answer(program, state, inputs)
-        return bool(ties.seen or ties.close)
-
-    def _measures(
-        self, program: Program, state: dict[str, Any], generator: torch.Generator
-    ) -> magnitudes.Measures:  # fmt: skip
-        def moved(inputs: list[Any]) -> Any:
-            with magnitudes.RootsApart():
-                return self._answer(program, state, tree_map(lambda t: by_an_ulp(t, generator), inputs))[0]
-
-        return magnitudes.Measures(
-            lambda inputs: self._answer(program, state, inputs)[0],
-            lambda inputs: self._golden(program, state, inputs)[0],
-            moved,
-        )
-
-    def _unread(
-        self, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
-    ) -> list[Any] | None:  # fmt: skip
-        """The inputs with infinities where the reference's masks leave them out; None where there are none."""
-        if not self._names & unread.SELECTS:
-            return None
-
-        def forward(inputs: list[Any]) -> Any:
-            seed_torch(0)
-            module = self._build(program, program.arguments(), None)
-            module.load_state_dict(state)
-            return module(*tree_map(lambda t: t.clone() if isinstance(t, Tensor) else t, inputs))  # its to change
-
-        try:
-            return unread.infinite(natural, forward, generator)
-        except Exception:  # noqa: BLE001 - it cannot be derived, or the task does not allow it
-            return None
-
-    def _asked(
-        self, style: str, measures: magnitudes.Measures, natural: list[Any], generator: torch.Generator
-    ) -> list[Any] | None:
-        """The inputs with all that the reference asks about and gives an answer to; None where there is nothing."""
-        changes = asked.changes(natural, self._asks, generator)
-        if style == IGNORED:
-            changes = asked.replaced(natural, sorted(self._asks.ignored), generator)
-        return all_answered(measures, natural, changes)
-
-    def _exact(self, program: Program, state: dict[str, Any], natural: list[Any]) -> list[Any] | None:
-        """Inputs at which the reference steps, see ``kdata.verify.reference.exact``; None where it does nowhere."""
-        if self._names & ANY:
-            return None
-        weighed = self._weigh("exact", program, state, natural, torch.Generator()) or state
-        measures = self._measures(program, weighed, torch.Generator())
-        drawn = exact.drawn(natural, self._names)
-        found = [(exact.sure(inputs, measures.eager, measures.golden), inputs) for inputs in drawn]
-        steps, inputs = max(found, key=lambda each: each[0])  # the first of those that are as good
-        return inputs if steps else None
-
-    def _weigh(
-        self, style: str, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
-    ) -> dict[str, Any] | None:
-        if style not in ("weights", "grown", "exact", "absent"):
-            return super()._weigh(style, program, state, inputs, generator)
-        module = self._build(program, program.arguments(), None)
-        trained = [n for n, p in module.named_parameters() if p.requires_grad and p.is_floating_point() and n in state]
-        if style == "exact":
-            return state | {name: exact.powers(state[name]) for name in trained}
-        if style == "grown":
-            tried = magnitudes.grown(state, trained)
-        else:
-            tried = (magnitudes.absent if style == "absent" else magnitudes.weights)(state, trained, generator)
-        return next((w for w in tried if trained and self._measures(program, w, generator).holds(inputs)), None)
-
-    def _trial(self, index: int, variant: Variant, seed: int, style: str) -> dict[str, Any] | None:
-        trial = super()._trial(index, variant, seed, style)
-        if trial is not None and trial["style"] == "exact":
-            trial["kept"].pop("span", None)  # it is on one side for sure
-        if trial is not None and trial["style"] in REACHING and self._mixed:
-            trial["kept"]["homogeneous"] = self._mixed.homogeneous
-        return trial
-
     def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
-        if variant.kind == BATCH:  # compilers take a one for a constant, and what they make is right for the task
-            self._extra += [made for made in [self._beyond(index, variant, BATCH) if self._grid else None] if made]
+        if variant.kind in ALONE:
+            style = ALONE[variant.kind]
+            wanted = self._grid if style == BATCH else self._gradient
+            self._extra += filter(None, [self._beyond(index, variant, style) if wanted else None])
             return []
-        self._asks, self._names = variant.run.cost.asks, variant.run.cost.names
         trials = super()._trials(index, variant)
         styles = []
         if self._grid:
