@@ -10,6 +10,7 @@ import math
 import zipfile
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -204,3 +205,16 @@ def test_masks_are_inverted_though_a_class_extends_them_in_its_own_way() -> None
     mask = Model(space["PretrainedConfig"]()).invert_attention_mask(torch.tensor([[1.0, 0.0]]))
     assert mask.shape == (1, 1, 1, 2)
     assert mask[0, 0, 0].tolist() == [0.0, torch.finfo(torch.float32).min]
+
+
+def test_special_functions_have_the_values_that_are_known() -> None:
+    namespace: dict[str, Any] = {}
+    exec(mine.replacements()["scipy.special"], namespace)
+    x = np.linspace(-0.9, 0.9, 7)
+    np.testing.assert_allclose(namespace["eval_legendre"](3, x), (5 * x**3 - 3 * x) / 2)
+    np.testing.assert_allclose(namespace["eval_chebyt"](3, x), 4 * x**3 - 3 * x)
+    np.testing.assert_allclose(namespace["eval_hermite"](2, x), 4 * x**2 - 2)
+    np.testing.assert_allclose(namespace["erf"](x), [math.erf(v) for v in x])
+    np.testing.assert_allclose(namespace["softmax"](np.array([[1e4, 1e4], [0.0, 0.0]]), axis=1), 0.5)
+    assert namespace["comb"](7, 3) == 35 and namespace["factorial"](5) == 120
+    assert namespace["logsumexp"](np.zeros(4)) == pytest.approx(math.log(4))

@@ -9,7 +9,8 @@ ALLOWED = frozenset(
     "torch numpy math cmath typing functools collections dataclasses abc copy itertools enum warnings types operator "
     "contextlib numbers logging re string random inspect bisect heapq statistics fractions time textwrap os sys "
     "pathlib struct fnmatch platform uuid json hashlib decimal traceback keyword difflib weakref pprint "
-    "datetime unicodedata graphlib threading queue".split()
+    "datetime unicodedata graphlib threading queue "
+    "sympy mpmath".split()  # which come with torch
 )
 STANDARD = frozenset(sys.stdlib_module_names)
 UNUSABLE = ("torch.utils.tensorboard", "torch.utils.cpp_extension")  # they want more than torch

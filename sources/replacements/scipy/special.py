@@ -1,0 +1,70 @@
+"""Functions of scipy.special that layers start from, in numpy and torch."""
+
+import math
+
+import numpy as np
+import torch
+
+
+def _of(function):
+    """A function of torch's for arrays and numbers."""
+
+    def applied(x):
+        found = function(torch.as_tensor(np.asarray(x, dtype=np.float64))).numpy()
+        return found[()]
+
+    return applied
+
+
+erf, erfc, erfinv = _of(torch.special.erf), _of(torch.special.erfc), _of(torch.special.erfinv)
+expit, logit, ndtr = _of(torch.special.expit), _of(torch.special.logit), _of(torch.special.ndtr)
+gammaln, digamma, i0, i1 = (
+    _of(torch.special.gammaln),
+    _of(torch.special.digamma),
+    _of(torch.special.i0),
+    _of(torch.special.i1),
+)
+j0, j1 = _of(torch.special.bessel_j0), _of(torch.special.bessel_j1)
+
+
+def gamma(x):
+    return np.vectorize(math.gamma, otypes=[float])(x)[()]
+
+
+def factorial(n, exact=False):
+    return math.factorial(n) if exact else np.vectorize(lambda k: float(math.factorial(int(k))))(n)[()]
+
+
+def comb(N, k, exact=False, repetition=False):
+    most = N + k - 1 if repetition else N
+    return math.comb(most, k) if exact else np.vectorize(lambda n, m: float(math.comb(int(n), int(m))))(most, k)[()]
+
+
+def binom(n, k):
+    return comb(n, k)
+
+
+def eval_legendre(n, x):
+    return np.polynomial.Legendre.basis(n)(np.asarray(x, dtype=np.float64))[()]
+
+
+def eval_chebyt(n, x):
+    return np.polynomial.Chebyshev.basis(n)(np.asarray(x, dtype=np.float64))[()]
+
+
+def eval_hermite(n, x):
+    return np.polynomial.Hermite.basis(n)(np.asarray(x, dtype=np.float64))[()]
+
+
+def logsumexp(a, axis=None, keepdims=False):
+    largest = np.max(a, axis=axis, keepdims=True)
+    summed = np.log(np.sum(np.exp(a - largest), axis=axis, keepdims=True)) + largest
+    return summed if keepdims else np.squeeze(summed, axis=axis)[()]
+
+
+def softmax(x, axis=None):
+    return np.exp(x - logsumexp(x, axis=axis, keepdims=True))
+
+
+def log_softmax(x, axis=None):
+    return x - logsumexp(x, axis=axis, keepdims=True)
