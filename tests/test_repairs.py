@@ -227,3 +227,20 @@ def test_a_series_has_the_steps_and_variables_that_its_module_is_made_for() -> N
     assert series[0] == Tensor((4, 36, 5))
     assert not isinstance(length[0], Tensor)
     assert guesses(Forecast(), {"seq_len": 36})[0][0] != Tensor((4, 36, 5))
+
+
+def test_joints_times_channels_are_told_before_channels(tmp_path: Path) -> None:
+    text = """class Net(nn.Module):
+    def __init__(self, channels=8):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(18 * channels)
+        self.conv = nn.Conv2d(channels, 8, 1)
+
+    def forward(self, x):
+        n, c, t, v, m = x.size()
+        x = self.norm(x.permute(0, 4, 3, 1, 2).reshape(n * m, v * c, t))
+        x = x.view(n, m, v, c, t).permute(0, 1, 3, 4, 2).reshape(n * m, c, t, v)
+        return self.conv(x)
+"""
+    ((_, _, _, joints, _),) = shapes(solved(text, tmp_path).specs)
+    assert joints == 18

@@ -144,6 +144,7 @@ def _wanted(f: Failure, got: int, wanted: int) -> Iterator[Change]:
         for i, size in enumerate(t.shape):
             if size == got:
                 yield f.with_tensor(path, t.resized(i, wanted), 0.2)
+                yield from _traded(f, path, t, i, wanted)
             if i and size + wanted - got > 0:
                 yield f.with_tensor(path, t.resized(i, size + wanted - got), 0.8)
             if i and size * wanted % got == 0 and size * wanted // got <= MAX_DIMENSION:
@@ -156,6 +157,15 @@ def _wanted(f: Failure, got: int, wanted: int) -> Iterator[Change]:
                 yield f.with_tensor(path, _of_side(t, other), likely)
             if spatial > 1 and t.shape[-1] * wanted % got == 0:
                 yield f.with_tensor(path, _of_side(t, t.shape[-1] * wanted // got), likely + 0.1)
+
+
+def _traded(f: Failure, path: tuple[int, ...], t: Tensor, at: int, wanted: int) -> Iterator[Change]:
+    """A dimension gives to another one what it has too much: joints times channels were seen first, then channels."""
+    times, left = divmod(t.shape[at], wanted)
+    for other in range(2, len(t.shape)) if at and not left else ():
+        if other != at and t.shape[other] * times <= MAX_DIMENSION:
+            moved = t.resized(at, wanted).resized(other, t.shape[other] * times)
+            yield f.with_tensor(path, moved, 0.3 if t.shape[other] == 1 else 0.6)
 
 
 def _of_side(t: Tensor, side: int) -> Tensor:
