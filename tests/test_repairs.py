@@ -231,10 +231,10 @@ def test_a_series_has_the_steps_and_variables_that_its_module_is_made_for() -> N
 
 def test_joints_times_channels_are_told_before_channels(tmp_path: Path) -> None:
     text = """class Net(nn.Module):
-    def __init__(self, channels=8):
+    def __init__(self):
         super().__init__()
-        self.norm = nn.BatchNorm1d(18 * channels)
-        self.conv = nn.Conv2d(channels, 8, 1)
+        self.norm = nn.BatchNorm1d(18 * 8)
+        self.conv = nn.Conv2d(8, 8, 1)
 
     def forward(self, x):
         n, c, t, v, m = x.size()
@@ -242,5 +242,5 @@ def test_joints_times_channels_are_told_before_channels(tmp_path: Path) -> None:
         x = x.view(n, m, v, c, t).permute(0, 1, 3, 4, 2).reshape(n * m, c, t, v)
         return self.conv(x)
 """
-    ((_, _, _, joints, _),) = shapes(solved(text, tmp_path).specs)
-    assert joints == 18
+    ((_, channels, _, joints, _),) = shapes(solved(text, tmp_path).specs)
+    assert (channels, joints) == (8, 18)
