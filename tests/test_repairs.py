@@ -229,18 +229,9 @@ def test_a_series_has_the_steps_and_variables_that_its_module_is_made_for() -> N
     assert guesses(Forecast(), {"seq_len": 36})[0][0] != Tensor((4, 36, 5))
 
 
-def test_joints_times_channels_are_told_before_channels(tmp_path: Path) -> None:
-    text = """class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.norm = nn.BatchNorm1d(18 * 8)
-        self.conv = nn.Conv2d(8, 8, 1)
-
-    def forward(self, x):
-        n, c, t, v, m = x.size()
-        x = self.norm(x.permute(0, 4, 3, 1, 2).reshape(n * m, v * c, t))
-        x = x.view(n, m, v, c, t).permute(0, 1, 3, 4, 2).reshape(n * m, c, t, v)
-        return self.conv(x)
-"""
-    ((_, channels, _, joints, _),) = shapes(solved(text, tmp_path).specs)
-    assert (channels, joints) == (8, 18)
+def test_channels_that_are_too_many_become_joints() -> None:
+    message = (
+        "Given groups=1, weight of size [8, 8, 1, 1], expected input[4, 144, 6, 1] to have 8 channels, but got 144"
+    )
+    found = repairs(Failure((Tensor((4, 144, 6, 1, 1)),), f"{message} channels instead", nn.Identity(), "conv2d"))
+    assert (4, 8, 6, 18, 1) in [shapes(specs)[0] for _, specs in found[:6]]
