@@ -14,6 +14,12 @@ from sources.text.symbols import External, Here, Missing, Package, Target
 
 # Names in torch.nn that are functions or hold other things than modules.
 _NOT_MODULES = {"Parameter", "functional", "init", "utils", "DataParallel"}
+_WITHOUT_FORWARD = frozenset(
+    "Module ModuleList ModuleDict ParameterList ParameterDict Container RNNBase RNNCellBase _Loss _WeightedLoss _ConvNd"
+    " _ConvTransposeNd _ConvTransposeMixin _NormBase _LazyNormBase _DropoutNd _MaxPoolNd _MaxUnpoolNd _AvgPoolNd"
+    " _LPPoolNd _AdaptiveMaxPoolNd _AdaptiveAvgPoolNd".split()
+)
+_TELLING = ("torch", "nn.", "class ")  # a file with none of these has nothing that computes
 _TENSOR_WORK = ("torch", "torch.nn.functional", "torch.fft", "torch.linalg", "torch.special")
 MAX_FUNCTION_LINES = 80
 # Classes that are none by themselves: bases that are left to subclasses to fill in, and ones that take no tensors.
@@ -41,7 +47,7 @@ def candidates(package: Package) -> list[Candidate]:
     for path in package.looked_through():
         if path in package.replacements or path in package.examples:
             continue
-        if "torch" in package.texts[path] or "nn." in package.texts[path]:
+        if any(word in package.texts[path] for word in _TELLING):
             found += finder.of_file(path)
     return found
 
@@ -113,8 +119,8 @@ class _Finder:
         if isinstance(target, Here):
             return self._class(target)
         if isinstance(target, External) and target.module.startswith("torch.nn"):
-            module = target.name not in _NOT_MODULES and target.name[:1].isupper()
-            return _Class(module, module and target.name != "Module")
+            module = target.name not in _NOT_MODULES and target.name.lstrip("_")[:1].isupper()
+            return _Class(module, module and target.name not in _WITHOUT_FORWARD)
         return _Class()
 
     def _function(self, path: str, node: ast.FunctionDef) -> bool:

@@ -21,6 +21,10 @@ _NOISE = re.compile(
 EMPTY_CLASS = "class {}:\n    pass"
 # What can be made, kept, and be a base beside nn.Module.
 KEPT_CLASS = "class {}:\n    def __init__(self, *_, **__):\n        super().__init__()"
+TRAINED = "what trained weights there are"
+# A table of them, whatever is looked up in it; ``Name = deepcopy(Name)`` of an imported one cannot be said.
+NO_TABLE = '{} = type("NoWeights", (dict,), {{"__missing__": lambda *_: {{}}}})()'
+OF_WEIGHTS = re.compile(r"(?i).*pretrained.*|.*(model|weight)s?_?(urls?|paths?|zoo)")
 # An enumeration of trained weights, by its base in torchvision: there are none here.
 _WEIGHTS = "WeightsEnum"
 NO_WEIGHTS = """class {{}}:
@@ -60,7 +64,7 @@ def weights_of(node: ast.stmt) -> list[str]:
 def without_dependants(pieces: dict[Here, list[Piece]]) -> dict[Here, list[Piece]]:
     """The pieces with stand-ins also for constants that are computed from what is absent."""
     while True:
-        lacking = {key: found[0].lacks for key, found in pieces.items() if found[0].lacks}
+        lacking = {key: found[0].lacks for key, found in pieces.items() if found[0].lacks not in ("", TRAINED)}
         more = {
             key: stand_in_for(key, lacking[target])
             for key, found in pieces.items()

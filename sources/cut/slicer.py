@@ -12,9 +12,13 @@ from collections.abc import Iterable, Iterator
 
 from sources.cut import by_name
 from sources.cut.cutpoints import Framework
+from sources.cut.decided import decided
 from sources.cut.pieces import (
     KEPT_CLASS,
+    NO_TABLE,
     NO_WEIGHTS,
+    OF_WEIGHTS,
+    TRAINED,
     Piece,
     at_once,
     copied,
@@ -33,7 +37,7 @@ from sources.cut.pieces import (
 from sources.text.bindings import Imported, imports
 from sources.text.danger import branches, harmful
 from sources.text.desugar import MAIN, NAMED
-from sources.text.registries import Registries, words
+from sources.text.registries import Registries, foreign, words
 from sources.text.rewrite import Text
 from sources.text.scope import BUILTINS, FORMER, Reads, nodes, reads, root_of
 from sources.text.symbols import Here, Inner, Missing, Package, Target
@@ -42,7 +46,7 @@ from sources.text.weights import loading
 ABSENT = "needs a package that is absent"
 _CLASS_NAME = re.compile(r"[A-Z]\w*[a-z]\w*")
 _CONVERTS = re.compile(r"checkpoint_filter_fn|_?(load|convert|filter|remap)_\w*(weights|checkpoint|state_dict)\w*")
-MAX_PIECES = 300  # definitions of one task
+MAX_PIECES, TOO_MANY = 300, "too large"  # definitions of one task
 MAX_FOREIGN = 80  # that it takes of another package for one name
 MAX_ROUNDS = 8  # of the fixpoint over method names, and of the one over registries; both grow, so they end
 # Names by which the search asks for layers, and registries often know them.
@@ -71,6 +75,7 @@ class Slicer:
         self._registries = Registries(package)
         self._said: frozenset[str] = frozenset()  # words that the last closure's arguments say
         self._of_all: set[str] = set()  # and that all of it says
+        self._named: set[str] | None = None  # words by which tables are known that one which is too large needs
         self._registering: set[int] = set()  # decorators that the last closure needs, by id
         self.entries: dict[Here, list[Here]] = {}  # definitions that these put into a registry
         self._locals: dict[int, dict[str, Target]] = {}
@@ -121,9 +126,15 @@ class Slicer:
         """
         self._registering, self.entries, known = set(), {}, {*map(str.lower, said), *_USUAL}
         self._said = frozenset(known)
-        self._of_all = set()
+        self._of_all, self._named = set(), None
         wanted: dict[Here, None] = dict.fromkeys(more)
-        pieces = self._closure(root, wanted, method)
+        try:
+            pieces = self._closure(root, wanted, method)
+        except SliceError as error:
+            if error.reason != TOO_MANY:
+                raise
+            self._named = known | words(p.view for p in self._pieces(root, {"forward", method}))
+            pieces = self._closure(root, wanted, method)
         if any(self._lists(p) for found in pieces.values() for p in found):
             self._of_all = words(p.view for found in pieces.values() for p in found)
             pieces = self._closure(root, wanted, method)
@@ -158,7 +169,7 @@ class Slicer:
                 if key in pieces:
                     continue
                 if len(pieces) >= MAX_PIECES:
-                    raise SliceError("too large", f"needs more than {MAX_PIECES} definitions")
+                    raise SliceError(TOO_MANY, f"needs more than {MAX_PIECES} definitions")
                 pieces[key] = self._pieces(key, used) if key == root else self._pieces_or_none(key, used)
                 for piece in pieces[key]:
                     mentioned |= piece.reads.attributes
@@ -175,12 +186,14 @@ class Slicer:
                 return [stand_in_for(key, "what converts trained weights")]
             found = self._pieces(key, used)
             if names := weights_of(found[0].node):
-                return [stand_in_for(key, "what trained weights there are", NO_WEIGHTS.format(" = ".join(names)))]
+                return [stand_in_for(key, TRAINED, NO_WEIGHTS.format(" = ".join(names)))]
             plain = (p.view for p in found if not isinstance(p.node, ast.ClassDef))
             if misuse := next(filter(None, map(harmful, plain)), ""):
                 return [stand_in_for(key, f"what uses {misuse}")]
             return found
         except SliceError as error:
+            if OF_WEIGHTS.fullmatch(key.name):
+                return [stand_in_for(key, TRAINED, NO_TABLE)]
             file = self.package.file(key.file)
             a_class = any(isinstance(how, ast.ClassDef) for how in file.bindings[key.name]) if file else False
             return [
@@ -198,7 +211,9 @@ class Slicer:
         found = [self._piece(key, node, used)]
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for extra in file.extras.get(key.name, []):
-                if extra is not node and not (isinstance(extra, ast.Expr | ast.For) and self._fails(key, extra, used)):
+                if extra is node or isinstance(extra, ast.Expr | ast.For) and self._fails(key, extra, used):
+                    continue
+                if self._named is None or not foreign(self.package, key.file, extra, self._named):
                     found.append(self._piece(key, extra, used))
         return found
 
@@ -237,37 +252,11 @@ class Slicer:
                     assert isinstance(inner, ast.stmt)
                     found[id(inner)] = inner
                 elif isinstance(inner, ast.If):
-                    value = self._decided(path, node, inner.test)
+                    value = decided(self.package, path, node, inner.test)
                     block = inner.body if value is False else inner.orelse if value is True else []
                     found |= {id(s): s for s in block}
             self._dead[id(node)] = found
         return self._dead[id(node)]
-
-    def _decided(self, path: str, node: ast.stmt, test: ast.expr) -> bool | None:
-        """The outcome of a test on constants of the package such as ``has_xformers``, None if it is open."""
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            inner = self._decided(path, node, test.operand)
-            return None if inner is None else not inner
-        if isinstance(test, ast.BoolOp):
-            values = [self._decided(path, node, v) for v in test.values]
-            decisive = isinstance(test.op, ast.Or)
-            return decisive if decisive in values else None
-        if isinstance(test, ast.Compare) and ast.unparse(test).endswith((" is None", " is not None")):
-            value = self._constant(path, node, test.left)
-            return None if value is ... else (value is None) == isinstance(test.ops[0], ast.Is)
-        value = self._constant(path, node, test)
-        return bool(value) if isinstance(value, bool) or value is None else None
-
-    def _constant(self, path: str, node: ast.stmt, name: ast.expr) -> object:
-        if not isinstance(name, ast.Name):
-            return ...
-        here = (n for n in nodes(node) if isinstance(n, ast.Name | ast.arg))
-        if any(
-            n.arg == name.id if isinstance(n, ast.arg) else n.id == name.id and isinstance(n.ctx, ast.Store)
-            for n in here
-        ):
-            return ...
-        return self.package.constant(self.package.lookup(path, name.id))
 
     def _inner_imports(self, path: str, node: ast.stmt) -> dict[str, Target]:
         if id(node) not in self._locals:

@@ -113,6 +113,19 @@ def _sets(node: ast.stmt) -> frozenset[str]:
     return frozenset(n.attr.lower() for n in stored if getattr(root_of(n), "id", "") == given)
 
 
+def foreign(package: Package, path: str, change: ast.stmt, named: Collection[str]) -> bool:
+    """Whether a statement merges a table into another, ``encoders.update(resnets)``, of which no key is ``named``."""
+    call = change.value if isinstance(change, ast.Expr) else None
+    if not isinstance(call, ast.Call) or len(call.args) != 1 or not isinstance(call.args[0], ast.Name):
+        return False
+    target = package.lookup(path, call.args[0].id) if ast.unparse(call.func).endswith(".update") else None
+    file = package.file(target.file) if isinstance(target, Here) else None
+    node = file.bindings[target.name][0] if file and isinstance(target, Here) else None
+    table = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+    keys = [k.value for k in table.keys if isinstance(k, ast.Constant)] if isinstance(table, ast.Dict) else []
+    return bool(keys) and not any(str(key).lower() in named for key in keys)
+
+
 def stored(node: ast.FunctionDef) -> Iterator[str]:
     """The names of what a function stores items in."""
     items = (n for n in nodes(node) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))

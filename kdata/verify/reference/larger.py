@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_leaves
 
 from kdata.task import sizes
 from kdata.verify.candidate.unfilled import outlined
@@ -23,13 +24,15 @@ from kdata.verify.reference.probe import Run
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.variants import Variant
 from kdata.verify.scratch import GIVEN, KEPT
+from kdata.verify.values import integral, seed_torch
 
 MOST = 32  # sizes
+EXACT, BYTE = 1 << 24, 8  # float32 holds no more integers without a gap; bits of such as are multiplied
 WORK = 512  # multiplications, filled up to blocks, by 64, that cost what an element does: torch does them, few programs
 FARTHEST = 1 << 40  # elements: what is larger fits no grid either
 FAR = 1 << 20  # from here on what an axis asks for may cost, or ask of others, more than a test is worth
 MANY = 100  # operators: a reference of so many may loop over what is larger
-NARROW = (2, 3, 1)  # sizes of other dimensions, where one is as large as can be
+LEAST = (2, 3, 1)  # sizes of other dimensions, where one is as large as can be
 SEVERAL = 4  # times the elements of the largest one that is computed, in all
 
 
@@ -59,6 +62,7 @@ class Larger(Reference):
         self._ends, self._counts = payload["ends"], payload["counts"]
         self._asked = payload["asked"]
         self._equal, self._multiples = payload["equal"], payload["multiples"]
+        self._terms = self._inexact()
 
     def run(self, scratch: Path) -> dict[str, Any]:
         """Everything."""
@@ -103,7 +107,7 @@ class Larger(Reference):
         if _elements(variant.run) <= self._limit:
             return variant
         others = [name for name in self._grows if name not in axis]
-        tried = (variant.values | dict.fromkeys(others, size) for size in NARROW)
+        tried = (variant.values | dict.fromkeys(others, size) for size in LEAST)
         runs = ((values, self.prober.forward(values, real=False)) for values in (tried if others else ()))
         return next((Variant("beyond", values, run) for values, run in runs if run is not None), variant)
 
@@ -166,8 +170,18 @@ class Larger(Reference):
         wishes = [wish for wish in wishes if wish <= farthest] + [number + 2 for number in self._ends]  # an index, too
         wishes += [number + number // 2 + 2 for number in self._asked]  # a third of it is beyond
         wishes += [wish for number in self._counts for wish in self._holding(axis, base, number)]
-        larger = [wish for wish in wishes if 2 * base < wish]
+        larger = [wish for wish in [*wishes, *self._terms] if 2 * base < wish]
         return [*dict.fromkeys(larger[:1] + exact + larger)]
+
+    def _inexact(self) -> list[int]:
+        """Of how many products the sum is beyond what float32 holds, where narrow integers are multiplied."""
+        first = self.prober.forward(self._base)
+        if first is None or not first.cost.products:
+            return []
+        seed_torch(0)
+        given = tree_leaves(self.prober.program(self._base).inputs())
+        largest = [torch.iinfo(t.dtype).max for t in given if integral(t) and torch.iinfo(t.dtype).bits == BYTE]
+        return [2 * EXACT // min(largest) ** 2 + 1] if len(largest) > 1 else []
 
     def _numbers_for(self, axis: list[str], own: int) -> list[int]:
         """The numbers that are named, but for those far off where a loop may run so often, or others have to follow."""

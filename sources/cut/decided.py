@@ -1,0 +1,35 @@
+"""Tests whose outcome the constants of a package tell."""
+
+from __future__ import annotations
+
+import ast
+
+from sources.text.scope import nodes
+from sources.text.symbols import Package
+
+
+def decided(package: Package, path: str, node: ast.stmt, test: ast.expr) -> bool | None:
+    """The outcome of a test on constants of the package such as ``has_xformers``, None if it is open."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = decided(package, path, node, test.operand)
+        return None if inner is None else not inner
+    if isinstance(test, ast.BoolOp):
+        values = [decided(package, path, node, v) for v in test.values]
+        decisive = isinstance(test.op, ast.Or)
+        return decisive if decisive in values else None
+    if isinstance(test, ast.Compare) and ast.unparse(test).endswith((" is None", " is not None")):
+        value = _constant(package, path, node, test.left)
+        return None if value is ... else (value is None) == isinstance(test.ops[0], ast.Is)
+    value = _constant(package, path, node, test)
+    return bool(value) if isinstance(value, bool) or value is None else None
+
+
+def _constant(package: Package, path: str, node: ast.stmt, name: ast.expr) -> object:
+    if not isinstance(name, ast.Name):
+        return ...
+    here = (n for n in nodes(node) if isinstance(n, ast.Name | ast.arg))
+    if any(
+        n.arg == name.id if isinstance(n, ast.arg) else n.id == name.id and isinstance(n.ctx, ast.Store) for n in here
+    ):
+        return ...
+    return package.constant(package.lookup(path, name.id))
