@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
+import numpy as np
+import pytest
 import torch
 
 from sources.cut.slicer import Slicer
 from sources.cut.writer import cut as write_cut
 from sources.mine import replacements
 from sources.probe import load
+from sources.text.on_cpu import respelled
 from sources.text.symbols import Package
 
 LAYERS = """import torch
@@ -57,3 +61,9 @@ def test_a_layer_for_torchs_stack_takes_what_that_gives_it_now(tmp_path: Path) -
 
 def test_convolutions_of_timms_maker_may_be_of_each_channel(tmp_path: Path) -> None:
     assert load(_text(TIMM, "layer"), tmp_path)["layer"](torch.ones(1, 4, 8, 8)).shape == (1, 4, 8, 8)
+
+
+@pytest.mark.parametrize("old", ["cumproduct", "sometrue", "alltrue", "round_", "Infinity", "NINF", "NaN", "bool8"])
+def test_names_that_numpy_no_longer_has_are_said_as_others(old: str) -> None:
+    (found,) = respelled(tuple(ast.walk(ast.parse(f"np.{old}"))))
+    assert eval(found[1], {"np": np}) is not None

@@ -61,6 +61,13 @@ def weights_of(node: ast.stmt) -> list[str]:
     return [t.id for s in node.body if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)]
 
 
+def locally_bound(view: ast.stmt) -> set[str]:
+    """Names that functions in a statement give to something: ``Block = partial(layers.Block)`` hides another Block."""
+    inside = [n for f in nodes(view) if isinstance(f, ast.FunctionDef) for n in nodes(f)]
+    stored = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return stored | {n.arg for n in inside if isinstance(n, ast.arg)}
+
+
 def without_dependants(pieces: dict[Here, list[Piece]]) -> dict[Here, list[Piece]]:
     """The pieces with stand-ins also for constants that are computed from what is absent."""
     while True:

@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, listed
+from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, listed, locally_bound
 from sources.cut.settings import without_unread_settings
 from sources.cut.slicer import SliceError, Slicer
 from sources.text.danger import branches, fetching_only
@@ -76,7 +76,12 @@ class _Writer:
 
     def write(self, root: Here) -> Cut:
         order = self._order(root)
-        for key in [root, *order]:
+        self.names.setdefault(root, self._claim(root.name, root))
+        for piece in (p for key in order for p in self.pieces[key] if p.reads.chains):
+            taken_out = {getattr(self.slicer.chain(piece, c), "name", "") for c in piece.reads.chains}
+            for name in taken_out & locally_bound(piece.view):
+                self.taken.setdefault(name, Missing(name))
+        for key in order:
             if key not in self.names:
                 self.names[key] = self._claim(key.name, key)
         written: set[int] = set()

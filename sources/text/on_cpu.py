@@ -22,7 +22,10 @@ _ORDINAL = re.compile(r"(.*)\.get_device\(\)", re.DOTALL)  # of a tensor on the 
 # Names that numpy no longer has, and what they were.
 _OF_NUMPY = {"float": "float", "int": "int", "bool": "bool", "object": "object", "str": "str", "complex": "complex",
              "long": "int", "float_": "{}.float64", "infty": "{}.inf", "Inf": "{}.inf", "product": "{}.prod",
-             "row_stack": "{}.vstack", "in1d": "{}.isin", "asfarray": "{}.asarray"}  # fmt: skip
+             "row_stack": "{}.vstack", "in1d": "{}.isin", "asfarray": "{}.asarray", "cumproduct": "{}.cumprod",
+             "sometrue": "{}.any", "alltrue": "{}.all", "round_": "{}.round", "trapz": "{}.trapezoid",
+             "complex_": "{}.complex128", "Infinity": "{}.inf", "PINF": "{}.inf", "NINF": "-{}.inf",
+             "NaN": "{}.nan", "NAN": "{}.nan", "bool8": "{}.bool_", "mat": "{}.asmatrix"}  # fmt: skip
 
 
 class OnOne(TorchFunctionMode):
