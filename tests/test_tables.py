@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import torch
 
 from sources.cut import slicer
 from sources.cut.cutting import cut_package
-from sources.cut.modules import candidates
+from sources.cut.modules import candidates, shape
 from sources.text.symbols import Package
 
 LOSS = """from torch.nn.modules.loss import _Loss, _WeightedLoss
@@ -88,3 +89,10 @@ def test_tables_that_are_merged_are_taken_as_far_as_they_are_named(
 
 def test_a_function_may_hide_what_it_takes_out_of_a_module(tmp_path: Path) -> None:
     assert made("Hiding", tmp_path)[1](torch.ones(2, 8)).shape == (2, 8)
+
+
+def test_classes_that_are_named_like_their_bases_are_no_duplicates() -> None:
+    bodies = ["class A(nn.A): pass", "class B(nn.B): pass", "class C(D):\n    def f(self):\n        super(C, self).f()",
+              "class E(D):\n    def f(self):\n        super(E, self).f()"]  # fmt: skip
+    a, b, c, e = (shape(node) for text in bodies if isinstance(node := ast.parse(text).body[0], ast.ClassDef))
+    assert a != b and c == e

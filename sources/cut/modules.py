@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -157,8 +158,8 @@ def _takes(found: _Class) -> str:
 
 
 def shape(node: ast.ClassDef | ast.FunctionDef) -> str:
-    """Hash of a definition without its docstrings, positions and own name."""
-    return digest(_dump(node).replace(f"'{node.name}'", "''"))
+    """Hash of a definition without its docstrings, positions and own name, which an attribute is not."""
+    return digest(re.sub(rf"\b(name|id)='{re.escape(node.name)}'", r"\1=''", _dump(node)))
 
 
 def _lines(node: ast.stmt) -> int:
