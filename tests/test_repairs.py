@@ -233,3 +233,14 @@ def test_channels_that_are_too_many_become_joints() -> None:
     given = torch.zeros(4, 144, 6, 1), torch.zeros(8, 8, 1, 1)
     found = repairs(Failure((Tensor((4, 144, 6, 1, 1)),), "expected 8 channels", nn.Identity(), "conv2d", given))
     assert (4, 8, 6, 18, 1) in [shapes(specs)[0] for _, specs in found[:6]]
+
+
+def test_values_that_a_test_before_a_raise_refuses_are_kept_within(tmp_path: Path) -> None:
+    text = """class Net(nn.Module):
+    def forward(self, x):
+        if torch.min(x) < 0 or torch.max(x) > 1:
+            raise RuntimeError
+        return torch.log(x) - torch.log1p(-x)
+"""
+    answer = isolated(lambda: infer(cut(text), 16, tmp_path), 20)
+    assert "torch.rand(" in answer["source"]

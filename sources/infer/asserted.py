@@ -34,6 +34,7 @@ EXTENT, MAX_LENGTH = 8, 4096  # of maps whose sides are given as values, and of 
 _COMPUTED = (ast.Name, ast.Constant, ast.BinOp, ast.operator, ast.Subscript, ast.Slice, ast.Tuple, ast.UnaryOp,
              ast.unaryop, ast.Call, ast.Attribute, ast.expr_context)  # fmt: skip
 _OF_SIZES = re.compile(r"\b(shape|size|dim|ndim|len|numel|isinstance|type|dtype|is None|is not None)\b")
+_OF_VALUES = re.compile(r"\b(min|max|amin|amax|any|all)\(.*[<>]")
 _SURPLUS = re.compile(r"takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) (?:was|were) given")
 Place = tuple[tuple[int, ...], int | None]  # of what a side is: a tensor's shape, and which size of it; None: its rank
 
@@ -62,7 +63,8 @@ def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iter
         elif isinstance(node.ops[0], ast.In | ast.NotIn) and isinstance(node.comparators[0], ast.Tuple | ast.List):
             for choice in node.comparators[0].elts:
                 yield from _equal([node.left, choice], values, specs, module)
-    of_values = asserts and test is not None and not _OF_SIZES.search(ast.unparse(test))
+    text = ast.unparse(test) if test is not None else ""
+    of_values = not _OF_SIZES.search(text) and bool(text) and (asserts or _OF_VALUES.search(text))
     if of_values and all(t.kind == "float" for _, t in all_tensors(specs)):
         positive = specs
         for path, t in all_tensors(specs):
