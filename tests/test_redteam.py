@@ -17,14 +17,15 @@ FILES = known()
 def chosen() -> list[Path]:
     """What there is time for; ``make redteam`` judges all.
 
-    The clean twins at screen level; of those at trust level, which take long, and of the cheats the first for each
-    verdict and part of the catalogue.
+    Of the clean twins at screen level the first for the same entries of the catalogue; of those at trust level, which
+    take long, and of the cheats the first for each verdict and part of the catalogue.
     """
     first: dict[tuple[str, str], Path] = {}
     for file in FILES:
         claim = Claim.read(file)
         quick = "good" in file.stem and claim.level == "screen"
-        first.setdefault((file.stem if quick else claim.verdict, "".join(claim.numbers)[:1]), file)
+        entries = " ".join(claim.numbers)
+        first.setdefault((claim.verdict, entries if quick else entries[:1]), file)
     return list(first.values())
 
 
