@@ -12,8 +12,7 @@ from sources.infer.inputs import MASK_DENSITY, Many, Plain, Spec
 from sources.infer.search import Solution
 from sources.infer.sizes import Size, Slot, literals
 from sources.infer.variants import Arguments
-
-NAMESPACE_IMPORT = "from types import SimpleNamespace"
+from sources.text.parsers import NAMESPACE_IMPORT
 
 
 def emit(source: str, solution: Solution, sizes: list[Size], signature: inspect.Signature | None) -> str:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
+from kdata.record import Build
 from kdata.verify.compiling import targets
 
 SOURCE = """
@@ -36,3 +40,17 @@ def test_each_launch_that_needs_other_code_is_compiled_and_told_of_if_it_fails()
     both = targets.compile_kernels(SOURCE, [*plain, _launch(True, 600)], ("sm_90",))
     assert [bool(b.error) for b in both] == [False, True]
     assert "Loop-carried variable best" in both[1].error
+
+
+def test_the_first_launch_of_a_kernel_is_compiled_for_all_targets_and_others_for_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[tuple[int, str]] = []
+
+    def built(jobs: Sequence[targets.Job], *_: Any) -> list[Build]:
+        asked.extend((job.launch["arguments"]["BLOCK"]["constant"], job.target) for job in jobs)
+        return [Build("total", job.target, None, None, None) for job in jobs]
+
+    monkeypatch.setattr(targets, "_built", built)
+    targets.compile_kernels(SOURCE, [_launch(False, 60), _launch(False, 500, 512), _launch(False, 50)], ("sm_90", "b"))
+    assert asked == [(64, "sm_90"), (64, "b"), (512, "sm_90")]

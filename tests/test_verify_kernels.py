@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kdata.task import sizes
 from kdata.verify.compiling import kernels
 from kdata.verify.options import Concession
 from kdata.verify.reference.probe import Prober
@@ -159,3 +160,28 @@ def test_kernels_of_one_class_are_told_apart() -> None:
         for name in ("one", "other")
     )
     assert key(text, launch("Kernels.one")) != key(text, launch("Kernels.other"))
+
+
+@pytest.mark.parametrize("loop", ["for row in x:", "for i in range(x.shape[0]):\n            row = x[i]"])
+def test_a_reference_that_loops_is_not_run_without_memory_a_million_times(loop: str) -> None:
+    text = f"""
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        total = x[0]
+        {loop}
+            total = total + row
+        return total
+
+def get_inputs():
+    return [torch.randn(12, 4)]
+
+def get_init_inputs():
+    return []
+"""
+    prober = Prober(text, "Model")
+    (rows,) = (s.name for s in sizes(text) if s.value == 12)
+    assert prober.forward({rows: 12}) is not None
+    assert prober.forward({rows: 200}, real=False) is not None
+    assert prober.forward({rows: 1 << 20}, real=False) is None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import functools
+import importlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,13 +15,7 @@ from sources.cut.methods import calls, main_methods, methods, unfinished
 from sources.text.scope import walk
 from sources.text.symbols import External, Here, Missing, Package, Target
 
-# Names in torch.nn that are functions or hold other things than modules.
-_NOT_MODULES = {"Parameter", "functional", "init", "utils", "DataParallel"}
-_WITHOUT_FORWARD = frozenset(
-    "Module ModuleList ModuleDict ParameterList ParameterDict Container RNNBase RNNCellBase _Loss _WeightedLoss _ConvNd"
-    " _ConvTransposeNd _ConvTransposeMixin _NormBase _LazyNormBase _DropoutNd _MaxPoolNd _MaxUnpoolNd _AvgPoolNd"
-    " _LPPoolNd _AdaptiveMaxPoolNd _AdaptiveAvgPoolNd".split()
-)
+_WRAPPERS = ("DataParallel",)  # modules of torch's that are no bases of what computes
 _TELLING = ("torch", "nn.", "class ")  # a file with none of these has nothing that computes
 _TENSOR_WORK = ("torch", "torch.nn.functional", "torch.fft", "torch.linalg", "torch.special")
 MAX_FUNCTION_LINES = 80
@@ -60,6 +56,20 @@ class _Class:
     module: bool = False  # whether it is an nn.Module
     forward: bool = False  # whether a base in torch has a forward
     lineage: tuple[ast.ClassDef, ...] = ()  # it and its bases in the package, as far as they are there
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _of_torch(module: str, name: str) -> _Class:
+    """What is known of a name of torch's own, which may be no class, or there no longer."""
+    from torch import nn  # heavy: who only reads our reasons does without
+
+    try:
+        kind = getattr(importlib.import_module(module), name, None)
+    except ImportError:
+        kind = None
+    if not isinstance(kind, type) or not issubclass(kind, nn.Module):
+        return _Class()
+    return _Class(True, kind.forward is not nn.Module.forward)
 
 
 class _Finder:
@@ -119,9 +129,8 @@ class _Finder:
     def _base(self, target: Target) -> _Class:
         if isinstance(target, Here):
             return self._class(target)
-        if isinstance(target, External) and target.module.startswith("torch.nn"):
-            module = target.name not in _NOT_MODULES and target.name.lstrip("_")[:1].isupper()
-            return _Class(module, module and target.name not in _WITHOUT_FORWARD)
+        if isinstance(target, External) and target.module.startswith("torch.nn") and target.name not in _WRAPPERS:
+            return _of_torch(target.module, target.name)
         return _Class()
 
     def _function(self, path: str, node: ast.FunctionDef) -> bool:

@@ -68,6 +68,25 @@ def locally_bound(view: ast.stmt) -> set[str]:
     return stored | {n.arg for n in inside if isinstance(n, ast.arg)}
 
 
+def used_names(tree: ast.AST) -> set[int]:
+    """Names that are called or whose attributes are read, by id."""
+    called = {id(n.func) for n in nodes(tree) if isinstance(n, ast.Call)}
+    return called | {id(n.value) for n in nodes(tree) if isinstance(n, ast.Attribute)}
+
+
+def made_of(tree: ast.AST, name: ast.Name) -> set[str] | None:
+    """Classes that are called as ``name`` or ``name.Class``, by their names in it; None where something else is done.
+
+    What is made and kept by a constructor may never be used by what a task calls: an encoder to bytes, a logger.
+    """
+    for node in nodes(tree):
+        if isinstance(node, ast.Call) and node.func is name:
+            return set() if name.id[:1].isupper() else None
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.value is name:
+            return {node.func.attr} if node.func.attr[:1].isupper() else None
+    return None
+
+
 def without_dependants(pieces: dict[Here, list[Piece]]) -> dict[Here, list[Piece]]:
     """The pieces with stand-ins also for constants that are computed from what is absent."""
     while True:

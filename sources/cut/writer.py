@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, listed, locally_bound
+from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, listed, locally_bound, made_of, used_names
 from sources.cut.settings import without_unread_settings
 from sources.cut.slicer import SliceError, Slicer
 from sources.text.danger import branches, fetching_only
@@ -267,9 +267,9 @@ class _Writer:
         """What something that there is not is called; notes what is done with it."""
         chosen = self._claim(name.id, target)
         self.lacks[chosen] = target.name
-        if (made := _made(piece.view, name)) is not None:
+        if (made := made_of(piece.view, name)) is not None:
             self.made.setdefault(chosen, set()).update(made)
-        if chosen[:1].isupper() and id(name) not in _used(piece.view):
+        if chosen[:1].isupper() and id(name) not in used_names(piece.view):
             self.kinds.add(chosen)
         elif chosen[:1].isupper():
             self.used.add(chosen)
@@ -348,25 +348,6 @@ class _Writer:
         standard = sorted(x for x in lines if not re.match(r"(import|from) (torch|numpy)\b", x))
         others = sorted(lines - set(standard), key=lambda x: (x.startswith("from"), x))
         return "\n".join([*standard, *([""] if standard else []), *others])
-
-
-def _used(tree: ast.AST) -> set[int]:
-    """Names that are called or whose attributes are read, by id."""
-    called = {id(n.func) for n in nodes(tree) if isinstance(n, ast.Call)}
-    return called | {id(n.value) for n in nodes(tree) if isinstance(n, ast.Attribute)}
-
-
-def _made(tree: ast.AST, name: ast.Name) -> set[str] | None:
-    """Classes that are called as ``name`` or ``name.Class``, by their names in it; None where something else is done.
-
-    What is made and kept by a constructor may never be used by what a task calls: an encoder to bytes, a logger.
-    """
-    for node in nodes(tree):
-        if isinstance(node, ast.Call) and node.func is name:
-            return set() if name.id[:1].isupper() else None
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.value is name:
-            return {node.func.attr} if node.func.attr[:1].isupper() else None
-    return None
 
 
 def _pruned(piece: Piece) -> list[ast.stmt]:

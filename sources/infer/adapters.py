@@ -9,9 +9,9 @@ import keyword
 from collections.abc import Iterator
 from typing import Any
 
-from sources.emit import NAMESPACE_IMPORT
 from sources.infer.inputs import Many, Spec, parameters
 from sources.infer.search import Solution
+from sources.text.parsers import NAMESPACE_IMPORT
 
 
 def adapted(cut: dict[str, Any], namespace: dict[str, Any], solution: Solution) -> tuple[dict[str, Any], Solution]:

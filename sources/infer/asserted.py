@@ -64,7 +64,7 @@ def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iter
             for choice in node.comparators[0].elts:
                 yield from _equal([node.left, choice], values, specs, module)
     text = ast.unparse(test) if test is not None else ""
-    of_values = not _OF_SIZES.search(text) and bool(text) and (asserts or _OF_VALUES.search(text))
+    of_values = text and not _OF_SIZES.search(text) and (asserts or _OF_VALUES.search(text))
     if of_values and all(t.kind == "float" for _, t in all_tensors(specs)):
         positive = specs
         for path, t in all_tensors(specs):

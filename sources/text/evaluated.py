@@ -11,7 +11,6 @@ import re
 
 from sources.text.rewrite import Edits, Text
 
-_CALL = b"eval"
 _ROOT = re.compile(r"(?P<root>[^\W\d]\w*(?:\.[^\W\d]\w*)*)\.(?=\w*(?:$|[{%]))")
 _FIELD = re.compile(r"\{\w*\}|%[sd]")
 _TAIL = re.compile(r"[.\[(]")
@@ -25,7 +24,7 @@ def without_evaluating(text: str, tree: ast.Module) -> str:
     for call in (n for n in ast.walk(tree) if isinstance(n, ast.Call)):
         if getattr(call.func, "id", "") == "eval" and len(call.args) == 1 and not call.keywords:
             start = edits.text.start(call)
-            if edits.text.data.startswith(_CALL, start) and (plain := _plain(call.args[0])):
+            if edits.text.data.startswith(b"eval", start) and (plain := _plain(call.args[0])):
                 edits.replace(start, edits.text.end(call), plain)
     return edits.whole() if edits.changes else text
 

@@ -15,7 +15,7 @@ from sources.text.scope import is_literal
 _PARSE = re.compile(r"\bparse(_known)?_args\(|\bget_config\(")
 _PARSING = ("parse_args", "parse_known_args")
 _TYPES = {"int": "1", "float": "0.5", "str": "''", "bool": "False"}
-IMPORT = "from types import SimpleNamespace"
+NAMESPACE_IMPORT = "from types import SimpleNamespace"
 Taken = tuple[Sequence[ast.stmt], ast.Assign | ast.Return]  # what is left out, and its last, which takes the values
 
 
@@ -50,7 +50,7 @@ def without_arguments(text: str, tree: ast.Module) -> str:
 def _future(lines: list[str]) -> list[str]:
     """The lines with our import, after those of ``__future__``."""
     at = max((i + 1 for i, line in enumerate(lines) if line.startswith("from __future__")), default=-1)
-    return [*lines[:at], IMPORT, *lines[at:]] if at > 0 else [*lines, IMPORT]
+    return [*lines[:at], NAMESPACE_IMPORT, *lines[at:]] if at > 0 else [*lines, NAMESPACE_IMPORT]
 
 
 def _parses(value: ast.expr, makers: set[str], elsewhere: set[str]) -> bool:

@@ -74,9 +74,9 @@ class Wider(Unusual):
 
     def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
         if variant.kind in ALONE:
-            style = ALONE[variant.kind]
-            wanted = self._grid if style == BATCH else self._gradient
-            self._extra += filter(None, [self._beyond(index, variant, style) if wanted else None])
+            wanted = self._grid if variant.kind == BATCH else self._gradient
+            if wanted and (made := self._beyond(index, variant, ALONE[variant.kind])):
+                self._extra.append(made)
             return []
         trials = super()._trials(index, variant)
         styles = []
