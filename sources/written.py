@@ -12,7 +12,7 @@ from sources.infer.adapters import adapted
 from sources.infer.answers import answered
 from sources.infer.given import given
 from sources.infer.ignored import without_ignored
-from sources.infer.inputs import all_tensors, parameters
+from sources.infer.inputs import all_tensors, parameters, positional
 from sources.infer.memory import release
 from sources.infer.runs import Runs, fitted
 from sources.infer.search import Solution
@@ -37,6 +37,8 @@ def written(
     cut, outcome = answered(*adapted(cut, namespace, outcome), namespace)
     kind = namespace[cut["name"]]
     names = [p.name for p in parameters(kind.forward)[1:]] or ["x"]
+    if len(outcome.specs) > len(names):
+        names = positional(kind.forward)[1:] or names
     runs = Runs(kind, namespace, operators)
     outcome = bounded(fitted(without_ignored(outcome, runs), runs), runs)
     groups, small = groups_of(outcome, slots(outcome, names), runs)

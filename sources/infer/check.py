@@ -269,7 +269,7 @@ def _finite(tensors: list[torch.Tensor]) -> bool:
 
 def _outputs_fit(outputs: list[list[torch.Tensor]]) -> None:
     every = [t for out in outputs for t in out]
-    if not every or any(t.numel() == 0 for t in every):
+    if all(t.numel() == 0 for t in every):  # one may be: a cache that is not asked for
         raise UnfitError("outputs are not tensors", "empty")
     if not _finite(every):
         raise UnfitError("not finite")
@@ -291,6 +291,9 @@ def _depends(module: Any, inputs: list[Any], before: list[torch.Tensor]) -> list
     """
     reads = list[str]()
     for i, tensor in enumerate(leaves(inputs)):
+        if not tensor.numel():  # it says that there is none, as None does
+            reads.append(READS_SHAPE)
+            continue
         changed = copy.deepcopy(inputs)
         target = list(leaves(changed))[i]
         torch.manual_seed(7)

@@ -16,6 +16,7 @@ from sources.infer.usual_shapes import shaped
 # Of two tensors that meet in one operator: sizes that have to be equal.
 APART = re.compile(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)")
 NO_TENSOR = "no tensor among the outputs"  # the message of a call that came to its end without one
+APART_COST = 0.1  # of one tensor that is replaced where others are like it
 Change = tuple[float, Specs]  # cost and new inputs
 
 
@@ -59,3 +60,15 @@ class Failure:
 
     def with_tensor(self, path: tuple[int, ...], new: Spec, cost: float) -> Change:
         return cost, edited(self.specs, path, new)
+
+    def with_alike(self, path: tuple[int, ...], new: Spec, cost: float) -> Iterator[Change]:
+        """A tensor replaced, and all that are like it, once: two images, say, are of one size."""
+        found = all_tensors(self.specs)
+        old = dict(found)[path]
+        alike = [p for p, t in found if t == old]
+        if len(alike) > 1 and path == alike[0]:
+            specs = self.specs
+            for other in alike:
+                specs = edited(specs, other, new)
+            yield cost, specs
+        yield self.with_tensor(path, new, cost + (APART_COST if len(alike) > 1 else 0))

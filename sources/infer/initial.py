@@ -70,8 +70,8 @@ def _tile(tensor: torch.Tensor, drawn: torch.Tensor) -> None:
     count = tensor.numel()
     if not count:
         return
-    inputs = count // tensor.shape[0] if tensor.dim() > 1 else 0
-    scaled = drawn * (inputs**-0.5 if inputs else 0.1)
+    scale = (count // tensor.shape[0]) ** -0.5 if tensor.dim() > 1 else 0.1
+    scaled = drawn[:count] * scale
     if tensor.is_contiguous():
         _repeat(tensor.view(-1), scaled)
     else:

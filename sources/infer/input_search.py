@@ -211,8 +211,7 @@ class InputSearch:
 
     def _call(self, specs: Specs, light: bool) -> tuple[Progress, Any, Exception | None]:
         """One call of forward, unless it is known before to fail: once calls are dear, that is tried without data."""
-        dear = elements(specs) > LIGHT
-        if self.rehearsal and dear and (foreseen := self.rehearsal.call(specs, self.operators, light)):
+        if self.rehearsal and (foreseen := self.rehearsal.call(specs, self.operators, light)):
             self.budget.left -= foreseen[0].count
             return foreseen[0], None, foreseen[1]
         self.budget.left -= drawn / DRAWN_OF_ONE if (drawn := elements(specs)) <= MAX_DRAWN else 0

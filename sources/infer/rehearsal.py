@@ -12,10 +12,10 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.overrides import TorchFunctionMode
 
 from sources.infer.inputs import Specs, draw
-from sources.infer.progress import RECURRENT, Budget, Progress
+from sources.infer.progress import Budget, Progress
+from sources.infer.shapes import Shapes
 from sources.text.on_cpu import OnOne
 
 _META = torch.device("meta")
@@ -45,7 +45,7 @@ class Rehearsal:
         try:
             if self._shadow is None:
                 self._shadow = _shadow(self._module)
-            with _META, OnOne(_META), _Recurrent(), torch.no_grad():
+            with _META, OnOne(_META), Shapes(), torch.no_grad():
                 inputs = [draw(spec) for spec in specs]
                 with progress:
                     self._shadow(*inputs)
@@ -56,18 +56,6 @@ class Rehearsal:
                 return None
             return progress, _as_usual(error, *progress.last)
         return None
-
-
-class _Recurrent(TorchFunctionMode):
-    """While active, recurrent layers answer at once: without data torch goes through them step by step, in Python."""
-
-    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        # Of sequences of one length, which have their weights third: the layer's own class has looked at the shapes.
-        if getattr(function, "__name__", "") in RECURRENT and len(args) > 7 and isinstance(args[2], list | tuple):
-            states: Any = args[1] if isinstance(args[1], list | tuple) else (args[1],)
-            width = states[0].shape[-1] * (2 if args[7] else 1)
-            return args[0].new_empty((*args[0].shape[:-1], width)), *(torch.empty_like(s) for s in states)
-        return function(*args, **(kwargs or {}))
 
 
 def _as_usual(error: Exception, function: str, arguments: tuple[Any, ...]) -> Exception:

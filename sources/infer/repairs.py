@@ -340,12 +340,12 @@ def _small(f: Failure) -> Iterator[Change]:
         if "more than 1 value" in f.message and t.shape[:1] == (1,):
             yield f.with_tensor(path, t.resized(0, 2), 0.1)
         if len(t.shape) == 4:
-            yield f.with_tensor(path, replace(t, shape=(t.shape[0] // 2 or 1, t.shape[1], 256, 256)), 1.2)
+            yield from f.with_alike(path, replace(t, shape=(t.shape[0] // 2 or 1, t.shape[1], 256, 256)), 1.2)
         for side in (64, 128, 224):
             if len(t.shape) >= 3 and side > t.shape[-1]:
-                yield f.with_tensor(path, _of_side(t, side), 0.7 + side / 1000)
+                yield from f.with_alike(path, _of_side(t, side), 0.7 + side / 1000)
             if len(t.shape) == 5 and side > t.shape[-1]:  # of images: the third dimension is frames, or channels
-                yield f.with_tensor(path, replace(t, shape=(*t.shape[:3], side, side)), 0.6 + side / 1000)
+                yield from f.with_alike(path, replace(t, shape=(*t.shape[:3], side, side)), 0.6 + side / 1000)
 
 
 def _divisible(f: Failure) -> Iterator[Change]:

@@ -55,7 +55,7 @@ def slots(solution: Solution, inputs: list[str]) -> list[Slot]:
                 found.append(Slot("init", name, (), i, node.value, labels.get(id(node), "")))
     for path, tensor in all_tensors(solution.specs):
         name = inputs[min(path[0], len(inputs) - 1)] if inputs else "x"
-        found += [Slot("input", name, path, i, size) for i, size in enumerate(tensor.shape)]
+        found += [Slot("input", name, path, i, size) for i, size in enumerate(tensor.shape) if size]
         if tensor.kind in ("int", "full"):
             found.append(Slot("high" if tensor.kind == "int" else "full", name, path, 0, tensor.high))
     for i, spec in enumerate(solution.specs):

@@ -21,7 +21,7 @@ def window(f: Failure) -> Iterator[Change]:
     pooled = re.search(r"input size: \(\d+x(\d+)x\d+\)\. Calculated output size: \(\d+x(-?\d+)x", f.message)
     padded = re.search(r"input size per channel: \((\d+)(?: x \d+)*\)\. Kernel size: \((\d+)", f.message)
     if pooled:
-        got, wanted = int(pooled[1]), int(pooled[1]) + 1 - int(pooled[2])
+        got, wanted = int(pooled[1]), max(int(pooled[1]) + 1 - int(pooled[2]), _side(f))
     elif padded:
         got, wanted = int(padded[1]), int(padded[2])
     else:
@@ -30,7 +30,14 @@ def window(f: Failure) -> Iterator[Change]:
         side = t.shape[-1] * wanted // max(1, got) if len(t.shape) >= 3 else 0
         if t.shape[-1:] < (side,) <= (2 * MAX_SIDE,):
             batch = 1 if side >= MAX_SIDE // 2 else t.shape[0]
-            yield f.with_tensor(path, Tensor((batch, t.shape[1], *[side] * (len(t.shape) - 2)), t.kind), 0.2)
+            yield from f.with_alike(path, Tensor((batch, t.shape[1], *[side] * (len(t.shape) - 2)), t.kind), 0.2)
+
+
+def _side(f: Failure) -> int:
+    """Of the window that slides over the last function's argument, 0 where it is not given by its place."""
+    given = f.arguments[1] if len(f.arguments) > 1 else 0
+    side = given[0] if isinstance(given, tuple | list) and given else given
+    return side if isinstance(side, int) else 0
 
 
 def volume(f: Failure) -> Iterator[Change]:

@@ -32,7 +32,8 @@ ALIASES = {
 }  # fmt: skip
 # Modules below a third-party one that our replacement of it serves: ``from gymnasium import spaces``.
 SERVED = frozenset(["spaces", "cnn", "nn", "layers", "models", "ops", "utils", "filters", "util", "utilities"])
-FALLBACKS = frozenset(["apex"])  # what is imported of these in a try is said in plain torch where it fails
+# What is imported of these in a try is said in plain torch where it fails.
+FALLBACKS = frozenset(["apex", "flash_attn", "xformers", "mamba_ssm", "causal_conv1d", "inplace_abn"])
 
 
 def exports(module: str, name: str) -> bool:

@@ -1,0 +1,70 @@
+"""flash_attn's functions, as what they compute.
+
+Arguments and layouts as in ``flash_attn_interface.py`` of https://github.com/Dao-AILab/flash-attention.
+"""
+
+import torch
+
+
+def _attention(q, k, v, softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0, alibi_slopes=None):
+    """Attention of (batch, length, heads, width); a head of keys serves as many of queries as there are for it.
+
+    The last query sees the last key: where there are fewer queries than keys, these are the last ones.
+    """
+    q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+    groups = q.shape[1] // k.shape[1]
+    if groups > 1:
+        k, v = k.repeat_interleave(groups, dim=1), v.repeat_interleave(groups, dim=1)
+    scale = q.shape[-1] ** -0.5 if softmax_scale is None else softmax_scale
+    scores = q @ k.transpose(-2, -1) * scale
+    if softcap > 0.0:
+        scores = softcap * torch.tanh(scores / softcap)
+    queries, keys = scores.shape[-2:]
+    ahead = torch.arange(keys, device=q.device) - torch.arange(keys - queries, keys, device=q.device).unsqueeze(1)
+    if alibi_slopes is not None:
+        scores = scores - alibi_slopes.reshape(-1, q.shape[1], 1, 1) * ahead.abs()
+    left, right = window_size[0], 0 if causal else window_size[1]
+    hidden = torch.zeros_like(ahead, dtype=torch.bool)
+    if right >= 0:
+        hidden = hidden | (ahead > right)
+    if left >= 0:
+        hidden = hidden | (-ahead > left)
+    weights = torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1)
+    weights = weights.masked_fill(hidden, 0.0)  # a query that sees no key answers with zeros
+    return (weights @ v).transpose(1, 2)
+
+
+def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0,
+                    alibi_slopes=None, deterministic=False, return_attn_probs=False):
+    return _attention(q, k, v, softmax_scale, causal, window_size, softcap, alibi_slopes)
+
+
+def flash_attn_kvpacked_func(q, kv, dropout_p=0.0, softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0,
+                             alibi_slopes=None, deterministic=False, return_attn_probs=False):
+    return _attention(q, kv[:, :, 0], kv[:, :, 1], softmax_scale, causal, window_size, softcap, alibi_slopes)
+
+
+def flash_attn_qkvpacked_func(qkv, dropout_p=0.0, softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0,
+                              alibi_slopes=None, deterministic=False, return_attn_probs=False):
+    return _attention(qkv[:, :, 0], qkv[:, :, 1], qkv[:, :, 2], softmax_scale, causal, window_size, softcap,
+                      alibi_slopes)
+
+
+def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, dropout_p=0.0,
+                           softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0, alibi_slopes=None,
+                           deterministic=False, return_attn_probs=False):
+    """Of sequences one after the other, (total length, heads, width); they end where the next begins."""
+    queries, keys = cu_seqlens_q.tolist(), cu_seqlens_k.tolist()
+    parts = []
+    for i in range(len(queries) - 1):
+        mine, theirs = slice(queries[i], queries[i + 1]), slice(keys[i], keys[i + 1])
+        parts.append(_attention(q[None, mine], k[None, theirs], v[None, theirs], softmax_scale, causal, window_size,
+                                softcap, alibi_slopes)[0])
+    return torch.cat(parts)
+
+
+def flash_attn_varlen_qkvpacked_func(qkv, cu_seqlens, max_seqlen, dropout_p=0.0, softmax_scale=None, causal=False,
+                                     window_size=(-1, -1), softcap=0.0, alibi_slopes=None, deterministic=False,
+                                     return_attn_probs=False):
+    return flash_attn_varlen_func(qkv[:, 0], qkv[:, 1], qkv[:, 2], cu_seqlens, cu_seqlens, max_seqlen, max_seqlen,
+                                  dropout_p, softmax_scale, causal, window_size, softcap, alibi_slopes)

@@ -1,0 +1,119 @@
+"""What stands in for packages of kernels computes what these document: attention, scans, convolutions over time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch.nn import functional as F  # noqa: N812
+
+from sources import mine
+
+
+def module(name: str) -> Any:
+    namespace: dict[str, Any] = {}
+    exec(mine.replacements()[name], namespace)
+    return type(name, (), {n: staticmethod(v) for n, v in namespace.items() if callable(v)})
+
+
+def drawn(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **named: Any) -> torch.Tensor:
+    """Torch's own, of (batch, length, heads, width)."""
+    return F.scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), **named).transpose(
+        1, 2
+    )
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_flash_attention_is_attention_of_heads_in_groups(causal: bool) -> None:
+    q, k, v = drawn(2, 7, 4, 8), drawn(2, 7, 2, 8), drawn(2, 7, 2, 8)
+    expected = attention(q, k, v, is_causal=causal, enable_gqa=True)
+    torch.testing.assert_close(module("flash_attn").flash_attn_func(q, k, v, causal=causal), expected)
+
+
+def test_fewer_queries_are_the_last_and_a_window_hides_what_is_far() -> None:
+    flash = module("flash_attn")
+    q, k, v = drawn(1, 6, 1, 4), drawn(1, 6, 1, 4), drawn(1, 6, 1, 4)
+    whole = flash.flash_attn_func(q, k, v, causal=True)
+    torch.testing.assert_close(flash.flash_attn_func(q[:, 4:], k, v, causal=True), whole[:, 4:])
+    near = flash.flash_attn_func(q, k, v, causal=True, window_size=(1, -1))
+    torch.testing.assert_close(near[:, 5:], flash.flash_attn_func(q[:, 5:], k[:, 4:], v[:, 4:]))
+    blind = flash.flash_attn_func(q, k[:, :2], v[:, :2], causal=True)  # the first four see no key
+    assert (blind[:, :4] == 0).all() and blind[:, 4:].isfinite().all()
+
+
+def test_slopes_and_caps_change_scores_before_the_softmax() -> None:
+    flash, (q, k, v) = module("flash_attn"), (drawn(1, 3, 2, 4), drawn(1, 3, 2, 5)[..., :4], drawn(1, 3, 2, 4))
+    slopes = torch.tensor([0.5, 0.25])
+    scores = torch.einsum("bqhd,bkhd->bhqk", q, k) / 2
+    places = torch.arange(3)
+    apart = (places[:, None] - places).abs()
+    biased = torch.einsum("bhqk,bkhd->bqhd", (scores - slopes.view(2, 1, 1) * apart).softmax(-1), v)
+    torch.testing.assert_close(flash.flash_attn_func(q, k, v, alibi_slopes=slopes), biased)
+    capped = torch.einsum("bhqk,bkhd->bqhd", (3 * torch.tanh(scores / 3)).softmax(-1), v)
+    torch.testing.assert_close(flash.flash_attn_func(q, k, v, softcap=3.0), capped)
+
+
+def test_packed_sequences_attend_each_to_itself() -> None:
+    flash, qkv = module("flash_attn"), drawn(9, 3, 2, 4)
+    ends = torch.tensor([0, 4, 9], dtype=torch.int32)
+    packed = flash.flash_attn_varlen_qkvpacked_func(qkv, ends, 5, causal=True)
+    apart = [flash.flash_attn_qkvpacked_func(part[None], causal=True)[0] for part in (qkv[:4], qkv[4:])]
+    torch.testing.assert_close(packed, torch.cat(apart))
+
+
+def test_memory_efficient_attention_takes_masks_and_biases() -> None:
+    ops, (q, k, v) = module("xformers.ops"), (drawn(2, 5, 3, 4), drawn(2, 5, 3, 4), drawn(2, 5, 3, 4))
+    lower = ops.memory_efficient_attention(q, k, v, attn_bias=ops.LowerTriangularMask())
+    torch.testing.assert_close(lower, attention(q, k, v, is_causal=True))
+    bias = drawn(2, 3, 5, 5)
+    biased = ops.memory_efficient_attention(q, k, v, attn_bias=bias, scale=0.3)
+    torch.testing.assert_close(biased, attention(q, k, v, attn_mask=bias, scale=0.3))
+    single = ops.memory_efficient_attention(q[:, :, 0], k[:, :, 0], v[:, :, 0])
+    torch.testing.assert_close(single, ops.memory_efficient_attention(q[:, :, :1], k[:, :, :1], v[:, :, :1])[:, :, 0])
+
+
+@pytest.mark.parametrize("shape", [(6, 3), (2, 3, 5), (2, 2, 3, 5)])  # of B and C: constant, over time, in groups
+def test_a_selective_scan_goes_step_by_step(shape: tuple[int, ...]) -> None:
+    u, delta, z = drawn(2, 6, 5), drawn(2, 6, 5), drawn(2, 6, 5) + 1
+    a, b, c, d, bias = -drawn(6, 3).exp(), drawn(*shape), drawn(*shape) * 2, drawn(6), drawn(6)
+    y, last = module("mamba_ssm.ops.selective_scan_interface").selective_scan_fn(
+        u, delta, a, b, c, d, z, bias, delta_softplus=True, return_last_state=True
+    )
+    for n in range(2):
+        for w in range(6):
+            state = torch.zeros(3)
+            for t in range(5):
+                into, out = (
+                    m[w] if m.dim() == 2 else m[n, :, t] if m.dim() == 3 else m[n, w // 3, :, t] for m in (b, c)
+                )
+                step = F.softplus(delta[n, w, t] + bias[w])
+                state = state * torch.exp(step * a[w]) + step * into * u[n, w, t]
+                plain = (state * out).sum() + d[w] * u[n, w, t]
+                torch.testing.assert_close(y[n, w, t], plain * F.silu(z[n, w, t]))
+            torch.testing.assert_close(last[n, w], state)
+
+
+def test_a_causal_convolution_sees_the_past_in_whole_and_step_by_step() -> None:
+    conv, x, weight, bias = module("causal_conv1d"), drawn(2, 3, 6), drawn(3, 4), drawn(3)
+    out, states = conv.causal_conv1d_fn(x, weight, bias, return_final_states=True, activation="silu")
+    expected = F.silu(F.conv1d(x, weight[:, None], bias, padding=3, groups=3)[..., :6])
+    torch.testing.assert_close(out, expected)
+    torch.testing.assert_close(states, x[..., 3:])
+    state = torch.zeros(2, 3, 4)
+    steps = [conv.causal_conv1d_update(x[..., t], state, weight, bias, "silu") for t in range(6)]
+    torch.testing.assert_close(torch.stack(steps, -1), expected)
+
+
+def test_a_normalisation_in_place_is_followed_by_its_activation() -> None:
+    x = drawn(4, 3, 5, 5)
+    plain = F.batch_norm(x, None, None, training=True)
+    norms = module("inplace_abn")
+    torch.testing.assert_close(norms.InPlaceABN(3)(x), F.leaky_relu(plain, 0.01))
+    torch.testing.assert_close(norms.ABN(3, activation="identity")(x), plain)
+    exponential = norms.InPlaceABNSync(3, activation="elu", activation_param=0.5)
+    torch.testing.assert_close(exponential(x), F.elu(plain, 0.5))
