@@ -8,8 +8,8 @@ import pytest
 
 from kdata.record import Definition, Dropped, Origin, SourceFile, Task
 from sources import mine
-from sources.cut.methods import main_methods, methods, unfinished
 from sources.cut.modules import candidates
+from sources.text.methods import main_methods, methods, unfinished
 from sources.text.symbols import Package
 
 NETS = """import attr

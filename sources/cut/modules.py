@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kdata.record import digest
-from sources.cut.methods import calls, main_methods, methods, unfinished
+from sources.text.methods import calls, main_methods, methods, unfinished
 from sources.text.scope import walk
 from sources.text.symbols import External, Here, Missing, Package, Target
 

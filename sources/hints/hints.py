@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from sources.hints.below import Below
 from sources.hints.likeness import Likeness, asked
 from sources.hints.said import FIELD, Said, said
 from sources.hints.settings import Settings, builds, mapping
@@ -123,7 +124,7 @@ class Hints:
         self.counts: dict[str, Counter[str]] = defaultdict(Counter)  # how often names are given values
         self._mentions: dict[str, dict[Here, ast.Name | ast.Attribute]] = defaultdict(dict)  # name -> who says it
         self._settings, self._trees = Settings(), Trees()
-        self._likeness = Likeness(package)
+        self._likeness, self._below = Likeness(package), Below(package)
         self._kinds: dict[Here, str] = {}  # of these: a "class", a "function", or "ready": one that just runs
         for path in package.looked_through():
             if path not in package.replacements and (file := package.file(path)) is not None:
@@ -203,7 +204,7 @@ class Hints:
 
     def _typed(self, key: Here) -> Site:
         """The arguments whose type hints name classes of the package."""
-        spelling, site = Spelling(self.package, key.file, self._usual), Site([], {})
+        spelling, site = Spelling(self.package, key.file, self._usual, self._below.instead), Site([], {})
         node = self._class(key)
         init = constructor(node) if node else None
         for argument in [*init.args.args[1:], *init.args.kwonlyargs] if init else []:
@@ -343,7 +344,7 @@ class Hints:
             name = ast.unparse(node)
             left = {n: v for n, v in held.items() if n != name}
             return self._taken(path, held[name], free, site, left) if name in held else None
-        spelling = Spelling(self.package, path, self._usual, held)
+        spelling = Spelling(self.package, path, self._usual, assigned=held)
         made = spelling.passed(node, free)
         if made is not None:
             site.add(spelling)

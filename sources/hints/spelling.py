@@ -24,6 +24,7 @@ class Spelling:
     package: Package
     path: str
     known: Callable[[str], str | None]  # name -> its usual default, as an expression
+    instead: Callable[[Here], Here] = lambda base: base  # of what is asked for, the class that is given
     assigned: Mapping[str, ast.expr] = field(default_factory=dict)  # what variables hold where a call is
     targets: dict[int, Target] = field(default_factory=dict)
     needs: set[Here] = field(default_factory=set)
@@ -75,6 +76,7 @@ class Spelling:
         target, used = self.package.chain(path, hint)
         if not isinstance(target, Here) or used != ast.unparse(hint).count("."):
             return None
+        target = self.instead(target)
         file = self.package.file(target.file)
         made = (
             next((d for d in reversed(file.bindings[target.name]) if isinstance(d, ast.ClassDef)), None)

@@ -4,8 +4,16 @@ import torch
 import torch.nn.functional as F
 
 
-def causal_conv1d_fn(x, weight, bias=None, seq_idx=None, initial_states=None, return_final_states=False,
-                     final_states_out=None, activation=None):
+def causal_conv1d_fn(
+    x,
+    weight,
+    bias=None,
+    seq_idx=None,
+    initial_states=None,
+    return_final_states=False,
+    final_states_out=None,
+    activation=None,
+):
     """A depthwise convolution of (batch, width, length) by (width, taps) that sees what came before only."""
     taps = weight.shape[1]
     before = x.new_zeros(*x.shape[:2], taps - 1) if initial_states is None else initial_states

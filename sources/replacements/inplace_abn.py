@@ -8,8 +8,16 @@ import torch.nn.functional as F
 
 
 class ABN(nn.BatchNorm2d):
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, activation="leaky_relu",
-                 activation_param=0.01, group=None):
+    def __init__(
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=True,
+        activation="leaky_relu",
+        activation_param=0.01,
+        group=None,
+    ):
         super().__init__(num_features, eps=eps, momentum=momentum, affine=affine)
         self.activation = activation
         self.activation_param = activation_param

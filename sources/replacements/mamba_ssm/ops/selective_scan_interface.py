@@ -18,8 +18,9 @@ def _over_time(matrix, u):
     return matrix.repeat_interleave(u.shape[1] // matrix.shape[1], dim=1)
 
 
-def selective_scan_fn(u, delta, A, B, C, D=None, z=None, delta_bias=None, delta_softplus=False,
-                      return_last_state=False):
+def selective_scan_fn(
+    u, delta, A, B, C, D=None, z=None, delta_bias=None, delta_softplus=False, return_last_state=False
+):
     if delta_bias is not None:
         delta = delta + delta_bias[:, None]
     if delta_softplus:

@@ -1,0 +1,104 @@
+"""Who asks for a base that leaves something to the classes below it is given one of these."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sources import mine
+from sources.cut.cutting import cut_package
+from sources.hints.below import Below
+from sources.text.symbols import Here, Package
+
+HEAD = "import torch\nimport torch.nn as nn\nfrom abc import ABC, abstractmethod\n\n"
+BASES = (
+    HEAD
+    + """
+class Encoder(nn.Module):
+    def __init__(self, width: int):
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return self.norm(x)
+
+
+class Predictor(nn.Module):
+    def forward(self, x):
+        raise NotImplementedError("this is a base")
+
+
+class Whole(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lift = nn.Linear(64, 64)
+        self.register_buffer("scale", torch.ones(1))
+        setattr(self, "last", nn.ReLU())
+
+    def forward(self, x):
+        return self.last(self.lift(x) * self.scale())
+
+
+class Odd(nn.LSTM):
+    def forward(self, x):
+        return self.check_forward_args(x)
+"""
+)
+KINDS = (
+    HEAD
+    + """
+from bases import Encoder, Predictor, Whole, Odd
+
+
+class Half(Encoder):
+    pass
+
+
+class Deep(Half):
+    def __init__(self, width: int):
+        super().__init__(width)
+        self.layers = nn.ModuleList([nn.Linear(width, width)])
+
+
+class Real(Predictor):
+    def forward(self, x):
+        return x.cumsum(-1)
+
+
+class Wholer(Whole):
+    pass
+
+
+class Odder(Odd):
+    pass
+
+
+class Model(nn.Module):
+    def __init__(self, encoder: Encoder, predictor: "Predictor"):
+        super().__init__()
+        self.encoder, self.predictor = encoder, predictor
+
+    def forward(self, x):
+        return self.predictor(self.encoder(x))
+"""
+)
+FILES = {"bases.py": BASES, "kinds.py": KINDS}
+
+
+@pytest.mark.parametrize(
+    ("base", "expected"), [("Encoder", "Deep"), ("Predictor", "Real"), ("Whole", "Whole"), ("Odd", "Odd")]
+)
+def test_the_first_class_that_leaves_nothing(base: str, expected: str) -> None:
+    found = Below(Package(FILES, mine.replacements())).instead(Here("bases.py", base))
+    assert found == Here("bases.py" if base == expected else "kinds.py", expected)
+
+
+def test_a_model_is_constructed_of_classes_that_are_whole(tmp_path: Path) -> None:
+    payload = {"files": FILES, "replacements": mine.replacements(), "cut_points": {}, "part": 0, "parts": 1, "seed": 0,
+               "enough": 99}  # fmt: skip
+    (model,) = [c for c in cut_package(payload, tmp_path)["cuts"] if c["symbol"] == "Model"]
+    named = {"encoder": "Deep(width=64)", "predictor": "Real()"}
+    assert {"positional": [], "named": named} in model["told"]["sites"]
