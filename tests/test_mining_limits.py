@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kdata.record import Definition, Dropped, Origin, SourceFile, Task
-from sources.infer.variants import narrower
+from sources.infer.variants import narrower, opened, shallower
 from sources.mine import cut_step, step
 
 HEAD = "import torch\nimport torch.nn as nn\n"
@@ -90,3 +90,20 @@ def test_a_residual_connection_widens_the_input() -> None:
 
 def test_the_width_of_a_pyramid_is_halved() -> None:
     assert narrower({"ch": "128", "ch_mult": "[1, 2]"}) == {"ch": "64", "ch_mult": "[1, 2]"}
+
+
+def test_what_records_and_dictionaries_say_of_sizes_becomes_smaller_too() -> None:
+    class Config:
+        def __init__(self, layers: int = 24, width: int = 512, vocab_size: int = 50_000, rate: float = 0.1) -> None: ...
+
+    given = {"cfg": "Config(width=256)", "net": "{'params': {'n_layer': 24, 'hidden_size': 64, 'vocab_size': 9}}"}
+    said = opened(given, {"Config": Config})
+    assert said == {"cfg": "Config(width=256, layers=24)", "net": given["net"]}
+    assert shallower(said) == {
+        "cfg": "Config(width=256, layers=12)",
+        "net": "{'params': {'n_layer': 12, 'hidden_size': 64, 'vocab_size': 9}}",
+    }
+    assert narrower(said) == {
+        "cfg": "Config(width=128, layers=24)",
+        "net": "{'params': {'n_layer': 24, 'hidden_size': 32, 'vocab_size': 9}}",
+    }

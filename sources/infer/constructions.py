@@ -39,6 +39,7 @@ from sources.infer.variants import (
     enlarged,
     filled,
     narrower,
+    opened,
     reshaped,
     shallower,
 )
@@ -188,7 +189,7 @@ class Constructions:
 
     def again_smaller(self, arguments: Arguments) -> None:
         """Ones with smaller images, with fewer and with narrower layers are the next to be tried."""
-        defaults = defaults_of(self.kind)
+        defaults, arguments = defaults_of(self.kind), opened(arguments, self.namespace)
         for smaller in (coarser, shallower, narrower):
             self.again(smaller(arguments, defaults))
 
@@ -315,8 +316,10 @@ class Constructions:
     def _resize(self, cost: float, arguments: Arguments, message: str) -> None:
         """Queue arguments of other sizes, with what a class inside lacks, without what it has twice."""
         if message.startswith(TooMuchError.__name__):
-            defaults = defaults_of(self.kind)
-            self._push(FIRST, shallower(arguments, defaults))
+            defaults, arguments = defaults_of(self.kind), opened(arguments, self.namespace)
+            fewer = shallower(arguments, defaults)
+            self._push(FIRST, fewer)
+            self._push(FIRST + 0.01, narrower(fewer, defaults))
             for i, smaller in enumerate([*_fewer(arguments), narrower(arguments, defaults)]):
                 self._push(cost + 0.01 * i, smaller)
         for other in [*enlarged(arguments, message), *reshaped(arguments, message)]:

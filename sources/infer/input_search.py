@@ -45,6 +45,7 @@ AGAIN = 0.1  # what inputs cost more for each time that their forerunner's failu
 GROWN = 0.15  # what they cost more for each doubling of their elements beyond so many
 LIGHT = 1 << 16
 HEAVY = 300  # work of a failed call on its elements after which smaller inputs are to fail in its place
+DEAR = BUDGET / 8  # work of a failed call after which none is made that is known to fail, however small its inputs
 # Errors that other inputs will hardly mend: a constructor argument is of the wrong kind.
 _OF_ARGUMENTS = re.compile(
     r"unsupported operand type\(s\) for .*'(?!Tensor|int|float|NoneType)\w+'|non-iterable (int|\w+) object|Identity"
@@ -109,7 +110,8 @@ class InputSearch:
     order: Iterator[int] = field(default_factory=itertools.count)
     failures: Counter[tuple[int, str, str]] = field(default_factory=Counter)  # by how far, at what, and message
     influence: Influence = field(default_factory=Influence)
-    rehearsal: Rehearsal | None = None  # once calls are dear
+    rehearsal: Rehearsal | None = None  # once calls are heavy
+    dear: bool = False  # whether even those on few data are
     stale: int = 0
     patience: int = MAX_STALE
     heavy: bool = False
@@ -211,12 +213,15 @@ class InputSearch:
 
     def _call(self, specs: Specs, light: bool) -> tuple[Progress, Any, Exception | None]:
         """One call of forward, unless it is known before to fail: once calls are dear, that is tried without data."""
-        if self.rehearsal and (foreseen := self.rehearsal.call(specs, self.operators, light)):
+        dear = self.dear or elements(specs) > LIGHT
+        if self.rehearsal and dear and (foreseen := self.rehearsal.call(specs, self.operators, light)):
             self.budget.left -= foreseen[0].count
             return foreseen[0], None, foreseen[1]
         self.budget.left -= drawn / DRAWN_OF_ONE if (drawn := elements(specs)) <= MAX_DRAWN else 0
         progress, result, error = call(self.module, specs, self.budget, self.operators, light)
-        if error is not None and progress.work - progress.count > HEAVY and self.rehearsal is None:
+        cost = progress.work - progress.count
+        self.dear = self.dear or error is not None and cost > DEAR
+        if error is not None and cost > HEAVY and self.rehearsal is None:
             self.rehearsal = Rehearsal(self.module)
         return progress, result, error
 

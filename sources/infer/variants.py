@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from sources.infer.influence import differing
 from sources.infer.inputs import Specs, all_tensors, edited
@@ -24,10 +25,12 @@ _DEPTH = re.compile(
 )
 _IMAGE = re.compile(r"^(im(age|g)|input(?!.*chan)|resolution)|_(im(age|g)|input|crop)_?(s|size|res\w*|[hw]\w*)$|^size$")
 _IMAGES = re.compile(rf"{_IMAGE.pattern}|(out|output)_size$")
+_SIZES = re.compile("|".join(f"(?:{p.pattern})" for p in (_WIDTH, _DEPTH, _IMAGES)))
 _TOO_SMALL = re.compile(r"Expected more than 1 value per channel|Output size is too small|can't be greater than actual")
 _EMBEDDING = re.compile(r"^(word_?|w_?)?emb(ed(ding)?s?)?(_?(dim|size|width))?$")
 _MATRIX = re.compile(r"(?<=torch\.randn)\((\d+), (\d+)\)")
 WORDS = 1024
+WORDS_OF = "vocab_size"  # of a record: its ids of padding and ends lie within
 _COUNTS = re.compile(r"len|seq|max|num|steps|size|pos")
 LEAST_LEFT = 64  # of what was less than nothing
 VECTORS = f"({WORDS}, 64)"  # as ``sources.hints.guesses`` has them
@@ -192,8 +195,28 @@ def coarser(arguments: Arguments, defaults: Mapping[str, str] = MappingProxyType
 
 def _smaller(arguments: Arguments, defaults: Mapping[str, str], which: re.Pattern[str]) -> Arguments:
     every = {**defaults, **arguments}
-    changed = {n: _half(t) for n, t in every.items() if which.search(n.split(".")[-1].lower())}
+    changed = {n: _half(t) if which.search(n.split(".")[-1].lower()) else _inside(t, which) for n, t in every.items()}
     return arguments | {n: t for n, t in changed.items() if t != every[n]}
+
+
+def opened(arguments: Arguments, namespace: Mapping[str, Any]) -> Arguments:
+    """The arguments that are made by classes of the program, with the sizes said that these leave to their defaults."""
+    return {name: _opened(text, namespace) if text.endswith(")") else text for name, text in arguments.items()}
+
+
+def _opened(text: str, namespace: Mapping[str, Any]) -> str:
+    tree = ast.parse(text, mode="eval")
+    for node in ast.walk(tree):
+        kind = namespace.get(node.func.id) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+        if isinstance(node, ast.Call) and isinstance(kind, type) and not node.args:
+            given = {k.arg for k in node.keywords}
+            sizes = {
+                n: t
+                for n, t in defaults_of(kind).items()
+                if n not in given and _SIZES.search(n.lower()) and n != WORDS_OF
+            }
+            node.keywords += [ast.keyword(n, ast.parse(t, mode="eval").body) for n, t in sizes.items()]
+    return ast.unparse(tree)
 
 
 def defaults_of(kind: type) -> Arguments:
@@ -209,7 +232,32 @@ def _half(text: str) -> str:
     if text.startswith("<"):
         return text
     tree = ast.parse(text, mode="eval")
+    _halve(tree)
+    return ast.unparse(tree)
+
+
+def _inside(text: str, which: re.Pattern[str]) -> str:
+    """An expression with half of what its calls and dictionaries name so."""
+    if text.startswith("<") or "=" not in text and ":" not in text:
+        return text
+    tree = ast.parse(text, mode="eval")
+    found = [value for name, value in _named(tree) if which.search(name.lower()) and name != WORDS_OF]
+    for value in found:
+        _halve(value)
+    return ast.unparse(tree) if found else text
+
+
+def _named(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """What keywords and keys name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg:
+            yield node.arg, node.value
+        elif isinstance(node, ast.Dict):
+            pairs = zip(node.keys, node.values, strict=True)
+            yield from ((k.value, v) for k, v in pairs if isinstance(k, ast.Constant) and isinstance(k.value, str))
+
+
+def _halve(tree: ast.AST) -> None:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 1:
             node.value //= 2
-    return ast.unparse(tree)
