@@ -10,7 +10,7 @@ import copy
 import sys
 import time
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -21,7 +21,7 @@ from sources.infer.check import leaves
 from sources.infer.reshaped import same
 
 FILE = "<task>"  # as which ``kdata.task`` executes a text
-SECONDS = 4  # CPU seconds that runs at other sizes may take together
+SECONDS = 2  # CPU seconds that runs at other sizes may take together
 KEPT = ("get_inputs", "get_init_inputs")
 
 
@@ -30,6 +30,7 @@ class Reach:
 
     def __init__(self) -> None:
         self.lines: set[int] = set()
+        self._known: dict[types.CodeType, set[int]] = {}  # lines that have not run yet of the functions that did
 
     def __enter__(self) -> Reach:
         sys.settrace(self._call)
@@ -39,7 +40,13 @@ class Reach:
         sys.settrace(None)
 
     def _call(self, frame: types.FrameType, _event: str, _argument: Any) -> Any:
-        return self._line if frame.f_code.co_filename == FILE else None
+        code = frame.f_code
+        if code.co_filename != FILE:
+            return None
+        if code not in self._known:
+            self._known[code] = {line for *_, line in code.co_lines() if line}
+        self._known[code] -= self.lines
+        return self._line if self._known[code] else None  # of which all lines ran needs no more looking at
 
     def _line(self, frame: types.FrameType, event: str, _argument: Any) -> Any:
         if event == "line":
@@ -63,7 +70,7 @@ def shortened(source: str, entry_point: str, small: Mapping[str, int]) -> dict[s
             if time.process_time() > ends:
                 break
             with contextlib.suppress(Exception):  # sizes that do not fit: what they reach stays
-                _answers(source, entry_point, values)
+                _answers(source, entry_point, values, modes=(False,))
     short = f"# {NOTE}\n{without_unreached(source, reach.lines, [entry_point, *KEPT])}"
     if not same(whole, _answers(short, entry_point, small)):
         raise ValueError("the shorter text does not answer as the whole one")
@@ -71,14 +78,15 @@ def shortened(source: str, entry_point: str, small: Mapping[str, int]) -> dict[s
 
 
 def _answers(
-    source: str, entry_point: str, values: Mapping[str, int], use: Callable[[Any, list[Any]], None] | None = None
-) -> list[torch.Tensor]:
-    """What a task answers in training and in evaluation, at the sizes that ``values`` says."""
+    source: str, entry_point: str, values: Mapping[str, int], use: Callable[[Any, list[Any]], None] | None = None,
+    modes: Sequence[bool] = (True, False),
+) -> list[torch.Tensor]:  # fmt: skip
+    """What a task answers at the sizes that ``values`` says, in training and in evaluation or one of these."""
     torch.manual_seed(0)
     program = execute(source, entry_point, values=values)
     module, inputs = program.build(), program.inputs()
     found = list[torch.Tensor]()
-    for training in (True, False):
+    for training in modes:
         module.train(training)
         torch.manual_seed(0)
         with torch.no_grad():
