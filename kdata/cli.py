@@ -17,6 +17,7 @@ from sft.eval_options import EvalOptions
 from sft.options import SftOptions
 
 SHARD_SIZE = 25
+MINED_SIZE = 60  # definitions: what a network teaches of its blocks is told to those of its own shard
 
 app = typer.Typer(
     name="kdata", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown",
@@ -90,7 +91,7 @@ def mine(
         return
     if not out:
         raise ValueError("name the folder for the tasks with --out")
-    rows = [mined(source, out, limit, seed, _cores(workers), SHARD_SIZE, inline) for source in sources]
+    rows = [mined(source, out, limit, seed, _cores(workers), MINED_SIZE, inline) for source in sources]
     tasks = [t for row in rows for t in row.tasks]
     mining.write_tasks(tasks, out)
     Console().print(table(rows), *([losses(rows)] if any(r.reasons for r in rows) else []))

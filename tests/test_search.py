@@ -223,6 +223,14 @@ def test_arguments_that_say_the_same_size_are_made_to_agree(message: str, change
     assert sorted(next(v for n, v in f.items() if n != "name" and v != "64" or n == "other") for f in found) == changed
 
 
+def test_what_parts_call_alike_changes_in_all_of_them_first() -> None:
+    message = "mat1 and mat2 shapes cannot be multiplied (15x256 and 64x64)"
+    parts = {"ctc": "CTC(size=64, vocab=64)", "decoder": "Decoder(vocab=9, size=64)"}
+    found = refitted(parts, {}, message)
+    assert found[0] == {"ctc": "CTC(size=256, vocab=64)", "decoder": "Decoder(vocab=9, size=256)"}
+    assert parts | {"ctc": "CTC(size=64, vocab=256)"} in found
+
+
 @pytest.mark.parametrize(
     "claim",
     [

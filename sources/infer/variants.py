@@ -6,7 +6,8 @@ import ast
 import inspect
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -106,27 +107,48 @@ def refitted(arguments: Arguments, defaults: Mapping[str, str], message: str) ->
         return []
     for times in range(1, MAX_TIMES + 1):
         found = [
-            {**arguments, name: text}
+            arguments | changed
             for old, new in ((one, other), (other, one))
             if old % times == 0 and new % times == 0
-            for name, text in _with_number({**defaults, **arguments}, old // times, new // times)
+            for changed in _with_number({**defaults, **arguments}, old // times, new // times)
         ]
         if found:
             return found[:MAX_REFITTED]
     return []
 
 
-def _with_number(arguments: Arguments, old: int, new: int) -> Iterator[tuple[str, str]]:
-    """Arguments in whose expressions a number is replaced, one at a time; the number 1 tells nothing."""
-    for name, text in arguments.items() if min(old, new) > 1 else ():
-        if text.startswith("<") or str(old) not in text:
-            continue
-        tree = ast.parse(text, mode="eval")
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and type(node.value) is int and node.value == old:
-                node.value = new
-                yield name, ast.unparse(tree)
-                node.value = old
+def _with_number(arguments: Arguments, old: int, new: int) -> Iterator[Arguments]:
+    """Arguments in whose expressions a number is replaced: where parts of several call it alike, then one at a time.
+
+    The number 1 tells nothing.
+    """
+    plain = {n: t for n, t in arguments.items() if min(old, new) > 1 and not t.startswith("<") and str(old) in t}
+    trees = {name: ast.parse(text, mode="eval") for name, text in plain.items()}
+    found = [(name, word, node) for name, tree in trees.items() for word, node in _numbers(tree, old)]
+    words = Counter(word for _, word, _ in found if word)
+    for word in [w for w, count in words.items() if count > 1]:
+        yield _replaced(trees, [(n, node) for n, w, node in found if w == word], new)
+    for name, _, node in found:
+        yield _replaced(trees, [(name, node)], new)
+
+
+def _numbers(tree: ast.AST, number: int) -> Iterator[tuple[str, ast.Constant]]:
+    """Where a number stands in an expression, and the keyword whose value it is, "" for others."""
+    words = {id(k.value): k.arg or "" for k in ast.walk(tree) if isinstance(k, ast.keyword)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and type(node.value) is int and node.value == number:
+            yield words.get(id(node), ""), node
+
+
+def _replaced(trees: Mapping[str, ast.AST], places: Sequence[tuple[str, ast.Constant]], new: int) -> Arguments:
+    """The expressions in which numbers were replaced; the trees stay as they are."""
+    before = [(node, node.value) for _, node in places]
+    for _, node in places:
+        node.value = new
+    changed = {name: ast.unparse(trees[name]) for name, _ in places}
+    for node, value in before:
+        node.value = value
+    return changed
 
 
 def embedded(arguments: Arguments) -> Arguments:
