@@ -98,6 +98,17 @@ def test_a_selective_scan_goes_step_by_step(shape: tuple[int, ...]) -> None:
             torch.testing.assert_close(last[n, w], state)
 
 
+def test_a_layer_is_its_convolution_its_projections_its_scan_and_its_gate() -> None:
+    scans, convolved = module("mamba_ssm.ops.selective_scan_interface"), module("causal_conv1d")
+    xz, taps, into, steps, out = drawn(2, 12, 5), drawn(6, 1, 4), drawn(2 + 3 + 3, 6), drawn(6, 2), drawn(4, 6)
+    a, d, bias = -drawn(6, 3).exp(), drawn(6), drawn(6)
+    y = scans.mamba_inner_fn(xz, taps, bias, into, steps, out, None, a, D=d, delta_bias=bias)
+    x = convolved.causal_conv1d_fn(xz[:, :6], taps[:, 0], bias, activation="silu")
+    delta, b, c = (into @ x).split([2, 3, 3], dim=1)
+    scanned = scans.selective_scan_fn(x, steps @ delta, a, b, c, d, xz[:, 6:], bias, delta_softplus=True)
+    torch.testing.assert_close(y, (out @ scanned).transpose(1, 2))
+
+
 def test_a_causal_convolution_sees_the_past_in_whole_and_step_by_step() -> None:
     conv, x, weight, bias = module("causal_conv1d"), drawn(2, 3, 6), drawn(3, 4), drawn(3)
     out, states = conv.causal_conv1d_fn(x, weight, bias, return_final_states=True, activation="silu")

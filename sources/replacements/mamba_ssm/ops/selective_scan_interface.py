@@ -41,3 +41,26 @@ def selective_scan_fn(
 
 
 selective_scan_ref = selective_scan_fn
+
+
+def mamba_inner_fn(xz, conv1d_weight, conv1d_bias, x_proj_weight, delta_proj_weight, out_proj_weight, out_proj_bias, A,
+                   B=None, C=None, D=None, delta_bias=None, B_proj_bias=None, C_proj_bias=None, delta_softplus=True):
+    """A whole Mamba layer between its projections: convolution over time, scan, gate; ``xz`` is (batch, 2 width, length)."""
+    x, z = xz.chunk(2, dim=1)
+    taps = conv1d_weight.shape[-1]
+    weight = conv1d_weight.reshape(x.shape[1], 1, taps)
+    x = F.silu(F.conv1d(F.pad(x, (taps - 1, 0)), weight, conv1d_bias, groups=x.shape[1]))
+    told = F.linear(x.transpose(1, 2), x_proj_weight)
+    rank, state = delta_proj_weight.shape[1], A.shape[-1]
+    delta = F.linear(told[..., :rank], delta_proj_weight).transpose(1, 2)
+    if B is None:
+        B = told[..., rank : rank + state]
+        B = (B if B_proj_bias is None else B + B_proj_bias).transpose(1, 2)
+    if C is None:
+        C = told[..., -state:]
+        C = (C if C_proj_bias is None else C + C_proj_bias).transpose(1, 2)
+    y = selective_scan_fn(x, delta, A, B, C, D, z, delta_bias, delta_softplus)
+    return F.linear(y.transpose(1, 2), out_proj_weight, out_proj_bias)
+
+
+mamba_inner_ref = mamba_inner_fn
