@@ -2,10 +2,10 @@
 
 The trusted side. None of it is what a task asks for, so a candidate that fails it stays verified, and its receipt says
 what it fails.
-There are two exceptions. One that reads strides, and is right where all inputs are transposed views, but wrong where
-some of them are, takes the strides of one for those of another. And a candidate whose text offers a backward, and whose
-answer follows from its inputs, is rejected where one of its gradients is wrong, or is none though the reference has
-one: training goes on without a word.
+There are three exceptions. One that answers wrongly where the last dimension is one. One that reads strides, and is
+right where all inputs are transposed views, but wrong where some of them are, takes the strides of one for those of
+another. And a candidate whose text offers a backward, and whose answer follows from its inputs, is rejected where one
+of its gradients is wrong, or is none though the reference has one: training goes on without a word.
 A backward that raises, an answer that is detached, and no backward at all are heard of in training: they are told.
 So is one that writes into the gradients that it is given, as published libraries' do: other branches may share them.
 """
@@ -26,7 +26,7 @@ from kdata.verify.reference.styles import GRADIENTS, STRETCHED
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import FLOATS, Expected, compare, failure
 
-ARGUMENT, NUMBER = "argument", "number"
+ARGUMENT, NUMBER, SINGLE = "argument", "number", "single"
 CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strided": "holds for transposed views",
           "beside": "holds for transposed views beside plain inputs", "pairs": "holds for two transposed views",
           "nonfinite": "spreads NaN and infinity as the reference does", "gradient": "gradients",
@@ -35,9 +35,10 @@ CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strid
           "grouped": "holds where integers that the task sorts are not",
           "ignored": "leaves out targets that torch ignores by default",
           ARGUMENT: "follows other arguments of its constructor",
-          NUMBER: "follows other numbers among its inputs", "batch": "holds for a larger batch"}  # fmt: skip
+          NUMBER: "follows other numbers among its inputs", "batch": "holds for a larger batch",
+          SINGLE: "holds for a last dimension of one"}  # fmt: skip
 SILENT = {**dict.fromkeys(GRADIENTS, (reasons.WRONG, reasons.STRUCTURE, reasons.OUT_OF_BOUNDS)),
-          **dict.fromkeys(("beside", "pairs"), (reasons.WRONG, reasons.OUT_OF_BOUNDS))}  # fmt: skip
+          **dict.fromkeys(("beside", "pairs", SINGLE), (reasons.WRONG, reasons.OUT_OF_BOUNDS))}  # fmt: skip
 UNSUPPORTED = "Unsupported data type"  # says Triton's interpreter of atomics of bfloat16, which GPUs have
 NO_ATOMICS = "not seen: the interpreter has no atomics of this type"
 STRIDES = re.compile(r"\.\s*stride\s*\(")
@@ -99,6 +100,8 @@ def _refuse(style: str, trial: Trial, reason: str, source: str, found: Findings)
     if style in GRADIENTS:
         missing = "it gives none where the reference does" if reason == reasons.STRUCTURE else ""
         raise RejectedError(reasons.WRONG_GRADIENT, f"{CHECKS[style]}: {missing or trial.detail}")
+    if style == SINGLE:
+        raise RejectedError(reasons.WRONG_ODD, f"{trial.sizes}: {trial.detail}")
     held = any(check.name == CHECKS["strided"] and check.passed for check in found.checks)
     if held and STRIDES.search(source):
         raise RejectedError(reason, f"some inputs are transposed views, the others are not: {trial.detail}")

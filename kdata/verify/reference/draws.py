@@ -23,7 +23,7 @@ LONG, TAIL = 64, 32.0  # elements from which on a dimension has a tail, and by h
 LIFT, OFFSET, SMALL, HUGE, FAR, FARTHER, TINY, JOG = 5.0, 100.0, 1e-4, 1e4, 1e3, 1e5, 1e-5, 1e-6
 NEARER = 10.0
 NARROW, SPREAD = 16, 8  # bits of integers that are small beside sums of them, and how many of the largest are drawn
-AS_THEY_ARE = ("natural", *GRADIENTS, "argument", "number", "batch")
+AS_THEY_ARE = ("natural", *GRADIENTS, "argument", "number", "batch", "single")
 ODDITIES = (math.nan, math.inf, -math.inf)
 RUNS = 4  # into which bools are cut, so that two of these hold one value
 ZEROS = 0.125  # share of an input's elements
@@ -122,6 +122,18 @@ def zeroed(inputs: list[Any], generator: torch.Generator) -> list[Any] | None:
         if tensor.shape not in chosen:
             chosen[tensor.shape] = torch.rand(tensor.shape, generator=generator) < ZEROS
         return tensor.masked_fill(chosen[tensor.shape], 0.0)
+
+    return _map(inputs, change) if any(map(computes, tree_leaves(inputs))) else None
+
+
+def twinned(inputs: list[Any]) -> list[Any] | None:
+    """The inputs with the largest of each row in the next place, too; None without rows."""
+
+    def change(tensor: torch.Tensor) -> torch.Tensor:
+        if not tensor.ndim or tensor.shape[-1] < 2:
+            return tensor
+        largest = tensor.max(-1, keepdim=True)
+        return tensor.scatter(-1, (largest.indices + 1) % tensor.shape[-1], largest.values)
 
     return _map(inputs, change) if any(map(computes, tree_leaves(inputs))) else None
 

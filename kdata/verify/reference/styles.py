@@ -38,7 +38,8 @@ DETAILS = {
     "crowded": "integers that all are one number",
     "ends": "zeros and ones among numbers between them",
     "lifted": "every other input five above zero", "raised": "every other input, from the first on, five above zero",
-    "absent": "zeros among the weights",
+    "absent": "zeros among the weights", "twins": "the largest of each row twice",
+    "single": "a last dimension of one",
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
 }  # fmt: skip
 STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes

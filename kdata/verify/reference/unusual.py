@@ -15,7 +15,7 @@ from kdata.task import Program
 from kdata.verify.reference import asked, exact, magnitudes, unread
 from kdata.verify.reference.answering import FINITE, all_answered, enlarged
 from kdata.verify.reference.conditioned import ANY, EITHER
-from kdata.verify.reference.draws import centred_apart, draw, holding, zeroed
+from kdata.verify.reference.draws import centred_apart, draw, holding, twinned, zeroed
 from kdata.verify.reference.lengths import Lengths
 from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
@@ -29,12 +29,13 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
-          "raised")  # fmt: skip
+          "raised", "twins")  # fmt: skip
 IGNORED, GROUPED = "ignored", "grouped"
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
-                "emptied", "rows", GROUPED)  # fmt: skip
+                "emptied", "rows", "twins", GROUPED)  # fmt: skip
 APART = 0x5DEECE66D
+CHOOSES = "topk"  # the operator that takes some of what is equal, and all of it where there is room
 
 
 class Unusual(Reference):
@@ -90,6 +91,9 @@ class Unusual(Reference):
         if style == "zeros":
             held = None if self._names & ANY else zeroed(natural, generator)
             return held if held is not None and self._bears(program, state, held, "wide", generator) else None
+        if style == "twins":
+            held = twinned(natural) if CHOOSES in self._names else None
+            return held if held is not None and self._bears(program, state, held, style, generator) else None
         if style in ("lifted", "raised"):
             held = draw(style, natural, generator)
             return held if held is not None and measures.bears(held) else None

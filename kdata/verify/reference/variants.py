@@ -66,12 +66,14 @@ ODD = (
 )
 # The first two are such that n times the float32 next to 1/n is less than 1: no index is to be divided so.
 LONG = (141, 61, 37, 29, 19, 13, 11, 7, 5, 3, *ODD)
+PLANES = (11, 5, 7, *ODD)  # of the axis before that one: so are the first two times 141, and the third times 61
 VERY_LONG = (1031, 257, *LONG)
 POWERS = (64, 32, 16, 128)
 GROUPS, GROUPED = (3, 2, 4), (6, 9, 4, 8, 12)
 FEW = (2, 1, 3, 4)  # of all axes: less than what kernels shift by, or take off
 EVEN = (256, 128, 64, 32, 16)  # of one axis, while the others are odd: multiples of what kernels use as blocks
 TALL = "tall"  # a variant for gradients alone
+SINGLE = "single"  # one of which only wrong answers count: what a kernel is compiled for need not be one
 ONCE = 3  # times what others may cost, for sizes of one draw
 TURNS = 2  # axes from either end that are so, each in its turn
 MIXED = (33, 20, 12, 10, 6, 9, 24, 65, 40, 15, 3, 5, 7)  # of all axes alike, for some take equal sizes for one
@@ -79,7 +81,10 @@ MIXED = (33, 20, 12, 10, 6, 9, 24, 65, 40, 15, 3, 5, 7)  # of all axes alike, fo
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Sizes; ``kind``: "base", "odd", "one", "mixed", "uneven", "few", "large"; "double" and "batch" decide nothing."""
+    """Sizes of one kind.
+
+    ``kind``: "base", "odd", "one", "mixed", "uneven", "few", "large"; "double" and "batch" decide nothing.
+    """
 
     kind: str
     values: Values
@@ -124,6 +129,8 @@ def plan(
         _add(chosen, prober, TALL, base, *_tall(axes, step), ONCE)
         few = _powers(axes, wide, [tuple(n * step for n in FEW)] * len(axes), len(chosen))
         _add(chosen, prober, "few", base, axes, few)
+        if axes and prober.forward(base | dict.fromkeys(axes[-1], 1)) is not None:
+            _add(chosen, prober, SINGLE, base, axes, [*few[:-1], (1,)])
         ones = [s.name for s in sizes(prober.source) if s.value == 1 and LITERAL in s.name][:ONES]
         if found_batch := batched(prober, base, ones):
             chosen.append(Variant("batch", *found_batch))
@@ -158,7 +165,7 @@ def _wishes(axes: list[Axis], step: int) -> list[tuple[str, list[tuple[int, ...]
     """For each kind of variant and each axis, the values to try, best first."""
     last = len(axes) - 1
     long = VERY_LONG if last == 0 else LONG
-    odd = [long if i == last else tuple(ODD[i % 3 :]) for i in range(len(axes))]
+    odd = [long if i == last else PLANES if i == last - 1 else tuple(ODD[i % 3 :]) for i in range(len(axes))]
     one = [(1, 2, 3, 5) if i == 0 else tuple(ODD[(i + 1) % 4 :]) for i in range(len(axes))]
     mixed: list[tuple[int, ...]] = [MIXED] * len(axes)
     steps = [step if last == 0 or i else 1 for i in range(len(axes))]

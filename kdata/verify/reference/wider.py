@@ -26,14 +26,14 @@ from kdata.verify.reference.faults import answered
 from kdata.verify.reference.magnitudes import CONDITION
 from kdata.verify.reference.styles import GRADIENTS, VIEWS
 from kdata.verify.reference.unusual import BEYOND, GROUPED, IGNORED, Unusual
-from kdata.verify.reference.variants import TALL, Variant
+from kdata.verify.reference.variants import SINGLE, TALL, Variant
 from kdata.verify.reference.weights import redraw
 from kdata.verify.values import copied, seed_torch
 
 GRID = 0.05  # share of its size that an answer in half precision may be off before it is taken to mean nothing
 ARGUMENT, NUMBER, BATCH = "argument", "number", "batch"
 # Variants of one extra each: compilers take a one for a constant, and what they make is right for the task.
-ALONE = {BATCH: BATCH, TALL: GRADIENTS[0]}
+ALONE = {BATCH: BATCH, SINGLE: SINGLE, TALL: GRADIENTS[0]}
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class Wider(Unusual):
 
     def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
         if variant.kind in ALONE:
-            wanted = self._grid if variant.kind == BATCH else self._gradient
+            wanted = self._gradient if variant.kind == TALL else self._grid
             if wanted and (made := self._beyond(index, variant, ALONE[variant.kind])):
                 self._extra.append(made)
             return []
