@@ -24,8 +24,9 @@ from sources.cut.pruning import pruned
 from sources.cut.slicer import ABSENT
 from sources.cut.unreached import LONG, MAX_SOURCE
 from sources.infer import parts
+from sources.infer.adapters import spared
 from sources.infer.calls import call, forget, has_tensor
-from sources.infer.check import MAX_PARAMETERS, MODULE, TOO_LARGE, UnfitError, Work, check
+from sources.infer.check import IGNORES, MAX_PARAMETERS, MODULE, TOO_LARGE, UnfitError, Work, check
 from sources.infer.configs import noting, without_unread
 from sources.infer.constructions import Told, build
 from sources.infer.drawn import NOTE, drawn
@@ -49,6 +50,7 @@ from sources.written import written
 USER_BUDGET = 3_000  # of the search for what uses a class
 USER_TRIES = 24  # of its constructor
 SEEN_BUDGET = 4_000  # of the search for a class that was seen with arguments and inputs that do not do
+MAX_IGNORED = 3  # inputs of one class that it takes and does not use
 MAX_FAILURES = 40  # of a search, that are tried again
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
 MEMORY = 3 << 29  # bytes that one of its forks may take: two of the largest modules, and a call of one
@@ -96,7 +98,25 @@ def attempt_one(
         again = _tried(other, operators, scratch, seen, before)
         if not again["reason"]:
             return again
+    for _ in range(MAX_IGNORED):
+        if outcome["reason"] != IGNORES or not outcome.get("solved"):
+            break
+        outcome = _without_ignored(cut, outcome, operators, scratch)
     return outcome
+
+
+def _without_ignored(cut: dict[str, Any], outcome: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
+    """What comes of a class that ignored one of its inputs, where zeros stand for that one."""
+
+    def job() -> dict[str, Any]:
+        solved = outcome["solved"]
+        namespace, known = load(solved["source"], scratch), cut | {k: solved[k] for k in ("source", "name")}
+        cheapen()
+        made = spared(known, namespace, decoded(solved["answer"]), outcome["ignored"])
+        return outcome if made is None else _written(made[0], namespace, made[1], operators)
+
+    inferred = isolated(job, INFER_SECONDS, MEMORY)
+    return outcome | {"solved": None} if inferred["reason"] else _settled(inferred, operators)
 
 
 def _tried(
@@ -106,6 +126,8 @@ def _tried(
     """The outcome of one text; ``before`` is that of another one of the same class, which may fail like this one."""
     inferred = before if before and _fails_likewise(cut, before, scratch) else None
     inferred = inferred or isolated(lambda: infer(cut, operators, scratch), INFER_SECONDS, MEMORY)
+    if inferred["reason"] == "timeout":  # of what was begun with, one call was too much, perhaps
+        inferred = isolated(lambda: infer(cut | {"lighter": True}, operators, scratch), INFER_SECONDS, MEMORY)
     known = {} if seen is None else seen
     hopeless = inferred["reason"] in ("", TOO_LONG) or _lacking(inferred, cut)
     for user in cut["told"].get("users", []) if not hopeless else []:
@@ -121,8 +143,11 @@ def _tried(
         if not written["reason"]:
             inferred = written
             break
-    if inferred["reason"]:
-        return _blamed(inferred, cut)
+    return _blamed(inferred, cut) if inferred["reason"] else _settled(inferred, operators)
+
+
+def _settled(inferred: dict[str, Any], operators: int) -> dict[str, Any]:
+    """The outcome of a text that was written."""
     source, small = inferred["source"], inferred["small"]
     checked = _checked(source, inferred["name"], operators, small)
     if checked["reason"] == NOTHING and (other := drawn(source)) != source:
@@ -131,7 +156,10 @@ def _tried(
     if not checked["reason"] and len(source) > LONG:
         source, checked = _shortened(source, checked, inferred, operators)
     if checked["reason"]:
-        return checked
+        ignored = re.fullmatch(r"input (\d+)", checked["detail"])
+        names = [i["name"] for i in inferred["inputs"]]
+        at = int(ignored[1]) if ignored else len(names)
+        return checked | {"solved": inferred["solved"], "ignored": names[at] if at < len(names) else ""}
     described = [i | more for i, more in zip(checked["inputs"], inferred["inputs"], strict=False)]
     return {"reason": "", "source": source, "name": inferred["name"], "inputs": described, "detail": checked["mode"],
             "solved": inferred["solved"]}  # fmt: skip
@@ -216,7 +244,7 @@ def _lacking(outcome: dict[str, Any], cut: dict[str, Any]) -> bool:
 
 
 def infer(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
-    """Find arguments and inputs for a cut and write the task.
+    """Find arguments and inputs for a cut and write the task; ``lighter`` of it: from smaller models on.
 
     Raises:
         UnfitError: it has too many operators.
@@ -224,8 +252,8 @@ def infer(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
     namespace = load(cut["source"], scratch)
     kind = namespace[cut["name"]]
     cheapen()
-    sites = [*cut["told"]["sites"]]
-    if seen := cut["told"].get("seen"):
+    sites, lighter = [*cut["told"]["sites"]], cut.get("lighter", False)
+    if (seen := cut["told"].get("seen")) and not lighter:
         if (known := as_seen(kind, namespace, seen, operators)) is not None:
             return _written(cut, namespace, known, operators)
         sites.insert(0, {"positional": [], "named": seen["arguments"]})
@@ -233,14 +261,14 @@ def infer(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
     budget = SEEN_BUDGET if seen and seen["specs"] is not None else BUDGET
     try:
         start = decoded([{}, seen["specs"]]).specs if seen and seen["specs"] is not None else None
-        outcome = solve(kind, namespace, cut["source"], told, operators, budget, seen=start)
+        outcome = solve(kind, namespace, cut["source"], told, operators, budget, seen=start, lighter=lighter)
         if isinstance(outcome, Solution):
             return _written(cut, namespace, outcome, operators)
         failed = {"reason": outcome.reason, "detail": outcome.detail[:500], "failures": [*map(_told, outcome.failures)]}
     except UnfitError as error:
         failed = {"reason": error.reason, "detail": str(error)}
     # What was seen told nothing: for its weights, perhaps.
-    known = as_seen(kind, namespace, seen, operators, telling=False) if seen else None
+    known = as_seen(kind, namespace, seen, operators, telling=False) if seen and not lighter else None
     return failed if known is None else _written(cut, namespace, known, operators)
 
 

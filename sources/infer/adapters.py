@@ -1,6 +1,7 @@
 """Modules that take records, a graph or a batch with a mask, as ones that take the records' tensors.
 
 A task's inputs are tensors, numbers, and lists, tuples and dictionaries of them.  A subclass makes the records.
+Likewise one gives zeros for what a module asks for and does not use: all inputs of a task matter.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import keyword
 from collections.abc import Iterator
 from typing import Any
 
-from sources.infer.inputs import Many, Spec, parameters
+from sources.infer.inputs import Many, Spec, Tensor, parameters, positional
 from sources.infer.search import Solution
 from sources.text.parsers import NAMESPACE_IMPORT
 
@@ -33,6 +34,43 @@ def adapted(cut: dict[str, Any], namespace: dict[str, Any], solution: Solution) 
     exec(head + text, namespace)  # noqa: S102 - in the sandbox
     source = f"{cut['source'].rstrip()}\n\n\n{head}{text}"
     return cut | {"source": source, "name": name}, Solution(solution.arguments, tuple(flat.values()))
+
+
+def spared(
+    cut: dict[str, Any], namespace: dict[str, Any], solution: Solution, ignored: str
+) -> tuple[dict[str, Any], Solution] | None:  # fmt: skip
+    """The cut with a class that gives zeros for one input that is ignored, and the others; None where it cannot be."""
+    names = positional(namespace[cut["name"]].forward)[1:][: len(solution.specs)]
+    spec = dict(zip(names, solution.specs, strict=False)).get(ignored)
+    kept = {n: s for n, s in zip(names, solution.specs, strict=False) if n != ignored}
+    if not isinstance(spec, Tensor) or len(names) < len(solution.specs) or not kept:
+        return None
+    name = f"{cut['name']}Without{''.join(word.capitalize() for word in ignored.split('_'))}"
+    given = ", ".join(_zeros(spec, kept) if n == ignored else n for n in names)
+    text = (
+        f"class {name}({cut['name']}):\n"
+        f'    """It does not use ``{ignored}``: zeros stand for it."""\n\n'
+        f"    def forward(self, {', '.join(kept)}):\n"
+        f"        return super().forward({given})\n"
+    )
+    exec(text, namespace)  # noqa: S102 - in the sandbox
+    source = f"{cut['source'].rstrip()}\n\n\n{text}"
+    return cut | {"source": source, "name": name}, Solution(solution.arguments, tuple(kept.values()))
+
+
+def _zeros(spec: Tensor, kept: dict[str, Spec]) -> str:
+    """Zeros in place of an input, of sizes that follow those of others as far as these are the same."""
+    sides = [_side(i, size, kept) for i, size in enumerate(spec.shape)]
+    dtype = _DTYPES.get(spec.kind, "")
+    return f"torch.zeros({', '.join([*sides, *([f'dtype={dtype}'] if dtype else [])])})"
+
+
+def _side(dimension: int, size: int, kept: dict[str, Spec]) -> str:
+    known = ((n, s.shape) for n, s in kept.items() if isinstance(s, Tensor) and len(s.shape) > dimension)
+    return next((f"{n}.shape[{dimension}]" for n, shape in known if shape[dimension] == size), str(size))
+
+
+_DTYPES = {"int": "torch.long", "full": "torch.long", "bool": "torch.bool"}
 
 
 def _has_record(spec: Spec) -> bool:

@@ -23,6 +23,7 @@ from sources.infer.vanishing import hidden
 
 MODULE = "task"  # that a cut is executed as
 TOO_LARGE = "too large"
+IGNORES = "output ignores an input"
 MAX_OPERATORS = 60  # unless asked for more
 MAX_PARAMETERS = 100_000_000
 MAX_ELEMENTS = 1 << 27  # of all results of one forward together
@@ -312,9 +313,9 @@ def _depends(module: Any, inputs: list[Any], before: list[torch.Tensor]) -> list
             continue
         reads.append(READS_SHAPE if same(before, after) else READS_VALUES)
         if reads[i] == READS_SHAPE and not shape_matters(inputs, leaves, i, lambda g: _run(module, g), before):
-            raise UnfitError("output constant" if _constant(before) else "output ignores an input", f"input {i}")
+            raise UnfitError("output constant" if _constant(before) else IGNORES, f"input {i}")
     if reads and READS_VALUES not in reads:
-        raise UnfitError("output constant" if _constant(before) else "output ignores an input", "values of all")
+        raise UnfitError("output constant" if _constant(before) else IGNORES, "values of all")
     return reads
 
 

@@ -40,6 +40,7 @@ from sources.infer.variants import (
     filled,
     narrower,
     opened,
+    reduced,
     reshaped,
     shallower,
 )
@@ -102,6 +103,7 @@ class Constructions:
     budget: Budget
     told: Told = NOTHING
     tries: int = MAX_CONSTRUCTIONS
+    lighter: bool = False  # whether it begins with smaller images and fewer layers
     message: str = ""
     furthest: Arguments = field(default_factory=dict)  # of those that failed, whose failure it is
     _heap: list[tuple[float, int, Arguments]] = field(default_factory=list)
@@ -118,15 +120,15 @@ class Constructions:
         parameters = parameters_of(self.kind)
         required = [p.name for p in parameters if p.default is p.empty]
         for i, site in enumerate(as_called(self.told.sites, parameters)):
-            self._push(FIRST + 0.1 * i, {name: self._options(name)[0] for name in required} | site)
+            self._start(FIRST + 0.1 * i, {name: self._options(name)[0] for name in required} | site)
         empty = [p.name for p in parameters if type(p.default) in (list, tuple, dict) and not p.default]
         if empty:  # what may be left empty is seldom left so
-            self._push(FIRST + 0.2, {name: self._options(name)[0] for name in [*required, *empty]})
+            self._start(FIRST + 0.2, {name: self._options(name)[0] for name in [*required, *empty]})
         plain: Arguments | None = {name: self._options(name)[0] for name in required}
-        self._push(FIRST + 0.25, dict(plain or {}))
+        self._start(FIRST + 0.25, dict(plain or {}))
         told = {name: self.told.defaults[name] for name in required if name in self.told.defaults}
         if len(told) > 1:  # what the package says elsewhere for these names may belong together
-            self._push(FIRST + 0.3, {**(plain or {}), **told})
+            self._start(FIRST + 0.3, {**(plain or {}), **told})
         for tried in range(self.tries):
             if not self._heap or self.budget.left < 0:
                 return
@@ -149,6 +151,11 @@ class Constructions:
             for name in arguments:
                 for j, option in enumerate(self._options(name)[1:5]):
                     self._push(max(cost, FIRST) + 1.0 + 0.5 * j, {**arguments, name: option})
+
+    def _start(self, cost: float, arguments: Arguments) -> None:
+        if self.lighter:
+            arguments = reduced(opened(arguments, self.namespace), defaults_of(self.kind))
+        self._push(cost, arguments)
 
     def _failed(self, arguments: Arguments, error: Exception, progress: Progress) -> None:
         """Queue what may mend arguments that failed: the further they came, the sooner."""

@@ -59,14 +59,16 @@ def solve(
     work: float = BUDGET,
     constructed: int = MAX_CONSTRUCTIONS,
     seen: Specs | None = None,
+    lighter: bool = False,
 ) -> Solution | Unsolved:
     """Search arguments and inputs for a module class of a task's namespace; ``text`` is the task's source.
 
     A task may have so many ``operators`` that compute; None: any number.  ``work`` is what the search may take, and
-    ``constructed`` how often constructing is tried.  ``seen`` are inputs to begin with.
+    ``constructed`` how often constructing is tried.  ``seen`` are inputs to begin with; ``lighter`` begins with
+    smaller images and fewer layers.
     """
     budget = Budget(work)
-    constructions = Constructions(kind, namespace, text, budget, told, constructed)
+    constructions = Constructions(kind, namespace, text, budget, told, constructed, lighter)
     first: Unsolved | None = None
     flawed: list[Solution] = []
     reached, carried = -1, seen

@@ -221,6 +221,13 @@ def _smaller(arguments: Arguments, defaults: Mapping[str, str], which: re.Patter
     return arguments | {n: t for n, t in changed.items() if t != every[n]}
 
 
+def reduced(arguments: Arguments, defaults: Mapping[str, str] = MappingProxyType({})) -> Arguments:
+    """The arguments with images of a quarter of the sides, and a quarter of the layers."""
+    for smaller in (coarser, coarser, shallower, shallower):
+        arguments = smaller(arguments, defaults)
+    return arguments
+
+
 def opened(arguments: Arguments, namespace: Mapping[str, Any]) -> Arguments:
     """The arguments that are made by classes of the program, with the sizes said that these leave to their defaults."""
     return {name: _opened(text, namespace) if text.endswith(")") else text for name, text in arguments.items()}

@@ -43,8 +43,23 @@ def selective_scan_fn(
 selective_scan_ref = selective_scan_fn
 
 
-def mamba_inner_fn(xz, conv1d_weight, conv1d_bias, x_proj_weight, delta_proj_weight, out_proj_weight, out_proj_bias, A,
-                   B=None, C=None, D=None, delta_bias=None, B_proj_bias=None, C_proj_bias=None, delta_softplus=True):
+def mamba_inner_fn(
+    xz,
+    conv1d_weight,
+    conv1d_bias,
+    x_proj_weight,
+    delta_proj_weight,
+    out_proj_weight,
+    out_proj_bias,
+    A,
+    B=None,
+    C=None,
+    D=None,
+    delta_bias=None,
+    B_proj_bias=None,
+    C_proj_bias=None,
+    delta_softplus=True,
+):
     """A whole Mamba layer between its projections: convolution over time, scan, gate; ``xz`` is (batch, 2 width, length)."""
     x, z = xz.chunk(2, dim=1)
     taps = conv1d_weight.shape[-1]
