@@ -244,3 +244,15 @@ def test_values_that_a_test_before_a_raise_refuses_are_kept_within(tmp_path: Pat
 """
     answer = isolated(lambda: infer(cut(text), 16, tmp_path), 20)
     assert "torch.rand(" in answer["source"]
+
+
+def test_masks_of_attention_are_squares_or_have_the_batch_first() -> None:
+    class Net(nn.Module):
+        def forward(self, words: Any, words_mask: Any, padding_mask: Any) -> None: ...
+
+    words, mask = Tensor((4, 64), "int", 9), Tensor((4, 64))
+    square = Failure((words, mask, mask), "The shape of the 2D attn_mask is torch.Size([4, 64]), but should be (4, 4).",
+                     Net())  # fmt: skip
+    assert shapes(min(repairs(square), key=lambda change: change[0])[1]) == [(4, 64), (4, 4), (4, 64)]
+    padded = Failure((words, Tensor((4, 4)), mask), "Expected key_padded_mask.shape[0] to be 64, but got 4", Net())
+    assert shapes(min(repairs(padded), key=lambda change: change[0])[1]) == [(4, 64), (4, 4), (64, 4)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from sources.infer.progress import Budget, Progress, TooMuchError
 from sources.infer.rehearsal import Rehearsal
 from sources.infer.repairs import repairs
 from sources.infer.search import Solution, solve
-from sources.infer.trouble import Trouble
+from sources.infer.trouble import Trouble, offered
 from sources.infer.variants import refitted
 from sources.infer.worth import CONSTANT, IGNORES, NOT_FINITE, OUT_OF_RANGE, flaw
 from sources.probe import load
@@ -221,6 +222,11 @@ def test_a_matrix_of_embeddings_is_given_and_as_wide_as_what_follows() -> None:
 def test_arguments_that_say_the_same_size_are_made_to_agree(message: str, changed: list[str]) -> None:
     found = refitted({"width": "64", "name": "'a64'"}, {"other": "300"}, message)
     assert sorted(next(v for n, v in f.items() if n != "name" and v != "64" or n == "other") for f in found) == changed
+
+
+def test_words_of_a_message_are_tried_where_the_text_says_them() -> None:
+    tree = ast.parse("nets = {'small': 1, 'large-2': 2}\nraise ValueError('pass small, large-2 or your own')")
+    assert offered("pass small, large-2 or your own", tree) == ["'small'", "'large-2'"]
 
 
 def test_what_parts_call_alike_changes_in_all_of_them_first() -> None:

@@ -30,7 +30,7 @@ from sources.infer.progress import Budget, Progress, TooMuchError
 from sources.infer.records import WANTS, lists, namesakes
 from sources.infer.signatures import as_called, parameters_of, passed_on
 from sources.infer.suspects import holding, line_reached, made_of, meant, ranked, word
-from sources.infer.trouble import MATRIX, TENSORS, Trouble, wanted
+from sources.infer.trouble import MATRIX, TENSORS, Trouble, offered, wanted
 from sources.infer.variants import (
     Arguments,
     coarser,
@@ -356,6 +356,7 @@ class Constructions:
         asked = [
             *parts.holding(text, trouble.message, trouble.line),
             *self._having(trouble.message),
+            *(offered(trouble.message, self._tree) if self._tree and text[:1] in ("'", '"') else []),
             *wanted(trouble.message, trouble.line, running),
         ]
         if parts.STUB in asked and text[:1] == "[" and parts.STUB not in text:

@@ -117,6 +117,21 @@ def _masked(f: Failure) -> Iterator[Change]:
         yield from _wanted(f, *sizes)
 
 
+def _of_attention(f: Failure) -> Iterator[Change]:
+    """Masks of torch's attention: what is to be another square, or to have the batch first where sequences have not."""
+    square = re.search(r"attn_mask is torch\.Size\(\[([\d, ]+)\]\), but should be \(([\d, ]+)\)", f.message)
+    padded = re.search(r"key_padd\w+_mask\.shape\[(\d)\] to be (\d+), but got (\d+)", f.message)
+    found = [(p, t, f.names()[p[0]]) for p, t in all_tensors(f.specs) if len(t.shape) > 1]
+    for path, t, name in found:
+        if square and list(t.shape) == [*map(int, square[1].split(","))]:
+            wanted = tuple(map(int, square[2].split(",")))
+            yield f.with_tensor(path, replace(t, shape=wanted), 0.0 if "mask" in name and "pad" not in name else 0.5)
+        if padded and len(t.shape) == 2 and (t.shape[int(padded[1])], t.shape[1 - int(padded[1])]) == (
+            int(padded[3]), int(padded[2])
+        ):  # fmt: skip
+            yield f.with_tensor(path, replace(t, shape=t.shape[::-1]), 0.0 if "pad" in name else 0.5)
+
+
 def _unbatched(f: Failure) -> Iterator[Change]:
     """Convolutions take inputs without a batch, what comes next seldom does: they are to have one."""
     x, weight = f.arguments[:2] if len(f.arguments) > 1 else (None, None)
@@ -369,7 +384,7 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
-    _layer, _of_part, _positions, _masked, _unbatched, *ALIGNED, _expected, _shapes, _mismatch, _broadcast, _einsum,
-    _split, _matmul, _numbers, _view, by_use, rank, *WINDOWS, _small, _divisible, _equal, fewer, squeezed,
-    *KINDS,
+    _layer, _of_part, _positions, _masked, _of_attention, _unbatched, *ALIGNED, _expected, _shapes, _mismatch,
+    _broadcast, _einsum, _split, _matmul, _numbers, _view, by_use, rank, *WINDOWS, _small, _divisible, _equal, fewer,
+    squeezed, *KINDS,
 )  # fmt: skip

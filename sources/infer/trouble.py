@@ -154,3 +154,9 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
     ):
         found.append(CONFIG)
     return found + next((v for pattern, v in rules if re.search(pattern, message)), [])
+
+
+def offered(message: str, tree: ast.Module) -> list[str]:
+    """Words of a message that the program's text has as strings, too: "pass one of: resnet18 or resnet50"."""
+    strings = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    return [repr(word) for word in dict.fromkeys(re.findall(r"\w[\w.-]*\w", message)) if word in strings]
