@@ -69,6 +69,18 @@ def test_settings_may_be_called_what_no_name_is(tmp_path: Path) -> None:
     assert "'len-in':" in made["source"]
 
 
+def test_settings_that_are_asked_for_with_a_default_only_may_be_absent(tmp_path: Path) -> None:
+    warm()
+    text = HEAD + (
+        "class Net(nn.Module):\n    def __init__(self, hparams):\n        super().__init__()\n"
+        "        self.first = nn.Linear(hparams.width, 8, bias=not hparams.get('plain', False))\n"
+        "    def forward(self, x):\n        return self.first(x)\n"
+    )
+    made = outcome(text, "Net", tmp_path, {})
+    assert made["reason"] == "", made["detail"]
+    assert execute(made["source"], "Net").build().first.bias is not None
+
+
 def test_a_method_of_a_tensor_is_no_method_of_a_configuration_that_has_a_setting_of_its_name(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(

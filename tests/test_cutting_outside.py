@@ -26,6 +26,24 @@ def test_arguments_that_touch_the_system_are_left_out_and_an_exit_is_no_harm(tmp
     assert "open" not in found["source"]
 
 
+def test_an_extension_that_is_built_at_import_is_not_built() -> None:
+    text = (
+        HEAD + "import subprocess\nfrom torch.utils import cpp_extension\n"
+        "def version():\n    return subprocess.check_output(['nvcc', '-V'])\n"
+        "def load():\n    version()\n    return cpp_extension.load(name='fast', sources=['fast.cu'])\n"
+        "def table():\n    return [1, 2]\n"
+        "fast = load()\nSIZES = table()\n"
+        "class Net(nn.Module):\n    def __init__(self, quick=False):\n        super().__init__()\n"
+        "        self.quick, self.line = quick, nn.Linear(SIZES[0], SIZES[1])\n"
+        "    def forward(self, x):\n        return fast.forward(x) if self.quick else self.line(x)\n"
+    )
+    namespace: dict[str, Any] = {}
+    source = cut({"net.py": text}, "net.py", "Net")
+    exec(source, namespace)
+    assert namespace["Net"]()(torch.ones(3, 1)).shape == (3, 2)
+    assert "fast = None" in source and "nvcc" not in source
+
+
 def test_setters_of_properties_stay_setters() -> None:
     text = (
         "import torch.nn as nn\n\n\nclass Net(nn.Module):\n    def __init__(self, rate):\n        super().__init__()\n"

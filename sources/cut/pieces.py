@@ -6,7 +6,7 @@ import ast
 import copy
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sources.text.danger import harmful
@@ -21,6 +21,7 @@ _NOISE = re.compile(
 EMPTY_CLASS = "class {}:\n    pass"
 # What can be made, kept, and be a base beside nn.Module.
 KEPT_CLASS = "class {}:\n    def __init__(self, *_, **__):\n        super().__init__()"
+_COMPILES = re.compile(r"(torch\.utils\.cpp_extension|subprocess)\b")  # what builds extensions, and is absent
 TRAINED = "what trained weights there are"
 # A table of them, whatever is looked up in it; ``Name = deepcopy(Name)`` of an imported one cannot be said.
 NO_TABLE = '{} = type("NoWeights", (dict,), {{"__missing__": lambda *_: {{}}}})()'
@@ -88,9 +89,11 @@ def made_of(tree: ast.AST, name: ast.Name) -> set[str] | None:
 
 
 def without_dependants(pieces: dict[Here, list[Piece]]) -> dict[Here, list[Piece]]:
-    """The pieces with stand-ins also for constants that are computed from what is absent."""
+    """The pieces with stand-ins also for constants that are computed from what is absent, or compiled."""
+    compiling = dict.fromkeys(_compiling(pieces), "what compiles an extension")
     while True:
         lacking = {key: found[0].lacks for key, found in pieces.items() if found[0].lacks not in ("", TRAINED)}
+        lacking |= compiling
         more = {
             key: stand_in_for(key, lacking[target])
             for key, found in pieces.items()
@@ -102,6 +105,16 @@ def without_dependants(pieces: dict[Here, list[Piece]]) -> dict[Here, list[Piece
         if not more:
             return pieces
         pieces = pieces | {key: [piece] for key, piece in more.items()}
+
+
+def _compiling(pieces: Mapping[Here, list[Piece]]) -> set[Here]:
+    """Functions that build extensions, and those that call them."""
+    functions = {key: [t for p in found for _, t in p.needs] for key, found in pieces.items()
+                 if isinstance(found[-1].node, ast.FunctionDef)}  # fmt: skip
+    found = {k for k, needs in functions.items() if any(_COMPILES.match(getattr(t, "name", "")) for t in needs)}
+    while more := {k for k, needs in functions.items() if not found.isdisjoint(needs)} - found:
+        found |= more
+    return found
 
 
 def copied(node: ast.Assign) -> set[str]:

@@ -252,6 +252,7 @@ def _as_mapping(name: str, fields: Mapping[str, str], source: str) -> bool:
     last = re.escape(name.split(".")[-1])
     pattern = (
         rf"""(\[\s*|\.get\(\s*)["']({keys})["']|\*\*[\w.]*\b{last}\b|\bin [\w.]*\b{last}\b(?!\.)|\b{last}\.copy\("""
+        rf"""|\b{last}\.get\(\s*["']"""
     )
     return re.search(pattern, source) is not None
 
