@@ -9,7 +9,7 @@ import pytest
 from kdata.record import Definition, Dropped, Origin, SourceFile, Task
 from sources import mine
 from sources.cut.modules import candidates
-from sources.text.methods import main_methods, methods, unfinished
+from sources.text.methods import main_methods, methods, unfinished, unset
 from sources.text.symbols import Package
 
 NETS = """import attr
@@ -145,3 +145,26 @@ def test_a_base_above_two_others_comes_after_both() -> None:
     )
     found = {c.symbol: c.refused for c in candidates(Package({"a.py": text}))}
     assert found == {"Top": "abstract", "Left": "abstract", "Right": "", "Both": ""}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("class Base(nn.Module):\n    def forward(self, x):\n        return self.encode(x)\n", True),
+        ("class Base(nn.Module):\n    def forward(self, x):\n        return self.encode(x) if x else x\n", False),
+        ("class Base(nn.Module):\n    def forward(self, x):\n        return self.inner(x)\n"
+         "    def inner(self, x):\n        return self.encode(x)\n", True),
+        ("class Base(nn.Module):\n    def __init__(self):\n        self.encode = nn.Linear(2, 2)\n"
+         "    def forward(self, x):\n        return self.encode(x)\n", False),
+        ("class Base(nn.Module):\n    def __init__(self):\n        self.add_module('encode', nn.Linear(2, 2))\n"
+         "    def forward(self, x):\n        return self.encode(x)\n", False),
+        ("class Base(nn.Module):\n    def __init__(self, parts):\n        self.__dict__.update(parts)\n"
+         "    def forward(self, x):\n        return self.encode(x)\n", False),
+        ("class Base(nn.LSTM):\n    def forward(self, x):\n        return self.encode(x)\n", False),
+        ("class Base(nn.Module):\n    def __getattr__(self, name):\n        return len\n"
+         "    def forward(self, x):\n        return self.encode(x)\n", False),
+    ],
+)  # fmt: skip
+def test_what_forward_always_calls_and_nothing_sets_is_left_to_subclasses(text: str, expected: bool) -> None:
+    (kind,) = [n for n in ast.parse(text).body if isinstance(n, ast.ClassDef)]
+    assert unset([kind], methods([kind])) is expected

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kdata.record import digest
-from sources.text.methods import calls, main_methods, methods, unfinished
+from sources.text.methods import calls, main_methods, methods, unfinished, unset
 from sources.text.scope import walk
 from sources.text.symbols import External, Here, Missing, Package, Target
 
@@ -94,8 +94,10 @@ class _Finder:
     def _way(self, found: _Class) -> tuple[str, Sequence[str]]:
         """Why a class is no task, or by which methods it computes: none are needed where it has a forward."""
         known = methods(found.lineage)
-        if found.forward and "forward" not in known or not unfinished(known, "forward"):
+        if found.forward and "forward" not in known:
             return "", ()
+        if not unfinished(known, "forward"):
+            return (ABSTRACT if unset(found.lineage, known) else ""), ()
         if self._called is None:
             self._called = calls({p: self.package.texts[p] for p in self.package.looked_through()})
         if main := main_methods(known, self._called):

@@ -6,13 +6,10 @@ import ast
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from sources.text.methods import methods, unfinished
-from sources.text.scope import walk
+from sources.text.methods import methods, unfinished, unset
 from sources.text.symbols import Here, Package
 
 MAX_STEPS = 4  # from a base to a class that leaves nothing
-_SETTERS = ("register_buffer", "register_parameter", "add_module", "register_module", "setattr")
-_PLAIN = ("Module", "ABC", "object")  # bases that add nothing, by their last name
 
 
 @dataclass(slots=True)
@@ -72,36 +69,4 @@ class Below:
         """Whether a class calls what it is to get from a class below: a method, or a part that nothing sets."""
         lineage = self._lineage(key)
         known = methods(lineage)
-        there = _there(lineage)
-        return any(unfinished(known, name) for name in known) or there is not None and not _asked(lineage) <= there
-
-
-def _asked(lineage: list[ast.ClassDef]) -> set[str]:
-    """Attributes of itself that a class calls or goes through."""
-    every = (n for kind in lineage for n in walk(kind) if isinstance(n, ast.Call | ast.For))
-    return set(filter(None, (_own(n.func if isinstance(n, ast.Call) else n.iter) for n in every)))
-
-
-def _there(lineage: list[ast.ClassDef]) -> set[str] | None:
-    """Attributes that a class has, or sets; None where it is a kind of something else, which may have any."""
-    from torch import nn  # heavy: who only reads our reasons does without
-
-    there = {*dir(nn.Module)}
-    for kind in lineage:
-        if any(ast.unparse(b).split(".")[-1] not in (*_PLAIN, *(k.name for k in lineage)) for b in kind.bases):
-            return None
-        there |= {s.name for s in kind.body if isinstance(s, ast.FunctionDef | ast.ClassDef)}
-        there |= {s.target.id for s in kind.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)}
-        there |= {t.id for s in kind.body if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)}
-        for node in walk(kind):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-                there.add(_own(node))
-            elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in _SETTERS:
-                there |= {a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)}
-    return there
-
-
-def _own(node: ast.AST) -> str:
-    """The name of an attribute of ``self``, "" for anything else."""
-    plain = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-    return node.attr if plain and isinstance(node, ast.Attribute) else ""
+        return any(unfinished(known, name) for name in known) or unset(lineage)

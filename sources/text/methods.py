@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from sources.text.scope import nodes
+from sources.text.scope import nodes, walk
 
 MAX_METHODS = 3  # of one class that are tried
 Methods = Mapping[str, ast.FunctionDef]
@@ -27,6 +27,9 @@ _USUAL = [re.compile(pattern) for pattern in (
 )]  # fmt: skip
 _STEPS = frozenset(["training_step", "train_step"])  # in which a trainer's module computes its loss
 _SPECIAL = re.compile(r"property|staticmethod|classmethod|abstract|setter|getter|overload|cached")
+# How else attributes are set than by an assignment, and bases that add none, by their last names.
+_SETTERS = ("register_buffer", "register_parameter", "add_module", "register_module", "setattr", "update")
+_PLAIN = ("Module", "ABC", "object")
 _CONDITIONS = (ast.If, ast.IfExp, ast.Try, ast.Lambda, ast.FunctionDef, ast.For, ast.While, ast.BoolOp)
 
 
@@ -51,6 +54,57 @@ def unfinished(known: Methods, name: str, seen: frozenset[str] = frozenset()) ->
     if node is None or name in seen:
         return name == "forward" and node is None
     return _is_abstract(node) or any(unfinished(known, n, seen | {name}) for n in dict.fromkeys(_always_called(node)))
+
+
+def unset(lineage: Sequence[ast.ClassDef], methods_of: Methods | None = None) -> bool:
+    """Whether a class calls, or goes through, a part of itself that nothing in it sets: classes below it do.
+
+    With ``methods_of`` it, only what its forward always calls counts.
+    """
+    held = _held(lineage)
+    if held is None:
+        return False
+    if methods_of is None:
+        every = (n for kind in lineage for n in walk(kind) if isinstance(n, ast.Call | ast.For))
+        asked = {_own(n.func if isinstance(n, ast.Call) else n.iter) for n in every} - {""}
+        return not asked <= held
+    reached, stack = set[str](), ["forward"]
+    while stack:
+        if (name := stack.pop()) not in reached:
+            reached.add(name)
+            stack += _always_called(methods_of[name]) if name in methods_of else ()
+    return not reached <= held | {"forward"}
+
+
+def _held(lineage: Sequence[ast.ClassDef]) -> set[str] | None:
+    """Attributes that a class has, or sets; None where it is a kind of something else, or sets ones by any name."""
+    from torch import nn  # heavy: who only reads our reasons does without
+
+    held, own = {*dir(nn.Module)}, {kind.name for kind in lineage}
+    for kind in lineage:
+        if any(ast.unparse(b).split(".")[-1] not in (*_PLAIN, *own) for b in kind.bases) or kind.decorator_list:
+            return None
+        inner = {s.name for s in kind.body if isinstance(s, ast.FunctionDef | ast.ClassDef)}
+        if inner & {"__getattr__", "__getattribute__"}:
+            return None
+        held |= inner
+        held |= {s.target.id for s in kind.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)}
+        held |= {t.id for s in kind.body if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)}
+        for node in walk(kind):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                held.add(_own(node))
+            elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in _SETTERS:
+                named = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+                if not named:
+                    return None
+                held.update(named)
+    return held
+
+
+def _own(node: ast.AST) -> str:
+    """The name of an attribute of ``self``, "" for anything else."""
+    plain = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+    return node.attr if plain and isinstance(node, ast.Attribute) else ""
 
 
 def main_methods(known: Methods, called: Mapping[str, int]) -> tuple[str, ...]:
