@@ -352,9 +352,22 @@ def _module(value: nn.Module, vocabulary: Vocabulary, depth: int) -> str:
         parts = ", ".join(spelled(m, vocabulary, depth + 1) for m in value.children())
         return f"{name}({parts})" if type(value) is nn.Sequential else f"{name}([{parts}])"
     given, named = value.__dict__.get(MADE_WITH, ((), {}))
+    if len(given) > 1 and not name.startswith("nn."):  # sizes of a class of the program's own go by their names
+        given, named = _by_name(type(value), given, named)
     every = [spelled(v, vocabulary, depth + 1) for v in given]
     every += [f"{k}={spelled(v, vocabulary, depth + 1)}" for k, v in named.items()]
     return f"{name}({', '.join(every)})"
+
+
+def _by_name(
+    kind: type, given: tuple[Any, ...], named: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:  # fmt: skip
+    """What a class is constructed with, by name as far as its parameters have names that may be said."""
+    parameters = [*inspect.signature(kind).parameters.values()]
+    if any(p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL) for p in parameters):
+        return given, named
+    said = dict(zip((p.name for p in parameters), given, strict=False))
+    return ((), said | named) if len(said) == len(given) else (given, named)
 
 
 def _named(value: Any, vocabulary: Vocabulary) -> str:
