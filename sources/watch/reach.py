@@ -30,7 +30,7 @@ class Reach:
 
     def __init__(self) -> None:
         self.lines: set[int] = set()
-        self._known: dict[types.CodeType, set[int]] = {}  # lines that have not run yet of the functions that did
+        self._left: dict[types.CodeType, set[int]] = {}  # lines that have not run yet of the functions that did
 
     def __enter__(self) -> Reach:
         sys.settrace(self._call)
@@ -43,10 +43,10 @@ class Reach:
         code = frame.f_code
         if code.co_filename != FILE:
             return None
-        if code not in self._known:
-            self._known[code] = {line for *_, line in code.co_lines() if line}
-        self._known[code] -= self.lines
-        return self._line if self._known[code] else None  # of which all lines ran needs no more looking at
+        if code not in self._left:
+            self._left[code] = {line for *_, line in code.co_lines() if line}
+        self._left[code] -= self.lines
+        return self._line if self._left[code] else None  # of which all lines ran needs no more looking at
 
     def _line(self, frame: types.FrameType, event: str, _argument: Any) -> Any:
         if event == "line":
