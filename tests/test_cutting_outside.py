@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from sources.cut.cutting import cut_package
+from sources.infer.drawn import drawn
 from tests.cuts import HEAD, cut
 
 
@@ -127,3 +128,26 @@ def test_what_only_says_where_weights_are_goes_with_them() -> None:
     scope: dict[str, Any] = {}
     exec(source, scope)
     assert scope["Net"](4)(torch.ones(1, 4)).shape == (1, 4)
+
+
+def test_what_loads_weights_and_logs_answers_though_its_package_is_absent() -> None:
+    text = (
+        HEAD + "from mmdet.utils import get_root_logger\nfrom mmcv.runner import _load_checkpoint\n"
+        "class Net(nn.Module):\n    def __init__(self, init_cfg=None):\n        super().__init__()\n"
+        "        self.line = nn.Linear(3, 2)\n        self.start(init_cfg)\n"
+        "    def start(self, init_cfg):\n        logger = get_root_logger()\n"
+        "        if init_cfg is None:\n            logger.warning('from scratch')\n"
+        "        else:\n            state = _load_checkpoint(init_cfg, map_location='cpu')\n"
+        "            if 'model' in state:\n                raise ValueError(state)\n"
+        "    def explain(self):\n        return nowhere_bound(self)\n"
+        "    def forward(self, x):\n        return self.line(x)\n"
+    )
+    namespace: dict[str, Any] = {}
+    exec(cut({"net.py": text}, "net.py", "Net"), namespace)
+    assert namespace["Net"]({"checkpoint": "x.pth"})(torch.ones(1, 3)).shape == (1, 2)
+    assert namespace["Net"]()(torch.ones(1, 3)).shape == (1, 2)
+
+
+def test_weights_of_old_spelling_that_start_as_nothing_are_drawn() -> None:
+    text = "class Net:\n    def __init__(self):\n        nn.init.constant(self.norm.weight, 0)\n        self.x = 1\n"
+    assert "constant" not in drawn(text) and "self.x = 1" in drawn(text)

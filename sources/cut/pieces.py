@@ -22,12 +22,21 @@ EMPTY_CLASS = "class {}:\n    pass"
 # What can be made, kept, and be a base beside nn.Module.
 KEPT_CLASS = "class {}:\n    def __init__(self, *_, **__):\n        super().__init__()"
 _COMPILES = re.compile(r"(torch\.utils\.cpp_extension|subprocess)\b")  # what builds extensions, and is absent
+NO_STATE = "def {}(*_, **__):\n    return {{}}"  # where there are no trained weights
+# What functions answer with that are absent, by their names: what loads weights finds none, a log is Python's own.
+_ANSWERS = {
+    re.compile(r"_?load_?(from_)?(checkpoint|state_dict|pretrained)\w*"): NO_STATE,
+    re.compile(r"(get|create|setup)_(\w+_)?logger"): (
+        "def {}(*_, **__):\n    import logging\n\n    return logging.getLogger()"
+    ),
+}
 TRAINED = "what trained weights there are"
 # A table of them, whatever is looked up in it; ``Name = deepcopy(Name)`` of an imported one cannot be said.
 NO_TABLE = '{} = type("NoWeights", (dict,), {{"__missing__": lambda *_: {{}}}})()'
 OF_WEIGHTS = re.compile(r"(?i).*pretrained.*|.*(model|weight)s?_?(urls?|paths?|zoo)")
 # An enumeration of trained weights, by its base in torchvision: there are none here.
 _WEIGHTS = "WeightsEnum"
+_MAIN = ("__init__", "forward")  # methods that run in any task
 NO_WEIGHTS = """class {{}}:
     {} = None
 
@@ -53,6 +62,11 @@ class Piece:
 def stand_in_for(key: Here, lacks: str, stand_in: str = "{} = None") -> Piece:
     """The piece in place of a name that lacks something; ``stand_in`` is its text, with ``{}`` for the name."""
     return Piece(key, ast.Pass(), ast.Pass(), {}, Reads(), lacks=lacks, stand_in=stand_in)
+
+
+def answering(name: str) -> str:
+    """A function in place of one that is absent, "" for a name that tells nothing of its answer."""
+    return next((text.format(name) for pattern, text in _ANSWERS.items() if pattern.fullmatch(name)), "")
 
 
 def weights_of(node: ast.stmt) -> list[str]:
@@ -165,9 +179,11 @@ def unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:
 
 
 def optional(piece: Piece, name: str) -> bool:
-    """Whether a name that nothing binds is read under a condition only: it may never be."""
-    branches = (n for n in nodes(piece.view) if isinstance(n, ast.If))
-    inside = {id(n) for b in branches for s in [*b.body, *b.orelse] for n in ast.walk(s)}
+    """Whether a name that nothing binds is read under a condition, or in a method beside: it may never be."""
+    blocks = [[*n.body, *n.orelse] for n in nodes(piece.view) if isinstance(n, ast.If)]
+    if isinstance(piece.view, ast.ClassDef):
+        blocks += [s.body for s in piece.view.body if isinstance(s, ast.FunctionDef) and s.name not in _MAIN]
+    inside = {id(n) for block in blocks for s in block for n in ast.walk(s)}
     return all(id(n) in inside for n in piece.reads.names if n.id == name)
 
 

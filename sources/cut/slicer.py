@@ -15,6 +15,7 @@ from sources.cut.cutpoints import Framework
 from sources.cut.decided import decided
 from sources.cut.pieces import (
     KEPT_CLASS,
+    NO_STATE,
     NO_TABLE,
     NO_WEIGHTS,
     OF_WEIGHTS,
@@ -183,7 +184,7 @@ class Slicer:
         """What defines ``key``, or a stand-in where that cannot be had: running shows whether it is used."""
         try:
             if key.file in self.package.roots and _CONVERTS.fullmatch(key.name):
-                return [stand_in_for(key, "what converts trained weights")]
+                return [stand_in_for(key, "what converts trained weights", NO_STATE)]
             found = self._pieces(key, used)
             if names := weights_of(found[0].node):
                 return [stand_in_for(key, TRAINED, NO_WEIGHTS.format(" = ".join(names)))]

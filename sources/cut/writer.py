@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, listed, locally_bound, made_of, used_names
+from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, answering, listed, locally_bound, made_of, used_names
 from sources.cut.settings import without_unread_settings
 from sources.cut.slicer import SliceError, Slicer
 from sources.text.danger import branches, fetching_only
@@ -105,6 +105,8 @@ class _Writer:
 
     def _stand_in(self, name: str) -> str:
         """What stands for a name that there is not: a base or a kind, something to be made and kept, or None."""
+        if text := answering(name):
+            return text
         if name in self.mixins | self.kinds - self.used:
             return EMPTY_CLASS.format(name)
         if name not in self.made:

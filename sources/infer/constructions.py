@@ -26,7 +26,7 @@ from sources.infer import parts
 from sources.infer.blamed import blamed
 from sources.infer.configs import CONFIG, METHOD, Config, reading
 from sources.infer.nested import changed
-from sources.infer.progress import Budget, Progress, TooMuchError
+from sources.infer.progress import Budget, Progress, TooMuchError, constructing
 from sources.infer.records import WANTS, lists, namesakes
 from sources.infer.signatures import as_called, parameters_of, passed_on
 from sources.infer.suspects import holding, line_reached, made_of, meant, ranked, word
@@ -89,7 +89,7 @@ def build(
             given[name] = Config(name, arguments, namespace, defaults)
         else:
             given[name] = eval(expression, dict(namespace))  # noqa: S307 - our own expressions, in the sandbox
-    with progress or Progress(budget):
+    with progress or constructing(budget):
         return kind(**given)
 
 
@@ -136,7 +136,7 @@ class Constructions:
                 heapq.heappush(self._heap, (2 * FIRST, next(self._order), plain))
             cost, _, arguments = heapq.heappop(self._heap)
             plain = None if arguments == plain else plain
-            progress, left = Progress(self.budget), self.budget.left
+            progress, left = constructing(self.budget), self.budget.left
             try:
                 module = build(self.kind, arguments, self.namespace, self.budget, self.told.defaults, progress)
             except Exception as error:  # noqa: BLE001 - any error of a constructor is what the search learns from

@@ -12,6 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 MAX_FUNCTIONS = 12_000  # torch functions of one call: more is a large network or a long loop
+CONSTRUCTING = 4  # times as many of a constructor: loops that fill a table are quick
 MAX_ELEMENTS = 1 << 28  # of all results of one call
 MAX_FLOPS = 2e10  # of one call: no task may have more, see ``sources.infer.check``
 BUDGET = 10_000  # of one search: five torch functions cost 1, and 1 for every 2^17 elements of its result, 2^23 FLOPs
@@ -58,11 +59,13 @@ class Progress(TorchFunctionMode):
     """Counts the torch functions of a call and keeps the last."""
 
     def __init__(
-        self, budget: Budget, operators: int | None = None, light: bool = False, roughly: bool = False
-    ) -> None:
+        self, budget: Budget, operators: int | None = None, light: bool = False, roughly: bool = False,
+        functions: int = MAX_FUNCTIONS,
+    ) -> None:  # fmt: skip
         """A task may have so many ``operators``; a ``light`` call is one on no more than its inputs need hold.
 
-        ``roughly``: nothing is dropped from large tensors, which costs as much as a convolution.
+        ``roughly``: nothing is dropped from large tensors, which costs as much as a convolution.  It may be of so many
+        torch ``functions``.
 
         While active, raises ``TooMuchError`` and ``TooLongError``.
         """
@@ -73,7 +76,7 @@ class Progress(TorchFunctionMode):
         self.drew = True  # whether the call drew random numbers, as far as it is known
         self.last: tuple[str, tuple[Any, ...]] = ("", ())
         self.given: list[int] = []  # where the values of each tensor among the inputs lie in memory, 0: nowhere
-        self._roughly = roughly
+        self._roughly, self._functions = roughly, functions
         self._most = math.inf if operators is None else LONG * operators
         each = operators if light and operators else math.inf
         self._elements, self._flops = min(MAX_ELEMENTS, each * LIGHT_ELEMENTS), min(MAX_FLOPS, each * LIGHT_FLOPS)
@@ -87,7 +90,7 @@ class Progress(TorchFunctionMode):
         self.count += 1
         if self.computing > self._most:
             raise TooLongError(f"more than {self._most} torch functions")
-        if self.count > MAX_FUNCTIONS or self.elements > self._elements or self.flops > self._flops:
+        if self.count > self._functions or self.elements > self._elements or self.flops > self._flops:
             raise TooMuchError(f"{self.count} torch functions, {self.elements} elements, {self.flops:.1e} FLOPs")
         name = getattr(function, "__name__", "")
         self.last = (name, args)
@@ -110,6 +113,11 @@ class Progress(TorchFunctionMode):
         self.flops += flops
         made = result.numel() if name not in _SPREAD else 0  # it was no work, whatever will be done with it
         self.budget.left -= made / ELEMENTS_OF_ONE + flops / FLOPS_OF_ONE
+
+
+def constructing(budget: Budget) -> Progress:
+    """Of a call of a constructor."""
+    return Progress(budget, functions=CONSTRUCTING * MAX_FUNCTIONS)
 
 
 def _called(function: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
