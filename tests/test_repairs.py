@@ -256,3 +256,14 @@ def test_masks_of_attention_are_squares_or_have_the_batch_first() -> None:
     assert shapes(min(repairs(square), key=lambda change: change[0])[1]) == [(4, 64), (4, 4), (4, 64)]
     padded = Failure((words, Tensor((4, 4)), mask), "Expected key_padded_mask.shape[0] to be 64, but got 4", Net())
     assert shapes(min(repairs(padded), key=lambda change: change[0])[1]) == [(4, 64), (4, 4), (64, 4)]
+
+
+def test_inputs_that_are_unpacked_are_as_many_as_that_takes() -> None:
+    class Net(nn.Module):
+        def forward(self, *inputs: Any) -> Any:
+            first, second, third = inputs
+            return first + second + third
+
+    x = Tensor((4, 64))
+    failure = Failure((x,), "not enough values to unpack (expected 3, got 1)", Net())
+    assert (x, x, x) in [specs for _, specs in repairs(failure)]

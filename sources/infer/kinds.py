@@ -298,6 +298,9 @@ def optional(f: Failure) -> Iterator[Change]:
     if re.search(r"NoneType|missing \d+ required positional", f.message):
         others = following(f.module, len(f.specs)) or ([f.specs[-1]] if f.specs and takes_any(f.module) else [])
         yield from ((0.8 + 0.1 * i, (*f.specs, more)) for i, more in enumerate(others))
+    few = re.search(r"not enough values to unpack \(expected (\d), got (\d)\)", f.message)
+    if few and int(few[2]) == len(f.specs) and takes_any(f.module):  # ``preds, target = inputs``
+        yield 0.2, (*f.specs, *f.specs[-1:] * (int(few[1]) - len(f.specs)))
     for j, name in enumerate(positional(f.module.forward)[len(f.specs) :] if _ASKS.search(f.message) else ()):
         if re.search(rf"\b{name}\b", f.message):  # should provide either lengths or mask
             yield from ((0.2 + 0.1 * (i + j), specs) for i, specs in enumerate(up_to(f.module, f.specs, name)))
