@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from torch import nn
+
 from kdata.record import Definition, Dropped, Origin, SourceFile, Task
+from sources.infer.constructions import Constructions
+from sources.infer.progress import Budget
 from sources.infer.variants import narrower, opened, shallower
 from sources.mine import cut_step, step
 
@@ -107,3 +111,14 @@ def test_what_records_and_dictionaries_say_of_sizes_becomes_smaller_too() -> Non
         "cfg": "Config(width=128, layers=24)",
         "net": "{'params': {'n_layer': 24, 'hidden_size': 32, 'vocab_size': 9}}",
     }
+
+
+def test_what_took_too_long_is_begun_with_smaller_images_and_fewer_layers() -> None:
+    class Net(nn.Module):
+        def __init__(self, img_size: int = 64, depth: int = 8, width: int = 32) -> None:
+            super().__init__()
+
+    text = "class Net:\n    def __init__(self, img_size=64, depth=8, width=32):\n        pass\n"
+    for lighter, expected in ((False, {}), (True, {"img_size": "16", "depth": "2"})):
+        arguments, _ = next(iter(Constructions(Net, {}, text, Budget(), lighter=lighter)))
+        assert arguments == expected

@@ -66,6 +66,14 @@ def test_packed_sequences_attend_each_to_itself() -> None:
     torch.testing.assert_close(packed, torch.cat(apart))
 
 
+def test_what_is_not_said_in_torch_is_refused_and_not_answered_otherwise() -> None:
+    x = drawn(1, 3, 1, 4)
+    with pytest.raises(NotImplementedError):
+        module("flash_attn").flash_attn_func(x, x, x, return_attn_probs=True)
+    with pytest.raises(NotImplementedError):
+        module("causal_conv1d").causal_conv1d_fn(drawn(1, 2, 5), drawn(2, 3), seq_idx=torch.zeros(1, 5))
+
+
 def test_memory_efficient_attention_takes_masks_and_biases() -> None:
     ops, (q, k, v) = module("xformers.ops"), (drawn(2, 5, 3, 4), drawn(2, 5, 3, 4), drawn(2, 5, 3, 4))
     lower = ops.memory_efficient_attention(q, k, v, attn_bias=ops.LowerTriangularMask())

@@ -97,7 +97,7 @@ class _Finder:
         if found.forward and "forward" not in known:
             return "", ()
         if not unfinished(known, "forward"):
-            return (ABSTRACT if unset(found.lineage, known) else ""), ()
+            return (ABSTRACT if unset(found.lineage, always=True) else ""), ()
         if self._called is None:
             self._called = calls({p: self.package.texts[p] for p in self.package.looked_through()})
         if main := main_methods(known, self._called):

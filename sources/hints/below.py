@@ -45,13 +45,8 @@ class Below:
                         self._kinds[above].append(Here(path, name))
         return self._kinds.get(base, [])
 
-    def _class(self, key: Here) -> ast.ClassDef | None:
-        file = self.package.file(key.file)
-        node = file.bindings[key.name][-1] if file else None
-        return node if isinstance(node, ast.ClassDef) else None
-
     def _bases(self, key: Here) -> list[Here]:
-        node = self._class(key)
+        node = self.package.class_of(key)
         plain = [b for b in (node.bases if node else ()) if isinstance(b, ast.Name | ast.Attribute)]
         return [t for b in plain if isinstance(t := self.package.chain(key.file, b)[0], Here)]
 
@@ -60,7 +55,7 @@ class Below:
         found: dict[Here, ast.ClassDef] = {}
         stack = [key]
         while stack:
-            if (place := stack.pop(0)) not in found and (node := self._class(place)) is not None:
+            if (place := stack.pop(0)) not in found and (node := self.package.class_of(place)) is not None:
                 found[place] = node
                 stack += self._bases(place)
         return list(found.values())

@@ -162,20 +162,15 @@ class Hints:
             site.complete(typed, self._parameters(key))
         return [*best, typed] if typed.known else best
 
-    def _class(self, key: Here) -> ast.ClassDef | None:
-        """The definition of a class that counts: its last."""
-        file = self.package.file(key.file)
-        return next((d for d in reversed(file.bindings[key.name] if file else []) if isinstance(d, ast.ClassDef)), None)
-
     def _parameters(self, key: Here) -> list[str]:
         """Names of what a class's own constructor takes by position."""
-        node = self._class(key)
+        node = self.package.class_of(key)
         init = constructor(node) if node else None
         return [a.arg for a in init.args.args[1:]] if init else []
 
     def _configured(self, key: Here) -> Iterator[Site]:
         """Calls of a class that configurations say, of what it is made of where they say none of it."""
-        node = self._class(key)
+        node = self.package.class_of(key)
         init = constructor(node) if node else None
         given = init.args if init else None
         names = None if given is None or given.kwarg else [a.arg for a in [*given.args[1:], *given.kwonlyargs]]
@@ -205,7 +200,7 @@ class Hints:
     def _typed(self, key: Here) -> Site:
         """The arguments whose type hints name classes of the package."""
         spelling, site = Spelling(self.package, key.file, self._usual, self._below.instead), Site([], {})
-        node = self._class(key)
+        node = self.package.class_of(key)
         init = constructor(node) if node else None
         for argument in [*init.args.args[1:], *init.args.kwonlyargs] if init else []:
             if (made := spelling.asked(key.file, argument.annotation, argument.arg)) is not None:

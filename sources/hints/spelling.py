@@ -77,12 +77,7 @@ class Spelling:
         if not isinstance(target, Here) or used != ast.unparse(hint).count("."):
             return None
         target = self.instead(target)
-        file = self.package.file(target.file)
-        made = (
-            next((d for d in reversed(file.bindings[target.name]) if isinstance(d, ast.ClassDef)), None)
-            if file
-            else None
-        )
+        made = self.package.class_of(target)
         return None if made is None else self.instance(target, made, depth)
 
     def _container(self, path: str, hint: ast.Subscript, name: str, depth: int) -> ast.expr | None:

@@ -126,9 +126,8 @@ def _of_attention(f: Failure) -> Iterator[Change]:
         if square and list(t.shape) == [*map(int, square[1].split(","))]:
             wanted = tuple(map(int, square[2].split(",")))
             yield f.with_tensor(path, replace(t, shape=wanted), 0.0 if "mask" in name and "pad" not in name else 0.5)
-        if padded and len(t.shape) == 2 and (t.shape[int(padded[1])], t.shape[1 - int(padded[1])]) == (
-            int(padded[3]), int(padded[2])
-        ):  # fmt: skip
+        at, wanted_there, got = map(int, padded.groups()) if padded else (0, 0, 0)
+        if padded and len(t.shape) == 2 and (t.shape[at], t.shape[::-1][at]) == (got, wanted_there):
             yield f.with_tensor(path, replace(t, shape=t.shape[::-1]), 0.0 if "pad" in name else 0.5)
 
 

@@ -15,6 +15,8 @@ def causal_conv1d_fn(
     activation=None,
 ):
     """A depthwise convolution of (batch, width, length) by (width, taps) that sees what came before only."""
+    if seq_idx is not None or final_states_out is not None:
+        raise NotImplementedError("seq_idx, final_states_out")
     taps = weight.shape[1]
     before = x.new_zeros(*x.shape[:2], taps - 1) if initial_states is None else initial_states
     seen = torch.cat([before, x], dim=-1)

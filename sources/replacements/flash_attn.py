@@ -1,4 +1,4 @@
-"""flash_attn's functions, as what they compute.
+"""flash_attn's functions, as what they compute without dropout.
 
 Arguments and layouts as in ``flash_attn_interface.py`` of https://github.com/Dao-AILab/flash-attention.
 """
@@ -6,11 +6,25 @@ Arguments and layouts as in ``flash_attn_interface.py`` of https://github.com/Da
 import torch
 
 
-def _attention(q, k, v, softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0, alibi_slopes=None):
+def flash_attn_func(
+    q,
+    k,
+    v,
+    dropout_p=0.0,
+    softmax_scale=None,
+    causal=False,
+    window_size=(-1, -1),
+    softcap=0.0,
+    alibi_slopes=None,
+    deterministic=False,
+    return_attn_probs=False,
+):
     """Attention of (batch, length, heads, width); a head of keys serves as many of queries as there are for it.
 
     The last query sees the last key: where there are fewer queries than keys, these are the last ones.
     """
+    if return_attn_probs:
+        raise NotImplementedError("return_attn_probs")
     q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
     groups = q.shape[1] // k.shape[1]
     if groups > 1:
@@ -34,115 +48,24 @@ def _attention(q, k, v, softmax_scale=None, causal=False, window_size=(-1, -1), 
     return (weights @ v).transpose(1, 2)
 
 
-def flash_attn_func(
-    q,
-    k,
-    v,
-    dropout_p=0.0,
-    softmax_scale=None,
-    causal=False,
-    window_size=(-1, -1),
-    softcap=0.0,
-    alibi_slopes=None,
-    deterministic=False,
-    return_attn_probs=False,
-):
-    return _attention(q, k, v, softmax_scale, causal, window_size, softcap, alibi_slopes)
+def flash_attn_kvpacked_func(q, kv, *given, **named):
+    return flash_attn_func(q, kv[:, :, 0], kv[:, :, 1], *given, **named)
 
 
-def flash_attn_kvpacked_func(
-    q,
-    kv,
-    dropout_p=0.0,
-    softmax_scale=None,
-    causal=False,
-    window_size=(-1, -1),
-    softcap=0.0,
-    alibi_slopes=None,
-    deterministic=False,
-    return_attn_probs=False,
-):
-    return _attention(q, kv[:, :, 0], kv[:, :, 1], softmax_scale, causal, window_size, softcap, alibi_slopes)
+def flash_attn_qkvpacked_func(qkv, *given, **named):
+    return flash_attn_func(qkv[:, :, 0], qkv[:, :, 1], qkv[:, :, 2], *given, **named)
 
 
-def flash_attn_qkvpacked_func(
-    qkv,
-    dropout_p=0.0,
-    softmax_scale=None,
-    causal=False,
-    window_size=(-1, -1),
-    softcap=0.0,
-    alibi_slopes=None,
-    deterministic=False,
-    return_attn_probs=False,
-):
-    return _attention(
-        qkv[:, :, 0], qkv[:, :, 1], qkv[:, :, 2], softmax_scale, causal, window_size, softcap, alibi_slopes
-    )
-
-
-def flash_attn_varlen_func(
-    q,
-    k,
-    v,
-    cu_seqlens_q,
-    cu_seqlens_k,
-    max_seqlen_q,
-    max_seqlen_k,
-    dropout_p=0.0,
-    softmax_scale=None,
-    causal=False,
-    window_size=(-1, -1),
-    softcap=0.0,
-    alibi_slopes=None,
-    deterministic=False,
-    return_attn_probs=False,
-):
+def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, *given, **named):
     """Of sequences one after the other, (total length, heads, width); they end where the next begins."""
     queries, keys = cu_seqlens_q.tolist(), cu_seqlens_k.tolist()
     parts = []
     for i in range(len(queries) - 1):
         mine, theirs = slice(queries[i], queries[i + 1]), slice(keys[i], keys[i + 1])
-        parts.append(
-            _attention(
-                q[None, mine],
-                k[None, theirs],
-                v[None, theirs],
-                softmax_scale,
-                causal,
-                window_size,
-                softcap,
-                alibi_slopes,
-            )[0]
-        )
+        parts.append(flash_attn_func(q[None, mine], k[None, theirs], v[None, theirs], *given, **named)[0])
     return torch.cat(parts)
 
 
-def flash_attn_varlen_qkvpacked_func(
-    qkv,
-    cu_seqlens,
-    max_seqlen,
-    dropout_p=0.0,
-    softmax_scale=None,
-    causal=False,
-    window_size=(-1, -1),
-    softcap=0.0,
-    alibi_slopes=None,
-    deterministic=False,
-    return_attn_probs=False,
-):
-    return flash_attn_varlen_func(
-        qkv[:, 0],
-        qkv[:, 1],
-        qkv[:, 2],
-        cu_seqlens,
-        cu_seqlens,
-        max_seqlen,
-        max_seqlen,
-        dropout_p,
-        softmax_scale,
-        causal,
-        window_size,
-        softcap,
-        alibi_slopes,
-    )
+def flash_attn_varlen_qkvpacked_func(qkv, cu_seqlens, max_seqlen, *given, **named):
+    ends, most = (cu_seqlens, cu_seqlens), (max_seqlen, max_seqlen)
+    return flash_attn_varlen_func(qkv[:, 0], qkv[:, 1], qkv[:, 2], *ends, *most, *given, **named)

@@ -56,24 +56,23 @@ def unfinished(known: Methods, name: str, seen: frozenset[str] = frozenset()) ->
     return _is_abstract(node) or any(unfinished(known, n, seen | {name}) for n in dict.fromkeys(_always_called(node)))
 
 
-def unset(lineage: Sequence[ast.ClassDef], methods_of: Methods | None = None) -> bool:
+def unset(lineage: Sequence[ast.ClassDef], always: bool = False) -> bool:
     """Whether a class calls, or goes through, a part of itself that nothing in it sets: classes below it do.
 
-    With ``methods_of`` it, only what its forward always calls counts.
+    ``always``: only what its forward calls whatever it is given counts.
     """
     held = _held(lineage)
     if held is None:
         return False
-    if methods_of is None:
+    if not always:
         every = (n for kind in lineage for n in walk(kind) if isinstance(n, ast.Call | ast.For))
-        asked = {_own(n.func if isinstance(n, ast.Call) else n.iter) for n in every} - {""}
-        return not asked <= held
-    reached, stack = set[str](), ["forward"]
+        return not {_own(n.func if isinstance(n, ast.Call) else n.iter) for n in every} - {""} <= held
+    known, reached, stack = methods(lineage), set[str](), ["forward"]
     while stack:
         if (name := stack.pop()) not in reached:
             reached.add(name)
-            stack += _always_called(methods_of[name]) if name in methods_of else ()
-    return not reached <= held | {"forward"}
+            stack += _always_called(known[name]) if name in known else ()
+    return not reached - {"forward"} <= held
 
 
 def _held(lineage: Sequence[ast.ClassDef]) -> set[str] | None:

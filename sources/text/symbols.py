@@ -198,6 +198,11 @@ class Package:
                 return target, used
         return target, len(names)
 
+    def class_of(self, key: Here) -> ast.ClassDef | None:
+        """The definition of a class that counts: its last."""
+        file = self.file(key.file)
+        return next((d for d in reversed(file.bindings[key.name] if file else []) if isinstance(d, ast.ClassDef)), None)
+
     def constant(self, target: Target) -> object:
         """The value of a name that is assigned one literal, else ``...``."""
         if not isinstance(target, Here) or (file := self.file(target.file)) is None:

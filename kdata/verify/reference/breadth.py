@@ -22,11 +22,11 @@ from kdata.verify import reasons
 from kdata.verify.compare import Tensors, leaves
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.gradients import NoGradientError
-from kdata.verify.reference.styles import GRADIENTS, STRETCHED
+from kdata.verify.reference.styles import BATCH, GRADIENTS, SINGLE, STRETCHED
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import FLOATS, Expected, compare, failure
 
-ARGUMENT, NUMBER, SINGLE = "argument", "number", "single"
+ARGUMENT, NUMBER = "argument", "number"
 CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strided": "holds for transposed views",
           "beside": "holds for transposed views beside plain inputs", "pairs": "holds for two transposed views",
           "nonfinite": "spreads NaN and infinity as the reference does", "gradient": "gradients",
@@ -35,7 +35,7 @@ CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strid
           "grouped": "holds where integers that the task sorts are not",
           "ignored": "leaves out targets that torch ignores by default",
           ARGUMENT: "follows other arguments of its constructor",
-          NUMBER: "follows other numbers among its inputs", "batch": "holds for a larger batch",
+          NUMBER: "follows other numbers among its inputs", BATCH: "holds for a larger batch",
           SINGLE: "holds for a last dimension of one"}  # fmt: skip
 SILENT = {**dict.fromkeys(GRADIENTS, (reasons.WRONG, reasons.STRUCTURE, reasons.OUT_OF_BOUNDS)),
           **dict.fromkeys(("beside", "pairs", SINGLE), (reasons.WRONG, reasons.OUT_OF_BOUNDS))}  # fmt: skip

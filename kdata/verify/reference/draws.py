@@ -126,18 +126,6 @@ def zeroed(inputs: list[Any], generator: torch.Generator) -> list[Any] | None:
     return _map(inputs, change) if any(map(computes, tree_leaves(inputs))) else None
 
 
-def twinned(inputs: list[Any]) -> list[Any] | None:
-    """The inputs with the largest of each row in the next place, too; None without rows."""
-
-    def change(tensor: torch.Tensor) -> torch.Tensor:
-        if not tensor.ndim or tensor.shape[-1] < 2:
-            return tensor
-        largest = tensor.max(-1, keepdim=True)
-        return tensor.scatter(-1, (largest.indices + 1) % tensor.shape[-1], largest.values)
-
-    return _map(inputs, change) if any(map(computes, tree_leaves(inputs))) else None
-
-
 def jogged(value: Any, generator: torch.Generator) -> Any:
     """A floating tensor with each element moved by about a millionth of their rms, zeros too."""
     if not computes(value):

@@ -29,8 +29,8 @@ from kdata.verify.reference.faults import TaskFaultError, answered, demand_runna
 from kdata.verify.reference.influence import moved, unused
 from kdata.verify.reference.probe import Cost, Meter, Prober
 from kdata.verify.reference.roundings import either_way, nudge
-from kdata.verify.reference.styles import DETAILS, schedule
-from kdata.verify.reference.variants import SINGLE, TooLargeError, Variant, grown, plan, varying
+from kdata.verify.reference.styles import ALONE, DETAILS, schedule
+from kdata.verify.reference.variants import TooLargeError, Variant, grown, plan, varying
 from kdata.verify.reference.weights import after_calls, redraw, without_signs
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.values import (
@@ -99,7 +99,7 @@ class Reference:
         except TooLargeError as error:
             raise TaskFaultError(reasons.BAD_TASK, str(error)) from error
         self.mode = self._decide_mode(variants[0])
-        decisive = [i for i, variant in enumerate(variants) if variant.kind != SINGLE]
+        decisive = [i for i, variant in enumerate(variants) if variant.kind not in ALONE]
         self._simplest = min(decisive, key=lambda i: variants[i].run.cost.work)
         trials = [trial for i, v in enumerate(variants) for trial in self._trials(i, v)]
         grows = varying(self.source, variants)

@@ -42,6 +42,9 @@ DETAILS = {
     "single": "a last dimension of one",
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
 }  # fmt: skip
+# Kinds of variants of which one extra trial each is made: compilers take a one for a constant, and what they make is
+# right for the task; of a last dimension of one only wrong answers count; gradients at many rows.
+BATCH, SINGLE, TALL = ALONE = ("batch", "single", "tall")
 STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes
 GRADIENTS = ("gradient", "summed", "frozen", "earlier", STRETCHED)  # see kdata.verify.gradients
 VIEWS = ("strided", "beside", "pairs")  # which differ in memory only

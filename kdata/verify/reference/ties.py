@@ -13,6 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
+
+from kdata.verify.values import computes
 
 CLOSE = 1e-3  # of two numbers: what is closer may be in either order in an honest kernel
 ROUNDED = 4e-6  # of the two largest: what rounding may put in either order; inputs as they are seldom come so close
@@ -48,6 +51,18 @@ class LastOfEqual(TorchDispatchMode):
         given, dim = args[0], args[2] if len(args) > 2 else -1
         values, indices = function(given.flip(dim), *args[1:], **(kwargs or {}))
         return values, given.shape[dim] - 1 - indices
+
+
+def twinned(inputs: list[Any]) -> list[Any] | None:
+    """The inputs with the largest of each row in the next place, too; None without numbers."""
+
+    def change(value: Any) -> Any:
+        if not computes(value) or not value.ndim or value.shape[-1] < 2:
+            return value
+        largest = value.max(-1, keepdim=True)
+        return value.scatter(-1, (largest.indices + 1) % value.shape[-1], largest.values)
+
+    return [*tree_map(change, inputs)] if any(map(computes, tree_leaves(inputs))) else None
 
 
 def undecided(given: Tensor, chosen: Tensor, dim: int, but_equal: bool = False) -> bool:

@@ -15,13 +15,13 @@ from kdata.task import Program
 from kdata.verify.reference import asked, exact, magnitudes, unread
 from kdata.verify.reference.answering import FINITE, all_answered, enlarged
 from kdata.verify.reference.conditioned import ANY, EITHER
-from kdata.verify.reference.draws import centred_apart, draw, holding, twinned, zeroed
+from kdata.verify.reference.draws import centred_apart, draw, holding, zeroed
 from kdata.verify.reference.lengths import Lengths
 from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.roundings import Nudged
 from kdata.verify.reference.styles import REACHING, STRETCHED
-from kdata.verify.reference.ties import Ties
+from kdata.verify.reference.ties import Ties, twinned
 from kdata.verify.reference.variants import Variant
 from kdata.verify.values import by_an_ulp, seed_torch
 

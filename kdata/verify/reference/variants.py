@@ -19,6 +19,7 @@ from kdata.verify.reference import axes as axis_finder
 from kdata.verify.reference.axes import LITERAL, TIED, Axis, Values, moves, value_of
 from kdata.verify.reference.batches import batched
 from kdata.verify.reference.probe import Prober, Run
+from kdata.verify.reference.styles import BATCH, SINGLE, TALL
 
 WORK = 120_000  # element operations of one forward that the interpreter does in about a tenth of a second
 VARIED = 50_000  # the same for variants other than the base one, whose sizes fill blocks badly
@@ -72,8 +73,6 @@ POWERS = (64, 32, 16, 128)
 GROUPS, GROUPED = (3, 2, 4), (6, 9, 4, 8, 12)
 FEW = (2, 1, 3, 4)  # of all axes: less than what kernels shift by, or take off
 EVEN = (256, 128, 64, 32, 16)  # of one axis, while the others are odd: multiples of what kernels use as blocks
-TALL = "tall"  # a variant for gradients alone
-SINGLE = "single"  # one of which only wrong answers count: what a kernel is compiled for need not be one
 ONCE = 3  # times what others may cost, for sizes of one draw
 TURNS = 2  # axes from either end that are so, each in its turn
 MIXED = (33, 20, 12, 10, 6, 9, 24, 65, 40, 15, 3, 5, 7)  # of all axes alike, for some take equal sizes for one
@@ -133,7 +132,7 @@ def plan(
             _add(chosen, prober, SINGLE, base, axes, [*few[:-1], (1,)])
         ones = [s.name for s in sizes(prober.source) if s.value == 1 and LITERAL in s.name][:ONES]
         if found_batch := batched(prober, base, ones):
-            chosen.append(Variant("batch", *found_batch))
+            chosen.append(Variant(BATCH, *found_batch))
     count = len(chosen)
     _add(chosen, prober, "double", base, axes, [(2 * value_of(a[0], base, found),) for a in axes], 16)
     if len(chosen) > count and (thorough or chosen[-1].run.cost.work <= VARIED // conceded.thrift):

@@ -24,16 +24,14 @@ from kdata.verify.reference.conditioned import first, of_blocks
 from kdata.verify.reference.draws import DTYPES, jogged, labels
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.magnitudes import CONDITION
-from kdata.verify.reference.styles import GRADIENTS, VIEWS
+from kdata.verify.reference.styles import ALONE, GRADIENTS, TALL, VIEWS
 from kdata.verify.reference.unusual import BEYOND, GROUPED, IGNORED, Unusual
-from kdata.verify.reference.variants import SINGLE, TALL, Variant
+from kdata.verify.reference.variants import Variant
 from kdata.verify.reference.weights import redraw
 from kdata.verify.values import copied, seed_torch
 
 GRID = 0.05  # share of its size that an answer in half precision may be off before it is taken to mean nothing
-ARGUMENT, NUMBER, BATCH = "argument", "number", "batch"
-# Variants of one extra each: compilers take a one for a constant, and what they make is right for the task.
-ALONE = {BATCH: BATCH, SINGLE: SINGLE, TALL: GRADIENTS[0]}
+ARGUMENT, NUMBER = "argument", "number"
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
@@ -74,8 +72,8 @@ class Wider(Unusual):
 
     def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
         if variant.kind in ALONE:
-            wanted = self._gradient if variant.kind == TALL else self._grid
-            if wanted and (made := self._beyond(index, variant, ALONE[variant.kind])):
+            style, wanted = (GRADIENTS[0], self._gradient) if variant.kind == TALL else (variant.kind, self._grid)
+            if wanted and (made := self._beyond(index, variant, style)):
                 self._extra.append(made)
             return []
         trials = super()._trials(index, variant)

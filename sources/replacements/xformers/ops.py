@@ -1,4 +1,4 @@
-"""xformers' attention, as what it computes: ``memory_efficient_attention`` of https://github.com/facebookresearch/xformers.
+"""xformers' attention, as what it computes without dropout: ``memory_efficient_attention`` of https://github.com/facebookresearch/xformers.
 
 Layouts as there: (batch, length, width) or (batch, length, heads, width).
 """
