@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import types
 from pathlib import Path
 from typing import Any
@@ -207,6 +208,32 @@ def test_factors_are_those_of_the_matrix(rows: int, columns: int) -> None:
     assert np.allclose(q @ r, a, atol=1e-5)
     assert np.array_equal(linalg.toeplitz([1, 2, 3], [1, 5]), [[1, 5], [2, 1], [3, 2]])
     assert np.array_equal(linalg.block_diag([[1, 2]], [3]), [[1, 2, 0], [0, 0, 3]])
+
+
+def test_a_system_is_sampled_as_it_runs_between_the_samples() -> None:
+    signal, linalg = _stand_in("scipy.signal"), _stand_in("scipy.linalg")
+    a, b = np.array([[-1.0, 0.0], [1.0, -2.0]]), np.array([[1.0], [0.0]])
+    held, driven, *_ = signal.cont2discrete((a, b, np.eye(2), np.zeros((2, 1))), 0.1)
+    steps = [signal.cont2discrete((a, b, np.eye(2), np.zeros((2, 1))), 1e-4, "bilinear")[:2]] * 1000
+    state, moved = np.eye(2), np.zeros((2, 1))
+    for one, more in steps:
+        state, moved = one @ state, one @ moved + more
+    assert np.allclose(held, state) and np.allclose(driven, moved) and np.allclose(linalg.expm(0.1 * a), held)
+    assert np.allclose(np.tril(a) @ linalg.solve_triangular(a, b, lower=True), b)
+
+
+def test_cosine_transforms_are_turned_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy", types.ModuleType("scipy"))
+    monkeypatch.setitem(sys.modules, "scipy.fftpack", _stand_in("scipy.fftpack"))  # type: ignore[arg-type]
+    fft, x = _stand_in("scipy.fft"), np.random.default_rng(0).normal(size=(2, 6))
+    wave = np.cos(np.pi * np.arange(6)[:, None] * (2 * np.arange(6) + 1) / 12)
+    assert np.allclose(fft.dct(x), 2 * x @ wave.T)
+    basis = fft.dct(np.eye(6), norm="ortho")
+    assert np.allclose(basis @ basis.T, np.eye(6))
+    for kind in (2, 3):
+        for norm in (None, "ortho"):
+            assert np.allclose(fft.idct(fft.dct(x, kind, norm=norm), kind, norm=norm), x)
+    assert fft.dct(x, n=4, axis=0).shape == (4, 6)
 
 
 def test_layers_of_frameworks_compute_what_theirs_do() -> None:

@@ -81,6 +81,18 @@ def test_equal_names_of_two_files_are_told_apart() -> None:
     assert namespace["both"](3) == 7  # type: ignore[operator]
 
 
+def test_what_an_import_renames_is_told_apart_from_what_a_function_calls_so_itself() -> None:
+    files = {
+        "net/quick.py": HEAD + "def mult(x):\n    return x * 2\n",
+        "net/slow.py": HEAD + "from .quick import mult as quick\n\n\ndef slow(x):\n    return x + x\n\n\n"
+        "class Net(nn.Module):\n    def forward(self, x):\n"
+        "        mult = quick if x.ndim > 1 else slow\n        return mult(x)\n",
+    }
+    namespace: dict[str, Any] = {}
+    exec(compile(cut(files, "net/slow.py", "Net"), "cut", "exec"), namespace)
+    assert namespace["Net"]()(torch.ones(1, 1)).item() == 2.0
+
+
 def test_a_global_statement_follows_a_constant_that_is_renamed() -> None:
     counts = HEAD + "calls = 0\n\n\ndef count():\n    global calls\n    calls += 1\n    return calls\n"
     texts = {

@@ -77,10 +77,10 @@ class _Writer:
     def write(self, root: Here) -> Cut:
         order = self._order(root)
         self.names.setdefault(root, self._claim(root.name, root))
-        for piece in (p for key in order for p in self.pieces[key] if p.reads.chains):
-            taken_out = {getattr(self.slicer.chain(piece, c), "name", "") for c in piece.reads.chains}
-            for name in taken_out & locally_bound(piece.view):
-                self.taken.setdefault(name, Missing(name))
+        for piece in (p for key in order for p in self.pieces[key]):
+            if said_otherwise := self._said_otherwise(piece):
+                for name in said_otherwise & locally_bound(piece.view):
+                    self.taken.setdefault(name, Missing(name))
         for key in order:
             if key not in self.names:
                 self.names[key] = self._claim(key.name, key)
@@ -102,6 +102,11 @@ class _Writer:
         names = {k: n for k, n in self.names.items() if isinstance(k, Here)}
         files = tuple(sorted({k.file for k in order if not all(p.lacks for p in self.pieces[k])}))
         return Cut(source, self.names[root], root.file, root.name, len(order), names, lacks, files)
+
+    def _said_otherwise(self, piece: Piece) -> set[str]:
+        """Names of definitions that a piece reads by others: as attributes of modules, or as imports renamed them."""
+        taken_out = {getattr(self.slicer.chain(piece, c), "name", "") for c in piece.reads.chains}
+        return taken_out | {t.name for name, t in piece.needs if isinstance(t, Here) and t.name != name}
 
     def _stand_in(self, name: str) -> str:
         """What stands for a name that there is not: a base or a kind, something to be made and kept, or None."""

@@ -28,13 +28,16 @@ _ITEM = re.compile(r"""^[ \t]*-[ \t]*["']?([\w.-]+[ \t]*[=<>!~][^"'\n]*)""", re.
 _CONDA = re.compile(r"^([\w.-]+)=([\w.]+)(=\w+)?\s*$")  # as conda says a version, and a build
 # Modules without Python source that a task could hold, and names by which the index knows something else.
 USELESS = frozenset(
-    "accelerate albumentations apex av boto3 bs4 clearml colorama cupy cv2 cython dask decord deepspeed detectron2 "
-    "dgl docopt einx fairscale faiss fire flash_attn flask gguf google h5py horovod hqq huggingface_hub hydra imageio "
-    "imgaug ipykernel IPython jax jax2torch jaxlib jinja2 joblib keras kernels librosa lmdb loguru matplotlib mlx "
-    "mpi4py mxnet nibabel nltk numba onnx onnxruntime open3d paddle pandas PIL pkg_resources plotly psutil "
-    "pycocotools pygame pytest rdkit regex requests safetensors scipy seaborn sentencepiece setuptools shapely "
-    "skimage sklearn soundfile spacy tensorboard tensorboardX tensorflow tensorrt tiktoken tokenizers torch_xla "
-    "torchcodec trimesh triton tutel visdom wandb xformers yaml".split()
+    "accelerate aim albumentations apex av boto3 bs4 clearml click colorama coloredlogs comet_ml cupy cv2 cython dask "
+    "datasets decord deepspeed detectron2 dgl docopt einx evaluate fairscale faiss fire flash_attn flask gguf google "
+    "gradio graphviz h5py horovod hqq huggingface_hub hydra imageio imgaug ipdb ipykernel IPython ipywidgets jax "
+    "jax2torch jaxlib jinja2 joblib jsonlines keras kernels librosa lmdb loguru matplotlib mlflow mlx mne mpi4py "
+    "mxnet neptune nibabel nltk numba onnx onnxruntime open3d optuna orjson paddle pandas phonemizer PIL "
+    "pkg_resources plotly polars prettytable psutil pyarrow pycocotools pydicom pygame pypinyin pytest ray rdkit "
+    "regex requests rich sacrebleu safetensors scipy seaborn sentencepiece setuptools shapely SimpleITK skimage "
+    "sklearn soundfile spacy streamlit swanlab tabulate tensorboard tensorboardX tensorflow tensorrt termcolor "
+    "tiktoken tokenizers torch_xla torchcodec trimesh triton tutel typer tyro ujson unidecode visdom wandb wget "
+    "xarray xformers yaml zarr".split()
 )
 # What only some versions of a distribution have.
 FORMER = {"mmcv": ("mmcv.runner", "<2"), "torchtext": ("torchtext.legacy", "<0.12")}

@@ -1,6 +1,7 @@
-"""Decompositions of scipy.linalg that layers start from, in numpy."""
+"""Decompositions and functions of matrices of scipy.linalg that layers start from, in numpy."""
 
 import numpy as np
+import torch
 
 
 def qr(a, mode="full"):
@@ -80,3 +81,12 @@ def cholesky(a, lower=False):
 
 def solve(a, b):
     return np.linalg.solve(a, b)
+
+
+def solve_triangular(a, b, trans=0, lower=False):
+    a = np.tril(a) if lower else np.triu(a)
+    return np.linalg.solve(a if trans in (0, "N") else a.T if trans in (1, "T") else a.T.conjugate(), b)
+
+
+def expm(A):
+    return torch.linalg.matrix_exp(torch.as_tensor(A)).numpy()

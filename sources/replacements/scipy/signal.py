@@ -1,6 +1,7 @@
-"""Windows and filters of scipy.signal, in numpy."""
+"""Windows, filters and sampled systems of scipy.signal, in numpy."""
 
 import numpy as np
+import torch
 
 
 def get_window(window, Nx, fftbins=True):
@@ -54,3 +55,19 @@ def firwin(numtaps, cutoff, width=None, window="hamming", pass_zero=True, scale=
         at = 0.0 if low == 0 else 1.0 if high == 1 else 0.5 * (low + high)
         taps = taps / np.sum(taps * np.cos(np.pi * places * at))
     return taps
+
+
+def cont2discrete(system, dt, method="zoh", alpha=None):
+    """A continuous system (A, B, C, D) sampled every ``dt``: by a zero-order hold, or generalised bilinearly."""
+    a, b, c, d = (np.atleast_2d(np.asarray(matrix)) for matrix in system)
+    if method == "zoh":
+        whole = np.zeros((a.shape[0] + b.shape[1], a.shape[0] + b.shape[1]))
+        whole[: a.shape[0]] = dt * np.hstack([a, b])
+        held = torch.linalg.matrix_exp(torch.as_tensor(whole)).numpy()[: a.shape[0]]
+        return held[:, : a.shape[1]], held[:, a.shape[1] :], c, d, dt
+    share = {"euler": 0.0, "forward_diff": 0.0, "bilinear": 0.5, "tustin": 0.5, "backward_diff": 1.0, "gbt": alpha}
+    alpha = share[method]
+    ahead = np.eye(a.shape[0]) - alpha * dt * a
+    ad = np.linalg.solve(ahead, np.eye(a.shape[0]) + (1.0 - alpha) * dt * a)
+    bd = np.linalg.solve(ahead, dt * b)
+    return ad, bd, np.linalg.solve(ahead.T, c.T).T, d + alpha * (c @ bd), dt
