@@ -121,6 +121,18 @@ def test_calls_and_hints_tell_what_modules_are_made_of() -> None:
     assert shapes == "[Shape(channels=64), Shape(channels=64)]"
 
 
+def test_calls_of_its_own_file_are_among_those_that_tell_of_a_class() -> None:
+    made = "from own import Net, Block\n\n\ndef build():\n    return " + ", ".join(
+        f"Net(Block, [{n}], {n}, {n}, bias=True)" for n in range(1, 7)
+    )
+    own = "from torch import nn\n\n\nclass Block(nn.Module):\n    pass\n\n\nclass Net(nn.Module):\n    pass\n\n\n"
+    own += "def build(**given):\n    return Net(Block, [9], **given)\n"
+    sites = Hints(Package({"a_maker.py": made, "own.py": own})).sites(Here("own.py", "Net"))
+    spelled = [site.spelled({Here("own.py", n): n for n in ("Net", "Block")}.get) for site in sites]
+    assert len(spelled) == 4
+    assert {"positional": ["Block", "[9]"], "named": {}} in spelled
+
+
 def test_what_a_name_means_is_not_told_of_what_takes_its_place_in_memory() -> None:
     """``Attention`` is given up with the argument that cannot be read: its node is no more, and its id another's."""
     text = PROTOCOLS + (
@@ -224,16 +236,19 @@ def test_holders_of_settings_and_constants_of_scripts_tell_defaults() -> None:
     text = (
         "class hparams:\n    mel_channels = 80\n    strides = [2, 3]\n    use_gate = True\n\n\n"
         "class Layer:\n    growth = 7\n    def run(self):\n        return 3\n\n\n"
+        "@dataclass\nclass Sizes:\n    layers: str = field(default='128-64', metadata={'help': 'sizes'})\n"
+        "    widths: list = field(default_factory=lambda: [8, 9])\n    rate: float = Field(0.5, gt=0)\n\n\n"
         "def get(**given):\n    return Namespace(**dict(conv_kernel=(3, 5, 5), rnn_dim=1024, **given))\n\n\n"
         "HIDDEN_SIZE = 96\nx = torch.zeros(4, dtype=3)\nn = 5\n"
         "def train(flag_of=True):\n    Net(code_size=24, flag_of=True)\n"
     )
     known = Hints(Package({"m.py": text})).defaults(
         ["mel_channels", "strides", "use_gate", "growth", "conv_kernel", "rnn_dim", "hidden_size", "dtype", "n",
-         "code_size", "flag_of"]
+         "code_size", "flag_of", "layers", "widths", "rate"]
     )  # fmt: skip
     assert known == {"mel_channels": "80", "strides": "[2, 3]", "use_gate": "True", "growth": "7", "conv_kernel": "(3, 5, 5)",
-                     "rnn_dim": "1024", "hidden_size": "96", "code_size": "24"}  # fmt: skip
+                     "rnn_dim": "1024", "hidden_size": "96", "code_size": "24", "layers": "'128-64'", "widths": "[8, 9]",
+                     "rate": "0.5"}  # fmt: skip
 
 
 LIKE = HEAD + (

@@ -385,3 +385,22 @@ def test_settings_that_nothing_reads_are_left_out_at_every_depth() -> None:
     text = "SimpleNamespace(a=1, inner=SimpleNamespace(b=2, c=(3, 4)), d='x')"
     assert without_unread(text, {"inner", "c"}) == "SimpleNamespace(inner=SimpleNamespace(c=(3, 4)))"
     assert without_unread("[1, 2]", set()) == "[1, 2]"
+
+
+def test_an_example_shows_how_a_class_makes_itself_of_records_though_it_fetches_weights(tmp_path: Path) -> None:
+    text = (
+        "import collections\nimport torch\nfrom torch import nn\nfrom torch.utils import model_zoo\n\n\n"
+        "Part = collections.namedtuple('Part', ['width', 'kernel_size'])\n\n\n"
+        "class Net(nn.Module):\n"
+        '    """A net.\n\n    >>> net = Net.from_pretrained(\'small\')\n    >>> far = Net.fetched(\'https://a.b/c.pth\')\n    """\n\n'
+        "    def __init__(self, parts=None, bias=None):\n        super().__init__()\n"
+        "        self.convs = nn.Sequential(*(nn.Conv2d(p.width, p.width, p.kernel_size, bias=bias) for p in parts))\n\n"
+        "    @classmethod\n    def from_pretrained(cls, name):\n"
+        "        net = cls([Part({'small': 5}[name], 3)], bias=False)\n"
+        "        net.load_state_dict(model_zoo.load_url('https://a.b/c.pth'))\n        return net\n\n"
+        "    def forward(self, x):\n        return self.convs(x)\n"
+    )
+    files = {"net/__init__.py": "", "net/net.py": text}
+    net = observed(files, {"net/net.py": {"Net"}}, tmp_path)["net/net.py"]["Net"]
+    (part,) = (name for name, target in net["needs"].items() if target == ["net/net.py", "Part"])
+    assert net["arguments"] == {"parts": f"[{part}(width=5, kernel_size=3)]", "bias": "False"}

@@ -133,9 +133,12 @@ def test_what_only_says_where_weights_are_goes_with_them() -> None:
 def test_what_loads_weights_and_logs_answers_though_its_package_is_absent() -> None:
     text = (
         HEAD + "from mmdet.utils import get_root_logger\nfrom mmcv.runner import _load_checkpoint\n"
+        "from rich.logging import RichHandler\n"
         "class Net(nn.Module):\n    def __init__(self, init_cfg=None):\n        super().__init__()\n"
         "        self.line = nn.Linear(3, 2)\n        self.start(init_cfg)\n"
         "    def start(self, init_cfg):\n        logger = get_root_logger()\n"
+        "        handler = RichHandler(show_time=False)\n        handler.setLevel('INFO')\n"
+        "        logger.addHandler(handler)\n"
         "        if init_cfg is None:\n            logger.warning('from scratch')\n"
         "        else:\n            state = _load_checkpoint(init_cfg, map_location='cpu')\n"
         "            if 'model' in state:\n                raise ValueError(state)\n"

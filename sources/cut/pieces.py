@@ -29,6 +29,9 @@ _ANSWERS = {
     re.compile(r"(get|create|setup)_(\w+_)?logger"): (
         "def {}(*_, **__):\n    import logging\n\n    return logging.getLogger()"
     ),
+    re.compile(r"(Rich|Colou?r\w*|Tqdm\w*|\w*Log\w*)Handler"): (
+        "def {}(*_, **__):\n    import logging\n\n    return logging.NullHandler()"
+    ),
 }
 TRAINED = "what trained weights there are"
 # A table of them, whatever is looked up in it; ``Name = deepcopy(Name)`` of an imported one cannot be said.

@@ -13,6 +13,7 @@ FIELD, SETTING, ONCE = 3, 3, 1
 SHORTEST = 3  # characters of the name of a variable that may be a setting: others are counters
 _HOLDER = ("dict", "Namespace", "SimpleNamespace", "EasyDict", "edict", "AttrDict", "Munch", "HParams", "DotMap",
            "Bunch", "ConfigDict")  # fmt: skip
+_FIELDS = ("field", "Field", "ib", "attrib")
 # Calls whose keywords are arguments of an operator: they tell nothing of this package's names.
 _OPERATORS = (
     "nn",
@@ -64,9 +65,19 @@ def _fields(node: ast.ClassDef) -> Iterator[Said]:
     holds = not any(isinstance(s, ast.FunctionDef) and s.name != "__init__" for s in node.body)
     for field in node.body:
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and field.value is not None:
-            yield field.target.id, field.value, FIELD
+            yield field.target.id, _default(field.value), FIELD
         elif isinstance(field, ast.Assign) and holds:
             yield from ((t.id, field.value, FIELD) for t in field.targets if isinstance(t, ast.Name))
+
+
+def _default(value: ast.expr) -> ast.expr:
+    """What a field is by default where it is spelled ``field(default=...)``, as in dataclasses and pydantic."""
+    if not isinstance(value, ast.Call) or ast.unparse(value.func).split(".")[-1] not in _FIELDS:
+        return value
+    named = {k.arg: k.value for k in value.keywords}
+    made = named.get("default_factory")
+    first = value.args[0] if value.args else value
+    return named.get("default", made.body if isinstance(made, ast.Lambda) else first)
 
 
 def _keywords(node: ast.Call) -> Iterator[Said]:

@@ -278,9 +278,11 @@ class Constructions:
         traced: Collection[str] = (),
     ) -> None:
         """Queue variants of arguments that failed: those that the failing value came from, or named where it failed."""
+        made = {} if attributes else made_of(self.kind, self.text, inside=True)  # a line may name what it was made
         for p in parameters:  # optional ones that are really needed
             optional = p.default is None or isinstance(p.default, str | tuple | list | dict | type)
-            if p.name not in arguments and optional and word(p.name, attributes).search(trouble.near):
+            said = word(p.name, attributes).search(trouble.near) or word(p.name, made).search(trouble.near)
+            if p.name not in arguments and optional and said:
                 for j, option in enumerate(self._others(p.name, repr(p.default), trouble, bool(attributes))[:4]):
                     self._push(cost + 0.5 + 0.4 * j, {**arguments, p.name: option})
         self._resize(cost - 0.5, arguments, trouble.message)
@@ -292,9 +294,9 @@ class Constructions:
         for i, name in enumerate(given if not attributes else ()):  # its default may be what the others need
             self._push(cost + 1.0 + 0.1 * i, {n: v for n, v in arguments.items() if n.split(".")[0] != name})
         far = ranked(arguments, trouble, attributes)
-        if not attributes:  # while constructing, too, a line may name what an argument was made
-            made = ranked(arguments, trouble, made_of(self.kind, self.text, inside=True))
-            far = {name: min(distance, made[name]) for name, distance in far.items()}
+        if not attributes:
+            others = ranked(arguments, trouble, made)
+            far = {name: min(distance, others[name]) for name, distance in far.items()}
         named = {name for name, distance in far.items() if distance <= 0}
         if traced := [name for name in arguments if name in traced]:
             far = {name: TRACED if name in traced else distance + 1 for name, distance in far.items()}

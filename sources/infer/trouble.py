@@ -122,6 +122,7 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"attribute name must be string|module 'torch\.nn' has no",
          ["'LSTM'", "'GRU'"] if re.search(r"(?i)rnn|lstm|recurrent", line) else ["'ReLU'", "'GELU'", "'SiLU'"]),
         (r"attribute '(astype|tolist)'", ["torch.ones(64, 64).numpy()", "torch.ones(64).numpy()"]),
+        (r"invalid literal for int\(\)", ["'32'"]),  # of numbers in a text, whatever stands between them
         (_OF_STRINGS, ["'relu'", "'gelu'", "'mean'"]),
         (r"between 0 and 1", ["0.0", "[0.0, 0.0]", "0.5"]),
         (r"Embeddings parameter is expected", ["torch.randn(1024, 64)"]),

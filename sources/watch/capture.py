@@ -16,7 +16,7 @@ import math
 import types
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -301,12 +301,22 @@ def spelled(value: Any, vocabulary: Vocabulary, depth: int = 0) -> str:
         return f"functools.partial({', '.join([inner(value.func), *map(inner, value.args), *named])})"
     if isinstance(value, type) or callable(value) and hasattr(value, "__name__"):
         return _named(value, vocabulary)
-    if type(value) in (list, tuple, torch.Size):
-        text = ", ".join(map(inner, value))
-        return f"[{text}]" if type(value) is list else f"({text}{',' if len(value) == 1 else ''})"
-    if type(value) in (dict, collections.OrderedDict):
-        return "{" + ", ".join(f"{inner(k)}: {inner(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, tuple | list) or type(value) in (dict, collections.OrderedDict):
+        return _held(value, inner, vocabulary)
     return _settings(value, vocabulary, depth)
+
+
+def _held(value: Any, inner: Callable[[Any], str], vocabulary: Vocabulary) -> str:
+    """A list, a tuple, one with named fields, or a dictionary."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{inner(k)}: {inner(v)}" for k, v in value.items()) + "}"
+    if fields := getattr(value, "_fields", ()):
+        given = ", ".join(f"{name}={inner(v)}" for name, v in zip(fields, value, strict=True))
+        return f"{_named(type(value), vocabulary)}({given})"
+    if type(value) not in (list, tuple, torch.Size):
+        raise UnspeakableError(type(value).__name__)
+    text = ", ".join(map(inner, value))
+    return f"[{text}]" if type(value) is list else f"({text}{',' if len(value) == 1 else ''})"
 
 
 def _tensor(value: torch.Tensor) -> str:
