@@ -70,12 +70,19 @@ def larger(
 
 
 def looked_up(inputs: list[Any], tables: list[Any], generator: torch.Generator) -> Iterator[Change]:
-    """For each input of integers, drawn from all rows of the largest table first: as many as a table has."""
+    """For each input of integers, drawn from all rows of the largest table first: as many as a table has.
+
+    The first row, which stands for no word as often as not, is among them. Ends of what lies one after another stay.
+    """
+    leaves = tree_leaves(inputs)
+    sizes = sizes_of(leaves)
     rows = sorted({len(t) for t in tree_leaves(tables) if computes(t) and t.ndim > 1}, reverse=True)
-    for place, leaf in enumerate(tree_leaves(inputs)):
-        for most in rows if integral(leaf) else ():
-            if int(leaf.min()) >= 0 and int(leaf.max()) + 1 < most <= torch.iinfo(leaf.dtype).max:
+    for place, leaf in enumerate(leaves):
+        for most in rows if integral(leaf) and not ends(leaf, sizes) else ():
+            least, beyond = int(leaf.min()), int(leaf.max()) + 1
+            if least >= 0 and (beyond < most or least > 0 and beyond == most) and most <= torch.iinfo(leaf.dtype).max:
                 drawn = torch.randint(0, most, leaf.shape, generator=generator).to(leaf.dtype)
+                drawn.view(-1)[drawn.numel() // 2] = 0
                 yield partial(_put, place=place, value=drawn)
 
 

@@ -35,6 +35,7 @@ IGNORED, GROUPED = "ignored", "grouped"
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
                 "emptied", "rows", "twins", GROUPED)  # fmt: skip
 APART = 0x5DEECE66D
+LOOKS_UP = frozenset(["embedding", "_embedding_bag", "_embedding_bag_forward_only"])
 CHOOSES = "topk"  # the operator that takes some of what is equal, and all of it where there is room
 
 
@@ -119,7 +120,7 @@ class Unusual(Reference):
             return asked.negated(natural, generator) if self._asks.signed and not self._asks.places else ()
         if style == "repeated":
             return asked.repeated(natural, generator) if self._names.isdisjoint(EITHER) else ()
-        return asked.looked_up(natural, [state, natural], generator) if "embedding" in self._names else ()
+        return asked.looked_up(natural, [state, natural], generator) if self._names & LOOKS_UP else ()
 
     def _enlarged(
         self, program: Program, state: dict[str, Any], measures: magnitudes.Measures, natural: list[Any],
