@@ -151,7 +151,7 @@ def test_indices_are_of_any_row_of_a_table() -> None:
     (change,) = asked.looked_up([ids], [{"table": torch.randn(4, 8)}], generator)
     assert set(change([ids])[0].tolist()) == {0, 1, 2, 3}
     words, starts = torch.tensor([3, 1, 2, 3]), torch.tensor([0, 1, 4])
-    (change,) = asked.looked_up([words, starts], [{"table": torch.randn(4, 8)}], generator)  # the first row is another's
+    (change,) = asked.looked_up([words, starts], [{"table": torch.randn(4, 8)}], generator)  # no word is the first row
     assert 0 in change([words, starts])[0].tolist()
     assert not [*asked.looked_up([torch.tensor([0, 3])], [{"table": torch.randn(4, 8)}], generator)]
 
