@@ -153,18 +153,18 @@ class Hints:
         What other files make of it may be of other parts, that do not fit, and says more of its arguments.
         """
         found: dict[str, Site] = {}
-        beside = list[Site]()
+        beside = set[int]()
         for path, statement, node in self._calls_of(key.name):
             root = node.func
             if isinstance(root, ast.Name | ast.Attribute) and self.package.chain(path, root)[0] == key:
                 site = self._site(path, statement, node)
                 if site.known and (text := ast.unparse(node)) not in found:
                     found[text] = site
-                    beside += [site] if path == key.file else []
+                    beside |= {id(site)} if path == key.file else set()
         every = sorted([*found.values(), *self._configured(key)], key=lambda s: -s.known)
-        own = [id(s) for s in every if any(s is b for b in beside)][: MAX_SITES // 2]
-        others = [id(s) for s in every if id(s) not in own][: MAX_SITES - len(own)]
-        best = [s for s in every if id(s) in (*own, *others)]
+        kept = [id(s) for s in every if id(s) in beside][: MAX_SITES // 2]
+        kept += [id(s) for s in every if id(s) not in kept][: MAX_SITES - len(kept)]
+        best = [s for s in every if id(s) in kept]
         typed = self._typed(key)
         for site in best if typed.known else ():
             site.complete(typed, self._parameters(key))
