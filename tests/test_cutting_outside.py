@@ -142,6 +142,7 @@ def test_what_loads_weights_and_logs_answers_though_its_package_is_absent() -> N
         "        if init_cfg is None:\n            logger.warning('from scratch')\n"
         "        else:\n            state = _load_checkpoint(init_cfg, map_location='cpu')\n"
         "            if 'model' in state:\n                raise ValueError(state)\n"
+        "        self.path = NowhereBound(3) if init_cfg == 'dropped' else nn.Identity()\n"
         "    def explain(self):\n        return nowhere_bound(self)\n"
         "    def forward(self, x):\n        return self.line(x)\n"
     )

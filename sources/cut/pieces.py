@@ -183,9 +183,10 @@ def unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:
 
 def optional(piece: Piece, name: str) -> bool:
     """Whether a name that nothing binds is read under a condition, or in a method beside: it may never be."""
-    blocks = [[*n.body, *n.orelse] for n in nodes(piece.view) if isinstance(n, ast.If)]
+    blocks: list[list[ast.AST]] = [[*n.body, *n.orelse] for n in nodes(piece.view) if isinstance(n, ast.If)]
+    blocks += [[n.body, n.orelse] for n in nodes(piece.view) if isinstance(n, ast.IfExp)]
     if isinstance(piece.view, ast.ClassDef):
-        blocks += [s.body for s in piece.view.body if isinstance(s, ast.FunctionDef) and s.name not in _MAIN]
+        blocks += [[*s.body] for s in piece.view.body if isinstance(s, ast.FunctionDef) and s.name not in _MAIN]
     inside = {id(n) for block in blocks for s in block for n in ast.walk(s)}
     return all(id(n) in inside for n in piece.reads.names if n.id == name)
 
