@@ -148,10 +148,7 @@ class Hints:
         return usual | together | self._trees.told(set(known), name)
 
     def sites(self, key: Here) -> list[Site]:
-        """Calls of a class, those with the most readable arguments first, and half of them of its own file.
-
-        What other files make of it may be of other parts, that do not fit, and says more of its arguments.
-        """
+        """Calls of a class, most readable arguments first; half of its own file: others may give what does not fit."""
         found: dict[str, Site] = {}
         beside = set[int]()
         for path, statement, node in self._calls_of(key.name):

@@ -160,7 +160,7 @@ def _shown(kind: type) -> list[str]:
     makers = (name for name, way in vars(kind).items() if isinstance(way, classmethod | staticmethod))
     own = [f"{kind.__name__}.{name}(" for name in makers]
     try:
-        every = [example.source for example in doctest.DocTestParser().get_examples(said)] if ">>>" in said else []
+        every = [example.source for example in doctest.DocTestParser().get_examples(said)]
     except ValueError:  # its layout is not what doctest reads
         return []
     return [s for s in every if not _FETCHES.search(s) or any(way in s for way in own)]
