@@ -31,8 +31,9 @@ Style = Callable[[torch.Tensor], torch.Tensor]
 _rand, _empty, _take, _randint = torch.rand, torch.empty_strided, torch.take, torch.randint
 _generator, _quiet = torch.Generator, torch._C.DisableTorchFunction
 _uniform, _scale = torch.Tensor.uniform_, torch.Tensor.mul_
-_copy, _mul, _roll, _reshape, _repeat = (
-    torch.Tensor.copy_, torch.Tensor.mul, torch.roll, torch.Tensor.reshape, torch.Tensor.repeat,
+_copy, _mul, _roll, _reshape, _repeat, _split, _strided = (
+    torch.Tensor.copy_, torch.Tensor.mul, torch.roll, torch.Tensor.reshape, torch.Tensor.repeat, torch.Tensor.split,
+    torch.as_strided,
 )  # fmt: skip
 
 
@@ -98,18 +99,26 @@ class Draws:
         shape, strides = layout
         new = _empty(shape, strides, dtype=leaf.dtype, device=leaf.device)
         elements = new.numel()
+        generator = _generator(leaf.device).manual_seed(seed)
+        if leaf.is_floating_point() and leaf.element_size() > 1:  # in place: inputs may fill half the device
+            return self._scaled(_uniform(new, 1 - SPREAD, 1, generator=generator), leaf)
         if leaf.numel() != elements:
             leaf = _repeat(leaf, -(-elements // leaf.numel()))[:elements]
         leaf = _reshape(leaf, shape)
-        generator = _generator(leaf.device).manual_seed(seed)
-        if leaf.is_floating_point() and leaf.element_size() > 1:  # in place: inputs may fill half the device
-            return _scale(_uniform(new, 1 - SPREAD, 1, generator=generator), leaf)
         if leaf.is_floating_point() or leaf.is_complex():
             noise = _rand(shape, generator=generator, device=leaf.device, dtype=torch.float32)
             return _copy(new, _mul(leaf, 1 - SPREAD * noise))
         if rolled and leaf.ndim and leaf.shape[0] > 1:
             leaf = _roll(leaf, 1 + seed % (leaf.shape[0] - 1), 0)
         return _copy(new, leaf)
+
+    def _scaled(self, factors: torch.Tensor, leaf: torch.Tensor) -> torch.Tensor:
+        """Factors times a leaf, or times its tile again and again as memory lies."""
+        if leaf.numel() == factors.numel():
+            return _scale(factors, _reshape(leaf, factors.shape))
+        for part in _split(_strided(factors, (factors.numel(),), (1,)), leaf.numel()):
+            _scale(part, leaf[: part.numel()])
+        return factors
 
 
 def _natural(tensor: torch.Tensor) -> torch.Tensor:
