@@ -17,15 +17,15 @@ FILES = known()
 def chosen() -> list[Path]:
     """What there is time for; ``make redteam`` judges all.
 
-    Of the clean twins at screen level the first for the same entries of the catalogue; of those at trust level, which
-    take long, and of the cheats the first for each verdict and part of the catalogue.
+    Of the clean twins at screen level the first for each entry of the catalogue, of the cheats there the first for each
+    verdict and part of the catalogue; of what is judged at trust level, which takes long, the first for each verdict.
     """
     first: dict[tuple[str, str], Path] = {}
     for file in FILES:
         claim = Claim.read(file)
-        quick = "good" in file.stem and claim.level == "screen"
-        entries = " ".join(claim.numbers)
-        first.setdefault((claim.verdict, entries if quick else entries[:1]), file)
+        entry = claim.numbers[0] if claim.numbers else ""
+        kept = "trust" if claim.level == "trust" else entry if "good" in file.stem else entry[:1]
+        first.setdefault((claim.verdict, kept), file)
     return list(first.values())
 
 
