@@ -75,7 +75,7 @@ def test_sizes_of_a_module_that_the_constructor_is_given(tmp_path: Path) -> None
 
 
 INDICES = {
-    "a large window": "F.max_pool2d(x, 6, 2, 2, return_indices=True)",
+    "a large window": "F.max_pool2d(x, (7, 4), 3, (3, 2), return_indices=True)",
     "dilated": "F.max_pool2d(x, 2, 1, 1, dilation=2, return_indices=True)",
     "in three dimensions": "F.max_pool3d(x, 2, return_indices=True)",
     "adaptive": "F.adaptive_max_pool2d(x.relu(), (3, 2), return_indices=True)",
