@@ -17,8 +17,6 @@ from sources.cut.cutting import cut_package
 from sources.cut.slicer import Slicer
 from sources.cut.writer import cut
 from sources.fetch.texts import source_file
-from sources.hints import configs_tiny
-from sources.infer.configs import without_unread
 from sources.infer.inputs import Tensor
 from sources.infer.search import Solution
 from sources.isolation import isolated
@@ -359,32 +357,6 @@ def test_cut_points_of_transformers_make_parts_of_configurations_and_keep_plain_
     assert space["interval"](min=0.0, max=1.0)(default=0.02) == 0.02
     assert space["activation_fn_key"](default="gelu") == "gelu"
     assert not space["flash_attn_supports_top_left_mask"]()
-
-
-def test_sizes_of_constructors_are_halved_so_that_they_still_divide_each_other() -> None:
-    swin = {"img_size": 224, "patch_size": 4, "embed_dim": 96, "window_size": 7, "num_classes": 1000, "depths": [2, 6]}
-    small = {n: configs_tiny.by_halves(n, v) for n, v in swin.items()}
-    assert small == {"img_size": 56, "patch_size": 4, "embed_dim": 48, "window_size": 7, "num_classes": 250,
-                     "depths": [1, 1]}  # fmt: skip
-    assert configs_tiny.by_halves("img_size", 299) == configs_tiny.sized("img_size", 299)  # there are no halves
-    assert configs_tiny.by_halves("norm", "layer") == "layer"
-
-
-def test_sizes_are_made_small_by_what_they_are_called() -> None:
-    small = {n: configs_tiny.sized(n, v) for n, v in {
-        "hidden_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 40, "vocab_size": 151936, "head_dim": 128,
-        "eos_token_id": 151643, "hidden_act": "silu", "depths": [3, 3, 27, 3], "hidden_sizes": [128, 256],
-        "patch_size": 4, "rms_norm_eps": 1e-6, "tie": True}.items()}  # fmt: skip
-    assert small == {
-        "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2, "vocab_size": 256, "head_dim": 16,
-        "eos_token_id": 151643, "hidden_act": "silu", "depths": [1, 1, 1, 1], "hidden_sizes": [32, 32],
-        "patch_size": 4, "rms_norm_eps": 1e-6, "tie": True}  # fmt: skip
-
-
-def test_settings_that_nothing_reads_are_left_out_at_every_depth() -> None:
-    text = "SimpleNamespace(a=1, inner=SimpleNamespace(b=2, c=(3, 4)), d='x')"
-    assert without_unread(text, {"inner", "c"}) == "SimpleNamespace(inner=SimpleNamespace(c=(3, 4)))"
-    assert without_unread("[1, 2]", set()) == "[1, 2]"
 
 
 def test_an_example_shows_how_a_class_makes_itself_of_records_though_it_fetches_weights(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import itertools
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from kdata.task import INIT_INPUTS, execute
 from kdata.verify import reasons
 from kdata.verify.candidate.warmup import Double
 from kdata.verify.gpu.draws import Draws, pick, places
-from kdata.verify.gpu.errors import Measure, Span, near, unequal
+from kdata.verify.gpu.errors import Measure, Span, eager_of, errors_of, near, picked, unequal, unpacked
 from kdata.verify.gpu.restored import Restored
 from kdata.verify.loading import line
 from kdata.verify.reference.magnitudes import CONDITION
@@ -43,7 +42,7 @@ from kdata.verify.values import near as near_to
 from kdata.verify.wire import NotPlainError, Outline, Writer
 
 _driver: dict[str, bytes] = {}  # Triton's part of the driver, by its place in a cache
-WIDE = ("admit", "suits", "judge")  # questions that take several times the memory of a call
+LARGE = "admit", "suits", "judge"  # questions that take several times the memory of a call
 COMPILED = {"compile": "default", "max-autotune": "max-autotune-no-cudagraphs"}  # torch.compile's modes
 
 
@@ -108,12 +107,11 @@ class Bench:
         self._tf32 = False  # there are products, which may be computed in it
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Answer the parent; others have what memory that took, unless calls are being timed."""
-        try:
-            return self._answer(question)
-        finally:
-            if question["do"] in WIDE:
-                torch.cuda.empty_cache()
+        """Answer the parent; the candidate's process has what memory that took, unless calls are being timed."""
+        answer = self._answer(question)
+        if question["do"] in LARGE and "fault" not in answer:
+            torch.cuda.empty_cache()
+        return answer
 
     def _answer(self, question: dict[str, Any]) -> dict[str, Any]:
         match question["do"]:
@@ -239,14 +237,14 @@ class Bench:
         measures = self._measure(question["seed"], question["terms"], question["sums"])
         where = [(question["at"], question["count"], question["run"])] * len(measures)
         data = (self._scratch / question["file"]).read_bytes()
-        answers, found = list(_tensors(data, measures, where)), []
+        answers, found = list(unpacked(data, measures, where)), []
         for measure, answer, (seed, count, run) in zip(measures, answers, where, strict=True):
-            found.append(_errors(measure, answer, places(_eager(measure).numel(), seed, count, run)))
+            found.append(errors_of(measure, answer, places(eager_of(measure).numel(), seed, count, run)))
         if not (self._jumps or self._narrows) or not any("fault" in f or f.get("excess", 0.0) > 1 for f in found):
             return found
         spans = self._spans(question["seed"])
         for n, (measure, answer, (seed, count, run)) in enumerate(zip(measures, answers, where, strict=True)):
-            found[n] = _errors(measure, answer, places(_eager(measure).numel(), seed, count, run), spans[n])
+            found[n] = errors_of(measure, answer, places(eager_of(measure).numel(), seed, count, run), spans[n])
         return found
 
     def _spans(self, seed: int) -> list[Span | None]:
@@ -326,7 +324,7 @@ class Bench:
 
     def _off(self, values: Tensor, number: int, look: dict[str, Any], ends: Span | None) -> float:
         where, measure = places(values.numel(), look["seed"], look["count"]), self._measures[number]
-        wanted, ends = pick(values, where), _picked(ends, where)
+        wanted, ends = pick(values, where), picked(ends, where)
         data = bytearray(base64.b64decode(look["values"][number], validate=True))
         if len(data) != wanted.numel() * wanted.element_size():
             return 1e9
@@ -345,52 +343,6 @@ def _freshen(module: nn.Module, generator: torch.Generator) -> None:
                 first = parameter.reshape(-1)[0]
                 small = bool((parameter == first).all()) and abs(float(first)) < SMALL
                 parameter.copy_((noise - 0.5) / 4 if small else parameter * (0.8 + 0.4 * noise))
-
-
-def _at(measure: Measure, where: Tensor | None) -> Measure:
-    """A measure restricted to some places, with the limits of the whole."""
-    if where is None:
-        return measure
-    golden = None if measure.golden is None else pick(measure.golden, where)
-    return replace(measure, eager=pick(measure.eager, where), golden=golden, noisy=None)
-
-
-def _errors(
-    measure: Measure | Tensor, answer: Tensor, where: Tensor | None, ends: Span | None = None
-) -> dict[str, Any]:
-    """The errors of what was kept of an output."""
-    if isinstance(measure, Measure):
-        return _at(measure, where).errors(answer, _picked(ends, where))
-    differ = unequal(answer, pick(measure, where), _picked(ends, where))
-    return {"fault": f"{differ} of {answer.numel()} integers differ"} if differ else {}
-
-
-def _picked(ends: Span | None, where: Tensor | None) -> Span | None:
-    return None if ends is None else (pick(ends[0], where), pick(ends[1], where))
-
-
-def _eager(measure: Measure | Tensor) -> Tensor:
-    return measure.eager if isinstance(measure, Measure) else measure
-
-
-def _tensors(data: bytes, measures: list[Measure | Tensor], where: list[tuple[int, int, int]]) -> Iterator[Tensor]:
-    """The tensors of a file that the candidate's process wrote one after another.
-
-    Raises:
-        ValueError: the file has another length.
-    """
-    offset = 0
-    for measure, (_, count, run) in zip(measures, where, strict=True):
-        like = _eager(measure)
-        elements = min(like.numel(), count * run)
-        size = elements * like.element_size()
-        part = bytearray(data[offset : offset + size])
-        offset += size
-        if len(part) != size:
-            raise ValueError("the candidate's output is too short")
-        yield torch.frombuffer(part, dtype=like.dtype).cuda() if elements else like
-    if offset != len(data):
-        raise ValueError("the candidate's output is too long")
 
 
 def _bytes(tensors: list[Any]) -> int:

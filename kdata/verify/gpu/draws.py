@@ -101,7 +101,7 @@ class Draws:
         elements = new.numel()
         generator = _generator(leaf.device).manual_seed(seed)
         if leaf.is_floating_point() and leaf.element_size() > 1:  # in place: inputs may fill half the device
-            return self._scaled(_uniform(new, 1 - SPREAD, 1, generator=generator), leaf)
+            return _scaled(_uniform(new, 1 - SPREAD, 1, generator=generator), leaf)
         if leaf.numel() != elements:
             leaf = _repeat(leaf, -(-elements // leaf.numel()))[:elements]
         leaf = _reshape(leaf, shape)
@@ -112,13 +112,14 @@ class Draws:
             leaf = _roll(leaf, 1 + seed % (leaf.shape[0] - 1), 0)
         return _copy(new, leaf)
 
-    def _scaled(self, factors: torch.Tensor, leaf: torch.Tensor) -> torch.Tensor:
-        """Factors times a leaf, or times its tile again and again as memory lies."""
-        if leaf.numel() == factors.numel():
-            return _scale(factors, _reshape(leaf, factors.shape))
-        for part in _split(_strided(factors, (factors.numel(),), (1,)), leaf.numel()):
-            _scale(part, leaf[: part.numel()])
-        return factors
+
+def _scaled(factors: torch.Tensor, leaf: torch.Tensor) -> torch.Tensor:
+    """Factors times a leaf, or times its tile again and again as memory lies."""
+    if leaf.numel() == factors.numel():
+        return _scale(factors, _reshape(leaf, factors.shape))
+    for part in _split(_strided(factors, (factors.numel(),), (1,)), leaf.numel()):
+        _scale(part, leaf[: part.numel()])
+    return factors
 
 
 def _natural(tensor: torch.Tensor) -> torch.Tensor:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from kdata.verify.gpu.draws import pick
 from kdata.verify.tolerances import LENIENT, Tolerance, either_infinite, stepping, tolerance
 
 CHUNK = 1 << 26  # elements
@@ -122,6 +123,54 @@ class Measure:
             "dtype": str(self.eager.dtype)[6:], "max_abs": total.largest, "max_rel": relative, "rmse": total.rms,
             "rmse_reference": self.honest, "limits": asdict(limits), "excess": excess,
         }  # fmt: skip
+
+
+def _at(measure: Measure, where: Tensor | None) -> Measure:
+    """A measure restricted to some places, with the limits of the whole."""
+    if where is None:
+        return measure
+    golden = None if measure.golden is None else pick(measure.golden, where)
+    return replace(measure, eager=pick(measure.eager, where), golden=golden, noisy=None)
+
+
+def errors_of(
+    measure: Measure | Tensor, answer: Tensor, where: Tensor | None, ends: Span | None = None
+) -> dict[str, Any]:
+    """The errors of what was kept of an output."""
+    if isinstance(measure, Measure):
+        return _at(measure, where).errors(answer, picked(ends, where))
+    differ = unequal(answer, pick(measure, where), picked(ends, where))
+    return {"fault": f"{differ} of {answer.numel()} integers differ"} if differ else {}
+
+
+def picked(ends: Span | None, where: Tensor | None) -> Span | None:
+    """The ends at some places."""
+    return None if ends is None else (pick(ends[0], where), pick(ends[1], where))
+
+
+def eager_of(measure: Measure | Tensor) -> Tensor:
+    """The reference's answer: what is no float is its own measure."""
+    return measure.eager if isinstance(measure, Measure) else measure
+
+
+def unpacked(data: bytes, measures: list[Measure | Tensor], where: list[tuple[int, int, int]]) -> Iterator[Tensor]:
+    """The tensors of a file that the candidate's process wrote one after another.
+
+    Raises:
+        ValueError: the file has another length.
+    """
+    offset = 0
+    for measure, (_, count, run) in zip(measures, where, strict=True):
+        like = eager_of(measure)
+        elements = min(like.numel(), count * run)
+        size = elements * like.element_size()
+        part = bytearray(data[offset : offset + size])
+        offset += size
+        if len(part) != size:
+            raise ValueError("the candidate's output is too short")
+        yield torch.frombuffer(part, dtype=like.dtype).cuda() if elements else like
+    if offset != len(data):
+        raise ValueError("the candidate's output is too long")
 
 
 def unequal(answer: Tensor, eager: Tensor, span: Span | None = None) -> int:
