@@ -59,6 +59,8 @@ def _files(path: str, kind: type) -> list[str]:
         raise FileNotFoundError(f"there is no {path}")
     if fs.isfile(inner):
         return [path]
+    if kind in FOREIGN and (published := _published(fs, inner)):
+        return [fs.unstrip_protocol(f) for f in published]
     every = fs.find(inner)
     shards = {f.removesuffix(".json") for f in every if f.endswith(".json")}
     found = sorted(f for f in every if f.endswith(".parquet") and not f.endswith(".dropped.parquet"))
@@ -73,6 +75,33 @@ def _files(path: str, kind: type) -> list[str]:
             f"{path} holds no parquet files" + (" and no .py files" if kind in (Task, Candidate) else "")
         )
     return [fs.unstrip_protocol(f) for f in found]
+
+
+def _published(fs: fsspec.AbstractFileSystem, root: str) -> list[str]:
+    """The parquet files of a dataset folder's default configuration, as its card has it; none where no card says.
+
+    https://huggingface.co/docs/hub/datasets-manual-configuration
+
+    Raises:
+        ValueError: the card says it in no form that is known.
+    """
+    card = f"{root}/README.md"
+    text = fs.cat_file(card).decode("utf-8", "replace") if fs.isfile(card) else ""
+    if "\nconfigs:" not in text:
+        return []
+    import yaml
+    from datasets.data_files import sanitize_patterns
+    from datasets.utils.metadata import MetadataConfigs
+    from huggingface_hub import DatasetCard
+
+    try:
+        configurations = MetadataConfigs.from_dataset_card_data(DatasetCard(text).data)
+        name = configurations.get_default_config_name() or next(iter(configurations), "")
+        splits = sanitize_patterns(configurations.get(name, {}).get("data_files", {}))
+    except (ValueError, yaml.YAMLError) as error:
+        raise ValueError(f"the head of {card} names no data: {' '.join(str(error).split())[:200]}") from error
+    named = [f for patterns in splits.values() for p in patterns for f in sorted(fs.glob(f"{root}/{p}"))]
+    return [f for f in named if f.endswith(".parquet")]
 
 
 def _holds(fs: fsspec.AbstractFileSystem, shard: str, kind: type) -> bool:

@@ -95,6 +95,28 @@ def test_rows_in_kernelbooks_columns(tmp_path: Path) -> None:
     check(*judged(tmp_path / "book.parquet", tmp_path / "out"), wanted)
 
 
+def test_a_dataset_folder_is_read_as_its_card_says(tmp_path: Path) -> None:
+    """What lies beside the rows, as what was dropped from them does, is none of its candidates."""
+    folder, row = tmp_path / "set", {"python_code": TASK, "triton_code": KERNEL, "entry_point": "Model"}
+    for name, column in (
+        ("data/train-0.parquet", row),
+        ("data/test-0.parquet", row),
+        ("dropped/a.parquet", {"why": ""}),
+    ):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.Table.from_pylist([column]), folder / name)
+    split = "- config_name: dropped\n  data_files: dropped/*\n- config_name: default\n  data_files:\n"
+    card = f"---\nlicense: mit\nconfigs:\n{split}  - split: train\n    path: data/train-*\n---\n"
+    (folder / "README.md").write_text(card)
+    assert len(read_all([str(folder)], Candidate)) == 1
+    (folder / "README.md").write_text(card.replace("data/train-*", "data/*"))
+    assert len(read_all([str(folder)], Candidate)) == 2
+    for wrong in ("configs: 3", "configs: [a"):
+        (folder / "README.md").write_text(f"---\nlicense: mit\n{wrong}\n---\n")
+        with pytest.raises(ValueError, match=r"the head of .*README\.md names no data"):
+            read_all([str(folder)], Candidate)
+
+
 def test_rows_of_kernelbenchs_problems_and_answers(tmp_path: Path) -> None:
     rows = [{"name": name, "level": 1, "code": t, "kernel": k} for name, (t, k, _) in ROWS.items()]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "bench.parquet")
