@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import torch
 from torch import nn
 
 from kdata.record import Definition, Dropped, Origin, SourceFile, Task
 from sources.infer.constructions import Constructions
+from sources.infer.inputs import Tensor
 from sources.infer.progress import Budget
-from sources.infer.variants import narrower, opened, shallower
+from sources.infer.search import Solution, solve
+from sources.infer.variants import narrower, of_one, opened, shallower
 from sources.mine import cut_step, step
 
 HEAD = "import torch\nimport torch.nn as nn\n"
@@ -94,6 +97,32 @@ def test_a_residual_connection_widens_the_input() -> None:
 
 def test_the_width_of_a_pyramid_is_halved() -> None:
     assert narrower({"ch": "128", "ch_mult": "[1, 2]"}) == {"ch": "64", "ch_mult": "[1, 2]"}
+
+
+def test_narrower_widths_can_still_be_normalised_in_groups_and_colours_and_dimensions_stay() -> None:
+    given = {"model_channels": "448", "in_channels": "3", "dims": "2", "hidden_size": "96"}
+    assert narrower(given) == {"model_channels": "224", "in_channels": "3", "dims": "2", "hidden_size": "32"}
+    assert narrower({"model_channels": "224"}) == {"model_channels": "96"}
+
+
+def test_a_model_of_too_many_parameters_becomes_narrower_and_keeps_its_images() -> None:
+    class Net(nn.Module):
+        def __init__(self, width: int = 8192, image_size: int = 16) -> None:
+            super().__init__()
+            self.inner = nn.Sequential(nn.Linear(width, width), nn.Linear(width, width))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.inner(x)
+
+    solved = solve(Net, {}, "class Net:\n    def __init__(self, width=8192, image_size=16):\n        pass\n")
+    assert isinstance(solved, Solution)
+    assert solved.arguments == {"width": "4096"}
+
+
+def test_one_image_has_one_step_of_its_own() -> None:
+    images, steps, words = Tensor((4, 3, 64, 64)), Tensor((64,), "int", 10), Tensor((4, 64), "int", 10)
+    assert of_one((images, steps)) == (Tensor((1, 3, 64, 64)), Tensor((1,), "int", 10))
+    assert of_one((words, steps)) == (Tensor((1, 64), "int", 10), steps)
 
 
 def test_what_records_and_dictionaries_say_of_sizes_becomes_smaller_too() -> None:

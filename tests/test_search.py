@@ -141,6 +141,38 @@ def test_states_targets_and_positive_inputs() -> None:
 
     failure = Failure((Tensor((4, 8)), Tensor((4, 8))), NOT_FINITE, Recurrent())
     assert (0.0, (Tensor((4, 8), "unit"), Tensor((4, 8), "unit"))) in repairs(failure)
+    failure = Failure((Tensor((4, 3, 8, 1)),), NOT_FINITE, Recurrent())
+    assert any(specs == (Tensor((4, 3, 16, 2)),) for _, specs in repairs(failure))
+
+
+def test_what_is_attended_to_is_given_where_the_input_itself_does_not_fit() -> None:
+    class Cross(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.query, self.key = nn.Linear(64, 32), nn.Linear(96, 32)
+
+        def forward(self, x: torch.Tensor, context: torch.Tensor | None = None) -> torch.Tensor:
+            return self.query(x) @ self.key(x if context is None else context).transpose(-1, -2)
+
+    solved = solve(Cross, {}, "class Cross:\n    pass\n")
+    assert isinstance(solved, Solution)
+    assert [s.shape[-1] for s in solved.specs if isinstance(s, Tensor)] == [64, 96]
+
+
+def test_a_large_answer_is_finite_or_no_solution() -> None:
+    class Warp(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.wide = nn.Conv2d(3, 256, 3, padding=1)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.wide(x.sqrt() if x.shape[-1] > 8 else x)
+
+    solved = solve(Warp, {}, "class Warp:\n    pass\n")
+    assert isinstance(solved, Solution)
+    (given,) = solved.specs
+    assert isinstance(given, Tensor)
+    assert given.kind == "unit" or given.shape[-1] <= 8
 
 
 def test_numbers_take_the_place_of_tensors_where_the_error_says_so() -> None:

@@ -147,6 +147,12 @@ def listed(node: ast.AST) -> frozenset[str]:
     return frozenset(a.id for c in calls if len(c.args) == 1 and isinstance(a := c.args[0], ast.Name))
 
 
+def taken_from(node: ast.AST) -> frozenset[str]:
+    """Names of which a statement takes an attribute whose name it computes: ``getattr(name, word)``."""
+    calls = (n for n in nodes(node) if isinstance(n, ast.Call) and ast.unparse(n.func) == "getattr" and n.args)
+    return frozenset(a.id for c in calls if isinstance(a := c.args[0], ast.Name))
+
+
 def goes_by(name: str) -> set[str]:
     """Words by which a definition may be looked up, in lower case: its name, and that without its last part."""
     parts = re.findall(r"[A-Z]+[a-z0-9]*|[a-z0-9]+", name)

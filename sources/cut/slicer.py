@@ -30,6 +30,7 @@ from sources.cut.pieces import (
     optional,
     stand_in_for,
     swept,
+    taken_from,
     unused,
     view_of,
     weights_of,
@@ -297,17 +298,17 @@ class Slicer:
     def _lists(self, piece: Piece) -> bool:
         """Whether a piece looks through a module of the package, or through all that its words may name."""
         return any(n.id in (NAMED, "globals") for n in piece.reads.names) or any(
-            isinstance(self.target(piece, name), Inner) for name in listed(piece.view)
+            isinstance(self.target(piece, name), Inner) for name in listed(piece.view) | taken_from(piece.view)
         )
 
     def _listed_of(self, piece: Piece, name: str) -> dict[str, Here]:
         """What of ``vars(name)``, a module of the package, goes by words that are said: ``MeanNorm`` by mean."""
         module = self.target(piece, name)
-        file = self.package.file(module.file) if isinstance(module, Inner) and name in listed(piece.view) else None
-        if not isinstance(module, Inner) or file is None:
+        if not isinstance(module, Inner) or name not in listed(piece.view):
             return {}
         said = self._said | self._of_all | words([piece.view])
-        named = {n: self.package.member(module.file, n) for n in file.bindings if not said.isdisjoint(goes_by(n))}
+        every = self.package.names(module.file)
+        named = {n: self.package.member(module.file, n) for n in every if not said.isdisjoint(goes_by(n))}
         return {f"{name}.{n}": target for n, target in named.items() if isinstance(target, Here)}
 
     def _taken_out(self, piece: Piece, name: str) -> dict[str, Here]:
@@ -315,17 +316,11 @@ class Slicer:
         if name == NAMED:
             return by_name.named(self.package, self._said | self._of_all)
         module = self.target(piece, name)
-        calls = (n for n in nodes(piece.view) if isinstance(n, ast.Call) and n.args)
-        taken = (n for n in calls if ast.unparse(n.func) == "getattr")
-        if not isinstance(module, Inner) or not any(getattr(n.args[0], "id", "") == name for n in taken):
+        if not isinstance(module, Inner) or name not in taken_from(piece.view):
             return {}
-        file, said = self.package.file(module.file), self._said | words([piece.view])
-        named = (
-            (n for n, ways in file.bindings.items() if n.lower() in said and not isinstance(ways[-1], Imported))
-            if file
-            else ()
-        )
-        return {f"{name}.{n}": Here(module.file, n) for n in named}
+        said = self._said | self._of_all | words([piece.view])
+        named = ((n, self.package.member(module.file, n)) for n in self.package.names(module.file) if n.lower() in said)
+        return {f"{name}.{n}": target for n, target in named if isinstance(target, Here)}
 
     def _copies(self, piece: Piece, name: str) -> bool:
         """Whether a piece gives a name its first value from the same name, which something else binds."""

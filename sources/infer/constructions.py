@@ -194,10 +194,10 @@ class Constructions:
         self._push(FIRST - 1.0, arguments)
         return len(self._seen) > before
 
-    def again_smaller(self, arguments: Arguments) -> None:
-        """Ones with smaller images, with fewer and with narrower layers are the next to be tried."""
+    def again_smaller(self, arguments: Arguments, images: bool = True) -> None:
+        """Ones with smaller ``images``, with fewer and with narrower layers are the next to be tried."""
         defaults, arguments = defaults_of(self.kind), opened(arguments, self.namespace)
-        for smaller in (coarser, shallower, narrower):
+        for smaller in (coarser, shallower, narrower) if images else (shallower, narrower):
             self.again(smaller(arguments, defaults))
 
     def blame(self, arguments: Arguments, trouble: Trouble, asked: Sequence[Demand] = ()) -> None:

@@ -26,7 +26,7 @@ from sources.infer.repairs import repairs
 from sources.infer.starts import costed, given_sizes
 from sources.infer.trouble import Trouble
 from sources.infer.variants import Arguments, halved, of_one, rescaled
-from sources.infer.worth import RANDOM, flaw
+from sources.infer.worth import NOT_FINITE, RANDOM, finite, flaw
 
 TOO_LONG = "too many operators"
 MAX_CALLS = 140  # of one module's forward; a third of it for all modules but the first
@@ -154,11 +154,12 @@ class InputSearch:
         """Whether the budget allows for a call after so many.
 
         What was too large may well be all that is wrong, and one call is no search: these may take more.  As long as
-        everything was too large, the smaller inputs have their turn at any rate: each takes half at most.
+        everything was too large, the smaller inputs have their turn at any rate: each takes half at most.  And once
+        calls are rehearsed, those that fail cost little.
         """
         if self._reduces() and self._too_large() and calls < 2 * LEAST_CALLS:
             return True
-        more = self._reduces() or calls < LEAST_CALLS
+        more = self._reduces() or calls < LEAST_CALLS or self.rehearsal is not None
         return self.budget.left >= (floor - BUDGET / 4 if more else floor)
 
     def _push(self, cost: float, specs: Specs, again: bool = False) -> None:
@@ -229,6 +230,8 @@ class InputSearch:
         """Learn from a call that ran; ``found`` is a flaw that is known."""
         if not found and progress.work < MAX_LOOKED_AT:
             found = flaw(self.module, specs, result, self.budget)
+        elif not found and not finite(self.module, result):
+            found = NOT_FINITE
         if not found or self.best.specs is None:
             self.best = Tried(specs, found, reached=progress.count, quiet=not progress.drew)
         if found:

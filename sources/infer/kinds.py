@@ -39,6 +39,7 @@ _NUMBER = re.compile(
 _LENGTHS = re.compile(r"(?i)len(gth)?s?$")
 _SIZES = re.compile(r"must match|exceeds dimension size|shape|batch_size|out of bounds|same|equal")
 _ASKS = re.compile(r"(?i)\b(provide|specify|requires?|required|pass|need|needs|give|given)\b")
+_PRODUCT = re.compile(r"mat1 and mat2 shapes cannot be multiplied \(\d+x\d+ and (\d+)x\d+\)")
 _RANKS = re.compile(r"same number of dimensions|number of dims don't match|Dimension out of range|too many values")
 SPECIAL = 4  # numbers that may stand for padding, for what is unknown, and for where a sentence begins and ends
 MAX_LENGTH = 512
@@ -187,6 +188,11 @@ def flaws(f: Failure) -> Iterator[Change]:
         for path, t in found:  # a share of too few may be none, of which there is no mean
             more = edited(more, path, t.resized(0, MANY)) if t.shape[:1] == (batch,) else more
         yield 0.3, more
+        wider = f.specs
+        for path, t in found:  # of one column there is no deviation, and no place between its ends
+            sides = (min(2 * n, MAX_LENGTH) for n in t.shape[2:])
+            wider = edited(wider, path, replace(t, shape=(*t.shape[:2], *sides))) if len(t.shape) > 3 else wider
+        yield 0.4, wider
     elif f.message == CONSTANT:
         for path, t in found:
             yield from (f.with_tensor(path, f.shaped(r), 0.5) for r in (3, 4, 2) if r != len(t.shape))
@@ -292,9 +298,11 @@ def optional(f: Failure) -> Iterator[Change]:
     """A parameter that may be left out has to be given; what an embedding looks up are indices."""
     if f.function == "embedding" and len(f.arguments) > 1 and f.arguments[0] is None:
         number = f.arguments[1].shape[0] if isinstance(f.arguments[1], torch.Tensor) else 2
-        batch = next((t.shape[0] for _, t in all_tensors(f.specs) if t.shape), BATCH)
-        for j, shape in enumerate(((batch,), (batch, TOKENS))):
+        for j, shape in enumerate(((_batch(f),), (_batch(f), TOKENS))):
             yield from ((j - 3.0, specs) for specs in given_last(f.module, f.specs, Tensor(shape, "int", number)))
+    if wide := _PRODUCT.search(f.message):  # what is attended to, perhaps, and not the input itself
+        attended = Tensor((_batch(f), TOKENS, int(wide[1])))
+        yield from ((0.6 + 0.1 * i, specs) for i, specs in enumerate(given_last(f.module, f.specs, attended)))
     if re.search(r"NoneType|missing \d+ required positional", f.message):
         others = following(f.module, len(f.specs)) or ([f.specs[-1]] if f.specs and takes_any(f.module) else [])
         yield from ((0.8 + 0.1 * i, (*f.specs, more)) for i, more in enumerate(others))
@@ -304,6 +312,10 @@ def optional(f: Failure) -> Iterator[Change]:
     for j, name in enumerate(positional(f.module.forward)[len(f.specs) :] if _ASKS.search(f.message) else ()):
         if re.search(rf"\b{name}\b", f.message):  # should provide either lengths or mask
             yield from ((0.2 + 0.1 * (i + j), specs) for i, specs in enumerate(up_to(f.module, f.specs, name)))
+
+
+def _batch(f: Failure) -> int:
+    return next((t.shape[0] for _, t in all_tensors(f.specs) if t.shape), BATCH)
 
 
 KINDS = (dtypes, containers, classes, special, flaws, attributes, keys, rows, states, flags, optional)

@@ -81,7 +81,8 @@ def solve(
         costly = left - budget.left > work / 4
         if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
             first = first or Unsolved(TOO_LARGE, "parameters")
-            constructions.again_smaller(arguments)
+            constructions.again_smaller(arguments, images=False)
+            budget.left = left  # smaller ones are to have their turn
             del module  # two at once are not to be in memory
             continue
         calls = MAX_CALLS if tried == 0 else MAX_CALLS // 3

@@ -35,6 +35,7 @@ WORDS_OF = "vocab_size"  # of a record: its ids of padding and ends lie within
 _COUNTS = re.compile(r"len|seq|max|num|steps|size|pos")
 LEAST_LEFT = 64  # of what was less than nothing
 VECTORS = f"({WORDS}, 64)"  # as ``sources.hints.guesses`` has them
+GROUPS = 32  # of channels that are normalised together: widths stay their multiples
 MANY = 4  # items of a list whose number nothing tells
 LARGER = 4  # times as many pixels on each side
 
@@ -52,10 +53,12 @@ def halved(specs: Specs, first: bool = False) -> Specs:
 
 
 def of_one(specs: Specs) -> Specs:
-    """The inputs with one batch in place of many."""
-    batch = next((t.shape[0] for _, t in all_tensors(specs) if t.shape), 1)
-    for path, t in all_tensors(specs):
-        if t.shape and t.shape[0] == batch:
+    """The inputs with one batch in place of many; beside images a row of integers has one for each of these."""
+    every = all_tensors(specs)
+    batch = next((t.shape[0] for _, t in every if t.shape), 1)
+    images = any(len(t.shape) > 3 for _, t in every)
+    for path, t in every:
+        if t.shape and (t.shape[0] == batch or images and t.kind == "int" and len(t.shape) == 1):
             specs = edited(specs, path, t.resized(0, 1))
     return specs
 
@@ -207,7 +210,7 @@ def shallower(arguments: Arguments, defaults: Mapping[str, str] = MappingProxyTy
 
 def narrower(arguments: Arguments, defaults: Mapping[str, str] = MappingProxyType({})) -> Arguments:
     """The arguments with half as many features."""
-    return _smaller(arguments, defaults, _WIDTH)
+    return _smaller(arguments, defaults, _WIDTH, GROUPS)
 
 
 def coarser(arguments: Arguments, defaults: Mapping[str, str] = MappingProxyType({})) -> Arguments:
@@ -215,9 +218,12 @@ def coarser(arguments: Arguments, defaults: Mapping[str, str] = MappingProxyType
     return _smaller(arguments, defaults, _IMAGES)
 
 
-def _smaller(arguments: Arguments, defaults: Mapping[str, str], which: re.Pattern[str]) -> Arguments:
+def _smaller(arguments: Arguments, defaults: Mapping[str, str], which: re.Pattern[str], multiple: int = 1) -> Arguments:
     every = {**defaults, **arguments}
-    changed = {n: _half(t) if which.search(n.split(".")[-1].lower()) else _inside(t, which) for n, t in every.items()}
+    changed = {
+        n: _half(t, multiple) if which.search(n.split(".")[-1].lower()) else _inside(t, which, multiple)
+        for n, t in every.items()
+    }
     return arguments | {n: t for n, t in changed.items() if t != every[n]}
 
 
@@ -257,22 +263,22 @@ def defaults_of(kind: type) -> Arguments:
     return {p.name: repr(p.default) for p in every if type(p.default) in (int, tuple, list)}
 
 
-def _half(text: str) -> str:
+def _half(text: str, multiple: int) -> str:
     if text.startswith("<"):
         return text
     tree = ast.parse(text, mode="eval")
-    _halve(tree)
+    _halve(tree, multiple)
     return ast.unparse(tree)
 
 
-def _inside(text: str, which: re.Pattern[str]) -> str:
+def _inside(text: str, which: re.Pattern[str], multiple: int) -> str:
     """An expression with half of what its calls and dictionaries name so."""
     if text.startswith("<") or "=" not in text and ":" not in text:
         return text
     tree = ast.parse(text, mode="eval")
     found = [value for name, value in _named(tree) if which.search(name.lower()) and name != WORDS_OF]
     for value in found:
-        _halve(value)
+        _halve(value, multiple)
     return ast.unparse(tree) if found else text
 
 
@@ -286,7 +292,9 @@ def _named(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             yield from ((k.value, v) for k, v in pairs if isinstance(k, ast.Constant) and isinstance(k.value, str))
 
 
-def _halve(tree: ast.AST) -> None:
+def _halve(tree: ast.AST, multiple: int) -> None:
+    """Halve the numbers of a tree that are more than one and half a ``multiple``, large ones to a multiple of it."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 1:
+        if isinstance(node, ast.Constant) and type(node.value) is int and node.value > max(1, multiple // 2):
             node.value //= 2
+            node.value -= node.value % multiple if node.value > multiple else 0

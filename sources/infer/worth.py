@@ -34,7 +34,7 @@ def flaw(module: nn.Module, specs: Specs, result: Any, budget: Budget) -> str:
     outputs = list(leaves(result))
     if not known(module):
         return ""
-    if not all(bool(torch.isfinite(t).all()) for t in outputs if t.is_floating_point() or t.is_complex()):
+    if not finite(module, result):
         return NOT_FINITE
     plain = [t for t in outputs if t.numel() and not t.is_complex()]
     if sum(t.numel() for t in plain) > 1 and all(bool((t == plain[0].flatten()[0]).all()) for t in plain):
@@ -56,6 +56,12 @@ def flaw(module: nn.Module, specs: Specs, result: Any, budget: Budget) -> str:
         finally:
             module.train(training)
     return _ignored(module, specs, run, before)
+
+
+def finite(module: nn.Module, result: Any) -> bool:
+    """Whether all of a module's answer is finite, or its weights tell nothing of that."""
+    floats = (t for t in leaves(result) if t.is_floating_point() or t.is_complex())
+    return not known(module) or all(bool(torch.isfinite(t).all()) for t in floats)
 
 
 def _ignored(module: nn.Module, specs: Specs, run: Callable[..., Outputs | None], before: Outputs | None) -> str:

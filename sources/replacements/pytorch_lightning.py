@@ -2,6 +2,7 @@
 
 import inspect
 import operator
+import re
 
 import torch
 import torch.nn as nn
@@ -65,8 +66,9 @@ def rank_zero_warn(*args, **kwargs):
 rank_zero_info = rank_zero_debug = rank_zero_deprecation = rank_zero_warn
 
 
-def RequirementCache(*args, **kwargs):
-    return False
+def RequirementCache(requirement="", module=None):
+    """Whether a package is there: what tasks may import, and what other code stands in for."""
+    return re.match(r"\w*", module or requirement)[0] in ("torch", "numpy", "torchvision", "einops")
 
 
 module_available = package_available = RequirementCache

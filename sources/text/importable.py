@@ -10,9 +10,14 @@ ALLOWED = frozenset(
     "contextlib numbers logging re string random inspect bisect heapq statistics fractions time textwrap os sys "
     "pathlib struct fnmatch platform uuid json hashlib decimal traceback keyword difflib weakref pprint "
     "datetime unicodedata graphlib threading queue "
-    "sympy mpmath".split()  # which come with torch
+    "sympy mpmath typing_extensions".split()  # which come with torch
 )
 STANDARD = frozenset(sys.stdlib_module_names)
+# What ``typing`` has from Python 3.12 or later on only: a task takes it from where every Python's torch finds it.
+LATE = frozenset(
+    ["override", "TypeAliasType", "ReadOnly", "TypeIs", "NoDefault", "get_protocol_members", "is_protocol"]
+)
+GROWN = frozenset(["TypeVar", "ParamSpec", "TypeVarTuple"])  # and these can do more there
 UNUSABLE = ("torch.utils.tensorboard", "torch.utils.cpp_extension")  # they want more than torch
 # Modules that are also attributes: one spelling, so that `from torch import nn` and `import torch.nn as nn` agree.
 SUBMODULES = frozenset(

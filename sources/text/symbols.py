@@ -5,13 +5,25 @@ from __future__ import annotations
 import ast
 import functools
 import posixpath
+import typing
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from sources.text.bindings import File, Imported, parse
-from sources.text.importable import ALIASES, ALLOWED, FALLBACKS, SERVED, STANDARD, SUBMODULES, UNUSABLE, exports
+from sources.text.importable import (
+    ALIASES,
+    ALLOWED,
+    FALLBACKS,
+    GROWN,
+    LATE,
+    SERVED,
+    STANDARD,
+    SUBMODULES,
+    UNUSABLE,
+    exports,
+)
 from sources.text.roots import Roots
 
 MAX_HOPS = 16  # of re-exports: more is a circle
@@ -181,6 +193,15 @@ class Package:
             return Missing(f"{dotted}.{name}", dotted.split(".")[0])
         return Inner(below) if below else found
 
+    def names(self, module: str, hops: int = 0) -> list[str]:
+        """The names that a module of the package binds, with those of what it imports all of."""
+        file = self.file(module) if self._has(module) and hops <= MAX_HOPS else None
+        found = dict.fromkeys(file.bindings) if file else {}
+        for star in file.stars if file else ():
+            inner = self._module(module, star.module, star.level)
+            found |= dict.fromkeys(self.names(inner, hops + 1)) if inner else {}
+        return [*found]
+
     def chain(self, path: str, node: ast.Attribute | ast.Name) -> tuple[Target, int]:
         """Follow ``a.b.c`` as far as modules go: what it means, and how many attributes were used up."""
         names: list[str] = []
@@ -230,7 +251,7 @@ class Package:
                 return Here(path, name)
             found = self.resolve(path, how, hops)
             foreign = isinstance(found, Here) and path not in self.roots and found.file in self.roots
-            if foreign and any(not isinstance(w, Imported) for w in ways):
+            if foreign and not _says_nothing(next((w for w in ways if not isinstance(w, Imported)), None)):
                 return Here(path, name)  # it does without the package
             if not isinstance(found, Missing):
                 return found
@@ -352,12 +373,19 @@ def canonical(target: External) -> External:
 
 def _external(how: Imported) -> Target:
     module, name = how.module, how.name
-    if module == "typing_extensions":
+    if module == "typing" and name in LATE:
+        module = "typing_extensions"
+    elif module == "typing_extensions" and hasattr(typing, name) and name not in LATE | GROWN:
         module = "typing"
     if module.split(".")[0] not in ALLOWED or how.level or module.startswith(UNUSABLE):
         package = "" if how.level or module.split(".")[0] in ALLOWED | STANDARD else module.split(".")[0]
         return Missing(f"{module}.{name}" if name else module, package)
     return canonical(External(module, name)) if name else External(module)
+
+
+def _says_nothing(how: ast.stmt | None) -> bool:
+    """Whether a package binds a name to nothing of its own: at most to None, which says that there is none."""
+    return how is None or isinstance(how, ast.Assign) and ast.unparse(how.value) == "None"
 
 
 def _parents(path: str) -> Iterator[str]:

@@ -1,0 +1,61 @@
+"""Cutting: names that are computed, that are imported if they can be, and that not every Python has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from tests.cuts import HEAD, cut
+
+FUNCTION = "def {0}(width):\n    return nn.Linear(4, width)\n\n\n"
+
+
+def test_what_is_taken_out_of_a_module_comes_by_words_that_others_of_the_cut_say() -> None:
+    """The name is the default of a class, and a function two calls below takes it out of a package's star imports."""
+    texts = {
+        "net/__init__.py": "",
+        "net/models/__init__.py": "from .wide import *\nfrom .narrow import narrow8 as slim8\n",
+        "net/models/wide.py": HEAD + FUNCTION.format("wide8") + FUNCTION.format("wide16"),
+        "net/models/narrow.py": HEAD + FUNCTION.format("narrow8"),
+        "net/util.py": "from net import models\n\n\ndef encoder(name):\n    return getattr(models, name)(8)\n",
+        "net/net.py": HEAD + "from .util import encoder\n\n\nclass Net(nn.Module):\n    def __init__(self, base='wide8'):\n"
+        "        super().__init__()\n        self.base = encoder(base)\n\n    def forward(self, x):\n        return self.base(x)\n",
+    }  # fmt: skip
+    source = cut(texts, "net/net.py", "Net")
+    namespace: dict[str, Any] = {}
+    exec(source, namespace)
+    assert namespace["Net"]()(torch.ones(2, 4)).shape == (2, 8)
+    assert "wide16" not in source
+    slim = cut(texts | {"net/net.py": texts["net/net.py"].replace("wide8", "slim8")}, "net/net.py", "Net")
+    exec(slim, namespace)
+    assert namespace["Net"]()(torch.ones(2, 4)).shape == (2, 8)
+
+
+def test_names_that_typing_has_since_lately_come_from_where_every_python_has_them() -> None:
+    text = (
+        HEAD + "import sys\nif sys.version_info >= (3, 12):\n    from typing import override\nelse:\n"
+        "    from typing_extensions import override\nfrom typing_extensions import Literal, TypeVar\n"
+        "from typing import Generic\nT = TypeVar('T', default=int)\nMode = Literal['sum', 'mean']\n\n\n"
+        "class Net(nn.Module, Generic[T]):\n    @override\n    def forward(self, x):\n"
+        "        return getattr(x, Mode.__args__[0])(0)\n"
+    )
+    source = cut({"net.py": text}, "net.py", "Net")
+    namespace: dict[str, Any] = {}
+    exec(source, namespace)
+    assert namespace["Net"]()(torch.ones(3)) == 3
+    assert "from typing import Generic, Literal" in source
+    assert "from typing_extensions import TypeVar, override" in source
+
+
+def test_a_package_that_a_task_has_is_there_when_it_is_asked_for() -> None:
+    text = HEAD + (
+        "from importlib.util import find_spec\nfrom lightning_utilities.core.imports import module_available\n"
+        "HAS, HAS_NOT = find_spec('torch') is not None, find_spec('apex') is not None\n"
+        "VISION, OTHER = module_available('torchvision'), module_available('sparseml')\n\n\n"
+        "class Net(nn.Module):\n    def forward(self, x):\n        if not HAS or not VISION or HAS_NOT or OTHER:\n"
+        "            raise ModuleNotFoundError\n        return x + 1\n"
+    )
+    namespace: dict[str, Any] = {}
+    exec(cut({"net.py": text}, "net.py", "Net"), namespace)
+    assert namespace["Net"]()(torch.ones(1)) == 2
