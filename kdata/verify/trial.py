@@ -210,7 +210,7 @@ def _tensor(
         return []
     moved = [ours.array(n["tensor"]) for n in noisy if "tensor" in n]
     got, wanted = theirs.array(answer["tensor"]), ours.array(eager["tensor"])
-    if not kind.rows:
+    if not kind.rows or not wanted.ndim:
         return [errors(path, got, wanted, exact, moved, dtype, kind, span)]
     rows = [np.s_[n : n + 1] for n in range(len(wanted))]
     return [

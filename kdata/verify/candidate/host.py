@@ -218,13 +218,25 @@ class Calls:
         return report
 
     def otherwise(self, trials: list[dict[str, Any]]) -> list[dict[str, Any] | None]:
-        """Calls of one trial in other ways; None where some programs of each launch leave all as in the usual way."""
+        """Calls of one trial in other ways; None where some programs of each launch leave all as in the usual way.
+
+        Of those in evaluation mode the first comes after a call with other weights, in that mode, too.
+        """
         alike: list[bool] = [False] * len(trials)
         if _engine.enclosed and trials:
             usual = self.left_by({name: part for name, part in trials[0].items() if name not in WAY})
             alike = [self.left_by(given) == usual for given in trials]
             sampling.sample(0)
-        return [None if same else self.trial(given) for same, given in zip(alike, trials, strict=True)]
+        evaluating = next((n for n, given in enumerate(trials) if given["mode"] == "eval" != self.mode), None)
+        return [
+            self._after_others(given) if n == evaluating else None if alike[n] else self.trial(given)
+            for n, given in enumerate(trials)
+        ]
+
+    def _after_others(self, given: dict[str, Any]) -> dict[str, Any]:
+        """A call after one with other weights, between which nothing is said of the mode."""
+        self.trial(given | {"again": False, "unlike": True})
+        return self.trial(given | {"again": True, "sized": True})
 
     def left_by(self, given: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]], bytes]:
         """What a call is seen to do and leaves behind, of which few programs run."""
@@ -278,13 +290,14 @@ class Calls:
         if "dtype" in given:
             model.to(getattr(torch, given["dtype"]))
         state = self.reader.read(given["state"])
+        state = others(state) if given.get("unlike") else state
         before = others(state)
         with watch:  # what is asked of a module before it is called may be overridden, and compute
             weigh(model, state, before)
             if last is None:
                 model.to(_engine.device)
             mode = given.get("mode", self.mode)
-            set_mode(model, mode, turned=last is not None and not (mode != "eval" and given.get("sized")))
+            set_mode(model, mode, turned=last is not None and not given.get("sized"))
             own = [*model.parameters(), *model.buffers()]
             watch.let_count(model)
         if last is None:

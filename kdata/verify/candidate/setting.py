@@ -93,12 +93,14 @@ def weigh(model: nn.Module, state: Mapping[str, Any], before: Mapping[str, Any])
 def set_mode(model: nn.Module, mode: str, turned: bool) -> None:
     """Put a module into evaluation mode, or leave it as it was made; ``turned``: by way of the other one.
 
-    In training, weights change with no mode between calls: not every call may be ``turned``.
+    Weights change with no mode between calls, in training, and where others are loaded to be evaluated: not every call
+    may be ``turned``.
     """
     if mode == "eval":
         if turned:
             model.train()
-        model.eval()
+        if any(module.training for module in model.modules()):
+            model.eval()
     elif turned and all(module.training for module in model.modules()):  # what was frozen when made stays so
         model.eval()
         model.train()

@@ -4,7 +4,8 @@ Compiled for a GPU, neighbours share one access of up to 16 bytes: it begins whe
 them have it, or none.  So it is here, where a promise (``kdata.verify.interpreter.promised``) is false and matters:
 where by it the addresses of all such groups follow one another and begin at multiples of their bytes, and no mask parts
 a group that is not promised to have one.  Groups that would be outside of the memory that the kernel was given stay as
-they are, for honest kernels promise that ``x % n`` is contiguous and drop what is wrapped round.  An access that is not
+they are, for honest kernels promise that ``x % n`` is contiguous and drop what is wrapped round; but not where it is a
+store's mask that is said to hold for all of a group, and does not.  An access that is not
 aligned, at which a GPU ends the kernel, begins at the multiple before it.
 """
 
@@ -30,14 +31,16 @@ def share(ranges: Sequence[tuple[int, int]]) -> None:
         return load(self, pointers, mask, *more, **named)
 
     def create_masked_store(self: Any, pointers: Any, value: Any, mask: Any, *more: Any, **named: Any) -> Any:
-        pointers, mask = _accessed(pointers, mask, ranges)
+        pointers, mask = _accessed(pointers, mask, ranges, beyond=True)
         return store(self, pointers, value, mask, *more, **named)
 
     builder.create_masked_load, builder.create_masked_store = create_masked_load, create_masked_store
 
 
-def _accessed(pointers: Any, mask: Any, ranges: Sequence[tuple[int, int]]) -> tuple[Any, Any]:
-    """The pointers and the mask of an access as a GPU has them."""
+def _accessed(
+    pointers: Any, mask: Any, ranges: Sequence[tuple[int, int]], beyond: bool = False
+) -> tuple[Any, Any]:  # fmt: skip
+    """The pointers and the mask of an access as a GPU has them; with ``beyond`` a mask's false word leads outside."""
     if pointers.data.size == 1 or not (pointers.attr or SAME in mask.attr):
         return pointers, mask
     kind, size, shape = vars(interpreter)["TensorHandle"], size_of(pointers), pointers.data.shape
@@ -49,7 +52,8 @@ def _accessed(pointers: Any, mask: Any, ranges: Sequence[tuple[int, int]]) -> tu
     first = wanted[:, :1]
     if not (SAME in mask.attr or (wanted == first).all()) or not _shared(groups[first[:, 0]], size):
         return pointers, mask
-    taken = first & _inside(groups, size, ranges)[:, None]
+    parted = beyond & (wanted != first).any(1)  # the first lane's mask holds for all of them
+    taken = first & (_inside(groups, size, ranges) | parted)[:, None]
     addresses, wanted = np.where(taken, groups, own), np.where(first, wanted | taken, first)
     return kind(addresses.reshape(shape), pointers.dtype), kind(wanted.reshape(shape), mask.dtype)
 

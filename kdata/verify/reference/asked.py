@@ -22,6 +22,7 @@ SHARE = 0.125  # of an input's elements that are replaced
 MOST = 4  # numbers that are tried
 TRUE = (1, 2, 4)  # numbers that stand for true; in signed integers less these, too
 ODD = 5  # of what integers are multiplied by: no multiples of a power of two alone, which fewer bits hold, too
+FINE = 1 << 24  # beyond it float32 does not hold every integer
 STEP = 8  # by which integers are multiplied at first, to see whether shapes follow from them
 # Bits of the largest integers, the first that a reference bears: beyond 32 where its answer is, too; such that sums of
 # some are, and labels that are cast to so many are not; and what half precision does not hold.
@@ -67,6 +68,20 @@ def larger(
             factors = [(1 << most) // (int(leaf.abs().max()) + 1) // 2 * 2 for most in bits]
             if factors[0] > STEP:
                 yield [partial(_put, place=place, value=_spread(leaf, n)) for n in (STEP, *factors) if n >= STEP]
+
+
+def adjacent(inputs: list[Any], _: torch.Generator) -> Iterator[Change]:
+    """For each input of integers that float32 does not hold: such as differ in their last places only.
+
+    Beyond 32 bits, such as are equal in these, or differ in them only.
+    """
+    leaves = tree_leaves(inputs)
+    sizes = sizes_of(leaves)
+    for place, leaf in enumerate(leaves):
+        if integral(leaf) and not ends(leaf, sizes) and (most := int(leaf.max())) > FINE:
+            low = leaf % ODD
+            value = low + (leaf // ODD % 3 << 32) if most >> 34 else most - low
+            yield partial(_put, place=place, value=value)
 
 
 def looked_up(inputs: list[Any], tables: list[Any], generator: torch.Generator) -> Iterator[Change]:
@@ -265,4 +280,5 @@ def _zeros(inputs: list[Any], generator: torch.Generator) -> list[Any]:
 
 CHANGED: dict[str, Callable[[list[Any], torch.Generator], Iterator[Change]]] = {
     "reordered": reordered, "lowered": lowered, "ones": typed, "ends": ended, "emptied": emptied, "grouped": ungrouped,
+    "adjacent": adjacent,
 }  # fmt: skip

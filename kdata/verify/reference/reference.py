@@ -31,7 +31,7 @@ from kdata.verify.reference.probe import Cost, Meter, Prober
 from kdata.verify.reference.roundings import either_way, nudge
 from kdata.verify.reference.styles import ALONE, DETAILS, schedule
 from kdata.verify.reference.variants import TooLargeError, Variant, grown, plan, varying
-from kdata.verify.reference.weights import after_calls, redraw, without_signs
+from kdata.verify.reference.weights import after_calls, after_many_calls, redraw, without_signs
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.values import (
     CALLING,
@@ -50,6 +50,7 @@ from kdata.verify.wire import NotPlainError, Writer
 
 STEPPED = 1 << 23  # elements up to which steps are looked for where no golden is kept
 WHOLE = 1 << 21  # elements up to which a task is run at its own sizes on real memory without being asked to
+MANY_CALLS, MANY_WORK = 128, 1 << 24  # before a draw that finds what many calls leave behind, and what these may cost
 NOISES = 2  # runs with inputs and weights moved by an ulp: how much error is the task's own
 NOISES_OF_FEW = 8  # the same where the answer has few elements, whose errors say little: see kdata.verify.compare
 
@@ -196,7 +197,9 @@ class Reference:
         state = without_signs(module, state, lambda weights: self._answer(program, weights, natural)[0])
         if self.mode == "train":
             turn = self.seeds.index(seed) if seed in self.seeds else 1
-            state = after_calls(turn, module, state, lambda weights: self._answer(program, weights, natural)[1])
+            late = index == 0 and seed == self.seeds[-1] != self.seeds[0]
+            after, count = (after_many_calls, self._many(variant)) if late else (after_calls, turn)
+            state = after(count, module, state, lambda weights: self._answer(program, weights, natural)[1])
         style, inputs = self._draw(suited(style, variant.run.cost.names), program, state, natural, generator)
         weighed = None if inputs is None else self._weigh(style, program, state, inputs, generator)
         if inputs is None or weighed is None:
@@ -216,6 +219,10 @@ class Reference:
         if index == self._simplest and first and not self._slim:
             self._otherwise = [trial | other for other in self._called_otherwise(program, state, inputs, kept)]
         return trial
+
+    def _many(self, variant: Variant) -> int:
+        """How many calls are many, as far as they cost little."""
+        return max(1, min(MANY_CALLS, MANY_WORK // max(1, variant.run.cost.work)))
 
     def _called_otherwise(
         self, program: Program, state: dict[str, Any], inputs: list[Any], kept: dict[str, Any]

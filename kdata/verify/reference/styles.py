@@ -40,6 +40,8 @@ DETAILS = {
     "lifted": "every other input five above zero", "raised": "every other input, from the first on, five above zero",
     "absent": "zeros among the weights", "twins": "the largest of each row twice",
     "single": "a last dimension of one",
+    "adjacent": "large integers among the inputs that are nearly the same",
+    "sparse": "inputs that are zero nearly everywhere",
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
 }  # fmt: skip
 # Kinds of variants of which one extra trial each is made: compilers take a one for a constant, and what they make is
@@ -78,7 +80,7 @@ def schedule(kind: str, seeds: Sequence[int], thorough: bool) -> list[tuple[int,
     draws += [(seed, LATER[n % len(LATER)]) for n, seed in enumerate(others[1:])]
     if kind == "base":
         draws.insert(1, (first, "nearly"))
-        draws.append((first + FLAT, "flat"))
+        draws += [(first + FLAT, "flat"), *([] if thorough else [(first + FLAT, "late")])]
     if kind == "base" or thorough:
         draws.append((first + 1, "wide"))
     if thorough and kind in ("base", "odd"):

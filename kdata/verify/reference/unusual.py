@@ -20,6 +20,7 @@ from kdata.verify.reference.lengths import Lengths
 from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.roundings import Nudged
+from kdata.verify.reference.sparse import sparse
 from kdata.verify.reference.styles import REACHING, STRETCHED
 from kdata.verify.reference.ties import Ties, twinned
 from kdata.verify.reference.variants import Variant
@@ -29,11 +30,12 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
-          "raised", "twins")  # fmt: skip
+          "raised", "twins", "adjacent", "sparse")  # fmt: skip
+HELD = {"zeros": "wide", "sparse": "wide", "twins": "twins"}  # and as what style the reference is to bear each
 IGNORED, GROUPED = "ignored", "grouped"
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
-                "emptied", "rows", "twins", GROUPED)  # fmt: skip
+                "emptied", "rows", "twins", "sparse", GROUPED)  # fmt: skip
 APART = 0x5DEECE66D
 LOOKS_UP = frozenset(["embedding", "_embedding_bag", "_embedding_bag_forward_only"])
 CHOOSES = "topk"  # the operator that takes some of what is equal, and all of it where there is room
@@ -85,16 +87,15 @@ class Unusual(Reference):
         if style in ("weights", "grown", "absent"):
             return natural
         if style in asked.CHANGED:
+            if style == "adjacent" and self._names & ANY:
+                return None
             finite = 1.0 if style in ("ends", "emptied") else FINITE
             return all_answered(measures, natural, asked.CHANGED[style](natural, generator), natural, finite)
         if style in ("negative", "repeated", "rows"):
             return all_answered(measures, natural, self._integers(style, state, natural, generator), natural)
-        if style == "zeros":
-            held = None if self._names & ANY else zeroed(natural, generator)
-            return held if held is not None and self._bears(program, state, held, "wide", generator) else None
-        if style == "twins":
-            held = twinned(natural) if CHOOSES in self._names else None
-            return held if held is not None and self._bears(program, state, held, style, generator) else None
+        if style in HELD:
+            held = self._held(style, natural, generator)
+            return held if held is not None and self._bears(program, state, held, HELD[style], generator) else None
         if style in ("lifted", "raised"):
             held = draw(style, natural, generator)
             return held if held is not None and measures.bears(held) else None
@@ -111,6 +112,12 @@ class Unusual(Reference):
             return self._mixed.inputs if self._mixed else None
         scales = magnitudes.FARTHEST if style == "farthest" else magnitudes.NEAREST
         return None if self._mixed else magnitudes.uniform(inputs, scales, measures.bears)
+
+    def _held(self, style: str, natural: list[Any], generator: torch.Generator) -> list[Any] | None:
+        """The inputs with zeros, or the largest of each row twice, where no operator leaves open what it takes then."""
+        if style == "twins":
+            return twinned(natural) if CHOOSES in self._names else None
+        return None if self._names & ANY else (sparse if style == "sparse" else zeroed)(natural, generator)
 
     def _integers(
         self, style: str, state: dict[str, Any], natural: list[Any], generator: torch.Generator

@@ -75,6 +75,9 @@ FEW = (2, 1, 3, 4)  # of all axes: less than what kernels shift by, or take off
 EVEN = (256, 128, 64, 32, 16)  # of one axis, while the others are odd: multiples of what kernels use as blocks
 ONCE = 3  # times what others may cost, for sizes of one draw
 TURNS = 2  # axes from either end that are so, each in its turn
+# Of the last axes, and of one alone: in all one element more than a multiple of most blocks, of which it has several.
+TAILS: list[tuple[int, ...]] = [(3,), (683,)]
+TAIL: list[tuple[int, ...]] = [(2049,)]
 MIXED = (33, 20, 12, 10, 6, 9, 24, 65, 40, 15, 3, 5, 7)  # of all axes alike, for some take equal sizes for one
 
 
@@ -126,6 +129,9 @@ def plan(
         for order, wishes in [*_uneven(axes, step), *_grouped(axes, step)]:
             _add(chosen, prober, "uneven", base, order, _powers(order, wide, wishes, len(chosen)), ONCE)
         _add(chosen, prober, TALL, base, *_tall(axes, step), ONCE)
+        if axes and step == 1:
+            tails = TAIL if len(axes) == 1 else [*[(1,)] * (len(axes) - 2), *TAILS]
+            _add(chosen, prober, "uneven", base, axes, _powers(axes, wide, tails, len(chosen)), ONCE)
         few = _powers(axes, wide, [tuple(n * step for n in FEW)] * len(axes), len(chosen))
         _add(chosen, prober, "few", base, axes, few)
         if axes and prober.forward(base | dict.fromkeys(axes[-1], 1)) is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import torch
@@ -63,16 +65,51 @@ def after_calls(
 
     Where all of it is trained a call leaves nothing behind.
     """
+    last = deque(islice(_states(module, state, call), count), maxlen=1)
+    return last[0] if last else state
+
+
+def after_many_calls(
+    count: int, module: nn.Module, state: dict[str, Any], call: Callable[[dict[str, Any]], nn.Module]
+) -> dict[str, Any]:  # fmt: skip
+    """The state before the first call, of so many at most, that does what none before it did; else after all of them.
+
+    Each n-th call takes a copy, and a place in a ring is the first one again: another part of the state changes, or a
+    number that grew becomes less. And what counts calls up to a limit is beyond it after many.
+    """
+    before, usual = state, None
+    for after in islice(_states(module, state, call), count):
+        changes = _changes(before, after)
+        if usual is not None and changes != usual:
+            return before
+        before, usual = after, changes
+    return before
+
+
+def _states(
+    module: nn.Module, state: dict[str, Any], call: Callable[[dict[str, Any]], nn.Module]
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """What each call leaves behind, as long as it is something else."""
     trained = {name for name, parameter in module.named_parameters() if parameter.requires_grad}
-    for _ in range(0 if state.keys() <= trained else count):
+    while not state.keys() <= trained:
         try:
             after = {name: value.detach().clone() for name, value in call(state).state_dict().items()}
         except Exception:  # noqa: BLE001 - its own draws do not fit every time: that shows where it is judged
-            return state
+            return
         if after.keys() != state.keys() or not finite(after) or same(after, state):
-            return state
+            return
         state = after
-    return state
+        yield state
+
+
+def _changes(before: dict[str, Any], after: dict[str, Any]) -> list[tuple[str, bool]]:
+    """Which parts of a state a call changed, and which of these are a count that became more."""
+    changed = [name for name, value in after.items() if not same(value, before[name])]
+    return [(name, _counts(after[name]) and bool(after[name] > before[name])) for name in changed]
+
+
+def _counts(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.numel() == 1 and float(value) == round(float(value))
 
 
 def _neutral(tensor: Tensor) -> bool:
