@@ -22,7 +22,7 @@ class Derived:
     """What a backward gives."""
 
     found: list[Tensor | None]  # of each floating input, then of each named parameter; None for what has none
-    overwrites: bool  # it leaves other numbers in the vectors that it was given
+    overwrites: bool  # it leaves other numbers in the vectors that it was given, or in the inputs
 
 
 def names(module: nn.Module) -> list[str]:
@@ -55,7 +55,8 @@ def gradients(
         raise NoGradientError("no output requires a gradient")
     drawn = VECTORS.get(way, _vector)
     vectors = [drawn(t, seed + n) for n, t in following]
-    before = [v.clone() for v in vectors]
+    left = [*vectors, *(t.detach() for t in floating(held))]
+    before = [v.clone() for v in left]
     # torch.autograd.grad is a function to a TorchFunctionMode, without which its backward would then run
     engine: Any = torch.autograd.Variable._execution_engine
     found = engine.run_backward(
@@ -64,7 +65,7 @@ def gradients(
     )  # fmt: skip
     del later
     own = [g if g is None else g.clone(memory_format=torch.contiguous_format) for g in found]  # two may be one tensor
-    return Derived(own, not all(map(torch.equal, vectors, before)))
+    return Derived(own, not all(map(torch.equal, left, before)))
 
 
 def _called_again(module: nn.Module, held: list[Any]) -> Any:

@@ -43,7 +43,7 @@ UNSUPPORTED = "Unsupported data type"  # says Triton's interpreter of atomics of
 NO_ATOMICS = "not seen: the interpreter has no atomics of this type"
 STRIDES = re.compile(r"\.\s*stride\s*\(")
 OFFERS = re.compile(r"\b(backward|vjp|register_autograd|setup_context)\b")
-LEAVES_GIVEN = "leaves the gradients that it is given as they are"
+LEAVES_GIVEN = "its backward leaves the gradients and inputs that it is given as they are"
 Run = Callable[[Expected, Sequence[int]], Answer]
 
 

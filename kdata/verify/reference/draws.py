@@ -286,12 +286,18 @@ def spared(leaves: Sequence[Any]) -> set[int]:
 
 
 def _below(inputs: list[Any], _: torch.Generator, far: float = FAR) -> list[Any] | None:
-    signed = any(float(t.min()) < 0 for t in tree_leaves(inputs) if computes(t))
+    signed, far = any(float(t.min()) < 0 for t in tree_leaves(inputs) if computes(t)), _bearable(inputs, far)
     return _far(inputs, lambda t: -_beyond(t, far) if float(t.min()) < 0 else t) if signed else None
 
 
 def _above(inputs: list[Any], _: torch.Generator, far: float = FAR) -> list[Any]:
+    far = _bearable(inputs, far)
     return _far(inputs, lambda t: _beyond(t, far))
+
+
+def _bearable(inputs: list[Any], far: float) -> float:
+    """How far queries may be, so that their products with usual keys stay within what is added where a mask is."""
+    return min(far, HUGE) if spared(tree_leaves(inputs)) else far
 
 
 def _lifted(first: int) -> Style:

@@ -41,7 +41,7 @@ DETAILS = {
     "absent": "zeros among the weights", "twins": "the largest of each row twice",
     "single": "a last dimension of one",
     "adjacent": "large integers among the inputs that are nearly the same",
-    "sparse": "inputs that are zero nearly everywhere",
+    **dict.fromkeys(("sparse", "thin", "spiked", "dotted"), "some inputs that are zero nearly everywhere"),
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
 }  # fmt: skip
 # Kinds of variants of which one extra trial each is made: compilers take a one for a constant, and what they make is

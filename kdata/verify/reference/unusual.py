@@ -20,6 +20,7 @@ from kdata.verify.reference.lengths import Lengths
 from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.roundings import Nudged
+from kdata.verify.reference.sparse import STYLES as SPARSE
 from kdata.verify.reference.sparse import sparse
 from kdata.verify.reference.styles import REACHING, STRETCHED
 from kdata.verify.reference.ties import Ties, twinned
@@ -30,12 +31,12 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
-          "raised", "twins", "adjacent", "sparse")  # fmt: skip
-HELD = {"zeros": "wide", "sparse": "wide", "twins": "twins"}  # and as what style the reference is to bear each
+          "raised", "twins", "adjacent", *SPARSE)  # fmt: skip
+HELD = {"twins": "twins"} | dict.fromkeys(("zeros", *SPARSE), "wide")  # and as what style the reference is to bear each
 IGNORED, GROUPED = "ignored", "grouped"
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
-                "emptied", "rows", "twins", "sparse", GROUPED)  # fmt: skip
+                "emptied", "rows", "twins", *SPARSE, GROUPED)  # fmt: skip
 APART = 0x5DEECE66D
 LOOKS_UP = frozenset(["embedding", "_embedding_bag", "_embedding_bag_forward_only"])
 CHOOSES = "topk"  # the operator that takes some of what is equal, and all of it where there is room
@@ -117,7 +118,9 @@ class Unusual(Reference):
         """The inputs with zeros, or the largest of each row twice, where no operator leaves open what it takes then."""
         if style == "twins":
             return twinned(natural) if CHOOSES in self._names else None
-        return None if self._names & ANY else (sparse if style == "sparse" else zeroed)(natural, generator)
+        if self._names & ANY:
+            return None
+        return sparse(style, natural, generator) if style in SPARSE else zeroed(natural, generator)
 
     def _integers(
         self, style: str, state: dict[str, Any], natural: list[Any], generator: torch.Generator
