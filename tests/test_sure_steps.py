@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import pytest
 import torch
@@ -13,9 +16,9 @@ from kdata.verify.compare import Tensors, leaves
 from kdata.verify.reference import asked, exact, magnitudes
 from kdata.verify.reference.draws import zeroed
 from kdata.verify.reference.probe import Meter, Prober
-from kdata.verify.reference.reference import Reference
+from kdata.verify.reference.reference import MANY_CALLS, Reference
 from kdata.verify.reference.variants import plan
-from kdata.verify.reference.weights import after_calls, redraw
+from kdata.verify.reference.weights import after_calls, after_many_calls, redraw
 from kdata.verify.values import doubles, upcast
 
 TASK = """
@@ -144,15 +147,34 @@ def test_some_batches_were_seen() -> None:
 
 
 def test_later_trials_start_from_the_state_after_a_call() -> None:
-    payload = {"source": TASK, "entry_point": "Model", "variants": 1, "seeds": [1, 2], "level": "screen", "whole": 0,
+    payload = {"source": TASK, "entry_point": "Model", "variants": 1, "seeds": [1, 2, 3], "level": "screen", "whole": 0,
                "precision": "ieee"}  # fmt: skip
     reference = Reference(payload)
     variant = plan(reference.prober, 1)[0]
-    trials = [reference._trial(0, variant, seed, "natural") for seed in (1, 2)]
+    trials = [reference._trial(0, variant, seed, "natural") for seed in (1, 2, 3)]
     given = Tensors(reference.given.manifest, bytes(reference.given.blob))
     states = [dict(leaves(t["given"]["state"])) for t in trials if t is not None]
     values = [given.array(node["tensor"]) for state in states for node in state.values()]
-    assert [v.item() for v in values] == [0.0, 1.0]
+    assert [v.item() for v in values] == [0.0, 1.0, MANY_CALLS]
+
+
+def test_what_a_call_does_that_none_before_it_did_is_the_next() -> None:
+    """Each third call takes a copy of the weight, and the place in a ring of five begins again."""
+
+    def call(copies: bool, state: dict[str, Any]) -> nn.Module:
+        module = nn.Module()
+        calls, at = state["calls"] + 1, (state["at"] + 1) % 5
+        for name, value in (
+            ("calls", calls),
+            ("at", at),
+            ("copy", calls if copies and not calls % 3 else state["copy"]),
+        ):
+            module.register_buffer(name, value)
+        return module
+
+    begun = {name: torch.tensor(0) for name in ("calls", "at", "copy")}
+    for copies, count, before in ((True, 100, 2), (False, 100, 4), (False, 3, 3)):
+        assert int(after_many_calls(count, nn.Module(), begun, partial(call, copies))["calls"]) == before
 
 
 @pytest.mark.parametrize(("module", "called"), [(nn.Linear(2, 2), 0), (nn.BatchNorm1d(2), 1)])
@@ -172,10 +194,13 @@ def test_trust_asks_for_few_elements() -> None:
 def test_trust_asks_for_multiples_of_blocks_beside_odd_sizes() -> None:
     source = TASK.replace("self.calls += 1", "")
     uneven = [v.run.shapes[0] for v in plan(Prober(source, "Model"), 3, thorough=True) if v.kind == "uneven"]
-    assert [(rows % 64 == 0, columns % 64 == 0) for rows, columns in uneven] == [(True, False), (False, True)]
+    *multiples, tail = uneven
+    assert [(rows % 64 == 0, columns % 64 == 0) for rows, columns in multiples] == [(True, False), (False, True)]
+    assert math.prod(tail) == 2049
     assert all(size % 64 == 0 or size % 2 == 1 for shape in uneven for size in shape)
     alone = source.replace("torch.randn(16, 64)", "torch.randn(64)")
-    assert all(v.kind != "uneven" for v in plan(Prober(alone, "Model"), 3, thorough=True))
+    found = [v.run.shapes[0] for v in plan(Prober(alone, "Model"), 3, thorough=True) if v.kind == "uneven"]
+    assert found == [(2049,)]
 
 
 ROTATED = """import torch

@@ -12,18 +12,19 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from kdata.verify.reference.draws import labels
+from kdata.verify.reference.styles import SPARSE
 from kdata.verify.values import computes
 
 APART = 64  # rows of which one is not all zeros
 # Of neighbours: neither the sum of the first ones nor their sum by places is anything but zero.
 WAVE, SPIKE = (1.0, -2.0, 1.0), (1.0, 0.0, 0.0)
 # By style: from which input on every other one is so, for of two that are a product is zero; and of what its rows are.
-STYLES = {"sparse": (0, WAVE), "thin": (1, WAVE), "spiked": (0, SPIKE), "dotted": (1, SPIKE)}
+ROWS = dict(zip(SPARSE, [(0, WAVE), (1, WAVE), (0, SPIKE), (1, SPIKE)], strict=True))
 
 
 def sparse(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any] | None:
     """Matrices, and more, that have negative numbers, with all rows zero but a few; None without any."""
-    first, pattern = STYLES[style]
+    first, pattern = ROWS[style]
     leaves, form = tree_flatten(inputs)
     still = labels(leaves)
     chosen = [n for n, leaf in enumerate(leaves) if n not in still and _fits(leaf)][first::2]

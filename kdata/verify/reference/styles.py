@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+SPARSE = ("sparse", "thin", "spiked", "dotted")  # see kdata.verify.reference.sparse
 DETAILS = {
     "natural": "", "centred": "inputs centred on zero", "nearly": "a tenth of the last inputs changed",
     "wide": "inputs from 0.01 to 200 times their size", "offset": "inputs moved by 100", "moved": "inputs moved by ten",
@@ -41,7 +42,7 @@ DETAILS = {
     "absent": "zeros among the weights", "twins": "the largest of each row twice",
     "single": "a last dimension of one",
     "adjacent": "large integers among the inputs that are nearly the same",
-    **dict.fromkeys(("sparse", "thin", "spiked", "dotted"), "some inputs that are zero nearly everywhere"),
+    **dict.fromkeys(SPARSE, "some inputs that are zero nearly everywhere"),
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
 }  # fmt: skip
 # Kinds of variants of which one extra trial each is made: compilers take a one for a constant, and what they make is

@@ -20,9 +20,8 @@ from kdata.verify.reference.lengths import Lengths
 from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.roundings import Nudged
-from kdata.verify.reference.sparse import STYLES as SPARSE
 from kdata.verify.reference.sparse import sparse
-from kdata.verify.reference.styles import REACHING, STRETCHED
+from kdata.verify.reference.styles import REACHING, SPARSE, STRETCHED
 from kdata.verify.reference.ties import Ties, twinned
 from kdata.verify.reference.variants import Variant
 from kdata.verify.values import by_an_ulp, seed_torch
@@ -48,11 +47,12 @@ class Unusual(Reference):
     def __init__(self, payload: dict[str, Any]) -> None:
         super().__init__(payload)
         self._named: list[float] = payload["named"]
-        self._asks, self._names = Asks(), frozenset[str]()  # of the variant that is being tried
+        self._asks, self._names, self._products = Asks(), frozenset[str](), False  # of the variant that is being tried
         self._mixed: magnitudes.Mixed | None = None  # rows of several magnitudes, where these are independent
 
     def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
         self._asks, self._names = variant.run.cost.asks, variant.run.cost.names
+        self._products = variant.run.cost.products
         return super()._trials(index, variant)
 
     def _draw(
@@ -118,7 +118,7 @@ class Unusual(Reference):
         """The inputs with zeros, or the largest of each row twice, where no operator leaves open what it takes then."""
         if style == "twins":
             return twinned(natural) if CHOOSES in self._names else None
-        if self._names & ANY:
+        if self._names & ANY or style in SPARSE and not self._products:  # nobody skips what is no work
             return None
         return sparse(style, natural, generator) if style in SPARSE else zeroed(natural, generator)
 
