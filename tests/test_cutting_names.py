@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import torch
 
+from sources.infer.configs import reading
 from tests.cuts import HEAD, cut
 
 FUNCTION = "def {0}(width):\n    return nn.Linear(4, width)\n\n\n"
@@ -59,3 +61,21 @@ def test_a_package_that_a_task_has_is_there_when_it_is_asked_for() -> None:
     namespace: dict[str, Any] = {}
     exec(cut({"net.py": text}, "net.py", "Net"), namespace)
     assert namespace["Net"]()(torch.ones(1)) == 2
+
+
+def test_distributed_as_an_attribute_of_torch_is_ours_of_one_process() -> None:
+    text = HEAD + (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.rank = torch.distributed.get_rank()\n    def forward(self, x):\n"
+        "        return x + self.rank + torch.distributed.get_world_size()\n"
+    )
+    namespace: dict[str, Any] = {}
+    exec(cut({"net.py": text}, "net.py", "Net"), namespace)
+    assert namespace["Net"]()(torch.ones(1)) == 2
+
+
+def test_words_of_a_table_are_what_is_looked_up_in_it(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text(
+        "TABLE = {'gelu': 1, 'relu': 2, 3: 4}\n\n\ndef make(config):\n    return TABLE[config.hidden_act]\n"
+    )
+    assert reading(str(tmp_path / "net.py")).words == {"hidden_act": ["'gelu'", "'relu'"]}

@@ -70,7 +70,7 @@ def reading(file: str) -> Reading:
     parts, unpacked, called, methods = set[str](), list[Unpacking](), set[str](), set[tuple[str, str]]()
     optional, words = set[str](), dict[str, list[str]]()
     tree = ast.parse(Path(file).read_text())
-    aliases, imported = _aliases(tree), _imported(tree)
+    aliases, imported, tables = _aliases(tree), _imported(tree), _tables(tree)
     for node in ast.walk(tree):
         if aliases and isinstance(node, ast.Attribute | ast.Subscript) and _read(node) not in _OF_NO_PART:
             parts.update(aliases.get(ast.unparse(node.value), ()) if _depth(node.value) < MAX_ALIAS else ())
@@ -80,7 +80,7 @@ def reading(file: str) -> Reading:
                 parts.add(inner)
         if isinstance(node, ast.Compare) and ast.unparse(node.comparators[0]) == "None":
             optional.add(_read(node.left))
-        for name, word in _compared(node):
+        for name, word in (*_compared(node), *_looked_up(node, tables)):
             words.setdefault(name, []).append(word)
         if isinstance(node, ast.Call):
             owner = node.func.value if isinstance(node.func, ast.Attribute) else None
@@ -115,6 +115,22 @@ def _compared(node: ast.AST) -> Iterator[tuple[str, str]]:
     for word in right.elts if isinstance(right, ast.List | ast.Tuple | ast.Set) else [right]:
         if isinstance(word, ast.Constant) and isinstance(word.value, str) and word.value.lower() not in _NO_WORDS:
             yield name, repr(word.value)
+
+
+def _looked_up(node: ast.AST, tables: Mapping[str, list[str]]) -> Iterator[tuple[str, str]]:
+    """What is looked up in a table, by its name, and each word of the table: ``ACT2FN[config.hidden_act]``."""
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and (name := _read(node.slice)):
+        yield from ((name, word) for word in tables.get(node.value.id, ()))
+
+
+def _tables(tree: ast.Module) -> dict[str, list[str]]:
+    """The words of each dictionary that the program writes out at its top level, as expressions."""
+    found = {ast.unparse(n.targets[0]): n.value for n in tree.body if isinstance(n, ast.Assign)}
+    keys = {name: table.keys for name, table in found.items() if isinstance(table, ast.Dict)}
+    return {
+        name: [repr(k.value) for k in every if isinstance(k, ast.Constant) and isinstance(k.value, str)]
+        for name, every in keys.items()
+    }
 
 
 def _aliases(tree: ast.AST) -> dict[str, set[str]]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from sources.text.desugar import (
     MAIN,
     main_as_function,
+    with_distributed,
     with_forward,
     with_plain_imports,
     with_positional_inputs,
@@ -30,6 +31,7 @@ from sources.text.scope import named_arguments
 
 REWRITES = (
     with_plain_imports, without_arguments, without_importing, without_evaluating, with_forward, with_positional_inputs,
+    with_distributed,
 )  # fmt: skip
 FRAMES = 1000  # of a parser: Python's own limit; it makes trees of three times as many levels
 VERSIONS = {"torch": "2.11", "python": "3.11"}  # the least that a task is written for

@@ -18,6 +18,7 @@ _STAR = re.compile(rb"(?:[\s,()]|#[^\n]*\n)*(?P<star>\*\s*,)")  # behind what ma
 _MAIN = re.compile(r"""^if\s*\(?\s*__name__\s*==\s*['"]__main__['"]\s*\)?\s*:""", re.M)
 _BY_NAME = re.compile(r"(importlib\.)?import_module|__import__")
 MAIN = "run_as_script"
+DISTRIBUTED = "torch_distributed"
 NAMED = "named_definitions"  # what definitions are taken out of by name, see ``sources.cut.by_name``
 
 
@@ -83,6 +84,26 @@ def with_positional_inputs(text: str, tree: ast.Module) -> str:
             if optional and default is None:
                 edits.replace(edits.text.end(argument), edits.text.end(argument), " = None")
     return edits.whole() if edits.changes else text
+
+
+def with_distributed(text: str, tree: ast.Module) -> str:
+    """The text with ``torch.distributed`` under a name of its own, for a task has one process: our own module's.
+
+    It is an attribute of ``torch`` wherever that is imported.
+    """
+    if "torch.distributed." not in text:
+        return text
+    edits = Edits(Text.of(text))
+    imported = (n for n in tree.body if isinstance(n, ast.Import) and any(a.name == "torch" for a in n.names))
+    first, last = next(imported, None), 0
+    for node in ast.walk(tree) if first else ():
+        inner = node.value if isinstance(node, ast.Attribute) else None
+        if isinstance(inner, ast.Attribute) and ast.unparse(inner) == "torch.distributed":
+            edits.replace(edits.text.start(inner), edits.text.end(inner), DISTRIBUTED)
+            last = edits.text.end(first) if first else 0
+    if last:
+        edits.replace(last, last, f"\nimport torch.distributed as {DISTRIBUTED}")
+    return edits.whole() if last else text
 
 
 def without_importing(text: str, tree: ast.Module) -> str:
