@@ -1,4 +1,4 @@
-"""Mining one source for `kdata mine`: cut once, then its parts side by side."""
+"""Mining sources for `kdata mine`: side by side, each cut once, then its parts."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import BoundedSemaphore
 
 from rich.table import Table
 
 from flows.build_options import shares
+from kdata.progress import Watcher
 from kdata.record import Definition, SourceFile, Task
-from kdata.shards import Store
+from kdata.shards import Manifest, Store
+from kdata.step import Step
 from kdata.terminal import Tally, resumable, watching
 from sources import repositories
 from sources.collect import collect
@@ -47,22 +50,46 @@ class Mined:
         return len(self.tasks) + self.reasons.total()
 
 
-def mined(source: str, out: str, limit: int | None, seed: int, workers: int, size: int, inline: bool = False) -> Mined:
-    """Mine one source in shards of about ``size``; ``inline`` is as in ``sources.mine``.
+def mined(
+    sources: Sequence[str], out: str, limit: int | None, seed: int, workers: int, size: int, inline: bool = False
+) -> list[Mined]:
+    """Mine sources side by side, each in shards of about ``size``; ``inline`` is as in ``sources.mine``.
+
+    At most ``workers`` shards are in work at once, of whichever sources.
 
     Raises:
-        sources.fetch.texts.SourceError: the source cannot be had.
+        sources.fetch.texts.SourceError: one of the sources cannot be had; none is begun then.
     """
-    store, meter = Store(out), Meter()
-    files = [f for f in collect(source) if isinstance(f, SourceFile)]
-    cut = repositories.cut_step(limit, seed, meter, inline).run_on(store, files)
+    store, slots = Store(out), BoundedSemaphore(workers)
+    files = {source: [f for f in collect(source) if isinstance(f, SourceFile)] for source in sources}
+    with resumable(), watching(workers) as watcher, ThreadPoolExecutor(workers) as threads:
+
+        def one(source: str) -> Mined:
+            return _mined(source, files[source], store, limit, seed, size, inline, slots, watcher)
+
+        return list(threads.map(one, files))
+
+
+def _mined(
+    source: str, files: Sequence[SourceFile], store: Store, limit: int | None, seed: int, size: int, inline: bool,
+    slots: BoundedSemaphore, watcher: Watcher,
+) -> Mined:  # fmt: skip
+    """Mine one source, as far as there are slots."""
+    meter = Meter()
+    with slots:
+        cut = repositories.cut_step(limit, seed, meter, inline).run_on(store, files)
     found = store.read(cut.name, Definition)
     limits = [None] * max(1, len(found) // size) if limit is None else shares(limit, size)
     steps = [repositories.step(share, part, len(limits), LARGE, meter) for part, share in enumerate(limits)]
     finished = {s.output([cut.name]) for s in steps if store.manifest(s.output([cut.name])) is not None}
-    with resumable(), watching(workers) as watcher, ThreadPoolExecutor(workers) as threads:
-        tally = Tally(f"mine {source}", len(found) * (len(steps) - len(finished)) // len(steps), watcher)
-        manifests = list(threads.map(lambda step: step.run(store, [cut.name], tally.settle), steps))
+    tally = Tally(f"mine {source}", len(found) * (len(steps) - len(finished)) // len(steps), watcher)
+
+    def run(step: Step[Definition, Task]) -> Manifest:
+        with slots:
+            return step.run(store, [cut.name], tally.settle)
+
+    with ThreadPoolExecutor(len(steps)) as threads:
+        manifests = list(threads.map(run, steps))
     reasons = sum((Counter(m.reasons) for m in [cut, *manifests]), Counter[str]())
     tasks = tuple(t for m in manifests for t in store.read(m.name, Task))
     made = sum(m.kept for m in manifests if m.name not in finished)

@@ -6,9 +6,11 @@ import io
 import re
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from flows.mine_source import losses, mined, table
+from sources.fetch.texts import SourceError
 
 NETS = """import torch
 import torch.nn as nn
@@ -48,11 +50,11 @@ def test_every_definition_of_a_source_is_a_task_or_has_its_reason(tmp_path: Path
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "nets.py").write_text(NETS)
     out = str(tmp_path / "out")
-    row = mined(str(tmp_path / "lib"), out, None, 0, 1, 25)
+    (row,) = mined([str(tmp_path / "lib")], out, None, 0, 1, 25)
     assert (row.found, row.cut, len(row.tasks), row.made) == (6, 3, 1, 1)
     assert row.reasons == {"abstract": 1, "no forward": 1, "duplicate": 1, "computes nothing": 1, "nondeterministic": 1}
     assert row.seconds > 0
-    again = mined(str(tmp_path / "lib"), out, None, 0, 1, 25)
+    (again,) = mined([str(tmp_path / "lib")], out, None, 0, 1, 25)
     assert (again.seconds, again.made, again.reasons, len(again.tasks)) == (0, 0, row.reasons, 1)
     shown = io.StringIO()
     Console(file=shown, width=200).print(table([row, again]), losses([row, again]))
@@ -64,3 +66,18 @@ def test_every_definition_of_a_source_is_a_task_or_has_its_reason(tmp_path: Path
         == [("1", reason) for reason in ("abstract", "computes nothing", "duplicate", "no forward", "nondeterministic")]
         * 2
     )
+
+
+def test_sources_are_mined_side_by_side_and_none_where_one_cannot_be_had(tmp_path: Path) -> None:
+    for name, function in (("one", "tanh"), ("other", "sigmoid"), ("third", "erf")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "nets.py").write_text(NETS.replace("torch.tanh", f"torch.{function}"))
+    out, sources = tmp_path / "out", [str(tmp_path / name) for name in ("one", "other", "third")]
+    rows = mined(sources, str(out), None, 0, 2, 25)
+    assert [row.source for row in rows] == sources
+    for row, function in zip(rows, ("tanh", "sigmoid", "erf"), strict=True):
+        (task,) = row.tasks
+        assert f"torch.{function}(x)" in task.source
+    with pytest.raises(SourceError):
+        mined([sources[0], str(tmp_path / "nowhere")], str(tmp_path / "none"), None, 0, 2, 25)
+    assert not (tmp_path / "none").exists()

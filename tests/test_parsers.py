@@ -73,7 +73,7 @@ def test_arguments_that_a_script_computes_are_said_as_values(tmp_path: Path) -> 
         path = tmp_path / "repo" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    (task,) = mined(str(tmp_path / "repo"), str(tmp_path / "out"), None, 0, 1, 25, True).tasks
+    ((task,),) = (m.tasks for m in mined([str(tmp_path / "repo")], str(tmp_path / "out"), None, 0, 1, 25, True))
     assert "parse_args" not in task.source and "SimpleNamespace" not in task.source
     assert "False]" in task.source and task.source.count(" = 3\n") == 1  # its first width
 
