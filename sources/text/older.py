@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import collections.abc
+import re
 from collections.abc import Callable, Iterable
 
-from sources.text.rewrite import Edits
+from sources.text.rewrite import Edits, Text
 
 _MOVED = {("fractions", "gcd"): ("math", "gcd"), ("inspect", "getargspec"): ("inspect", "getfullargspec"),
           ("time", "clock"): ("time", "perf_counter"), ("itertools", "izip_longest"): ("itertools", "zip_longest"),
@@ -14,11 +15,41 @@ _MOVED = {("fractions", "gcd"): ("math", "gcd"), ("inspect", "getargspec"): ("in
           ("torch.nn.modules.linear", "_LinearWithBias"): ("torch.nn", "Linear")}  # fmt: skip
 
 
+FACTORY = "data_field"
+_RECORD = re.compile(r"[A-Z]\w*[a-z]\w*")  # a class, and neither a constant nor ``II("...")``
+
+
 def now_at(module: str, name: str) -> tuple[str, str]:
     """The module that has a name now, and the name there: collections no longer has abstract classes."""
     if module == "collections" and name in collections.abc.__all__:
         return "collections.abc", name
     return _MOVED.get((module, name), (module, name))
+
+
+def with_factories(text: str, tree: ast.Module) -> str:
+    """The text with a factory for each field of a data class whose default is a record of settings.
+
+    Python 3.11 takes no default that cannot be hashed, as those of data classes cannot.
+    """
+    if "dataclass" not in text:
+        return text
+    edits = Edits(Text.of(text))
+    fields = (s for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and _is_data_class(n) for s in n.body)
+    for value in [s.value for s in fields if isinstance(s, ast.AnnAssign)]:
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and _RECORD.fullmatch(value.func.id):
+            start, end = edits.text.start(value), edits.text.end(value)
+            edits.replace(start, end, f"{FACTORY}(default_factory=lambda: {edits.text.data[start:end].decode()})")
+    imported = next((n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "dataclasses"), None)
+    if imported is None or not edits.changes:
+        return text
+    end = edits.text.end(imported)
+    edits.replace(end, end, f"\nfrom dataclasses import field as {FACTORY}")
+    return edits.whole()
+
+
+def _is_data_class(node: ast.ClassDef) -> bool:
+    named = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
+    return any(ast.unparse(d).split(".")[-1] == "dataclass" for d in named)
 
 
 def convolves_images(call: ast.Call) -> bool:
