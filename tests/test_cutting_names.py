@@ -84,12 +84,13 @@ def test_words_of_a_table_are_what_is_looked_up_in_it(tmp_path: Path) -> None:
 def test_a_record_that_is_the_default_of_a_field_is_made_anew() -> None:
     """As Python 3.10 had it; 3.11 says: mutable default."""
     text = HEAD + (
-        "from dataclasses import dataclass\n\n\n@dataclass\nclass InnerConfig:\n    width: int = 3\n\n\n"
-        "@dataclass(eq=True)\nclass Config:\n    inner: InnerConfig = InnerConfig(width=4)\n    other: int = int(2)\n\n\n"
+        "from dataclasses import dataclass, field\n\n\n@dataclass\nclass InnerConfig:\n    width: int = 3\n\n\n"
+        "@dataclass(eq=True)\nclass Config:\n    inner: InnerConfig = InnerConfig(width=4)\n    other: int = int(2)\n"
+        "    said: InnerConfig = field(default=InnerConfig(5), metadata={})\n\n\n"
         "class Net(nn.Module):\n    def __init__(self, config=Config()):\n        super().__init__()\n"
-        "        self.line = nn.Linear(config.inner.width, config.other)\n"
+        "        self.line = nn.Linear(config.inner.width, config.other + config.said.width)\n"
         "    def forward(self, x):\n        return self.line(x)\n"
     )
     namespace: dict[str, Any] = {}
     exec(cut({"net.py": text}, "net.py", "Net"), namespace)
-    assert namespace["Net"]()(torch.ones(5, 4)).shape == (5, 2)
+    assert namespace["Net"]()(torch.ones(5, 4)).shape == (5, 7)

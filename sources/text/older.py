@@ -6,6 +6,7 @@ import ast
 import collections.abc
 import re
 from collections.abc import Callable, Iterable
+from typing import TypeGuard
 
 from sources.text.rewrite import Edits, Text
 
@@ -34,17 +35,29 @@ def with_factories(text: str, tree: ast.Module) -> str:
     if "dataclass" not in text:
         return text
     edits = Edits(Text.of(text))
+    start, end, data = edits.text.start, edits.text.end, edits.text.data
     fields = (s for n in ast.walk(tree) if isinstance(n, ast.ClassDef) and _is_data_class(n) for s in n.body)
-    for value in [s.value for s in fields if isinstance(s, ast.AnnAssign)]:
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and _RECORD.fullmatch(value.func.id):
-            start, end = edits.text.start(value), edits.text.end(value)
-            edits.replace(start, end, f"{FACTORY}(default_factory=lambda: {edits.text.data[start:end].decode()})")
+    plain = [s.value for s in fields if isinstance(s, ast.AnnAssign) and _is_record(s.value)]
+    said = (k for n in ast.walk(tree) if isinstance(n, ast.Call) and _is_field(n) for k in n.keywords)
+    for keyword in [k for k in said if k.arg == "default" and _is_record(k.value)]:
+        edits.replace(start(keyword), start(keyword.value), "default_factory=lambda: ")
+    for value in plain:
+        made = data[start(value) : end(value)].decode()
+        edits.replace(start(value), end(value), f"{FACTORY}(default_factory=lambda: {made})")
     imported = next((n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "dataclasses"), None)
-    if imported is None or not edits.changes:
+    if plain and imported is None:
         return text
-    end = edits.text.end(imported)
-    edits.replace(end, end, f"\nfrom dataclasses import field as {FACTORY}")
-    return edits.whole()
+    if plain and imported:
+        edits.replace(end(imported), end(imported), f"\nfrom dataclasses import field as {FACTORY}")
+    return edits.whole() if edits.changes else text
+
+
+def _is_record(value: ast.expr | None) -> TypeGuard[ast.Call]:
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and bool(_RECORD.fullmatch(value.func.id))
+
+
+def _is_field(call: ast.Call) -> bool:
+    return ast.unparse(call.func) in ("field", "dataclasses.field")
 
 
 def _is_data_class(node: ast.ClassDef) -> bool:

@@ -30,7 +30,7 @@ class Text:
             starts.append(at)
         return Text(data, starts)
 
-    def start(self, node: ast.expr | ast.stmt | ast.arg) -> int:
+    def start(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> int:
         return self.lines[node.lineno] + node.col_offset
 
     def end(self, node: ast.expr | ast.stmt | ast.arg) -> int:
