@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import BoundedSemaphore
 
 from rich.table import Table
 
@@ -14,7 +13,6 @@ from flows.build_options import shares
 from kdata.progress import Watcher
 from kdata.record import Definition, SourceFile, Task
 from kdata.shards import Manifest, Store
-from kdata.step import Step
 from kdata.terminal import Tally, resumable, watching
 from sources import repositories
 from sources.collect import collect
@@ -60,40 +58,39 @@ def mined(
     Raises:
         sources.fetch.texts.SourceError: one of the sources cannot be had; none is begun then.
     """
-    store, slots = Store(out), BoundedSemaphore(workers)
-    files = {source: [f for f in collect(source) if isinstance(f, SourceFile)] for source in sources}
+    store = Store(out)
+    files = {s: [f for f in collect(s) if isinstance(f, SourceFile)] for s in dict.fromkeys(sources)}
+    meters = {source: Meter() for source in files}
     with resumable(), watching(workers) as watcher, ThreadPoolExecutor(workers) as threads:
+        steps = [repositories.cut_step(limit, seed, meters[source], inline) for source in files]
+        cuts = [threads.submit(step.run_on, store, files[s]) for s, step in zip(files, steps, strict=True)]
+        begun = [
+            _begun(source, cut.result(), store, limit, size, meters[source], threads, watcher)
+            for source, cut in zip(files, cuts, strict=True)
+        ]
+        return [ended() for ended in begun]
 
-        def one(source: str) -> Mined:
-            return _mined(source, files[source], store, limit, seed, size, inline, slots, watcher)
 
-        return list(threads.map(one, files))
-
-
-def _mined(
-    source: str, files: Sequence[SourceFile], store: Store, limit: int | None, seed: int, size: int, inline: bool,
-    slots: BoundedSemaphore, watcher: Watcher,
-) -> Mined:  # fmt: skip
-    """Mine one source, as far as there are slots."""
-    meter = Meter()
-    with slots:
-        cut = repositories.cut_step(limit, seed, meter, inline).run_on(store, files)
+def _begun(
+    source: str, cut: Manifest, store: Store, limit: int | None, size: int, meter: Meter, threads: Executor,
+    watcher: Watcher,
+) -> Callable[[], Mined]:  # fmt: skip
+    """Submit the parts of one source that was cut; what is returned waits for them."""
     found = store.read(cut.name, Definition)
     limits = [None] * max(1, len(found) // size) if limit is None else shares(limit, size)
     steps = [repositories.step(share, part, len(limits), LARGE, meter) for part, share in enumerate(limits)]
     finished = {s.output([cut.name]) for s in steps if store.manifest(s.output([cut.name])) is not None}
     tally = Tally(f"mine {source}", len(found) * (len(steps) - len(finished)) // len(steps), watcher)
+    parts = [threads.submit(step.run, store, [cut.name], tally.settle) for step in steps]
 
-    def run(step: Step[Definition, Task]) -> Manifest:
-        with slots:
-            return step.run(store, [cut.name], tally.settle)
+    def ended() -> Mined:
+        manifests = [part.result() for part in parts]
+        reasons = sum((Counter(m.reasons) for m in [cut, *manifests]), Counter[str]())
+        tasks = tuple(t for m in manifests for t in store.read(m.name, Task))
+        made = sum(m.kept for m in manifests if m.name not in finished)
+        return Mined(source, tasks, cut.kept, reasons, meter.seconds, made)
 
-    with ThreadPoolExecutor(len(steps)) as threads:
-        manifests = list(threads.map(run, steps))
-    reasons = sum((Counter(m.reasons) for m in [cut, *manifests]), Counter[str]())
-    tasks = tuple(t for m in manifests for t in store.read(m.name, Task))
-    made = sum(m.kept for m in manifests if m.name not in finished)
-    return Mined(source, tasks, cut.kept, reasons, meter.seconds, made)
+    return ended
 
 
 def table(rows: Sequence[Mined]) -> Table:

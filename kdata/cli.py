@@ -91,7 +91,7 @@ def mine(
         return
     if not out:
         raise ValueError("name the folder for the tasks with --out")
-    rows = mined(list(dict.fromkeys(sources)), out, limit, seed, _cores(workers), MINED_SIZE, inline)
+    rows = mined(sources, out, limit, seed, _cores(workers), MINED_SIZE, inline)
     tasks = [t for row in rows for t in row.tasks]
     mining.write_tasks(tasks, out)
     Console().print(table(rows), *([losses(rows)] if any(r.reasons for r in rows) else []))

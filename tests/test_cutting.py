@@ -359,29 +359,6 @@ def test_a_constant_that_is_made_in_steps_is_whole() -> None:
     assert namespace["Net"]()(torch.ones(2, 2)).tolist() == [[1, 9], [9, 9]]
 
 
-def test_of_a_module_that_is_looked_through_what_goes_by_a_word_is_taken() -> None:
-    kind = "class {0}(nn.Module):\n    def forward(self, x):\n        return x.{1}(0)\n\n\n"
-    texts = {
-        "net/__init__.py": "",
-        "net/aggr/__init__.py": "from .basic import MeanPooling, MaxPooling, Pooling, MedianPooling\n",
-        "net/aggr/basic.py": HEAD + "".join(
-            kind.format(n, m) for n, m in
-            [("Pooling", "sum"), ("MeanPooling", "mean"), ("MaxPooling", "amax"), ("MedianPooling", "median")]
-        ),
-        "net/find.py": HEAD + "def find(query):\n    import net.aggr as aggr\n"
-        "    kinds = [k for k in vars(aggr).values() if isinstance(k, type)]\n"
-        "    return next(k for k in kinds if k.__name__.lower() == query + 'pooling')()\n",
-        "net/net.py": HEAD + "from .find import find\n\n\nclass Base(nn.Module):\n    def __init__(self, aggr='mean'):\n"
-        "        super().__init__()\n        self.aggr = find(aggr)\n\n    def forward(self, x):\n        return self.aggr(x)\n"
-        "\n\nclass Net(Base):\n    pass\n",
-    }  # fmt: skip
-    source = cut(texts, "net/net.py", "Net")
-    namespace: dict[str, Any] = {}
-    exec(source, namespace)
-    assert torch.equal(namespace["Net"]()(torch.ones(2, 3)), torch.ones(3))
-    assert "MedianPooling" not in source
-
-
 def test_where_a_tensor_lies_is_no_number() -> None:
     text = "class Net(nn.Module):\n    def forward(self, x, y):\n        return x + y.to(x.get_device())\n"
     assert "y.to(x.device)" in cut({"net.py": HEAD + text}, "net.py", "Net")

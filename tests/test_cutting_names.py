@@ -34,6 +34,29 @@ def test_what_is_taken_out_of_a_module_comes_by_words_that_others_of_the_cut_say
     assert namespace["Net"]()(torch.ones(2, 4)).shape == (2, 8)
 
 
+def test_of_a_module_that_is_looked_through_what_goes_by_a_word_is_taken() -> None:
+    kind = "class {0}(nn.Module):\n    def forward(self, x):\n        return x.{1}(0)\n\n\n"
+    texts = {
+        "net/__init__.py": "",
+        "net/aggr/__init__.py": "from .basic import MeanPooling, MaxPooling, Pooling, MedianPooling\n",
+        "net/aggr/basic.py": HEAD + "".join(
+            kind.format(n, m) for n, m in
+            [("Pooling", "sum"), ("MeanPooling", "mean"), ("MaxPooling", "amax"), ("MedianPooling", "median")]
+        ),
+        "net/find.py": HEAD + "def find(query):\n    import net.aggr as aggr\n"
+        "    kinds = [k for k in vars(aggr).values() if isinstance(k, type)]\n"
+        "    return next(k for k in kinds if k.__name__.lower() == query + 'pooling')()\n",
+        "net/net.py": HEAD + "from .find import find\n\n\nclass Base(nn.Module):\n    def __init__(self, aggr='mean'):\n"
+        "        super().__init__()\n        self.aggr = find(aggr)\n\n    def forward(self, x):\n        return self.aggr(x)\n"
+        "\n\nclass Net(Base):\n    pass\n",
+    }  # fmt: skip
+    source = cut(texts, "net/net.py", "Net")
+    namespace: dict[str, Any] = {}
+    exec(source, namespace)
+    assert torch.equal(namespace["Net"]()(torch.ones(2, 3)), torch.ones(3))
+    assert "MedianPooling" not in source
+
+
 def test_names_that_typing_has_since_lately_come_from_where_every_python_has_them() -> None:
     text = (
         HEAD + "import sys\nif sys.version_info >= (3, 12):\n    from typing import override\nelse:\n"

@@ -106,9 +106,12 @@ def test_narrower_widths_can_still_be_normalised_in_groups_and_colours_and_dimen
 
 
 def test_a_model_of_too_many_parameters_becomes_narrower_and_keeps_its_images() -> None:
+    made = []
+
     class Net(nn.Module):
         def __init__(self, width: int = 8192, image_size: int = 16) -> None:
             super().__init__()
+            made.append((width, image_size))
             self.inner = nn.Sequential(nn.Linear(width, width), nn.Linear(width, width))
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -116,7 +119,7 @@ def test_a_model_of_too_many_parameters_becomes_narrower_and_keeps_its_images() 
 
     solved = solve(Net, {}, "class Net:\n    def __init__(self, width=8192, image_size=16):\n        pass\n")
     assert isinstance(solved, Solution)
-    assert solved.arguments == {"width": "4096"}
+    assert made == [(8192, 16), (4096, 16)]
 
 
 def test_one_image_has_one_step_of_its_own() -> None:

@@ -6,12 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
-from redteam import Claim, known, say
+from redteam import KERNELS, Claim, known, say
 
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
 
 FILES = known()
+# What nothing else that is chosen asks of the judge: weights that change between evaluations, promises at a store.
+ALSO = ("cheat_packs_weights_when_told_to_evaluate", "cheat_promises_a_store_s_mask")
 
 
 def chosen() -> list[Path]:
@@ -26,7 +28,7 @@ def chosen() -> list[Path]:
         entry = claim.numbers[0] if claim.numbers else ""
         kept = "trust" if claim.level == "trust" else entry if "good" in file.stem else entry[:1]
         first.setdefault((claim.verdict, kept), file)
-    return list(first.values())
+    return [*dict.fromkeys([*first.values(), *(KERNELS / f"{name}.py" for name in ALSO)])]
 
 
 @pytest.mark.parametrize("file", chosen(), ids=lambda f: f.stem)

@@ -14,9 +14,11 @@ from torch import Tensor, nn
 from kdata.verify.beyond.thresholds import thresholds
 from kdata.verify.compare import Tensors, leaves
 from kdata.verify.reference import asked, exact, magnitudes
+from kdata.verify.reference.conditioned import bears
 from kdata.verify.reference.draws import zeroed
 from kdata.verify.reference.probe import Meter, Prober
 from kdata.verify.reference.reference import MANY_CALLS, Reference
+from kdata.verify.reference.sparse import sparse
 from kdata.verify.reference.variants import plan
 from kdata.verify.reference.weights import after_calls, after_many_calls, redraw
 from kdata.verify.values import doubles, upcast
@@ -201,6 +203,36 @@ def test_trust_asks_for_multiples_of_blocks_beside_odd_sizes() -> None:
     alone = source.replace("torch.randn(16, 64)", "torch.randn(64)")
     found = [v.run.shapes[0] for v in plan(Prober(alone, "Model"), 3, thorough=True) if v.kind == "uneven"]
     assert found == [(2049,)]
+
+
+def test_nearly_empty_matrices_are_so_of_one_factor_at_a_time() -> None:
+    given = [torch.randn(130, 16), torch.randn(16, 40), torch.rand(16, 16)]  # the last one has no negative numbers
+    for style, place, nonzero in (("sparse", 0, 3), ("thin", 1, 3), ("spiked", 0, 1), ("dotted", 1, 1)):
+        drawn = sparse(style, given, torch.Generator().manual_seed(1))
+        assert drawn is not None
+        assert [a is b for a, b in zip(drawn, given, strict=True)] == [n != place for n in range(3)]
+        rows = drawn[place][drawn[place].ne(0).any(1)]
+        assert 0 < len(rows) <= 3
+        assert rows.ne(0).sum(1).tolist() == [nonzero] * len(rows)
+        assert nonzero == 1 or rows.sum(1).abs().max() < 1e-6
+    assert sparse("thin", given[:1], torch.Generator()) is None
+
+
+def test_large_integers_differ_in_their_last_places_or_beyond_32_bits_only() -> None:
+    near, beyond, small = (torch.randint(0, most, (64,)) for most in (1 << 31, 1 << 40, 1000))
+    found: list[Any] = [near, beyond, small]
+    for change in asked.adjacent(found, torch.Generator()):
+        found = change(found) or found
+    assert int(found[0].max() - found[0].min()) < 8 and int(found[0].max()) == int(near.max())
+    assert set((found[1] & 0xFFFFFFFF).tolist()) <= set(range(5)) and int(found[1].max()) >= 1 << 33
+    assert found[2] is small
+
+
+def test_half_precision_is_judged_far_to_one_side_where_its_sums_are_beyond_it() -> None:
+    far = [2000 + 100 * torch.rand(8, 96).half()]
+    for style, borne in (("above", True), ("huge", False)):
+        mean, golden = (lambda given: given[0].mean(1)), (lambda given: given[0].double().mean(1))
+        assert bears(style, far, mean, golden, torch.Generator().manual_seed(1)) is borne
 
 
 ROTATED = """import torch

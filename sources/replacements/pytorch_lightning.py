@@ -3,6 +3,7 @@
 import inspect
 import operator
 import re
+from importlib.util import find_spec
 
 import torch
 import torch.nn as nn
@@ -68,7 +69,7 @@ rank_zero_info = rank_zero_debug = rank_zero_deprecation = rank_zero_warn
 
 def RequirementCache(requirement="", module=None):
     """Whether a package is there: what tasks may import, and what other code stands in for."""
-    return re.match(r"\w*", module or requirement)[0] in ("torch", "numpy", "torchvision", "einops")
+    return find_spec(re.match(r"\w*", module or requirement)[0]) is not None
 
 
 module_available = package_available = RequirementCache

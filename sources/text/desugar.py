@@ -93,17 +93,17 @@ def with_distributed(text: str, tree: ast.Module) -> str:
     """
     if "torch.distributed." not in text:
         return text
-    edits = Edits(Text.of(text))
     imported = (n for n in tree.body if isinstance(n, ast.Import) and any(a.name == "torch" for a in n.names))
-    first, last = next(imported, None), 0
-    for node in ast.walk(tree) if first else ():
-        inner = node.value if isinstance(node, ast.Attribute) else None
-        if isinstance(inner, ast.Attribute) and ast.unparse(inner) == "torch.distributed":
-            edits.replace(edits.text.start(inner), edits.text.end(inner), DISTRIBUTED)
-            last = edits.text.end(first) if first else 0
-    if last:
-        edits.replace(last, last, f"\nimport torch.distributed as {DISTRIBUTED}")
-    return edits.whole() if last else text
+    inner = (n.value for n in ast.walk(tree) if isinstance(n, ast.Attribute))
+    found = [n for n in inner if isinstance(n, ast.Attribute) and ast.unparse(n) == "torch.distributed"]
+    first = next(imported, None)
+    if first is None or not found:
+        return text
+    edits = Edits(Text.of(text))
+    for node in found:
+        edits.replace(edits.text.start(node), edits.text.end(node), DISTRIBUTED)
+    edits.replace(edits.text.end(first), edits.text.end(first), f"\nimport torch.distributed as {DISTRIBUTED}")
+    return edits.whole()
 
 
 def without_importing(text: str, tree: ast.Module) -> str:

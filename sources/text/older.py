@@ -44,11 +44,11 @@ def with_factories(text: str, tree: ast.Module) -> str:
     for value in plain:
         made = data[start(value) : end(value)].decode()
         edits.replace(start(value), end(value), f"{FACTORY}(default_factory=lambda: {made})")
-    imported = next((n for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "dataclasses"), None)
-    if plain and imported is None:
+    imported = (n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom) and "dataclass" in ast.unparse(n))
+    if plain and (first := next(imported, None)):
+        edits.replace(end(first), end(first), f"\nfrom dataclasses import field as {FACTORY}")
+    elif plain:
         return text
-    if plain and imported:
-        edits.replace(end(imported), end(imported), f"\nfrom dataclasses import field as {FACTORY}")
     return edits.whole() if edits.changes else text
 
 

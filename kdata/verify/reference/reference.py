@@ -197,8 +197,8 @@ class Reference:
         state = without_signs(module, state, lambda weights: self._answer(program, weights, natural)[0])
         if self.mode == "train":
             turn = self.seeds.index(seed) if seed in self.seeds else 1
-            late = index == 0 and seed == self.seeds[-1] != self.seeds[0]
-            after, count = (after_many_calls, self._many(variant)) if late else (after_calls, turn)
+            last = index == 0 and seed == self.seeds[-1] != self.seeds[0]
+            after, count = (after_many_calls, self._many(variant)) if last else (after_calls, turn)
             state = after(count, module, state, lambda weights: self._answer(program, weights, natural)[1])
         style, inputs = self._draw(suited(style, variant.run.cost.names), program, state, natural, generator)
         weighed = None if inputs is None else self._weigh(style, program, state, inputs, generator)
