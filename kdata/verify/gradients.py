@@ -33,25 +33,30 @@ def names(module: nn.Module) -> list[str]:
 def gradients(
     module: nn.Module, inputs: Sequence[Any], seed: int, parameters: Sequence[str], way: str = "gradient"
 ) -> Derived:  # fmt: skip
-    """Vector-Jacobian products: of each floating input, then of each named parameter.
+    """Vector-Jacobian products: of each floating input, then of each named parameter; None for what needs none.
 
-    The vectors are normal and follow from ``seed``. ``way``: "summed": each is of one number, expanded without memory,
-    as that of a sum is; "frozen": no input requires a gradient, as those of a first layer; "earlier": the module is
-    called with other inputs before the backward of the first call runs, as one that stands in two places is.
+    The vectors are normal and follow from ``seed``. ``way``:
+
+    - "summed": each vector is of one number, expanded without memory, as that of a sum is; "turned": its last two
+      dimensions are swapped in memory;
+    - "frozen": no input requires a gradient, as those of a first layer; "sole": the last floating input alone requires
+      one, as before layers that are not trained;
+    - "leading", "trailing": of the first, or the last, of several outputs alone;
+    - "earlier": the module is called with other inputs before the backward of the first call runs, as one that stands
+      in two places is; "anew": its graph was gone through before, with other vectors.
 
     Raises:
-        NoGradientError: no floating output requires a gradient.
+        NoGradientError: no floating output requires a gradient, or the way says nothing of this module.
         Exception: whatever the module raises.
     """
-    wanted = way != "frozen"
-    held = tree_map(lambda t: t.detach().clone().requires_grad_(wanted) if _floating(t) else t, list(inputs))
-    known = dict(module.named_parameters())
-    sources = (floating(held) if wanted else []) + [known[name] for name in parameters]
+    held = tree_map(lambda t: t.detach().clone() if _floating(t) else t, list(inputs))
+    sources = _sources(module, floating(held), parameters, way)
     with torch.enable_grad():
         outputs = [t for t in tree_leaves(module(*held)) if _floating(t)]
         later = _called_again(module, held) if way == "earlier" else None  # what it keeps for its own backward lives on
-    following = [(n, t) for n, t in enumerate(outputs) if t.requires_grad]
-    if not following or not sources:
+    following = _chosen([(n, t) for n, t in enumerate(outputs) if t.requires_grad], way)
+    asked = [t for t in sources if t is not None]
+    if not following or not asked:
         raise NoGradientError("no output requires a gradient")
     drawn = VECTORS.get(way, _vector)
     vectors = [drawn(t, seed + n) for n, t in following]
@@ -59,13 +64,41 @@ def gradients(
     before = [v.clone() for v in left]
     # torch.autograd.grad is a function to a TorchFunctionMode, without which its backward would then run
     engine: Any = torch.autograd.Variable._execution_engine
-    found = engine.run_backward(
-        tuple(t for _, t in following), tuple(vectors), False, False, tuple(sources), allow_unreachable=True,
-        accumulate_grad=False,
-    )  # fmt: skip
+    ends, rest = tuple(t for _, t in following), {"allow_unreachable": True, "accumulate_grad": False}
+    if way == "anew":
+        engine.run_backward(ends, tuple(2 * v.flip(0) if v.ndim else 2 * v for v in vectors), True, False,
+                            tuple(asked), **rest)  # fmt: skip
+    given = iter(engine.run_backward(ends, tuple(vectors), False, False, tuple(asked), **rest))
     del later
+    found = [None if t is None else next(given) for t in sources]
     own = [g if g is None else g.clone(memory_format=torch.contiguous_format) for g in found]  # two may be one tensor
     return Derived(own, not all(map(torch.equal, left, before)))
+
+
+def _sources(
+    module: nn.Module, inputs: list[Tensor], parameters: Sequence[str], way: str
+) -> list[Tensor | None]:  # fmt: skip
+    """What gradients are asked of, None for what needs none: in this way, or because a module says so itself."""
+    known = dict(module.named_parameters())
+    if way == "sole":
+        for parameter in known.values():
+            parameter.requires_grad_(False)
+    wanted = {"frozen": [], "sole": inputs[-1:]}.get(way, inputs)
+    if way == "sole" and len(inputs) + len(known) < 2:
+        raise NoGradientError("there is nothing else")
+    needed = [t if any(t is w for w in wanted) else None for t in inputs]
+    for tensor in wanted:
+        tensor.requires_grad_()
+    return [*needed, *(p if p is not None and p.requires_grad else None for p in map(known.get, parameters))]
+
+
+def _chosen(following: list[tuple[int, Tensor]], way: str) -> list[tuple[int, Tensor]]:
+    """The outputs that a backward begins at."""
+    if way not in ("leading", "trailing"):
+        return following
+    if len(following) < 2:
+        raise NoGradientError("there is one output")
+    return following[:1] if way == "leading" else following[-1:]
 
 
 def _called_again(module: nn.Module, held: list[Any]) -> Any:
@@ -109,4 +142,10 @@ def _expanded(output: Tensor, seed: int) -> Tensor:
     return _vector(output.new_empty(()), seed).expand(output.shape)
 
 
-VECTORS: dict[str, Callable[[Tensor, int], Tensor]] = {"summed": _expanded}
+def _turned_in_memory(output: Tensor, seed: int) -> Tensor:
+    if output.ndim < 2:
+        raise NoGradientError("it has one dimension")
+    return _vector(output, seed).mT.contiguous().mT
+
+
+VECTORS: dict[str, Callable[[Tensor, int], Tensor]] = {"summed": _expanded, "turned": _turned_in_memory}

@@ -60,6 +60,7 @@ class Expected:
         self.moved: dict[str, Any] = value.get(
             "moved", {}
         )  # outputs that are moved only, see kdata.verify.candidate.moves
+        self.copies: bool = value.get("copies", False)  # deep copies of it are modules of their own
         self.unused: list[str] = value["unused"]  # inputs and parameters that the answer does not depend on
         self.given, self.kept = Tensors(value["given"], given), Tensors(value["kept"], kept)
 
@@ -88,7 +89,8 @@ class Expected:
     def sequence(self, numbers: Sequence[int], backwards: bool) -> list[dict[str, Any]]:
         """What each call is given; calls at the same sizes go to the same module with the same tensors.
 
-        Of those at other sizes every other one goes to the module that was called before, too.
+        Of those at other sizes every other one goes to the module that was called before, too; of the modules that are
+        made for them each but the first is a deep copy, where the reference's may be copied.
         """
         chosen: list[dict[str, Any]] = []
         before: dict[str, Any] | None = None
@@ -96,7 +98,9 @@ class Expected:
             trial = self.trials[number]
             built = before is not None and before["given"]["build"] == trial["given"]["build"] != ""
             sized = before is not None and before["variant"] == trial["variant"]
-            chosen.append(trial["given"] | {"again": built and (sized or trial["variant"] % 2 == 1), "sized": sized,
+            again = built and (sized or trial["variant"] % 2 == 1)
+            chosen.append(trial["given"] | {"again": again, "sized": sized,
+                                            "copied": self.copies and bool(chosen) and not again,
                                             "backwards": backwards and trial["backwards"],
                                             "layout": self.layout(number)})  # fmt: skip
             before = trial

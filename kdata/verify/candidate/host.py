@@ -27,6 +27,7 @@ from kdata.verify.candidate.setting import (
     StopTrialError,
     build,
     derive,
+    duplicate,
     others,
     outcome,
     refill,
@@ -293,6 +294,7 @@ class Calls:
         state = others(state) if given.get("unlike") else state
         before = others(state)
         with watch:  # what is asked of a module before it is called may be overridden, and compute
+            model = duplicate(model) if given.get("copied") else model
             weigh(model, state, before)
             if last is None:
                 model.to(_engine.device)

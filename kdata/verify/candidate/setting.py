@@ -6,6 +6,8 @@ changes them in place. And a mode that was left and taken up again is the mode t
 
 from __future__ import annotations
 
+import contextlib
+import copy
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
@@ -66,6 +68,13 @@ def _arguments(reader: Reader, given: dict[str, Any]) -> tuple[list[Any], dict[s
     if len(made) == 2 and isinstance(made[0], list) and isinstance(made[1], dict):
         return made[0], made[1]
     return list(made), {}
+
+
+def duplicate(model: nn.Module) -> nn.Module:
+    """A deep copy, as averages of weights are kept in; the module itself where it holds what cannot be copied."""
+    with contextlib.suppress(Exception):
+        return copy.deepcopy(model)
+    return model
 
 
 def others(state: Mapping[str, Any]) -> dict[str, Any]:

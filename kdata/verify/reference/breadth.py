@@ -22,7 +22,7 @@ from kdata.verify import reasons
 from kdata.verify.compare import Tensors, leaves
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.gradients import NoGradientError
-from kdata.verify.reference.styles import BATCH, GRADIENTS, SINGLE, STRETCHED
+from kdata.verify.reference.styles import BATCH, GRADIENTS, KINKED, SINGLE, STRETCHED
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import FLOATS, Expected, compare, failure
 
@@ -32,12 +32,15 @@ CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strid
           "nonfinite": "spreads NaN and infinity as the reference does", "gradient": "gradients",
           "summed": "gradients of a sum", "frozen": "gradients of weights where inputs need none",
           "earlier": "gradients of the earlier of two calls", STRETCHED: "gradients of large inputs",
+          "turned": "gradients of a transposed view", "sole": "gradients of one input where nothing else needs any",
+          "leading": "gradients of the first output alone", "trailing": "gradients of the last output alone",
+          KINKED: "gradients at zeros and equal elements", "anew": "gradients of one graph twice",
           "grouped": "holds where integers that the task sorts are not",
           "ignored": "leaves out targets that torch ignores by default",
           ARGUMENT: "follows other arguments of its constructor",
           NUMBER: "follows other numbers among its inputs", BATCH: "holds for a larger batch",
           SINGLE: "holds for a last dimension of one"}  # fmt: skip
-SILENT = {**dict.fromkeys(GRADIENTS, (reasons.WRONG, reasons.STRUCTURE, reasons.OUT_OF_BOUNDS)),
+SILENT = {**dict.fromkeys(set(GRADIENTS) - {"anew"}, (reasons.WRONG, reasons.STRUCTURE, reasons.OUT_OF_BOUNDS)),
           **dict.fromkeys(("beside", "pairs", SINGLE), (reasons.WRONG, reasons.OUT_OF_BOUNDS))}  # fmt: skip
 UNSUPPORTED = "Unsupported data type"  # says Triton's interpreter of atomics of bfloat16, which GPUs have
 NO_ATOMICS = "not seen: the interpreter has no atomics of this type"

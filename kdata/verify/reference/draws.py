@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
-from kdata.verify.reference.styles import GRADIENTS
+from kdata.verify.reference.styles import GRADIENTS, KINKED
 from kdata.verify.values import computes, ends, integral, sizes_of
 
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
@@ -23,7 +23,7 @@ LONG, TAIL = 64, 32.0  # elements from which on a dimension has a tail, and by h
 LIFT, OFFSET, SMALL, HUGE, FAR, FARTHER, TINY, JOG = 5.0, 100.0, 1e-4, 1e4, 1e3, 1e5, 1e-5, 1e-6
 NEARER = 10.0
 NARROW, SPREAD = 16, 8  # bits of integers that are small beside sums of them, and how many of the largest are drawn
-AS_THEY_ARE = ("natural", *GRADIENTS, "argument", "number", "batch", "single")
+AS_THEY_ARE = ("natural", *(style for style in GRADIENTS if style != KINKED), "argument", "number", "batch", "single")
 ODDITIES = (math.nan, math.inf, -math.inf)
 RUNS = 4  # into which bools are cut, so that two of these hold one value
 ZEROS = 0.125  # share of an input's elements
@@ -387,7 +387,7 @@ OF_INTEGERS: dict[str, Style] = {
 }  # bools are integers of one bit
 OTHERS: dict[str, Style] = {"corners": _corners, "huge": _huge, "below": _below, "above": _above,
                             "deep": partial(_below, far=FARTHER), "steep": partial(_above, far=FARTHER),
-                            "lifted": _lifted(1), "raised": _lifted(0), "ties": _tied, "small": _small,
+                            "lifted": _lifted(1), "raised": _lifted(0), "ties": _tied, KINKED: _tied, "small": _small,
                             "strided": _strided,
                             "beside": _beside(1), "pairs": _beside(2), "nonfinite": _nonfinite,
                             "tailed": lambda inputs, _: _far(inputs, _tailed, labels(tree_leaves(inputs))),

@@ -1,10 +1,11 @@
-"""What of a reference's weights and inputs has a part in its answer, and which answers only move what is given.
+"""What of a reference's weights and inputs has a part in its answer, which answers only move what is given, and copies.
 
 In the reference's child only.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from torch import nn
 from torch.utils._pytree import tree_leaves
 
 from kdata.verify.candidate.moves import Provenance
-from kdata.verify.values import altered, near
+from kdata.verify.values import altered, near, same
 
 NOTHING = 1e-6  # relative change of an answer that counts as none
 TRIED = 32  # parameters and inputs of which it is asked whether they matter
@@ -50,3 +51,16 @@ def moved(module: nn.Module, inputs: list[Any]) -> dict[str, Any]:
     with provenance, torch.no_grad():
         outputs = module(*inputs)
     return provenance.moved(outputs)
+
+
+def copies(module: nn.Module, state: State, answer: Callable[[nn.Module], Any], outputs: Any) -> bool:
+    """Whether a deep copy of a module, with weights of its own, answers by these.
+
+    One that keeps a function of itself, as a lambda of its constructor's is, answers by the original's.
+    """
+    try:
+        copied = copy.deepcopy(module)
+        copied.load_state_dict(state)
+        return same(answer(copied), outputs)
+    except Exception:  # noqa: BLE001 - it holds what cannot be copied
+        return False

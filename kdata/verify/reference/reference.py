@@ -26,7 +26,7 @@ from kdata.verify.options import Concession
 from kdata.verify.reference.conditioned import bears, suited
 from kdata.verify.reference.draws import draw, thinned
 from kdata.verify.reference.faults import TaskFaultError, answered, demand_runnable
-from kdata.verify.reference.influence import moved, unused
+from kdata.verify.reference.influence import copies, moved, unused
 from kdata.verify.reference.probe import Cost, Meter, Prober
 from kdata.verify.reference.roundings import either_way, nudge
 from kdata.verify.reference.styles import ALONE, DETAILS, schedule
@@ -89,6 +89,7 @@ class Reference:
         self._moved: dict[str, Any] = {}  # outputs that are moved only
         self._otherwise: list[dict[str, Any]] = []  # its first trial, called in other ways
         self.mode = "train"
+        self._copies = False  # a deep copy answers by weights of its own
         self._slim = False  # no golden, no mutant, and one run with noise: for what is compared roughly
         self.given, self.kept = Writer(), Writer()
 
@@ -110,7 +111,7 @@ class Reference:
         (scratch / KEPT).write_bytes(bytes(self.kept.blob))
         return {"mode": self.mode, "variants": [{"kind": v.kind, "sizes": v.label} for v in variants],
                 "trials": trials, "otherwise": self._otherwise, "own": self._own, "unused": self.unused,
-                "moved": self._moved, "base": variants[0].values, "grows": grows,
+                "moved": self._moved, "copies": self._copies, "base": variants[0].values, "grows": grows,
                 "asked": [*asks.numbers, *asks.ends],
                 "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
 
@@ -210,6 +211,9 @@ class Reference:
             self.unused = unused(module, state, inputs, lambda *given: self._answer(program, *given)[0])
             seed_torch(0)
             self._moved = moved(self._build(program, program.arguments(), state), copied(inputs))
+            answered_so = partial(_forward, inputs=copied(inputs))
+            self._copies = copies(self._build(program, program.arguments(), None), state, answered_so,
+                                  self._answer(program, state, inputs)[0])  # fmt: skip
         given = self._arguments(arguments, variant)
         given |= {"state": self.given.write(state), "inputs": self._plain(self.given, inputs)}
         kept = self._expect(program, state, inputs, generator, style == "corners")

@@ -21,7 +21,10 @@ DETAILS = {
     "nonfinite": "NaN and infinities among the inputs",
     "float16": "in float16", "bfloat16": "in bfloat16", "gradient": "gradients",
     "summed": "gradients of a sum", "frozen": "gradients of weights where inputs need none",
-    "earlier": "gradients of the earlier of two calls", "stretched": "gradients of inputs as large as 120",
+    "earlier": "gradients of the earlier of two calls", "anew": "gradients of a graph that was gone through before",
+    "turned": "gradients of a transposed view", "sole": "gradients of the last input where nothing else needs one",
+    "leading": "gradients of the first output alone", "trailing": "gradients of the last output alone",
+    "kinked": "gradients of inputs of few values, zero among them", "stretched": "gradients of inputs as large as 120",
     "named": "numbers among the inputs that the kernels name",
     "magnitudes": "each row of another magnitude", "farthest": "inputs as large as the reference bears",
     "nearest": "inputs as small as the reference bears", "weights": "weights as large as the reference bears",
@@ -39,7 +42,7 @@ DETAILS = {
     "crowded": "integers that all are one number",
     "ends": "zeros and ones among numbers between them",
     "lifted": "every other input five above zero", "raised": "every other input, from the first on, five above zero",
-    "absent": "zeros among the weights", "twins": "the largest of each row twice",
+    "absent": "zeros among the weights", "alike": "rows of one input that are multiples of another's", "twins": "the largest of each row twice",
     "single": "a last dimension of one",
     "adjacent": "large integers among the inputs that are nearly the same",
     **dict.fromkeys(SPARSE, "some inputs that are zero nearly everywhere"),
@@ -48,13 +51,17 @@ DETAILS = {
 # Kinds of variants of which one extra trial each is made: compilers take a one for a constant, and what they make is
 # right for the task; of a last dimension of one only wrong answers count; gradients at many rows.
 BATCH, SINGLE, TALL = ALONE = ("batch", "single", "tall")
+ALIKE = "alike"  # see kdata.verify.reference.alike
 STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes
-GRADIENTS = ("gradient", "summed", "frozen", "earlier", STRETCHED)  # see kdata.verify.gradients
+KINKED = "kinked"  # where derivatives jump, as that of a relu at zero
+# See kdata.verify.gradients.
+GRADIENTS = ("gradient", "summed", "frozen", "earlier", STRETCHED, "turned", "sole", "leading", "trailing", KINKED,
+             "anew")  # fmt: skip
 VIEWS = ("strided", "beside", "pairs")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.
 CONDITIONED = ("wide", "offset", "moved", "corners", "huge", "below", "above", "deep", "steep", "ends", STRETCHED,
-               *REACHING)  # fmt: skip
+               ALIKE, *REACHING)  # fmt: skip
 ON_DEVICE = ("natural", "wide", "corners", "huge")  # at a task's own sizes on a GPU
 FLAT = 11  # by which the seed of that draw differs from the first; others take those before it
 BITS = 48  # of a seed there; those above name the style

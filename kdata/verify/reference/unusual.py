@@ -13,6 +13,7 @@ from torch.utils._pytree import tree_map
 
 from kdata.task import Program
 from kdata.verify.reference import asked, exact, magnitudes, unread
+from kdata.verify.reference.alike import paired
 from kdata.verify.reference.answering import FINITE, all_answered, enlarged
 from kdata.verify.reference.conditioned import ANY, EITHER
 from kdata.verify.reference.draws import centred_apart, draw, holding, zeroed
@@ -21,7 +22,7 @@ from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.roundings import Nudged
 from kdata.verify.reference.sparse import sparse
-from kdata.verify.reference.styles import REACHING, SPARSE, STRETCHED
+from kdata.verify.reference.styles import ALIKE, REACHING, SPARSE, STRETCHED
 from kdata.verify.reference.ties import Ties, twinned
 from kdata.verify.reference.variants import Variant
 from kdata.verify.values import by_an_ulp, seed_torch
@@ -30,14 +31,14 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
-          "raised", "twins", "adjacent", *SPARSE)  # fmt: skip
-HELD = {"twins": "twins"} | dict.fromkeys(("zeros", *SPARSE), "wide")  # and as what style the reference is to bear each
+          "raised", "twins", "adjacent", ALIKE, *SPARSE)  # fmt: skip
+HELD = {"twins": "twins", ALIKE: ALIKE} | dict.fromkeys(("zeros", *SPARSE), "wide")  # and as what style the reference is to bear each
 IGNORED, GROUPED = "ignored", "grouped"
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
                 "emptied", "rows", "twins", *SPARSE, GROUPED)  # fmt: skip
 APART = 0x5DEECE66D
-LOOKS_UP = frozenset(["embedding", "_embedding_bag", "_embedding_bag_forward_only"])
+LOOKS_UP = frozenset("embedding _embedding_bag _embedding_bag_forward_only index index_select gather".split())
 CHOOSES = "topk"  # the operator that takes some of what is equal, and all of it where there is room
 
 
@@ -118,6 +119,8 @@ class Unusual(Reference):
         """The inputs with zeros, or the largest of each row twice, where no operator leaves open what it takes then."""
         if style == "twins":
             return twinned(natural) if CHOOSES in self._names else None
+        if style == ALIKE:
+            return paired(natural)
         if self._names & ANY or style in SPARSE and not self._products:  # nobody skips what is no work
             return None
         return sparse(style, natural, generator) if style in SPARSE else zeroed(natural, generator)

@@ -20,11 +20,11 @@ from kdata.task import INIT_INPUTS, INPUTS, Program
 from kdata.verify.gradients import NoGradientError, beyond_rounding, floating, gradients, names
 from kdata.verify.reference.answering import FINITE, close, same_places, share_finite
 from kdata.verify.reference.arguments import KINDS, Arguments, changed, with_numbers
-from kdata.verify.reference.conditioned import first, of_blocks
+from kdata.verify.reference.conditioned import ANY, first, of_blocks
 from kdata.verify.reference.draws import DTYPES, jogged, labels
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.magnitudes import CONDITION
-from kdata.verify.reference.styles import ALONE, GRADIENTS, TALL, VIEWS
+from kdata.verify.reference.styles import ALONE, GRADIENTS, KINKED, TALL, VIEWS
 from kdata.verify.reference.unusual import BEYOND, GROUPED, IGNORED, Unusual
 from kdata.verify.reference.variants import Variant
 from kdata.verify.reference.weights import redraw
@@ -179,7 +179,7 @@ class Wider(Unusual):
         parameters: list[str] = []
         found = derived(self._style)
         if not self._wanted:  # nobody trains labels
-            still = labels(floating(inputs)) if self._style != "frozen" else set()
+            still = labels(floating(inputs))
             used = beyond_rounding(found, derived("gradient") if self._style == "summed" else found)
             chosen = [n for n in used if n not in still]
             self._wanted = {"seed": self.seeds[0], "parameters": parameters, "used": chosen, "way": self._style}
@@ -190,6 +190,9 @@ class Wider(Unusual):
     def _bears(
         self, program: Program, state: dict[str, Any], inputs: list[Any], style: str, generator: torch.Generator
     ) -> bool:
+        if style == KINKED:  # which of equal ones a gradient goes to is to be promised
+            promised = self._names.isdisjoint(ANY) and not any("max_pool" in name for name in self._names)
+            return promised and super()._bears(program, state, inputs, "ties", generator)
         if style == "ties" and first(self._names):
             return super()._bears(program, state, inputs, style, generator)
         if style in ("ties", "small"):
