@@ -187,9 +187,12 @@ def verify(
         int | None, typer.Option(min=1, help="Draws of weights and inputs for each shape. Default: by level, 2 or 8.")
     ] = None,
     level: Annotated[
-        Literal["screen", "trust", "kernelbench"],
-        typer.Option(help="screen; trust: more draws, sizes and dtypes; kernelbench: by KernelBench's rule."),
-    ] = "screen",
+        Literal["screen", "trust", "kernelbench"] | None,
+        typer.Option(
+            help="screen; trust: more draws, sizes and dtypes; kernelbench: by KernelBench's rule. "
+            "Default: trust for one pair of files, screen for many."
+        ),
+    ] = None,
     device: Annotated[
         str | None,
         typer.Option(help="cpu (Triton's interpreter) or cuda (timing, and CUDA C++). Default: cuda if there is one."),
@@ -218,13 +221,13 @@ def verify(
             _fail(ValueError("--task and --kernel name one pair; leave out what else is to be judged"), files.UNDECIDED)
         try:
             pool.demand(require_isolation)
-            status = files.verdict(task, kernel, targets, seeds, device, as_json, level, precision)
+            status = files.verdict(task, kernel, targets, seeds, device, as_json, level or "trust", precision)
         except Exception as error:  # noqa: BLE001 - whatever it is, there is no verdict
             _fail(error, files.UNDECIDED)
         sys.exit(status)
     pool.demand(require_isolation)
     chosen = files.parse_targets(targets)
-    stage = step.step(chosen, seeds, level=level, device=gpu_judge.choose(device), precision=precision)
+    stage = step.step(chosen, seeds, level=level or "screen", device=gpu_judge.choose(device), precision=precision)
     made = _stage(stage, candidates, out, SHARD_SIZE, workers)
     print(f"what fails, and why: {audit.write(out, made)}")
 

@@ -81,6 +81,7 @@ def test_align_then_verify_one_file(kdata: Run, relu: Path, tmp_path: Path) -> N
     receipt = json.loads(good.stdout)
     assert receipt["verdict"] == "verified"
     assert receipt["trials"]
+    assert receipt["effort"] == "trust"  # of one pair more is asked than of many
     (tmp_path / "wrong.py").write_text((tmp_path / "k.py").read_text().replace("1.0", "1.5"))
     wrong = kdata("verify", "--task", relu, "--kernel", "wrong.py", "--targets", "")
     assert wrong.returncode == 1
