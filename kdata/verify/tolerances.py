@@ -50,7 +50,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "22"
+VERSION = "23"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 
