@@ -14,9 +14,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from kdata.verify.gradients import gradients
-from kdata.verify.guards import guarded
+from kdata.verify.guards import guarded, storage_of
 from kdata.verify.loading import line
 from kdata.verify.wire import Reader
 
@@ -72,9 +73,26 @@ def _arguments(reader: Reader, given: dict[str, Any]) -> tuple[list[Any], dict[s
 
 def duplicate(model: nn.Module) -> nn.Module:
     """A deep copy, as averages of weights are kept in; the module itself where it holds what cannot be copied."""
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(Exception), _Cloned():
         return copy.deepcopy(model)
     return model
+
+
+class _Cloned(TorchFunctionMode):
+    """Copies tensors by an operator, which makes the memory that kernels may touch; those that share it go on so."""
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if function is not Tensor.__deepcopy__ or not args[0].is_leaf or args[0].layout is not torch.strided:
+            return function(*args, **(kwargs or {}))
+        tensor, memo = args
+        if id(tensor) not in memo:
+            storage = storage_of(tensor)
+            shared = ("memory", storage.data_ptr(), tensor.dtype)
+            if shared not in memo:
+                memo[shared] = torch.empty(0, dtype=tensor.dtype, device=tensor.device).set_(storage).clone()
+            copied = memo[shared].as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+            memo[id(tensor)] = copied.requires_grad_(tensor.requires_grad)
+        return memo[id(tensor)]
 
 
 def others(state: Mapping[str, Any]) -> dict[str, Any]:

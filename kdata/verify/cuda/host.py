@@ -109,6 +109,14 @@ class Extension:
             raise AttributeError(f"the compiled library has no function {name}")
         return functions[name]
 
+    def __deepcopy__(self, _: Any) -> Any:
+        """Modules cannot be copied.
+
+        Raises:
+            TypeError: always, as of any module.
+        """
+        raise TypeError("cannot pickle 'module' object")
+
     def __setattr__(self, name: str, value: Any) -> None:
         """Compiled modules keep no state for their users."""
         refuse(f"an attribute {name} of a compiled library")
