@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.overrides import TorchFunctionMode
 
-from kdata.verify.gradients import NoGradientError, beyond_rounding, gradients, names
+from kdata.verify.gradients import APART, NoGradientError, beyond_rounding, gradients, names
 
 
 def test_gradients_are_torchs_and_follow_from_the_seed() -> None:
@@ -17,11 +17,22 @@ def test_gradients_are_torchs_and_follow_from_the_seed() -> None:
     one, same = (gradients(linear, [x], 7, names(linear)).found for _ in range(2))
     assert [g.shape for g in one if g is not None] == [(2, 4), (3, 4), (3,)]
     assert all(a is not None and b is not None and torch.equal(a, b) for a, b in zip(one, same, strict=True))
-    vector = torch.randn(2, 3, generator=torch.Generator().manual_seed(7))
+    vector = torch.randn(2, 3, generator=torch.Generator().manual_seed(7 ^ APART))
     assert one[0] is not None
     assert torch.allclose(one[0], vector @ linear.weight)
     with pytest.raises(NoGradientError):
         gradients(torch.nn.Identity(), [torch.arange(3)], 7, [])
+
+
+class Normal(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.normalize(x, dim=-1)
+
+
+def test_vectors_are_not_the_inputs_that_the_same_seed_draws() -> None:
+    x = torch.randn(4, 8, generator=torch.Generator().manual_seed(7))
+    (found,) = gradients(Normal(), [x], 7, []).found
+    assert found is not None and float(found.norm()) > 0.1  # of a norm nothing is left along its input
 
 
 class Doubled(torch.autograd.Function):
@@ -99,3 +110,26 @@ def test_a_backward_that_writes_into_what_it_is_given_is_seen() -> None:
 def test_what_rounding_leaves_of_a_gradient_is_none() -> None:
     usual = [torch.ones(3), torch.ones(3), None]
     assert beyond_rounding([torch.full((3,), 1e-7), torch.full((3,), 0.1), None], usual) == [1]
+
+
+class Two(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(3), requires_grad=False)
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return x * self.weight, x * y
+
+
+def test_ways_ask_for_some_of_what_there_is() -> None:
+    given = [torch.ones(2, 3), torch.ones(2, 3)]
+    there = {way: [g is not None for g in gradients(Two(), given, 0, ["weight"], way).found]
+             for way in ("gradient", "sole", "leading", "trailing", "turned")}  # fmt: skip
+    assert there == {"gradient": [True, True, False], "sole": [False, True, False], "leading": [True, False, False],
+                     "trailing": [True, True, False], "turned": [True, True, False]}  # fmt: skip
+    with pytest.raises(NoGradientError):
+        gradients(Module(), [torch.ones(3)], 0, [], "leading")  # of one answer there is nothing to choose
+
+
+def test_a_graph_is_gone_through_twice() -> None:
+    assert gradients(Module(), [torch.ones(3)], 0, [], "anew").found[0] is not None

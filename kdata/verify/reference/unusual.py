@@ -32,7 +32,8 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
           "raised", "twins", "adjacent", ALIKE, *SPARSE)  # fmt: skip
-HELD = {"twins": "twins", ALIKE: ALIKE} | dict.fromkeys(("zeros", *SPARSE), "wide")  # and as what style the reference is to bear each
+# And as what style the reference is to bear each.
+HELD = {"twins": "twins", ALIKE: ALIKE} | dict.fromkeys(("zeros", *SPARSE), "wide")
 IGNORED, GROUPED = "ignored", "grouped"
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
