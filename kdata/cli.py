@@ -188,10 +188,7 @@ def verify(
     ] = None,
     level: Annotated[
         Literal["screen", "trust", "kernelbench"] | None,
-        typer.Option(
-            help="screen; trust: more draws, sizes and dtypes; kernelbench: by KernelBench's rule. "
-            "Default: trust for one pair of files, screen for many."
-        ),
+        typer.Option(help="trust asks for more; kernelbench: its own rule. Default: trust for one pair, else screen."),
     ] = None,
     device: Annotated[
         str | None,

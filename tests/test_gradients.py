@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -131,5 +131,37 @@ def test_ways_ask_for_some_of_what_there_is() -> None:
         gradients(Module(), [torch.ones(3)], 0, [], "leading")  # of one answer there is nothing to choose
 
 
+class Worn(torch.autograd.Function):
+    """Whose backward gives more each time, and tells how what it is given lies in memory."""
+
+    seen: ClassVar[list[tuple[int, ...]]] = []
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.times = 0
+        return x * 1
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+        Worn.seen.append(gradient.stride())
+        ctx.times += 1
+        made: torch.Tensor = ctx.times * gradient
+        return made
+
+
+class Wearing(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> Any:
+        return Worn.apply(x)
+
+
 def test_a_graph_is_gone_through_twice() -> None:
-    assert gradients(Module(), [torch.ones(3)], 0, [], "anew").found[0] is not None
+    once, again = (gradients(Wearing(), [torch.ones(2, 3)], 0, [], way).found[0] for way in ("gradient", "anew"))
+    assert once is not None and again is not None
+    assert torch.equal(again, 2 * once)
+
+
+def test_a_vector_lies_the_other_way_in_memory() -> None:
+    Worn.seen.clear()
+    one, other = (gradients(Wearing(), [torch.ones(2, 3)], 0, [], way).found[0] for way in ("gradient", "turned"))
+    assert one is not None and other is not None and torch.equal(one, other)
+    assert Worn.seen == [(3, 1), (1, 2)]

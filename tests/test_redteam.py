@@ -12,8 +12,11 @@ from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
 
 FILES = known()
-# What nothing else that is chosen asks of the judge: weights that change between evaluations, promises at a store.
-ALSO = ("cheat_packs_weights_when_told_to_evaluate", "cheat_promises_a_store_s_mask")
+# What nothing else that is chosen asks of the judge: weights that change between evaluations, promises at a store, rows
+# that are multiples of others, deep copies and the memory of these, kinks, vectors in other memory, rows of whole tables.
+ALSO = ("cheat_packs_weights_when_told_to_evaluate", "cheat_promises_a_store_s_mask", "cheat_angle_of_equal_vectors",
+        "cheat_copy_answers_by_the_original", "good_table_that_is_moved", "cheat_gradient_of_a_relu_at_zero",
+        "cheat_gradient_of_a_turned_one", "cheat_rows_that_the_task_draws")  # fmt: skip
 
 
 def chosen() -> list[Path]:

@@ -83,14 +83,11 @@ def _sources(
     """What gradients are asked of, None for what needs none: in this way, or because a module says so itself."""
     known = dict(module.named_parameters())
     if way == "sole":
-        for parameter in known.values():
-            parameter.requires_grad_(False)
-    wanted = {"frozen": [], "sole": inputs[-1:]}.get(way, inputs)
-    if way == "sole" and len(inputs) + len(known) < 2:
-        raise NoGradientError("there is nothing else")
-    needed = [t if any(t is w for w in wanted) else None for t in inputs]
-    for tensor in wanted:
-        tensor.requires_grad_()
+        if len(inputs) + len(known) < 2:
+            raise NoGradientError("there is nothing else")
+        module.requires_grad_(False)
+    left_out = {"frozen": len(inputs), "sole": len(inputs) - 1}.get(way, 0)
+    needed = [t.requires_grad_() if n >= left_out else None for n, t in enumerate(inputs)]
     return [*needed, *(p if p is not None and p.requires_grad else None for p in map(known.get, parameters))]
 
 

@@ -7,7 +7,8 @@ right where all inputs are transposed views, but wrong where some of them are, t
 another. And a candidate whose text offers a backward, and whose answer follows from its inputs, is rejected where one
 of its gradients is wrong, or is none though the reference has one: training goes on without a word.
 A backward that raises, an answer that is detached, and no backward at all are heard of in training: they are told.
-So is one that writes into the gradients that it is given, as published libraries' do: other branches may share them.
+So is one that writes into the gradients that it is given, as published libraries' do: other branches may share them;
+and one that is wrong the second time that a graph is gone through, for these keep gradients where logits were.
 """
 
 from __future__ import annotations
@@ -22,19 +23,15 @@ from kdata.verify import reasons
 from kdata.verify.compare import Tensors, leaves
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.gradients import NoGradientError
-from kdata.verify.reference.styles import BATCH, GRADIENTS, KINKED, SINGLE, STRETCHED
+from kdata.verify.reference.styles import BATCH, DETAILS, GRADIENTS, SINGLE
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import FLOATS, Expected, compare, failure
 
 ARGUMENT, NUMBER = "argument", "number"
 CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strided": "holds for transposed views",
           "beside": "holds for transposed views beside plain inputs", "pairs": "holds for two transposed views",
-          "nonfinite": "spreads NaN and infinity as the reference does", "gradient": "gradients",
-          "summed": "gradients of a sum", "frozen": "gradients of weights where inputs need none",
-          "earlier": "gradients of the earlier of two calls", STRETCHED: "gradients of large inputs",
-          "turned": "gradients of a transposed view", "sole": "gradients of one input where nothing else needs any",
-          "leading": "gradients of the first output alone", "trailing": "gradients of the last output alone",
-          KINKED: "gradients at zeros and equal elements", "anew": "gradients of one graph twice",
+          "nonfinite": "spreads NaN and infinity as the reference does",
+          **{style: DETAILS[style] for style in GRADIENTS},
           "grouped": "holds where integers that the task sorts are not",
           "ignored": "leaves out targets that torch ignores by default",
           ARGUMENT: "follows other arguments of its constructor",

@@ -35,6 +35,11 @@ def first(names: Collection[str]) -> bool:
     return not FIRST.isdisjoint(names) and ANY.isdisjoint(names)
 
 
+def one_way(names: Collection[str]) -> bool:
+    """Whether it is promised how a gradient is shared among equal elements; of a pooling's, any may get all of it."""
+    return ANY.isdisjoint(names) and not any("max_pool" in name for name in names)
+
+
 def suited(styles: str, names: Collection[str]) -> list[str]:
     """The styles that are tried one after another, for a reference of which these are the operators."""
     norm = not NORMS.isdisjoint(names) or ("div" in names and not DEVIATIONS.isdisjoint(names))

@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_map
 
 from kdata.task import Program
+from kdata.verify.gradients import APART
 from kdata.verify.reference import asked, exact, magnitudes, unread
 from kdata.verify.reference.alike import paired
 from kdata.verify.reference.answering import FINITE, all_answered, enlarged
@@ -38,7 +39,6 @@ IGNORED, GROUPED = "ignored", "grouped"
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
                 "emptied", "rows", "twins", *SPARSE, GROUPED)  # fmt: skip
-APART = 0x5DEECE66D
 LOOKS_UP = frozenset("embedding _embedding_bag _embedding_bag_forward_only index index_select gather".split())
 CHOOSES = "topk"  # the operator that takes some of what is equal, and all of it where there is room
 

@@ -20,7 +20,7 @@ from kdata.task import INIT_INPUTS, INPUTS, Program
 from kdata.verify.gradients import NoGradientError, beyond_rounding, floating, gradients, names
 from kdata.verify.reference.answering import FINITE, close, same_places, share_finite
 from kdata.verify.reference.arguments import KINDS, Arguments, changed, with_numbers
-from kdata.verify.reference.conditioned import ANY, first, of_blocks
+from kdata.verify.reference.conditioned import first, of_blocks, one_way
 from kdata.verify.reference.draws import DTYPES, jogged, labels
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.magnitudes import CONDITION
@@ -190,9 +190,8 @@ class Wider(Unusual):
     def _bears(
         self, program: Program, state: dict[str, Any], inputs: list[Any], style: str, generator: torch.Generator
     ) -> bool:
-        if style == KINKED:  # which of equal ones a gradient goes to is to be promised
-            promised = self._names.isdisjoint(ANY) and not any("max_pool" in name for name in self._names)
-            return promised and super()._bears(program, state, inputs, "ties", generator)
+        if style == KINKED:
+            return one_way(self._names) and super()._bears(program, state, inputs, "ties", generator)
         if style == "ties" and first(self._names):
             return super()._bears(program, state, inputs, style, generator)
         if style in ("ties", "small"):
