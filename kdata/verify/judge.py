@@ -106,10 +106,10 @@ def _judged(task: Task, candidate: Candidate, options: Options, conceded: Conces
                 if candidate.language == "triton":
                     placed.look(lambda: calls.placed(candidate, expected, options), found)
                 _look_wider(candidate, expected, options, found)
+                _within(candidate, expected, options, found)  # first: it may show what is seen at no size
                 _at_own_sizes(candidate, expected, options, found, lambda most: expect(*asked, most))
                 _beyond(candidate, expected, options, found)
                 _aside(candidate, expected, options, found)
-                _within(candidate, expected, options, found)
                 languages.build(candidate, options, found)
             else:
                 with witness.beside(lambda: _testify(candidate, expected, options, found.launched)) as second:
@@ -229,10 +229,11 @@ def _testify(
     doubt = witness.hear(lambda: _run(candidate, expected, here, found, None), again, found)
     found.launched += launched
     own = None if doubt else witness.hear_at_large(lambda: whole.look(expected, run, found, options.level == "trust"))
+    if not doubt:
+        _within(candidate, expected, here, found)
     _beyond(candidate, expected, here, found, interpreted=not (doubt or own))
     if not doubt:
         _aside(candidate, expected, here, found)
-        _within(candidate, expected, here, found)
         left_out.tell(found, partial(calls.works_alone, candidate, expected, here, backwards=False, shown=True))
     return witness.Testimony(found, doubt, own)
 

@@ -65,7 +65,7 @@ def look(
     if not larger.outlines:
         return ""
     told = whole.look(larger, run, found, thorough=True) if run else []
-    return _outlines(larger, outlined, [*found.launched, *told], found, bool(named))
+    return _outlines(larger, outlined, [*found.launched, *found.lowered, *told], found, bool(named))
 
 
 def _stops_short(text: str, expected: Expected, found: Findings) -> bool:

@@ -69,6 +69,10 @@ class Numbers:
         """The text with other numbers in these places."""
         return ast.unparse(_Replacing(self._places, instead).visit(copy.copy(self._tree)))
 
+    def in_kernels(self, instead: Collection[int]) -> bool:
+        """Whether one of these numbers is read otherwise inside a kernel, too."""
+        return any(number in instead and place in self._kernels for place, number in self._places.items())
+
     def _grouped(self) -> list[Group]:
         found: dict[str, tuple[set[int], int, bool]] = {}
         names: dict[str, set[str]] = {}

@@ -39,7 +39,7 @@ def look(expected: Expected, run: Callable[[], Answer], found: Findings) -> str:
     if failed := demand_same(expected.own, report, AT):
         found.check(CHECK, False, f"not seen: {failed}"[:300])
         return ""
-    other = unseen(found.launched, report["launches"])
+    other = unseen([*found.launched, *found.lowered], report["launches"])
     found.check(CHECK, not other, other)
     return other
 

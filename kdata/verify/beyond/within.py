@@ -19,7 +19,7 @@ from kdata.verify import reasons
 from kdata.verify.beyond.rescaled import Group, Numbers
 from kdata.verify.compare import Tensors, leaves
 from kdata.verify.constants import whole
-from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.findings import Findings, Launch, RejectedError
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import Expected, compare
 
@@ -33,6 +33,9 @@ Run = Callable[[str, Sequence[int]], Answer]
 def look(candidate: Candidate, expected: Expected, run: Run, found: Findings) -> None:
     """Run the candidate with other numbers; ``run``: a text of its, at these trials.
 
+    What it launched and was right with, where only what calls its kernels was read otherwise, is noted: that is judged,
+    at whatever size it does so.
+
     Raises:
         RejectedError: it answers wrongly beyond a number that no trial has exceeded.
     """
@@ -42,12 +45,14 @@ def look(candidate: Candidate, expected: Expected, run: Run, found: Findings) ->
     if not (numbers.groups and chosen):
         return
 
-    def wrong(instead: dict[int, int]) -> str | None:
+    def wrong(instead: dict[int, int]) -> tuple[str | None, list[Launch]]:
         return _wrong(expected, chosen, lambda: run(numbers.text(instead), chosen))
 
     for group in numbers.groups:
         for instead in _tries(group, _sizes(expected, chosen[0])):
-            if (detail := wrong(instead)) and wrong({n: group.larger()[n] for n in instead}) == "":
+            detail, launches = wrong(instead)
+            found.lowered += launches if not (detail or numbers.in_kernels(instead)) else []
+            if detail and wrong({n: group.larger()[n] for n in instead})[0] == "":
                 said = ", ".join(f"{abs(n)} read as {m}" for n, m in instead.items())
                 found.check(CHECK, False, f"line {group.line}: {said}: {detail}"[:300])
                 raise RejectedError(reasons.BRANCH, f"line {group.line}, with {said}: {detail}")
@@ -95,19 +100,26 @@ def _sizes(expected: Expected, number: int) -> list[int]:
     return list(dict.fromkeys([math.prod(shape), *shape]))[:SIZES]
 
 
-def _wrong(expected: Expected, chosen: Sequence[int], run: Callable[[], Answer]) -> str | None:
-    """What is wrong with what it answers; "" where nothing is, or a trial refuses; None where it gave no answer."""
+def _wrong(
+    expected: Expected, chosen: Sequence[int], run: Callable[[], Answer]
+) -> tuple[str | None, list[Launch]]:  # fmt: skip
+    """What is wrong with what it answers, and what it launched for the trials that are right.
+
+    "" where nothing is, or a trial refuses; None where it gave no answer.
+    """
     try:
         answer = run()
     except JobError:  # out of time, perhaps: that says nothing
-        return None
+        return None, []
     if "failed" in answer.value:
-        return None
+        return None, []
     returned = Tensors(answer.value["manifest"], answer.files.get(RETURNED, b""))
+    launches: list[Launch] = []
     for number, report in zip(chosen, answer.value["trials"], strict=True):
         if report["aten"]:
-            return f"{reasons.ATEN}: {', '.join(report['aten'])}"
+            return f"{reasons.ATEN}: {', '.join(report['aten'])}", []
         trial, reason = compare(expected, number, report, returned)
         if reason in WRONG:
-            return f"{reason}: {trial.detail}"
-    return ""
+            return f"{reason}: {trial.detail}", []
+        launches += [] if reason else report["launches"]
+    return "", launches

@@ -33,7 +33,9 @@ def _combine(self: Any, left: list[Array], right: list[Array], dtypes: list[Any]
     arguments = [
         self.to_tensor(data, dtype) for data, dtype in zip(itertools.chain(left, right), dtypes * 2, strict=True)
     ]
-    result = self.combine_fn.fn(*arguments)
+    combine = self.combine_fn
+    plain = combine.rewrite() if isinstance(combine, vars(interpreter)["InterpretedFunction"]) else combine.fn
+    result = plain(*arguments)  # as compiled, where the interpreter's own calls what was written: ``a or b``
     results = result if isinstance(result, tuple) else (result,)
     shape = left[0].shape
     return [_spread(r, shape, like.dtype) for r, like in zip(results, left, strict=True)]
