@@ -97,6 +97,7 @@ def test_a_residual_connection_widens_the_input() -> None:
 
 def test_the_width_of_a_pyramid_is_halved() -> None:
     assert narrower({"ch": "128", "ch_mult": "[1, 2]"}) == {"ch": "64", "ch_mult": "[1, 2]"}
+    assert narrower({"chn": "96", "nc": "64"}) == {"chn": "32", "nc": "32"}
 
 
 def test_narrower_widths_can_still_be_normalised_in_groups_and_colours_and_dimensions_stay() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import ast
 import functools
 import inspect
@@ -218,3 +219,19 @@ def test_special_functions_have_the_values_that_are_known() -> None:
     np.testing.assert_allclose(namespace["softmax"](np.array([[1e4, 1e4], [0.0, 0.0]]), axis=1), 0.5)
     assert namespace["comb"](7, 3) == 35 and namespace["factorial"](5) == 120
     assert namespace["logsumexp"](np.zeros(4)) == pytest.approx(math.log(4))
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (4, 4), (3, 5), (5, 2)])
+@pytest.mark.parametrize("maximize", [False, True])
+def test_an_assignment_costs_least_of_all(rows: int, columns: int, maximize: bool) -> None:
+    space: dict[str, Any] = {}
+    exec(mine.replacements()["scipy.optimize"], space)
+    for seed in range(12):
+        cost = np.random.default_rng(seed).normal(size=(rows, columns)).round(1)
+        first, second = space["linear_sum_assignment"](torch.tensor(cost), maximize)
+        assert first.tolist() == sorted({*first.tolist()}) and len({*second.tolist()}) == min(rows, columns)
+        tall = cost if rows <= columns else cost.T
+        every = (
+            sum(tall[i, j] for i, j in enumerate(p)) for p in itertools.permutations(range(tall.shape[1]), len(tall))
+        )
+        assert cost[first, second].sum() == pytest.approx(max(every) if maximize else min(every))

@@ -39,5 +39,11 @@ def own(package: Package, path: str, view: ast.AST, said: Iterable[str]) -> dict
     calls = (n for n in nodes(view) if isinstance(n, ast.Call) and not n.args)
     file = package.file(path) if any(getattr(c.func, "id", "") == "globals" for c in calls) else None
     known = {*said, *words([view])} if file else set()
-    found = {n: package.lookup(path, n) for n in (file.bindings if file else ()) if n.lower() in known}
+    found = {n: package.lookup(path, n) for n, ways in (file.bindings if file else {}).items()
+             if n.lower() in known and not any(map(_is_made, ways))}  # fmt: skip
     return dict([(n, target) for n, target in found.items() if isinstance(target, Here)][:MAX_NAMED])
+
+
+def _is_made(binding: object) -> bool:
+    """Whether a name is given what a call answers: a script's ``model = build()``, which none looks up by name."""
+    return isinstance(getattr(binding, "value", None), ast.Call)

@@ -168,9 +168,15 @@ def uses(definition: ast.ClassDef) -> dict[str, Uses]:
 
 
 def compared(tree: ast.AST) -> dict[str, list[str]]:
-    """Words that variables of a text are compared with, by their names."""
+    """Words that variables of a text are compared with, or looked up with in a table that it writes out, by name."""
     found: dict[str, list[str]] = {}
+    tables = {ast.unparse(n.targets[0]): n.value for n in getattr(tree, "body", ()) if isinstance(n, ast.Assign)}
     for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and isinstance(node.value, ast.Name):
+            table = tables.get(node.value.id)
+            for key in table.keys if isinstance(table, ast.Dict) else ():
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    found.setdefault(node.slice.id, []).append(key.value)
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq) and isinstance(node.left, ast.Name):
             word = node.comparators[0]
             if isinstance(word, ast.Constant) and isinstance(word.value, str):

@@ -18,7 +18,7 @@ from sources.hints.below import Below
 from sources.hints.likeness import Likeness, asked
 from sources.hints.said import FIELD, Said, said
 from sources.hints.settings import Settings, builds, mapping
-from sources.hints.spelling import Spelling, constructor, required
+from sources.hints.spelling import Spelling, constructor, held_before, required
 from sources.hints.trees import Trees
 from sources.text.documents import Section, sections
 from sources.text.on_cpu import CPU, names_cuda
@@ -306,7 +306,7 @@ class Hints:
         free: set[int] = set()
         if any(isinstance(n, ast.Name) for a in [*node.args, *node.keywords] for n in ast.walk(a)):
             free = {id(n) for n in reads(statement).names}
-        held = _held(statement, node.lineno) if node.args or node.keywords else {}
+        held = held_before(statement, node.lineno) if node.args or node.keywords else {}
         for argument in node.args:
             if isinstance(argument, ast.Starred):
                 break
@@ -391,10 +391,3 @@ def _parameters(statement: ast.stmt) -> frozenset[str]:
     given = {n.arg for n in nodes(statement) if isinstance(n, ast.arg)}
     bound = {n.id for n in nodes(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return frozenset(given - bound - {"self"})
-
-
-def _held(statement: ast.stmt, line: int) -> dict[str, ast.expr]:
-    """What variables, and attributes of self, were last given before a line of a statement."""
-    found = (n for n in nodes(statement) if isinstance(n, ast.Assign) and n.lineno < line and len(n.targets) == 1)
-    return {ast.unparse(n.targets[0]): n.value for n in sorted(found, key=lambda n: n.lineno)
-            if isinstance(n.targets[0], ast.Name | ast.Attribute)}  # fmt: skip

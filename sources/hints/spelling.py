@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from sources.hints.guesses import CONFIG, Uses, values
-from sources.text.scope import root_of
+from sources.hints.guesses import CONFIG, Uses, compared, values
+from sources.text.scope import nodes, reads, root_of
 from sources.text.symbols import External, Here, Missing, Package, Target
 
-MAX_DEPTH = 5
+MAX_DEPTH = 10
 COPIES = 2  # of what a comprehension makes
 
 
@@ -54,11 +54,22 @@ class Spelling:
             items = [e for e in every if e is not None]
             return type(node)(items, ast.Load()) if len(items) == len(every) else None
         if isinstance(node, ast.Call):
-            return self._call(node, free, inner)
+            made = self._call(node, free, inner)
+            return self._returned(node, free, depth) if made is None else made
         if isinstance(node, ast.BinOp):
             left, right = inner(node.left), inner(node.right)
             return None if left is None or right is None else ast.BinOp(left, node.op, right)
+        if isinstance(node, ast.Compare | ast.BoolOp):
+            return self._tested(node, inner)
         return node if isinstance(node, ast.Constant) else None
+
+    def _tested(self, node: ast.Compare | ast.BoolOp, inner: Callable[[ast.expr], ast.expr | None]) -> ast.expr | None:
+        """What a test comes to, ``train = args.lr > 0``, is spelled as that test of what its variables hold."""
+        given = [node.left, *node.comparators] if isinstance(node, ast.Compare) else node.values
+        made = [m for child in given if (m := inner(child)) is not None]
+        if len(made) < len(given):
+            return None
+        return ast.Compare(made[0], node.ops, made[1:]) if isinstance(node, ast.Compare) else ast.BoolOp(node.op, made)
 
     def asked(self, path: str, hint: ast.expr | None, name: str, depth: int = 0) -> ast.expr | None:
         """A value of a type hint that names a class of the package, None where it names none."""
@@ -95,12 +106,19 @@ class Spelling:
             value = self.asked(target.file, hint, name, depth + 1)
             if value is None:
                 text = next(iter(values(name, ast.unparse(hint) if hint else "", Uses())))
+                text = self._word(target.file, name) or text if text == "'default'" else text
                 if text.startswith("<"):
                     return None
                 value = ast.parse(text, mode="eval").body
                 self._note_ours(value)
             keywords.append(ast.keyword(name, value))
         return ast.Call(self._name(target), [], keywords)
+
+    def _word(self, path: str, name: str) -> str:
+        """A word that a file compares a variable with, or looks up with it; "" where it has none."""
+        file = self.package.file(path)
+        words = compared(file.tree).get(name, []) if file else []
+        return repr(words[0]) if words else ""
 
     def _call(self, node: ast.Call, free: set[int], inner: Callable[[ast.expr], ast.expr | None]) -> ast.expr | None:
         function = self._meant(self.path, node.func, free)
@@ -110,6 +128,20 @@ class Spelling:
             return None
         keywords = [ast.keyword(k, v) for k, v in named.items() if v is not None]
         return ast.Call(function, [a for a in given if a is not None], keywords)
+
+    def _returned(self, node: ast.Call, free: set[int], depth: int) -> ast.expr | None:
+        """What a function of the package answers that is given settings, ``build_backbone(args)``, as it makes that."""
+        root = root_of(node.func)
+        target = self.package.chain(self.path, node.func)[0] if id(root) in free else None
+        file = self.package.file(target.file) if isinstance(target, Here) else None
+        function = file.bindings.get(target.name, [None])[-1] if file and isinstance(target, Here) else None
+        if not isinstance(target, Here) or not isinstance(function, ast.FunctionDef):
+            return None
+        answers = [n.value for n in nodes(function) if isinstance(n, ast.Return) and n.value is not None]
+        if not answers or isinstance(answers[-1], ast.Tuple):
+            return None
+        within = replace(self, path=target.file, assigned=held_before(function, function.end_lineno or 0))
+        return within.passed(answers[-1], {id(n) for n in reads(function).names}, depth + 1)
 
     def _meant(self, path: str, node: ast.expr, free: set[int]) -> ast.expr | None:
         """A name of torch or of the package."""
@@ -129,7 +161,9 @@ class Spelling:
         if name[:1].isupper() or CONFIG.match(name):
             return None
         text = next(iter(values(name, "", Uses())))
-        text = self.known(name) or text if text in ("64", "<config>") else text
+        setting = isinstance(node, ast.Attribute) and getattr(root_of(node), "id", "self") != "self"
+        # what is read of settings is what the program has for them, whatever its name says elsewhere
+        text = self.known(name) or text if setting or text in ("64", "<config>") else text
         made = ast.parse(text, mode="eval").body
         self._note_ours(made)
         return None if text.startswith("<") else made
@@ -170,3 +204,10 @@ def required(node: ast.ClassDef) -> list[tuple[str, ast.expr | None]]:
 def _is_none(node: ast.expr) -> bool:
     """A record of sizes whose fields are None until they are told is read as if they were."""
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def held_before(statement: ast.stmt, line: int) -> dict[str, ast.expr]:
+    """What variables, and attributes of self, were last given before a line of a statement."""
+    found = (n for n in nodes(statement) if isinstance(n, ast.Assign) and n.lineno < line and len(n.targets) == 1)
+    return {ast.unparse(n.targets[0]): n.value for n in sorted(found, key=lambda n: n.lineno)
+            if isinstance(n.targets[0], ast.Name | ast.Attribute)}  # fmt: skip

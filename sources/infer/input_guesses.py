@@ -269,10 +269,13 @@ def _of_parameter(
 
 
 def _masks(module: nn.Module) -> list[Spec]:
-    """What a mask may be; beside a convolution along one dimension it most likely has one channel."""
+    """What a mask may be; beside a convolution along one dimension it most likely has one channel, or is an image."""
     shapes = [(BATCH, TOKENS), (BATCH, TOKENS, TOKENS), (TOKENS, TOKENS), (BATCH, 1, TOKENS, TOKENS)]
-    along = any(isinstance(m, nn.Conv1d) for m in first_layers(module))
+    layers = first_layers(module)
+    along = any(isinstance(m, nn.Conv1d) for m in layers)
     shapes.insert(0 if along else len(shapes), (BATCH, 1, TOKENS))
+    if any(isinstance(m, nn.Conv2d) for m in layers) and not any(isinstance(m, nn.Linear) for m in layers):
+        shapes = [(BATCH, SIDE, SIDE), (BATCH, 1, SIDE, SIDE), *shapes]
     return [Tensor(shape, "bool") for shape in shapes]
 
 

@@ -18,7 +18,7 @@ from sources.infer.inputs import Specs, all_tensors, edited
 Arguments = dict[str, str]  # parameter, or "config.attribute" -> expression
 MAX_WIDTH = 4096  # of channels that arguments are given to make two tensors fit
 _WIDTH = re.compile(
-    r"^(\w*_)?(dim|dims|width|channels|planes|filters|features|hidden(_size)?|d_model|ch|nf|ngf|ndf)$|^vocab_size$"
+    r"^(\w*_)?(dim|dims|width|channels|planes|filters|features|hidden(_size)?|d_model|chn?|n[cf]|ngf|ndf)$|^vocab_size$"
 )
 # Parameters that say how many layers there are.
 _DEPTH = re.compile(

@@ -152,6 +152,10 @@ def resnext50_32x4d(pretrained=False, progress=True, *, weights=None, **kwargs):
     return ResNet(Bottleneck, [3, 4, 6, 3], groups=32, width_per_group=4, **kwargs)
 
 
+def resnext101_32x8d(pretrained=False, progress=True, *, weights=None, **kwargs):
+    return ResNet(Bottleneck, [3, 4, 23, 3], groups=32, width_per_group=8, **kwargs)
+
+
 def wide_resnet50_2(pretrained=False, progress=True, *, weights=None, **kwargs):
     return ResNet(Bottleneck, [3, 4, 6, 3], width_per_group=128, **kwargs)
 
