@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import ast
 import functools
 import inspect
 import io
+import itertools
 import math
 import zipfile
 from typing import Any

@@ -16,6 +16,7 @@ BATCH, CHANNELS, TOKENS, SIDE, DEPTH = 4, 64, 64, 32, 8
 _DIMENSION = r"[\w.]+(?: ?(?:[*+/-]|//) ?\w+)*|\*\w*|\.\.\."
 _LISTED = re.compile(rf"[(\[]#?\s*((?:{_DIMENSION})(?:\s*,\s*(?:{_DIMENSION}))+|\w+\s*,)\s*[)\]]")
 _CROSSED = re.compile(r"(?<![\w.])(\w+(?: ?[x×] ?\w+){1,5})(?![\w(])")
+_ENTRY = re.compile(r"\n\s*(?::\w|['\"]?\w+['\"]?\s*(?:\([^)\n]*\))?\s*:|-+\n|\n|[-*] )|[Rr]eturns?\b|->|→")
 _NO_SIZE = re.compile(
     r"(?i)tensor|option|default|int$|float|str$|bool|list|tuple|none|true|false|module|array|e\.g|etc"
 )
@@ -51,12 +52,14 @@ def _hinted(hint: str) -> Iterator[Shape]:
 def _entries(name: str, documentation: str, code: str) -> Iterator[Shape]:
     """What docstrings and comments say after the parameter's name, up to the next one's entry."""
     comments = "\n".join(re.findall(r"#\s*(.*)", code))
-    head = rf"(?:^|[\s`*:(])(?:param\s+)?{re.escape(name)}`*(?:\.(?:shape|size(?:\(\))?))?(?=[\s:(,=`-])"
+    head = rf"(?:^|[\s`*:('\"])(?:param\s+)?{re.escape(name)}[`'\"]*(?:\.(?:shape|size(?:\(\))?))?(?=[\s:(,=`-])"
     for text in (documentation, comments):
         for match in re.finditer(head, text):
             rest = text[match.end() : match.end() + 400]
             entry = re.split(
-                r"\n\s*(?::\w|\w+\s*(?:\([^)\n]*\))?\s*:|-+\n|\n|[-*] )|[Rr]eturns?\b|->|→", rest, maxsplit=1
+                r"\n\s*(?::\w|['\"]?\w+['\"]?\s*(?:\([^)\n]*\))?\s*:|-+\n|\n|[-*] )|[Rr]eturns?\b|->|→",
+                rest,
+                maxsplit=1,
             )[0]
             if shape := _shape(entry):
                 yield shape

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import itertools
 import math
@@ -20,6 +21,7 @@ from sources.hints.guesses import Uses, values
 from sources.hints.layouts import Sizes, told
 from sources.infer.consumers import as_given, consumed, each, extents, first_layers, handed_on
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
+from sources.infer.keyed import keyed, of_each, of_objects
 from sources.infer.usual_shapes import channels_of, features_of, ranks_told, shaped, usual_ranks
 
 LEVELS = 5  # of a pyramid
@@ -212,7 +214,8 @@ def _of_parameter(
     low = name.lower()
     ranks = ranks_told(name, as_given(name, text))
     found: list[Spec] = [
-        *_keyed(module, parameter, text),
+        *keyed(name, text, functools.partial(_by_key, module)),
+        *of_each(name, text),
         *_recorded(module, parameter, text),
         *_plain(name, hint, text),
         *_chosen(name, text),
@@ -268,6 +271,18 @@ def _of_parameter(
     return list(dict.fromkeys([*found, *common, *ints, Plain(4)]))
 
 
+def _by_key(module: nn.Module, key: str, text: str) -> Spec:
+    """What a dictionary holds by a key: as it is documented, or as an input that is called so would be."""
+    function = _does_the_work(module)
+    documentation = "\n".join(filter(None, [inspect.getdoc(function), _documentation(type(module))]))
+    layers = first_layers(module)
+    sizes = Sizes({n: v for n, v in vars(module).items() if type(v) is int}, channels_of(layers), features_of(layers))
+    shapes = [sizes.shape(shape) for shape in told(key, documentation, "")]
+    for usual in of_objects(key):
+        return replace(usual, shape=shapes[0]) if shapes else usual
+    return _of_parameter(module, inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD), text, shapes)[0]
+
+
 def _masks(module: nn.Module) -> list[Spec]:
     """What a mask may be; beside a convolution along one dimension it most likely has one channel, or is an image."""
     shapes = [(BATCH, TOKENS), (BATCH, TOKENS, TOKENS), (TOKENS, TOKENS), (BATCH, 1, TOKENS, TOKENS)]
@@ -301,33 +316,6 @@ def _levels(module: nn.Module, name: str, text: str) -> list[Spec]:
     return [Many(tuple(replace(first, shape=(*first.shape[:2], n, n)) for n in sides)), Many((first,) * LEVELS)]
 
 
-def _keyed(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[Spec]:
-    """A dictionary with what the text takes out of it, but for what it laid into it before."""
-    name = re.escape(parameter.name)
-    keys = re.findall(rf"\b{name}(?:\[|\.get\()\s*(?:\"(\w+)\"|'(\w+)')\s*[\]),]", text)
-    known = tuple(k for k in dict.fromkeys(a or b for a, b in keys) if not _laid_in(name, k, text))
-    if not known:
-        return []
-    parts = [(inspect.Parameter(key, parameter.kind), _called_by_key(name, key, text)) for key in known]
-    return [Many(tuple(_of_parameter(module, p, said, [])[0] for p, said in parts), "dict", known)]
-
-
-def _laid_in(name: str, key: str, text: str) -> bool:
-    """Whether a dictionary is first given what it has by a key: ``batch["answer"] = ...``."""
-    item = rf"\b{name}\[\s*[\"']{key}[\"']\s*\]"
-    first = re.search(rf"{item}(\s*=(?!=)(.*))?", text)
-    return first is not None and first[1] is not None and not re.search(item, first[2])
-
-
-def _called_by_key(name: str, key: str, text: str) -> str:
-    """The text with a key in place of the item of a dictionary, and of the variable that is given it."""
-    if not key.isidentifier():
-        return text
-    text = re.sub(rf"\b{name}\[\s*[\"']{key}[\"']\s*\]", key, text)
-    variable = re.search(rf"(?m)^\s*(\w+) = {key}\s*(?:#.*)?$", text)
-    return re.sub(rf"\b{variable[1]}\b", key, text) if variable else text
-
-
 def _recorded(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[Spec]:
     """A record with the attributes that the text reads, where tensors have none of these names: a graph, a batch."""
     body = text.partition(":\n")[2]
@@ -343,7 +331,7 @@ def _recorded(module: nn.Module, parameter: inspect.Parameter, text: str) -> lis
 def part(module: nn.Module, name: str) -> list[Spec]:
     """Specs for what a module takes out of one of its inputs by name, best first."""
     parameter = inspect.Parameter(name if name.isidentifier() else "x", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return _of_parameter(module, parameter, source(_does_the_work(module)), [])
+    return [*of_objects(name), *_of_parameter(module, parameter, source(_does_the_work(module)), [])]
 
 
 def _indexed(module: nn.Module, name: str, text: str) -> list[Spec]:

@@ -30,6 +30,7 @@ from sources.infer.inputs import (
     edited,
     positional,
 )
+from sources.infer.keyed import with_key
 from sources.infer.worth import CONSTANT, IGNORES, NOT_FINITE, RAGGED, RANDOM
 
 _NUMBER = re.compile(
@@ -250,6 +251,8 @@ def keys(f: Failure) -> Iterator[Change]:
                 for j, option in enumerate([*alike, *part(f.module, match[1])[:4]]):
                     more = replace(spec, items=(*spec.items, option), keys=(*spec.keys, match[1]))
                     yield f.with_tensor((i,), more, 0.2 * j)
+            elif isinstance(spec, Many) and (each := with_key(spec, match[1])) is not None:
+                yield f.with_tensor((i,), each, 0.0)
     elif f.function == "__getitem__" and len(f.arguments) == 2 and isinstance(name := f.arguments[1], str):
         for path, _ in f.of_shape(f.arguments[0]):
             yield f.with_tensor(path, Many((part(f.module, name)[0],), "dict", (name,)), 0.1)

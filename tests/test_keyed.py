@@ -1,0 +1,64 @@
+"""Batches as dictionaries, and lists with a dictionary for each image."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sources.hints.layouts import told
+from sources.infer.inputs import BATCH, Many, Tensor
+from sources.infer.keyed import OBJECTS, of_each, with_key
+from tests.attempts import attempted
+
+MATCHER = '''
+class Net(nn.Module):
+    """Matches."""
+
+    def forward(self, outputs, targets):
+        """
+        outputs: a dict that contains these entries:
+            "pred_logits": Tensor of dim [batch_size, num_queries, num_classes] with the logits
+            "pred_boxes": Tensor of dim [batch_size, num_queries, 4] with the boxes
+        """
+        bs, queries = outputs["pred_logits"].shape[:2]
+        boxes = torch.cat([v["boxes"] for v in targets])
+        given = outputs["pred_boxes"].flatten(0, 1)
+        assert (given >= 0).all()
+        cost = torch.cdist(given, boxes) - outputs["pred_logits"].flatten(0, 1).sigmoid()[:, self.labels(targets)]
+        return cost.view(bs, queries, -1)
+
+    def labels(self, targets):
+        return torch.cat([t["labels"] for t in targets])
+'''
+
+
+def test_a_matcher_of_boxes_gets_a_dictionary_for_each_image(tmp_path: Path) -> None:
+    outcome = attempted(MATCHER, tmp_path)
+    assert not outcome["reason"], outcome["detail"]
+    shapes = [i["shape"] for i in outcome["inputs"]]
+    assert shapes[1][-1] == 4 and shapes.count([OBJECTS, 4]) == shapes.count([OBJECTS]) == BATCH
+
+
+@pytest.mark.parametrize(
+    "loop",
+    ["[t['boxes'] for t in targets]", "[t['boxes'] for i, t in enumerate(targets)]",
+     "[t['boxes'] for t, (_, i) in zip(targets, indices)]", "[t['boxes'] for i, t in zip(indices, targets)]"],
+)  # fmt: skip
+def test_what_is_taken_out_of_each_is_found(loop: str) -> None:
+    (found,) = of_each("targets", f"def forward(self, targets):\n    return {loop}\n")
+    assert isinstance(found, Many) and found.items[0] == Many((Tensor((OBJECTS, 4), "unit"),), "dict", ("boxes",))
+    assert of_each("indices", f"def forward(self, targets):\n    return {loop}\n") == []
+
+
+def test_each_gets_a_further_key() -> None:
+    each = Many((Many((Tensor((3,)),), "dict", ("a",)),) * 2)
+    more = with_key(each, "labels")
+    assert more is not None and all(isinstance(i, Many) and i.keys == ("a", "labels") for i in more.items)
+    assert with_key(each, "a") is None and with_key(Many((Tensor((3,)),)), "a") is None
+
+
+def test_shapes_are_told_of_what_goes_by_a_key_in_quotes() -> None:
+    text = 'batch:\n  \'x\': Tensor [B, C, 4]\n  "y": Tensor of dim [n]\n  "z": [B, 2]\n'
+    assert told("x", text, "") == [("B", "C", "4")]
+    assert told("y", text, "") == []
