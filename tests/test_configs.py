@@ -130,3 +130,15 @@ def test_settings_that_nothing_reads_are_left_out_at_every_depth() -> None:
     text = "SimpleNamespace(a=1, inner=SimpleNamespace(b=2, c=(3, 4)), d='x')"
     assert without_unread(text, {"inner", "c"}) == "SimpleNamespace(inner=SimpleNamespace(c=(3, 4)))"
     assert without_unread("[1, 2]", set()) == "[1, 2]"
+
+
+def test_a_word_of_settings_of_which_only_the_name_is_known_is_one_that_it_is_compared_with(tmp_path: Path) -> None:
+    warm()
+    text = HEAD + (
+        "class Net(nn.Module):\n    def __init__(self, config):\n        super().__init__()\n"
+        "        self.kind = config['coarse_type']\n        self.config = config\n"
+        "    def forward(self, x):\n        if self.config['coarse_type'] == 'focal':\n            return x.exp()\n"
+        "        raise ValueError('unknown')\n"
+    )
+    made = outcome(text, "Net", tmp_path, {})
+    assert made["reason"] == "", made["detail"]

@@ -8,7 +8,7 @@ import pytest
 
 from sources.hints.layouts import told
 from sources.infer.inputs import BATCH, Many, Tensor
-from sources.infer.keyed import OBJECTS, of_each, with_key
+from sources.infer.keyed import OBJECTS, keyed, of_each, with_key
 from tests.attempts import attempted
 
 MATCHER = '''
@@ -62,3 +62,35 @@ def test_shapes_are_told_of_what_goes_by_a_key_in_quotes() -> None:
     text = 'batch:\n  \'x\': Tensor [B, C, 4]\n  "y": Tensor of dim [n]\n  "z": [B, 2]\n'
     assert told("x", text, "") == [("B", "C", "4")]
     assert told("y", text, "") == []
+
+
+def test_what_is_only_gone_through_is_given_what_the_class_takes_out_of_it() -> None:
+    forward = "def forward(self, outputs):\n    main = {k: v for k, v in outputs.items() if k != 'extra'}\n"
+    text = (
+        f"{forward}    if 'extra' in outputs:\n        return self.one(outputs['extra'])\n    return self.one(main)\n"
+    )
+    whole = f"class Net:\n{text}\ndef one(self, outputs):\n    assert 'x' in outputs\n    return outputs['x']\n"
+    guess = {"x": Tensor((2,)), "extra": Tensor((3,))}
+    (found,) = keyed("outputs", text, lambda key, _: guess[key], lambda: whole)
+    assert found == Many((guess["x"],), "dict", ("x",))
+    assert keyed("outputs", "def forward(self, outputs):\n    return outputs + 1\n", lambda *_: guess["x"]) == []
+
+
+SINE = """
+class Nested:
+    def __init__(self, tensors, mask):
+        self.tensors, self.mask = tensors, mask
+
+
+class Net(nn.Module):
+    def forward(self, tensor_list: Nested):
+        x, mask = tensor_list.tensors, tensor_list.mask
+        at = (~mask).cumsum(1, dtype=torch.float32)
+        return (at[:, :, :, None] / torch.arange(1, 5, device=x.device)).sin()
+"""
+
+
+def test_what_a_record_holds_and_is_not_used_is_no_input(tmp_path: Path) -> None:
+    outcome = attempted(SINE, tmp_path)
+    assert not outcome["reason"], outcome["detail"]
+    assert [i["name"] for i in outcome["inputs"]] == ["mask"]

@@ -40,6 +40,7 @@ def spared(
     cut: dict[str, Any], namespace: dict[str, Any], solution: Solution, ignored: str
 ) -> tuple[dict[str, Any], Solution] | None:  # fmt: skip
     """The cut with a class that gives zeros for one input that is ignored, and the others; None where it cannot be."""
+    cut, solution = adapted(cut, namespace, solution)  # it may be what a record holds
     names = positional(namespace[cut["name"]].forward)[1:][: len(solution.specs)]
     spec = dict(zip(names, solution.specs, strict=False)).get(ignored)
     kept = {n: s for n, s in zip(names, solution.specs, strict=False) if n != ignored}

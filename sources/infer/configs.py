@@ -25,6 +25,7 @@ from sources.infer.variants import Arguments
 
 CONFIG = "<config>"
 RECORD = "SimpleNamespace"
+NO_WORD = "'default'"  # what is guessed for a word of which only the name is known
 METHOD = "lambda *_, **__: "  # what a method of a configuration is, before its answer
 NAME = "Configuration"
 CLASS = f"""class {NAME}(dict):
@@ -193,7 +194,7 @@ class Config:
             guess = next(v for v in values(name, "", Uses()) if v != CONFIG)
             usual = self._defaults.get(name, "None" if name in how.optional else guess)
             known = self._defaults.get(f"{self._name.split('.')[-1]}.{name}", usual)
-            if name in how.words and known[:1] not in "'\"N":
+            if name in how.words and (known[:1] not in "'\"N" or known == NO_WORD):
                 known = how.words[name][0]
             asked = name in how.called or (self._name.split(".")[-1], name) in how.methods
             answers = asked and not known.startswith(("nn.", "F."))

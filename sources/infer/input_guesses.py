@@ -213,9 +213,10 @@ def _of_parameter(
     name, hint = parameter.name, str(parameter.annotation)
     low = name.lower()
     ranks = ranks_told(name, as_given(name, text))
+    whole = functools.partial(source, type(module))
     found: list[Spec] = [
-        *keyed(name, text, functools.partial(_by_key, module)),
-        *of_each(name, text),
+        *keyed(name, text, functools.partial(_by_key, module), whole),
+        *of_each(name, text, whole),
         *_recorded(module, parameter, text),
         *_plain(name, hint, text),
         *_chosen(name, text),

@@ -17,22 +17,41 @@ _OF_OBJECTS = {
 }  # fmt: skip
 
 
-def keyed(name: str, text: str, guess: Guess) -> list[Spec]:
-    """A dictionary with what the text takes out of it, but for what it laid into it before."""
+def keyed(name: str, text: str, guess: Guess, whole: Callable[[], str] = str) -> list[Spec]:
+    """A dictionary with what the text takes out of it, but for what it laid into it before, or asks for first.
+
+    Of one that it only goes through, or hands on, the ``whole`` class says more, by the same name.
+    """
     name = re.escape(name)
-    keys = re.findall(rf"\b{name}(?:\[|\.get\()\s*(?:\"(\w+)\"|'(\w+)')\s*[\]),]", text)
-    known = tuple(k for k in dict.fromkeys(a or b for a, b in keys) if not _laid_in(name, k, text))
+    known = _taken(name, text)
+    if not known and (_OF_MAPPING.search(text) and re.search(rf"\b{name}{_OF_MAPPING.pattern}", text)):
+        text = whole()
+        known = _taken(name, text)
     if not known:
         return []
     return [Many(tuple(guess(k, _called_by_key(name, k, text)) for k in known), "dict", known)]
 
 
-def of_each(name: str, text: str) -> list[Spec]:
+_OF_MAPPING = re.compile(r"\.(items|keys|values|update)\(")
+
+
+def _taken(name: str, text: str) -> tuple[str, ...]:
+    keys = re.findall(rf"\b{name}(?:\[|\.get\()\s*(?:\"(\w+)\"|'(\w+)')\s*[\]),]", text)
+    known = tuple(k for k in dict.fromkeys(a or b for a, b in keys) if not _laid_in(name, k, text))
+    asked = set(re.findall(rf"\bif [\"'](\w+)[\"'] in {name}\b", text))
+    return tuple(k for k in known if k not in asked)
+
+
+def of_each(name: str, text: str, whole: Callable[[], str] = str) -> list[Spec]:
     """A dictionary for each image, where the text takes something out of each: ``[t["boxes"] for t in targets]``."""
-    body = text.partition(":\n")[2]
-    keys = [k for item in dict.fromkeys(_items(name, body)) for k in re.findall(rf"\b{item}\[[\"'](\w+)[\"']\]", body)]
-    known = tuple(dict.fromkeys(keys))
+    known = _of_items(name, text.partition(":\n")[2])
+    known = known and tuple(dict.fromkeys([*known, *_of_items(name, whole())]))
     return [Many((Many(tuple(map(of_one, known)), "dict", known),) * BATCH)] if known else []
+
+
+def _of_items(name: str, body: str) -> tuple[str, ...]:
+    keys = (k for item in dict.fromkeys(_items(name, body)) for k in re.findall(rf"\b{item}\[[\"'](\w+)[\"']\]", body))
+    return tuple(dict.fromkeys(keys))
 
 
 def of_objects(key: str) -> list[Tensor]:
