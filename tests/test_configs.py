@@ -7,7 +7,7 @@ from typing import Any
 
 from kdata.task import execute
 from sources.hints import configs_tiny
-from sources.infer.configs import reading, without_unread
+from sources.infer.configs import Config, reading, without_unread
 from sources.mine import LARGE
 from sources.probe import attempt_one, warm
 
@@ -133,12 +133,6 @@ def test_settings_that_nothing_reads_are_left_out_at_every_depth() -> None:
 
 
 def test_a_word_of_settings_of_which_only_the_name_is_known_is_one_that_it_is_compared_with(tmp_path: Path) -> None:
-    warm()
-    text = HEAD + (
-        "class Net(nn.Module):\n    def __init__(self, config):\n        super().__init__()\n"
-        "        self.kind = config['coarse_type']\n        self.config = config\n"
-        "    def forward(self, x):\n        if self.config['coarse_type'] == 'focal':\n            return x.exp()\n"
-        "        raise ValueError('unknown')\n"
-    )
-    made = outcome(text, "Net", tmp_path, {})
-    assert made["reason"] == "", made["detail"]
+    program = tmp_path / "program.py"
+    program.write_text("def run(config):\n    return config['coarse_type'] == 'focal'\n")
+    assert Config("config", {}, {"__file__": str(program)}, {})["coarse_type"] == "focal"

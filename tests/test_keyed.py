@@ -77,13 +77,8 @@ def test_what_is_only_gone_through_is_given_what_the_class_takes_out_of_it() -> 
 
 
 SINE = """
-class Nested:
-    def __init__(self, tensors, mask):
-        self.tensors, self.mask = tensors, mask
-
-
 class Net(nn.Module):
-    def forward(self, tensor_list: Nested):
+    def forward(self, tensor_list):
         x, mask = tensor_list.tensors, tensor_list.mask
         at = (~mask).cumsum(1, dtype=torch.float32)
         return (at[:, :, :, None] / torch.arange(1, 5, device=x.device)).sin()
