@@ -113,3 +113,10 @@ def test_what_draws_weights_of_next_to_nothing_draws_larger_ones() -> None:
         "class Net:\n    def __init__(self, start=RandomNormal(0, 0.0001), rate=Decay(0.0001)):\n        pass\n"
     )
     assert "start=RandomNormal(0, 0.1), rate=Decay(0.0001)" in text
+
+
+def test_scales_of_layers_that_start_as_next_to_nothing_by_any_init_count() -> None:
+    text = drawn(
+        "class Net:\n    def __init__(self, init: float = 1e-4, dconv_init=1e-3, initial=1e-3):\n        pass\n"
+    )
+    assert "init: float = 0.1, dconv_init=0.1, initial=1e-3" in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from sources.hints.hints import Hints
@@ -9,6 +10,7 @@ from sources.infer.constructions import Constructions, Told
 from sources.infer.progress import Budget
 from sources.infer.variants import rescaled, reshaped
 from sources.text.symbols import Here, Package
+from tests.attempts import attempted
 
 HEAD = "import torch\nimport torch.nn as nn\n\n\n"
 USER = HEAD + (
@@ -63,3 +65,21 @@ def test_rows_of_a_matrix_are_as_long_as_its_view_asks_for() -> None:
     given = {"anchors": "torch.randn(64, 64).numpy()", "other": "torch.randn(8, 64)"}
     assert reshaped(given, message) == [given | {"anchors": "torch.randn(64, 2).numpy()"}]
     assert not reshaped(given, message.replace("4096", "100"))
+
+
+def test_a_list_of_sizes_is_as_long_as_another_list_asks_for(tmp_path: Path) -> None:
+    outcome = attempted(DETECT, tmp_path)
+    assert not outcome["reason"], outcome["detail"]
+    assert len(outcome["inputs"]) == 3
+
+
+DETECT = """
+class Net(nn.Module):
+    def __init__(self, anchors=((1, 2), (3, 4), (5, 6)), ch=()):
+        super().__init__()
+        self.nl = len(anchors)
+        self.m = nn.ModuleList(nn.Conv2d(x, 4, 1) for x in ch)
+
+    def forward(self, x):
+        return torch.cat([self.m[i](x[i]).flatten() for i in range(self.nl)])
+"""

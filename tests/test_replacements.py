@@ -235,3 +235,16 @@ def test_an_assignment_costs_least_of_all(rows: int, columns: int, maximize: boo
             sum(tall[i, j] for i, j in enumerate(p)) for p in itertools.permutations(range(tall.shape[1]), len(tall))
         )
         assert cost[first, second].sum() == pytest.approx(max(every) if maximize else min(every))
+
+
+@pytest.mark.parametrize("window", ["hann", np.hamming(65)[:64]])
+def test_waves_come_back_from_their_spectrum(window: Any) -> None:
+    space: dict[str, Any] = {}
+    exec(mine.replacements()["librosa"], space)
+    wave = np.random.default_rng(0).normal(size=640).astype(np.float32)
+    spectrum = space["stft"](wave, 128, 32, 64, window)
+    assert spectrum.shape == (65, 21)
+    frame = np.pad(wave, 64)[32 * 5 : 32 * 5 + 128] * np.pad(space["get_window"]("hann", 64), 32)
+    if isinstance(window, str):
+        np.testing.assert_allclose(spectrum[:, 5], np.fft.rfft(frame), atol=1e-4)
+    np.testing.assert_allclose(space["istft"](spectrum, 32, 64, window), wave, atol=1e-4)

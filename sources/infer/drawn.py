@@ -16,7 +16,7 @@ from sources.text.scope import nodes
 
 NOTE = "weights that started as zeros, or unset, are drawn at random"
 _SCALE = 0.1  # of drawn weights: products of them neither vanish nor grow much
-_SCALES = re.compile(r"init_?val|layer_?scale|init_?(scale|std|sigma)|gamma|res_?scale|rezero|^gain$")
+_SCALES = re.compile(r"init_?val|layer_?scale|init_?(scale|std|sigma)|gamma|res_?scale|rezero|^gain$|(^|_)init$")
 _STARTS = re.compile(r"init|reset|zero|build|weight")  # names of functions that give weights their start
 _FILLS = re.compile(r"(torch\.)?(nn\.)?init\.zeros_")
 _ZERO_CALLS = ("zeros_", "zero_", "constant_", "constant", "fill_")  # ``constant``: its name of old

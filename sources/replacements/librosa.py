@@ -1,6 +1,7 @@
-"""librosa's filters and helpers of arrays, in numpy."""
+"""librosa's filters and helpers of arrays, in numpy, and its transforms, by torch's."""
 
 import numpy as np
+import torch
 
 
 def hz_to_mel(frequencies, htk=False):
@@ -59,3 +60,24 @@ def normalize(S, norm=np.inf, axis=0, threshold=None, fill=None):
     if norm is not None and norm != np.inf:
         length = np.sum(magnitude**norm, axis=axis, keepdims=True) ** (1.0 / norm)
     return S if norm is None else S / np.where(length < (threshold or tiny(S)), 1.0, length)
+
+
+def framed(window, n_fft, win_length, dtype):
+    length = win_length or n_fft
+    values = get_window(window, length) if isinstance(window, str) else np.asarray(window)
+    return length, torch.as_tensor(values, dtype=dtype)
+
+
+def stft(y, n_fft=2048, hop_length=None, win_length=None, window="hann", center=True, dtype=None, pad_mode="constant"):
+    signal = torch.as_tensor(y)
+    length, values = framed(window, n_fft, win_length, signal.dtype)
+    hop = hop_length or length // 4
+    return torch.stft(signal, n_fft, hop, length, values, center, pad_mode, return_complex=True).numpy()
+
+
+def istft(stft_matrix, hop_length=None, win_length=None, window="hann", n_fft=None, center=True, dtype=None,
+          length=None):  # fmt: skip
+    spectrum = torch.as_tensor(stft_matrix)
+    size = n_fft or 2 * (spectrum.shape[-2] - 1)
+    width, values = framed(window, size, win_length, spectrum.real.dtype)
+    return torch.istft(spectrum, size, hop_length or width // 4, width, values, center, length=length).numpy()
