@@ -9,6 +9,8 @@ import torch
 
 from sources.hints.guesses import compared
 from sources.hints.hints import Hints
+from sources.hints.spelling import held_before
+from sources.mine import replacements
 from sources.text.symbols import Here, Package
 from tests.cuts import HEAD, cut
 
@@ -92,3 +94,42 @@ if __name__ == "__main__":
     exec(text, space)
     assert "build" not in text
     assert space["Net"](torch.nn.Linear)(torch.ones(2, 4)).shape == (2, 4)
+
+
+DEEP = """
+import torchvision.models as models
+
+
+class Net(models.ResNet):
+    def __init__(self, block, layers, images=1):
+        super().__init__(block, layers)
+        self.conv1 = nn.Conv2d(3 * images, 64, 7, 2, 3, bias=False)
+
+
+def net(depth, images=1):
+    layers = {18: [2, 2, 2, 2], 50: [3, 4, 6, 3]}[depth]
+    block = {18: models.resnet.BasicBlock, 50: models.resnet.Bottleneck}[depth]
+    return Net(block, layers, images=images)
+"""
+
+
+def test_of_a_table_that_is_written_where_it_is_looked_into_the_first_entry_is_taken() -> None:
+    site = Hints(Package({"net.py": HEAD + DEEP}, replacements())).sites(Here("net.py", "Net"))[0]
+    assert site.spelled(lambda target: getattr(target, "name", None))["positional"] == ["BasicBlock", "[2, 2, 2, 2]"]
+
+
+def test_of_branches_a_variable_holds_what_the_first_gives_it() -> None:
+    text = """
+def build(args):
+    width = 1
+    width = 2
+    if args.deep:
+        line = Deep(width)
+    elif args.wide:
+        line = Wide(width)
+    else:
+        line = None
+    return line
+"""
+    held = held_before(ast.parse(text).body[0], 99)
+    assert {name: ast.unparse(value) for name, value in held.items()} == {"width": "2", "line": "Deep(width)"}

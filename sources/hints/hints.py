@@ -18,7 +18,7 @@ from sources.hints.below import Below
 from sources.hints.likeness import Likeness, asked
 from sources.hints.said import FIELD, Said, said
 from sources.hints.settings import Settings, builds, mapping
-from sources.hints.spelling import Spelling, constructor, held_before, required
+from sources.hints.spelling import Spelling, chosen, constructor, held_before, required
 from sources.hints.trees import Trees
 from sources.text.documents import Section, sections
 from sources.text.on_cpu import CPU, names_cuda
@@ -338,6 +338,7 @@ class Hints:
         self, path: str, node: ast.expr, free: set[int], site: Site, held: Mapping[str, ast.expr]
     ) -> ast.expr | None:
         """An argument as a task can hold it; what its variables hold, or guesses, stand for them."""
+        node = chosen(node)
         if self._readable(path, node, free, site):
             return node
         if not any(isinstance(n, ast.Call) for n in ast.walk(node)):

@@ -13,7 +13,7 @@ from sources.hints.guesses import CONFIG, Uses, compared, values
 from sources.text.scope import nodes, reads, root_of
 from sources.text.symbols import External, Here, Missing, Package, Target
 
-MAX_DEPTH = 10
+MAX_DEPTH = 14
 COPIES = 2  # of what a comprehension makes
 
 
@@ -38,6 +38,7 @@ class Spelling:
 
         if depth > MAX_DEPTH:
             return None
+        node = chosen(node)
         if isinstance(node, ast.Name | ast.Attribute):
             if (meant := self._meant(self.path, node, free)) is not None:
                 return meant
@@ -206,8 +207,19 @@ def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
+def chosen(node: ast.expr) -> ast.expr:
+    """The first entry of a table that is looked into where it is written, ``{18: BasicBlock, 50: ...}[depth]``."""
+    table = node.value if isinstance(node, ast.Subscript) else None
+    return table.values[0] if isinstance(table, ast.Dict) and table.values else node
+
+
 def held_before(statement: ast.stmt, line: int) -> dict[str, ast.expr]:
-    """What variables, and attributes of self, were last given before a line of a statement."""
+    """What variables, and attributes of self, were last given before a line of a statement; of branches the first."""
     found = (n for n in nodes(statement) if isinstance(n, ast.Assign) and n.lineno < line and len(n.targets) == 1)
-    return {ast.unparse(n.targets[0]): n.value for n in sorted(found, key=lambda n: n.lineno)
-            if isinstance(n.targets[0], ast.Name | ast.Attribute)}  # fmt: skip
+    others = {id(n) for s in nodes(statement) if isinstance(s, ast.If) for o in s.orelse for n in ast.walk(o)}
+    held: dict[str, ast.expr] = {}
+    for n in sorted(found, key=lambda n: n.lineno):
+        name = ast.unparse(n.targets[0]) if isinstance(n.targets[0], ast.Name | ast.Attribute) else ""
+        if name and (name not in held or id(n) not in others):
+            held[name] = n.value
+    return held
