@@ -132,8 +132,9 @@ class Spelling:
 
     def _returned(self, node: ast.Call, free: set[int], depth: int) -> ast.expr | None:
         """What a function of the package answers that is given settings, ``build_backbone(args)``, as it makes that."""
-        root = root_of(node.func)
-        target = self.package.chain(self.path, node.func)[0] if id(root) in free else None
+        if not isinstance(node.func, ast.Name | ast.Attribute) or id(root_of(node.func)) not in free:
+            return None
+        target = self.package.chain(self.path, node.func)[0]
         file = self.package.file(target.file) if isinstance(target, Here) else None
         function = file.bindings.get(target.name, [None])[-1] if file and isinstance(target, Here) else None
         if not isinstance(target, Here) or not isinstance(function, ast.FunctionDef):

@@ -26,7 +26,7 @@ def with_networks(text: str, tree: ast.Module) -> str:
     if not _MAY.search(text):
         return text
     edits, models = Edits(Text.of(text)), set(_models(tree))
-    for node in ast.walk(tree):
+    for node in (n for n in ast.walk(tree) if isinstance(n, ast.Call | ast.Subscript)):
         if (name := _taken(node, models)) is not None:
             edits.replace(edits.text.start(node), edits.text.end(node), f"{TABLE}[{ast.unparse(name)}]")
         elif isinstance(node, ast.Call) and (known := _of_hub(node)):
