@@ -39,17 +39,20 @@ def quicken() -> None:
 
     They are of the distribution that they would be of: drawing them is a good part of what a large network costs.
     """
-    for place, names in (torch.Tensor, ("normal_", "uniform_")), (torch.nn.init, ("trunc_normal_",)):
-        for name in names:
-            setattr(place, name, _repeating(getattr(place, name)))
+    for name in ("normal_", "uniform_"):
+        setattr(torch.Tensor, name, _repeating(getattr(torch.Tensor, name)))
+    torch.nn.init.trunc_normal_ = _repeating(torch.nn.init.trunc_normal_, of_leaves=True)
 
 
-def _repeating(fill: Callable[..., Any]) -> Callable[..., Any]:
-    """What fills a tensor with independent numbers, made to draw no more than ``REPEATED``."""
+def _repeating(fill: Callable[..., Any], of_leaves: bool = False) -> Callable[..., Any]:
+    """What fills a tensor with independent numbers, made to draw no more than ``REPEATED``.
+
+    ``of_leaves``: it may be a parameter as it stands, as torch's own initialisers see to that.
+    """
 
     def filled(tensor: Any, *given: Any, **named: Any) -> Any:
         exact = tensor.numel() <= 2 * REPEATED or tensor.device.type != "cpu" or not tensor.is_contiguous()
-        if exact or tensor.requires_grad and torch.is_grad_enabled():  # the latter fails, as it should
+        if exact or not of_leaves and tensor.requires_grad and torch.is_grad_enabled():  # fails, as it should
             return fill(tensor, *given, **named)
         drawn = fill(tensor.detach().new_empty(REPEATED), *given, **named)
         _repeat(tensor.detach().view(-1), drawn)
