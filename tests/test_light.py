@@ -9,12 +9,28 @@ import torch
 from torch import nn
 
 from sources import probe
+from sources.infer.check import leaves
 from sources.infer.initial import REPEATED, quicken
+from sources.infer.reshaped import shape_matters
 
 
 @pytest.fixture(autouse=True, scope="module")
 def warmed() -> None:
     probe.warm()
+
+
+@pytest.mark.parametrize("body", ["x", "{'a': [x]}"])
+def test_an_input_that_is_not_looked_at_takes_one_run_to_be_found_out(body: str) -> None:
+    x, like = torch.randn(2, 3), torch.randn(4, 5, 6)
+    inputs, runs = [eval(body), [like]], list[int]()
+
+    def run(given: list[Any]) -> list[torch.Tensor]:
+        runs.append(1)
+        return [x.sin()]
+
+    assert not shape_matters(inputs, leaves, 1, run, [x.sin()])
+    assert len(runs) == 1
+    assert shape_matters(inputs, leaves, 1, lambda given: [x.sin() * len(given[1][0])], [x.sin() * 4])
 
 
 def test_truncated_numbers_of_a_parameter_are_made_once_for_all_that_repeat(monkeypatch: pytest.MonkeyPatch) -> None:

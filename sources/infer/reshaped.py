@@ -26,8 +26,12 @@ def shape_matters(
 
     ``tensors`` gives those of the inputs, of which it is that of this ``number``; ``run`` answers to inputs and
     ``before`` is what it answered to these.  Sizes with which it fails tell nothing.  Where the values are read at
-    another size, as those of a graph of more than one node, it is the values that should have mattered.
+    another size, as those of a graph of more than one node, it is the values that should have mattered.  What answers
+    the same to what is no tensor reads neither: one run tells so, where all sizes would take many.
     """
+    tensor = list(tensors(inputs))[number]
+    if _unread(inputs, tensor, run, before):
+        return False
 
     def answer(tensor: torch.Tensor) -> Answers | None:
         changed = copy.deepcopy(inputs)
@@ -37,11 +41,34 @@ def shape_matters(
         except Exception:  # noqa: BLE001 - this size, or number, is tied to another
             return None
 
-    for other in _resized(list(tensors(inputs))[number]):
+    for other in _resized(tensor):
         after = answer(other)
         if after is not None and not same(before, after):
             return same(after, answer(_with_another_first(other)))
     return False
+
+
+def _unread(inputs: list[Any], tensor: torch.Tensor, run: Callable[[list[Any]], Answers], before: Answers) -> bool:
+    """Whether the answer stays the same with something in place of a tensor that has neither values nor a shape."""
+    given, found = _with_nothing(inputs, tensor)
+    if not found:  # it is in a record
+        return False
+    try:
+        return same(before, run(given))
+    except Exception:  # noqa: BLE001 - something of it is read
+        return False
+
+
+def _with_nothing(value: Any, tensor: torch.Tensor) -> tuple[Any, bool]:
+    """Nested inputs with a plain object in place of a tensor, and whether it was found in them."""
+    if value is tensor:
+        return object(), True
+    if type(value) not in (list, tuple, dict):
+        return value, False
+    every = [_with_nothing(v, tensor) for v in (value.values() if isinstance(value, dict) else value)]
+    inner = [v for v, _ in every]
+    made = dict(zip(value, inner, strict=True)) if isinstance(value, dict) else type(value)(inner)
+    return made, any(found for _, found in every)
 
 
 def same(one: Answers | None, other: Answers | None) -> bool:
