@@ -12,6 +12,7 @@ from sources import probe
 from sources.infer.check import leaves
 from sources.infer.initial import REPEATED, quicken
 from sources.infer.reshaped import shape_matters
+from sources.infer.vanishing import hidden
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -48,3 +49,15 @@ def test_truncated_numbers_of_a_parameter_are_made_once_for_all_that_repeat(monk
     weight = nn.init.trunc_normal_(nn.Parameter(torch.empty(500, 600)), std=0.02).flatten()
     assert made == [REPEATED]
     assert torch.equal(weight[REPEATED:], weight[:-REPEATED])
+
+
+def test_the_gradients_of_weights_are_not_held_together() -> None:
+    layers = nn.Sequential(*[nn.Linear(4, 4) for _ in range(3)])
+    layers[1].weight.data.zero_()
+    held = list[int]()
+    for p in layers.parameters():
+        p.register_post_accumulate_grad_hook(
+            lambda _: held.append(sum(q.grad is not None for q in layers.parameters()))
+        )
+    hidden(layers, [torch.ones(2, 4)])
+    assert held and max(held) == 1

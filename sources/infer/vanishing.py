@@ -44,19 +44,33 @@ def hidden(module: nn.Module, inputs: list[Any]) -> list[str]:
 
 
 def _gradients(module: nn.Module, inputs: list[Any], weights: list[nn.Parameter]) -> list[float]:
-    """The norm of each weight's gradient, of a sum of all outputs with random factors; nothing where there is none."""
+    """The norm of each weight's gradient, of a sum of all outputs with random factors; nothing where there is none.
+
+    Each gradient goes when its norm is known: all of them at once would take as much memory as the weights.
+    """
     torch.manual_seed(0)
+    norms: dict[int, float] = {}
+
+    def note(p: torch.Tensor) -> None:
+        norms[id(p)] = 0.0 if p.grad is None else float(p.grad.norm())
+        p.grad = None
+
     for p in weights:
         p.requires_grad_(True)
+    hooks = [p.register_post_accumulate_grad_hook(note) for p in weights]
     try:
         with torch.enable_grad(), Progress(Budget()):
             outputs = [t for t in _tensors(module(*copy.deepcopy(inputs))) if t.requires_grad]
             generator = torch.Generator().manual_seed(1)
             sums = [(t.float() * torch.randn(t.shape, generator=generator)).sum() for t in outputs]
-            found = torch.autograd.grad(torch.stack(sums).sum(), weights, allow_unused=True) if sums else []
+            if sums:
+                torch.stack(sums).sum().backward(inputs=weights)
     except Exception:  # noqa: BLE001 - what has no gradients tells nothing
         return []
-    return [0.0 if g is None else float(g.norm()) for g in found]
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return [norms.get(id(p), 0.0) for p in weights]
 
 
 def _tensors(value: Any) -> Iterator[torch.Tensor]:
