@@ -9,15 +9,45 @@ import torch
 from torch import nn
 
 from sources import probe
-from sources.infer.check import leaves
+from sources.infer.check import TOO_LARGE, UnfitError, leaves
 from sources.infer.initial import REPEATED, quicken
+from sources.infer.inputs import Tensor
 from sources.infer.reshaped import shape_matters
+from sources.infer.runs import Runs, lightened
+from sources.infer.search import Solution
 from sources.infer.vanishing import hidden
+from sources.mine import LARGE
 
 
 @pytest.fixture(autouse=True, scope="module")
 def warmed() -> None:
     probe.warm()
+
+
+class Square(nn.Module):
+    """Convolutions of images, of which some take one size only."""
+
+    def __init__(self, side: int = 0) -> None:
+        super().__init__()
+        self.side = side
+        self.layers = nn.Sequential(nn.Conv2d(3, 256, 3, padding=1), *[nn.Conv2d(256, 256, 3, padding=1)] * 2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        assert not self.side or x.shape[2:] == (self.side, self.side) and len(x) == 2, "another size"
+        return self.layers(x)
+
+
+def test_inputs_of_a_network_of_any_depth_are_lightened() -> None:
+    runs = Runs(Square, {}, LARGE)
+    light = lightened(Solution({}, (Tensor((1, 3, 64, 64)),)), runs)
+    (spec,) = light.specs
+    assert isinstance(spec, Tensor) and spec.shape[2] < 64
+    assert not runs.heavy(light)
+
+
+def test_what_smaller_inputs_do_not_fit_stays_as_it_is() -> None:
+    whole = Solution({"side": "64"}, (Tensor((2, 3, 64, 64)),))
+    assert lightened(whole, Runs(Square, {}, LARGE)) == whole
 
 
 @pytest.mark.parametrize("body", ["x", "{'a': [x]}"])
@@ -49,6 +79,22 @@ def test_truncated_numbers_of_a_parameter_are_made_once_for_all_that_repeat(monk
     weight = nn.init.trunc_normal_(nn.Parameter(torch.empty(500, 600)), std=0.02).flatten()
     assert made == [REPEATED]
     assert torch.equal(weight[REPEATED:], weight[:-REPEATED])
+
+
+class Spread(nn.Module):
+    """More numbers than a task may have, of whatever it is given."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for _ in range(33):
+            x = x[:2].repeat(1 << 21).sin()
+        return x
+
+
+def test_what_is_too_large_however_small_its_inputs_is_told_before_its_sizes_are_tied() -> None:
+    solution = Solution({}, (Tensor((2,)),))
+    with pytest.raises(UnfitError) as error:
+        lightened(solution, Runs(Spread, {}, LARGE))
+    assert error.value.reason == TOO_LARGE
 
 
 def test_the_gradients_of_weights_are_not_held_together() -> None:

@@ -21,6 +21,7 @@ FUNCTION = 0.2
 ELEMENTS_OF_ONE, FLOPS_OF_ONE, DRAWN_OF_ONE = 1 << 17, 1 << 23, 1 << 16
 # What a light call may cost for each operator that its task may have.
 LIGHT_ELEMENTS, LIGHT_FLOPS = 1 << 19, 1 << 26
+LIGHT_OPERATORS = 24  # that count so where inputs are lightened: whole networks do with what their blocks do with
 DROPPED = 1 << 16  # elements from which on a rough call drops none
 LONG = 4  # times as many torch functions as a task may have operators are no task
 _SPREAD = frozenset(["expand", "expand_as", "broadcast_to", "broadcast_tensors"])  # views of more than there is

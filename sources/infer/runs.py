@@ -9,11 +9,11 @@ import torch
 from torch import nn
 
 from sources.infer.calls import call, forget, has_tensor
-from sources.infer.check import UnfitError, Work, dear
+from sources.infer.check import TOO_LARGE, UnfitError, Work, dear
 from sources.infer.constructions import build
 from sources.infer.input_search import LIGHT
 from sources.infer.inputs import draw, elements
-from sources.infer.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, Budget
+from sources.infer.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, LIGHT_OPERATORS, Budget
 from sources.infer.rehearsal import Rehearsal
 from sources.infer.search import Solution
 from sources.infer.variants import Arguments, defaults_of, halved, of_one, shallower
@@ -34,6 +34,7 @@ class Runs:
         # As far as ``heavy`` was asked: whether one call takes so much that few are to be made, and whether it takes
         # so much that these are better made on smaller inputs.
         self.dear = self.costly = False
+        self.unfit = ""  # how it takes more than any task may, as far as ``heavy`` was asked
         self._built: tuple[Arguments, nn.Module, Rehearsal] | None = None  # other inputs often go to the same module
 
     def __call__(self, solution: Solution) -> bool:
@@ -77,24 +78,26 @@ class Runs:
         """Whether one call takes more than a light one may.
 
         Raises:
-            UnfitError: it has too many operators, or takes more than any task may.
+            UnfitError: it has too many operators.
         """
+        self.unfit = ""
         module = self.module(solution.arguments)
         torch.manual_seed(0)
         inputs, work = [draw(spec, roughly=True) for spec in solution.specs], Work(self._operators)
         try:
             with torch.no_grad(), work:
                 module(*inputs)
-        except UnfitError:
+        except UnfitError as error:
             if work.operators > self._operators:
                 raise
+            self.unfit = str(error)
             return True
         except Exception:  # noqa: BLE001 - the check tells what it is that runs once and not twice
             return False
         finally:
             self.dear = dear(work)
             self.costly = work.elements > COSTLY_ELEMENTS or work.flops > COSTLY_FLOPS
-        each = self._operators
+        each = min(self._operators, LIGHT_OPERATORS)
         return work.elements > each * LIGHT_ELEMENTS or work.flops > each * LIGHT_FLOPS
 
 
@@ -102,7 +105,7 @@ def fitted(solution: Solution, runs: Runs) -> Solution:
     """The solution with fewer layers, while it has too many operators, and with inputs no heavier than need be.
 
     Raises:
-        UnfitError: it has too many operators.
+        UnfitError: it has too many operators, or takes more than any task may.
     """
     try:
         return lightened(solution, runs)
@@ -117,7 +120,11 @@ def fitted(solution: Solution, runs: Runs) -> Solution:
 
 
 def lightened(solution: Solution, runs: Runs) -> Solution:
-    """The solution with smaller inputs, while it is heavy and smaller ones run."""
+    """The solution with smaller inputs, while it is heavy and smaller ones run.
+
+    Raises:
+        UnfitError: it has too many operators, or takes more than any task may.
+    """
     for _ in range(MAX_HALVINGS):
         if not runs.heavy(solution):
             return solution
@@ -125,6 +132,8 @@ def lightened(solution: Solution, runs: Runs) -> Solution:
         every = (halved(specs), halved(specs, first=True), of_one(specs))
         smaller = (Solution(solution.arguments, s) for s in every)
         fitting = next((s for s in smaller if s != solution and runs.fits(s)), None)
+        if fitting is None and runs.unfit:
+            raise UnfitError(TOO_LARGE, runs.unfit)
         if fitting is None:
             return solution
         solution = fitting
