@@ -7,6 +7,7 @@ from typing import Any
 
 from sources.cut.inferring import NOTE as IN_TRAINING
 from sources.cut.inferring import inferring
+from sources.infer.check import TOO_LARGE
 from sources.infer.drawn import NOTE, drawn
 from sources.lessons import TELLS_NOTHING
 from sources.text.callables import NOTE as BELONGS
@@ -32,16 +33,25 @@ def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[st
         yield cut | method, None
     if WANTED.search(outcome["detail"]) and (whole := divided(source)) != source:
         yield _noted(cut, DIVIDED, source=whole), None
-    if (untrained := inferring(source)) != source:
+    large = outcome["reason"] == TOO_LARGE and outcome.get("solved")  # it ran, and will be as large without training
+    if not large and (untrained := inferring(source)) != source:
         users = [user | {"source": inferring(user["source"])} for user in told.get("users", ())]
-        yield _noted(cut, IN_TRAINING, source=untrained, told=told | {"users": users}), outcome
+        yield _noted(cut, IN_TRAINING, source=untrained, told=_begun(told, outcome) | {"users": users}), outcome
     if CALLABLE.search(outcome["detail"]) and (owning := _owning(cut)) is not None:
         yield owning, None
     if outcome["reason"] in TELLS_NOTHING:
         if (weighed := drawn(source)) != source:
-            yield _noted(cut, NOTE, source=weighed), None
+            yield _noted(cut, NOTE, source=weighed, told=_begun(told, outcome)), None
         for i in range(1, min(len(told["sites"]), MAX_OTHER_SITES + 1)):
             yield cut | {"told": {**told, "sites": told["sites"][i:], "seen": None, "users": []}}, None
+
+
+def _begun(told: dict[str, Any], outcome: dict[str, Any]) -> dict[str, Any]:
+    """What is told of a class, and with what it ran: arguments and inputs that need not be searched once more."""
+    if not isinstance(solved := outcome.get("solved"), dict):
+        return told
+    arguments, specs = solved["answer"]
+    return told | {"seen": {"arguments": arguments, "specs": specs, "own": True}}
 
 
 def _noted(cut: Cut, note: str, **changed: Any) -> Cut:

@@ -258,7 +258,7 @@ def infer(cut: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
             return _written(cut, namespace, known, operators)
         sites.insert(0, {"positional": [], "named": seen["arguments"]})
     told = Told(tuple(sites), cut["told"]["defaults"])
-    budget = SEEN_BUDGET if seen and seen["specs"] is not None else BUDGET
+    budget = SEEN_BUDGET if seen and seen["specs"] is not None and not seen.get("own") else BUDGET
     try:
         start = decoded([{}, seen["specs"]]).specs if seen and seen["specs"] is not None else None
         outcome = solve(kind, namespace, cut["source"], told, operators, budget, seen=start, lighter=lighter)

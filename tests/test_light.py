@@ -16,7 +16,28 @@ from sources.infer.reshaped import shape_matters
 from sources.infer.runs import Runs, lightened
 from sources.infer.search import Solution
 from sources.infer.vanishing import hidden
+from sources.lessons import TELLS_NOTHING
 from sources.mine import LARGE
+from sources.other_cuts import other_cuts
+
+NET = """import torch
+import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.gate = nn.Parameter(torch.zeros(dim))
+
+    def forward(self, x):
+        if self.training:
+            x = x + 1
+        return self.gate * x
+"""
+CUT: dict[str, Any] = {
+    "name": "Net", "source": NET, "told": {"sites": [], "defaults": {}, "users": []}, "lacks": [], "header": []
+}  # fmt: skip
+SOLVED = {"source": NET, "name": "Net", "answer": [{"dim": "8"}, []]}
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -95,6 +116,18 @@ def test_what_is_too_large_however_small_its_inputs_is_told_before_its_sizes_are
     with pytest.raises(UnfitError) as error:
         lightened(solution, Runs(Spread, {}, LARGE))
     assert error.value.reason == TOO_LARGE
+
+
+def test_what_ran_and_is_too_large_is_not_cut_without_training() -> None:
+    large = {"reason": TOO_LARGE, "detail": "", "solved": SOLVED}
+    assert not list(other_cuts(CUT, large))
+    assert list(other_cuts(CUT, large | {"solved": None}))  # perhaps the search for it was
+
+
+def test_another_cut_begins_with_what_the_first_ran_with() -> None:
+    outcome = {"reason": TELLS_NOTHING[1], "detail": "", "solved": SOLVED}
+    told = [cut["told"].get("seen") for cut, _ in other_cuts(CUT, outcome)]
+    assert told == [{"arguments": {"dim": "8"}, "specs": [], "own": True}] * 2
 
 
 def test_the_gradients_of_weights_are_not_held_together() -> None:
