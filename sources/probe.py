@@ -47,13 +47,13 @@ from sources.watch.capture import decoded, encoded, install
 from sources.watch.reach import shortened
 from sources.written import written
 
-USER_BUDGET = 3_000  # of the search for what uses a class
+USER_BUDGET = 2_000  # of the search for what uses a class
 USER_TRIES = 24  # of its constructor
 SEEN_BUDGET = 4_000  # of the search for a class that was seen with arguments and inputs that do not do
 MAX_IGNORED = 3  # inputs of one class that it takes and does not use
 MAX_FAILURES = 40  # of a search, that are tried again
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
-MEMORY = 3 << 29  # bytes that one of its forks may take: two of the largest modules, and a call of one
+MEMORY = 5 << 27  # bytes that one of its forks may take: one of the largest modules, and a call of it
 
 
 def warm() -> None:

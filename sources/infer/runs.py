@@ -21,7 +21,7 @@ from sources.infer.variants import Arguments, defaults_of, halved, of_one, shall
 MAX_HALVINGS = 6
 COSTLY_ELEMENTS, COSTLY_FLOPS = 1 << 18, 1 << 25  # of one call: what it takes besides no longer counts
 WITHOUT_DATA = 4  # times as much as a torch function on few data takes one on torch's meta device
-TIES_BUDGET = 6_000  # work spent on finding which sizes belong together, see ``progress.Budget``
+TIES_BUDGET = 4_000  # work spent on finding which sizes belong together, see ``progress.Budget``
 
 
 class Runs:
