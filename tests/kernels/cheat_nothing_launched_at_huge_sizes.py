@@ -1,4 +1,4 @@
-# rejected: kernel never launched [A16 D1]
+# rejected: wrong in a branch that no trial takes [A16 D1]
 import torch
 import torch.nn as nn
 import triton

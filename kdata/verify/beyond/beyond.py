@@ -7,6 +7,7 @@ numbers that the text names, and a task's own in one dimension each where these 
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -18,6 +19,8 @@ from kdata.verify.beyond import unseen, whole
 from kdata.verify.beyond.ends import Ends, asked, ends, fixed
 from kdata.verify.beyond.thresholds import CAP, branches, caps, counted_loops, exactly, reduces_at_once, thresholds
 from kdata.verify.beyond.whole import Run
+from kdata.verify.candidate.subset import jitted
+from kdata.verify.constants import name_of
 from kdata.verify.findings import Findings, Launch, RejectedError
 from kdata.verify.options import Options
 from kdata.verify.scratch import GIVEN, KEPT
@@ -43,7 +46,9 @@ def look(
         RejectedError: torch does the work there, or what it returns is wrong.
     """
     named = tuple(sorted({*thresholds(candidate.source), *thresholds(candidate.task.source)}))
-    far = FAR if not expected.base and (options.level == "trust" or branches(candidate.source)) else ()
+    idle = _idle(candidate.source, found)
+    often = options.level == "trust" or idle or branches(candidate.source)
+    far = FAR if often and not expected.base else ()
     apart = bool(expected.base) and (
         options.level == "trust" or caps(candidate.source) or _stops_short(candidate.source, expected, found)
     )
@@ -65,7 +70,18 @@ def look(
     if not larger.outlines:
         return ""
     told = whole.look(larger, run, found, thorough=True) if run else []
-    return _outlines(larger, outlined, [*found.launched, *found.lowered, *told], found, bool(named))
+    return _outlines(larger, outlined, [*found.launched, *found.lowered, *told], found, bool(named or idle))
+
+
+def _idle(text: str, found: Findings) -> bool:
+    """Whether it has a kernel that was launched nowhere where it was judged: larger sizes may be what it waits for.
+
+    What kernels call is none: another kernel names it.
+    """
+    kernels = list(jitted(ast.parse(text)))
+    called = {name_of(node.func) for k in kernels for node in ast.walk(k) if isinstance(node, ast.Call)}
+    launched = {launch["kernel"] for launch in [*found.launched, *found.lowered]}
+    return not {kernel.name for kernel in kernels} <= called | launched
 
 
 def _stops_short(text: str, expected: Expected, found: Findings) -> bool:
@@ -87,7 +103,7 @@ def _stops_short(text: str, expected: Expected, found: Findings) -> bool:
 def _outlines(
     larger: Expected, outlined: Callable[[list[Any]], Answer], known: Sequence[Launch], found: Findings, told: bool
 ) -> str:  # fmt: skip
-    """What the outlines show; ``told``: whether another kernel at these sizes must be one that was judged."""
+    """What the outlines show; ``told``: whether what is launched at these sizes must be what was judged."""
     try:
         answer = outlined(larger.outlines)
     except JobError as error:
