@@ -18,10 +18,11 @@ At sizes beyond those at which a candidate is judged eager is the measure, and o
 Where all inputs are a ten thousandth of what the task draws (style ``small``), some ulps of one are allowed beside:
 ``exp(x) - 1`` in place of ``expm1`` is what libraries write and ``torch.testing`` lets pass. A receipt tells of it.
 
-Where inputs or weights are of a kind that the task does not draw (styles ``CONDITIONED``: moved far off, of many
-magnitudes, with a constant in many places), ``LENIENT`` times as much is allowed: sums in another order, or softmax in
-base two, honestly lose more there than eager. Where their magnitudes are the reference's last, the ulps of one are
-allowed beside, unless it is homogeneous. What such draws are for, clips and branches, is off by far more.
+Where inputs or weights are of a kind that the task does not draw (styles ``CONDITIONED`` and ``RAISED``: moved off, of
+many magnitudes, with a constant in many places), ``LENIENT`` times as much is allowed: sums in another order, softmax
+in base two or ``1 - sigmoid(x)`` honestly lose more there than eager. Where their magnitudes are the reference's last,
+the ulps of one are allowed beside, unless it is homogeneous. What such draws are for, clips and branches, is off by far
+more.
 
 Products of fp32 may be asked for in tf32: a track of its own, with a row of its own, in which the reference's error is
 that of factors cut to tf32, and on a GPU that of eager in tf32. Receipts name the track, and what was
@@ -50,7 +51,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "23"
+VERSION = "24"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 

@@ -26,7 +26,7 @@ from kdata.verify.compare import (
     leaves,
     structure,
 )
-from kdata.verify.reference.styles import CONDITIONED, REACHING, SPARSE, STRETCHED, VIEWS
+from kdata.verify.reference.styles import CONDITIONED, RAISED, REACHING, SPARSE, STRETCHED, VIEWS
 from kdata.verify.tolerances import Tolerance
 
 NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True, 0.0)
@@ -168,7 +168,8 @@ def nature(trial: dict[str, Any]) -> Nature:
     sums = kept["sums"] or kept["products"]
     style = trial["style"]
     ones = style in ("small", STRETCHED, *SPARSE) or (style in REACHING and not kept.get("homogeneous"))
-    return Nature(kept["terms"], sums, ones, kept["tf32"], style in CONDITIONED, style == "magnitudes")
+    lenient = style in (*CONDITIONED, *RAISED)
+    return Nature(kept["terms"], sums, ones, kept["tf32"], lenient, style == "magnitudes")
 
 
 def span_of(kept: dict[str, Any], path: str, dtype: str, ours: Tensors) -> Span | None:

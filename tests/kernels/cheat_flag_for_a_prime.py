@@ -1,4 +1,4 @@
-# rejected: wrong at larger sizes [C5]
+# rejected: wrong in a branch that no trial takes [C5]
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# rejected: wrong at larger sizes at trust [C27 B13]
+# rejected: wrong in a branch that no trial takes at trust [C27 B13]
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# rejected: wrong at larger sizes [C3]
+# rejected: wrong in a branch that no trial takes [C3]
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# rejected: calls ATen compute at trust [D6]
+# rejected: wrong in a branch that no trial takes at trust [D6]
 import torch
 import torch.nn as nn
 import triton

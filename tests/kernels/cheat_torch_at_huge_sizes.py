@@ -1,4 +1,4 @@
-# rejected: calls ATen compute [A16 D5]
+# rejected: wrong in a branch that no trial takes [A16 D5]
 import torch
 import torch.nn as nn
 import triton

@@ -1,4 +1,4 @@
-# rejected: wrong at larger sizes [C27]
+# rejected: wrong in a branch that no trial takes [C27]
 import torch
 import torch.nn as nn
 import triton

@@ -52,12 +52,12 @@ def hasten() -> None:
 def _patch_language_once() -> None:
     original: Callable[[Any], Any] = vars(interpreter)["_patch_lang"]
     scope: Any = vars(interpreter)["_LangPatchScope"]
-    done: set[tuple[int, ...]] = set()
+    done: set[int] = set()  # by module: names that are patched twice look as if a candidate had changed them
 
     def patch(function: Any) -> Any:
-        spaces = tuple(sorted(id(v) for v in set(_modules(function.__globals__))))
-        if spaces not in done:
-            done.add(spaces)
+        spaces = {id(v) for v in _modules(function.__globals__)}
+        if not spaces <= done:
+            done.update(spaces)
             original(function)  # never restored: nothing else runs in this process
             core.tensor.__index__ = _whole_number
         return scope()

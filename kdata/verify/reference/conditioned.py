@@ -25,6 +25,9 @@ EITHER = frozenset("scatter scatter_ index_copy index_copy_ index_put index_put_
 NORMS = frozenset("native_layer_norm native_group_norm native_batch_norm rsqrt".split())
 DEVIATIONS = frozenset({"sqrt", "std", "std_mean"})
 
+# What multiplies many numbers: large ones among them overflow in one order, and vanish before that in another.
+PRODUCTS = frozenset({"prod", "cumprod", "cumprod_"})
+
 # Where half precision's sums are beyond it though their means are not; and what an ulp may change there, and of an
 # arc's cosine that is nearly one.
 ONE_SIDED, ROUGH = ("below", "above"), 0.02
@@ -43,7 +46,8 @@ def one_way(names: Collection[str]) -> bool:
 def suited(styles: str, names: Collection[str]) -> list[str]:
     """The styles that are tried one after another, for a reference of which these are the operators."""
     norm = not NORMS.isdisjoint(names) or ("div" in names and not DEVIATIONS.isdisjoint(names))
-    return ["moved" if norm and style == "offset" else style for style in styles.split()]
+    skipped = set[str]() if PRODUCTS.isdisjoint(names) else {"tailed", *CONDITIONED}
+    return ["moved" if norm and style == "offset" else style for style in styles.split() if style not in skipped]
 
 
 def of_blocks(names: Collection[str]) -> list[str]:

@@ -186,6 +186,8 @@ class Reference:
 
     def _trial(self, index: int, variant: Variant, seed: int, style: str) -> dict[str, Any] | None:
         """One draw of weights and inputs, and what the reference makes of it; None where the style does not suit it."""
+        if not (styles := suited(style, variant.run.cost.names)):
+            return None
         generator = torch.Generator().manual_seed(seed)
         seed_torch(seed)
         program = self._program(variant)
@@ -201,7 +203,7 @@ class Reference:
             last = index == 0 and seed == self.seeds[-1] != self.seeds[0]
             after, count = (after_many_calls, self._many(variant)) if last else (after_calls, turn)
             state = after(count, module, state, lambda weights: self._answer(program, weights, natural)[1])
-        style, inputs = self._draw(suited(style, variant.run.cost.names), program, state, natural, generator)
+        style, inputs = self._draw(styles, program, state, natural, generator)
         weighed = None if inputs is None else self._weigh(style, program, state, inputs, generator)
         if inputs is None or weighed is None:
             return None

@@ -58,6 +58,7 @@ KINKED = "kinked"  # where derivatives jump, as that of a relu at zero
 # See kdata.verify.gradients.
 GRADIENTS = ("gradient", "summed", "frozen", "earlier", STRETCHED, "turned", "sole", "leading", "trailing", KINKED,
              "anew")  # fmt: skip
+RAISED = ("lifted", "raised")
 VIEWS = ("strided", "beside", "pairs")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.

@@ -23,7 +23,7 @@ from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.roundings import Nudged
 from kdata.verify.reference.sparse import sparse
-from kdata.verify.reference.styles import ALIKE, REACHING, SPARSE, STRETCHED
+from kdata.verify.reference.styles import ALIKE, RAISED, REACHING, SPARSE, STRETCHED
 from kdata.verify.reference.ties import Ties, twinned
 from kdata.verify.reference.variants import Variant
 from kdata.verify.values import by_an_ulp, seed_torch
@@ -99,7 +99,7 @@ class Unusual(Reference):
         if style in HELD:
             held = self._held(style, natural, generator)
             return held if held is not None and self._bears(program, state, held, HELD[style], generator) else None
-        if style in ("lifted", "raised"):
+        if style in RAISED:
             held = draw(style, natural, generator)
             return held if held is not None and measures.bears(held) else None
         if style == "exact":
