@@ -50,7 +50,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "23"
+VERSION = "24"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 
