@@ -19,7 +19,6 @@ from kdata.verify.values import computes
 
 SELECTS = frozenset({"where", "masked_fill", "masked_fill_", "tril", "triu"})  # names in ATen
 SHARE = 0.25  # of such elements that are changed
-FEW = 8  # of which some are below zero, as likely as not: where there would be fewer, all are changed
 FAR = 1e4  # which no softmax's maximum is to be taken of
 CHANGES: tuple[Callable[[Tensor], Tensor], ...] = (
     lambda t: torch.where(t > 0, FAR, -math.inf).to(t.dtype),
@@ -40,8 +39,7 @@ def infinite(inputs: list[Any], forward: Forward, generator: torch.Generator) ->
     changed = [*leaves]
     for place, gradient in gradients.items():
         chosen = (gradient == 0) & (leaves[place] != 0)
-        some = chosen & (torch.rand(chosen.shape, generator=generator) < SHARE)
-        chosen = some if int(some.sum()) >= FEW else chosen
+        chosen &= torch.rand(chosen.shape, generator=generator) < SHARE
         for change in CHANGES if bool(chosen.any()) else ():
             held = torch.where(chosen, change(leaves[place]), leaves[place])
             tried = [*changed[:place], held, *changed[place + 1 :]]

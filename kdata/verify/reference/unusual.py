@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Iterable
 from dataclasses import replace
@@ -199,11 +198,10 @@ class Unusual(Reference):
             module.load_state_dict(state)
             return module(*tree_map(lambda t: t.clone() if isinstance(t, Tensor) else t, inputs))  # its to change
 
-        for inputs in filter(None, (natural, draw("flat", natural, generator))):  # of which the masks leave out more
-            with contextlib.suppress(Exception):  # it cannot be derived, or the task does not allow it
-                if (found := unread.infinite(inputs, forward, generator)) is not None:
-                    return found
-        return None
+        try:
+            return unread.infinite(natural, forward, generator)
+        except Exception:  # noqa: BLE001 - it cannot be derived, or the task does not allow it
+            return None
 
     def _asked(
         self, style: str, measures: magnitudes.Measures, natural: list[Any], generator: torch.Generator

@@ -1,4 +1,6 @@
 # verified at trust [twin of C7]
+"""As parallel scans have it: no state is infinite."""
+
 import torch
 import torch.nn as nn
 import triton
@@ -30,7 +32,7 @@ def state_kernel(x_ptr, d_ptr, s_ptr, y_ptr, T, C, BLOCK: tl.constexpr):
     state = tl.load(s_ptr + b * C + c, mask=c < C, other=0.0)
     for t in range(T):
         done = tl.load(d_ptr + b * T + t) != 0
-        state = tl.where(done, 0.0, state)
+        state = state * (1.0 - done.to(tl.float32))
         state = 0.5 * state + tl.load(x_ptr + (b * T + t) * C + c, mask=c < C, other=0.0)
         tl.store(y_ptr + (b * T + t) * C + c, state, mask=c < C)
 
