@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from kdata.verify.reference import asked, magnitudes
-from kdata.verify.reference.asked import Change
+from kdata.verify.reference.asked import Change, lone
 from kdata.verify.reference.batches import batched
 from kdata.verify.reference.draws import draw
 from kdata.verify.reference.magnitudes import RootsApart
@@ -54,6 +54,7 @@ def test_integers_are_truths_where_an_operator_takes_them_so(function: Any, trut
         (lambda x: torch.where(x.isnan(), 0.0, x), True),
         (lambda x: torch.quantile(x, 0.5), False),  # which asks on its way
         (lambda x: nn.functional.softmax(x, -1), False),
+        (lambda x: nn.functional.softmax(x, -1).nan_to_num(), False),  # of what sees nothing
     ],
 )
 def test_nan_is_asked_about_where_the_text_asks_itself(ask: Any, asks: bool) -> None:
@@ -63,12 +64,35 @@ def test_nan_is_asked_about_where_the_text_asks_itself(ask: Any, asks: bool) -> 
 
 
 @pytest.mark.parametrize(
-    ("ends", "numbers"), [({"min": 1}, {0}), ({"max": 3}, {4}), ({"min": 0, "max": 7}, {-1, 8}), ({"min": 0.5}, set())]
+    ("ends", "numbers"),
+    [({"min": 1}, {0, -2}), ({"max": 3}, {4, 6}), ({"min": 0, "max": 7}, {-1, 8, -3, 10}), ({"min": 0.5}, set())],
 )
 def test_a_reference_that_clamps_integers_asks_about_what_is_beyond(ends: Any, numbers: set[int]) -> None:
     with Meter() as meter:
         torch.arange(8).clamp(**ends)
     assert meter.cost.asks.numbers == numbers
+
+
+@pytest.mark.parametrize(("by", "places"), [(2, False), (torch.ones(8, dtype=torch.int64), True)])
+def test_what_integers_are_shifted_by_is_none_below_zero_and_what_is_shifted_may_be(by: Any, places: bool) -> None:
+    with Meter() as meter:
+        torch.arange(8) << by
+    assert meter.cost.asks.places is places
+
+
+def test_a_reference_asks_about_the_ends_that_it_keeps_numbers_within() -> None:
+    with Meter() as meter:
+        nn.functional.hardtanh(torch.rand(8).clamp(-0.5, 2.0) * (torch.rand(8) > 0.25), -3.0, 4.0)
+    assert meter.cost.asks.borders == {-0.5, 2.0, 0.25, -3.0, 4.0}
+
+
+def test_one_target_of_all_counts() -> None:
+    labels = torch.tensor([3, -1, 4, -1, 5])
+    generator = torch.Generator().manual_seed(0)
+    alone = [change([torch.rand(5), labels]) for change in lone([torch.rand(5), labels], Asks(numbers={-1}), generator)]
+    assert len(alone) == 3
+    assert {tuple(sorted(held[1].tolist())) for held in alone if held} == {(-1, -1, -1, -1, n) for n in (3, 4, 5)}
+    assert not list(lone([labels], Asks(numbers={7}), generator))
 
 
 def test_a_deviation_is_borne_where_its_variance_is() -> None:

@@ -45,7 +45,8 @@ def gradients(
       one, as before layers that are not trained;
     - "leading", "trailing": of the first, or the last, of several outputs alone;
     - "earlier": the module is called with other inputs before the backward of the first call runs, as one that stands
-      in two places is; "anew": its graph was gone through before, with other vectors.
+      in two places is; "anew": its graph was gone through before, with other vectors;
+    - "changed": the answer is overwritten before the backward runs, as operators in place do where torch lets them.
 
     Raises:
         NoGradientError: no floating output requires a gradient, or the way says nothing of this module.
@@ -56,6 +57,8 @@ def gradients(
     with torch.enable_grad():
         outputs = [t for t in tree_leaves(module(*held)) if _floating(t)]
         later = _called_again(module, held) if way == "earlier" else None  # what it keeps for its own backward lives on
+    if way == "changed":
+        _overwrite(outputs)
     following = _chosen([(n, t) for n, t in enumerate(outputs) if t.requires_grad], way)
     asked = [t for t in sources if t is not None]
     if not following or not asked:
@@ -98,6 +101,13 @@ def _chosen(following: list[tuple[int, Tensor]], way: str) -> list[tuple[int, Te
     if len(following) < 2:
         raise NoGradientError("there is one output")
     return following[:1] if way == "leading" else following[-1:]
+
+
+def _overwrite(outputs: list[Tensor]) -> None:
+    """Other numbers in an answer; what is kept of it for a backward may notice."""
+    with torch.no_grad():
+        for output in outputs:
+            output.mul_(0.5).add_(1.0)
 
 
 def _called_again(module: nn.Module, held: list[Any]) -> Any:

@@ -36,7 +36,7 @@ FLOATS = ("float64", "float32", "float16", "bfloat16")
 OUTCOMES = {"no ModelNew": reasons.NO_MODEL_NEW, "constructor": reasons.CONSTRUCTOR, "state": reasons.STATE_DICT,
             "raises": reasons.RAISES, "memory": reasons.MEMORY, "structure": reasons.STRUCTURE, "fault": reasons.RAISES,
             "out of bounds": reasons.OUT_OF_BOUNDS, "unfinished": reasons.UNFINISHED, "unordered": reasons.ORDER,
-            "behind": reasons.BEHIND}  # fmt: skip
+            "behind": reasons.BEHIND, "keeps": reasons.STATEFUL}  # fmt: skip
 
 
 class Expected:

@@ -12,6 +12,7 @@ see ``kdata.verify.compare``.  A node of the tree is one of::
 from __future__ import annotations
 
 import collections
+import math
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from types import FunctionType
@@ -23,6 +24,7 @@ from kdata.verify.guards import guarded
 
 Node = dict[str, Any]
 LARGE = 1 << 18  # bytes of a tensor from which on it is worth a hash to write it once
+BETWEEN = 4  # times what a tensor holds may lie between its first element and its last one
 _SAMPLE = collections.namedtuple("_SAMPLE", ["first"])
 # Kept before any candidate is imported, so that patching torch does not change what is written.
 _contiguous, _clone, _view, _detach, _cpu, _strided = (
@@ -158,7 +160,7 @@ class Reader:
     def _tensor(self, index: int) -> torch.Tensor:
         entry = self._manifest[index]
         dtype = getattr(torch, entry["dtype"])
-        strides = entry["strides"] if _dense(entry["shape"], entry["strides"]) else None
+        strides = entry["strides"] if _apart(entry["shape"], entry["strides"]) else None
         tensor = guarded(entry["shape"], strides, dtype, self._device)
         if entry["bytes"]:
             data = bytearray(self._blob[entry["offset"] : entry["offset"] + entry["bytes"]])
@@ -166,14 +168,14 @@ class Reader:
         return torch.nn.Parameter(tensor, requires_grad=False) if entry["type"] == "Parameter" else tensor
 
 
-def _dense(shape: list[int], strides: list[int]) -> bool:
-    """Whether the elements fill a block of memory without overlap, in some order of the dimensions."""
-    expected = 1
+def _apart(shape: list[int], strides: list[int]) -> bool:
+    """Whether no two elements share memory, in some order of the dimensions, and little of it lies between them."""
+    extent = 1
     for stride, size in sorted(zip(strides, shape, strict=True)):
-        if size != 1 and stride != expected:
+        if size != 1 and stride < extent:
             return False
-        expected *= size
-    return 0 not in shape
+        extent += stride * (size - 1)
+    return 0 not in shape and extent <= BETWEEN * math.prod(shape)
 
 
 def _name_in_torch(value: Any) -> str:

@@ -1,4 +1,4 @@
-# verified [twin of C15 C17 D4 D10]
+# verified at trust [twin of C15 C17 D4 D10]
 import torch
 import torch.nn as nn
 import triton

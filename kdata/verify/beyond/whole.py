@@ -129,25 +129,38 @@ def _misled(expected: Expected, number: int, report: dict[str, Any], run: Run) -
     return whole is None or whole.value["trials"][0]["outcome"] != "out of bounds"
 
 
-def _covered(report: dict[str, Any], returned: Tensors) -> float:
-    """The share of the answer that all programs write if the others write as much as those that ran; 1: unknown."""
+def _covered(expected: Expected, number: int, report: dict[str, Any], returned: Tensors) -> float:
+    """The share of the answer that all programs write if the others write as much as those that ran; 1: unknown.
+
+    What a store's mask spares counts, too, where it is right as it is: in a copy that is changed in place.
+    """
     if report["outcome"] != "ok" or len(report["launches"]) != 1 or "written" not in report:
         return 1.0
     programs = math.prod(report["launches"][0]["grid"])
-    masks = [returned.array(node["tensor"]) for _, node in leaves(report["written"]) if "tensor" in node]
-    return min((float((m != 0).mean()) * programs / report["programs"] for m in masks if m.size), default=1.0)
+    eager = dict(leaves(expected.trials[number]["kept"]["eager"]))
+    got, spared = dict(leaves(report["outputs"])), dict(leaves(report["spared"]))
+    masks = []
+    for path, node in leaves(report["written"]):
+        if "tensor" not in node:
+            continue
+        mask, wanted = returned.array(node["tensor"]) != 0, eager.get(path, {})
+        if "tensor" in wanted and expected.kept.entry(wanted["tensor"])["shape"] == list(mask.shape):
+            right = returned.array(got[path]["tensor"]) == expected.kept.array(wanted["tensor"])
+            mask |= right & (returned.array(spared[path]["tensor"]) != 0)
+        masks.append(mask)
+    return min((float(m.mean()) * programs / report["programs"] for m in masks if m.size), default=1.0)
 
 
 def _left_out(expected: Expected, number: int, answer: Answer, run: Run, may_be_thin: bool) -> str:
     """What of the answer no program writes, where those that ran let one think so and a larger sample shows it."""
     report, returned = answer.value["trials"][0], _returned(answer)
-    thin = not may_be_thin and _covered(report, returned) < LEAST
+    thin = not may_be_thin and _covered(expected, number, report, returned) < LEAST
     if not (thin or _too_few(expected, number, report, returned)):
         return ""
     if (many := _ran_again(expected, number, run, MANY)) is None:
         return ""
     report, returned = many.value["trials"][0], _returned(many)
-    share = _covered(report, returned) if thin else 1.0
+    share = _covered(expected, number, report, returned) if thin else 1.0
     if share < LEAST and not (_programs(report) <= ENTIRE and _right(expected, number, run)):
         return f"{share:.0%} of the answer is written"  # and the rest is not zeros that torch made
     return _too_few(expected, number, report, returned)

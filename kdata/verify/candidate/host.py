@@ -28,6 +28,7 @@ from kdata.verify.candidate.setting import (
     build,
     derive,
     duplicate,
+    keeping,
     others,
     outcome,
     refill,
@@ -325,9 +326,13 @@ class Calls:
         told = {"random": False}
         call = partial(derive, model, given["gradient"], told) if "gradient" in given else model
         calling = given.get("gradients", "on" if way == "derived" else "off")
+        kept = keeping(model)
         with ways.around(way):
             outputs = ways.plain(way, forward(call, inputs, watch, calling))
         told["random"] = not torch.equal(drawn, torch.get_rng_state())
+        if found := keeping(model) - kept:
+            detail = f"from its first call on {min(found)} holds a weight, whichever takes that one's place later"
+            raise StopTrialError("keeps", detail)
         with CALLING[calling]():  # whatever completes its work when it is read does so as in the call
             return self._report(model, inputs, outputs, watch, last) | told
 

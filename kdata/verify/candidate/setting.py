@@ -6,7 +6,6 @@ changes them in place. And a mode that was left and taken up again is the mode t
 
 from __future__ import annotations
 
-import contextlib
 import copy
 from collections.abc import Mapping
 from types import ModuleType
@@ -16,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from kdata.verify.candidate.enclosure import CANDIDATE
 from kdata.verify.gradients import gradients
 from kdata.verify.guards import guarded, storage_of
 from kdata.verify.loading import line
@@ -24,6 +24,10 @@ from kdata.verify.wire import Reader
 # What the allocators of torch's devices, the driver and cuBLAS say where there is no more.
 OUT_OF_MEMORY = ("allocate memory", "CUDA out of memory", "CUDA error: out of memory", "[CUDA]: out of memory",
                  "STATUS_ALLOC_FAILED")  # fmt: skip
+
+# Methods by which a class says how it is copied.
+REGISTERED = frozenset({"_parameters", "_buffers", "_modules"})
+COPYING = frozenset("__deepcopy__ __reduce__ __reduce_ex__ __getstate__ __setstate__ __getnewargs__".split())
 
 
 class StopTrialError(Exception):
@@ -72,10 +76,33 @@ def _arguments(reader: Reader, given: dict[str, Any]) -> tuple[list[Any], dict[s
 
 
 def duplicate(model: nn.Module) -> nn.Module:
-    """A deep copy, as averages of weights are kept in; the module itself where it holds what cannot be copied."""
-    with contextlib.suppress(Exception), _Cloned():
-        return copy.deepcopy(model)
-    return model
+    """A deep copy, as averages of weights are kept in; the module itself where it holds what cannot be copied.
+
+    Raises:
+        StopTrialError: it says itself how it is copied, and that is no copy.
+    """
+    try:
+        with _Cloned():
+            copied = copy.deepcopy(model)
+    except Exception as error:
+        if any(_says_how(module) for module in model.modules()):
+            raise StopTrialError("raises", f"as it is copied: {line(error)}") from error
+        return model
+    shared = {m for m in _memory(model) if m} & {*_memory(copied)}
+    if copied is model or shared:
+        raise StopTrialError("structure", "a deep copy of it has no weights of its own")
+    return copied
+
+
+def _says_how(module: nn.Module) -> bool:
+    """Whether a class of the candidate's defines how its instances are copied."""
+    own = (kind for kind in type(module).__mro__ if kind.__module__ == CANDIDATE)
+    return any(name in COPYING for kind in own for name in vars(kind))
+
+
+def _memory(model: nn.Module) -> list[int]:
+    """Where the weights and buffers of a module lie."""
+    return [storage_of(t).data_ptr() for t in (*model.parameters(), *model.buffers())]
 
 
 class _Cloned(TorchFunctionMode):
@@ -170,6 +197,20 @@ def refill(old: Any, new: Any) -> Any:
 
 def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
     return (one.shape, one.dtype, one.stride(), type(one)) == (other.shape, other.dtype, other.stride(), type(other))
+
+
+def keeping(model: nn.Module) -> set[str]:
+    """Attributes of its modules, beside those that torch registers, that hold memory of its weights or buffers."""
+    modules = [*nn.Module.named_modules(model)]
+    held = [t for _, m in modules for t in (*m._parameters.values(), *m._buffers.values()) if t is not None]
+    own = {storage_of(t).data_ptr() for t in held if t.numel() and t.layout is torch.strided}
+    found = set()
+    for name, module in modules:
+        for attribute, value in vars(module).items():
+            leaves = [] if attribute in REGISTERED else torch.utils._pytree.tree_leaves(value)
+            tensors = [t for t in leaves if isinstance(t, Tensor) and t.layout is torch.strided]
+            found |= {f"{name}.{attribute}".strip(".") for t in tensors if storage_of(t).data_ptr() in own}
+    return found
 
 
 def derive(model: Any, wanted: dict[str, Any], told: dict[str, Any], *inputs: Any) -> list[Any]:

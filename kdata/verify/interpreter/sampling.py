@@ -8,10 +8,12 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
+from torch.utils._pytree import tree_map_only
 from triton.runtime import interpreter
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -19,6 +21,7 @@ _named: list[int] = []
 _most = 0  # programs of one launch; 0: all
 _chosen: list[list[int]] = []  # program numbers of each dimension of the running grid
 _written: list[Array] = []  # addresses
+_spared: list[Array] = []  # addresses in stores that their masks leave as they are
 _writers: list[int] = []  # the program that stored each of these, counted
 _atomic = False
 _ran = 0  # programs
@@ -54,8 +57,11 @@ def install() -> None:
 
     def create_masked_store(self: Any, pointers: Any, value: Any, mask: Any, *more: Any) -> Any:
         if _most:
-            _written.append(pointers.data[np.broadcast_to(mask.data, pointers.data.shape)].reshape(-1).astype(np.int64))
+            stored = np.broadcast_to(mask.data, pointers.data.shape).astype(bool)
+            _written.append(pointers.data[stored].reshape(-1).astype(np.int64))
             _writers.append(_ran)
+            if not stored.all():
+                _spared.append(pointers.data[~stored].reshape(-1).astype(np.int64))
         return store(self, pointers, value, mask, *more)
 
     def atomic(original: Any) -> Any:
@@ -78,6 +84,7 @@ def sample(programs: int, named: Sequence[int] = ()) -> None:
     _most, _atomic, _ran = programs, False, 0
     _named[:] = named
     _written.clear()
+    _spared.clear()
     _writers.clear()
 
 
@@ -105,10 +112,10 @@ def thinned(extent: list[int]) -> Any:
 
 
 def report(outputs: Any, write: Callable[[Any], Any]) -> dict[str, Any]:
-    """Where the programs that ran have stored something, how many these were, and what one of them stored."""
-    masks = write(torch.utils._pytree.tree_map_only(torch.Tensor, written, outputs))
+    """Where the programs that ran have stored something, or spared it, how many these were, what one of them stored."""
+    masks, spared = (write(tree_map_only(torch.Tensor, partial(touched, by=by), outputs)) for by in (_written, _spared))
     plain = isinstance(outputs, torch.Tensor) and outputs.is_contiguous()  # else no program's share is known: 0
-    return {"written": masks, "programs": _ran, "most": most_written(outputs) if plain else 0}
+    return {"written": masks, "spared": spared, "programs": _ran, "most": most_written(outputs) if plain else 0}
 
 
 def most_written(tensor: torch.Tensor) -> int:
@@ -120,14 +127,14 @@ def most_written(tensor: torch.Tensor) -> int:
     return max(counts.values(), default=0)
 
 
-def written(tensor: torch.Tensor) -> torch.Tensor | None:
-    """A byte for each element of a tensor: 1 where a program stored one; None where that does not tell its value."""
+def touched(tensor: torch.Tensor, by: list[Array]) -> torch.Tensor | None:
+    """A byte for each element of a tensor: 1 for those at some addresses; None where that does not tell its value."""
     if _atomic:
         return None
     size = tensor.element_size()
     span = 1 + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True)) if tensor.numel() else 0
     memory = np.zeros(span, np.uint8)
-    for addresses in _written:
+    for addresses in by:
         places = (addresses - tensor.data_ptr()) // size
         memory[places[(places >= 0) & (places < span)]] = 1
     return torch.as_strided(torch.from_numpy(memory), tensor.shape, tensor.stride()).contiguous()

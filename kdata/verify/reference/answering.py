@@ -10,7 +10,6 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from kdata.verify.reference import asked, magnitudes
-from kdata.verify.reference.magnitudes import CONDITION
 from kdata.verify.values import integral, near
 
 FINITE = 0.5  # share of an answer that must stay finite when three elements of the inputs are not
@@ -68,7 +67,7 @@ def answers(
         [t.shape for t in made[0]] == [t.shape for t in made[2]]
         and all(same_places(a, b) for a, b in zip(made[0], made[1], strict=True))
         and share_finite(eager) >= finite
-        and (alike is None or near(eager, golden, CONDITION))
+        and (alike is None or near(eager, golden, measures.condition))
     )
 
 

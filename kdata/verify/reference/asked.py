@@ -19,7 +19,8 @@ from kdata.verify.reference.questions import Asks
 from kdata.verify.values import computes, ends, integral, sizes_of
 
 SHARE = 0.125  # of an input's elements that are replaced
-MOST = 4  # numbers that are tried
+MOST = 6  # numbers that are tried
+TRIED = 3  # elements that are left as they are, one after another
 TRUE = (1, 2, 4)  # numbers that stand for true; in signed integers less these, too
 ODD = 5  # of what integers are multiplied by: no multiples of a power of two alone, which fewer bits hold, too
 FINE = 1 << 24  # beyond it float32 does not hold every integer
@@ -46,6 +47,19 @@ def replaced(inputs: list[Any], numbers: list[int], generator: torch.Generator) 
     places = [n for n, leaf in enumerate(tree_leaves(inputs)) if integral(leaf)]
     for number in numbers:
         yield from (partial(_with, place=place, number=number, generator=generator) for place in places)
+
+
+def lone(inputs: list[Any], asks: Asks, generator: torch.Generator) -> Iterator[Change]:
+    """For each number that the reference asks about and each input that holds it: all of it but for one, of a few."""
+    leaves = tree_leaves(inputs)
+    for number in [*sorted(asks.ignored), *sorted(asks.numbers)][:MOST]:
+        for place, leaf in enumerate(leaves):
+            others = (leaf != number).nonzero() if integral(leaf) and bool((leaf == number).any()) else torch.empty(0)
+            for turn in torch.randperm(len(others), generator=generator)[:TRIED] if len(others) > 1 else ():
+                kept = tuple(others[turn].tolist())
+                value = torch.full_like(leaf, number)
+                value[kept] = leaf[kept]
+                yield partial(_put, place=place, value=value)
 
 
 def larger(

@@ -3,9 +3,10 @@
 The trusted side. None of it is what a task asks for, so a candidate that fails it stays verified, and its receipt says
 what it fails.
 There are three exceptions. One that answers wrongly where the last dimension is one. One that reads strides, and is
-right where all inputs are transposed views, but wrong where some of them are, takes the strides of one for those of
-another. And a candidate whose text offers a backward, and whose answer follows from its inputs, is rejected where one
-of its gradients is wrong, or is none though the reference has one: training goes on without a word.
+right where all inputs are transposed views, but wrong where some of them are, or where they are parts of wider rows,
+takes the strides of one for those of another, or of its answer. And a candidate whose text offers a backward, and whose
+answer follows from its inputs, is rejected where one of its gradients is wrong, or is none though the reference has
+one: training goes on without a word.
 A backward that raises, an answer that is detached, and no backward at all are heard of in training: they are told.
 So is one that writes into the gradients that it is given, as published libraries' do: other branches may share them;
 and one that is wrong the second time that a graph is gone through, for these keep gradients where logits were.
@@ -30,6 +31,7 @@ from kdata.verify.trial import FLOATS, Expected, compare, failure
 ARGUMENT, NUMBER = "argument", "number"
 CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strided": "holds for transposed views",
           "beside": "holds for transposed views beside plain inputs", "pairs": "holds for two transposed views",
+          "sliced": "holds for parts of wider rows",
           "nonfinite": "spreads NaN and infinity as the reference does",
           **{style: DETAILS[style] for style in GRADIENTS},
           "grouped": "holds where integers that the task sorts are not",
@@ -38,7 +40,7 @@ CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strid
           NUMBER: "follows other numbers among its inputs", BATCH: "holds for a larger batch",
           SINGLE: "holds for a last dimension of one"}  # fmt: skip
 SILENT = {**dict.fromkeys(set(GRADIENTS) - {"anew"}, (reasons.WRONG, reasons.STRUCTURE, reasons.OUT_OF_BOUNDS)),
-          **dict.fromkeys(("beside", "pairs", SINGLE), (reasons.WRONG, reasons.OUT_OF_BOUNDS))}  # fmt: skip
+          **dict.fromkeys(("beside", "pairs", "sliced", SINGLE), (reasons.WRONG, reasons.OUT_OF_BOUNDS))}  # fmt: skip
 UNSUPPORTED = "Unsupported data type"  # says Triton's interpreter of atomics of bfloat16, which GPUs have
 NO_ATOMICS = "not seen: the interpreter has no atomics of this type"
 STRIDES = re.compile(r"\.\s*stride\s*\(")
@@ -104,7 +106,7 @@ def _refuse(style: str, trial: Trial, reason: str, source: str, found: Findings)
         raise RejectedError(reasons.WRONG_ODD, f"{trial.sizes}: {trial.detail}")
     held = any(check.name == CHECKS["strided"] and check.passed for check in found.checks)
     if held and STRIDES.search(source):
-        raise RejectedError(reason, f"some inputs are transposed views, the others are not: {trial.detail}")
+        raise RejectedError(reason, f"{DETAILS[style]}: {trial.detail}")
 
 
 def _tell_of_arguments(

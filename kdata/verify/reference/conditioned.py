@@ -6,13 +6,13 @@ from collections.abc import Collection
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_map
 
 from kdata.verify.reference.draws import jogged
-from kdata.verify.reference.magnitudes import CONDITION, Answer
+from kdata.verify.reference.magnitudes import CONDITION, ROUGH, Answer, in_half
 from kdata.verify.reference.styles import ALIKE, CONDITIONED
 from kdata.verify.reference.ties import LastOfEqual, Ties
-from kdata.verify.values import by_an_ulp, computes, finite, near, same
+from kdata.verify.values import by_an_ulp, finite, near, same
 
 # Operators that promise the first of equal ones, and such as promise none of them.
 FIRST = frozenset("argmax argmin max min stable_sort".split())
@@ -27,10 +27,6 @@ DEVIATIONS = frozenset({"sqrt", "std", "std_mean"})
 
 # What multiplies many numbers: large ones among them overflow in one order, and vanish before that in another.
 PRODUCTS = frozenset({"prod", "cumprod", "cumprod_"})
-
-# Where half precision's sums are beyond it though their means are not; and what an ulp may change there, and of an
-# arc's cosine that is nearly one.
-ONE_SIDED, ROUGH = ("below", "above"), 0.02
 
 
 def first(names: Collection[str]) -> bool:
@@ -73,18 +69,13 @@ def bears(style: str, inputs: list[Any], eager: Answer, golden: Answer, generato
             others = [eager(tree_map(lambda t: by_an_ulp(t, generator), inputs)), golden(inputs)]
             if style == "corners":  # not at the cut of an angle, nor at a step: where breaking ties moves little
                 others.append(eager(tree_map(lambda t: jogged(t, generator), inputs)))
-            rough = style == ALIKE or (style in ONE_SIDED and _in_half(inputs))
-            most = ROUGH if rough else CONDITION
+            most = ROUGH if style == ALIKE or in_half(inputs) else CONDITION
             return finite(outputs) and all(near(outputs, other, most) for other in others)
         if ties.seen and not _whichever(inputs, outputs, eager):  # of what has run out to zero any may be the largest
             return False
     except Exception:  # noqa: BLE001 - outside its domain
         return False
     return finite(outputs)
-
-
-def _in_half(inputs: list[Any]) -> bool:
-    return any(computes(t) and t.element_size() == 2 for t in tree_leaves(inputs))
 
 
 def _whichever(inputs: list[Any], outputs: Any, eager: Answer) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
+from kdata.verify.reference import views
 from kdata.verify.reference.styles import GRADIENTS, KINKED
 from kdata.verify.values import computes, ends, integral, sizes_of
 
@@ -51,6 +52,7 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
       minima that start at a number are wrong; deep, steep: likewise, a hundred times as far, beyond all numbers but
       those from a million on that published kernels start at; all these see ``spared``;
     - lifted, raised: every other input five above zero, where what decays does so slowly;
+    - sliced: the same values in memory in which each row is followed by some that are not the tensor's;
     - strided: the same values in memory whose last two dimensions are swapped; beside, pairs: those of some inputs;
     - nonfinite: NaN and both infinities in three places of the first input that holds enough;
     - tailed: the last of each dimension 32 times as large, so that it shows in whatever is summed;
@@ -92,11 +94,13 @@ def centred_apart(
     return found
 
 
-def holding(inputs: list[Any], values: Sequence[float], generator: torch.Generator) -> list[Any]:
+def holding(
+    inputs: list[Any], values: Sequence[float], generator: torch.Generator, zeros: bool = True
+) -> list[Any]:  # fmt: skip
     """The inputs with these values, and less these where there are negative ones, at some places of each.
 
-    Some rows hold one of them and zeros, so that what is computed of these rows takes these values. The first and the
-    last element of an input stay.
+    Some rows hold one of them and ``zeros``, so that what is computed of these rows takes these values. The first and
+    the last element of an input stay.
     """
 
     def held(tensor: torch.Tensor) -> torch.Tensor:
@@ -104,7 +108,7 @@ def holding(inputs: list[Any], values: Sequence[float], generator: torch.Generat
         wanted = torch.tensor([sign * v for v in values for sign in signs], dtype=tensor.dtype)[: tensor.numel() // 2]
         changed = tensor.clone(memory_format=torch.contiguous_format)
         changed.view(-1)[torch.randperm(tensor.numel(), generator=generator)[: len(wanted)]] = wanted
-        rows = changed.view(-1, tensor.shape[-1]) if tensor.ndim > 1 else changed.new_empty(0, 1)
+        rows = changed.view(-1, tensor.shape[-1]) if tensor.ndim > 1 and zeros else changed.new_empty(0, 1)
         chosen = torch.randperm(len(rows), generator=generator)[: min(len(rows) // 2, len(wanted))]
         rows[chosen] = 0.0
         rows[chosen, chosen % rows.shape[1]] = wanted[: len(chosen)]
@@ -318,35 +322,6 @@ def _beyond(tensor: torch.Tensor, far: float) -> torch.Tensor:
     return torch.where(tensor == 0, tensor, (tensor.abs() + usual) * far)
 
 
-def _transposed(tensor: torch.Tensor) -> torch.Tensor:
-    """The same values in memory whose last two dimensions are swapped."""
-    return tensor.mT.contiguous().mT
-
-
-def _strided(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
-    views = tree_map(lambda t: _transposed(t) if computes(t) and t.ndim > 1 else t, inputs)
-    changed: list[Any] | None = None if _layouts(views) == _layouts(inputs) else views
-    return changed
-
-
-def _beside(run: int) -> Style:
-    """Every other ``run`` inputs, from the first on: of up to four any two are unlike with runs of one or of two."""
-
-    def change(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
-        places = [n for n, t in enumerate(tree_leaves(inputs)) if computes(t) and t.ndim > 1]
-        chosen = [place for n, place in enumerate(places) if n // run % 2 == 0]
-        leaves, form = tree_flatten(inputs)
-        leaves = [_transposed(t) if n in chosen else t for n, t in enumerate(leaves)]
-        changed: list[Any] = tree_unflatten(leaves, form)
-        return changed if len(chosen) < len(places) and _layouts(changed) != _layouts(inputs) else None
-
-    return change
-
-
-def _layouts(inputs: list[Any]) -> list[tuple[int, ...]]:
-    return [t.stride() for t in tree_leaves(inputs) if computes(t)]
-
-
 def _nonfinite(inputs: list[Any], generator: torch.Generator) -> list[Any] | None:
     chosen = next((t for t in tree_leaves(inputs) if computes(t) and t.numel() >= MOST_ODD * len(ODDITIES)), None)
     if chosen is None:
@@ -388,7 +363,7 @@ OF_INTEGERS: dict[str, Style] = {
 OTHERS: dict[str, Style] = {"corners": _corners, "huge": _huge, "below": _below, "above": _above,
                             "deep": partial(_below, far=FARTHER), "steep": partial(_above, far=FARTHER),
                             "lifted": _lifted(1), "raised": _lifted(0), "ties": _tied, KINKED: _tied, "small": _small,
-                            "strided": _strided,
-                            "beside": _beside(1), "pairs": _beside(2), "nonfinite": _nonfinite,
+                            "strided": views.strided, "sliced": views.sliced,
+                            "beside": views.beside(1), "pairs": views.beside(2), "nonfinite": _nonfinite,
                             "tailed": lambda inputs, _: _far(inputs, _tailed, labels(tree_leaves(inputs))),
                             **{name: _cast(dtype) for name, dtype in DTYPES.items()}}  # fmt: skip

@@ -37,6 +37,7 @@ CLEAR = 10.0  # magnitudes from here on tell what is homogeneous from what is so
 ABSENT = 0.25  # share of the weights that are zero in one draw
 EQUAL = 1e-6  # relative difference of answers that are the same
 CONDITION = 1e-4  # relative change by an ulp beyond which inputs say nothing about a kernel
+ROUGH = 0.02  # the same where ulps are half precision's, and of an arc's cosine that is nearly one
 GROWING = frozenset({"exp", "exp2", "expm1", "pow", "mul", "square"})
 Answer = Callable[[list[Any]], Any]
 
@@ -98,6 +99,7 @@ class Measures:
     eager: Answer
     golden: Answer
     moved: Answer
+    condition: float = CONDITION
 
     def holds(self, inputs: list[Any]) -> bool:
         """Whether the reference bears these inputs, and nothing on its way to their answer overflows."""
@@ -110,13 +112,13 @@ class Measures:
             other = self.moved(inputs)
         except Exception:  # noqa: BLE001 - moved out of its domain
             return True
-        return near(self.eager(inputs), other, CONDITION)
+        return near(self.eager(inputs), other, self.condition)
 
     def bears(self, inputs: list[Any]) -> bool:
         """Whether the reference is finite and well-conditioned on these inputs."""
         try:
             answer = self.eager(inputs)
-            return finite(answer) and all(near(answer, a(inputs), CONDITION) for a in (self.moved, self.golden))
+            return finite(answer) and all(near(answer, a(inputs), self.condition) for a in (self.moved, self.golden))
         except Exception:  # noqa: BLE001 - outside its domain
             return False
 
@@ -130,8 +132,15 @@ class Mixed:
     homogeneous: bool  # whether answers grow as their inputs do
 
 
-def mixed(inputs: list[Any], measures: Measures) -> Mixed | None:
+def in_half(inputs: list[Any]) -> bool:
+    """Whether some of the inputs are of half precision."""
+    return any(computes(t) and t.element_size() == 2 for t in tree_leaves(inputs))
+
+
+def mixed(inputs: list[Any], measures: Measures, steady: bool = False) -> Mixed | None:
     """Each row at a magnitude that the reference bears; None where rows are not independent, or are few.
+
+    ``steady``: see ``_allowed``.
 
     Raises:
         Exception: whatever the reference raises.
@@ -140,7 +149,7 @@ def mixed(inputs: list[Any], measures: Measures) -> Mixed | None:
     count = _rows(inputs, usual)
     if count < LEAST_ROWS:
         return None
-    scales, left = [1.0] * count, iter(_allowed(inputs, LADDER))
+    scales, left = [1.0] * count, iter(_allowed(inputs, LADDER, steady))
     open_rows = list(range(count))
     while open_rows and (next_ones := dict(zip(open_rows, left, strict=False))):
         tried = [next_ones.get(row, scale) for row, scale in enumerate(scales)]
@@ -153,9 +162,11 @@ def mixed(inputs: list[Any], measures: Measures) -> Mixed | None:
     return Mixed(chosen, scales, _homogeneous(usual, measures.eager(chosen), scales))
 
 
-def uniform(inputs: list[Any], scales: Sequence[float], bears: Callable[[list[Any]], bool]) -> list[Any] | None:
+def uniform(
+    inputs: list[Any], scales: Sequence[float], bears: Callable[[list[Any]], bool], steady: bool = False
+) -> list[Any] | None:  # fmt: skip
     """All inputs at the first of some magnitudes that the reference bears; None for none."""
-    tried = (tree_map(_by(inputs, scale), inputs) for scale in _allowed(inputs, scales))
+    tried = (tree_map(_by(inputs, scale), inputs) for scale in _allowed(inputs, scales, steady))
     return next((changed for changed in tried if bears(changed)), None)
 
 
@@ -210,13 +221,14 @@ def absent(
         yield state | {name: state[name].masked_fill(zeros[name], 0.0) for name in several}
 
 
-def _allowed(inputs: list[Any], scales: Sequence[float]) -> list[float]:
+def _allowed(inputs: list[Any], scales: Sequence[float], steady: bool) -> list[float]:
     """The magnitudes that are tried: where some inputs are spared the others are not beyond what a mask is, either.
 
-    A product of all inputs neither overflows nor vanishes, for kernels may take it before what makes it small.
+    A product of all inputs neither overflows nor vanishes, for kernels may take it before what makes it small; but
+    where the reference's operators are ``steady``, which promise that nothing does on their way.
     """
     leaves = tree_leaves(inputs)
-    exponent = PRODUCT / max(1, sum(map(computes, leaves)))
+    exponent = PRODUCT / (1 if steady else max(1, sum(map(computes, leaves))))
     most = min(HUGE if spared(leaves) else math.inf, 10.0**exponent)
     return [scale for scale in scales if 10.0**-exponent <= scale <= most]
 
@@ -259,12 +271,12 @@ def _borne(inputs: list[Any], measures: Measures, count: int) -> list[bool]:
         others = [measures.moved(inputs), measures.golden(inputs)]
     except Exception:  # noqa: BLE001 - outside its domain
         return [False] * count
-    return [_alike(answer, others, row) for row in range(count)]
+    return [_alike(answer, others, row, measures.condition) for row in range(count)]
 
 
-def _alike(answer: Any, others: list[Any], row: int) -> bool:
+def _alike(answer: Any, others: list[Any], row: int, condition: float) -> bool:
     own = _row(answer, row)
-    return finite(own) and all(near(own, _row(other, row), CONDITION) for other in others)
+    return finite(own) and all(near(own, _row(other, row), condition) for other in others)
 
 
 def _row(answer: Any, row: int) -> Any:

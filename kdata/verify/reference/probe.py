@@ -147,6 +147,7 @@ class Meter(TorchDispatchMode):
         if name.endswith(VARIANCES) and given:
             cost.spread = min(filter(None, (cost.spread, _varied(given[0], out))), default=0)
         cost.asks.note(name, args, given, self._outermost.name)
+        cost.asks.made(name, out)
         cost.jumps |= steps(function, given, out)
         cost.narrows |= _narrows(function, given, out)
         cost.hollow |= made > 0 and name not in JOINS and any(t.numel() == 0 for t in given)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
+
+from kdata.verify.values import computes
 
 # Operators that ask about NaN and infinities, and about the sign of a zero.
 ODDITIES = frozenset("isnan isinf isfinite isposinf isneginf nan_to_num nansum nanmedian fmax fmin".split())
@@ -23,9 +26,14 @@ SIGNED = frozenset(
     "floor_divide remainder fmod div abs sign sgn clamp clamp_min clamp_max relu maximum minimum max min amax amin"
     " bitwise_right_shift __rshift cummax cummin".split()
 )
-PLACES = ("index", "gather", "scatter", "embedding", "nll_loss", "take", "bincount", "put", "one_hot", "left_shift",
-          "lshift", "repeat_interleave", "item", "local_scalar", "pow")  # fmt: skip
+PLACES = ("index", "gather", "scatter", "embedding", "nll_loss", "take", "bincount", "put", "one_hot",
+          "repeat_interleave", "item", "local_scalar", "pow")  # fmt: skip
+SHIFTS = ("rshift", "right_shift", "lshift", "left_shift")  # by so many
+# Operators at whose ends gradients end, too.
+BORDERS = CLAMPS | {"hardtanh", "threshold", "hardshrink", "softshrink"}
+SHARES = frozenset({"_softmax", "_safe_softmax"})  # in which NaN says that there is nothing to share
 IGNORED = -100  # what ``ignore_index`` is in torch where nobody says it
+MOST = 16  # softmaxes whose answers are remembered
 FARTHEST = 1 << 31  # from here on a slice's end means that it has none
 
 
@@ -50,23 +58,33 @@ class Asks:
 
     oddities: bool = False  # NaN and infinities
     signs: bool = False  # of zeros
+    borders: set[float] = field(default_factory=set)  # numbers that floating ones are compared with, or kept within
     numbers: set[int] = field(default_factory=set)  # whole ones that integers are compared with, or end before
     ends: set[int] = field(default_factory=set)  # of slices, where nothing is as long
     ignored: set[int] = field(default_factory=set)  # a loss's own default for targets that do not count
     signed: bool = False  # integers, whose signs matter
     truths: bool = False  # integers are true or false
     places: bool = False  # integers are places, or say how many
+    _shares: list[torch.Tensor] = field(default_factory=list)  # what softmaxes made
+
+    def made(self, name: str, out: Any) -> None:
+        """Remember what one operator made, as far as it is asked about otherwise than what is given."""
+        if name in SHARES and len(self._shares) < MOST:
+            self._shares.append(out)
 
     def note(self, name: str, args: Sequence[Any], given: Sequence[torch.Tensor], called: str = "") -> None:
         """Add what one operator asks about. ``called``: the function of torch in which it runs."""
-        self.oddities |= _odd(name, given) and _says_so(called)
+        apart = not any(given[0] is shares for shares in self._shares) if given else True
+        self.oddities |= apart and _odd(name, given) and _says_so(called)
         self.signs |= name in SIGNS
         counted = any(map(_counts, given))
         self.signed |= counted and name.rstrip("_") in SIGNED
         self.truths |= counted and name.rstrip("_") in TRUTHS
         self.places |= counted and any(part in name for part in PLACES)
         by = args[1] if len(args) > 1 else None
-        self.places |= name.rstrip("_").endswith(("rshift", "right_shift")) and isinstance(by, torch.Tensor)  # below 0
+        self.places |= name.rstrip("_").endswith(SHIFTS) and isinstance(by, torch.Tensor)  # below 0
+        if name.rstrip("_") in COMPARISONS | BORDERS and args and computes(args[0]):
+            self.borders |= {float(end) for end in args[1:3] if type(end) in (int, float) and math.isfinite(end)}
         if name in COMPARISONS and len(args) > 1 and type(args[1]) is int and _counts(args[0]):
             self.numbers.add(args[1])
             self.truths |= name in ("eq", "ne") and args[1] == 0
@@ -91,8 +109,9 @@ def _says_so(called: str) -> bool:
 
 
 def _ends(name: str, given: Sequence[Any]) -> Iterator[tuple[Any, int]]:
-    """The ends that a clamp says, each with the step that goes beyond it."""
-    yield from zip(given, (1,) if name.startswith("clamp_max") else (-1, 1), strict=False)
+    """The ends that a clamp says, each with steps that go beyond it: the next number may be one that is left out."""
+    for far in (1, 3):
+        yield from zip(given, (far,) if name.startswith("clamp_max") else (-far, far), strict=False)
 
 
 def _counts(value: Any) -> bool:

@@ -17,6 +17,7 @@ DETAILS = {
     "below": "inputs far below zero", "above": "inputs far above zero",
     "deep": "inputs below zero by 100 000 times their size", "steep": "inputs above zero by 100 000 times their size",
     "strided": "inputs that are transposed views", "pairs": "two inputs that are transposed views",
+    "sliced": "inputs that are parts of wider rows",
     "beside": "inputs of which every other one is a transposed view",
     "nonfinite": "NaN and infinities among the inputs",
     "float16": "in float16", "bfloat16": "in bfloat16", "gradient": "gradients",
@@ -25,6 +26,8 @@ DETAILS = {
     "turned": "gradients of a transposed view", "sole": "gradients of the last input where nothing else needs one",
     "leading": "gradients of the first output alone", "trailing": "gradients of the last output alone",
     "kinked": "gradients of inputs of few values, zero among them", "stretched": "gradients of inputs as large as 120",
+    "bordered": "gradients of inputs at the ends that the reference keeps them within",
+    "changed": "gradients where the answer is changed before they are asked for",
     "named": "numbers among the inputs that the kernels name",
     "magnitudes": "each row of another magnitude", "farthest": "inputs as large as the reference bears",
     "nearest": "inputs as small as the reference bears", "weights": "weights as large as the reference bears",
@@ -43,6 +46,7 @@ DETAILS = {
     "ends": "zeros and ones among numbers between them",
     "lifted": "every other input five above zero", "raised": "every other input, from the first on, five above zero",
     "absent": "zeros among the weights",
+    "lone": "integers among the inputs that all are one which the reference asks about, but for one",
     "alike": "rows of one input that are multiples of another's", "twins": "the largest of each row twice",
     "single": "a last dimension of one",
     "adjacent": "large integers among the inputs that are nearly the same",
@@ -55,11 +59,12 @@ BATCH, SINGLE, TALL = ALONE = ("batch", "single", "tall")
 ALIKE = "alike"  # see kdata.verify.reference.alike
 STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes
 KINKED = "kinked"  # where derivatives jump, as that of a relu at zero
+BORDERED = "bordered"  # where they jump at a number that the reference says, as those of a clamp at its ends
 # See kdata.verify.gradients.
 GRADIENTS = ("gradient", "summed", "frozen", "earlier", STRETCHED, "turned", "sole", "leading", "trailing", KINKED,
-             "anew")  # fmt: skip
+             BORDERED, "anew", "changed")  # fmt: skip
 RAISED = ("lifted", "raised")
-VIEWS = ("strided", "beside", "pairs")  # which differ in memory only
+VIEWS = ("strided", "beside", "pairs", "sliced")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.
 CONDITIONED = ("wide", "offset", "moved", "corners", "huge", "below", "above", "deep", "steep", "ends", STRETCHED,

@@ -23,7 +23,7 @@ from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.roundings import Nudged
 from kdata.verify.reference.sparse import sparse
-from kdata.verify.reference.styles import ALIKE, RAISED, REACHING, SPARSE, STRETCHED
+from kdata.verify.reference.styles import ALIKE, BORDERED, KINKED, RAISED, REACHING, SPARSE, STRETCHED
 from kdata.verify.reference.ties import Ties, twinned
 from kdata.verify.reference.variants import Variant
 from kdata.verify.values import by_an_ulp, seed_torch
@@ -32,14 +32,15 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
-          "raised", "twins", "adjacent", ALIKE, *SPARSE)  # fmt: skip
+          "raised", "twins", "adjacent", "lone", ALIKE, *SPARSE)  # fmt: skip
 # And as what style the reference is to bear each.
 HELD = {"twins": "twins", ALIKE: ALIKE} | dict.fromkeys(("zeros", *SPARSE), "wide")
 IGNORED, GROUPED = "ignored", "grouped"
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
-                "emptied", "rows", "twins", *SPARSE, GROUPED)  # fmt: skip
+                "emptied", "rows", "twins", "lone", *SPARSE, GROUPED)  # fmt: skip
 LOOKS_UP = frozenset("embedding _embedding_bag _embedding_bag_forward_only index index_select gather".split())
+STEADY = frozenset({"hypot"})  # operators in which nothing overflows that their answers do not
 CHOOSES = "topk"  # the operator that takes some of what is equal, and all of it where there is room
 
 
@@ -48,9 +49,14 @@ class Unusual(Reference):
 
     def __init__(self, payload: dict[str, Any]) -> None:
         super().__init__(payload)
-        self._named: list[float] = payload["named"]
+        self._names_said: list[float] = payload["named"]
         self._asks, self._names, self._products = Asks(), frozenset[str](), False  # of the variant that is being tried
         self._mixed: magnitudes.Mixed | None = None  # rows of several magnitudes, where these are independent
+
+    @property
+    def _named(self) -> list[float]:
+        """Numbers that a candidate's kernels name, and those at which the reference itself goes another way."""
+        return [*dict.fromkeys([*self._names_said, *sorted(self._asks.borders, key=abs)])]
 
     def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
         self._asks, self._names = variant.run.cost.asks, variant.run.cost.names
@@ -65,6 +71,11 @@ class Unusual(Reference):
             large = styles[0] in (*REACHING, STRETCHED)
             undecided = far is not None and large and self._undecided(program, state, far)
             return styles[0], None if undecided else far
+        if styles[0] == BORDERED:
+            held = holding(natural, sorted(self._asks.borders, key=abs), generator, zeros=False)
+            return BORDERED, held if self._asks.borders and self._bears(
+                program, state, held, KINKED, generator
+            ) else None
         if styles[0] != "named":
             return super()._draw(styles, program, state, natural, generator)
         nearly = draw(styles[1], natural, generator)
@@ -80,7 +91,7 @@ class Unusual(Reference):
         """Inputs that no task draws and its reference bears; None where there are none."""
         if style in OF_THEIR_OWN:
             generator = torch.Generator().manual_seed(generator.initial_seed() ^ APART)
-        measures = self._measures(program, state, generator)
+        measures = self._measures(program, state, natural, generator)
         if style in ("asked", IGNORED):
             return self._asked(style, measures, natural, generator)
         if style == "integers":
@@ -94,8 +105,9 @@ class Unusual(Reference):
                 return None
             finite = 1.0 if style in ("ends", "emptied") else FINITE
             return all_answered(measures, natural, asked.CHANGED[style](natural, generator), natural, finite)
-        if style in ("negative", "repeated", "rows"):
-            return all_answered(measures, natural, self._integers(style, state, natural, generator), natural)
+        if style in ("negative", "repeated", "rows", "lone"):
+            finite = 1.0 if style == "lone" else FINITE
+            return all_answered(measures, natural, self._integers(style, state, natural, generator), natural, finite)
         if style in HELD:
             held = self._held(style, natural, generator)
             return held if held is not None and self._bears(program, state, held, HELD[style], generator) else None
@@ -111,10 +123,11 @@ class Unusual(Reference):
         if style == "signed":
             return centred_apart(natural, measures.bears, generator) if inputs is natural else None
         if style == "magnitudes":
-            self._mixed = magnitudes.mixed(inputs, measures)
+            self._mixed = magnitudes.mixed(inputs, measures, not STEADY.isdisjoint(self._names))
             return self._mixed.inputs if self._mixed else None
         scales = magnitudes.FARTHEST if style == "farthest" else magnitudes.NEAREST
-        return None if self._mixed else magnitudes.uniform(inputs, scales, measures.bears)
+        steady = not STEADY.isdisjoint(self._names)
+        return None if self._mixed else magnitudes.uniform(inputs, scales, measures.bears, steady)
 
     def _held(self, style: str, natural: list[Any], generator: torch.Generator) -> list[Any] | None:
         """The inputs with zeros, or the largest of each row twice, where no operator leaves open what it takes then."""
@@ -132,6 +145,8 @@ class Unusual(Reference):
         """How integers among the inputs are changed, where the reference's operators leave no doubt what that means."""
         if style == "negative":
             return asked.negated(natural, generator) if self._asks.signed and not self._asks.places else ()
+        if style == "lone":
+            return asked.lone(natural, self._asks, generator)
         if style == "repeated":
             return asked.repeated(natural, generator) if self._names.isdisjoint(EITHER) else ()
         return asked.looked_up(natural, [state, natural], generator) if self._names & LOOKS_UP else ()
@@ -157,7 +172,7 @@ class Unusual(Reference):
         return bool(ties.seen or ties.close)
 
     def _measures(
-        self, program: Program, state: dict[str, Any], generator: torch.Generator
+        self, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> magnitudes.Measures:  # fmt: skip
         def moved(inputs: list[Any]) -> Any:
             with magnitudes.RootsApart():
@@ -167,6 +182,7 @@ class Unusual(Reference):
             lambda inputs: self._answer(program, state, inputs)[0],
             lambda inputs: self._golden(program, state, inputs)[0],
             moved,
+            magnitudes.ROUGH if magnitudes.in_half([natural]) else magnitudes.CONDITION,
         )
 
     def _unread(
@@ -201,7 +217,7 @@ class Unusual(Reference):
         if self._names & ANY:
             return None
         weighed = self._weigh("exact", program, state, natural, torch.Generator()) or state
-        measures = self._measures(program, weighed, torch.Generator())
+        measures = self._measures(program, weighed, natural, torch.Generator())
         drawn = exact.drawn(natural, self._names)
         found = [(exact.sure(inputs, measures.eager, measures.golden), inputs) for inputs in drawn]
         steps, inputs = max(found, key=lambda each: each[0])  # the first of those that are as good
@@ -220,11 +236,11 @@ class Unusual(Reference):
             tried = magnitudes.grown(state, trained)
         else:
             tried = (magnitudes.absent if style == "absent" else magnitudes.weights)(state, trained, generator)
-        return next((w for w in tried if trained and self._measures(program, w, generator).holds(inputs)), None)
+        return next((w for w in tried if trained and self._measures(program, w, inputs, generator).holds(inputs)), None)
 
     def _trial(self, index: int, variant: Variant, seed: int, style: str) -> dict[str, Any] | None:
         trial = super()._trial(index, variant, seed, style)
-        if trial is not None and trial["style"] == "exact":
+        if trial is not None and trial["style"] in ("exact", BORDERED):
             trial["kept"].pop("span", None)  # it is on one side for sure
         if trial is not None and trial["style"] in REACHING and self._mixed:
             trial["kept"]["homogeneous"] = self._mixed.homogeneous

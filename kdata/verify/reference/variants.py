@@ -128,7 +128,8 @@ def plan(
     if thorough:
         for order, wishes in [*_uneven(axes, step), *_grouped(axes, step)]:
             _add(chosen, prober, "uneven", base, order, _powers(order, wide, wishes, len(chosen)), ONCE)
-        _add(chosen, prober, TALL, base, *_tall(axes, step), ONCE)
+        if axes:
+            _add(chosen, prober, TALL, base, *_tall(axes, step), ONCE)
         if axes and step == 1:
             tails = TAIL if len(axes) == 1 else [*[(1,)] * (len(axes) - 2), *TAILS]
             _add(chosen, prober, "uneven", base, axes, _powers(axes, wide, tails, len(chosen)), ONCE)

@@ -1,0 +1,55 @@
+"""The same values in other memory: transposed views, and parts of wider rows. In the reference's child only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
+
+from kdata.verify.values import computes
+
+GAP = 3  # elements that follow each row
+Style = Callable[[list[Any], torch.Generator], list[Any] | None]
+
+
+def _transposed(tensor: torch.Tensor) -> torch.Tensor:
+    """The same values in memory whose last two dimensions are swapped."""
+    return tensor.mT.contiguous().mT
+
+
+def strided(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
+    """All inputs as transposed views; None where none has two dimensions."""
+    views = tree_map(lambda t: _transposed(t) if computes(t) and t.ndim > 1 else t, inputs)
+    changed: list[Any] | None = None if _layouts(views) == _layouts(inputs) else views
+    return changed
+
+
+def sliced(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
+    """All inputs as parts of wider rows; None where none has two dimensions."""
+
+    def part(tensor: torch.Tensor) -> torch.Tensor:
+        wide = torch.cat([tensor, tensor[..., :1].expand(*tensor.shape[:-1], GAP)], -1)
+        return wide[..., : tensor.shape[-1]]
+
+    views: list[Any] = tree_map(lambda t: part(t) if computes(t) and t.ndim > 1 else t, inputs)
+    return None if _layouts(views) == _layouts(inputs) else views
+
+
+def beside(run: int) -> Style:
+    """Every other ``run`` inputs, from the first on: of up to four any two are unlike with runs of one or of two."""
+
+    def change(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
+        places = [n for n, t in enumerate(tree_leaves(inputs)) if computes(t) and t.ndim > 1]
+        chosen = [place for n, place in enumerate(places) if n // run % 2 == 0]
+        leaves, form = tree_flatten(inputs)
+        leaves = [_transposed(t) if n in chosen else t for n, t in enumerate(leaves)]
+        changed: list[Any] = tree_unflatten(leaves, form)
+        return changed if len(chosen) < len(places) and _layouts(changed) != _layouts(inputs) else None
+
+    return change
+
+
+def _layouts(inputs: list[Any]) -> list[tuple[int, ...]]:
+    return [t.stride() for t in tree_leaves(inputs) if computes(t)]
