@@ -29,7 +29,7 @@ from sources.infer.calls import call, forget, has_tensor
 from sources.infer.check import IGNORES, MAX_PARAMETERS, MODULE, TOO_LARGE, UnfitError, Work, check
 from sources.infer.configs import noting, without_unread
 from sources.infer.constructions import Told, build
-from sources.infer.drawn import NOTE, drawn
+from sources.infer.drawn import NOTE, drawn, drawn_at_last
 from sources.infer.failure import NO_TENSOR
 from sources.infer.initial import cheapen, quicken
 from sources.infer.input_search import MAX_LOOKED_AT, TOO_LONG, Failed
@@ -38,7 +38,7 @@ from sources.infer.search import Solution, solve
 from sources.infer.trouble import Trouble
 from sources.infer.vanishing import REASON as NOTHING
 from sources.infer.variants import halved, of_one
-from sources.infer.worth import RANDOM, flaw
+from sources.infer.worth import CONSTANT, RANDOM, flaw
 from sources.isolation import extend, isolated
 from sources.other_cuts import other_cuts
 from sources.text.danger import touches_system
@@ -50,6 +50,7 @@ from sources.written import written
 USER_BUDGET = 2_000  # of the search for what uses a class
 USER_TRIES = 24  # of its constructor
 SEEN_BUDGET = 4_000  # of the search for a class that was seen with arguments and inputs that do not do
+DRAWN_FOR = (NOTHING, CONSTANT, IGNORES)  # what weights that start as zeros may be the reason of
 MAX_IGNORED = 3  # inputs of one class that it takes and does not use
 MAX_FAILURES = 40  # of a search, that are tried again
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
@@ -150,9 +151,11 @@ def _settled(inferred: dict[str, Any], operators: int) -> dict[str, Any]:
     """The outcome of a text that was written."""
     source, small = inferred["source"], inferred["small"]
     checked = _checked(source, inferred["name"], operators, small)
-    if checked["reason"] == NOTHING and (other := drawn(source)) != source:
-        source = f"# {NOTE}\n{other}"
-        checked = _checked(source, inferred["name"], operators, small)
+    for draw in (drawn, functools.partial(drawn_at_last, name=inferred["name"])):
+        if checked["reason"] in DRAWN_FOR and (other := draw(inferred["source"])) != inferred["source"]:
+            source = f"# {NOTE}\n{other}"
+            again = _checked(source, inferred["name"], operators, small)
+            checked = again if not again["reason"] or checked["reason"] == NOTHING else checked
     if not checked["reason"] and len(source) > LONG:
         source, checked = _shortened(source, checked, inferred, operators)
     if checked["reason"]:
