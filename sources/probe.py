@@ -33,6 +33,7 @@ from sources.infer.drawn import NOTE, drawn, drawn_at_last
 from sources.infer.failure import NO_TENSOR
 from sources.infer.initial import cheapen, quicken
 from sources.infer.input_search import MAX_LOOKED_AT, TOO_LONG, Failed
+from sources.infer.memory import without_compiler
 from sources.infer.progress import BUDGET, Budget, Progress, TooLongError, TooMuchError
 from sources.infer.search import Solution, solve
 from sources.infer.trouble import Trouble
@@ -54,11 +55,13 @@ DRAWN_FOR = (NOTHING, CONSTANT, IGNORES)  # what weights that start as zeros may
 MAX_IGNORED = 3  # inputs of one class that it takes and does not use
 MAX_FAILURES = 40  # of a search, that are tried again
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
-MEMORY = 5 << 27  # bytes that one of its forks may take: one of the largest modules, and a call of it
+MEMORY = 5 << 27  # bytes of address space that one of its forks may take: one of the largest modules, and a call of it
+CHECK_MEMORY = 10 << 25  # the same where all weights are drawn, so that none of it is only addresses
 
 
 def warm() -> None:
-    """Called once before any fork: the first use of a dispatch mode imports the compiler, which takes seconds."""
+    """Called once before any fork: what is imported now takes no fork's time."""
+    without_compiler()
     with Work():
         torch.nn.Linear(2, 2)(torch.ones(1, 2))
     # Torch's own keeps the stack of each call for devices that are not here: a tenth of a search's time.
@@ -178,7 +181,7 @@ def _shortened(
         quicken()
         return shortened(source, name, small)
 
-    short = isolated(job, CHECK_SECONDS, MEMORY)
+    short = isolated(job, CHECK_SECONDS, CHECK_MEMORY)
     again = _checked(short["source"], name, operators, small) if not short["reason"] else short
     if not again["reason"] and again["inputs"] == checked["inputs"] and len(short["source"]) <= MAX_SOURCE:
         return short["source"], again
@@ -230,7 +233,7 @@ def _checked(source: str, entry: str, operators: int, small: dict[str, int]) -> 
         quicken()
         return check(source, entry, operators, small) | {"reason": ""}
 
-    return isolated(job, CHECK_SECONDS, MEMORY)
+    return isolated(job, CHECK_SECONDS, CHECK_MEMORY)
 
 
 def _blamed(outcome: dict[str, Any], cut: dict[str, Any]) -> dict[str, Any]:
