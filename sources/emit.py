@@ -87,10 +87,17 @@ def _init(arguments: Arguments, names: dict[Slot, str], signature: inspect.Signa
             positional.append(repr(parameter.default))
         else:
             break
-    if not rest:
+    # A list and a mapping alone would be taken for arguments by position and by name.
+    alike = len(positional) == 2 and positional[0][:1] == "[" and not _is_plain(positional[1])
+    if not rest and not alike:
         return f"[{', '.join(positional)}]"
     keyword = ", ".join(f"{name!r}: {text}" for name, text in rest.items())
     return f"[[{', '.join(positional)}], {{{keyword}}}]"
+
+
+def _is_plain(text: str) -> bool:
+    """Whether an argument is written as a number, a text, or a list of some, which is no mapping."""
+    return isinstance(ast.parse(text, mode="eval").body, ast.Constant | ast.List | ast.Tuple | ast.UnaryOp | ast.Name)
 
 
 def _argument(name: str, text: str, names: dict[Slot, str]) -> str:

@@ -29,16 +29,17 @@ from sources.infer.calls import call, forget, has_tensor
 from sources.infer.check import IGNORES, MAX_PARAMETERS, MODULE, TOO_LARGE, UnfitError, Work, check
 from sources.infer.configs import noting, without_unread
 from sources.infer.constructions import Told, build
-from sources.infer.drawn import NOTE, drawn
+from sources.infer.drawn import NOTE, drawn, drawn_at_last
 from sources.infer.failure import NO_TENSOR
 from sources.infer.initial import cheapen, quicken
 from sources.infer.input_search import MAX_LOOKED_AT, TOO_LONG, Failed
+from sources.infer.memory import without_compiler
 from sources.infer.progress import BUDGET, Budget, Progress, TooLongError, TooMuchError
 from sources.infer.search import Solution, solve
 from sources.infer.trouble import Trouble
 from sources.infer.vanishing import REASON as NOTHING
 from sources.infer.variants import halved, of_one
-from sources.infer.worth import RANDOM, flaw
+from sources.infer.worth import CONSTANT, RANDOM, flaw
 from sources.isolation import extend, isolated
 from sources.other_cuts import other_cuts
 from sources.text.danger import touches_system
@@ -50,14 +51,17 @@ from sources.written import written
 USER_BUDGET = 2_000  # of the search for what uses a class
 USER_TRIES = 24  # of its constructor
 SEEN_BUDGET = 4_000  # of the search for a class that was seen with arguments and inputs that do not do
+DRAWN_FOR = (NOTHING, CONSTANT, IGNORES)  # what weights that start as zeros may be the reason of
 MAX_IGNORED = 3  # inputs of one class that it takes and does not use
 MAX_FAILURES = 40  # of a search, that are tried again
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
-MEMORY = 5 << 27  # bytes that one of its forks may take: one of the largest modules, and a call of it
+MEMORY = 5 << 27  # bytes of address space that one of its forks may take: one of the largest modules, and a call of it
+CHECK_MEMORY = 10 << 25  # the same where all weights are drawn, so that none of it is only addresses
 
 
 def warm() -> None:
-    """Called once before any fork: the first use of a dispatch mode imports the compiler, which takes seconds."""
+    """Called once before any fork: what is imported now takes no fork's time."""
+    without_compiler()
     with Work():
         torch.nn.Linear(2, 2)(torch.ones(1, 2))
     # Torch's own keeps the stack of each call for devices that are not here: a tenth of a search's time.
@@ -150,9 +154,11 @@ def _settled(inferred: dict[str, Any], operators: int) -> dict[str, Any]:
     """The outcome of a text that was written."""
     source, small = inferred["source"], inferred["small"]
     checked = _checked(source, inferred["name"], operators, small)
-    if checked["reason"] == NOTHING and (other := drawn(source)) != source:
-        source = f"# {NOTE}\n{other}"
-        checked = _checked(source, inferred["name"], operators, small)
+    for draw in (drawn, functools.partial(drawn_at_last, name=inferred["name"])):
+        if checked["reason"] in DRAWN_FOR and (other := draw(inferred["source"])) != inferred["source"]:
+            source = f"# {NOTE}\n{other}"
+            again = _checked(source, inferred["name"], operators, small)
+            checked = again if not again["reason"] or checked["reason"] == NOTHING else checked
     if not checked["reason"] and len(source) > LONG:
         source, checked = _shortened(source, checked, inferred, operators)
     if checked["reason"]:
@@ -175,7 +181,7 @@ def _shortened(
         quicken()
         return shortened(source, name, small)
 
-    short = isolated(job, CHECK_SECONDS, MEMORY)
+    short = isolated(job, CHECK_SECONDS, CHECK_MEMORY)
     again = _checked(short["source"], name, operators, small) if not short["reason"] else short
     if not again["reason"] and again["inputs"] == checked["inputs"] and len(short["source"]) <= MAX_SOURCE:
         return short["source"], again
@@ -227,7 +233,7 @@ def _checked(source: str, entry: str, operators: int, small: dict[str, int]) -> 
         quicken()
         return check(source, entry, operators, small) | {"reason": ""}
 
-    return isolated(job, CHECK_SECONDS, MEMORY)
+    return isolated(job, CHECK_SECONDS, CHECK_MEMORY)
 
 
 def _blamed(outcome: dict[str, Any], cut: dict[str, Any]) -> dict[str, Any]:

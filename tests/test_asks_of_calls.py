@@ -23,7 +23,8 @@ from sources.infer.progress import Budget
 from sources.infer.search import Solution, solve
 from sources.infer.starts import starts
 from sources.mine import replacements
-from sources.text.symbols import Here, Package
+from sources.text.symbols import Package
+from sources.text.targets import Here
 
 HEAD = "import torch\nimport torch.nn as nn\n\n\n"
 UNSET = """class Net(nn.Module):

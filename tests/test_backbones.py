@@ -17,7 +17,8 @@ from sources.mine import replacements
 from sources.probe import load
 from sources.text.registries import Registries
 from sources.text.roots import Roots
-from sources.text.symbols import Here, Package
+from sources.text.symbols import Package
+from sources.text.targets import Here
 
 NETS = {
     "timm/__init__.py": "from .models import create_model\n",

@@ -9,7 +9,8 @@ import pytest
 from sources import mine
 from sources.cut.cutting import cut_package
 from sources.hints.below import Below
-from sources.text.symbols import Here, Package
+from sources.text.symbols import Package
+from sources.text.targets import Here
 
 HEAD = "import torch\nimport torch.nn as nn\nfrom abc import ABC, abstractmethod\n\n"
 BASES = (

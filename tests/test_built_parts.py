@@ -7,11 +7,12 @@ from typing import Any
 
 import torch
 
-from sources.hints.guesses import compared
+from sources.hints.guesses import Uses, compared, values
 from sources.hints.hints import Hints
 from sources.hints.spelling import held_before
 from sources.mine import replacements
-from sources.text.symbols import Here, Package
+from sources.text.symbols import Package
+from sources.text.targets import Here
 from tests.cuts import HEAD, cut
 
 LINE = """
@@ -133,3 +134,48 @@ def build(args):
 """
     held = held_before(ast.parse(text).body[0], 99)
     assert {name: ast.unparse(value) for name, value in held.items()} == {"width": "2", "line": "Deep(width)"}
+
+
+BRANCHES = """
+class Plain(nn.Module):
+    expansion = 1
+
+    def __init__(self, channels):
+        super().__init__()
+        self.line = nn.Linear(channels, channels)
+
+    def forward(self, x):
+        return self.line(x)
+
+
+class Settings:
+    expansion = 4
+
+
+class Branches(nn.Module):
+    def __init__(self, count, blocks, widths):
+        super().__init__()
+        self.parts = self._make(count, blocks, widths)
+
+    def _make(self, count, block, widths):
+        return nn.ModuleList([self._one(kind=block, width=w * block.expansion) for w in widths])
+
+    def _one(self, kind, width):
+        return kind(width)
+
+    def forward(self, x):
+        return [part(x) for part in self.parts]
+
+
+table = {"PLAIN": Plain}
+"""
+
+
+def test_a_class_is_given_where_layers_are_made_with_it_and_what_it_says_of_itself_is_read() -> None:
+    package = Package({"a/net.py": HEAD + BRANCHES, "b/far.py": f"{HEAD}class Far(nn.Module):\n    expansion = 2\n"})
+    site = Hints(package).sites(Here("a/net.py", "Branches"))[0]
+    assert site.spelled(lambda target: target.name)["named"] == {"blocks": "Plain"}
+
+
+def test_counts_that_are_listed_are_counts() -> None:
+    assert values("num_blocks", "", Uses(listed=True))[0] == "[2, 2]"

@@ -12,7 +12,8 @@ from sources.cut.cutting import cut_package
 from sources.hints.hints import Hints
 from sources.text.bindings import parse
 from sources.text.desugar import NAMED
-from sources.text.symbols import Here, Package
+from sources.text.symbols import Package
+from sources.text.targets import Here
 
 MAKERS = {
     "rsplit": "def fetch(path, again=False):\n    module, name = path.rsplit('.', 1)\n    if again:\n"

@@ -19,7 +19,8 @@ from sources.probe import _seen, attempt_one, warm
 from sources.text import documents
 from sources.text.on_cpu import OnOne
 from sources.text.rewrite import without_docstrings
-from sources.text.symbols import Here, Inner, Missing, Package
+from sources.text.symbols import Package
+from sources.text.targets import Here, Inner, Missing
 from sources.watch.capture import decoded, encoded
 
 HEAD = "import torch\nimport torch.nn as nn\n"

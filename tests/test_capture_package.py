@@ -22,7 +22,7 @@ from sources.infer.search import Solution
 from sources.isolation import isolated
 from sources.mine import replacements
 from sources.probe import attempt_one, warm
-from sources.text.symbols import Here
+from sources.text.targets import Here
 from sources.watch.capture import decoded, encoded
 from sources.watch.capture_package import observe
 from sources.watch.packages import Site

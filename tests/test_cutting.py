@@ -16,7 +16,8 @@ from sources.cut.slicer import SliceError, Slicer
 from sources.cut.writer import cut as write_cut
 from sources.hints.hints import Hints
 from sources.mine import replacements
-from sources.text.symbols import Here, Package
+from sources.text.symbols import Package
+from sources.text.targets import Here
 from sources.watch.capture_package import Observed
 from tests.cuts import HEAD, cut
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from kdata.task import execute
 from sources import probe
-from sources.infer.drawn import NOTE, drawn
+from sources.infer.drawn import NOTE, drawn, drawn_at_last
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 LAST = """
@@ -120,3 +120,41 @@ def test_scales_of_layers_that_start_as_next_to_nothing_by_any_init_count() -> N
         "class Net:\n    def __init__(self, init: float = 1e-4, dconv_init=1e-3, initial=1e-3):\n        pass\n"
     )
     assert "init: float = 0.1, dconv_init=0.1, initial=1e-3" in text
+
+
+SCALED = """
+class Scale(nn.Module):
+    def __init__(self, start=1.0):
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(start, dtype=torch.float))
+
+    def forward(self, x):
+        return x * self.scale
+
+
+class Net(nn.Module):
+    def __init__(self, channels=8):
+        super().__init__()
+        self.line = nn.Linear(channels, channels)
+        self.gamma = Scale(0)
+
+    def forward(self, x):
+        return x + self.gamma(self.line(x))
+"""
+
+
+def test_weights_that_some_other_class_starts_as_zeros_are_drawn_when_all_are_made(tmp_path: Path) -> None:
+    assert drawn(SCALED) == SCALED
+    outcome = _task(SCALED, tmp_path)
+    assert not outcome["reason"] and NOTE in outcome["source"]
+    module = execute(outcome["source"], "Net").build()
+    assert float(module.gamma.scale.detach()) != 0
+
+
+def test_a_class_without_a_constructor_gets_one_that_draws_but_for_biases() -> None:
+    text = drawn_at_last(f"{HEAD}{SCALED}\n\nclass Below(Net):\n    pass\n\n\nx = 1\n", "Below")
+    space: dict[str, Any] = {}
+    exec(text.replace("Scale(0)", "Scale(0); nn.init.zeros_(self.line.bias)"), space)
+    module = space["Below"](4)
+    assert float(module.gamma.scale.detach()) != 0 and not module.line.bias.detach().any()
+    assert drawn_at_last(text, "Other") == text

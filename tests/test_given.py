@@ -112,8 +112,9 @@ def test_gumbels_are_made_of_what_is_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("forward", [
-    "return sum(x + torch.randn_like(x) for _ in range(2))",  # in a comprehension
-    "for _ in range(2):\n            x = x + torch.randn_like(x)\n        return x",  # again and again
+    "return sum(x + torch.randn_like(x) for _ in range(2))",  # in a generator
+    "for i in range(2):\n            x = x + torch.randn(4 - 3 * i, 6)\n        return x",  # of two shapes
+    "for _ in range(99):\n            x = x + torch.randn_like(x)\n        return x",  # without end
     "return x[:, torch.randint(6, (1,))]",  # a single number
     "return x + torch.poisson(x.abs())",
     "return x if torch.rand(1) < 0.5 else 2 * x",  # a single number decides
@@ -124,6 +125,32 @@ def test_what_cannot_be_given_stays(forward: str, tmp_path: Path) -> None:
     cut, _, solution = made(text, "Net", tmp_path)
     assert cut["source"] == HEAD + text
     assert solution.specs == (Tensor((4, 6)),)
+
+
+LOOPS = """class Layer(nn.Module):
+    def forward(self, x):
+        return x + torch.randn_like(x)
+
+
+class Deep(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Layer(), Layer()])
+
+    def forward(self, x):
+        \"\"\"Each layer draws.\"\"\"
+        for layer in self.layers:
+            x = layer(x)
+        return x + torch.stack([torch.rand_like(x) for _ in range(3)]).sum(0)
+"""
+
+
+def test_what_a_loop_draws_is_given_row_by_row(tmp_path: Path) -> None:
+    cut, namespace, solution = made(LOOPS, "Deep", tmp_path)
+    assert solution.specs == (Tensor((4, 6)), Tensor((2, 4, 6)), Tensor((3, 4, 6), "unit"))
+    assert "x = layer(x, noise=noise)" in cut["source"]
+    x, rows, more = torch.ones(4, 6), torch.randn(2, 4, 6), torch.rand(3, 4, 6)
+    torch.testing.assert_close(namespace["Deep"]()(x, rows, more), x + rows.sum(0) + more.sum(0))
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ from sources.fetch import foreign, pypi
 from sources.fetch.requirements import stated, wanted
 from sources.fetch.texts import MAX_FILE, SourceError
 from sources.text.roots import Roots
-from sources.text.symbols import Here, Missing, Package
+from sources.text.symbols import Package
+from sources.text.targets import Here, Missing
 from tests import factories
 
 HEAD = "import torch\nimport torch.nn as nn\n"

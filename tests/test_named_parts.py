@@ -9,7 +9,8 @@ from sources.hints.hints import Hints
 from sources.infer.constructions import Constructions, Told
 from sources.infer.progress import Budget
 from sources.infer.variants import rescaled, reshaped
-from sources.text.symbols import Here, Package
+from sources.text.symbols import Package
+from sources.text.targets import Here
 from tests.attempts import attempted
 
 HEAD = "import torch\nimport torch.nn as nn\n\n\n"

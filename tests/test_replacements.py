@@ -17,7 +17,8 @@ import torch
 
 from sources import mine
 from sources.text.roots import Roots
-from sources.text.symbols import Here, Package
+from sources.text.symbols import Package
+from sources.text.targets import Here
 
 
 def wheel(files: dict[str, bytes]) -> bytes:

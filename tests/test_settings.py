@@ -9,7 +9,8 @@ import pytest
 from sources.hints.hints import Hints
 from sources.hints.settings import Settings, builds, mapping
 from sources.infer.configs import Config
-from sources.text.symbols import Here, Package
+from sources.text.symbols import Package
+from sources.text.targets import Here
 
 NECK = """import torch.nn as nn
 

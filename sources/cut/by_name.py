@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from sources.text.desugar import NAMED
 from sources.text.registries import words
 from sources.text.scope import nodes
-from sources.text.symbols import Here, Package
+from sources.text.symbols import Package
+from sources.text.targets import Here
 
 MAX_NAMED = 12  # definitions that one task takes by name
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+")

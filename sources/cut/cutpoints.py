@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from sources.text.bindings import Imported
-from sources.text.symbols import Here, Package, Target
+from sources.text.symbols import Package
+from sources.text.targets import Here, Target
 
 FOLDER = "_cut_points/"  # in which they lie in a package
 _MODELS = "MODELS"  # names what parts of a path mark files that are taken as they are

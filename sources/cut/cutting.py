@@ -25,7 +25,7 @@ from sources.hints.hints import Hints
 from sources.text.danger import touches_system
 from sources.text.rewrite import without_docstrings
 from sources.text.roots import Roots
-from sources.text.symbols import Here
+from sources.text.targets import Here
 from sources.watch.capture import HERE
 from sources.watch.capture_package import Observed, observe
 

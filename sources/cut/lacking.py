@@ -15,7 +15,7 @@ from sources.cut.slicer import SliceError, Slicer
 from sources.cut.survey import Whole
 from sources.fetch import requirements
 from sources.text.importable import ALLOWED, STANDARD
-from sources.text.symbols import Here
+from sources.text.targets import Here
 
 MAX_ASKED = 8  # packages at once
 _IMPORTS = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.M)

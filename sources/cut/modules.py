@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from kdata.record import digest
 from sources.text.methods import calls, main_methods, methods, unfinished, unset
 from sources.text.scope import walk
-from sources.text.symbols import External, Here, Missing, Package, Target
+from sources.text.symbols import Package
+from sources.text.targets import External, Here, Missing, Target
 
 _WRAPPERS = ("DataParallel",)  # modules of torch's that are no bases of what computes
 _TELLING = ("torch", "nn.", "class ")  # a file with none of these has nothing that computes

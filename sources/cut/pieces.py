@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from sources.text.danger import harmful
 from sources.text.scope import Reads, nodes
-from sources.text.symbols import Here, Target
+from sources.text.targets import Here, Target
 
 # Decorators without which a task computes the same.
 _NOISE = re.compile(

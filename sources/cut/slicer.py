@@ -42,7 +42,8 @@ from sources.text.desugar import MAIN, NAMED
 from sources.text.registries import Registries, foreign, words
 from sources.text.rewrite import Text
 from sources.text.scope import BUILTINS, FORMER, Reads, nodes, reads, root_of
-from sources.text.symbols import Here, Inner, Missing, Package, Target
+from sources.text.symbols import Package
+from sources.text.targets import Here, Inner, Missing, Target
 from sources.text.weights import loading
 
 ABSENT = "needs a package that is absent"

@@ -20,7 +20,7 @@ from sources.text.older import causal_layers, spectra_of_pairs
 from sources.text.on_cpu import moved, respelled
 from sources.text.rewrite import Edits, RewriteError, Text, remove_statements
 from sources.text.scope import BUILTINS, FORMER, nodes, root_of
-from sources.text.symbols import External, Here, Inner, Missing, Target
+from sources.text.targets import External, Here, Inner, Missing, Target
 
 RESERVED: dict[str, Target] = {
     "torch": External("torch"), "nn": External("torch.nn"), "get_inputs": Missing("get_inputs"),

@@ -7,7 +7,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from sources.text.methods import methods, unfinished, unset
-from sources.text.symbols import Here, Package
+from sources.text.symbols import Package
+from sources.text.targets import Here
 
 MAX_STEPS = 4  # from a base to a class that leaves nothing
 

@@ -251,7 +251,8 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
         found += [*(POSITIVE_ARRAYS if _POSITIVE.search(low) else ()), *ARRAYS]
     listed = use.listed and not _STRING.fullmatch(annotation)  # letters are listed, too
     if listed or re.search(r"list|tuple|sequence|iterable", annotation, re.I) and not scalar:
-        shares = [f"[{v}, {v}]" for v in by_name[:1] if re.fullmatch(r"\d+\.\d+", v)]  # no sizes
+        # no sizes: shares, and counts of what is made
+        shares = [f"[{v}, {v}]" for v in by_name[:1] if re.fullmatch(r"\d+\.\d+|[12]", v)]
         found += small or [*shares, *(v for v in by_name if v[0] in "(["), *LISTS]
     if use.axis:
         found += ["1", "-1"]

@@ -25,7 +25,8 @@ from sources.text.on_cpu import CPU, names_cuda
 from sources.text.parsers import arguments
 from sources.text.registries import words
 from sources.text.scope import nodes, reads, root_of, walk
-from sources.text.symbols import External, Here, Package, Target
+from sources.text.symbols import Package
+from sources.text.targets import External, Here, Target
 
 MAX_CALLS = 40  # calls of one class that are looked at
 MAX_SITES = 4  # of these that are kept
@@ -213,6 +214,8 @@ class Hints:
         for name, (like, definition) in self._alike(key, node, set(site.named)) if node else ():
             if (made := spelling.instance(like, definition)) is not None:
                 site.named[name] = made
+        for name, kind in self._likeness.kinds(node, key) if node else ():
+            site.named.setdefault(name, spelling.name(kind))
         site.add(spelling)
         return site
 

@@ -14,7 +14,8 @@ import torch
 from torch import nn
 
 from sources.text.scope import nodes
-from sources.text.symbols import Here, Package
+from sources.text.symbols import Package
+from sources.text.targets import Here
 
 # What nearly everything has: being asked for it tells nothing.
 _OF_VALUES = {*dir(torch.Tensor), *dir(dict), *dir(list), *dir(str), *dir(tuple)} - {"encode"}
@@ -108,6 +109,34 @@ class Likeness:
         node = self._node(own[0]) if len(own) == 1 and "forward" in self.members(own[0]) else None
         return (own[0], node) if node is not None else None
 
+    def kinds(self, node: ast.ClassDef, user: Here) -> Iterator[tuple[str, Here]]:
+        """Required parameters that layers are made with, and the classes that have what is read of them themselves.
+
+        ``block(planes * block.expansion)``, also in a method that the parameter is handed to.
+        """
+        for name in _required(node):
+            known = _names_of(name, node)
+            read = {n.attr for n in nodes(node) if isinstance(n, ast.Attribute) and _is(n.value, known)} - _USUAL
+            if read and any(isinstance(n, ast.Call) and _is(n.func, known) for n in nodes(node)):
+                fit = [c for c in self._classes() if c != user and read <= self._shared(c)]
+                near = min(fit, key=lambda c: self._distance(c, user), default=None)
+                yield from [(name, near)] if near and "forward" in self.members(near) else []
+
+    def _distance(self, key: Here, user: Here) -> tuple[bool, bool]:
+        """How far a class is from another: what the other's file knows is nearest, then what stands beside it."""
+        return self.package.lookup(user.file, key.name) != key, dirname(key.file) != dirname(user.file)
+
+    def _shared(self, key: Here, depth: int = 0) -> set[str]:
+        """Names that a class gives a value in its own text, or a base of the package does."""
+        node = self._node(key)
+        given = (t for s in node.body if isinstance(s, ast.Assign) for t in s.targets) if node else iter(())
+        found = {t.id for t in given if isinstance(t, ast.Name)}
+        for base in node.bases if node and depth < MAX_DEPTH else ():
+            if isinstance(base, ast.Name | ast.Attribute):
+                target, _ = self.package.chain(key.file, base)
+                found |= self._shared(target, depth + 1) if isinstance(target, Here) else set()
+        return found
+
     def members(self, key: Here, depth: int = 0) -> frozenset[str]:
         """Names of a class's methods and attributes, those of its bases in the package included."""
         if key not in self._known:
@@ -133,6 +162,31 @@ class Likeness:
         file = self.package.file(key.file)
         ways = file.bindings.get(key.name, []) if file else []
         return next((w for w in reversed(ways) if isinstance(w, ast.ClassDef)), None)
+
+
+def _required(node: ast.ClassDef) -> list[str]:
+    """Parameters of a class's constructor that have no default."""
+    init = next((s for s in node.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None)
+    given = init.args.args[1:] if init else []
+    return [a.arg for a in given[: len(given) - len(init.args.defaults)]] if init else []
+
+
+def _names_of(name: str, node: ast.ClassDef) -> set[str]:
+    """What a parameter of a class's constructor is called there, and in the methods of the class that are given it."""
+    taken = {s.name: [a.arg for a in s.args.args[1:]] for s in node.body if isinstance(s, ast.FunctionDef)}
+    handed = [(n, n.func.attr) for n in nodes(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)
+              and ast.unparse(n.func.value) == "self" and n.func.attr in taken]  # fmt: skip
+    known, before = {name}, 0
+    while len(known) > before:
+        before = len(known)
+        for call, method in handed:
+            known |= {p for a, p in zip(call.args, taken[method], strict=False) if _is(a, known)}
+            known |= {k.arg for k in call.keywords if k.arg and _is(k.value, known)}
+    return known
+
+
+def _is(node: ast.expr, names: set[str]) -> bool:
+    return isinstance(node, ast.Name) and node.id in names
 
 
 def _own(node: ast.ClassDef) -> Iterator[str]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from sources.hints.guesses import CONFIG, Uses, compared, values
 from sources.text.scope import nodes, reads, root_of
-from sources.text.symbols import External, Here, Missing, Package, Target
+from sources.text.symbols import Package
+from sources.text.targets import External, Here, Missing, Target
 
 MAX_DEPTH = 14
 COPIES = 2  # of what a comprehension makes
@@ -113,7 +114,7 @@ class Spelling:
                 value = ast.parse(text, mode="eval").body
                 self._note_ours(value)
             keywords.append(ast.keyword(name, value))
-        return ast.Call(self._name(target), [], keywords)
+        return ast.Call(self.name(target), [], keywords)
 
     def _word(self, path: str, name: str) -> str:
         """A word that a file compares a variable with, or looks up with it; "" where it has none."""
@@ -153,7 +154,7 @@ class Spelling:
         target, used = self.package.chain(path, node)
         if isinstance(target, Missing) or used != ast.unparse(node).count("."):
             return None
-        return self._name(target) if isinstance(target, Here | External) else None
+        return self.name(target) if isinstance(target, Here | External) else None
 
     def guessed(self, node: ast.expr) -> ast.expr | None:
         """A guess for a variable from its name, None for other expressions and where nothing plain is likely."""
@@ -170,7 +171,8 @@ class Spelling:
         self._note_ours(made)
         return None if text.startswith("<") else made
 
-    def _name(self, target: Target) -> ast.Name:
+    def name(self, target: Target) -> ast.Name:
+        """The name of a definition, which the task is to have."""
         name = ast.Name(getattr(target, "name", "") or "x", ast.Load())
         self.targets[id(name)] = target
         self.kept.append(name)

@@ -9,6 +9,7 @@ from torch import nn
 
 from sources.infer.check import leaves
 from sources.infer.inputs import Specs, draw, elements
+from sources.infer.memory import bounded
 from sources.infer.progress import Budget, Progress, TooMuchError
 
 MAX_DRAWN = 1 << 24  # elements of the inputs of one call
@@ -26,7 +27,7 @@ def call(
     progress.given = [t.untyped_storage().data_ptr() for t in leaves(arguments)]
     before = torch.default_generator.get_state()
     try:
-        with torch.no_grad(), progress:
+        with torch.no_grad(), bounded(), progress:
             result = module(*arguments)
         progress.drew = not torch.equal(before, torch.default_generator.get_state())
         return progress, result, None

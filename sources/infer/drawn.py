@@ -23,6 +23,12 @@ _ZERO_CALLS = ("zeros_", "zero_", "constant_", "constant", "fill_")  # ``constan
 _SMALL_CALLS = ("normal_", "trunc_normal_", "uniform_")  # with bounds, or a deviation, of next to nothing
 _DRAWS = re.compile(r"(^|\.)[A-Z]\w*(Normal|Uniform)$")  # names of what draws weights, made with a deviation
 _MADE = re.compile(r"(torch\.)?(zeros|empty|Tensor|FloatTensor)")
+_MAY_BE_ZERO = re.compile(r"zero|constant|fill_|\(0(\.0*)?\)|[=,] ?(0(\.0*)?|1e-0?[3-9])\)")
+_AT_LAST = (
+    "for name, weight in self.named_parameters():",
+    f'    if "bias" not in name and weight.is_floating_point() and bool((weight.abs() <= {TINY}).all()):',
+    f"        torch.nn.init.normal_(weight, std={_SCALE})",
+)
 _PARAMETERS = ("Parameter", "register_parameter")
 
 
@@ -46,6 +52,28 @@ def drawn(source: str) -> str:
     except (RewriteError, SyntaxError):
         return source
     return changed
+
+
+def drawn_at_last(source: str, name: str) -> str:
+    """The text with a constructor of the class ``name`` that draws such weights when all are made, whoever makes them.
+
+    The same text where it makes none of zeros.
+    """
+    tree = ast.parse(source)
+    kind = next((n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == name), None)
+    if kind is None or not _MAY_BE_ZERO.search(source):
+        return source
+    init = next((s for s in kind.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None)
+    lines, last = source.split("\n"), init.body[-1] if init else kind.body[-1]
+    first = kind.body[0].col_offset * " "
+    begun = (
+        []
+        if init
+        else ["", f"{first}def __init__(self, *args, **kwargs):", f"{2 * first}super().__init__(*args, **kwargs)"]
+    )
+    inner = init.body[0].col_offset * " " if init else 2 * first
+    at = last.end_lineno or 0
+    return "\n".join([*lines[:at], *begun, *(f"{inner}{line}" for line in _AT_LAST), *lines[at:]])
 
 
 def _aliases(tree: ast.Module) -> list[str]:

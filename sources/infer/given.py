@@ -32,6 +32,7 @@ NOTE = "random numbers that it draws are inputs"
 LEFT_OUT = "dropout that is on in eval mode, too, is left out"
 NAME = "noise"
 MAX_DRAWS = 4  # inputs that a task may get so
+MAX_ROWS = 64  # of one of them: how often a loop may draw
 _MAY = re.compile(r"rand|normal|uniform|sample|dropout|bernoulli|gumbel|multinomial")
 # Files of torch that may stand between a call and the function that draws, and between a call and a module's forward.
 _DIRECT = re.compile(r"torch/(overrides|functional|_tensor|nn/functional)\.py$")
@@ -138,6 +139,7 @@ class _Watch(TorchFunctionMode):
     def _note(self, frame: FrameType | None, function: Any, result: Any, args: Any, kwargs: Mapping[str, Any]) -> None:
         path: list[Place] = []
         between: list[str] = []
+        inside = False  # of a comprehension: the function around it is at that, which the place in it is part of
         name = str(getattr(function, "__name__", ""))
         shape = (
             args[0].shape
@@ -155,10 +157,11 @@ class _Watch(TorchFunctionMode):
                     name = "sample"
                 elif not path and between and all(map(_CATEGORICAL.search, between)):
                     name = "categorical"
-                elif frame.f_code.co_name[:1] == "<" or not all(map(allowed.search, between)):
+                elif not _hands_down(frame.f_code.co_name) or not all(map(allowed.search, between)):
                     raise UngivenError(f"{name} by way of {between}")
-                path.append(_place(frame))
-                between = []
+                if not inside:
+                    path.append(_place(frame))
+                between, inside = [], frame.f_code.co_name[:1] == "<"
                 if frame.f_code is self._forward:
                     break
             frame = frame.f_back
@@ -167,6 +170,11 @@ class _Watch(TorchFunctionMode):
             raise UngivenError(f"{name} draws no vector of {wanted}")
         span = _span(args, kwargs) if name == "randint" else (0, 0)
         self.draws.append(_Draw(tuple(reversed(path)), name, tuple(shape), span))
+
+
+def _hands_down(name: str) -> bool:
+    """Whether the code of a frame sees what the function that it stands in was given."""
+    return name[:1] != "<" or name.endswith("comp>")
 
 
 def _span(args: Any, kwargs: Mapping[str, Any]) -> tuple[int, int]:
@@ -196,6 +204,8 @@ class _Threading:
     _calls: dict[Place, ast.Call] = field(init=False)
     _homes: dict[Place, ast.FunctionDef] = field(init=False)  # the functions that calls stand in
     _names: dict[tuple[Place, ...], str] = field(init=False, default_factory=dict)  # of parameters, by the path left
+    _rows: Counter[tuple[Place, ...]] = field(init=False, default_factory=Counter)  # how often each path draws
+    _looped: set[Place] = field(init=False, default_factory=set)  # calls that draw more than once
     _first: int = 0  # where the first definition starts
     _needs_gumbels: bool = False
 
@@ -203,11 +213,14 @@ class _Threading:
         """The new text and the new inputs.
 
         Raises:
-            UngivenError: a draw is none that can be an input, or is repeated.
+            UngivenError: a draw is none that can be an input, or is repeated and differs.
         """
-        repeated = Counter(d.path for d in self.draws if not _DROPOUT.fullmatch(d.function))
-        if max(repeated.values(), default=0) > 1:
-            raise UngivenError("a loop draws")
+        self._rows = Counter(d.path for d in self.draws if not _DROPOUT.fullmatch(d.function))
+        if max(self._rows.values(), default=0) > MAX_ROWS:
+            raise UngivenError("a long loop draws")
+        if len({(d.path, d.shape, d.span) for d in self.draws}) > len({d.path for d in self.draws}):
+            raise UngivenError("a loop draws what differs in shape")
+        self._looped = {path[-1] for path, count in self._rows.items() if count > 1}
         self.draws = list({d.path: d for d in self.draws}.values())
         self._read()
         specs = [s for d in self.draws if (s := self._replace(d)) is not None]
@@ -241,15 +254,17 @@ class _Threading:
             return None
         for at in range(len(draw_.path)):
             self._name(draw_.path[at:])
+        name, shape = self._names[draw_.path[-1:]], draw_.shape
+        if draw_.path[-1] in self._looped:
+            name, shape = f"next({name})", (self._rows[draw_.path], *shape)
         if draw_.function == "gumbel_softmax":
             self.edits.replace(start, self.edits.text.end(call.func), "softmax_of_gumbels")
-            _add_arguments(self.edits, call, [f"uniform={self._names[draw_.path[-1:]]}"])
+            _add_arguments(self.edits, call, [f"uniform={name}"])
             self._needs_gumbels = True
-            return Tensor(draw_.shape, "unit")
-        name = self._names[draw_.path[-1:]]
+            return Tensor(shape, "unit")
         kind, text = _of_integers(call, draw_, name) or _instead(call, draw_.function, name)
         self.edits.replace(start, end, text)
-        return Tensor(draw_.shape, kind, draw_.span[1] - draw_.span[0])
+        return Tensor(shape, kind, draw_.span[1] - draw_.span[0])
 
     def _name(self, path: tuple[Place, ...]) -> str:
         """The parameter by which the function in which a path starts is given what is drawn at its end."""
@@ -274,6 +289,12 @@ class _Threading:
             _add_parameters(self.edits, homes[key], names, self.taken if key in roots else None)
         for place, arguments in passed.items():
             _add_arguments(self.edits, self._calls[place], arguments)
+        for key in roots:  # row by row
+            rows = {self._names[d.path] for d in self.draws if d.path in self._names and d.path[-1] in self._looped}
+            body = [s for s in homes[key].body if not isinstance(s, ast.Expr) or not isinstance(s.value, ast.Constant)]
+            start = self.edits.text.start(body[0])
+            text = "".join(f"{name} = iter({name})\n{' ' * body[0].col_offset}" for name in sorted(rows))
+            self.edits.replace(start, start, text)
 
 
 def _numbered() -> Iterator[str]:

@@ -1,8 +1,20 @@
-"""Memory that is free, but still held by the process."""
+"""Memory that a process does without: what is free but still held, torch's compiler, and what a call may not take."""
 
 from __future__ import annotations
 
 import ctypes
+import gc
+import inspect
+import resource
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from torch import _compile
+
+RESIDENT = 600_000_000  # bytes in memory of one process
+LEAST = 1 << 25  # that one call may take at any rate
 
 
 def release() -> None:
@@ -13,3 +25,34 @@ def release() -> None:
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
+
+
+def without_compiler() -> None:
+    """Torch's functions that are not to be compiled no longer import the compiler to hear that they are not.
+
+    That takes seconds and a third of the memory that a process takes before its first tensor, and nothing is compiled.
+    """
+    kept = _compile._disable_dynamo(lambda: None)
+    for function in [f for f in gc.get_objects() if type(f) is types.FunctionType and f.__code__ is kept.__code__]:
+        plain = inspect.getclosurevars(function).nonlocals["fn"]
+        if isinstance(plain, types.FunctionType):
+            vars(plain).setdefault("__dynamo_disable", plain)
+
+
+@contextmanager
+def bounded(most: int = RESIDENT) -> Iterator[None]:
+    """What runs inside may bring this process to so many bytes in memory, where it has a limit of address space.
+
+    Weights that are large are left as they are while a search lasts: they take addresses and no memory, and so may be
+    more than what is computed with them.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if soft == resource.RLIM_INFINITY:
+        yield
+        return
+    size, held = (int(n) * resource.getpagesize() for n in Path("/proc/self/statm").read_text().split()[:2])
+    resource.setrlimit(resource.RLIMIT_AS, (min(soft, size + max(LEAST, most - held)), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

@@ -15,7 +15,7 @@ from sources.pairs import flag_gems, registry
 from sources.pairs.package import KernelPackage, KernelSlicer, kernels
 from sources.pairs.recipe import SYMBOL, Recipe
 from sources.pairs.reduce import reduced
-from sources.text.symbols import Here
+from sources.text.targets import Here
 
 GLUE = "kdata_pairs"
 ABSENT = "not in the library"

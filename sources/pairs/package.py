@@ -10,7 +10,8 @@ from kdata.align import helpers
 from sources.cut.pieces import is_noise
 from sources.cut.slicer import Slicer
 from sources.text.bindings import File, Imported
-from sources.text.symbols import External, Missing, Package, Target
+from sources.text.symbols import Package
+from sources.text.targets import External, Missing, Target
 
 LAUNCHING = re.compile(
     r"(triton\.)?(jit|autotune|heuristics)\b|contextmanager|dataclass|property|staticmethod|classmethod"

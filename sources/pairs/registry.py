@@ -9,7 +9,7 @@ from typing import Any
 
 from sources.pairs.package import KernelPackage
 from sources.pairs.recipe import Recipe
-from sources.text.symbols import Here
+from sources.text.targets import Here
 
 SIZES = "rows, columns = 512, 1024"
 TENSOR = "torch.randn(rows, columns)"

@@ -79,81 +79,6 @@ def bias_init_with_prob(prior_prob):
     return float(-math.log((1 - prior_prob) / prior_prob))
 
 
-NORMS = {
-    "BN": ("bn", nn.BatchNorm2d),
-    "BN1d": ("bn", nn.BatchNorm1d),
-    "BN2d": ("bn", nn.BatchNorm2d),
-    "BN3d": ("bn", nn.BatchNorm3d),
-    "SyncBN": ("bn", nn.BatchNorm2d),
-    "GN": ("gn", nn.GroupNorm),
-    "LN": ("ln", nn.LayerNorm),
-    "IN": ("in", nn.InstanceNorm2d),
-    "IN1d": ("in", nn.InstanceNorm1d),
-    "IN2d": ("in", nn.InstanceNorm2d),
-    "IN3d": ("in", nn.InstanceNorm3d),
-}
-CONVS = {"Conv": nn.Conv2d, "Conv1d": nn.Conv1d, "Conv2d": nn.Conv2d, "Conv3d": nn.Conv3d, "deconv": nn.ConvTranspose2d}
-RELU = {"type": "ReLU"}
-ACTIVATIONS = {
-    "ReLU": nn.ReLU,
-    "LeakyReLU": nn.LeakyReLU,
-    "PReLU": nn.PReLU,
-    "ReLU6": nn.ReLU6,
-    "ELU": nn.ELU,
-    "Sigmoid": nn.Sigmoid,
-    "Tanh": nn.Tanh,
-    "GELU": nn.GELU,
-    "SiLU": nn.SiLU,
-    "Swish": nn.SiLU,
-    "HSwish": nn.Hardswish,
-    "HSigmoid": nn.Hardsigmoid,
-    "Mish": nn.Mish,
-}
-PADDINGS = {"zero": nn.ZeroPad2d, "reflect": nn.ReflectionPad2d, "replicate": nn.ReplicationPad2d}
-
-
-def build_norm_layer(cfg, num_features, postfix=""):
-    given = dict(cfg)
-    short, layer = NORMS[given.pop("type")]
-    requires_grad = given.pop("requires_grad", True)
-    given.setdefault("eps", 1e-5)
-    named = "num_channels" if layer is nn.GroupNorm else "normalized_shape" if layer is nn.LayerNorm else "num_features"
-    norm = layer(**{named: num_features}, **given)
-    for parameter in norm.parameters():
-        parameter.requires_grad = requires_grad
-    return short + str(postfix), norm
-
-
-def build_conv_layer(cfg, *args, **kwargs):
-    given = dict(cfg or {"type": "Conv2d"})
-    return CONVS[given.pop("type")](*args, **kwargs, **given)
-
-
-def build_activation_layer(cfg):
-    given = dict(cfg)
-    kind = ACTIVATIONS[given.pop("type")]
-    if kind in (nn.Sigmoid, nn.Tanh, nn.GELU, nn.PReLU):
-        given.pop("inplace", None)
-    return kind(**given)
-
-
-def build_padding_layer(cfg, *args, **kwargs):
-    return PADDINGS[cfg["type"]](*args, **kwargs)
-
-
-def build_upsample_layer(cfg, *args, **kwargs):
-    given = dict(cfg)
-    kind = given.pop("type")
-    if kind == "deconv":
-        return nn.ConvTranspose2d(*args, **kwargs, **given)
-    return nn.Upsample(scale_factor=given.get("scale_factor", 2), mode=kind)
-
-
-def build_dropout(cfg, default_args=None):
-    kind = cfg["type"]
-    return nn.Dropout(cfg.get("drop_prob", 0.5)) if kind == "Dropout" else nn.Identity()
-
-
 class Registry:
     def __init__(self, name="", build_func=None, parent=None, scope=None, locations=(), **kwargs):
         self.name, self.build_func, self.module_dict = name, build_func, {}
@@ -180,6 +105,97 @@ class Registry:
 
     def __contains__(self, key):
         return key in self.module_dict
+
+
+NORMS = {"BN": ("bn", nn.BatchNorm2d), "BN1d": ("bn", nn.BatchNorm1d), "BN2d": ("bn", nn.BatchNorm2d),
+         "BN3d": ("bn", nn.BatchNorm3d), "SyncBN": ("bn", nn.BatchNorm2d), "GN": ("gn", nn.GroupNorm),
+         "LN": ("ln", nn.LayerNorm), "IN": ("in", nn.InstanceNorm2d), "IN1d": ("in", nn.InstanceNorm1d),
+         "IN2d": ("in", nn.InstanceNorm2d), "IN3d": ("in", nn.InstanceNorm3d)}  # fmt: skip
+
+
+class Conv2dAdaptivePadding(nn.Conv2d):
+    def forward(self, x):
+        sides = zip(x.shape[2:], self.kernel_size, self.stride, self.dilation)
+        pads = [max((math.ceil(n / s) - 1) * s + (k - 1) * d + 1 - n, 0) for n, k, s, d in sides]
+        x = nn.functional.pad(x, [part for n in reversed(pads) for part in (n // 2, n - n // 2)])
+        return nn.functional.conv2d(x, self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
+
+
+class HSigmoid(nn.Module):
+    def __init__(self, bias=3.0, divisor=6.0, min_value=0.0, max_value=1.0):
+        super().__init__()
+        self.bias, self.divisor, self.min_value, self.max_value = bias, divisor, min_value, max_value
+
+    def forward(self, x):
+        return ((x + self.bias) / self.divisor).clamp(self.min_value, self.max_value)
+
+
+CONVS = {
+    "Conv": nn.Conv2d,
+    "Conv1d": nn.Conv1d,
+    "Conv2d": nn.Conv2d,
+    "Conv3d": nn.Conv3d,
+    "deconv": nn.ConvTranspose2d,
+    "Conv2dAdaptivePadding": Conv2dAdaptivePadding,
+}
+RELU = {"type": "ReLU"}
+ACTIVATIONS = {"ReLU": nn.ReLU, "LeakyReLU": nn.LeakyReLU, "PReLU": nn.PReLU, "ReLU6": nn.ReLU6, "ELU": nn.ELU,
+               "Sigmoid": nn.Sigmoid, "Tanh": nn.Tanh, "GELU": nn.GELU, "SiLU": nn.SiLU, "Swish": nn.SiLU,
+               "HSwish": nn.Hardswish, "HSigmoid": HSigmoid, "Mish": nn.Mish}  # fmt: skip
+PADDINGS = {"zero": nn.ZeroPad2d, "reflect": nn.ReflectionPad2d, "replicate": nn.ReplicationPad2d}
+CONV_LAYERS = Registry("conv layer")
+NORM_LAYERS = Registry("norm layer")
+ACTIVATION_LAYERS = Registry("activation layer")
+PADDING_LAYERS = Registry("padding layer")
+UPSAMPLE_LAYERS = Registry("upsample layer")
+
+
+def build_norm_layer(cfg, num_features, postfix=""):
+    given = dict(cfg)
+    kind = given.pop("type")
+    if kind in NORM_LAYERS:
+        layer = NORM_LAYERS.module_dict[kind]
+        return getattr(layer, "_abbr_", "norm") + str(postfix), layer(num_features, **given)
+    short, layer = NORMS[kind]
+    requires_grad = given.pop("requires_grad", True)
+    given.setdefault("eps", 1e-5)
+    named = "num_channels" if layer is nn.GroupNorm else "normalized_shape" if layer is nn.LayerNorm else "num_features"
+    norm = layer(**{named: num_features}, **given)
+    for parameter in norm.parameters():
+        parameter.requires_grad = requires_grad
+    return short + str(postfix), norm
+
+
+def build_conv_layer(cfg, *args, **kwargs):
+    given = dict(cfg or {"type": "Conv2d"})
+    return {**CONVS, **CONV_LAYERS.module_dict}[given.pop("type")](*args, **kwargs, **given)
+
+
+def build_activation_layer(cfg):
+    given = dict(cfg)
+    kind = {**ACTIVATIONS, **ACTIVATION_LAYERS.module_dict}[given.pop("type")]
+    if kind in (nn.Sigmoid, nn.Tanh, nn.GELU, nn.PReLU, HSigmoid):
+        given.pop("inplace", None)
+    return kind(**given)
+
+
+def build_padding_layer(cfg, *args, **kwargs):
+    return {**PADDINGS, **PADDING_LAYERS.module_dict}[cfg["type"]](*args, **kwargs)
+
+
+def build_upsample_layer(cfg, *args, **kwargs):
+    given = dict(cfg)
+    kind = given.pop("type")
+    if kind in UPSAMPLE_LAYERS:
+        return UPSAMPLE_LAYERS.module_dict[kind](*args, **kwargs, **given)
+    if kind == "deconv":
+        return nn.ConvTranspose2d(*args, **kwargs, **given)
+    return nn.Upsample(scale_factor=given.get("scale_factor", 2), mode=kind)
+
+
+def build_dropout(cfg, default_args=None):
+    kind = cfg["type"]
+    return nn.Dropout(cfg.get("drop_prob", 0.5)) if kind == "Dropout" else nn.Identity()
 
 
 def build_from_cfg(cfg, registry=None, default_args=None, **kwargs):
@@ -232,6 +248,7 @@ class ConvModule(nn.Module):
                  conv_cfg=None, norm_cfg=None, act_cfg=RELU, inplace=True, with_spectral_norm=False,
                  padding_mode="zeros", order=("conv", "norm", "act")):  # fmt: skip
         super().__init__()
+        self.conv_cfg, self.norm_cfg, self.act_cfg, self.inplace = conv_cfg, norm_cfg, act_cfg, inplace
         self.order, self.with_norm, self.with_activation = order, norm_cfg is not None, act_cfg is not None
         bias = not self.with_norm if bias == "auto" else bias
         self.padding_layer = None
@@ -250,6 +267,7 @@ class ConvModule(nn.Module):
         )
         self.in_channels, self.out_channels = self.conv.in_channels, self.conv.out_channels
         self.kernel_size, self.stride = self.conv.kernel_size, self.conv.stride
+        self.padding, self.dilation, self.groups = padding, self.conv.dilation, self.conv.groups
         if with_spectral_norm:
             self.conv = nn.utils.spectral_norm(self.conv)
         if self.with_norm:

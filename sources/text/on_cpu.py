@@ -28,6 +28,10 @@ _OF_NUMPY = {"float": "float", "int": "int", "bool": "bool", "object": "object",
              "NaN": "{}.nan", "NAN": "{}.nan", "bool8": "{}.bool_", "mat": "{}.asmatrix"}  # fmt: skip
 
 
+# What is compiled when it is made, from a file that a task has not, and what computes the same.
+_COMPILED = {"ScriptModule": "torch.nn.Module", "script_method": "(lambda method: method)"}
+
+
 class OnOne(TorchFunctionMode):
     """While active, tensors and modules stay on one device, whatever other is asked for."""
 
@@ -83,10 +87,14 @@ def _respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
             continue
         if isinstance(node, ast.Attribute) and node.attr in _OF_NUMPY and ast.unparse(node.value) in ("np", "numpy"):
             yield node, _OF_NUMPY[node.attr].format(ast.unparse(node.value))
+        elif isinstance(node, ast.Attribute) and node.attr in _COMPILED and ast.unparse(node.value) == "torch.jit":
+            yield node, _COMPILED[node.attr]
         elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "collections":
             yield node, ".".join(now_at("collections", node.attr))
         elif isinstance(node, ast.Name) and node.id == "__file__" and isinstance(node.ctx, ast.Load):
             yield node, "'task.py'"
+        elif isinstance(node, ast.Attribute) and node.attr == "__name__" and _of_module(node.value):
+            yield node, "__name__"  # a text that is only executed is no module that could be found
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and convolves_images(node):
             yield node.func, f"{ast.unparse(node.func.value)}.Conv2d"
         for name, value in _named(node):
@@ -96,6 +104,11 @@ def _respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
                     yield value, f"{asked[1]}.device"
             elif isinstance(value, ast.Constant) and _PRETRAINED.search(name) and value.value is True:
                 yield value, "False"
+
+
+def _of_module(value: ast.expr) -> bool:
+    """Whether a value is the module that something stands in: ``inspect.getmodule(frame)``."""
+    return isinstance(value, ast.Call) and ast.unparse(value.func).split(".")[-1] == "getmodule"
 
 
 def _cuda(value: ast.expr) -> Iterator[ast.expr]:

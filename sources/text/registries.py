@@ -14,7 +14,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sources.text.scope import nodes, root_of
-from sources.text.symbols import Here, Package
+from sources.text.symbols import Package
+from sources.text.targets import Here
 
 MAX_ENTRIES = 40  # of all containers that one task takes
 _DECORATED = re.compile(r"^@register\w*\b[^\n]*\n(?:@[^\n]*\n)*(?:def|class)[ \t]+(\w+)", re.M)

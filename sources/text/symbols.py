@@ -5,64 +5,18 @@ from __future__ import annotations
 import ast
 import functools
 import posixpath
-import typing
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from sources.text.bindings import File, Imported, parse
-from sources.text.importable import (
-    ALIASES,
-    ALLOWED,
-    FALLBACKS,
-    GROWN,
-    LATE,
-    SERVED,
-    STANDARD,
-    SUBMODULES,
-    UNUSABLE,
-    exports,
-)
+from sources.text.importable import ALIASES, FALLBACKS, SERVED, STANDARD, exports
 from sources.text.roots import Roots
+from sources.text.targets import External, Here, Inner, Missing, Target, canonical, external
 
 MAX_HOPS = 16  # of re-exports: more is a circle
 # Replacements that take the place of a package's own file, which reads its own source text or writes other code.
 WITHIN = frozenset(["torch_geometric.nn.conv.message_passing"])
-
-
-@dataclass(frozen=True, slots=True)
-class Here:
-    """Defined at the top level of a file of the package."""
-
-    file: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Inner:
-    """A module of the package itself: a file, or a folder without ``__init__.py``."""
-
-    file: str
-
-
-@dataclass(frozen=True, slots=True)
-class External:
-    """A module that a task may import, or a name in one."""
-
-    module: str
-    name: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """Something that is neither here nor importable."""
-
-    name: str
-    package: str = ""  # the top-level module that it is imported from, if that is a third party's
-
-
-Target = Here | Inner | External | Missing
 
 
 class Package:
@@ -138,13 +92,25 @@ class Package:
 
     def resolve(self, path: str, how: Imported, hops: int = 0) -> Target:
         """What an import statement in the file ``path`` binds."""
-        found = self._resolve(path, how, hops)
+        found = self._ours(path, self._resolve(path, how, hops))
         short = isinstance(found, Missing) or self._is_short(found, how)
         rooted = self._rooted(path, how.module) if short and not how.level else None
         if rooted is None:
             return found
         other = self.member(rooted, how.name, hops + 1) if how.name else Inner(rooted)
         return found if isinstance(other, Missing) else other
+
+    def _ours(self, path: str, found: Target) -> Target:
+        """What our replacement of another package defines by the name that a file of that package imports.
+
+        What is built of both would be known by the registries of one of them only.
+        """
+        if not isinstance(found, Here) or path not in self.roots or found.file not in self.roots:
+            return found
+        served = f"{self._served(self.roots.plain(found.file).split('/')[0]).replace('.', '/')}.py"
+        file = self.file(served) if served in self.replacements else None
+        defined = file is not None and any(not isinstance(w, Imported) for w in file.bindings.get(found.name, []))
+        return Here(served, found.name) if defined else found
 
     def _is_short(self, found: Target, how: Imported) -> bool:
         """Whether an import of a module binds what may be the one that it is in, of which our text says something.
@@ -157,7 +123,7 @@ class Package:
     def _resolve(self, path: str, how: Imported, hops: int) -> Target:
         inner = self._module(path, how.module, how.level)
         if inner is None:
-            return _external(how)
+            return external(how)
         if not how.name:
             return Inner(inner)
         found = self.member(inner, how.name, hops + 1)
@@ -363,24 +329,6 @@ class Package:
             if self._has(candidate):
                 return candidate
         return base if base in self._folders and parts else None
-
-
-def canonical(target: External) -> External:
-    """One spelling for a module that is also an attribute of another."""
-    whole = f"{target.module}.{target.name}"
-    return External(whole) if whole in SUBMODULES else target
-
-
-def _external(how: Imported) -> Target:
-    module, name = how.module, how.name
-    if module == "typing" and name in LATE:
-        module = "typing_extensions"
-    elif module == "typing_extensions" and hasattr(typing, name) and name not in LATE | GROWN:
-        module = "typing"
-    if module.split(".")[0] not in ALLOWED or how.level or module.startswith(UNUSABLE):
-        package = "" if how.level or module.split(".")[0] in ALLOWED | STANDARD else module.split(".")[0]
-        return Missing(f"{module}.{name}" if name else module, package)
-    return canonical(External(module, name)) if name else External(module)
 
 
 def _says_nothing(how: ast.stmt | None) -> bool:

@@ -36,7 +36,7 @@ from sources.watch.watcher import Seen, Watcher
 PACKAGE_SECONDS, UNIT_SECONDS = 900, 6  # CPU seconds of a package's own fork, below its job's; of one of its files
 LOAD_SECONDS = 20  # CPU seconds of importing what all files of a package need, which happens once
 LOAD_PATIENCE = 3  # times as long on the clock: some sleep
-UNIT_MEMORY = 3 << 30  # bytes of address space that a file's models may take
+UNIT_MEMORY = 10 << 25  # bytes of address space that a file's models may take
 MAX_SILENT = 3  # files in a row that never answer
 MAX_CONFIGURATIONS = 6  # of one model
 SEARCH_BUDGET = 3_000  # work that a search for a model's inputs may take, see ``progress.Budget``

@@ -1,0 +1,133 @@
+"""Classes of OpenMMLab's kind: registries, builders, and what of their package is taken from ours."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from kdata.task import execute
+from sources.mine import replacements
+from sources.text.roots import Roots
+from sources.text.symbols import Package
+from sources.text.targets import Here
+from tests.attempts import attempted
+from tests.cuts import HEAD, cut
+
+LAYERS = """
+from mmcv.cnn import CONV_LAYERS, UPSAMPLE_LAYERS, ConvModule, build_upsample_layer
+
+
+@UPSAMPLE_LAYERS.register_module()
+class Interp(nn.Module):
+    def __init__(self, channels, factor=2):
+        super().__init__()
+        self.conv, self.factor = ConvModule(channels, 8, 1, norm_cfg=dict(type='BN')), factor
+
+    def forward(self, x):
+        return self.conv(F.interpolate(x, scale_factor=self.factor))
+
+
+@CONV_LAYERS.register_module(name='Odd')
+class OddConv(nn.Conv2d):
+    pass
+
+
+class Net(nn.Module):
+    def __init__(self, up=dict(type='Interp'), conv=dict(type='Odd')):
+        super().__init__()
+        self.up = build_upsample_layer(cfg=up, channels=4)
+        self.conv = ConvModule(8, 8, 3, conv_cfg=conv, act_cfg=dict(type='HSigmoid', bias=1.0, divisor=2.0))
+        self.same = ConvModule(8, 8, 3, stride=2, conv_cfg=dict(type='Conv2dAdaptivePadding'))
+        assert self.conv.norm_cfg is None
+
+    def forward(self, x):
+        return self.same(self.conv(self.up(x)))
+"""
+SCOPED = """
+import inspect
+
+
+class Registry:
+    def __init__(self):
+        self.scope, self.known = self.infer_scope(), {}
+
+    @staticmethod
+    def infer_scope():
+        return inspect.getmodule(inspect.currentframe().f_back.f_back).__name__.split('.')[0]
+
+
+NETS = Registry()
+Script = torch.jit.ScriptModule
+method = torch.jit.script_method
+
+
+class Inner(Script):
+    __constants__ = ['wide']
+
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(4, 4)
+
+    @method
+    def forward(self, x):
+        return self.line(x)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.nets = Inner(), NETS
+
+    def forward(self, x):
+        return self.inner(x)
+"""
+
+
+def test_layers_that_a_package_adds_to_the_registries_are_found_by_the_builders() -> None:
+    text = cut({"net.py": HEAD + LAYERS}, "net.py", "Net")
+    space: dict[str, Any] = {}
+    exec(text, space)
+    net = space["Net"]()
+    assert type(net.conv.conv).__name__ == "OddConv" and type(net.up).__name__ == "Interp"
+    assert net(torch.ones(2, 4, 5, 5)).shape == (2, 8, 4, 4)
+
+
+def test_what_is_ours_is_taken_by_the_packages_own_files_too() -> None:
+    files = {
+        "mmcv/__init__.py": "", "mmcv/cnn/__init__.py": "from .block import Block\n",
+        "mmcv/cnn/conv.py": "from torch import nn\n\n\nclass ConvModule(nn.Module):\n    pass\n",
+        "mmcv/cnn/block.py": "from .conv import ConvModule\nfrom .other import other\n\n\nclass Block(ConvModule):\n    pass\n",
+        "mmcv/cnn/other.py": "def other():\n    pass\n",
+    }  # fmt: skip
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for path, text in files.items():
+            archive.writestr(path, text)
+    roots = Roots([("mmcv-1.0-py3-none-any.whl", out.getvalue(), "mmcv")])
+    package = Package({"net.py": "from mmcv.cnn import Block\n"}, replacements(), roots=roots)
+    block = package.lookup("net.py", "Block")
+    assert block == Here("_roots/mmcv==1.0/mmcv/cnn/block.py", "Block")
+    assert package.lookup(block.file, "ConvModule") == Here("mmcv.py", "ConvModule")
+    assert package.lookup(block.file, "other") == Here("_roots/mmcv==1.0/mmcv/cnn/other.py", "other")
+
+
+def test_a_text_that_is_only_executed_needs_no_module_and_no_file_of_its_own(tmp_path: Path) -> None:
+    text = cut({"net.py": HEAD + SCOPED}, "net.py", "Net")
+    execute(f"{text}\n\ndef get_inputs():\n    return [torch.ones(2, 4)]\n", "Net").build()
+
+
+def test_a_list_and_a_mapping_are_two_arguments(tmp_path: Path) -> None:
+    outcome = attempted("""
+class Net(nn.Module):
+    def __init__(self, nets, options):
+        super().__init__()
+        self.nets, self.options = nn.ModuleList(nets), options
+
+    def forward(self, x):
+        return torch.cat([net(x) * 2 for net in self.nets], dim=1, **self.options)
+""", tmp_path)  # fmt: skip
+    assert not outcome["reason"], outcome["detail"]

@@ -1,0 +1,59 @@
+"""What a process does without: torch's compiler, and memory beyond what one call may take."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import torch
+
+from sources.infer.calls import call
+from sources.infer.inputs import Tensor
+from sources.infer.memory import bounded
+from sources.infer.progress import Budget, TooMuchError
+from sources.isolation import isolated
+
+UNCOMPILED = """
+import sys
+import torch
+from sources import probe
+
+probe.warm()
+net = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.Upsample(scale_factor=2)).to("meta")
+net(torch.ones(2, 3, 8, 8, device="meta")).softmax(-1)
+torch.optim.SGD([torch.ones(1, requires_grad=True)], 0.1).zero_grad()
+print("torch._dynamo" in sys.modules)
+"""
+
+
+def test_the_compiler_is_not_imported_by_what_is_not_compiled() -> None:
+    done = subprocess.run([sys.executable, "-c", UNCOMPILED], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
+
+
+class Large(torch.nn.Module):
+    """Weights that are never written take no memory, and what is made of them does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.empty(1 << 27), requires_grad=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + (self.weight[: 1 << int(x.shape[0])] * 2 + 1)[:1]
+
+
+def _calls(rows: int) -> dict[str, Any]:
+    _, _, error = call(Large(), (Tensor((rows, 1)),), Budget())
+    return {"reason": type(error).__name__ if error else ""}
+
+
+def test_a_call_may_not_take_more_memory_than_a_worker_has_though_addresses_are_left() -> None:
+    few, many = (isolated(lambda rows=rows: _calls(rows), 20, 1 << 31) for rows in (4, 26))  # type: ignore[misc]
+    assert few == {"reason": ""}
+    assert many == {"reason": TooMuchError.__name__}
+
+
+def test_where_there_is_no_limit_none_is_set() -> None:
+    with bounded(1):
+        assert torch.ones(1 << 20).sum() == 1 << 20
