@@ -42,5 +42,11 @@ def _sparse(tensor: torch.Tensor, pattern: tuple[float, ...], generator: torch.G
     first = torch.randint(rows.shape[1] - len(pattern) + 1, (len(rows), 1), generator=generator)
     places = first + torch.arange(len(pattern))
     kept = torch.randperm(len(rows), generator=generator) % APART == 0
-    values = rows.gather(1, first) * kept[:, None] * torch.tensor(pattern, dtype=tensor.dtype)
+    sizes = _powers_of_two(rows.gather(1, first)) * kept[:, None]  # of which the sums by places are zero exactly
+    values = sizes * torch.tensor(pattern, dtype=tensor.dtype)
     return torch.zeros_like(rows).scatter_(1, places, values).reshape(tensor.shape)
+
+
+def _powers_of_two(values: torch.Tensor) -> torch.Tensor:
+    mantissa, exponent = torch.frexp(values.float())
+    return torch.ldexp(mantissa.sign(), exponent - 1).to(values.dtype)
