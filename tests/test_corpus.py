@@ -130,6 +130,8 @@ def test_unknown_libraries_are_told(tmp_path: Path) -> None:
         corpus.collect("cutlas")
     with pytest.raises(SourceError, match="there is no such folder"):
         corpus.collect(f"cutlass={tmp_path}/none")
+    with pytest.raises(SourceError, match="is no git repository: run `git init`"):
+        corpus.collect(f"cutlass={tmp_path}")
 
 
 @pytest.mark.parametrize("library", LIBRARIES.values(), ids=list(LIBRARIES))

@@ -142,6 +142,8 @@ def _git(folder: Path, *arguments: str, stdin: bytes = b"", seconds: int = READ_
         raise SourceError(f"git {arguments[0]} took more than {seconds} s", lasting=arguments[0] != "fetch") from error
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip()
+        if "not a git repository" in said:
+            raise SourceError(f"{folder} is no git repository: run `git init` and commit there, or name its address")
         what = said.splitlines()[-1] if said else "no such repository or commit"
         passing = arguments[0] == "fetch" and _PASSING.search(said)
         raise SourceError(f"git {arguments[0]} failed: {what}", lasting=not passing)
