@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from torch import nn
 
-from sources.infer.input_guesses import guesses
-from sources.infer.inputs import Specs
+from sources.infer.input_guesses import guesses, takes_any
+from sources.infer.inputs import Many, Specs
 from sources.infer.variants import Arguments
 
 
@@ -27,6 +27,9 @@ def costed(module: nn.Module, known: Mapping[str, int]) -> Iterator[tuple[float,
     choices = guesses(module, known)
     for i in range(max(map(len, choices), default=0) or 1):
         yield 0.4 * i, tuple(c[min(i, len(c) - 1)] for c in choices)
+    if takes_any(module) and choices:  # as many as it takes places of
+        for j, many in enumerate(o for o in choices[-1] if isinstance(o, Many) and not o.keys):
+            yield 0.3 * j, (*(c[0] for c in choices[:-1]), *many.items)
     if len(choices) > 1:
         yield 0.2, (choices[0][0],) * len(choices)
         for at, options in enumerate(choices):
