@@ -56,7 +56,6 @@ MAX_IGNORED = 3  # inputs of one class that it takes and does not use
 MAX_FAILURES = 40  # of a search, that are tried again
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
 MEMORY = 5 << 27  # bytes of address space that one of its forks may take: one of the largest modules, and a call of it
-CHECK_MEMORY = 10 << 25  # the same where all weights are drawn, so that none of it is only addresses
 
 
 def warm() -> None:
@@ -147,7 +146,14 @@ def _tried(
         if not written["reason"]:
             inferred = written
             break
-    return _blamed(inferred, cut) if inferred["reason"] else _settled(inferred, operators)
+    if inferred["reason"]:
+        return _blamed(inferred, cut)
+    outcome = _settled(inferred, operators)
+    if outcome["reason"] != TOO_LARGE or cut.get("lighter"):
+        return outcome
+    # What ran while a search had its weights for nothing takes more than there is: a smaller one, perhaps, does not.
+    smaller = isolated(lambda: infer(cut | {"lighter": True}, operators, scratch), INFER_SECONDS, MEMORY)
+    return outcome if smaller["reason"] else _settled(smaller, operators)
 
 
 def _settled(inferred: dict[str, Any], operators: int) -> dict[str, Any]:
@@ -181,7 +187,7 @@ def _shortened(
         quicken()
         return shortened(source, name, small)
 
-    short = isolated(job, CHECK_SECONDS, CHECK_MEMORY)
+    short = isolated(job, CHECK_SECONDS, MEMORY)
     again = _checked(short["source"], name, operators, small) if not short["reason"] else short
     if not again["reason"] and again["inputs"] == checked["inputs"] and len(short["source"]) <= MAX_SOURCE:
         return short["source"], again
@@ -233,7 +239,7 @@ def _checked(source: str, entry: str, operators: int, small: dict[str, int]) -> 
         quicken()
         return check(source, entry, operators, small) | {"reason": ""}
 
-    return isolated(job, CHECK_SECONDS, CHECK_MEMORY)
+    return isolated(job, CHECK_SECONDS, MEMORY)
 
 
 def _blamed(outcome: dict[str, Any], cut: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,11 @@ from typing import Any
 import torch
 
 from kdata.task import execute
+from sources.hints.guesses import Uses, values
+from sources.infer.failure import Failure
+from sources.infer.input_guesses import LEVELS
+from sources.infer.inputs import Many, Tensor
+from sources.infer.repairs import repairs
 from sources.mine import replacements
 from sources.text.roots import Roots
 from sources.text.symbols import Package
@@ -131,3 +136,15 @@ class Net(nn.Module):
         return torch.cat([net(x) * 2 for net in self.nets], dim=1, **self.options)
 """, tmp_path)  # fmt: skip
     assert not outcome["reason"], outcome["detail"]
+
+
+def test_layers_are_told_in_openmmlabs_way() -> None:
+    told = [values(f"{name}_cfg", "", Uses())[0] for name in ("norm", "dw_act", "conv")]
+    assert told == ["{'type': 'BN'}", "{'type': 'ReLU'}", "None"]
+
+
+def test_where_a_part_of_an_image_is_to_be_an_image_there_are_several() -> None:
+    image = Tensor((4, 8, 16, 16))
+    message = "NotImplementedError: Got 3D input, but bilinear mode needs 4D input"
+    found = [specs for _, specs in repairs(Failure((image,), message, torch.nn.Identity(), "interpolate", (), []))]
+    assert (Many((image,) * LEVELS),) in found

@@ -26,12 +26,19 @@ NO_STATE = "def {}(*_, **__):\n    return {{}}"  # where there are no trained we
 # What functions answer with that are absent, by their names: what loads weights finds none, a log is Python's own.
 _ANSWERS = {
     re.compile(r"_?load_?(from_)?(checkpoint|state_dict|pretrained)\w*"): NO_STATE,
+    re.compile(r"hf_hub_(url|download)|(load|get)_file_from_url|(cached_)?download(_\w+)?"): (
+        "def {}(*_, **__):\n    return ''"  # where a file would be
+    ),
     re.compile(r"(get|create|setup)_(\w+_)?logger"): (
         "def {}(*_, **__):\n    import logging\n\n    return logging.getLogger()"
     ),
     re.compile(r"(Rich|Colou?r\w*|Tqdm\w*|\w*Log\w*)Handler"): (
         "def {}(*_, **__):\n    import logging\n\n    return logging.NullHandler()"
     ),
+}
+_ANSWERS[re.compile(r"_?([A-Z]+_)?LOG(GER)?|_?(\w+_)?logger")] = "import logging\n\n{} = logging.getLogger()"
+_ANSWERS |= {
+    re.compile(rf"Sync(hronized)?BatchNorm{n}d"): f"from torch.nn import BatchNorm{n}d as {{}}" for n in (1, 2, 3)
 }
 TRAINED = "what trained weights there are"
 # A table of them, whatever is looked up in it; ``Name = deepcopy(Name)`` of an imported one cannot be said.
@@ -64,12 +71,18 @@ class Piece:
 
 def stand_in_for(key: Here, lacks: str, stand_in: str = "{} = None") -> Piece:
     """The piece in place of a name that lacks something; ``stand_in`` is its text, with ``{}`` for the name."""
+    if stand_in == "{} = None":
+        stand_in = _answer(key.name) or stand_in
     return Piece(key, ast.Pass(), ast.Pass(), {}, Reads(), lacks=lacks, stand_in=stand_in)
 
 
 def answering(name: str) -> str:
     """A function in place of one that is absent, "" for a name that tells nothing of its answer."""
-    return next((text.format(name) for pattern, text in _ANSWERS.items() if pattern.fullmatch(name)), "")
+    return _answer(name).format(name)
+
+
+def _answer(name: str) -> str:
+    return next((text for pattern, text in _ANSWERS.items() if pattern.fullmatch(name)), "")
 
 
 def weights_of(node: ast.stmt) -> list[str]:

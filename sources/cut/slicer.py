@@ -44,7 +44,7 @@ from sources.text.rewrite import Text
 from sources.text.scope import BUILTINS, FORMER, Reads, nodes, reads, root_of
 from sources.text.symbols import Package
 from sources.text.targets import Here, Inner, Missing, Target
-from sources.text.weights import loading
+from sources.text.weights import fills_weights, loading
 
 ABSENT = "needs a package that is absent"
 _CLASS_NAME = re.compile(r"[A-Z]\w*[a-z]\w*")
@@ -188,6 +188,8 @@ class Slicer:
             if key.file in self.package.roots and _CONVERTS.fullmatch(key.name):
                 return [stand_in_for(key, "what converts trained weights", NO_STATE)]
             found = self._pieces(key, used)
+            if fills_weights(found[0].node):
+                return [stand_in_for(key, "what loads trained weights", NO_STATE)]
             if names := weights_of(found[0].node):
                 return [stand_in_for(key, TRAINED, NO_WEIGHTS.format(" = ".join(names)))]
             plain = (p.view for p in found if not isinstance(p.node, ast.ClassDef))

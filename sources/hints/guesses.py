@@ -94,6 +94,12 @@ SHAPES = (
     re.compile(r"(^|_)(state|obs|observation|input|in|image|img|data|sample|frame)_?(dims?|shape|size|space)$|^shape$"),
     ["(3, 64, 64)", "(64,)", "(32, 32)"],
 )
+# What OpenMMLab's classes are told their layers with.
+TYPED = [
+    (re.compile(r"(^|_)norm_cfg$"), "{'type': 'BN'}"),
+    (re.compile(r"(^|_)act_cfg$"), "{'type': 'ReLU'}"),
+    (re.compile(r"(^|_)(conv|init)_cfg$"), "None"),
+]
 # Layers, by what a parameter that is run is called, and by attributes that these layers have.
 LAYERS = [
     ("nn.Embedding(1024, 64)", re.compile(r"emb(ed(ding|der)?)?s?(_layer)?$"), {"embedding_dim", "num_embeddings"}),
@@ -233,6 +239,7 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
     found = [repr(s) for s in use.strings] + (WRAPPERS if use.wraps else [])
     if "bool" in annotation:
         found += ["False", "True"]
+    found += [text for pattern, text in TYPED if pattern.search(low)]
     several = len(use.attributes - {"shape", "size", "dim", "device", "dtype", "data"}) >= 2
     found += [] if CONFIG.match(low) else _layers(low, use)
     if CONFIG.match(low) or several and not use.called:

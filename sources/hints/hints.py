@@ -278,6 +278,9 @@ class Hints:
                     for option, value in arguments(node):
                         self._count(option, value, 6)
                     continue
+                elif name == "set_defaults":
+                    self._hold((k.arg, k.value, 6) for k in node.keywords if k.arg)
+                    continue
             elif isinstance(node, ast.Dict) and builds(node):
                 self._settings.add(mapping(node))
             self._hold(said(node))

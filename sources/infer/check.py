@@ -16,7 +16,8 @@ from torch.distributions import Distribution, Independent, TransformedDistributi
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from kdata.task import Program, execute
-from sources.infer.memory import release
+from sources.infer.initial import settle
+from sources.infer.memory import bounded, release
 from sources.infer.reshaped import READS_SHAPE, READS_VALUES, same, shape_matters
 from sources.infer.vanishing import REASON as NOTHING
 from sources.infer.vanishing import hidden
@@ -135,7 +136,13 @@ def _built(source: str, entry_point: str, small: Mapping[str, int] | None = None
     """A task that was executed, at ``small`` sizes if given, its module and its inputs."""
     torch.manual_seed(SEEDS[0])
     program = execute(source, entry_point, values=small)
-    return program, program.build(), program.inputs()
+    return program, _constructed(program), program.inputs()
+
+
+def _constructed(program: Program, entry_point: str | None = None) -> Any:
+    module = program.build(entry_point)
+    settle()
+    return module
 
 
 def _mode_when_small(
@@ -235,7 +242,7 @@ def tensors_of(value: Distribution) -> dict[str, torch.Tensor]:
 def _run(module: Any, inputs: list[Any], seed: int = 0, work: Work | None = None) -> list[torch.Tensor]:
     torch.manual_seed(seed)
     given = copy.deepcopy(inputs)
-    with torch.no_grad(), work or nullcontext():
+    with torch.no_grad(), bounded(), work or nullcontext():
         result = module(*given)
     if not isinstance(result, torch.Tensor | list | tuple | dict):
         raise UnfitError("outputs are not tensors", type(result).__name__)
@@ -258,7 +265,7 @@ def _deterministic(module: Any, inputs: list[Any], first: list[torch.Tensor]) ->
 
 def _outputs(program: Program, entry_point: str, seed: int, mode: str) -> list[torch.Tensor]:
     torch.manual_seed(seed)
-    module = program.build(entry_point)
+    module = _constructed(program, entry_point)
     if mode == "eval":
         module.eval()
     return _run(module, program.inputs())

@@ -38,7 +38,9 @@ from sources.infer.variants import (
     embedded,
     enlarged,
     filled,
+    left_out,
     narrower,
+    one_fewer,
     opened,
     reduced,
     reshaped,
@@ -57,7 +59,6 @@ TRACED = -2  # how far an argument is from an error about its value
 _INTEGER = re.compile(r"as an integer|unsupported operand type\(s\) for (&|\||\^|<<|>>)")
 _BEYOND = re.compile(r"index (\d+ is )?out of range")  # of a list, or of a list of layers
 _COPIED = re.compile(r"\bvars\(|\.__dict__")
-LARGE_COUNT = 8  # a number from which on it may be too many layers
 PATIENCE = 0.2  # what each try without progress adds to the cost of those that follow from it
 
 
@@ -330,9 +331,13 @@ class Constructions:
             fewer = shallower(arguments, defaults)
             self._push(FIRST, fewer)
             self._push(FIRST + 0.01, narrower(fewer, defaults))
-            for i, smaller in enumerate([*_fewer(arguments), narrower(arguments, defaults)]):
+            for i, smaller in enumerate([*one_fewer(arguments), narrower(arguments, defaults)]):
                 self._push(cost + 0.01 * i, smaller)
-        for other in [*enlarged(arguments, message), *reshaped(arguments, message)]:
+        for other in (
+            *enlarged(arguments, message),
+            *reshaped(arguments, message),
+            *left_out(arguments, message, self.text),
+        ):
             self._push(cost, other)
         if lacking := passed_on(self.kind, self.text, message, arguments):
             self._push(cost, arguments | {name: self._options(name)[0] for name in lacking})
@@ -387,13 +392,6 @@ def _given(arguments: Arguments, name: str, option: str) -> Arguments:
     if arguments.get(name) == CONFIG and option != CONFIG:
         arguments = {n: v for n, v in arguments.items() if not n.startswith(f"{name}.")}
     return {**arguments, name: option}
-
-
-def _fewer(arguments: Arguments) -> Iterator[Arguments]:
-    """The arguments with one number after the other made small: one of them counts layers."""
-    for name, text in arguments.items():
-        if text.isdecimal() and int(text) >= LARGE_COUNT:
-            yield {**arguments, name: "2"}
 
 
 def _spelled(hint: Any) -> str:

@@ -6,13 +6,18 @@ each other and leave the values that pass through them at their scale; which, do
 
 from __future__ import annotations
 
+import functools
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
+_waiting: list[tuple[weakref.ref[torch.Tensor], Callable[..., Any], tuple[Any, ...]]] = []
+
 DRAWN = 1 << 14  # different values; weights repeat them
 LARGE = 1 << 22  # elements of a tensor that is left as it is in memory
+HUGE = 1 << 24  # elements of a parameter that is filled when it is known to be kept
 REPEATED = 65_521  # random numbers of one tensor where these repeat: a prime, so that rows of weights differ
 
 
@@ -38,6 +43,7 @@ def quicken() -> None:
     """Fill tensors with random numbers that repeat after ``REPEATED``, in a fork that ends soon.
 
     They are of the distribution that they would be of: drawing them is a good part of what a large network costs.
+    Huge parameters wait for ``settle``.
     """
     for name in ("normal_", "uniform_"):
         setattr(torch.Tensor, name, _repeating(getattr(torch.Tensor, name)))
@@ -51,6 +57,12 @@ def _repeating(fill: Callable[..., Any], of_leaves: bool = False) -> Callable[..
     """
 
     def filled(tensor: Any, *given: Any, **named: Any) -> Any:
+        if tensor.numel() > HUGE and isinstance(tensor, torch.nn.Parameter) and not of_leaves:
+            _waiting.append((weakref.ref(tensor), functools.partial(filled_at_once, **named), given))
+            return tensor
+        return filled_at_once(tensor, *given, **named)
+
+    def filled_at_once(tensor: Any, *given: Any, **named: Any) -> Any:
         exact = tensor.numel() <= 2 * REPEATED or tensor.device.type != "cpu" or not tensor.is_contiguous()
         if exact or not of_leaves and tensor.requires_grad and torch.is_grad_enabled():  # fails, as it should
             return fill(tensor, *given, **named)
@@ -59,6 +71,18 @@ def _repeating(fill: Callable[..., Any], of_leaves: bool = False) -> Callable[..
         return tensor
 
     return filled
+
+
+def settle() -> None:
+    """Fill what was left to be filled and is still there.
+
+    A network that is made for its first layers only, as those that compare images are, never has its last ones.
+    """
+    while _waiting:
+        tensor, fill, given = _waiting.pop(0)
+        if (kept := tensor()) is not None:
+            with torch.no_grad():
+                fill(kept, *given)
 
 
 def _repeat(flat: torch.Tensor, drawn: torch.Tensor) -> None:

@@ -311,10 +311,12 @@ def _levels(module: nn.Module, name: str, text: str) -> list[Spec]:
     if not varying or len(places) < len(re.findall(rf"\b{re.escape(name)}\b", body)):
         return []
     first = shaped(module, usual_ranks(module, text)[0])
+    from_end = [int(place) for place in places if re.fullmatch(r"-\d+", place.strip())]
+    count = -min(from_end) if len(set(from_end)) > 1 and len(from_end) == len(places) else LEVELS
     if len(first.shape) != 4:
-        return [Many((first,) * LEVELS)]
-    sides = [2 * SIDE >> i for i in range(LEVELS)]
-    return [Many(tuple(replace(first, shape=(*first.shape[:2], n, n)) for n in sides)), Many((first,) * LEVELS)]
+        return [Many((first,) * count)]
+    sides = [2 * SIDE >> i for i in range(count)]
+    return [Many(tuple(replace(first, shape=(*first.shape[:2], n, n)) for n in sides)), Many((first,) * count)]
 
 
 def _recorded(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[Spec]:

@@ -15,7 +15,7 @@ from torch import nn
 from sources.hints.guesses import Uses, values
 from sources.infer.failure import NO_TENSOR, Change, Failure
 from sources.infer.influence import differing
-from sources.infer.input_guesses import flagged, following, given_last, part, takes_any, up_to
+from sources.infer.input_guesses import LEVELS, flagged, following, given_last, part, takes_any, up_to
 from sources.infer.inputs import (
     BATCH,
     FEATURES,
@@ -41,6 +41,7 @@ _LENGTHS = re.compile(r"(?i)len(gth)?s?$")
 _SIZES = re.compile(r"must match|exceeds dimension size|shape|batch_size|out of bounds|same|equal")
 _ASKS = re.compile(r"(?i)\b(provide|specify|requires?|required|pass|need|needs|give|given)\b")
 _PRODUCT = re.compile(r"mat1 and mat2 shapes cannot be multiplied \(\d+x\d+ and (\d+)x\d+\)")
+_LACKS_BATCH = re.compile(r"Got (\d)D input, but \w+ mode needs (\d)D input")
 _RANKS = re.compile(r"same number of dimensions|number of dims don't match|Dimension out of range|too many values")
 SPECIAL = 4  # numbers that may stand for padding, for what is unknown, and for where a sentence begins and ends
 MAX_LENGTH = 512
@@ -258,6 +259,15 @@ def keys(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, Many((part(f.module, name)[0],), "dict", (name,)), 0.1)
 
 
+def maps(f: Failure) -> Iterator[Change]:
+    """A part of an image is to be an image, ``inputs[3]``: there are several, of which one is taken."""
+    match = _LACKS_BATCH.search(f.message)
+    got, wanted = map(int, match.groups()) if match else (0, 0)
+    for path, t in all_tensors(f.specs):
+        if len(path) == 1 and len(t.shape) == wanted == got + 1:
+            yield f.with_tensor(path, Many((t,) * LEVELS), 0.0)
+
+
 def rows(f: Failure) -> Iterator[Change]:
     """Of a batch that goes by the names of its columns some have one number a row, and others a sequence.
 
@@ -321,4 +331,4 @@ def _batch(f: Failure) -> int:
     return next((t.shape[0] for _, t in all_tensors(f.specs) if t.shape), BATCH)
 
 
-KINDS = (dtypes, containers, classes, special, flaws, attributes, keys, rows, states, flags, optional)
+KINDS = (dtypes, containers, classes, special, flaws, attributes, keys, maps, rows, states, flags, optional)

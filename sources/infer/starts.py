@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator, Mapping
 
 from torch import nn
 
-from sources.infer.input_guesses import guesses
-from sources.infer.inputs import Specs
+from sources.infer.input_guesses import guesses, source, takes_any
+from sources.infer.inputs import Many, Specs, parameters
 from sources.infer.variants import Arguments
 
 
@@ -27,11 +28,20 @@ def costed(module: nn.Module, known: Mapping[str, int]) -> Iterator[tuple[float,
     choices = guesses(module, known)
     for i in range(max(map(len, choices), default=0) or 1):
         yield 0.4 * i, tuple(c[min(i, len(c) - 1)] for c in choices)
+    if takes_any(module) and choices and _takes_places(module):
+        for j, many in enumerate(o for o in choices[-1] if isinstance(o, Many) and not o.keys):
+            yield 0.3 * j, (*(c[0] for c in choices[:-1]), *many.items)
     if len(choices) > 1:
         yield 0.2, (choices[0][0],) * len(choices)
         for at, options in enumerate(choices):
             for j, option in enumerate(options[1:4]):
                 yield 0.8 + 0.5 * j, tuple(option if i == at else c[0] for i, c in enumerate(choices))
+
+
+def _takes_places(module: nn.Module) -> bool:
+    """Whether forward takes some of as many inputs as there are by their place: ``inputs[-2]``."""
+    name = parameters(module.forward)[-1].name
+    return re.search(rf"(?<!\*)\b{re.escape(name)}\[-?\d", source(type(module).forward)) is not None
 
 
 def starts(module: nn.Module) -> list[Specs]:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from sources.infer.memory import release
+from sources.infer.memory import bounded, release
 from sources.infer.progress import Budget, Progress
 
 REASON = "weights start as nothing"
@@ -59,7 +59,7 @@ def _gradients(module: nn.Module, inputs: list[Any], weights: list[nn.Parameter]
         p.requires_grad_(True)
     hooks = [p.register_post_accumulate_grad_hook(note) for p in weights]
     try:
-        with torch.enable_grad(), Progress(Budget()):
+        with torch.enable_grad(), bounded(), Progress(Budget()):
             outputs = [t for t in _tensors(module(*copy.deepcopy(inputs))) if t.requires_grad]
             generator = torch.Generator().manual_seed(1)
             sums = [(t.float() * torch.randn(t.shape, generator=generator)).sum() for t in outputs]

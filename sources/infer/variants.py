@@ -16,6 +16,7 @@ from sources.infer.influence import differing
 from sources.infer.inputs import Specs, all_tensors, edited
 
 Arguments = dict[str, str]  # parameter, or "config.attribute" -> expression
+LARGE_COUNT = 8  # a number from which on it may be too many layers
 MAX_WIDTH = 4096  # of channels that arguments are given to make two tensors fit
 _WIDTH = re.compile(
     r"^(\w*_)?(dim|dims|width|channels|planes|filters|features|hidden(_size)?|d_model|chn?|n[cf]|ngf|ndf)$|^vocab_size$"
@@ -298,3 +299,22 @@ def _halve(tree: ast.AST, multiple: int) -> None:
         if isinstance(node, ast.Constant) and type(node.value) is int and node.value > max(1, multiple // 2):
             node.value //= 2
             node.value -= node.value % multiple if node.value > multiple else 0
+
+
+def left_out(arguments: Arguments, message: str, text: str) -> list[Arguments]:
+    """Where an assertion fails, the arguments with None for one that the program compares with it: either or, perhaps.
+
+    ``assert type_given ^ params_given``, where ``type_given = config.model_type is not None``.
+    """
+    if not message.startswith(AssertionError.__name__):
+        return []
+    given = (n for n, value in arguments.items() if value != "None")
+    may = [n for n in given if re.search(rf"\b{re.escape(n.split('.')[-1])} is (not )?None\b", text)]
+    return [{**arguments, name: "None"} for name in may]
+
+
+def one_fewer(arguments: Arguments) -> Iterator[Arguments]:
+    """The arguments with one number after the other made small: one of them counts layers."""
+    for name, text in arguments.items():
+        if text.isdecimal() and int(text) >= LARGE_COUNT:
+            yield {**arguments, name: "2"}

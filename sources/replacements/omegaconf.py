@@ -40,6 +40,10 @@ class OmegaConf:
         return merged
 
     @staticmethod
+    def to_yaml(value, **kwargs):
+        return str(value)
+
+    @staticmethod
     def set_struct(value, flag):
         pass
 

@@ -30,6 +30,14 @@ class PretrainedConfig:
             if not hasattr(type(self), name):
                 setattr(self, name, value)
 
+    @classmethod
+    def from_pretrained(cls, name, **kwargs):
+        return cls(**kwargs)
+
+    @classmethod
+    def from_dict(cls, settings, **kwargs):
+        return cls(**{**settings, **kwargs})
+
 
 PreTrainedConfig = PretrainedConfig
 

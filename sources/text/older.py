@@ -106,3 +106,25 @@ def causal_layers(tree: Iterable[ast.AST], edits: Edits) -> None:
         if new and len(defaults) == len(names) - (2 if len(new) > 1 else 1):
             end = edits.text.end(defaults[-1])
             edits.replace(end, end, "".join(f", {name}=None" for name in new))
+
+
+_CALLED = """__call__ = lambda self, *args: self.forward(*args)
+{0}save_for_backward = mark_dirty = mark_non_differentiable = lambda self, *tensors: None
+{0}"""
+
+
+def functions_of_old(tree: Iterable[ast.AST], edits: Edits) -> None:
+    """A function of torch's autograd whose forward is no static method was called itself; now it is not to be called.
+
+    Its forward computes what it did as a method of a plain class.
+    """
+    for node in tree:
+        base = node.bases[0] if isinstance(node, ast.ClassDef) and len(node.bases) == 1 else None
+        if not isinstance(node, ast.ClassDef) or base is None or ast.unparse(base).split(".")[-1] != "Function":
+            continue
+        forward = next((s for s in node.body if isinstance(s, ast.FunctionDef) and s.name == "forward"), None)
+        if forward is not None and not forward.decorator_list and forward.args.args[:1]:
+            first, start = node.body[0], edits.text.start(node.body[0])
+            if isinstance(first, ast.FunctionDef | ast.Assign):
+                edits.replace(edits.text.start(base), edits.text.end(base), "object")
+                edits.replace(start, start, _CALLED.format(first.col_offset * " "))

@@ -32,6 +32,10 @@ _OF_NUMPY = {"float": "float", "int": "int", "bool": "bool", "object": "object",
 _COMPILED = {"ScriptModule": "torch.nn.Module", "script_method": "(lambda method: method)"}
 
 
+# What a record of settings asks for where it runs, and what a task, which has no files, is told.
+_NOWHERE = {"os.listdir": "[]", "os.getcwd": "'.'", "os.cpu_count": "1"}
+
+
 class OnOne(TorchFunctionMode):
     """While active, tensors and modules stay on one device, whatever other is asked for."""
 
@@ -95,6 +99,8 @@ def _respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
             yield node, "'task.py'"
         elif isinstance(node, ast.Attribute) and node.attr == "__name__" and _of_module(node.value):
             yield node, "__name__"  # a text that is only executed is no module that could be found
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and ast.unparse(node.func) in _NOWHERE:
+            yield node, _NOWHERE[ast.unparse(node.func)]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and convolves_images(node):
             yield node.func, f"{ast.unparse(node.func.value)}.Conv2d"
         for name, value in _named(node):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterable, Iterator
 
 from sources.text.danger import FETCHING
@@ -98,3 +99,15 @@ def _handles(statement: ast.stmt, lost: set[str]) -> bool:
     else:
         return False
     return any(isinstance(n, ast.Name) and n.id in lost for head in heads for n in ast.walk(head))
+
+
+_FILLS = re.compile(r"_?(load|init|restore|resume)_\w*(weights?|pretrained|checkpoint|ckpt|state_dict|params)\w*")
+
+
+def fills_weights(node: ast.stmt) -> bool:
+    """Whether a function only reads a file and puts weights into a module that it is given: it answers nothing."""
+    if not isinstance(node, ast.FunctionDef) or not _FILLS.fullmatch(node.name):
+        return False
+    inside = nodes(node)
+    answers = any(isinstance(n, ast.Return) and n.value is not None or isinstance(n, ast.Yield) for n in inside)
+    return not answers and any(isinstance(n, ast.Attribute) and ast.unparse(n) == "torch.load" for n in inside)
