@@ -48,8 +48,7 @@ from sources.watch.capture import decoded, encoded, install
 from sources.watch.reach import shortened
 from sources.written import written
 
-USER_BUDGET = 2_000  # of the search for what uses a class
-USER_TRIES = 24  # of its constructor
+USER_BUDGET, USER_TRIES = 2_000, 24  # of the search for what uses a class, and of its constructor
 SEEN_BUDGET = 4_000  # of the search for a class that was seen with arguments and inputs that do not do
 DRAWN_FOR = (NOTHING, CONSTANT, IGNORES)  # what weights that start as zeros may be the reason of
 MAX_IGNORED = 3  # inputs of one class that it takes and does not use
