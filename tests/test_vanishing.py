@@ -26,6 +26,7 @@ class Net(nn.Module):
         return x + self.gamma * self.f(x)
 """
 ZEROS, SCALE, UNKNOWN = "torch.zeros(1)", "layer_scale_init_value * torch.ones(dim)", "self.f.weight.new_zeros(1)"
+UNSAID = "self.f.bias.detach()[:1] - self.f.bias.detach()[:1]"
 NORMED = """
 class Net(nn.Module):
     def __init__(self, channels=16):
@@ -45,7 +46,7 @@ def _outcome(text: str, scratch: Path) -> dict[str, Any]:
     return probe.attempt_one(cut, 2000, scratch)
 
 
-@pytest.mark.parametrize("text", [SCALED.format(start=ZEROS), SCALED.format(start=SCALE), NORMED])
+@pytest.mark.parametrize("text", [*(SCALED.format(start=start) for start in (ZEROS, SCALE, UNKNOWN)), NORMED])
 def test_a_branch_behind_nothing_is_given_weight(text: str, tmp_path: Path) -> None:
     outcome = _outcome(text, tmp_path)
     assert not outcome["reason"], outcome["detail"]
@@ -55,7 +56,8 @@ def test_a_branch_behind_nothing_is_given_weight(text: str, tmp_path: Path) -> N
 
 
 def test_a_branch_behind_nothing_that_cannot_be_mended_is_no_task(tmp_path: Path) -> None:
-    assert _outcome(SCALED.format(start=UNKNOWN), tmp_path)["reason"] == REASON
+    text = SCALED.format(start=UNSAID).replace(", layer_scale_init_value=1e-6", "")  # nothing says that it is nothing
+    assert _outcome(text, tmp_path)["reason"] == REASON
 
 
 class _Residual(nn.Module):

@@ -76,12 +76,12 @@ def look(
 def _idle(text: str, found: Findings) -> bool:
     """Whether it has a kernel that was launched nowhere where it was judged: larger sizes may be what it waits for.
 
-    What kernels call is none: another kernel names it.
+    What kernels call is none: another kernel names it. Where no launch was seen at all nothing is known of any.
     """
     kernels = list(jitted(ast.parse(text)))
     called = {name_of(node.func) for k in kernels for node in ast.walk(k) if isinstance(node, ast.Call)}
     launched = {launch["kernel"] for launch in [*found.launched, *found.lowered]}
-    return not {kernel.name for kernel in kernels} <= called | launched
+    return bool(launched) and not {kernel.name for kernel in kernels} <= called | launched
 
 
 def _stops_short(text: str, expected: Expected, found: Findings) -> bool:
