@@ -35,10 +35,8 @@ _ANSWERS = {
     re.compile(r"(Rich|Colou?r\w*|Tqdm\w*|\w*Log\w*)Handler"): (
         "def {}(*_, **__):\n    import logging\n\n    return logging.NullHandler()"
     ),
-}
-_ANSWERS[re.compile(r"_?([A-Z]+_)?LOG(GER)?|_?(\w+_)?logger")] = "import logging\n\n{} = logging.getLogger()"
-_ANSWERS |= {
-    re.compile(rf"Sync(hronized)?BatchNorm{n}d"): f"from torch.nn import BatchNorm{n}d as {{}}" for n in (1, 2, 3)
+    re.compile(r"_?([A-Z]+_)?LOG(GER)?|_?(\w+_)?logger"): "import logging\n\n{} = logging.getLogger()",
+    **{re.compile(rf"Sync(hronized)?BatchNorm{n}d"): f"from torch.nn import BatchNorm{n}d as {{}}" for n in (1, 2, 3)},
 }
 TRAINED = "what trained weights there are"
 # A table of them, whatever is looked up in it; ``Name = deepcopy(Name)`` of an imported one cannot be said.
@@ -69,11 +67,13 @@ class Piece:
     stand_in: str = "{} = None"
 
 
-def stand_in_for(key: Here, lacks: str, stand_in: str = "{} = None") -> Piece:
-    """The piece in place of a name that lacks something; ``stand_in`` is its text, with ``{}`` for the name."""
-    if stand_in == "{} = None":
-        stand_in = _answer(key.name) or stand_in
-    return Piece(key, ast.Pass(), ast.Pass(), {}, Reads(), lacks=lacks, stand_in=stand_in)
+def stand_in_for(key: Here, lacks: str, stand_in: str = "") -> Piece:
+    """The piece in place of a name that lacks something.
+
+    ``stand_in``: its text, with ``{}`` for the name; without one it is what the name tells that it answers, or None.
+    """
+    text = stand_in or _answer(key.name) or "{} = None"
+    return Piece(key, ast.Pass(), ast.Pass(), {}, Reads(), lacks=lacks, stand_in=text)
 
 
 def answering(name: str) -> str:

@@ -201,9 +201,7 @@ class Slicer:
                 return [stand_in_for(key, TRAINED, NO_TABLE)]
             file = self.package.file(key.file)
             a_class = any(isinstance(how, ast.ClassDef) for how in file.bindings[key.name]) if file else False
-            return [
-                stand_in_for(key, str(error), KEPT_CLASS if a_class or _CLASS_NAME.fullmatch(key.name) else "{} = None")
-            ]
+            return [stand_in_for(key, str(error), KEPT_CLASS if a_class or _CLASS_NAME.fullmatch(key.name) else "")]
 
     def _pieces(self, key: Here, used: set[str]) -> list[Piece]:
         """The statement that defines ``key``, and those that change it afterwards."""

@@ -264,12 +264,17 @@ def _of_parameter(
             found = [*_words(module, shapes), *found]
     elif re.search(r"^(h|w|height|width|size|n|k|step|num_.*|.*_size)$", low) and not ranks:
         common = [Plain(SIDE if low in ("h", "w", "height", "width") else 8), *common]
-    if re.search(r"list|tuple|sequence", hint, re.I) or re.search(
+    return list(dict.fromkeys([*found, *_several(name, hint, text, common), *common, *ints, Plain(4)]))
+
+
+def _several(name: str, hint: str, text: str, common: list[Spec]) -> list[Spec]:
+    """As many of the likeliest as a text tells, where it goes through them; nothing where it does not."""
+    if not re.search(r"list|tuple|sequence", hint, re.I) and not re.search(
         rf"\bin (?:enumerate\()?{name}\b|len\({name}\)|[(,]\s*\*{name}\s*[,)]", text
     ):
-        said = re.search(rf"len\({name}\) == ([1-8])\b", text)
-        common = [Many(tuple(common[:1]) * (int(said[1]) if said else 3)), *common]
-    return list(dict.fromkeys([*found, *common, *ints, Plain(4)]))
+        return []
+    said = re.search(rf"len\({name}\) == ([1-8])\b", text)
+    return [Many(tuple(common[:1]) * (int(said[1]) if said else 3))]
 
 
 def _by_key(module: nn.Module, key: str, text: str) -> Spec:

@@ -122,11 +122,11 @@ class Unusual(Reference):
         inputs = centred if centred is not None and measures.bears(centred) else natural
         if style == "signed":
             return centred_apart(natural, measures.bears, generator) if inputs is natural else None
+        steady = not STEADY.isdisjoint(self._names)
         if style == "magnitudes":
-            self._mixed = magnitudes.mixed(inputs, measures, not STEADY.isdisjoint(self._names))
+            self._mixed = magnitudes.mixed(inputs, measures, steady)
             return self._mixed.inputs if self._mixed else None
         scales = magnitudes.FARTHEST if style == "farthest" else magnitudes.NEAREST
-        steady = not STEADY.isdisjoint(self._names)
         return None if self._mixed else magnitudes.uniform(inputs, scales, measures.bears, steady)
 
     def _held(self, style: str, natural: list[Any], generator: torch.Generator) -> list[Any] | None:
