@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import torch.fx.experimental.symbolic_shapes
 
 from kdata.record import digest
 from sources.cut.pruning import pruned

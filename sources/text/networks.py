@@ -17,13 +17,13 @@ _USUAL = ("resnet50", "resnet18", "resnet34", "resnet101")  # of one class: more
 _FAMILIES = {"vgg": ("vgg16", "vgg19"), "mobilenet": ("mobilenet_v2",)}
 _KNOWN = (*_USUAL, "resnet152", "resnext50_32x4d", "resnext101_32x8d", "wide_resnet50_2", "vgg11", "vgg13", "vgg16",
           "vgg16_bn", "vgg19", "vgg19_bn", "mobilenet_v2")  # fmt: skip
-_MAY = re.compile(r"\bgetattr\(|\.__dict__\b|\bhub\.load\(")
+_TABLES = re.compile(r"\bgetattr\(|\.__dict__\b")
 _HUB = re.compile(r"(torch\.)?hub\.load")
 
 
 def with_networks(text: str, tree: ast.Module) -> str:
     """The text with an entry of a table in place of each network of torchvision, or of a hub, that is taken by name."""
-    if not _MAY.search(text):
+    if "hub.load(" not in text and not ("torchvision" in text and _TABLES.search(text)):
         return text
     edits, models = Edits(Text.of(text)), set(_models(tree))
     for node in (n for n in ast.walk(tree) if isinstance(n, ast.Call | ast.Subscript)):

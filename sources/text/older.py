@@ -57,12 +57,12 @@ def _is_record(value: ast.expr | None) -> TypeGuard[ast.Call]:
 
 
 def _is_field(call: ast.Call) -> bool:
-    return ast.unparse(call.func) in ("field", "dataclasses.field")
+    return getattr(call.func, "id", getattr(call.func, "attr", "")) == "field"
 
 
 def _is_data_class(node: ast.ClassDef) -> bool:
     named = (d.func if isinstance(d, ast.Call) else d for d in node.decorator_list)
-    return any(ast.unparse(d).split(".")[-1] == "dataclass" for d in named)
+    return any(getattr(d, "id", getattr(d, "attr", "")) == "dataclass" for d in named)
 
 
 def convolves_images(call: ast.Call) -> bool:

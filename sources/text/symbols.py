@@ -139,14 +139,16 @@ class Package:
     def member(self, module: str, name: str, hops: int = 0) -> Target:
         """An attribute of a module of the package: what it defines, or a submodule."""
         found: Target = Missing(name)
+        folder = posixpath.dirname(module) if module.endswith("__init__.py") else module
+        below = self._path(folder, [name]) if not folder.endswith(".py") else None
+        if below is not None and self._is_but_below(module, name):
+            return Inner(below)
         if self._has(module):
             found = self.lookup(module, name, hops)
             if module in self.replacements and name in SERVED and isinstance(found, External):
                 return Inner(module)  # not what our own text imports by that name
             if not isinstance(found, Missing):
                 return found
-        folder = posixpath.dirname(module) if module.endswith("__init__.py") else module
-        below = self._path(folder, [name]) if not folder.endswith(".py") else None
         if below is None and module in self.replacements and name in SERVED:
             return Inner(module)
         if below is None and self._is_ours(module):
@@ -158,6 +160,15 @@ class Package:
                     return own
             return Missing(f"{dotted}.{name}", dotted.split(".")[0])
         return Inner(below) if below else found
+
+    def _is_but_below(self, module: str, name: str) -> bool:
+        """Whether a name that a module of the roots has below it is bound by nothing in it, as far as one file tells.
+
+        Such a package may import all of each of a thousand files: of these only one of that name may define it, too.
+        """
+        file = self.file(module) if module in self.roots else None
+        stars = {star.module.split(".")[-1] for star in file.stars} if file else {name}
+        return file is not None and name not in file.bindings and name not in stars
 
     def names(self, module: str, hops: int = 0) -> list[str]:
         """The names that a module of the package binds, with those of what it imports all of."""
