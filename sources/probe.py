@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch.fx.experimental.symbolic_shapes
 
 from kdata.record import digest
 from sources.cut.pruning import pruned
@@ -92,12 +91,12 @@ def until_enough(
 def attempt_one(
     cut: dict[str, Any], operators: int, scratch: Path, seen: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The outcome of one cut, or of another of the same class that makes a task where this one makes none.
+    """The outcome of one cut, or of another of the same class that makes a task where this one makes none in time.
 
     ``seen`` keeps what users of classes showed, by the digest of their name and source.
     """
     outcome = _tried(cut, operators, scratch, seen)
-    for other, before in other_cuts(cut, outcome) if outcome["reason"] else ():
+    for other, before in other_cuts(cut, outcome) if outcome["reason"] not in ("", "timeout") else ():
         again = _tried(other, operators, scratch, seen, before)
         if not again["reason"]:
             return again

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+import torch.fx.experimental.symbolic_shapes  # before any fork: without data, torch would import it in each
 from torch import nn
 
 from sources.infer.inputs import Specs, draw

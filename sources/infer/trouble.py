@@ -7,6 +7,7 @@ import linecache
 import re
 import traceback
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from torch import nn
@@ -82,6 +83,7 @@ def _held(error: Exception, program: str) -> frozenset[str]:
     return frozenset(map(repr, plain))
 
 
+@lru_cache(maxsize=1 << 12)
 def kinds(expression: str) -> frozenset[str]:
     """Names of the types that an argument's value, and what it holds, may have."""
     if expression == CONFIG:
@@ -159,5 +161,10 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
 
 def offered(message: str, tree: ast.Module) -> list[str]:
     """Words of a message that the program's text has as strings, too: "pass one of: resnet18 or resnet50"."""
-    strings = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
-    return [repr(word) for word in dict.fromkeys(re.findall(r"\w[\w.-]*\w", message)) if word in strings]
+    words = dict.fromkeys(re.findall(r"\w[\w.-]*\w", message))
+    return [repr(word) for word in words if word in _strings(tree)]
+
+
+@lru_cache(maxsize=4)  # of one program at a time
+def _strings(tree: ast.Module) -> frozenset[str]:
+    return frozenset(n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str))
