@@ -90,10 +90,13 @@ def squeezed(f: Failure) -> Iterator[Change]:
                 yield f.with_tensor(path, t.resized(i, size // left), 0.2)
 
 
+_ALONE = re.compile(r"Dimension out of range|too many indices|not enough values to unpack|more than 1 value per")
+
+
 def of_several(f: Failure) -> Iterator[Change]:
     """A batch of one that was squeezed away with the other dimensions of one: there are to be two."""
     alone = [(path, t) for path, t in all_tensors(f.specs) if len(t.shape) > 2 and t.shape[0] == 1]
-    if alone and re.search(r"Dimension out of range|too many indices|not enough values to unpack", f.message):
+    if alone and _ALONE.search(f.message):
         specs = f.specs
         for path, t in alone:
             specs = edited(specs, path, t.resized(0, 2))

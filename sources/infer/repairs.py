@@ -51,7 +51,8 @@ def _layer(f: Failure) -> Iterator[Change]:
         groups = f.arguments[6] if len(f.arguments) > 6 and isinstance(f.arguments[6], int) else 1
         channels, spatial = weight.shape[0] if match[1] else weight.shape[1] * groups, int(match[2])
         for path, t in f.of_shape(x):
-            sides = t.shape[2:] if len(t.shape) == spatial + 2 else SPATIAL[spatial]
+            framed = len(t.shape) == spatial + 3 and t.shape[2] == channels  # one of the steps that a comment tells of
+            sides = t.shape[2 + framed :] if framed or len(t.shape) == spatial + 2 else SPATIAL[spatial]
             yield f.with_tensor(path, Tensor((BATCH, channels, *sides)), 0.0)
         if x.dim() == spatial + 2:
             yield from _wanted(f, x.shape[1], channels)
@@ -142,6 +143,10 @@ def _unbatched(f: Failure) -> Iterator[Change]:
             together = edited(together, path, f.shaped(weight.dim()))
         if len(found) > 1:
             yield 0.05, together
+        # of which one was taken, perhaps, and its frames laid one after another
+        for path, t in all_tensors(f.specs) if x.dim() == weight.dim() - 1 else ():
+            if len(t.shape) == weight.dim():
+                yield f.with_tensor(path, f.shaped(weight.dim() + 1), 0.3)
 
 
 def _wanted(f: Failure, got: int, wanted: int) -> Iterator[Change]:
