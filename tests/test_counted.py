@@ -55,6 +55,16 @@ class Net(nn.Module):
     def forward(self, x):
         return self.curves[self.m](self.line(x))
 """
+CLIP = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Conv2d(3, 8, 3, 2, 1), nn.Conv2d(8, 8, 7, padding=1)
+
+    def forward(self, faces):
+        x = torch.cat([faces[:, :, i] for i in range(faces.size(2))], dim=0)
+        return self.last(self.first(x[:, :, x.size(2) // 2:]))
+"""
 HEADS = """
 class Net(nn.Module):
     def __init__(self, nc=5, anchors=(), ch=()):
@@ -78,6 +88,30 @@ def test_a_batch_of_one_that_was_squeezed_away_is_one_of_two() -> None:
     message = "IndexError: Dimension out of range (expected to be in range of [-1, 0], but got 1)"
     failure = Failure((Tensor((1, 3, 32, 32)), Tensor((4, 8))), message, nn.Identity(), "size")
     assert (Tensor((2, 3, 32, 32)), Tensor((4, 8))) in [specs for _, specs in repairs(failure)]
+
+
+def test_each_side_is_as_long_as_a_window_asks_for() -> None:
+    message = (
+        "RuntimeError: Calculated padded input size per channel: (2 x 6). Kernel size: (3 x 3). Kernel size can't be"
+    )
+    clip, image = Tensor((4, 3, 8, 16, 16)), Tensor((4, 1, 32, 32))
+    found = [specs for _, specs in repairs(Failure((clip, image), message, nn.Identity(), "conv2d"))]
+    assert (clip, Tensor((4, 1, 64, 32))) in found
+    assert (Tensor((4, 3, 2, 32, 16)), image) in found
+
+
+def test_steps_that_a_comment_tells_of_may_be_none_of_an_input() -> None:
+    message = "RuntimeError: Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: [4, 64, 1, 80, 16]"
+    told = Tensor((4, 64, 1, 80, 16))
+    arguments = (torch.ones(told.shape), torch.ones(8, 1, 3, 3))
+    cheapest, *_ = repairs(Failure((told,), message, nn.Identity(), "conv2d", arguments))
+    assert cheapest[1] == (Tensor((4, 1, 80, 16)),)
+
+
+def test_frames_that_are_laid_one_after_another_are_of_a_clip(tmp_path: Path) -> None:
+    outcome = attempted(CLIP, tmp_path)
+    assert not outcome["reason"], outcome
+    assert len(outcome["inputs"][0]["shape"]) == 5
 
 
 def test_rows_that_a_package_says_come_before_guesses_and_maps_are_as_many(tmp_path: Path) -> None:
@@ -218,3 +252,9 @@ def test_what_ends_without_memory_is_begun_smaller(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(probe, "isolated", here)
     attempted(WHOLE, tmp_path)
     assert lighter[:2] == [False, True]
+
+
+def test_a_circulant_matrix_has_one_column_shifted() -> None:
+    space: dict[str, Any] = {}
+    exec(replacements()["scipy.linalg"], space)
+    assert space["circulant"]([1, 2, 3]).tolist() == [[1, 3, 2], [2, 1, 3], [3, 2, 1]]
