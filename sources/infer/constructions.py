@@ -25,7 +25,7 @@ from sources.hints.guesses import IMAGE, Uses, compared, looked_up, uses, values
 from sources.infer import parts
 from sources.infer.blamed import blamed
 from sources.infer.configs import CONFIG, METHOD, Config, reading
-from sources.infer.counted import recounted
+from sources.infer.counted import recounted, thinner, with_entries
 from sources.infer.nested import changed
 from sources.infer.progress import Budget, Progress, TooMuchError, constructing
 from sources.infer.records import WANTS, lists, namesakes
@@ -336,6 +336,7 @@ class Constructions:
             for i, smaller in enumerate([*one_fewer(arguments), narrower(arguments, defaults)]):
                 self._push(cost + 0.01 * i, smaller)
         others = enlarged(arguments, message) + reshaped(arguments, message) + recounted(self.kind, arguments, message)
+        others += with_entries(arguments, message, self.text, self.told.defaults) + thinner(arguments, message)
         for other in [*others, *left_out(arguments, message, self.text)]:
             self._push(cost, other)
         if lacking := passed_on(self.kind, self.text, message, arguments):
