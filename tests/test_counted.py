@@ -65,6 +65,18 @@ class Net(nn.Module):
         x = torch.cat([faces[:, :, i] for i in range(faces.size(2))], dim=0)
         return self.last(self.first(x[:, :, x.size(2) // 2:]))
 """
+WEIGHED = """
+class Net(nn.Module):
+    def __init__(self, net, width=8):
+        super().__init__()
+        assert width
+        self.net = net
+        self.double = net.double_it
+        self.count = sum(p.numel() for p in net.parameters())
+
+    def forward(self, images):
+        return self.net(images.to(next(self.net.parameters()).device), None) / self.count
+"""
 HEADS = """
 class Net(nn.Module):
     def __init__(self, nc=5, anchors=(), ch=()):
@@ -112,6 +124,26 @@ def test_frames_that_are_laid_one_after_another_are_of_a_clip(tmp_path: Path) ->
     outcome = attempted(CLIP, tmp_path)
     assert not outcome["reason"], outcome
     assert len(outcome["inputs"][0]["shape"]) == 5
+
+
+def test_what_goes_by_star_args_may_be_nothing() -> None:
+    class Loss(nn.Module):
+        def forward(self, x: Any, *args: Any) -> Any:
+            return self.of(x, *args)
+
+        def of(self, x: Any) -> Any:
+            return x
+
+    message = "TypeError: Loss.of() takes 2 positional arguments but 3 were given"
+    x = Tensor((4, 8))
+    (cost, first), *_ = repairs(Failure((x, Tensor((4, 8))), message, Loss(), "linear"))
+    assert (cost, first) == (0.0, (x,))
+
+
+def test_what_is_asked_for_its_weights_is_a_part_that_has_some(tmp_path: Path) -> None:
+    outcome = attempted(WEIGHED, tmp_path)
+    assert not outcome["reason"], outcome
+    assert "StubModule(nn." in outcome["source"]
 
 
 def test_rows_that_a_package_says_come_before_guesses_and_maps_are_as_many(tmp_path: Path) -> None:

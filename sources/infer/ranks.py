@@ -10,7 +10,7 @@ from dataclasses import replace
 import torch
 
 from sources.infer.failure import Change, Failure
-from sources.infer.inputs import SIDE, TOKENS, Many, all_tensors, edited
+from sources.infer.inputs import SIDE, TOKENS, Many, all_tensors, edited, positional
 
 
 def _reranked(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -101,6 +101,13 @@ def of_several(f: Failure) -> Iterator[Change]:
         for path, t in alone:
             specs = edited(specs, path, t.resized(0, 2))
         yield 0.4, specs
+
+
+def without_rest(f: Failure) -> Iterator[Change]:
+    """What goes by ``*args`` is handed on as a rule, and may be nothing."""
+    named = len(positional(f.module.forward))
+    if 0 < named < len(f.specs):
+        yield 0.0 if re.search(r"takes .*positional arguments? but", f.message) else 1.0, f.specs[:named]
 
 
 def rank(f: Failure) -> Iterator[Change]:
