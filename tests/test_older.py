@@ -86,3 +86,21 @@ class Net(_ConvNd):
     space: dict[str, Any] = {}
     exec(cut({"net.py": HEAD + text}, "net.py", "Net"), space)
     assert space["Net"]()(torch.ones(1, 4, 5, 5)).shape == (1, 4, 5, 5)
+
+
+def test_versions_are_compared_by_what_setuptools_was_asked_for() -> None:
+    text = """
+import pkg_resources as pkg
+
+
+def newer(current, least):
+    return pkg.parse_version(current) >= pkg.parse_version(least)
+
+
+class Net(nn.Module):
+    def forward(self, x, newest=newer(torch.__version__, "1.10.0")):
+        return x + newest
+"""
+    space: dict[str, Any] = {}
+    exec(cut({"net.py": HEAD + text}, "net.py", "Net"), space)
+    assert space["Net"]()(1) == 2

@@ -1,0 +1,3 @@
+"""What programs asked setuptools before it went from there: which of two versions is the newer one."""
+
+from packaging.version import parse as parse_version
