@@ -23,6 +23,8 @@ from sources.infer.progress import out_of_memory
 FRAMES = 1000  # of Python's own limit: code that calls itself for ever is to end with an error, not with a crash
 YOUNG, TIMES = 20_000, 20  # objects between two collections, and of these between two older ones: forks are short-lived
 PARTS = 2  # of a job's work that may have so much time each, see ``extend``
+NOT_ALONE = "does not run alone"
+BEYOND = ("timeout", "crash", NOT_ALONE)  # how what has no memory left ends, too: Python's own frames are lost then
 WALL_FACTOR = 10  # a loaded machine may take this much longer on the clock
 
 
@@ -102,7 +104,7 @@ def _answer(job: Callable[[], dict[str, Any]], writing: int, seconds: int, memor
     except UnfitError as error:
         answer = {"reason": error.reason, "detail": str(error)}
     except BaseException as error:  # noqa: BLE001 - whatever a module raises is its outcome
-        reason = TOO_LARGE if out_of_memory(error) else "does not run alone"
+        reason = TOO_LARGE if out_of_memory(error) else NOT_ALONE
         answer = {"reason": reason, "detail": f"{type(error).__name__}: {error}"[:500]}
     signal.setitimer(signal.ITIMER_PROF, 0)
     with os.fdopen(writing, "w") as file:

@@ -13,6 +13,8 @@ from sources.lessons import TELLS_NOTHING
 from sources.text.callables import NOTE as BELONGS
 from sources.text.callables import WANTED as CALLABLE
 from sources.text.callables import owned
+from sources.text.set_outside import NOTE as SET
+from sources.text.set_outside import set_within
 from sources.text.whole_division import NOTE as DIVIDED
 from sources.text.whole_division import WANTED, divided
 
@@ -33,6 +35,8 @@ def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[st
         yield cut | method, None
     if WANTED.search(outcome["detail"]) and (whole := divided(source)) != source:
         yield _noted(cut, DIVIDED, source=whole), None
+    if (whole := set_within(source, outcome["detail"], told["defaults"])) != source:
+        yield _noted(cut, SET, source=whole), None
     large = outcome["reason"] == TOO_LARGE and outcome.get("solved")  # it ran, and will be as large without training
     if not large and (untrained := inferring(source)) != source:
         users = [user | {"source": inferring(user["source"])} for user in told.get("users", ())]

@@ -40,7 +40,7 @@ from sources.infer.trouble import Trouble
 from sources.infer.vanishing import REASON as NOTHING
 from sources.infer.variants import halved, of_one
 from sources.infer.worth import CONSTANT, RANDOM, flaw
-from sources.isolation import extend, isolated
+from sources.isolation import BEYOND, extend, isolated
 from sources.other_cuts import other_cuts
 from sources.text.danger import touches_system
 from sources.text.on_cpu import OnOne, without_weights
@@ -128,7 +128,7 @@ def _tried(
     """The outcome of one text; ``before`` is that of another one of the same class, which may fail like this one."""
     inferred = before if before and _fails_likewise(cut, before, scratch) else None
     inferred = inferred or isolated(lambda: infer(cut, operators, scratch), INFER_SECONDS, MEMORY)
-    if inferred["reason"] == "timeout":  # of what was begun with, one call was too much, perhaps
+    if inferred["reason"] in BEYOND:  # of what was begun with, one call was too much, perhaps
         inferred = isolated(lambda: infer(cut | {"lighter": True}, operators, scratch), INFER_SECONDS, MEMORY)
     known = {} if seen is None else seen
     hopeless = inferred["reason"] in ("", TOO_LONG) or _lacking(inferred, cut)
@@ -148,7 +148,7 @@ def _tried(
     if inferred["reason"]:
         return _blamed(inferred, cut)
     outcome = _settled(inferred, operators)
-    if outcome["reason"] != TOO_LARGE or cut.get("lighter"):
+    if outcome["reason"] not in (TOO_LARGE, *BEYOND) or cut.get("lighter"):
         return outcome
     # What ran while a search had its weights for nothing takes more than there is: a smaller one, perhaps, does not.
     smaller = isolated(lambda: infer(cut | {"lighter": True}, operators, scratch), INFER_SECONDS, MEMORY)

@@ -223,3 +223,47 @@ def test_what_draws_elsewhere_while_it_trains_stays_as_it_is(tmp_path: Path) -> 
     cut, _, solution = made(text, "Codes", tmp_path)
     assert cut["source"] == HEAD + text
     assert len(solution.specs) == 1
+
+
+DIFFUSION = """def default(value, make):
+    return value if value is not None else make()
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line, self.steps = nn.Linear(6, 6), 10
+
+    def times(self, count):
+        return torch.randint(0, self.steps, (count,))
+
+    def losses(self, x, t, noise=None):
+        noise = default(noise, lambda: torch.randn_like(x))
+        return (self.line(x) - noise) * t[:, None]
+
+    def forward(self, x, *args, times=None, **kwargs):
+        times = default(times, lambda: self.times(len(x)))
+        return self.losses(x, times, *args, **kwargs)
+"""
+
+
+def test_what_a_lambda_draws_is_handed_to_the_function_around_it(tmp_path: Path) -> None:
+    cut, _, solution = made(DIFFUSION, "Net", tmp_path)
+    assert solution.specs == (Tensor((4, 6)), Tensor((4,), "int", 10), Tensor((4, 6))) or solution.specs == (
+        Tensor((4, 6)), Tensor((4, 6)), Tensor((4,), "int", 10))  # fmt: skip
+    assert "def losses(self, x, t, noise=None, noise_2=None):" in cut["source"].replace("noise_3", "noise_2")
+    assert "def times(self, count, noise" in cut["source"]
+    assert cut["header"] == ["from somewhere", NOTE]
+
+
+def test_inputs_that_go_by_no_name_get_one_beside_what_is_drawn(tmp_path: Path) -> None:
+    source = HEAD + DIFFUSION
+    solution = Solution({}, (Tensor((4, 6)), Tensor((4, 6))))
+    cut, namespace, changed = given(
+        {"source": source, "name": "Net"}, load(source, tmp_path), solution, lambda text: load(text, tmp_path)
+    )
+    assert changed.specs == (Tensor((4, 6)), Tensor((4, 6)), Tensor((4,), "int", 10))
+    assert "def forward(self, x, args_1, noise" in cut["source"]
+    torch.manual_seed(0)
+    net, x, t = namespace["Net"](), torch.ones(4, 6), torch.arange(4)
+    assert torch.allclose(net(x, 2 * x, t), (net.line(x) - 2 * x) * t[:, None])

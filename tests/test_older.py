@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from sources.mine import replacements
 from sources.probe import load
 from sources.text.on_cpu import respelled
 from sources.text.symbols import Package
+from tests.cuts import HEAD, cut
 
 LAYERS = """import torch
 from torch import nn
@@ -67,3 +69,38 @@ def test_convolutions_of_timms_maker_may_be_of_each_channel(tmp_path: Path) -> N
 def test_names_that_numpy_no_longer_has_are_said_as_others(old: str) -> None:
     (found,) = respelled(tuple(ast.walk(ast.parse(f"np.{old}"))))
     assert eval(found[1], {"np": np}) is not None
+
+
+def test_convolutions_of_old_pad_with_zeros() -> None:
+    text = """
+from torch.nn.modules.conv import _ConvNd
+
+
+class Net(_ConvNd):
+    def __init__(self, width=4):
+        super(Net, self).__init__(width, width, (3, 3), (1, 1), (1, 1), (1, 1), False, (0, 0), 1, True)
+
+    def forward(self, x):
+        return F.conv2d(x, self.weight, self.bias, self.stride, self.padding)
+"""
+    space: dict[str, Any] = {}
+    exec(cut({"net.py": HEAD + text}, "net.py", "Net"), space)
+    assert space["Net"]()(torch.ones(1, 4, 5, 5)).shape == (1, 4, 5, 5)
+
+
+def test_versions_are_compared_by_what_setuptools_was_asked_for() -> None:
+    text = """
+import pkg_resources as pkg
+
+
+def newer(current, least):
+    return pkg.parse_version(current) >= pkg.parse_version(least)
+
+
+class Net(nn.Module):
+    def forward(self, x, newest=newer(torch.__version__, "1.10.0")):
+        return x + newest
+"""
+    space: dict[str, Any] = {}
+    exec(cut({"net.py": HEAD + text}, "net.py", "Net"), space)
+    assert space["Net"]()(1) == 2

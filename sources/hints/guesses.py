@@ -107,6 +107,8 @@ LAYERS = [
     ("nn.Conv2d(64, 64, 3, padding=1)", re.compile(r"(^|_)conv2d$"), {"out_channels", "kernel_size"}),
 ]
 _OF_LAYERS = frozenset(["weight", "bias", "to", "eval", "train", "parameters", "state_dict", "padding_idx"])
+_MODULES_ONLY = frozenset(["parameters", "named_parameters", "modules", "named_modules", "children"])
+PARTS = [f"StubModule({layer})" for layer in ("nn.Conv2d(64, 64, 3, padding=1)", "nn.Linear(64, 64)")]  # with weights
 WRAPPERS = ["nn.Sequential", "torch.nn.utils.spectral_norm"]
 _LAYER = re.compile(r"(torch\.)?nn\.(Conv|Linear)\w*\(")
 ARRAYS = ["torch.randn(64, 64).numpy()", "torch.randn(64, 64)", "[0.5, 0.5]", "torch.ones(64).numpy()"]
@@ -242,6 +244,7 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
     found += [text for pattern, text in TYPED if pattern.search(low)]
     several = len(use.attributes - {"shape", "size", "dim", "device", "dtype", "data"}) >= 2
     found += [] if CONFIG.match(low) else _layers(low, use)
+    found += PARTS if use.attributes & _MODULES_ONLY and not _layers(low, use) else []
     if CONFIG.match(low) or several and not use.called:
         found.append("<config>")
     small = next((v for pattern, v in SMALL_TUPLES if pattern.search(low)), None)

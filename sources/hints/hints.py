@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ast
 import copy
-import functools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sources.hints.below import Below
+from sources.hints.calls import called, of_bases, tells
 from sources.hints.likeness import Likeness, asked
 from sources.hints.said import FIELD, Said, said
 from sources.hints.settings import Settings, builds, mapping
@@ -188,19 +188,20 @@ class Hints:
     def calls(self) -> dict[str, list[Place]]:
         """Where what is written like a class is called, by its name: the first calls of each."""
         return {
-            name: [(p, c.lineno, c.col_offset, _tells(s, c)) for p, s, c in calls[:MAX_CALLS]]
+            name: [(p, c.lineno, c.col_offset, tells(s, c)) for p, s, c in calls[:MAX_CALLS]]
             for name, calls in self._calls.items()
         }
 
     def _calls_of(self, name: str) -> Iterator[tuple[str, ast.stmt, ast.Call]]:
         if self.everywhere is None:
             yield from self._calls.get(name, [])[:MAX_CALLS]
-        for path, line, column, tells in (self.everywhere or {}).get(name, []):
-            file = self.package.file(path) if tells else None
+        for path, line, column, telling in (self.everywhere or {}).get(name, []):
+            file = self.package.file(path) if telling else None
             for statement in file.tree.body if file else ():
                 if line <= (statement.end_lineno or 0):
-                    calls = (n for n in nodes(statement) if isinstance(n, ast.Call) and _called(n) == name)
-                    yield from ((path, statement, n) for n in calls if (n.lineno, n.col_offset) == (line, column))
+                    calls = (n for n in nodes(statement) if isinstance(n, ast.Call))
+                    named = (n for n in [*calls, *of_bases(statement)] if called(n) == name)
+                    yield from ((path, statement, n) for n in named if (n.lineno, n.col_offset) == (line, column))
                     break
 
     def _typed(self, key: Here) -> Site:
@@ -267,9 +268,11 @@ class Hints:
 
     def _scan(self, path: str, statement: ast.stmt) -> None:
         self._mention(path, statement)
+        for call in of_bases(statement):
+            self._calls[called(call)].append((path, statement, call))
         for node in walk(statement):
             if isinstance(node, ast.Call):
-                name = _called(node)
+                name = called(node)
                 if name[:1].isupper() and (node.args or node.keywords):
                     self._calls[name].append((path, statement, node))
                 elif builds(node):
@@ -380,21 +383,3 @@ class Hints:
         else:
             return False
         return all(self._readable(path, child, free, site) for child in inner)
-
-
-def _called(node: ast.Call) -> str:
-    return node.func.attr if isinstance(node.func, ast.Attribute) else str(getattr(node.func, "id", ""))
-
-
-def _tells(statement: ast.stmt, node: ast.Call) -> bool:
-    """Whether an argument of a call is more than what its function was given, or an attribute of that."""
-    roots = [root_of(argument) for argument in [*node.args, *(k.value for k in node.keywords)]]
-    names = [r.id for r in roots if isinstance(r, ast.Name)]
-    return len(names) < len(roots) or not _parameters(statement).issuperset(names)
-
-
-@functools.lru_cache(maxsize=1 << 8)
-def _parameters(statement: ast.stmt) -> frozenset[str]:
-    given = {n.arg for n in nodes(statement) if isinstance(n, ast.arg)}
-    bound = {n.id for n in nodes(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return frozenset(given - bound - {"self"})

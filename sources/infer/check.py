@@ -286,9 +286,10 @@ def _outputs_fit(outputs: list[list[torch.Tensor]]) -> None:
 
 
 def _constant(outputs: list[torch.Tensor]) -> bool:
-    """Whether all numbers of some outputs are the same; complex ones are not looked at."""
-    first = next((t.flatten()[0] for t in outputs if t.numel()), None)
-    return first is None or all(bool((t == first).all()) for t in outputs if not t.is_complex())
+    """Whether all numbers of some outputs are the same; complex ones are not looked at beside others."""
+    looked_at = [t for t in outputs if not t.is_complex()] or outputs
+    first = next((t.flatten()[0] for t in looked_at if t.numel()), None)
+    return first is None or all(bool((t == first).all()) for t in looked_at)
 
 
 def _depends(module: Any, inputs: list[Any], before: list[torch.Tensor]) -> list[str]:

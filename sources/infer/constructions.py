@@ -25,6 +25,7 @@ from sources.hints.guesses import IMAGE, Uses, compared, looked_up, uses, values
 from sources.infer import parts
 from sources.infer.blamed import blamed
 from sources.infer.configs import CONFIG, METHOD, Config, reading
+from sources.infer.counted import recounted, thinner, with_entries
 from sources.infer.nested import changed
 from sources.infer.progress import Budget, Progress, TooMuchError, constructing
 from sources.infer.records import WANTS, lists, namesakes
@@ -232,7 +233,8 @@ class Constructions:
                 first, *rest = self._for_images([IMAGE, "64", *found] if sides else found)
                 needed = {p.name for p in parameters_of(self.kind) if p.default is p.empty}
                 nothing = ["None"] if name in needed and self._uses().get(name, Uses()).optional else []
-                self._values[name] = list(dict.fromkeys([first, *known, *nothing, *rest]))
+                found = [*(k for k in known if k[:2] == "[["), first, *known, *nothing, *rest]  # rows: guessed in vain
+                self._values[name] = list(dict.fromkeys(found))
         return self._values[name]
 
     def _for_images(self, options: list[str]) -> list[str]:
@@ -333,11 +335,9 @@ class Constructions:
             self._push(FIRST + 0.01, narrower(fewer, defaults))
             for i, smaller in enumerate([*one_fewer(arguments), narrower(arguments, defaults)]):
                 self._push(cost + 0.01 * i, smaller)
-        for other in (
-            *enlarged(arguments, message),
-            *reshaped(arguments, message),
-            *left_out(arguments, message, self.text),
-        ):
+        others = enlarged(arguments, message) + reshaped(arguments, message) + recounted(self.kind, arguments, message)
+        others += with_entries(arguments, message, self.text, self.told.defaults) + thinner(arguments, message)
+        for other in [*others, *left_out(arguments, message, self.text)]:
             self._push(cost, other)
         if lacking := passed_on(self.kind, self.text, message, arguments):
             self._push(cost, arguments | {name: self._options(name)[0] for name in lacking})

@@ -141,11 +141,8 @@ class _Watch(TorchFunctionMode):
         between: list[str] = []
         inside = False  # of a comprehension: the function around it is at that, which the place in it is part of
         name = str(getattr(function, "__name__", ""))
-        shape = (
-            args[0].shape
-            if name == "multinomial" and isinstance(result, torch.Tensor)
-            else getattr(result, "shape", ())
-        )
+        many = name == "multinomial" and isinstance(result, torch.Tensor)
+        shape = args[0].shape if many else getattr(result, "shape", ())
         while frame is not None:
             if frame.f_code.co_filename != self._forward.co_filename:
                 between.append(frame.f_code.co_filename)
@@ -164,7 +161,7 @@ class _Watch(TorchFunctionMode):
                 between, inside = [], frame.f_code.co_name[:1] == "<"
                 if frame.f_code is self._forward:
                     break
-            frame = frame.f_back
+            frame = _around(frame) if frame.f_code.co_name == "<lambda>" and inside else frame.f_back
         wanted = torch.int64 if name in _INTEGERS else torch.float32
         if not isinstance(result, torch.Tensor) or result.dtype != wanted or math.prod(shape) < 2:
             raise UngivenError(f"{name} draws no vector of {wanted}")
@@ -174,7 +171,15 @@ class _Watch(TorchFunctionMode):
 
 def _hands_down(name: str) -> bool:
     """Whether the code of a frame sees what the function that it stands in was given."""
-    return name[:1] != "<" or name.endswith("comp>")
+    return name[:1] != "<" or name.endswith("comp>") or name == "<lambda>"
+
+
+def _around(frame: FrameType) -> FrameType | None:
+    """The function in which a lambda stands that is called further down: ``default(noise, lambda: randn_like(x))``."""
+    outer = frame.f_back
+    while outer is not None and frame.f_code not in outer.f_code.co_consts:
+        outer = outer.f_back
+    return outer
 
 
 def _span(args: Any, kwargs: Mapping[str, Any]) -> tuple[int, int]:
@@ -285,16 +290,19 @@ class _Threading:
             added.setdefault(id(self._homes[path[0]]), []).append(name)
             if len(path) > 1:
                 passed.setdefault(path[0], []).append(f"{self._names[path[1:]]}={name}")
+        more = {key: _varied(homes[key].args, self.taken) for key in roots}  # inputs that forward takes by ``*args``
         for key, names in added.items():
-            _add_parameters(self.edits, homes[key], names, self.taken if key in roots else None)
+            taken = self.taken - len(more[key]) if key in roots else None
+            _add_parameters(self.edits, homes[key], [*more.get(key, []), *names], taken)
         for place, arguments in passed.items():
             _add_arguments(self.edits, self._calls[place], arguments)
         for key in roots:  # row by row
             rows = {self._names[d.path] for d in self.draws if d.path in self._names and d.path[-1] in self._looped}
             body = [s for s in homes[key].body if not isinstance(s, ast.Expr) or not isinstance(s.value, ast.Constant)]
             start = self.edits.text.start(body[0])
-            text = "".join(f"{name} = iter({name})\n{' ' * body[0].col_offset}" for name in sorted(rows))
-            self.edits.replace(start, start, text)
+            lines, rest = [f"{name} = iter({name})" for name in sorted(rows)], homes[key].args.vararg
+            lines += [f"{rest.arg} = ({', '.join(more[key])}, *{rest.arg})"] if rest and more[key] else []
+            self.edits.replace(start, start, "".join(f"{line}\n{' ' * body[0].col_offset}" for line in lines))
 
 
 def _numbered() -> Iterator[str]:
@@ -355,7 +363,7 @@ def _of_integers(call: ast.Call, draw_: _Draw, name: str) -> tuple[str, str] | N
 def _add_parameters(edits: Edits, function: ast.FunctionDef, names: list[str], taken: int | None) -> None:
     """Add parameters to a function: to forward after those that are ``taken``, to others where names may be last."""
     given_ = function.args
-    if given_.posonlyargs or taken is not None and (given_.vararg or taken >= len(given_.args)):
+    if given_.posonlyargs or taken is not None and taken >= len(given_.args):
         raise UngivenError("its parameters")
     defaults = dict(zip(reversed(given_.args), reversed(given_.defaults), strict=False))
     after, default = given_.args[-1] if given_.args else None, False
@@ -375,6 +383,11 @@ def _add_parameters(edits: Edits, function: ast.FunctionDef, names: list[str], t
         for _ in range(opened):
             end = edits.text.data.index(b")", end) + 1
     edits.replace(end, end, "".join(f", {n}=None" if default else f", {n}" for n in names))
+
+
+def _varied(given_: ast.arguments, taken: int) -> list[str]:
+    """Names for the inputs that forward takes and has none for."""
+    return [f"{given_.vararg.arg}_{i + 1}" for i in range(taken - len(given_.args) + 1)] if given_.vararg else []
 
 
 def _add_arguments(edits: Edits, call: ast.Call, arguments: list[str]) -> None:

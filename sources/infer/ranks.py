@@ -10,7 +10,7 @@ from dataclasses import replace
 import torch
 
 from sources.infer.failure import Change, Failure
-from sources.infer.inputs import SIDE, TOKENS, Many, all_tensors, edited
+from sources.infer.inputs import SIDE, TOKENS, Many, all_tensors, edited, positional
 
 
 def _reranked(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -88,6 +88,26 @@ def squeezed(f: Failure) -> Iterator[Change]:
         for i, size in enumerate(t.shape):
             if i and size % left == 0:
                 yield f.with_tensor(path, t.resized(i, size // left), 0.2)
+
+
+_ALONE = re.compile(r"Dimension out of range|too many indices|not enough values to unpack|more than 1 value per")
+
+
+def of_several(f: Failure) -> Iterator[Change]:
+    """A batch of one that was squeezed away with the other dimensions of one: there are to be two."""
+    alone = [(path, t) for path, t in all_tensors(f.specs) if len(t.shape) > 2 and t.shape[0] == 1]
+    if alone and _ALONE.search(f.message):
+        specs = f.specs
+        for path, t in alone:
+            specs = edited(specs, path, t.resized(0, 2))
+        yield 0.4, specs
+
+
+def without_rest(f: Failure) -> Iterator[Change]:
+    """What goes by ``*args`` is handed on as a rule, and may be nothing."""
+    named = len(positional(f.module.forward))
+    if 0 < named < len(f.specs):
+        yield 0.0 if re.search(r"takes .*positional arguments? but", f.message) else 1.0, f.specs[:named]
 
 
 def rank(f: Failure) -> Iterator[Change]:

@@ -18,7 +18,7 @@ from sources.infer.failure import APART, Change, Failure
 from sources.infer.influence import differing
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited
 from sources.infer.kinds import KINDS
-from sources.infer.ranks import by_use, fewer, rank, squeezed
+from sources.infer.ranks import by_use, fewer, of_several, rank, squeezed, without_rest
 from sources.infer.variants import of_one
 from sources.infer.windows import MAX_SIDE, WINDOWS
 
@@ -51,7 +51,8 @@ def _layer(f: Failure) -> Iterator[Change]:
         groups = f.arguments[6] if len(f.arguments) > 6 and isinstance(f.arguments[6], int) else 1
         channels, spatial = weight.shape[0] if match[1] else weight.shape[1] * groups, int(match[2])
         for path, t in f.of_shape(x):
-            sides = t.shape[2:] if len(t.shape) == spatial + 2 else SPATIAL[spatial]
+            framed = len(t.shape) == spatial + 3 and t.shape[2] == channels  # one of the steps that a comment tells of
+            sides = t.shape[2 + framed :] if framed or len(t.shape) == spatial + 2 else SPATIAL[spatial]
             yield f.with_tensor(path, Tensor((BATCH, channels, *sides)), 0.0)
         if x.dim() == spatial + 2:
             yield from _wanted(f, x.shape[1], channels)
@@ -142,6 +143,10 @@ def _unbatched(f: Failure) -> Iterator[Change]:
             together = edited(together, path, f.shaped(weight.dim()))
         if len(found) > 1:
             yield 0.05, together
+        # of which one was taken, perhaps, and its frames laid one after another
+        for path, t in all_tensors(f.specs) if x.dim() == weight.dim() - 1 else ():
+            if len(t.shape) == weight.dim():
+                yield f.with_tensor(path, f.shaped(weight.dim() + 1), 0.3)
 
 
 def _wanted(f: Failure, got: int, wanted: int) -> Iterator[Change]:
@@ -384,6 +389,6 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
     _layer, _of_part, _positions, _masked, _of_attention, _unbatched, *ALIGNED, _expected, _shapes, _mismatch,
-    _broadcast, _einsum, _split, _matmul, _numbers, _view, by_use, rank, *WINDOWS, _small, _divisible, _equal, fewer,
-    squeezed, *KINDS,
+    _broadcast, _einsum, _split, _matmul, _numbers, _view, by_use, of_several, rank, *WINDOWS, _small, _divisible,
+    _equal, fewer, squeezed, without_rest, *KINDS,
 )  # fmt: skip

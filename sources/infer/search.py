@@ -20,6 +20,7 @@ from torch import nn
 
 from sources.infer.check import MAX_PARAMETERS, TOO_LARGE, Work
 from sources.infer.constructions import MAX_CONSTRUCTIONS, NOTHING, Constructions, Told
+from sources.infer.counted import recounted
 from sources.infer.input_search import MAX_CALLS, TOO_LONG, Failed, Failures, InputSearch, State, Tried
 from sources.infer.inputs import Specs, draw
 from sources.infer.progress import BUDGET, Budget
@@ -116,7 +117,8 @@ def solve(
 def _mended(constructions: Constructions, arguments: Arguments, outcome: Tried, costly: bool) -> bool:
     """Queue arguments that may mend a failure; False where it has too many operators, and no fewer layers."""
     defaults, message = defaults_of(constructions.kind), outcome.trouble.message
-    for other in [*rescaled(arguments, message), *lengthened(arguments, message)]:
+    counted = recounted(constructions.kind, arguments, message) if outcome.specs is None else []
+    for other in [*rescaled(arguments, message), *lengthened(arguments, message), *counted]:
         constructions.again(shallower(other, defaults) if costly else other)
     if outcome.reason == TOO_LARGE or outcome.heavy and outcome.specs is None:  # smaller inputs may be too small
         constructions.again_smaller(arguments)

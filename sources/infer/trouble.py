@@ -12,6 +12,7 @@ from functools import lru_cache
 import torch
 from torch import nn
 
+from sources.hints.guesses import PARTS
 from sources.infer.configs import CONFIG, METHOD
 from sources.infer.parts import FIRST, STUB
 
@@ -132,6 +133,7 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"as parameter '\w+' \(torch\.nn\.Parameter", _PARAMETERS),
         (r"torch Tensor or None required|must be Tensor|to be a Tensor", _TENSORS),
         (r"\.forward\(\) (takes \d+ positional|got an unexpected keyword|missing \d+ required)", [FIRST, STUB]),
+        (r"^StopIteration|not an iterator", PARTS if ".parameters()" in line else []),  # it has no weights
         (_OF_MODULES, ["nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)", "nn.Identity()"]),
         (r"has no attribute", [CONFIG, "nn.Identity()", "nn.Identity"]),
         (r"divisible|division|modulo|multiple", ["64", "256", "4", "96", "32", "1", "2", "16", "8", "128"]),

@@ -11,6 +11,7 @@ from sources.infer.inputs import Tensor, all_tensors
 
 MAX_SIDE = 256
 FRAMES, MAX_WAVE = 3, 1 << 16  # how many times what is too long for it a wave is to be, and no longer than this
+_CONVOLVED = re.compile(r"input size per channel: \((\d+ x [\d x]+)\)\. Kernel size: \(([\d x]+)\)")
 _VOLUME = re.compile(
     r"input image \(T: (\d+) H: (\d+) W: (\d+)\) smaller than kernel size \(kT: (\d+) kH: (\d+) kW: (\d+)\)"
 )
@@ -40,6 +41,19 @@ def _side(f: Failure) -> int:
     return side if isinstance(side, int) else 0
 
 
+def sides(f: Failure) -> Iterator[Change]:
+    """The same of each side by itself: a spectrum, or half an image, is not square. Of images one after another few."""
+    if (match := _CONVOLVED.search(f.message)) is None:
+        return
+    got, wanted = ([int(n) for n in text.split(" x ")] for text in match.groups())
+    for path, t in all_tensors(f.specs) if min(got) else ():
+        more = len(t.shape) - len(got)
+        last = [n * -(-max(a, b) // a) for n, a, b in zip(t.shape[more:], got, wanted, strict=False)]
+        if more >= 2 and max(last) <= 2 * MAX_SIDE:
+            new = replace(t, shape=(*t.shape[:2], *(min(n, 2) for n in t.shape[2:more]), *last))
+            yield from f.with_alike(path, new, 0.1)
+
+
 def volume(f: Failure) -> Iterator[Change]:
     """The same where a message tells all three sides: those of a clip are not alike."""
     if (match := _VOLUME.search(f.message)) is None:
@@ -65,4 +79,4 @@ def frames(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, t.resized(len(t.shape) - 1, length), 0.2 if t.shape[-1] == got else 0.6)
 
 
-WINDOWS = (window, volume, frames)
+WINDOWS = (sides, window, volume, frames)

@@ -44,7 +44,7 @@ def axis_lengths(shape, groups, lengths):
     return lengths
 
 
-def rearrange(x, pattern, /, **lengths):
+def rearrange(x, /, pattern, **lengths):
     if isinstance(x, (list, tuple)):
         x = torch.stack(list(x))
     left, right = name_ellipsis(pattern, x.ndim)
@@ -56,7 +56,7 @@ def rearrange(x, pattern, /, **lengths):
     return x.reshape([math.prod(lengths[name] for name in group) for group in right])
 
 
-def repeat(x, pattern, /, **lengths):
+def repeat(x, /, pattern, **lengths):
     left, right = name_ellipsis(pattern, x.ndim)
     lengths = axis_lengths(x.shape, left, lengths)
     source = [name for group in left for name in group]
@@ -73,7 +73,9 @@ def repeat(x, pattern, /, **lengths):
     return x.reshape([math.prod(lengths[name] for name in group) for group in right])
 
 
-def reduce(x, pattern, reduction, /, **lengths):
+def reduce(x, /, pattern, reduction, **lengths):
+    if reduction == "repeat":
+        return repeat(x, pattern, **lengths)
     left, right = name_ellipsis(pattern, x.ndim)
     lengths = axis_lengths(x.shape, left, lengths)
     source = [name for group in left for name in group]
@@ -113,7 +115,7 @@ def unpack(x, shapes, pattern):
 
 
 class Rearrange(nn.Module):
-    def __init__(self, pattern, /, **lengths):
+    def __init__(self, pattern, **lengths):
         super().__init__()
         self.pattern, self.lengths = pattern, lengths
 
@@ -122,7 +124,7 @@ class Rearrange(nn.Module):
 
 
 class Reduce(nn.Module):
-    def __init__(self, pattern, reduction, /, **lengths):
+    def __init__(self, pattern, reduction, **lengths):
         super().__init__()
         self.pattern, self.reduction, self.lengths = pattern, reduction, lengths
 

@@ -8,25 +8,58 @@ from __future__ import annotations
 import ast
 import copy
 import re
+from collections.abc import Iterator
 
 from sources.text.rewrite import Edits, Text
 
 _ROOT = re.compile(r"(?P<root>[^\W\d]\w*(?:\.[^\W\d]\w*)*)\.(?=\w*(?:$|[{%]))")
 _FIELD = re.compile(r"\{\w*\}|%[sd]")
 _TAIL = re.compile(r"[.\[(]")
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
+# What ``eval`` makes of a word of a configuration: a definition, a variable or a plain value.
+_MEANT = """
+
+def meant_by(word, known):
+    first, *rest = word.split(".")
+    known = {"None": None, "True": True, "False": False, **known}
+    if first not in known:
+        raise NameError(word)
+    value = known[first]
+    for name in rest:
+        value = getattr(value, name)
+    return value
+"""
 
 
 def without_evaluating(text: str, tree: ast.Module) -> str:
     """The text with plain expressions in place of ``eval`` wherever what is evaluated says of what form it is."""
     if "eval(" not in text:
         return text
-    edits = Edits(Text.of(text))
-    for call in (n for n in ast.walk(tree) if isinstance(n, ast.Call)):
+    edits, words = Edits(Text.of(text)), [*_words(tree)]
+    for call in words:
+        word = ast.unparse(call.args[0])
+        edits.replace(edits.text.start(call), edits.text.end(call), f"meant_by({word}, {{**globals(), **locals()}})")
+    for call in (n for n in ast.walk(tree) if isinstance(n, ast.Call) and n not in words):
         if getattr(call.func, "id", "") == "eval" and len(call.args) == 1 and not call.keywords:
             start = edits.text.start(call)
             if edits.text.data.startswith(b"eval", start) and (plain := _plain(call.args[0])):
                 edits.replace(start, edits.text.end(call), plain)
-    return edits.whole() if edits.changes else text
+    return edits.whole() + (_MEANT if words else "") if edits.changes else text
+
+
+def _words(tree: ast.Module) -> Iterator[ast.Call]:
+    """Where what may be a word is evaluated, ``eval(m) if isinstance(m, str) else m``: what a word may be shows there.
+
+    Inside of comprehensions there are no variables of the function.
+    """
+    inner = {id(n) for c in ast.walk(tree) if isinstance(c, _COMPREHENSIONS) for n in ast.walk(c)}
+    for node in (n for n in ast.walk(tree) if isinstance(n, ast.IfExp) and id(n) not in inner):
+        match node.test, node.body:
+            case (
+                ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=tested), ast.Name(id="str")]),
+                ast.Call(func=ast.Name(id="eval"), args=[ast.Name(id=word)], keywords=[]) as call,
+            ) if word == tested:
+                yield call
 
 
 class _WithoutNothing(ast.NodeTransformer):

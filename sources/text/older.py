@@ -108,6 +108,22 @@ def causal_layers(tree: Iterable[ast.AST], edits: Edits) -> None:
             edits.replace(end, end, "".join(f", {name}=None" for name in new))
 
 
+_CONVOLUTION = 10  # what the base of torch's convolutions took before it was told how they pad
+
+
+def padding_of_old(tree: Iterable[ast.AST], edits: Edits) -> None:
+    """The constructor of torch's base of convolutions takes a word for how they pad: they padded with zeros."""
+    kinds = (
+        n for n in tree if isinstance(n, ast.ClassDef) and any(ast.unparse(b).endswith("_ConvNd") for b in n.bases)
+    )
+    for node in (n for kind in kinds for n in ast.walk(kind) if isinstance(n, ast.Call)):
+        function = node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr == "__init__" else None
+        of_super = isinstance(function, ast.Call) and ast.unparse(function.func) == "super"
+        if of_super and len(node.args) == _CONVOLUTION and not node.keywords:
+            end = edits.text.end(node.args[-1])
+            edits.replace(end, end, ", 'zeros'")
+
+
 _CALLED = """__call__ = lambda self, *args: self.forward(*args)
 {0}save_for_backward = mark_dirty = mark_non_differentiable = lambda self, *tensors: None
 {0}"""

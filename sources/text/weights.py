@@ -16,7 +16,7 @@ from sources.text.danger import FETCHING
 from sources.text.scope import nodes
 
 LOADING = frozenset({"load_state_dict"})  # methods that put weights into a module
-_FILES = "torch.load"
+_FILES = ("torch.load", "np.load", "numpy.load")
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign)
 
 
@@ -61,7 +61,7 @@ def _prints(statement: ast.AST) -> bool:
 def _loads(node: ast.AST) -> bool:
     """Whether a name is one of a function that reads a file of weights, or puts weights into a module."""
     if isinstance(node, ast.Attribute):
-        return node.attr in LOADING or node.attr in FETCHING or node.attr == "load" and ast.unparse(node) == _FILES
+        return node.attr in LOADING or node.attr in FETCHING or node.attr == "load" and ast.unparse(node) in _FILES
     return isinstance(node, ast.Name) and node.id in FETCHING
 
 

@@ -90,3 +90,9 @@ def solve_triangular(a, b, trans=0, lower=False):
 
 def expm(A):
     return torch.linalg.matrix_exp(torch.as_tensor(A)).numpy()
+
+
+def circulant(c):
+    c = np.asarray(c).ravel()
+    places = np.arange(len(c))
+    return c[places[:, None] - places]
