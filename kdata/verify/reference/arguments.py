@@ -1,4 +1,4 @@
-"""Other arguments for a task's constructor: an epsilon, a slope, a number of columns. In the reference's child only.
+"""Other arguments for a task's constructor: an epsilon, a slope, a number of columns, a word. In the reference's child.
 
 What a task constructs its module with is one choice of many, and a kernel may hold it as a constant; so are numbers
 among the inputs, a temperature, of which the same is asked. Nothing else that is asked of a candidate shows that.
@@ -16,7 +16,11 @@ from torch.utils._pytree import tree_flatten, tree_flatten_with_path, tree_leave
 from kdata.verify.values import finite, near
 
 Arguments = tuple[list[Any], dict[str, Any]]
-KINDS: tuple[tuple[type, ...], ...] = ((float,), (int, bool))
+KINDS: tuple[tuple[type, ...], ...] = ((float,), (int, bool), (str,))
+# Words of which torch takes any where it takes one of them; a word of two lists is tried by the first one's first.
+WORDS = (("none", "tanh"), ("mean", "sum", "none"), ("relu", "gelu", "silu", "tanh"), ("zeros", "border", "reflection"),
+         ("constant", "reflect", "replicate", "circular"), ("zeros", "reflect", "replicate", "circular"),
+         ("nearest", "bilinear", "bicubic"))  # fmt: skip
 VISIBLE = 0.01  # relative change of an answer that shows whatever the tolerance
 SMALL = 64  # whole numbers up to this one are doubled
 MOST = 6  # arguments of a kind that are changed
@@ -57,10 +61,10 @@ def changed(
 
 
 def with_numbers(drawn: list[Any], numbers: list[Any]) -> list[Any]:
-    """Inputs as they were drawn, with the numbers of others that are built alike."""
+    """Inputs as they were drawn, with the numbers and words of others that are built alike."""
     leaves, structure = tree_flatten(drawn)
     pairs = zip(leaves, tree_leaves(numbers), strict=True)
-    chosen = [other if isinstance(one, int | float) else one for one, other in pairs]
+    chosen = [other if isinstance(one, int | float | str) else one for one, other in pairs]
     found: list[Any] = tree_unflatten(chosen, structure)
     return found
 
@@ -84,6 +88,8 @@ def _others(value: Any) -> Iterator[Any]:
     """What an argument may be instead, the most telling first."""
     if isinstance(value, bool):
         yield not value
+    elif isinstance(value, str):
+        yield from (word for words in WORDS if value in words for word in words if word != value)
     elif isinstance(value, int):
         yield from (2 * value, value + 1) if 0 < value <= SMALL else (value + 1,)
         if value > 1:
