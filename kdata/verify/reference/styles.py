@@ -50,6 +50,7 @@ DETAILS = {
     "absent": "zeros among the weights",
     "lone": "integers among the inputs that all are one which the reference asks about, but for one",
     "alike": "rows of one input that are multiples of another's", "twins": "the largest of each row twice",
+    "coupled": "rows of weights that are equal",
     "single": "a last dimension of one",
     "adjacent": "large integers among the inputs that are nearly the same",
     **dict.fromkeys(SPARSE, "some inputs that are zero nearly everywhere"),
