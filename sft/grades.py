@@ -101,7 +101,7 @@ def _own(receipt: Receipt) -> Mark:
     imported = not (receipt.reason == reasons.RAISES and receipt.detail.startswith("on import"))
     compiled = receipt.reason not in UNCOMPILED and not receipt.reason.startswith(reasons.NO_COMPILE) and imported
     if receipt.verdict != "verified":
-        return Mark(compiled and receipt.verdict == "rejected")
+        return Mark(compiled and (receipt.verdict == "rejected" or receipt.reason == reasons.SLOW))
     timing = receipt.timing
     return Mark(True, True, _speedup(timing, "eager"), _speedup(timing, "compile"))
 

@@ -305,6 +305,22 @@ def test_a_receipt_tells_whether_a_batch_of_one_may_be_larger(columns: str, hold
     assert checks(receipt)["holds for a larger batch"][0] is holds
 
 
+def test_words_of_constructors_are_others_that_torch_takes_there() -> None:
+    def constructor(name: str, approximate: str) -> None: ...
+
+    def answer(given: Any) -> list[torch.Tensor]:
+        return [torch.nn.functional.gelu(torch.ones(3), approximate=given[0][1])]
+
+    other = changed((["net", "tanh"], {}), (str,), constructor, answer)
+    assert other is not None
+    assert other.detail == "approximate='none'"
+    reduced = changed((["mean"], {}), (str,), constructor, lambda given: [
+        torch.nn.functional.l1_loss(torch.ones(3), torch.zeros(3), reduction=given[0][0])
+    ])  # fmt: skip
+    assert reduced is not None
+    assert reduced.arguments == (["sum"], {})
+
+
 def test_other_arguments_are_such_as_show() -> None:
     def constructor(eps: float, sizes: list[int], bias: bool, name: str) -> None: ...
 
@@ -323,4 +339,5 @@ def test_other_arguments_are_such_as_show() -> None:
     assert others.detail == "sizes[1]=6, bias=False"
     assert others.arguments == ([1e-5, [5, 6], False, "x"], {})
     assert changed(given, (complex,), constructor, answer) is None
+    assert changed(given, (str,), constructor, answer) is None
     assert changed(given, (int,), constructor, answer, sizes={3}) is None

@@ -14,9 +14,10 @@ from kdata import publish
 from kdata.verify.candidate.source import task_part
 from kdata.verify.compare import Nature, errors
 from kdata.verify.expecting import expect
+from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
 from kdata.verify.tolerances import tolerance
-from kdata.verify.trial import nature
+from kdata.verify.trial import LIKE_TF32, nature
 
 PRODUCT = Path(__file__).parent / "kernels" / "cheat_dot_in_tf32.py"
 QUICK = Options(targets=(), timeout=10.0)
@@ -32,6 +33,12 @@ def test_tf32_is_a_track_of_its_own() -> None:
         Options(precision="tf32")
     with pytest.raises(ValueError, match="no tf32 track"):
         Options(precision="tf32", device="cuda", level="kernelbench")
+
+
+def test_a_detail_says_where_errors_are_as_large_as_those_of_tf32() -> None:
+    assert judge_files(PRODUCT, PRODUCT, QUICK).detail.endswith(LIKE_TF32)
+    half = PRODUCT.with_name("cheat_half_precision.py")
+    assert LIKE_TF32 not in judge_files(half, half, QUICK).detail
 
 
 @pytest.mark.parametrize(

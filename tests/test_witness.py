@@ -13,6 +13,7 @@ from triton.runtime.errors import OutOfResources
 from kdata.record import Candidate, Origin, Task
 from kdata.verify import judge, reasons, witness
 from kdata.verify.candidate.source import task_part, values_named
+from kdata.verify.expecting import UndecidedError
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.gpu.launches import DeviceLedger
 from kdata.verify.options import Options
@@ -38,6 +39,13 @@ def heard(name: str, before: str = "", after: str = "") -> witness.Testimony:
 def wanted(name: str) -> str:
     line = (KERNELS / f"{name}.py").read_text().splitlines()[0]
     return line.removeprefix("# rejected: ").partition(" [")[0]
+
+
+def test_it_does_not_object_where_it_takes_too_long() -> None:
+    def run() -> None:
+        raise UndecidedError(reasons.SLOW, "more than 60 s")
+
+    assert witness.hear(run, lambda _: False, Findings()) == f"{reasons.SLOW}: more than 60 s"
 
 
 @pytest.mark.parametrize("name", UNSEEN_BY_A_DEVICE)

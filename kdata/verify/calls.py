@@ -81,6 +81,15 @@ def placed(candidate: Candidate, expected: Expected, options: Options) -> Answer
     return interpreted(candidate, payload, b"", options, "placed:answer")
 
 
+def ends_idle(candidate: Candidate, expected: Expected, options: Options) -> bool:
+    """Whether its first call ends in time where none of its kernels runs, be it with an error."""
+    try:
+        placed(candidate, expected, options)
+    except JobError:
+        return False
+    return True
+
+
 def works_at(candidate: Candidate, expected: Expected, kind: str, options: Options) -> bool:
     """Whether a candidate is right at one kind of variant, run alone."""
     numbers = expected.numbers(kind, "large" if kind == "double" else kind)

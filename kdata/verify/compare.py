@@ -20,6 +20,7 @@ EXACT = ("int", "uint", "bool")
 BASE = 1 << 40  # an address
 EFFORT = 100_000  # steps after which two tensors in one memory that may share an element are taken to do so
 DIGITS = {"float16": 10, "bfloat16": 7}  # after the first one, of what is rounded to half precision
+TF32 = (1e-4, 1.2e-3)  # rmse over rms of sums of products whose factors are rounded or cut to tf32
 NORMAL = 2.0**-13  # and numbers that have all of them, in both
 MANY = 256  # elements that show whether it is rounded
 FEW = 64  # elements: below it the largest of the honest errors counts, not their median, for each may be small by luck
@@ -75,6 +76,7 @@ class Errors:
     limits: Tolerance
     passed: bool
     excess: float  # largest ratio of an error to its limit
+    like_tf32: bool = False  # it failed, by as much as products in tf32 are off
     rough: bool = False  # it passed for the ulps of one only that are allowed where all inputs are small
 
 
@@ -86,6 +88,7 @@ class Nature:
     sums: bool
     ones: bool = False  # all inputs are small: intermediate results may be near one
     tf32: bool = False  # it has products, which may be computed in tf32
+    products: bool = False  # it has some at all
     lenient: bool = False  # inputs or weights are of a kind that the task draws none of
     rows: bool = False  # and each row has its own, so that it is judged by itself
 
@@ -236,9 +239,10 @@ def errors(
     allowed = LENIENT if nature.lenient else 1.0
     excess = _excess(counts, size, limits) / allowed
     rough = nature.ones and excess <= 1.0 < _excess(counts, size, usual()) / allowed
-    return Errors(
-        path, dtype, largest, float(relative.max(initial=0.0)), rmse, honest[0][0], limits, excess <= 1.0, excess, rough
-    )
+    low, high = (end * _rms(wanted) for end in TF32)
+    like_tf32 = excess > 1.0 and nature.products and dtype == "float32" and low < rmse < high
+    return Errors(path, dtype, largest, float(relative.max(initial=0.0)), rmse, honest[0][0], limits, excess <= 1.0,
+                  excess, like_tf32, rough)  # fmt: skip
 
 
 def _cut(answer: Array, wanted: Array, dtype: str) -> bool:

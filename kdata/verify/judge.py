@@ -58,8 +58,8 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
     but reads something else.  One that raises wherever sizes differ that its task says as equal numbers is judged where
     they are equal; one that raises at widths that are no powers of two, where these are such.  One that takes too long
     in the interpreter is judged at smaller sizes once more: in how many programs a kernel does how much is not seen in
-    what its reference costs.  Sizes that stand in the constructors of both only are arguments of these where nothing
-    else can be scaled down.  Imports that nothing uses are left out.
+    what its reference costs; if that takes too long, too, nothing is decided.  Sizes that stand in the constructors of
+    both only are arguments of these where nothing else can be scaled down.  Imports that nothing uses are left out.
     """
     candidate = replace(candidate, source=without_idle_lines(settled(candidate.source)))
     receipt = _judged(task, candidate, options)
@@ -68,7 +68,7 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
         return replace(
             receipt, checks=(Check("its sizes are arguments", False, "constructors say them"), *receipt.checks)
         )
-    if receipt.reason == reasons.TIMEOUT and options.device == "cpu":
+    if receipt.reason == reasons.SLOW:
         receipt = _judged(task, candidate, replace(options, timeout=options.timeout / 2), Concession(thrift=THRIFT))
     if receipt.verdict != "rejected" or object_to(candidate.source):
         return receipt
@@ -324,8 +324,17 @@ def _own_sizes(candidate: Candidate) -> tuple[int, ...]:
     return tuple(sorted({s.value for s in sizes(candidate.task.source) if s.value in said and s.value > BLOCKS}))
 
 
-def _crash(error: JobError, candidate: Candidate, expected: Expected, options: Options) -> RejectedError:
-    """Why the candidate's process gave no answer; whether it would have at the base sizes alone."""
+def _crash(
+    error: JobError, candidate: Candidate, expected: Expected, options: Options
+) -> RejectedError | UndecidedError:  # fmt: skip
+    """Why the candidate's process gave no answer; whether it would have at the base sizes alone.
+
+    Out of time where kernels are interpreted says nothing of them, if what calls them ends without them.
+    """
+    if error.reason == "timeout" and options.device == "cpu":
+        brief = replace(options, timeout=min(options.timeout, BRIEF))
+        if calls.ends_idle(candidate, expected, brief):
+            return UndecidedError(reasons.SLOW, error.detail)
     if error.reason in CRASHES:
         return RejectedError(CRASHES[error.reason], error.detail)
     if error.reason == "crash" and calls.works_at(candidate, expected, "base", options):

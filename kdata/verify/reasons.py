@@ -53,6 +53,7 @@ RANDOM_REFERENCE = "reference is nondeterministic"
 UNSEEN = "does something else at its own sizes"  # which are too large to be judged here
 UNSEEN_BEYOND = "does something else at larger sizes"  # likewise
 WEAK_TASK = "the task tells right from wrong too poorly"
+SLOW = "takes too long in the interpreter"  # of its kernels, that is: what hangs without them is a timeout
 NO_GPU = "needs a GPU"
 NO_COMPILER = "needs a compiler"
 GPU_LOST = "the GPU is lost"

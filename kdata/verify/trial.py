@@ -31,6 +31,7 @@ from kdata.verify.tolerances import Tolerance
 
 NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True, 0.0)
 ROUGH = ": right to some ulps of one, not of its own size"  # at the end of a trial's detail
+LIKE_TF32 = ", as far off as products in tf32 are"
 STRETCH = 16  # elements in a row, see _share
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 OUTCOMES = {"no ModelNew": reasons.NO_MODEL_NEW, "constructor": reasons.CONSTRUCTOR, "state": reasons.STATE_DICT,
@@ -148,6 +149,7 @@ def _within(measured: list[Errors]) -> None:
     if failed:
         worst = max(failed, key=lambda e: e.excess)
         detail = f"{worst.path}: error {worst.max_abs:.3g}, {worst.excess:.3g} times what is allowed"
+        detail += LIKE_TF32 if all(e.like_tf32 for e in failed) else ""
         raise UnequalError(reasons.WRONG, detail)
 
 
@@ -169,7 +171,7 @@ def nature(trial: dict[str, Any]) -> Nature:
     style = trial["style"]
     ones = style in ("small", STRETCHED, *SPARSE) or (style in REACHING and not kept.get("homogeneous"))
     lenient = style in (*CONDITIONED, *RAISED)
-    return Nature(kept["terms"], sums, ones, kept["tf32"], lenient, style == "magnitudes")
+    return Nature(kept["terms"], sums, ones, kept["tf32"], kept["products"], lenient, style == "magnitudes")
 
 
 def span_of(kept: dict[str, Any], path: str, dtype: str, ours: Tensors) -> Span | None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from kdata.verify import reasons
 from kdata.verify.beyond import aside, beyond, left_out, whole, within
+from kdata.verify.expecting import UndecidedError
 from kdata.verify.findings import CORRECT, SAME_BEHIND, Findings, RejectedError
 
 CHECK = "the interpreter is a second witness"
@@ -60,6 +61,8 @@ def hear(run: Callable[[], None], again: Callable[[int], bool], found: Findings)
         if _by_itself(rejection) or _against_itself(rejection, again, found):
             raise
         return _say(rejection)
+    except UndecidedError as undecided:
+        return _say(undecided)
     return ""
 
 
@@ -96,8 +99,8 @@ def note(second: Future[Testimony], found: Findings) -> None:
     found.check(CHECK, not doubt, f"could not say: {doubt}"[:300] if doubt else f"{len(seen.trials)} trials")
 
 
-def _say(rejection: RejectedError) -> str:
-    return f"{rejection.reason}: {rejection.detail}"
+def _say(ended: RejectedError | UndecidedError) -> str:
+    return f"{ended.reason}: {ended.detail}"
 
 
 def _by_itself(rejection: RejectedError) -> bool:

@@ -21,6 +21,7 @@ from kdata.verify import reasons, wire
 from kdata.verify.candidate import addresses, arms, aside, enclosure, warmup, ways
 from kdata.verify.candidate.allowed import Watch, hide_values
 from kdata.verify.candidate.engine import INTERPRETED, Engine
+from kdata.verify.candidate.keeping import keeping
 from kdata.verify.candidate.launches import InjectedError, Made
 from kdata.verify.candidate.moves import Layout
 from kdata.verify.candidate.setting import (
@@ -28,7 +29,6 @@ from kdata.verify.candidate.setting import (
     build,
     derive,
     duplicate,
-    keeping,
     others,
     outcome,
     refill,
@@ -326,11 +326,11 @@ class Calls:
         told = {"random": False}
         call = partial(derive, model, given["gradient"], told) if "gradient" in given else model
         calling = given.get("gradients", "on" if way == "derived" else "off")
-        kept = keeping(model)
+        kept = keeping(model, self.module)
         with ways.around(way):
             outputs = ways.plain(way, forward(call, inputs, watch, calling))
         told["random"] = not torch.equal(drawn, torch.get_rng_state())
-        if found := keeping(model) - kept:
+        if found := keeping(model, self.module) - kept:
             detail = f"from its first call on {min(found)} holds a weight, whichever takes that one's place later"
             raise StopTrialError("keeps", detail)
         with CALLING[calling]():  # whatever completes its work when it is read does so as in the call

@@ -26,7 +26,6 @@ OUT_OF_MEMORY = ("allocate memory", "CUDA out of memory", "CUDA error: out of me
                  "STATUS_ALLOC_FAILED")  # fmt: skip
 
 # Methods by which a class says how it is copied.
-REGISTERED = frozenset({"_parameters", "_buffers", "_modules"})
 COPYING = frozenset("__deepcopy__ __reduce__ __reduce_ex__ __getstate__ __setstate__ __getnewargs__".split())
 
 
@@ -197,20 +196,6 @@ def refill(old: Any, new: Any) -> Any:
 
 def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
     return (one.shape, one.dtype, one.stride(), type(one)) == (other.shape, other.dtype, other.stride(), type(other))
-
-
-def keeping(model: nn.Module) -> set[str]:
-    """Attributes of its modules, beside those that torch registers, that hold memory of its weights or buffers."""
-    modules = [*nn.Module.named_modules(model)]
-    held = [t for _, m in modules for t in (*m._parameters.values(), *m._buffers.values()) if t is not None]
-    own = {storage_of(t).data_ptr() for t in held if t.numel() and t.layout is torch.strided}
-    found = set()
-    for name, module in modules:
-        for attribute, value in vars(module).items():
-            leaves = [] if attribute in REGISTERED else torch.utils._pytree.tree_leaves(value)
-            tensors = [t for t in leaves if isinstance(t, Tensor) and t.layout is torch.strided]
-            found |= {f"{name}.{attribute}".strip(".") for t in tensors if storage_of(t).data_ptr() in own}
-    return found
 
 
 def derive(model: Any, wanted: dict[str, Any], told: dict[str, Any], *inputs: Any) -> list[Any]:

@@ -69,7 +69,7 @@ class _Walk:
         self._keep.append(thing)
         self._say(type(thing).__name__)
         if self._values or not type(thing).__module__.startswith("triton."):  # tuners remember what they chose last
-            for part in _parts(thing, self._tensor):
+            for part in parts(thing, self._tensor):
                 self.visit(part, depth + 1)
 
     def _say(self, text: str) -> None:
@@ -83,7 +83,7 @@ class _Walk:
             self.hash.update(raw(tensor.detach()))
 
 
-def _parts(thing: Any, tensor: Callable[[torch.Tensor], None]) -> list[Any]:
+def parts(thing: Any, tensor: Callable[[torch.Tensor], None]) -> list[Any]:
     """What an object holds that a call may have changed."""
     if isinstance(thing, torch.Tensor):
         tensor(thing)

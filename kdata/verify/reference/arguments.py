@@ -1,4 +1,4 @@
-"""Other arguments for a task's constructor: an epsilon, a slope, a number of columns. In the reference's child only.
+"""Other arguments for a task's constructor: an epsilon, a slope, a number of columns, a word. In the reference's child.
 
 What a task constructs its module with is one choice of many, and a kernel may hold it as a constant; so are numbers
 among the inputs, a temperature, of which the same is asked. Nothing else that is asked of a candidate shows that.
@@ -11,13 +11,20 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_flatten_with_path, tree_leaves, tree_unflatten
 
 from kdata.verify.values import finite, near
 
 Arguments = tuple[list[Any], dict[str, Any]]
-KINDS: tuple[tuple[type, ...], ...] = ((float,), (int, bool))
+COUNTING: tuple[type, ...] = (int, bool)
+KINDS: tuple[tuple[type, ...], ...] = ((float,), COUNTING, (str,))
+# Words of which torch takes any where it takes one of them; a word of two lists is tried by the first one's first.
+WORDS = (("none", "tanh"), ("mean", "sum", "none"), ("relu", "gelu", "silu", "tanh"), ("zeros", "border", "reflection"),
+         ("constant", "reflect", "replicate", "circular"), ("zeros", "reflect", "replicate", "circular"),
+         ("nearest", "bilinear", "bicubic"))  # fmt: skip
 VISIBLE = 0.01  # relative change of an answer that shows whatever the tolerance
+FAINT = 1e-4  # and of what a word changes: GELU by tanh is as near to that by erf
 SMALL = 64  # whole numbers up to this one are doubled
 MOST = 6  # arguments of a kind that are changed
 
@@ -47,7 +54,8 @@ def changed(
         for other in _others(value):
             tried = [*values[:place], other, *values[place + 1 :]]
             positional, keyword = tree_unflatten(tried, structure)
-            new = _follows(usual, lambda: answer((positional, keyword)))  # noqa: B023 - called at once
+            shows = FAINT if isinstance(value, str) else VISIBLE
+            new = _follows(usual, lambda: answer((positional, keyword)), shows)  # noqa: B023 - called at once
             if new is not None:
                 values, usual = tried, new
                 said[names[place]] = other
@@ -57,26 +65,35 @@ def changed(
 
 
 def with_numbers(drawn: list[Any], numbers: list[Any]) -> list[Any]:
-    """Inputs as they were drawn, with the numbers of others that are built alike."""
+    """Inputs as they were drawn, with the numbers and words of others that are built alike."""
     leaves, structure = tree_flatten(drawn)
     pairs = zip(leaves, tree_leaves(numbers), strict=True)
-    chosen = [other if isinstance(one, int | float) else one for one, other in pairs]
+    chosen = [other if isinstance(one, int | float | str) else one for one, other in pairs]
     found: list[Any] = tree_unflatten(chosen, structure)
     return found
+
+
+def counted(inputs: list[Any], number: int) -> list[Any] | None:
+    """The inputs with this number in place of whole ones that are no dimensions; None where there are none."""
+    leaves, structure = tree_flatten(inputs)
+    sizes = {size for t in leaves if isinstance(t, Tensor) for size in t.shape}
+    chosen = [number if type(leaf) is int and not _size(leaf, sizes) else leaf for leaf in leaves]
+    found: list[Any] = tree_unflatten(chosen, structure)
+    return None if chosen == leaves else found
 
 
 def _size(value: Any, sizes: Collection[int]) -> bool:
     return type(value) is int and value > 1 and value in sizes
 
 
-def _follows(usual: Any, answer: Callable[[], Any]) -> list[Any] | None:
+def _follows(usual: Any, answer: Callable[[], Any], shows: float) -> list[Any] | None:
     """Another answer, where it is finite and one that shows; its tensors only."""
     try:
         new = answer()
     except Exception:  # noqa: BLE001 - no such argument
         return None
     one, other = tree_leaves(usual), tree_leaves(new)
-    alike = len(one) == len(other) and near(one, other, VISIBLE)
+    alike = len(one) == len(other) and near(one, other, shows)
     return other if finite(new) and not alike else None
 
 
@@ -84,6 +101,8 @@ def _others(value: Any) -> Iterator[Any]:
     """What an argument may be instead, the most telling first."""
     if isinstance(value, bool):
         yield not value
+    elif isinstance(value, str):
+        yield from (word for words in WORDS if value in words for word in words if word != value)
     elif isinstance(value, int):
         yield from (2 * value, value + 1) if 0 < value <= SMALL else (value + 1,)
         if value > 1:

@@ -2,7 +2,8 @@
 
 The trusted side. None of it is what a task asks for, so a candidate that fails it stays verified, and its receipt says
 what it fails.
-There are three exceptions. One that answers wrongly where the last dimension is one. One that reads strides, and is
+There are four exceptions. One that follows other numbers among its inputs, but is wrong at such as its kernels compare
+with. One that answers wrongly where the last dimension is one. One that reads strides, and is
 right where all inputs are transposed views, but wrong where some of them are, or where they are parts of wider rows,
 takes the strides of one for those of another, or of its answer. And a candidate whose text offers a backward, and whose
 answer follows from its inputs, is rejected where one of its gradients is wrong, or is none though the reference has
@@ -24,7 +25,7 @@ from kdata.verify import reasons
 from kdata.verify.compare import Tensors, leaves
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.gradients import NoGradientError
-from kdata.verify.reference.styles import BATCH, DETAILS, GRADIENTS, SINGLE
+from kdata.verify.reference.styles import BATCH, COUNTED, DETAILS, GRADIENTS, SINGLE
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import FLOATS, Expected, compare, failure
 
@@ -37,7 +38,8 @@ CHECKS = {"float16": "holds in float16", "bfloat16": "holds in bfloat16", "strid
           "grouped": "holds where integers that the task sorts are not",
           "ignored": "leaves out targets that torch ignores by default",
           ARGUMENT: "follows other arguments of its constructor",
-          NUMBER: "follows other numbers among its inputs", BATCH: "holds for a larger batch",
+          NUMBER: "follows other numbers among its inputs",
+          COUNTED: "follows numbers that its kernels name", BATCH: "holds for a larger batch",
           SINGLE: "holds for a last dimension of one"}  # fmt: skip
 SILENT = {**dict.fromkeys(set(GRADIENTS) - {"anew"}, (reasons.WRONG, reasons.STRUCTURE, reasons.OUT_OF_BOUNDS)),
           **dict.fromkeys(("beside", "pairs", "sliced", SINGLE), (reasons.WRONG, reasons.OUT_OF_BOUNDS))}  # fmt: skip
@@ -78,6 +80,8 @@ def look(expected: Expected, run: Run, found: Findings, source: str) -> None:
         if style in (ARGUMENT, NUMBER):
             _tell_of_arguments(style, wider, reports, found)
             continue
+        if style == COUNTED and failed and failed[0][1] == reasons.WRONG and _passed(NUMBER, found):
+            raise RejectedError(reasons.BRANCH, f"{_details(style, wider, reports)}: {failed[0][0].detail}")
         if failed and failed[0][1] in SILENT.get(style, ()):
             _refuse(style, *failed[0], source, found)
         if style in GRADIENTS and failed and all(NoGradientError.__name__ in trial.detail for trial, _ in failed):
@@ -104,9 +108,18 @@ def _refuse(style: str, trial: Trial, reason: str, source: str, found: Findings)
         raise RejectedError(reasons.WRONG_GRADIENT, f"{CHECKS[style]}: {missing or trial.detail}")
     if style == SINGLE:
         raise RejectedError(reasons.WRONG_ODD, f"{trial.sizes}: {trial.detail}")
-    held = any(check.name == CHECKS["strided"] and check.passed for check in found.checks)
-    if held and STRIDES.search(source):
+    if _passed("strided", found) and STRIDES.search(source):
         raise RejectedError(reason, f"{DETAILS[style]}: {trial.detail}")
+
+
+def _passed(style: str, found: Findings) -> bool:
+    return any(check.name == CHECKS[style] and check.passed for check in found.checks)
+
+
+def _details(style: str, wider: Expected, reports: Sequence[Judged]) -> str:
+    """The first trial of a style that failed, as it is told."""
+    pairs = zip(wider.trials, reports, strict=True)
+    return next(str(t["detail"]) for t, j in pairs if t["style"] == style and j.reason)
 
 
 def _tell_of_arguments(

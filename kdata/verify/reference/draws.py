@@ -15,7 +15,7 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 from kdata.verify.reference import views
-from kdata.verify.reference.styles import GRADIENTS, KINKED
+from kdata.verify.reference.styles import COUNTED, GRADIENTS, KINKED
 from kdata.verify.values import computes, ends, integral, sizes_of
 
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
@@ -24,7 +24,8 @@ LONG, TAIL = 64, 32.0  # elements from which on a dimension has a tail, and by h
 LIFT, OFFSET, SMALL, HUGE, FAR, FARTHER, TINY, JOG = 5.0, 100.0, 1e-4, 1e4, 1e3, 1e5, 1e-5, 1e-6
 NEARER = 10.0
 NARROW, SPREAD = 16, 8  # bits of integers that are small beside sums of them, and how many of the largest are drawn
-AS_THEY_ARE = ("natural", *(style for style in GRADIENTS if style != KINKED), "argument", "number", "batch", "single")
+AS_THEY_ARE = ("natural", *(style for style in GRADIENTS if style != KINKED), "argument", "number", COUNTED,
+               "batch", "single")  # fmt: skip
 ODDITIES = (math.nan, math.inf, -math.inf)
 RUNS = 4  # into which bools are cut, so that two of these hold one value
 ZEROS = 0.125  # share of an input's elements

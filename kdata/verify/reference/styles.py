@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 SPARSE = ("sparse", "thin", "spiked", "dotted")  # see kdata.verify.reference.sparse
+COUNTED = "counted"
 DETAILS = {
     "natural": "", "centred": "inputs centred on zero", "nearly": "a tenth of the last inputs changed",
     "wide": "inputs from 0.01 to 200 times their size", "offset": "inputs moved by 100", "moved": "inputs moved by ten",
@@ -36,6 +37,7 @@ DETAILS = {
     "signed": "some inputs centred on zero that the task draws above it",
     "ignored": "targets that do not count by torch's default", "elsewhere": "inputs of another shape",
     "argument": "constructed with other arguments", "number": "called with other numbers",
+    COUNTED: "called with numbers that its kernels name",
     "tailed": "the last of each dimension larger", "negative": "negative integers among the inputs",
     "grown": "weights of their own signs as large as the reference bears",
     "zeros": "zeros among the inputs, in the same places of all", "exact": "inputs at which the reference steps",
@@ -48,6 +50,7 @@ DETAILS = {
     "absent": "zeros among the weights",
     "lone": "integers among the inputs that all are one which the reference asks about, but for one",
     "alike": "rows of one input that are multiples of another's", "twins": "the largest of each row twice",
+    "coupled": "rows of weights that are equal",
     "single": "a last dimension of one",
     "adjacent": "large integers among the inputs that are nearly the same",
     **dict.fromkeys(SPARSE, "some inputs that are zero nearly everywhere"),

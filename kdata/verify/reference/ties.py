@@ -7,7 +7,7 @@ that differ by some ulps ``torch.argmin`` names the smaller one, and a kernel th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -19,6 +19,7 @@ from kdata.verify.values import computes
 
 CLOSE = 1e-3  # of two numbers: what is closer may be in either order in an honest kernel
 ROUNDED = 4e-6  # of the two largest: what rounding may put in either order; inputs as they are seldom come so close
+COUPLED = (2, 3)  # rows of weights that are equal
 LARGEST = {torch.ops.aten.argmax.default: True, torch.ops.aten.argmin.default: False,
            torch.ops.aten.max.dim: True, torch.ops.aten.min.dim: False}  # fmt: skip
 
@@ -63,6 +64,17 @@ def twinned(inputs: list[Any]) -> list[Any] | None:
         return value.scatter(-1, (largest.indices + 1) % value.shape[-1], largest.values)
 
     return [*tree_map(change, inputs)] if any(map(computes, tree_leaves(inputs))) else None
+
+
+def coupled(state: dict[str, Any], trained: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Weights whose rows are equal two by two, or three by three: what is chosen among what follows of them is, too."""
+    for count in COUPLED:
+        yield state | {n: _coupled(state[n], count) for n in trained if state[n].ndim and len(state[n]) >= count}
+
+
+def _coupled(weight: Tensor, count: int) -> Tensor:
+    rows = torch.arange(len(weight))
+    return weight[torch.where(rows < len(weight) // count * count, rows // count * count, rows)]
 
 
 def undecided(given: Tensor, chosen: Tensor, dim: int, but_equal: bool = False) -> bool:

@@ -24,7 +24,7 @@ from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.roundings import Nudged
 from kdata.verify.reference.sparse import sparse
 from kdata.verify.reference.styles import ALIKE, BORDERED, KINKED, RAISED, REACHING, SPARSE, STRETCHED
-from kdata.verify.reference.ties import Ties, twinned
+from kdata.verify.reference.ties import Ties, coupled, twinned
 from kdata.verify.reference.variants import Variant
 from kdata.verify.values import by_an_ulp, seed_torch
 
@@ -32,7 +32,7 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
-          "raised", "twins", "adjacent", "lone", ALIKE, *SPARSE)  # fmt: skip
+          "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE)  # fmt: skip
 # And as what style the reference is to bear each.
 HELD = {"twins": "twins", ALIKE: ALIKE} | dict.fromkeys(("zeros", *SPARSE), "wide")
 IGNORED, GROUPED = "ignored", "grouped"
@@ -40,6 +40,7 @@ IGNORED, GROUPED = "ignored", "grouped"
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
                 "emptied", "rows", "twins", "lone", *SPARSE, GROUPED)  # fmt: skip
 LOOKS_UP = frozenset("embedding _embedding_bag _embedding_bag_forward_only index index_select gather".split())
+WEIGHED = ("weights", "grown", "absent", "coupled")  # styles of the weights only; the last: of experts behind a gate
 STEADY = frozenset({"hypot"})  # operators in which nothing overflows that their answers do not
 CHOOSES = "topk"  # the operator that takes some of what is equal, and all of it where there is room
 
@@ -98,7 +99,7 @@ class Unusual(Reference):
             return self._enlarged(program, state, measures, natural, generator)
         if style == "unread":
             return self._unread(program, state, natural, generator)
-        if style in ("weights", "grown", "absent"):
+        if style in WEIGHED:
             return natural
         if style in asked.CHANGED:
             if style == "adjacent" and self._names & ANY:
@@ -226,10 +227,13 @@ class Unusual(Reference):
     def _weigh(
         self, style: str, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
     ) -> dict[str, Any] | None:
-        if style not in ("weights", "grown", "exact", "absent"):
+        if style not in (*WEIGHED, "exact"):
             return super()._weigh(style, program, state, inputs, generator)
         module = self._build(program, program.arguments(), None)
         trained = [n for n, p in module.named_parameters() if p.requires_grad and p.is_floating_point() and n in state]
+        if style == "coupled":
+            borne = (w for w in coupled(state, trained) if self._bears(program, w, inputs, "wide", generator))
+            return next(borne, None) if trained and CHOOSES in self._names else None
         if style == "exact":
             return state | {name: exact.powers(state[name]) for name in trained}
         if style == "grown":

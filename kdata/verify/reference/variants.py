@@ -72,7 +72,9 @@ VERY_LONG = (1031, 257, *LONG)
 POWERS = (64, 32, 16, 128)
 GROUPS, GROUPED = (3, 2, 4), (6, 9, 4, 8, 12)
 FEW = (2, 1, 3, 4)  # of all axes: less than what kernels shift by, or take off
-EVEN = (256, 128, 64, 32, 16)  # of one axis, while the others are odd: multiples of what kernels use as blocks
+# Of one axis, while the others are odd: multiples of what kernels use as blocks, and no less than any number of theirs
+# that is not read otherwise (beyond.rescaled.LEAST).
+EVEN = (512, 256, 128, 64, 32, 16)
 ONCE = 3  # times what others may cost, for sizes of one draw
 TURNS = 2  # axes from either end that are so, each in its turn
 # Of the last axes, and of one alone: in all one element more than a multiple of most blocks, of which it has several.

@@ -10,7 +10,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflat
 
 from kdata.verify.values import computes
 
-GAP = 3  # elements that follow each row
+GAP = 3  # elements that follow each row of the first input
 Style = Callable[[list[Any], torch.Generator], list[Any] | None]
 
 
@@ -27,14 +27,19 @@ def strided(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
 
 
 def sliced(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
-    """All inputs as parts of wider rows; None where none has two dimensions."""
-
-    def part(tensor: torch.Tensor) -> torch.Tensor:
-        wide = torch.cat([tensor, tensor[..., :1].expand(*tensor.shape[:-1], GAP)], -1)
-        return wide[..., : tensor.shape[-1]]
-
-    views: list[Any] = tree_map(lambda t: part(t) if computes(t) and t.ndim > 1 else t, inputs)
+    """All inputs as parts of wider rows, each of rows wider than the one before; None where none has two dimensions."""
+    leaves, form = tree_flatten(inputs)
+    places = [n for n, t in enumerate(leaves) if computes(t) and t.ndim > 1]
+    for gap, place in enumerate(places, GAP):
+        leaves[place] = _part(leaves[place], gap)
+    views: list[Any] = tree_unflatten(leaves, form)
     return None if _layouts(views) == _layouts(inputs) else views
+
+
+def _part(tensor: torch.Tensor, gap: int) -> torch.Tensor:
+    """The same values where so many other elements follow each row."""
+    wide = torch.cat([tensor, tensor[..., :1].expand(*tensor.shape[:-1], gap)], -1)
+    return wide[..., : tensor.shape[-1]]
 
 
 def beside(run: int) -> Style:

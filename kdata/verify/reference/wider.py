@@ -19,12 +19,12 @@ from torch.utils._pytree import tree_leaves, tree_map
 from kdata.task import INIT_INPUTS, INPUTS, Program
 from kdata.verify.gradients import NoGradientError, beyond_rounding, floating, gradients, names
 from kdata.verify.reference.answering import FINITE, close, same_places, share_finite
-from kdata.verify.reference.arguments import KINDS, Arguments, changed, with_numbers
+from kdata.verify.reference.arguments import COUNTING, KINDS, Arguments, changed, counted, with_numbers
 from kdata.verify.reference.conditioned import first, of_blocks, one_way
 from kdata.verify.reference.draws import DTYPES, jogged, labels
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.magnitudes import CONDITION
-from kdata.verify.reference.styles import ALONE, GRADIENTS, KINKED, TALL, VIEWS
+from kdata.verify.reference.styles import ALONE, COUNTED, GRADIENTS, KINKED, TALL, VIEWS
 from kdata.verify.reference.unusual import BEYOND, GROUPED, IGNORED, Unusual
 from kdata.verify.reference.variants import Variant
 from kdata.verify.reference.weights import redraw
@@ -32,6 +32,7 @@ from kdata.verify.values import copied, seed_torch
 
 GRID = 0.05  # share of its size that an answer in half precision may be off before it is taken to mean nothing
 ARGUMENT, NUMBER = "argument", "number"
+COUNTS = 3  # numbers that kernels name, of which each and the next one are handed in
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
@@ -87,7 +88,9 @@ class Wider(Unusual):
         self._extra += [made for style in styles if (made := self._beyond(index, variant, style))]
         if self._grid and variant.kind == "base":
             ways = itertools.product((ARGUMENT, NUMBER), KINDS)
-            self._extra += filter(None, (self._varied(index, variant, style, kinds) for style, kinds in ways))
+            varied = {way: self._varied(index, variant, *way) for way in ways}
+            self._extra += filter(None, varied.values())
+            self._extra += self._counted(index, variant) if varied[NUMBER, COUNTING] else []
         return trials
 
     def _varied(
@@ -114,12 +117,34 @@ class Wider(Unusual):
             return None
         if other is None:
             return None
-        drawn, numbers = program.namespace[INPUTS], other.arguments
-        self._instead = ({INIT_INPUTS: lambda: [*numbers]} if constructed else
-                         {INPUTS: lambda: with_numbers(drawn(), numbers[0])})  # fmt: skip
+        if not constructed:
+            return self._called(index, variant, style, other.arguments[0], other.detail)
+        self._instead = {INIT_INPUTS: lambda: [*other.arguments]}
+        return self._instead_of(index, variant, style, f"constructed with {other.detail}")
+
+    def _called(
+        self, index: int, variant: Variant, style: str, numbers: list[Any], detail: str
+    ) -> dict[str, Any] | None:  # fmt: skip
+        """A trial with the numbers of these inputs."""
+        drawn = self.prober.program(variant.values).namespace[INPUTS]
+        self._instead = {INPUTS: lambda: with_numbers(drawn(), numbers)}
+        return self._instead_of(index, variant, style, f"called with {detail}")
+
+    def _instead_of(self, index: int, variant: Variant, style: str, detail: str) -> dict[str, Any] | None:
         trial = self._beyond(index, variant, style)
         self._instead = {}
-        return trial and trial | {"detail": f"{'constructed' if constructed else 'called'} with {other.detail}"}
+        return trial and trial | {"detail": detail}
+
+    def _counted(self, index: int, variant: Variant) -> list[dict[str, Any]]:
+        """Trials with whole numbers that the kernels compare with among the inputs, as counts of steps are."""
+        named = sorted({int(value) for value in self._names_said if value.is_integer()})[:COUNTS]
+        seed_torch(self.seeds[0])
+        inputs = self.prober.program(variant.values).inputs()
+        made = []
+        for number in dict.fromkeys(near for value in named for near in (value, value + 1)):
+            given = counted(inputs, number)
+            made += [given and self._called(index, variant, COUNTED, given, str(number))]
+        return [trial for trial in made if trial]
 
     def _program(self, variant: Variant) -> Program:
         program = super()._program(variant)
