@@ -148,7 +148,7 @@ def _tried(
     if inferred["reason"]:
         return _blamed(inferred, cut)
     outcome = _settled(inferred, operators)
-    if outcome["reason"] not in (TOO_LARGE, *BEYOND) or cut.get("lighter"):
+    if outcome["reason"] != TOO_LARGE or cut.get("lighter"):
         return outcome
     # What ran while a search had its weights for nothing takes more than there is: a smaller one, perhaps, does not.
     smaller = isolated(lambda: infer(cut | {"lighter": True}, operators, scratch), INFER_SECONDS, MEMORY)
