@@ -7,7 +7,9 @@ from typing import Any
 
 import torch
 
+from sources.cut.modules import NO_FORWARD, candidates
 from sources.infer.configs import reading
+from sources.text.symbols import Package
 from tests.cuts import HEAD, cut
 
 FUNCTION = "def {0}(width):\n    return nn.Linear(4, width)\n\n\n"
@@ -117,3 +119,13 @@ def test_a_record_that_is_the_default_of_a_field_is_made_anew() -> None:
     namespace: dict[str, Any] = {}
     exec(cut({"net.py": text}, "net.py", "Net"), namespace)
     assert namespace["Net"]()(torch.ones(5, 4)).shape == (5, 7)
+
+
+def test_a_base_of_a_certain_type_is_the_base() -> None:
+    text = HEAD + (
+        "from typing import Generic, TypeVar\nT = TypeVar('T')\n\n\n"
+        "class Base(Generic[T], nn.Module):\n    pass\n\n\n"
+        "class Net(Base[int]):\n    def forward(self, x):\n        return x + 1\n"
+    )
+    found = candidates(Package({"net.py": text}))
+    assert [(c.symbol, c.refused) for c in found] == [("Base", NO_FORWARD), ("Net", "")]

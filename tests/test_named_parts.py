@@ -8,7 +8,7 @@ from typing import Any
 from sources.hints.hints import Hints
 from sources.infer.constructions import Constructions, Told
 from sources.infer.progress import Budget
-from sources.infer.variants import rescaled, reshaped
+from sources.infer.variants import constructed, rescaled, reshaped
 from sources.text.symbols import Package
 from sources.text.targets import Here
 from tests.attempts import attempted
@@ -31,6 +31,19 @@ LEVELS = """class Net(nn.Module):
         )
         self.count = len(rates[0])
 """
+ACTED = (
+    HEAD
+    + """class Net(nn.Module):
+    def __init__(self, act, in_ch, out_ch=None):
+        super().__init__()
+        self.conv_in, self.conv_out = nn.Conv2d(in_ch, in_ch, 3), nn.Conv2d(in_ch, out_ch or in_ch, 3)
+        self.act = act
+
+    def forward(self, x):
+        h = self.conv_in(self.act(x))
+        return self.conv_out(self.act(h))
+"""
+)
 
 
 def _named(files: dict[str, str]) -> dict[str, Any]:
@@ -84,3 +97,12 @@ class Net(nn.Module):
     def forward(self, x):
         return torch.cat([self.m[i](x[i]).flatten() for i in range(self.nl)])
 """
+
+
+def test_a_class_that_is_called_with_a_tensor_is_a_layer(tmp_path: Path) -> None:
+    message = "conv2d() received an invalid combination of arguments - got (GELU, Parameter, tuple)"
+    given = {"act": "nn.GELU", "norm": "nn.LayerNorm", "kind": "'GELU'"}
+    assert constructed(given, message) == [given | {"act": "nn.GELU()"}]
+    assert not constructed(given, "GELUs")
+    outcome = attempted(ACTED, tmp_path)
+    assert not outcome["reason"], outcome["detail"]

@@ -121,8 +121,26 @@ def _run(text: str, shape: tuple[int, ...]) -> torch.Tensor:
     return answer
 
 
-@pytest.mark.parametrize(("text", "shape"), [(SETTINGS, (2, 8)), (WEIGHTS, (2, 8, 4, 4))])
-def test_a_class_runs_without_the_files_that_its_program_looks_for(text: str, shape: tuple[int, ...]) -> None:
+TIMED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.cuda.set_device(0)
+        self.where = torch.device(torch.cuda.current_device())
+
+    def forward(self, x):
+        torch.cuda.nvtx.range_push("add")
+        y = x.to(self.where) + 1
+        torch.cuda.nvtx.range_pop()
+        torch.cuda.synchronize()
+        return y if torch.cuda.get_device_capability() >= (7, 0) else x
+"""
+
+
+@pytest.mark.parametrize(("text", "shape"), [(SETTINGS, (2, 8)), (WEIGHTS, (2, 8, 4, 4)), (TIMED, (3,))])
+def test_a_class_runs_without_the_files_or_the_gpu_that_its_program_looks_for(
+    text: str, shape: tuple[int, ...]
+) -> None:
     assert _run(text, shape).shape == shape
 
 

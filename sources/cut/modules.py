@@ -111,7 +111,7 @@ class _Finder:
             file = self.package.file(key.file)
             node = file.bindings[key.name][-1] if file else None
             if isinstance(node, ast.ClassDef):
-                targets = [self._resolve(key.file, b) for b in node.bases]
+                targets = [self._resolve(key.file, _plain(b)) for b in node.bases]
                 made = any(isinstance(s, ast.Assign) and ast.unparse(s.targets[0]) == "forward" for s in node.body)
                 if made or any(isinstance(s, ast.FunctionDef) and s.name == "forward" for s in node.body):
                     for target in targets:
@@ -161,6 +161,11 @@ class _Finder:
                 if used & arguments:
                     return True
         return False
+
+
+def _plain(base: ast.expr) -> ast.expr:
+    """A base without the types that it is of: ``Net[int]`` is no other class than ``Net``."""
+    return base.value if isinstance(base, ast.Subscript) else base
 
 
 def _takes(found: _Class) -> str:

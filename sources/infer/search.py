@@ -24,7 +24,7 @@ from sources.infer.counted import recounted
 from sources.infer.input_search import MAX_CALLS, TOO_LONG, Failed, Failures, InputSearch, State, Tried
 from sources.infer.inputs import Specs, draw
 from sources.infer.progress import BUDGET, Budget
-from sources.infer.variants import Arguments, defaults_of, lengthened, refitted, rescaled, shallower
+from sources.infer.variants import Arguments, constructed, defaults_of, lengthened, refitted, rescaled, shallower
 
 MAX_MODULES = 9  # constructed modules whose forward is tried
 MAX_FLAWED_MODULES = 2
@@ -118,7 +118,8 @@ def _mended(constructions: Constructions, arguments: Arguments, outcome: Tried, 
     """Queue arguments that may mend a failure; False where it has too many operators, and no fewer layers."""
     defaults, message = defaults_of(constructions.kind), outcome.trouble.message
     counted = recounted(constructions.kind, arguments, message) if outcome.specs is None else []
-    for other in [*rescaled(arguments, message), *lengthened(arguments, message), *counted]:
+    for other in [*constructed(arguments, message), *rescaled(arguments, message),
+                  *lengthened(arguments, message), *counted]:  # fmt: skip
         constructions.again(shallower(other, defaults) if costly else other)
     if outcome.reason == TOO_LARGE or outcome.heavy and outcome.specs is None:  # smaller inputs may be too small
         constructions.again_smaller(arguments)

@@ -97,6 +97,16 @@ def _within(arguments: Arguments, index: str, size: int) -> list[Arguments]:
     return [arguments | inside] if inside else []
 
 
+def constructed(arguments: Arguments, message: str) -> list[Arguments]:
+    """Arguments in which a layer's class, that a message names, is a layer.
+
+    A class that is called with a tensor constructs one more layer, on which the next operator fails.
+    """
+    words = set(re.findall(r"\w+", message))
+    classes = [n for n, text in arguments.items() if text.startswith("nn.") and text.removeprefix("nn.") in words]
+    return [{**arguments, **{n: f"{arguments[n]}()" for n in classes}}] if classes else []
+
+
 MAX_TIMES = 4  # parts that one size may be made of
 MAX_REFITTED = 6
 

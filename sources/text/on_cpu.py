@@ -32,8 +32,10 @@ _OF_NUMPY = {"float": "float", "int": "int", "bool": "bool", "object": "object",
 _COMPILED = {"ScriptModule": "torch.nn.Module", "script_method": "(lambda method: method)"}
 
 
-# What a record of settings asks for where it runs, and what a task, which has no files, is told.
-_NOWHERE = {"os.listdir": "[]", "os.getcwd": "'.'", "os.cpu_count": "1"}
+# What a program asks of where it runs, and what a task, which has no files and no GPU, is told.
+_NOWHERE = {"os.listdir": "[]", "os.getcwd": "'.'", "os.cpu_count": "1", "torch.cuda.synchronize": "None",
+            "torch.cuda.set_device": "None", "torch.cuda.current_device": "'cpu'", "torch.cuda.nvtx.range_pop": "None",
+            "torch.cuda.nvtx.range_push": "None", "torch.cuda.get_device_capability": "(8, 0)"}  # fmt: skip
 
 
 class OnOne(TorchFunctionMode):
