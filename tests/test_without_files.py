@@ -162,6 +162,39 @@ class Net(nn.Module):
     torch.testing.assert_close(_run(text, (1, 3, 6, 6)), expected)
 
 
+@pytest.mark.parametrize(
+    ("imported", "called"),
+    [
+        ("from .. import deform_conv_cuda as ops", "deform_conv_forward_cuda"),
+        ("try:\n    from . import deform_conv_ext as ops\nexcept ImportError:\n    ops = None", "deform_conv_forward"),
+    ],
+)
+def test_what_was_compiled_beside_a_file_is_plain_torch_off_a_gpu(imported: str, called: str) -> None:
+    text = f"""{HEAD}{imported}
+
+
+class Deformed(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, offset, weight):
+        answer = x.new_empty(1, 4, 6, 6)
+        if not x.is_cuda:
+            raise NotImplementedError
+        else:
+            ops.{called}(x, weight, offset, answer, x.new_empty(0), x.new_empty(0), 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+        return answer
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return Deformed.apply(x, torch.zeros(1, 18, 6, 6), torch.ones(4, 3, 3, 3))
+"""
+    space: dict[str, Any] = {}
+    files = {"net/ops/__init__.py": "", "net/ops/functions/__init__.py": "", "net/ops/functions/net.py": text}
+    exec(cut(files, "net/ops/functions/net.py", "Net"), space)
+    expected = torch.nn.functional.conv2d(torch.ones(1, 3, 6, 6), torch.ones(4, 3, 3, 3), padding=1)
+    torch.testing.assert_close(space["Net"]()(torch.ones(1, 3, 6, 6)), expected)
+
+
 def test_what_a_parser_is_told_to_take_for_granted_is_a_default() -> None:
     text = "def change(parser):\n    parser.set_defaults(norm_G='spectral')\n    return parser\n"
     assert Hints(Package({"a.py": text}, replacements())).defaults(["norm_G"]) == {"norm_G": "'spectral'"}

@@ -33,6 +33,7 @@ ALIASES = {
     "pytorch_pretrained_bert": "transformers", "torchinfo": "torchsummary", "thop": "torchsummary",
     "ptflops": "torchsummary", "fvcore.common.config": "yacs", "easydict": "yacs",
     "pointnet2._ext": "pointnet2_ops._ext", "pointnet2_batch_cuda": "pointnet2_cuda",
+    "deform_conv_ext": "deform_conv_cuda",
     "gym": "gymnasium", "ml_collections": "yacs", "addict": "yacs", "munch": "yacs", "attrdict": "yacs",
 }  # fmt: skip
 # Modules below a third-party one that our replacement of it serves: ``from gymnasium import spaces``.

@@ -82,7 +82,7 @@ def moved(tree: Iterable[ast.AST]) -> Iterator[ast.Call]:
 @functools.lru_cache(maxsize=1 << 13)
 def respelled(tree: tuple[ast.AST, ...]) -> tuple[tuple[ast.expr, str], ...]:
     """Devices, wishes for trained weights and old spellings, and what is said in their place; remembered."""
-    return tuple(_respelled(tree))
+    return (*_respelled(tree), *_refused(tree))
 
 
 def _respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
@@ -112,6 +112,13 @@ def _respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
                     yield value, f"{asked[1]}.device"
             elif isinstance(value, ast.Constant) and _PRETRAINED.search(name) and value.value is True:
                 yield value, "False"
+
+
+def _refused(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
+    """Tests that refuse a tensor which is not on a GPU."""
+    for node in (n for n in tree if isinstance(n, ast.If) and isinstance(n.body[0], ast.Raise)):
+        if re.fullmatch(r"not [\w.]+\.is_cuda", ast.unparse(node.test)):
+            yield node.test, "False"
 
 
 def _of_module(value: ast.expr) -> bool:

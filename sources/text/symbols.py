@@ -133,6 +133,8 @@ class Package:
                 found = elsewhere
         if not isinstance(found, Missing):
             return found
+        if how.level and (compiled := f"{self._served(how.name)}.py") in self.replacements:
+            return Inner(compiled)  # built beside the file, which is no text
         served = not how.level and self._is_ours(inner)
         return Missing(f"{how.module}.{how.name}", how.module.split(".")[0] if served else found.package)
 
