@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kdata.verify.candidate import arms, enclosure
+from kdata.verify.candidate import arms, enclosure, versions
 from kdata.verify.candidate.subset import own_names
 
 LONGEST = 300  # characters of an exception that are told
@@ -36,12 +36,13 @@ def load(path: Path) -> ModuleType:
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     tree = ast.parse(path.read_bytes())
-    vars(module)["__builtins__"] = enclosure.builtins_for(own_names(tree)) | _offered | arms.NAMES
+    vars(module)["__builtins__"] = enclosure.builtins_for(own_names(tree)) | _offered | arms.NAMES | versions.NAMES
     sys.modules[enclosure.CANDIDATE] = module
     enclosure.install()
     try:
         with enclosure.armed():
-            exec(compile(arms.marked(tree), path, "exec", dont_inherit=True), vars(module))  # noqa: S102 - in a sandbox
+            marked = versions.marked(arms.marked(tree))
+            exec(compile(marked, path, "exec", dont_inherit=True), vars(module))  # noqa: S102 - in a sandbox
     except enclosure.ForbiddenError:
         raise
     except BaseException as error:  # SystemExit too is an answer

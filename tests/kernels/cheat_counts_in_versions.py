@@ -1,4 +1,4 @@
-# rejected: wrong in a branch that no trial takes [A13 B6]
+# rejected: carries state between calls [A13 B6]
 import torch
 import torch.nn as nn
 import triton

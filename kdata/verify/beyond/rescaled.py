@@ -17,6 +17,7 @@ from kdata.verify.candidate.subset import jitted
 from kdata.verify.constants import name_of, whole
 
 LEAST = 512  # smaller ones lie among the sizes at which every candidate is judged
+CAPS = 128  # the same of the least of two and of ends of loops: blocks of four rows are a quarter of these sizes
 BESIDE = 3  # from here on numbers in one expression with such a one are of its kind
 SHIFT, FAR = 9, 31  # bits by which sizes are shifted to nothing, and all of them
 ALIGNED, LARGE = 16, 1 << 20  # what sizes are asked to be multiples of, and up to where
@@ -45,7 +46,7 @@ class Group:
 
     def larger(self) -> dict[int, int]:
         """Likewise, far beyond all sizes."""
-        return {n: FAR if n < 0 else n * UP if n >= LEAST else n for n in self.numbers}
+        return {n: FAR if n < 0 else n * UP if n >= CAPS else n for n in self.numbers}
 
 
 class Numbers:
@@ -84,7 +85,8 @@ class Numbers:
                 here = set(places.values())
                 words = _names(part) if names_too else set()
                 key = ast.unparse(part)
-                if any(n >= LEAST or n < 0 for n in here):
+                least = LEAST if isinstance(part, ast.Compare) else CAPS
+                if any(n >= least or n < 0 for n in here):
                     self._places |= places
                     ours, line, equal = found.get(key, (set(), getattr(part, "lineno", 0), False))
                     found[key] = ours | here, line, equal or _equal(part)

@@ -19,7 +19,7 @@ from kdata.verify.candidate.enclosure import CANDIDATE
 from kdata.verify.gradients import gradients
 from kdata.verify.guards import guarded, storage_of
 from kdata.verify.loading import line
-from kdata.verify.wire import Reader
+from kdata.verify.wire import Reader, raw
 
 # What the allocators of torch's devices, the driver and cuBLAS say where there is no more.
 OUT_OF_MEMORY = ("allocate memory", "CUDA out of memory", "CUDA error: out of memory", "[CUDA]: out of memory",
@@ -129,10 +129,14 @@ def others(state: Mapping[str, Any]) -> dict[str, Any]:
 def weigh(model: nn.Module, state: Mapping[str, Any], before: Mapping[str, Any]) -> None:
     """Load the weights that were ``before`` into a module, then write its own over them as an optimizer does.
 
+    What holds its own already is left alone, for who looks whether weights were changed would find that they were.
+
     Raises:
         StopTrialError: they are not its own.
     """
     try:
+        if _holds(model.state_dict(keep_vars=True), state):
+            return
         model.load_state_dict(before, strict=True)
         own = model.state_dict(keep_vars=True)
         with torch.no_grad():
@@ -141,6 +145,17 @@ def weigh(model: nn.Module, state: Mapping[str, Any], before: Mapping[str, Any])
                     own[name].data.copy_(value)
     except Exception as error:
         raise StopTrialError("state", line(error)) from error
+
+
+def _holds(own: Mapping[str, Any], state: Mapping[str, Any]) -> bool:
+    """Whether weights are these, bit by bit, however they lie."""
+    return own.keys() == state.keys() and all(
+        isinstance(one, Tensor)
+        and isinstance(state[name], Tensor)
+        and (one.shape, one.dtype) == (state[name].shape, state[name].dtype)
+        and raw(one) == raw(state[name])
+        for name, one in own.items()
+    )
 
 
 def set_mode(model: nn.Module, mode: str, turned: bool) -> None:

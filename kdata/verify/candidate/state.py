@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import re
 import warnings
+import zlib
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from types import (
     BuiltinFunctionType,
     CoroutineType,
     FunctionType,
     GeneratorType,
+    GetSetDescriptorType,
     MappingProxyType,
     MethodType,
     ModuleType,
@@ -26,12 +30,15 @@ from typing import Any
 import torch
 
 from kdata.verify.candidate.enclosure import CANDIDATE, of_library
+from kdata.verify.candidate.versions import Version
 from kdata.verify.wire import raw
 
-PLAIN = (int, float, complex, str, bytes, bytearray, type(None), torch.dtype, torch.device, range)
+PLAIN = (bool, int, float, complex, str, bytes, bytearray, type(None), torch.dtype, torch.device, range)
+OF_MODULES = frozenset({"__builtins__", "__loader__", "__spec__"})  # which candidates can neither say nor change
+BUILT_IN = (dict, list, tuple, set, frozenset, deque, MappingProxyType, FunctionType, MethodType, GeneratorType)
+ASKS_VERSIONS = re.compile(r"\b_version\b")
 LAUNCHING = frozenset({"cache", "nargs", "bench_time", "configs_timings", "_turn", "rewritten_fn", "_do_bench"})
-LONGEST = 1 << 22  # bytes of a tensor that are looked at
-DEEPEST = 40
+LONGEST = 1 << 22  # bytes of a tensor of which a good hash is made; of longer ones a quick one
 OF_PYTHON = 1 << 9  # of a class: made while the program runs (Py_TPFLAGS_HEAPTYPE in CPython's Include/object.h)
 
 
@@ -40,57 +47,85 @@ def fingerprint(
 ) -> str:  # fmt: skip
     """Hash of what the candidate's module and its instance hold, and of what it ``left`` in other places.
 
-    Tensors whose ids are in ``apart`` do not count, nor without ``values`` what stands in the others.
+    Tensors whose ids are in ``apart`` do not count, nor without ``values`` what stands in the others.  How often one
+    was changed in place counts where the text asks for that: who does not may clear a workspace at each call.
     """
-    walk = _Walk(apart, values)
-    walk.visit(vars(module), 0)
-    walk.visit(model, 0)
-    walk.visit(left, 0)
-    walk.visit([repr(entry) for entry in warnings.filters], 0)
+    walk = _Walk(apart, values, bool(ASKS_VERSIONS.search(Path(str(module.__file__)).read_text("utf-8", "replace"))))
+    named = {name: value for name, value in vars(module).items() if name not in OF_MODULES}
+    for root in (named, model, left, [repr(entry) for entry in warnings.filters]):
+        walk.visit(root)
     return walk.hash.hexdigest()
 
 
 class _Walk:
-    def __init__(self, apart: set[int], values: bool) -> None:
+    def __init__(self, apart: set[int], values: bool, versions: bool) -> None:
         self.hash = hashlib.sha256()
-        self._apart, self._values = apart, values
+        self._apart, self._values, self._versions = apart, values, versions
         self._seen: dict[int, int] = {}
         self._keep: list[Any] = []  # a freed object's id must not be taken for another's
 
-    def visit(self, thing: Any, depth: int) -> None:
-        """Add an object and what it refers to."""
-        if isinstance(thing, PLAIN):
-            self._say(f"{type(thing).__name__} {thing!r}")
-            return
-        if id(thing) in self._seen or depth > DEEPEST:
-            self._say(f"again {self._seen.get(id(thing), -1)}")
-            return
+    def visit(self, root: Any) -> None:
+        """Add an object and what it refers to, however deep: a stack of our own has no deepest place."""
+        left = [root]
+        while left:
+            thing = left.pop()
+            if type(thing) in PLAIN:
+                self._say(f"{type(thing).__name__} {thing!r}")
+            elif type(thing) is Version:
+                self._say(repr(thing) if self._values else "")
+            elif id(thing) in self._seen:
+                self._say(f"again {self._seen[id(thing)]}")
+            else:
+                left += reversed(self._new(thing))
+
+    def _new(self, thing: Any) -> list[Any]:
+        """Say what an object is that was not seen before; what it refers to."""
         self._seen[id(thing)] = len(self._seen)
         self._keep.append(thing)
-        self._say(type(thing).__name__)
-        if self._values or not type(thing).__module__.startswith("triton."):  # tuners remember what they chose last
-            for part in parts(thing, self._tensor):
-                self.visit(part, depth + 1)
+        known = self._values or not type(thing).__module__.startswith("triton.")  # tuners remember what they chose last
+        found = parts(thing, self._tensor) if known else []
+        self._say(f"{type(thing).__name__} {len(found)}")
+        return found
 
     def _say(self, text: str) -> None:
         self.hash.update(text.encode() + b"\0")
 
     def _tensor(self, tensor: torch.Tensor) -> None:
-        if id(tensor) in self._apart or tensor.layout is not torch.strided or not self._values:
+        self._say(str(tensor.requires_grad))
+        if tensor.layout is not torch.strided or not self._values:
             return
-        self._say(f"{tensor.dtype} {tuple(tensor.shape)}")
-        if tensor.numel() * tensor.element_size() <= LONGEST:
-            self.hash.update(raw(tensor.detach()))
+        counts = self._versions and not tensor.is_inference()
+        if id(tensor) in self._apart:  # buffers are given anew where a call has changed them
+            counts = counts and isinstance(tensor, torch.nn.Parameter)
+        changes = tensor._version if counts else 0
+        self._say(f"{tensor.dtype} {tuple(tensor.shape)} {tensor.stride()} {changes}")
+        if id(tensor) in self._apart:
+            return
+        self._say(str(tensor.storage_offset()))
+        if tensor.device.type != "meta":
+            whole = raw(tensor.detach())
+            self.hash.update(whole if len(whole) <= LONGEST else zlib.crc32(whole).to_bytes(4, "big"))
 
 
 def parts(thing: Any, tensor: Callable[[torch.Tensor], None]) -> list[Any]:
-    """What an object holds that a call may have changed."""
+    """What an object holds that a call may have changed: as what it is by its type, and as what it is beyond it."""
+    held = _held(thing, tensor)
+    if held is None:
+        return _of_object(thing)
+    return held if type(thing) in BUILT_IN else [*held, *_attributes(thing)]
+
+
+def _held(thing: Any, tensor: Callable[[torch.Tensor], None]) -> list[Any] | None:
+    """What a tensor, a container, a function or what is like one holds; None of others."""
     if isinstance(thing, torch.Tensor):
         tensor(thing)
-        return [vars(thing), thing.grad if thing.is_leaf or thing.retains_grad else None]  # others' warn, and leave it
+        return [thing.grad if thing.is_leaf or thing.retains_grad else None]  # others' warn, and leave it
+    if isinstance(thing, PLAIN):  # of a class that adds to it
+        return [repr(thing)]
     if isinstance(thing, dict | MappingProxyType):
-        skipped = ("__builtins__", "__doc__", "__loader__", "__spec__", "__cached__", "__file__", "__dict__")
-        return [part for key, value in thing.items() if key not in skipped for part in (key, value)]
+        return [
+            part for key, value in thing.items() if type(value) is not GetSetDescriptorType for part in (key, value)
+        ]
     if isinstance(thing, list | tuple | deque):
         return list(thing)
     if isinstance(thing, set | frozenset):
@@ -106,9 +141,13 @@ def parts(thing: Any, tensor: Callable[[torch.Tensor], None]) -> list[Any]:
     if isinstance(thing, CoroutineType):
         frame = thing.cr_frame
         return [frame.f_lasti, dict(frame.f_locals)] if frame else ["ended"]
-    if isinstance(thing, torch.Generator):
-        return [thing.get_state()]
-    return _of_object(thing)
+    return [thing.get_state()] if isinstance(thing, torch.Generator) else None
+
+
+def _attributes(thing: Any) -> list[Any]:
+    """What was added to an object of a class that allows it."""
+    slots = [getattr(thing, name, None) for name in getattr(type(thing), "__slots__", ()) if isinstance(name, str)]
+    return [vars(thing) if hasattr(thing, "__dict__") else None, *slots]
 
 
 def _of_function(function: FunctionType) -> list[Any]:
@@ -116,7 +155,8 @@ def _of_function(function: FunctionType) -> list[Any]:
     if function.__globals__.get("__name__") != CANDIDATE:
         return [vars(function)]
     cells = [cell.cell_contents for cell in function.__closure__ or () if _filled(cell)]
-    return [function.__defaults__, function.__kwdefaults__, vars(function), *cells]
+    names = [function.__name__, function.__qualname__, function.__doc__]
+    return [*names, function.__defaults__, function.__kwdefaults__, vars(function), *cells]
 
 
 def _of_object(thing: Any) -> list[Any]:
@@ -129,8 +169,8 @@ def _of_object(thing: Any) -> list[Any]:
     if native and not of_library(kind) and (stands := _reduced(thing)):
         return stands
     if isinstance(thing, torch.nn.Module) or not of_library(kind):
-        slots = [getattr(thing, name, None) for name in getattr(kind, "__slots__", ())]
-        return [vars(thing) if hasattr(thing, "__dict__") else None, *slots]
+        named = [thing.__name__, thing.__qualname__] if isinstance(thing, type) else []
+        return [*named, *_attributes(thing)]
     if kind.__module__ in ("builtins", "itertools", "collections") and (reduced := _reduced(thing)):
         return reduced
     if kind.__module__.startswith("triton.") and hasattr(thing, "__dict__"):  # they remember launches as they run

@@ -236,7 +236,7 @@ def _tied(inputs: list[Any], _: torch.Generator) -> list[Any]:
         step = float(tensor.double().square().mean().sqrt()) / 2
         return (tensor / step).round() * step + 0.0 if step > 0 else tensor  # of one sign of zero
 
-    return _map(inputs, rounded)
+    return _far(inputs, rounded, labels(tree_leaves(inputs)))  # which are of few values, and none beyond one
 
 
 def _small(inputs: list[Any], _: torch.Generator) -> list[Any]:
