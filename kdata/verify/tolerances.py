@@ -51,7 +51,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "25"
+VERSION = "26"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 
