@@ -74,8 +74,8 @@ def rate(what: str, files: Sequence[Path], options: Options, threads: int) -> fl
     with ThreadPoolExecutor(threads) as pool:
         receipts = list(pool.map(lambda file: judge.judge_files(file, file, options), files))
     minutes = (time.perf_counter() - started) / 60
-    verified = sum(r.verdict == "verified" for r in receipts)
-    print(f"{what}: {len(files) / minutes:.1f} verdicts a minute ({verified} of {len(files)} verified)", flush=True)
+    others = [(file.name, r.reason) for file, r in zip(files, receipts, strict=True) if r.verdict != "verified"]
+    print(f"{what}: {len(files) / minutes:.1f} verdicts a minute, not verified: {others or 'none'}", flush=True)
     return len(files) / minutes
 
 
