@@ -164,16 +164,22 @@ class Full:
 
 
 @contextmanager
-def opened(task: Task, mode: str, card: Card, memory: int, host: Session, tf32: bool = False) -> Iterator[Full]:
+def opened(
+    task: Task, mode: str, card: Card, memory: int, host: Session, tf32: bool = False, timed: bool = True
+) -> Iterator[Full]:
     """The reference's process beside the candidate's, with the task admitted, and inputs and weights handed over.
+
+    Where it is not to be timed it has one of the hardware's queues.  The candidate's has them all: on one, what waits
+    for no stream would still come after what the others were given.
 
     Raises:
         UnmeasuredError: the task does not run at its own sizes on this GPU.
     """
     payload = {"source": task.source, "entry_point": task.entry_point, "mode": mode, "tf32": tf32,
                "seed": secrets.randbits(48), "roll": True}  # fmt: skip
+    environment = card.environment(tf32, queues=None if timed else 1)
     with (
-        lease("torch", "kdata.verify.baselines:warm", **card.environment(tf32)) as trusted,
+        lease("torch", "kdata.verify.baselines:warm", **environment) as trusted,
         Session(trusted, "kdata.verify.baselines:answer", payload, card.limits(4 * COMPILING, memory)) as bench,
     ):
         try:

@@ -202,7 +202,8 @@ def measure(seat: Seat, found: Findings) -> None:
 
 def _measure(seat: Seat, found: Findings) -> None:
     card, options = seat.card, seat.options
-    with opened(seat.candidate.task, seat.mode, card, options.gpu_memory, seat.open(), options.tf32) as full:
+    task, memory = seat.candidate.task, options.gpu_memory
+    with opened(task, seat.mode, card, memory, seat.open(), options.tf32, options.timed) as full:
         with held(card, alone=False):
             try:
                 full.check(thorough=options.level == "trust" and not found.unfused)
