@@ -233,7 +233,7 @@ def verify(
 def filter_(pairs: Inputs, out: Out) -> None:
     """Keep the pairs that may be published: verified, complete, short enough, permissively licensed.
 
-    Example: `kdata filter verified --out filtered`
+    Your own code is, too, by a file LICENSE at the root of its folder. Example: `kdata filter verified --out filtered`
     """
     from filters import chain
 
