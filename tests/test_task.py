@@ -86,3 +86,25 @@ def get_init_inputs():
         module, (given,) = program.build(), program.inputs()
         assert module.scale == 2.0
         assert {given.device.type, module(given).device.type} == {"cpu"}
+
+
+def test_a_text_that_asks_where_its_tensors_are_goes_the_hosts_way_and_is_not_refused() -> None:
+    text = """
+import torch
+import torch.nn as nn
+class Model(nn.Module):
+    def forward(self, x, impl="cuda"):
+        assert x.is_cuda and impl in ("ref", "cuda")
+        if x.device.type != "cuda":
+            raise RuntimeError("needs a GPU")
+        if impl == "cuda" and x.device.type == "cuda":
+            return compiled(x)
+        return x.sin()
+def get_inputs():
+    return [torch.randn(2, 5, device="cuda")]
+def get_init_inputs():
+    return []
+"""
+    program = task.execute(text, "Model")
+    (given,) = program.inputs()
+    assert program.build()(given).equal(given.sin())

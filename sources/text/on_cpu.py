@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from kdata.devices import moves, names_gpu
+from kdata.devices import moves, names_gpu, questions, refuses
 from sources.text.older import convolves_images, now_at
 
 CPU = torch.device("cpu")
@@ -82,7 +82,7 @@ def moved(tree: Iterable[ast.AST]) -> Iterator[ast.Call]:
 @functools.lru_cache(maxsize=1 << 13)
 def respelled(tree: tuple[ast.AST, ...]) -> tuple[tuple[ast.expr, str], ...]:
     """Devices, wishes for trained weights and old spellings, and what is said in their place; remembered."""
-    return (*_respelled(tree), *_refused(tree))
+    return (*_respelled(tree), *_asked(tree))
 
 
 def _respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
@@ -114,11 +114,15 @@ def _respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
                 yield value, "False"
 
 
-def _refused(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
-    """Tests that refuse a tensor which is not on a GPU."""
-    for node in (n for n in tree if isinstance(n, ast.If) and isinstance(n.body[0], ast.Raise)):
-        if re.fullmatch(r"not [\w.]+\.is_cuda", ast.unparse(node.test)):
-            yield node.test, "False"
+def _asked(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
+    """What is asked about where tensors are, and the answer that serves.
+
+    A GPU, where all else is refused; the host, where there are two ways: the other one often calls what is compiled
+    from files that a task has not.
+    """
+    for node in tree:
+        for asked, on_gpu in questions(node):
+            yield asked, str(on_gpu if refuses(node) else not on_gpu)
 
 
 def _of_module(value: ast.expr) -> bool:
