@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
 
 from sources import probe
+from sources.hints.likeness import Likeness, asked
 from sources.infer.drawn import drawn
 from sources.infer.suspects import holding
 from sources.infer.variants import enlarged
+from sources.text.symbols import Package
+from sources.text.targets import Here
 from tests.attempts import attempted
+from tests.cuts import HEAD
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -122,3 +127,17 @@ def test_a_diffusion_leaves_something_of_its_images(tmp_path: Path) -> None:
         tmp_path,
     )
     assert found["reason"] == ""
+
+
+def test_what_is_counted_and_has_attributes_is_made_of_the_class_that_has_them() -> None:
+    texts = {
+        "net/__init__.py": "",
+        "net/words.py": "class Words:\n    def __init__(self, count: int = 9):\n        self.padding_idx = 1\n"
+        "        self.count = count\n    def __len__(self):\n        return self.count\n",
+        "net/net.py": HEAD + "class Net(nn.Module):\n    def __init__(self, words):\n        super().__init__()\n"
+        "        self.table = nn.Embedding(len(words), 4, words.padding_idx)\n    def forward(self, x):\n"
+        "        return self.table(x)\n",
+    }
+    definition = next(s for s in ast.parse(texts["net/net.py"]).body if isinstance(s, ast.ClassDef))
+    found = Likeness(Package(texts)).of(asked(definition)["words"], Here("net/net.py", "Net"))
+    assert found is not None and found[0] == Here("net/words.py", "Words")

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from sources.cut.modules import NO_FORWARD, candidates
+from sources.cut.pruning import pruned
 from sources.infer.configs import reading
 from sources.text.symbols import Package
 from tests.cuts import HEAD, cut
@@ -129,3 +130,17 @@ def test_a_base_of_a_certain_type_is_the_base() -> None:
     )
     found = candidates(Package({"net.py": text}))
     assert [(c.symbol, c.refused) for c in found] == [("Base", NO_FORWARD), ("Net", "")]
+
+
+def test_a_class_that_gives_a_name_what_is_so_called_outside_needs_that() -> None:
+    texts = {
+        "net/__init__.py": "",
+        "net/work.py": "def decode(module, x):\n    return x.sin()\n\n\ndef other(module, x):\n    return x\n",
+        "net/net.py": HEAD + "from net.work import decode as decode_function, other\nclass Net(nn.Module):\n"
+        "    decode = decode_function\n    def forward(self, x):\n        return self.decode(x)\n",
+    }
+    source = cut(texts, "net/net.py", "Net")
+    for text in (source, pruned(source, ["Net"])):
+        space: dict[str, Any] = {}
+        exec(text, space)
+        assert torch.equal(space["Net"]()(torch.ones(2)), torch.ones(2).sin())

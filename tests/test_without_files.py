@@ -279,3 +279,21 @@ class Net(nn.Module):
     space: dict[str, Any] = {}
     exec(source, space)
     torch.testing.assert_close(space["Net"]()(torch.ones(2, 3)), torch.ones(2, 3).sin())
+
+
+def test_who_asks_for_its_rank_is_the_only_process() -> None:
+    text = f"""{HEAD}import os
+
+
+def rank():
+    return int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        number, world = rank()
+        return x.sin()[number::world]
+"""
+    space: dict[str, Any] = {}
+    exec(cut({"net.py": text}, "net.py", "Net"), space)
+    torch.testing.assert_close(space["Net"]()(torch.ones(2, 3)), torch.ones(2, 3).sin())

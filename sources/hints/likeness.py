@@ -20,6 +20,7 @@ from sources.text.targets import Here
 # What nearly everything has: being asked for it tells nothing.
 _OF_VALUES = {*dir(torch.Tensor), *dir(dict), *dir(list), *dir(str), *dir(tuple)} - {"encode"}
 _USUAL = frozenset([*dir(nn.Module), *_OF_VALUES, "forward"])
+COUNTED = "__len__"
 MAX_DEPTH = 8  # of bases
 
 
@@ -33,8 +34,13 @@ class Asked:
 
     @property
     def telling(self) -> set[str]:
-        """What few classes have; nothing where no method is asked for: that may be a record of settings."""
-        return self.members - _USUAL if self.methods - _USUAL else set()
+        """What few classes have; nothing where no method is asked for: that may be a record of settings.
+
+        What is counted, and has attributes, is none: a vocabulary.
+        """
+        counted = self.methods & {COUNTED}
+        plain = self.members - _USUAL
+        return plain | counted if self.methods - _USUAL or plain and counted else set()
 
 
 def asked(node: ast.ClassDef) -> dict[str, Asked]:
@@ -55,6 +61,13 @@ def asked(node: ast.ClassDef) -> dict[str, Asked]:
             use.called = True
         elif isinstance(inner, ast.Attribute) and (use := of(inner.value)) and _seen(inner.value, inside):
             use.members.add(inner.attr)
+        if (
+            isinstance(inner, ast.Call)
+            and ast.unparse(inner.func) == "len"
+            and inner.args
+            and (use := of(inner.args[0]))
+        ):
+            use.methods.add(COUNTED)
         method = inner.func if isinstance(inner, ast.Call) else None
         if isinstance(method, ast.Attribute) and (use := of(method.value)) and _seen(method.value, inside):
             use.methods.add(method.attr)

@@ -36,6 +36,7 @@ _COMPILED = {"ScriptModule": "torch.nn.Module", "script_method": "(lambda method
 _NOWHERE = {"os.listdir": "[]", "os.getcwd": "'.'", "os.cpu_count": "1", "torch.cuda.synchronize": "None",
             "torch.cuda.set_device": "None", "torch.cuda.current_device": "'cpu'", "torch.cuda.nvtx.range_pop": "None",
             "torch.cuda.nvtx.range_push": "None", "torch.cuda.get_device_capability": "(8, 0)"}  # fmt: skip
+_OF_ONE = {"RANK": "'0'", "LOCAL_RANK": "'0'", "WORLD_SIZE": "'1'"}  # what torchrun says to the only process
 
 
 class OnOne(TorchFunctionMode):
@@ -115,7 +116,7 @@ def _respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
 
 
 def _asked(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
-    """What is asked about where tensors are, and the answer that serves.
+    """What is asked about where tensors are and which process this is, and the answer that serves.
 
     A GPU, where all else is refused; the host, where there are two ways: the other one often calls what is compiled
     from files that a task has not.
@@ -123,6 +124,15 @@ def _asked(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
     for node in tree:
         for asked, on_gpu in questions(node):
             yield asked, str(on_gpu if refuses(node) else not on_gpu)
+        if isinstance(node, ast.Subscript) and (said := _launched(node)):
+            yield node, said
+
+
+def _launched(node: ast.Subscript) -> str:
+    """What ``os.environ["RANK"]`` is where one process runs; "" for other words."""
+    if not isinstance(node.ctx, ast.Load) or ast.unparse(node.value) != "os.environ":
+        return ""
+    return _OF_ONE.get(str(node.slice.value), "") if isinstance(node.slice, ast.Constant) else ""
 
 
 def _of_module(value: ast.expr) -> bool:

@@ -170,10 +170,20 @@ class _Walk(ast.NodeVisitor):
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         for outer in [*self._decorators(node), *node.bases, *(k.value for k in node.keywords)]:
             self.visit(outer)
-        self._scopes.append((bound(node.body), True))
+        names = set[str]()
+        self._scopes.append((names, True))
         for statement in node.body:
+            names |= set() if isinstance(statement, ast.Assign) else bound([statement])
             self.visit(statement)
         self._scopes.pop()
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        """``decode = decode`` in a class: until it binds a name itself, it sees what that means outside."""
+        self.visit(node.value)
+        if self._scopes and self._scopes[-1][1]:
+            self._scopes[-1][0].update(bound([node]))
+        for target in node.targets:
+            self.visit(target)
 
     def _decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[ast.expr]:
         return [d for d in node.decorator_list if not self._skip_decorator(d)]
