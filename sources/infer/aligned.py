@@ -15,11 +15,11 @@ import torch
 from torch import nn
 
 from sources.infer.failure import APART, Change, Failure
-from sources.infer.inputs import Tensor, all_tensors, edited
+from sources.infer.inputs import BATCH, Tensor, all_tensors, edited
 
 _GATES = (1, 2, 3, 4)  # how many times the channels of its state a layer of a recurrent cell gives
 _COLOURS = (3, 1)  # channels of images
-MAX_LENGTH = 1 << 14
+MAX_LENGTH, MAX_PAIRED = 1 << 14, 256
 _RANKS = re.compile(r"same number of dimensions: got (\d) and (\d)")
 _MEETS = re.compile(r"must match the size|broadcast|only supports boolean masks|expand")
 _BY_MASK = re.compile(r"masked_(fill|scatter|select)_?|where")
@@ -168,6 +168,18 @@ def columns(f: Failure) -> Iterator[Change]:
                 yield f.with_tensor(path, t.resized(i, number), 0.1 if i == 1 else 0.3)
 
 
+def paired(f: Failure) -> Iterator[Change]:
+    """What has no batch but something for each pair of rows: a first dimension is to be as the second.
+
+    So are pair representations and their masks beside the alignments of AlphaFold's networks.
+    """
+    if (match := APART.search(f.message)) and str(BATCH) in match.groups():
+        for path, t in all_tensors(f.specs):
+            first, rows = t.shape[:2] if len(t.shape) > 1 else (0, 0)
+            if first == BATCH != rows < MAX_PAIRED and str(rows) in match.groups():
+                yield f.with_tensor(path, replace(t, shape=(rows, *t.shape[1:])), 0.1)
+
+
 def _shorter(t: Tensor) -> list[tuple[int, ...]]:
     """Its shape without one of its dimensions, inner ones first: those are of sequences and images."""
     if len(t.shape) < 2:
@@ -191,4 +203,5 @@ def _as_wide(view: torch.Tensor, t: Tensor, other: torch.Tensor) -> tuple[int, .
     return tuple(shape)
 
 
-ALIGNED = (joined, shared, labelled, traded, aligned, expanded, longer, repeated, padded, looked_up, columns)
+ALIGNED = (joined, shared, labelled, traded, aligned, expanded, longer, repeated, padded, looked_up, columns,
+           paired)  # fmt: skip
