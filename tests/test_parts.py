@@ -66,3 +66,18 @@ def test_layers_of_the_program_that_lack_an_argument_give_way() -> None:
     assert STUB in wanted(message, "hidden = block(hidden)", running=True)
     constructions = Constructions(nn.Identity, {}, "", Budget())
     assert constructions._others("blocks", made, Trouble(message), running=True)[0] == f"[{STUB}, {STUB}]"
+
+
+def test_what_is_called_for_a_layer_may_make_one_that_takes_more(tmp_path: Path) -> None:
+    styled = """class Net(nn.Module):
+    def __init__(self, dim, norm_layer):
+        super().__init__()
+        self.norm = norm_layer(dim)
+        self.line = nn.Linear(dim, dim)
+
+    def forward(self, x, style):
+        return self.line(self.norm(x, style)) + style
+"""
+    outcome = attempted(styled, tmp_path)
+    assert outcome["reason"] == "", outcome["detail"]
+    assert "lambda *_, **__: StubModule" in outcome["source"]

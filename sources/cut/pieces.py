@@ -45,6 +45,8 @@ OF_WEIGHTS = re.compile(r"(?i).*pretrained.*|.*(model|weight)s?_?(urls?|paths?|z
 # An enumeration of trained weights, by its base in torchvision: there are none here.
 _WEIGHTS = "WeightsEnum"
 _MAIN = ("__init__", "forward")  # methods that run in any task
+# Methods that torch and Python call by themselves: of an autograd function, and of an enumeration.
+_CALLED = ("setup_context", "_missing_", "_generate_next_value_")
 NO_WEIGHTS = """class {{}}:
     {} = None
 
@@ -195,6 +197,7 @@ def unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
             name = statement.name
             special = name.startswith("__") and name.endswith("__") and name not in ("__repr__", "__str__")
+            special = special or name in _CALLED
             needless = name not in used or name != "forward" and harmful(statement)
             if not special and needless or name == "extra_repr":
                 yield name

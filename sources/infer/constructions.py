@@ -367,8 +367,8 @@ class Constructions:
             *(offered(trouble.message, self._tree) if self._tree and text[:1] in ("'", '"') else []),
             *wanted(trouble.message, trouble.line, running),
         ]
-        if parts.STUB in asked and text[:1] == "[" and parts.STUB not in text:
-            return [f"[{parts.STUB}, {parts.STUB}]", *asked]
+        if parts.STUB in asked and (others := parts.in_place_of(text)):
+            return [*others, *asked]
         if _BEYOND.search(trouble.message) and text[:1] == "[" and " for " not in text:
             return [f"[{text[1:-1]}, {text[1:-1]}]", *asked]
         if WANTS.search(trouble.message):

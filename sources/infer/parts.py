@@ -32,8 +32,17 @@ CLASS = f'''class {NAME}(nn.Module):
 _made: dict[str, Any] = {"nn": nn, "torch": torch, "__name__": __name__}
 exec(CLASS, _made)  # noqa: S102 - our own text: it is laid into tasks, too
 StubModule: type[nn.Module] = _made[NAME]
+FACTORY = f"lambda *_, **__: {STUB}"  # where a class of layers is taken, whatever these are made of
 FIRST = "lambda x, *_, **__: x"  # what is called answers with the first that it takes
+_MAKES = re.compile(r"(nn\.)?[A-Z]\w*$|functools\.partial\(|lambda")  # what is called for a layer
 _LACKS = re.compile(r"'(\w+)' object has no attribute '([a-zA-Z]\w*)'")
+
+
+def in_place_of(text: str) -> list[str]:
+    """What takes more than a part that an expression spells: a list of stubs, or what makes one; none for others."""
+    if text[:1] == "[":
+        return [f"[{STUB}, {STUB}]"] if STUB not in text else []
+    return [FACTORY] if _MAKES.match(text) and text != FACTORY else []
 
 
 def holding(text: str, message: str, line: str) -> list[str]:
