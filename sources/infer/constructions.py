@@ -29,7 +29,7 @@ from sources.infer.counted import recounted, thinner, with_entries
 from sources.infer.nested import changed
 from sources.infer.progress import Budget, Progress, TooMuchError, constructing
 from sources.infer.records import WANTS, lists, namesakes
-from sources.infer.signatures import as_called, parameters_of, passed_on
+from sources.infer.signatures import as_called, handed_on, parameters_of, passed_on, spelled
 from sources.infer.suspects import holding, line_reached, made_of, meant, ranked, word
 from sources.infer.trouble import MATRIX, TENSORS, Trouble, offered, wanted
 from sources.infer.variants import (
@@ -116,6 +116,7 @@ class Constructions:
     _tree: ast.Module | None = None
     _used: dict[str, Uses] | None = None
     _records: list[str] | None = None  # lists of the program's own records
+    _inner: Arguments = field(default_factory=dict)  # defaults of a class that **kwargs is handed on to
     _reached: int = -1
     _stale: int = 0  # constructions since one came further than all before it
 
@@ -144,6 +145,7 @@ class Constructions:
                 module = build(self.kind, arguments, self.namespace, self.budget, self.told.defaults, progress)
             except Exception as error:  # noqa: BLE001 - any error of a constructor is what the search learns from
                 if isinstance(error, TooMuchError):
+                    self._inner = handed_on(error, self.kind)
                     self.budget.left += REFUND * (left - self.budget.left)
                 self._failed(arguments, error, progress)
                 continue
@@ -226,8 +228,7 @@ class Constructions:
                 of_part = parts.ANSWERS if name.endswith(f".{parts.CALLED}") else []
                 self._values[name] = list(dict.fromkeys([*of_part, *known, *words, *guesses]))
             else:
-                hint = next((p.annotation for p in parameters_of(self.kind) if p.name == name), "")
-                hint = hint if isinstance(hint, str) else "" if hint is inspect.Parameter.empty else _spelled(hint)
+                hint = next((spelled(p.annotation) for p in parameters_of(self.kind) if p.name == name), "")
                 sides = {"h", "w"} <= {p.name.lower() for p in parameters_of(self.kind)} and name.lower() in ("h", "w")
                 found = values(name, hint, self._uses().get(name, Uses()))
                 first, *rest = self._for_images([IMAGE, "64", *found] if sides else found)
@@ -329,7 +330,7 @@ class Constructions:
     def _resize(self, cost: float, arguments: Arguments, message: str) -> None:
         """Queue arguments of other sizes, with what a class inside lacks, without what it has twice."""
         if message.startswith(TooMuchError.__name__):
-            defaults, arguments = defaults_of(self.kind), opened(arguments, self.namespace)
+            defaults, arguments = self._inner | defaults_of(self.kind), opened(arguments, self.namespace)
             fewer = shallower(arguments, defaults)
             self._push(FIRST, fewer)
             self._push(FIRST + 0.01, narrower(fewer, defaults))
@@ -392,7 +393,3 @@ def _given(arguments: Arguments, name: str, option: str) -> Arguments:
     if arguments.get(name) == CONFIG and option != CONFIG:
         arguments = {n: v for n, v in arguments.items() if not n.startswith(f"{name}.")}
     return {**arguments, name: option}
-
-
-def _spelled(hint: Any) -> str:
-    return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")

@@ -22,7 +22,7 @@ from sources.hints.layouts import Sizes, told
 from sources.infer.consumers import as_given, consumed, each, extents, first_layers, handed_on
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
 from sources.infer.keyed import keyed, of_each, of_objects
-from sources.infer.usual_shapes import channels_of, features_of, ranks_told, shaped, usual_ranks
+from sources.infer.usual_shapes import channels_of, features_of, ranks_told, shaped, spread_over, usual_ranks
 
 LEVELS = 5  # of a pyramid
 MAPS = 4  # of several sizes, to which attention is paid at once
@@ -223,6 +223,8 @@ def _of_parameter(
     ]
     if re.search(rf"pack_padded_sequence\((?:[^()]|\([^()]*\))*?,\s*{re.escape(name)}\b", text):
         found.append(Tensor((BATCH,), "full", TOKENS))  # each as long as the longest
+    if spread_over(text, re.escape(name)):
+        found.append(Tensor((BATCH,), "unit"))
     found += each(module, name, text)
     found += extents(name, text, usual_ranks(module, text)[0])
     found += _indexed(module, name, text)
@@ -246,6 +248,7 @@ def _of_parameter(
         low,
     ):
         told = [Tensor(shape, "int", 16) for shape in shapes]
+        told += [Tensor((BATCH, *[MAPS] * (rank - 2), TOKENS), "int", 16) for rank in ranks if rank > 2]
         if re.search(r"len(gth)?s$|(^|_)len$", low):
             ints.insert(0, Tensor((BATCH,), "full", TOKENS))
         common = [*ints, *common]

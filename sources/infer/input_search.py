@@ -25,12 +25,13 @@ from sources.infer.rehearsal import Rehearsal
 from sources.infer.repairs import repairs
 from sources.infer.starts import costed, given_sizes
 from sources.infer.trouble import Trouble
-from sources.infer.variants import Arguments, halved, of_one, rescaled
+from sources.infer.variants import Arguments, halved, of_one, rescaled, shortened
 from sources.infer.worth import NOT_FINITE, RANDOM, finite, flaw
 
 TOO_LONG = "too many operators"
 MAX_CALLS = 140  # of one module's forward; a third of it for all modules but the first
 LEAST_CALLS = 4  # of one module, as long as there is any sense in it, however dear they are
+LONG, MAX_LONG = 500, 2  # operators that a loop over a short sequence may have; how often sequences are shortened
 MAX_STALE = 60  # calls without progress
 SHORT_STALE = 12  # the same where other arguments promise more
 SAME_STALE = 4  # the same where those before failed likewise
@@ -115,6 +116,7 @@ class InputSearch:
     stale: int = 0
     patience: int = MAX_STALE
     heavy: bool = False
+    long: int = 0  # calls that had too many operators
     best: Tried = field(default_factory=Tried)
 
     def run(self) -> Tried:
@@ -195,7 +197,7 @@ class InputSearch:
         """Learn from one call, where ``smaller`` inputs are queued if it was too much; as of ``_try``."""
         if isinstance(error, TooLongError):
             self.best = Tried(reason=TOO_LONG, trouble=Trouble(str(error)))
-            return True
+            return not self._shorter(specs)
         if isinstance(error, TooMuchError):
             self.heavy = True
             for cost, s in enumerate(smaller):
@@ -211,6 +213,18 @@ class InputSearch:
             return self._ran(specs, result, progress, TOO_LARGE if large else "")
         self._failed(specs, error, progress)
         return False
+
+    def _shorter(self, specs: Specs) -> bool:
+        """Queue shorter sequences in place of ones that a loop goes through step by step; False where there are none.
+
+        Where few operators are allowed, a network has too many at any length.
+        """
+        if self.operators is None or self.operators < LONG or self.long >= MAX_LONG:
+            return False
+        self.long += 1
+        shorter = shortened(specs)
+        self._push(SMALLER, shorter, again=shorter not in self.tried)
+        return shorter not in self.tried
 
     def _call(self, specs: Specs, light: bool) -> tuple[Progress, Any, Exception | None]:
         """One call of forward, unless it is known before to fail: once calls are dear, that is tried without data."""

@@ -16,7 +16,7 @@ from sources.infer.inputs import draw, elements
 from sources.infer.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, LIGHT_OPERATORS, Budget
 from sources.infer.rehearsal import Rehearsal
 from sources.infer.search import Solution
-from sources.infer.variants import Arguments, defaults_of, halved, of_one, shallower
+from sources.infer.variants import Arguments, defaults_of, halved, of_one, shallower, shortened
 
 MAX_HALVINGS = 6
 COSTLY_ELEMENTS, COSTLY_FLOPS = 1 << 18, 1 << 25  # of one call: what it takes besides no longer counts
@@ -114,6 +114,8 @@ def fitted(solution: Solution, runs: Runs) -> Solution:
         # loops over a sequence
         short = (Solution(solution.arguments, halved(solution.specs, first)) for first in (False, True))
         fewer = next((s for s in (shallow, *short) if s != solution and runs(s)), None)
+        few = Solution(solution.arguments, shortened(solution.specs))  # as long as a loop was, all may be spent
+        fewer = fewer or (few if few != solution and runs.fits(few) else None)
         if fewer is None:
             raise
         return fitted(fewer, runs)

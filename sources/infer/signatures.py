@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
+import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from torch import nn
 
-from sources.infer.variants import Arguments
+from sources.infer.variants import Arguments, defaults_of
 
 
 def parameters_of(kind: type[nn.Module]) -> list[inspect.Parameter]:
@@ -52,3 +53,23 @@ def passed_on(kind: type[nn.Module], text: str, message: str, arguments: Argumen
     if rest and key and re.search(rf"\b{rest[0]}(\[|\.pop\()['\"]{key[1]}['\"]", text):
         return [key[1]] if key[1] not in arguments else []
     return [n for n in re.findall(r"'(\w+)'", match[1]) if n not in arguments] if match and open_ended else []
+
+
+def handed_on(error: Exception, kind: type[nn.Module]) -> Arguments:
+    """Sizes that a class which is constructed inside has by default, where ``**kwargs`` may say others.
+
+    ``error`` is of constructing ``kind``.
+    """
+    own = inspect.signature(kind).parameters
+    if not any(p.kind is p.VAR_KEYWORD for p in own.values()):
+        return {}
+    frames = (f for f, _ in traceback.walk_tb(error.__traceback__) if f.f_code.co_name == "__init__")
+    inner = next((type(m) for f in frames if not isinstance(m := f.f_locals.get("self"), kind)), None)
+    return {n: text for n, text in defaults_of(inner).items() if n not in own} if inner else {}
+
+
+def spelled(hint: Any) -> str:
+    """A type hint as it is written; "" for none."""
+    if isinstance(hint, str) or hint is inspect.Parameter.empty:
+        return hint if isinstance(hint, str) else ""
+    return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")

@@ -29,13 +29,16 @@ _IMAGE = re.compile(r"^(im(age|g)|input(?!.*chan)|resolution)|_(im(age|g)|input|
 _IMAGES = re.compile(rf"{_IMAGE.pattern}|(out|output)_size$")
 _SIZES = re.compile("|".join(f"(?:{p.pattern})" for p in (_WIDTH, _DEPTH, _IMAGES)))
 _TOO_SMALL = re.compile(r"Expected more than 1 value per channel|Output size is too small|can't be greater than actual")
-_EMBEDDING = re.compile(r"^(word_?|w_?)?emb(ed(ding)?s?)?(_?(dim|size|width))?$")
+_EMBEDDING = re.compile(
+    r"^(word_?|w_?)?emb(ed(ding)?s?)?(_?(dim|size|width))?$|^(words?|glove|w2v|vec(tor)?s?)_?(dim|size)$"
+)
 _MATRIX = re.compile(r"(?<=torch\.randn)\((\d+), (\d+)\)")
 WORDS = 1024
 WORDS_OF = "vocab_size"  # of a record: its ids of padding and ends lie within
 _COUNTS = re.compile(r"len|seq|max|num|steps|size|pos")
 LEAST_LEFT = 64  # of what was less than nothing
 VECTORS = f"({WORDS}, 64)"  # as ``sources.hints.guesses`` has them
+FEW = 4  # steps of a sequence that a loop goes through
 GROUPS = 32  # of channels that are normalised together: widths stay their multiples
 MANY = 4  # items of a list whose number nothing tells
 LARGER = 4  # times as many pixels on each side
@@ -50,6 +53,19 @@ def halved(specs: Specs, first: bool = False) -> Specs:
         kept = 1 if len(t.shape) >= (3 if first else 4) else len(t.shape) - 1
         shape = tuple(n // 2 if i != kept and n >= (16 if i else 32) else n for i, n in enumerate(t.shape))
         specs = edited(specs, path, replace(t, shape=shape))
+    return specs
+
+
+def shortened(specs: Specs) -> Specs:
+    """The inputs with sequences of a few steps: what a loop goes through is each dimension but the channels, perhaps.
+
+    Words have no channels; an image is no sequence.
+    """
+    for path, t in all_tensors(specs):
+        kept = len(t.shape) - 1 if t.kind == "float" else len(t.shape)
+        if 1 < len(t.shape) < 4:
+            few = tuple(min(n, FEW) if i < kept else n for i, n in enumerate(t.shape))
+            specs = edited(specs, path, replace(t, shape=few))
     return specs
 
 
