@@ -246,7 +246,7 @@ def _run(module: Any, inputs: list[Any], seed: int = 0, work: Work | None = None
         result = module(*given)
     if not isinstance(result, torch.Tensor | list | tuple | dict):
         raise UnfitError("outputs are not tensors", type(result).__name__)
-    return list(leaves(result))
+    return [t.detach() for t in leaves(result)]  # a parameter's view is not to know that this will be changed
 
 
 def _deterministic(module: Any, inputs: list[Any], first: list[torch.Tensor]) -> tuple[str, list[torch.Tensor]]:
