@@ -75,6 +75,40 @@ NOISED = """class Net(nn.Module):
         sigma = sigma.to(torch.float32).reshape(-1, 1, 1, 1)
         return self.conv(x / (sigma ** 2 + 1).sqrt()) + self.embed(sigma.flatten()[:, None])[:, :, None, None]
 """
+DIVIDED = """class Net(nn.Module):
+    def __init__(self, heads):
+        super().__init__()
+        self.heads = heads
+
+    def forward(self, qkv):
+        batch, width, length = qkv.shape
+        assert width % (3 * self.heads) == 0
+        q, k, v = qkv.reshape(batch * self.heads, -1, length).chunk(3, dim=1)
+        return torch.einsum("bts,bcs->bct", torch.einsum("bct,bcs->bts", q, k).softmax(-1), v)
+"""
+UNSET = """class Net(nn.Module):
+    def __init__(self, wide):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(wide, wide, 3, 3))
+        self.mean, self.beta = nn.Parameter(torch.zeros(wide)), nn.Parameter(torch.zeros(wide))
+        self.var = nn.Parameter(torch.zeros(wide))
+
+    def forward(self, x):
+        return F.batch_norm(F.conv2d(x, self.weight), self.mean, self.var, bias=self.beta).relu()
+"""
+FOLDED = """def axis_lengths(shape, lengths):
+    if shape[1] % 12:
+        raise ValueError(
+            f"shape {tuple(shape)} does not fit the axes [['b'], ['three', 'h', 'd'], ['s']] with {lengths}"
+        )
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        axis_lengths(x.shape, {"three": 3, "h": 4, "b": x.shape[0]})
+        a, b, c = x.chunk(3, dim=1)
+        return a * b + c
+"""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -82,7 +116,7 @@ def warmed() -> None:
     probe.warm()
 
 
-@pytest.mark.parametrize("text", [WORDS, TURNED, LOOPED, HANDED, NOISED])
+@pytest.mark.parametrize("text", [WORDS, TURNED, LOOPED, HANDED, NOISED, DIVIDED, UNSET, FOLDED])
 def test_sizes_that_fit_are_found(text: str, tmp_path: Path) -> None:
     outcome = attempted(text, tmp_path)
     assert outcome["reason"] == "", outcome["detail"]

@@ -151,6 +151,7 @@ class Constructions:
                 continue
             if self.again(embedded(arguments)):  # what a configuration is asked for is known only now
                 continue
+            self._inner = handed_on(module, self.kind)
             yield arguments, module
             del module  # two at once are not to be in memory
             for name in arguments:
@@ -201,7 +202,7 @@ class Constructions:
 
     def again_smaller(self, arguments: Arguments, images: bool = True) -> None:
         """Ones with smaller ``images``, with fewer and with narrower layers are the next to be tried."""
-        defaults, arguments = defaults_of(self.kind), opened(arguments, self.namespace)
+        defaults, arguments = self._inner | defaults_of(self.kind), opened(arguments, self.namespace)
         for smaller in (coarser, shallower, narrower) if images else (shallower, narrower):
             self.again(smaller(arguments, defaults))
 

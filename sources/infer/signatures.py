@@ -55,17 +55,21 @@ def passed_on(kind: type[nn.Module], text: str, message: str, arguments: Argumen
     return [n for n in re.findall(r"'(\w+)'", match[1]) if n not in arguments] if match and open_ended else []
 
 
-def handed_on(error: Exception, kind: type[nn.Module]) -> Arguments:
+def handed_on(made: Exception | nn.Module, kind: type[nn.Module]) -> Arguments:
     """Sizes that a class which is constructed inside has by default, where ``**kwargs`` may say others.
 
-    ``error`` is of constructing ``kind``.
+    ``made`` is what constructing ``kind`` came to: a module, or an error.
     """
     own = inspect.signature(kind).parameters
     if not any(p.kind is p.VAR_KEYWORD for p in own.values()):
         return {}
-    frames = (f for f, _ in traceback.walk_tb(error.__traceback__) if f.f_code.co_name == "__init__")
-    inner = next((type(m) for f in frames if not isinstance(m := f.f_locals.get("self"), kind)), None)
-    return {n: text for n, text in defaults_of(inner).items() if n not in own} if inner else {}
+    inner: list[type]
+    if isinstance(made, nn.Module):
+        inner = [type(m) for m in made.children() if type(m).__module__ == kind.__module__][:1]
+    else:
+        frames = (f for f, _ in traceback.walk_tb(made.__traceback__) if f.f_code.co_name == "__init__")
+        inner = [type(m) for f in frames if not isinstance(m := f.f_locals.get("self"), kind)][:1]
+    return {n: text for c in inner for n, text in defaults_of(c).items() if n not in own}
 
 
 def spelled(hint: Any) -> str:
