@@ -39,7 +39,7 @@ def _with_imports(source: str, arguments: str) -> str:
         lines.append("import functools")
     if re.search(r"\bF\.", arguments) and "as F\n" not in source:
         lines.append("import torch.nn.functional as F")
-    texts = ((configs.NAME, configs.CLASS), (parts.NAME, parts.CLASS))
+    texts = ((configs.NAME, configs.CLASS), (configs.COUNTED, configs.COUNTED_CLASS), (parts.NAME, parts.CLASS))
     made = "".join(f"\n\n\n{text.rstrip()}" for name, text in texts if f"{name}(" in arguments)
     return "\n".join([*lines, source.rstrip() + made])
 

@@ -388,3 +388,11 @@ def test_what_torch_and_python_call_by_themselves_is_kept() -> None:
     source = cut({"a.py": text}, "a.py", "Net")
     assert "def setup_context" in source
     assert "def beside" not in source
+
+
+def test_a_method_that_has_another_name_is_kept() -> None:
+    text = HEAD + (
+        "class Net(nn.Module):\n    def twice(self, x):\n        return x * 2\n\n    double = twice\n\n"
+        "    def forward(self, x):\n        return self.double(x)\n"
+    )
+    assert "def twice" in cut({"a.py": text}, "a.py", "Net")

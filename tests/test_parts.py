@@ -81,3 +81,17 @@ def test_what_is_called_for_a_layer_may_make_one_that_takes_more(tmp_path: Path)
     outcome = attempted(styled, tmp_path)
     assert outcome["reason"] == "", outcome["detail"]
     assert "lambda *_, **__: StubModule" in outcome["source"]
+
+
+def test_what_holds_settings_and_is_counted(tmp_path: Path) -> None:
+    counted = """class Net(nn.Module):
+    def __init__(self, width, tokenizer):
+        super().__init__()
+        self.embed = nn.Embedding(len(tokenizer), width, padding_idx=tokenizer.pad_id)
+
+    def forward(self, tokens):
+        return self.embed(tokens).relu()
+"""
+    outcome = attempted(counted, tmp_path)
+    assert outcome["reason"] == "", outcome["detail"]
+    assert "Vocabulary(length=" in outcome["source"]

@@ -193,8 +193,10 @@ def at_once(piece: Piece) -> set[str]:
 
 def unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:
     """Methods of a class that nothing mentions, or that no task may call."""
+    methods = (ast.FunctionDef, ast.AsyncFunctionDef)
+    beside = {n.id for s in node.body if not isinstance(s, methods) for n in ast.walk(s) if isinstance(n, ast.Name)}
     for statement in node.body:
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(statement, methods) and statement.name not in beside:  # what has another name, ``b = a``, is used
             name = statement.name
             special = name.startswith("__") and name.endswith("__") and name not in ("__repr__", "__str__")
             special = special or name in _CALLED
