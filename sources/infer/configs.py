@@ -227,8 +227,7 @@ class Config:
         return parts.StubModule(self._given[parts.CALLED])(*given, **named)
 
     def __len__(self) -> int:
-        counted = int(self._arguments.setdefault(f"{self._name}.{LENGTH}", USUAL_LENGTH))
-        return counted
+        return int(self._arguments.setdefault(f"{self._name}.{LENGTH}", USUAL_LENGTH))
 
     def __bool__(self) -> bool:
         return True

@@ -255,8 +255,8 @@ def _smaller(arguments: Arguments, defaults: Mapping[str, str], which: re.Patter
 
 
 def reduced(arguments: Arguments, defaults: Mapping[str, str] = MappingProxyType({})) -> Arguments:
-    """The arguments with images of a quarter of the sides, and a quarter of the layers."""
-    for smaller in (coarser, coarser, shallower, shallower):
+    """The arguments with images of a quarter of the sides, a quarter of the layers, and half the features."""
+    for smaller in (coarser, coarser, shallower, shallower, narrower):
         arguments = smaller(arguments, defaults)
     return arguments
 
