@@ -371,7 +371,7 @@ class Constructions:
         ]
         if parts.STUB in asked and (others := parts.in_place_of(text)):
             return [*others, *asked]
-        if _BEYOND.search(trouble.message) and text[:1] == "[" and " for " not in text:
+        if _BEYOND.search(trouble.message) and text[:1] == "[" and text != "[]" and " for " not in text:
             return [f"[{text[1:-1]}, {text[1:-1]}]", *asked]
         if WANTS.search(trouble.message):
             if self._records is None:
