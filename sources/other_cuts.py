@@ -13,6 +13,8 @@ from sources.lessons import TELLS_NOTHING
 from sources.text.callables import NOTE as BELONGS
 from sources.text.callables import WANTED as CALLABLE
 from sources.text.callables import owned
+from sources.text.failing import NOTE as FAILS
+from sources.text.failing import without_failing
 from sources.text.set_outside import NOTE as SET
 from sources.text.set_outside import set_within
 from sources.text.whole_division import NOTE as DIVIDED
@@ -29,6 +31,8 @@ def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[st
     class was given: a part that draws at random, one that does nothing.
     """
     source, told = cut["source"], cut["told"]
+    if (line := outcome.get("line")) and (whole := without_failing(source, line)) != source:
+        yield _noted(cut, FAILS, source=whole), None
     if "teachers" not in cut and told.get("seen"):  # an example may show what draws
         yield cut | {"told": {**told, "seen": None}}, None
     for method in told.get("others", ()):  # by which it may compute, too
