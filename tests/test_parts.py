@@ -95,3 +95,22 @@ def test_what_holds_settings_and_is_counted(tmp_path: Path) -> None:
     outcome = attempted(counted, tmp_path)
     assert outcome["reason"] == "", outcome["detail"]
     assert "Vocabulary(length=" in outcome["source"]
+
+
+def test_defaults_that_are_no_numbers_are_spelled(tmp_path: Path) -> None:
+    text = """class Net(nn.Module):
+    def __init__(self, width, most=float("inf"), depth=2):
+        super().__init__()
+        self.most, self.lines = most, nn.ModuleList(nn.Linear(width, width) for _ in range(depth))
+
+    def forward(self, x):
+        for line in self.lines:
+            x = line(x)
+        return x.clamp(max=self.most)
+"""
+    known = {"sites": [{"positional": [], "named": {"width": "8", "depth": "3"}}], "defaults": {}, "users": []}
+    cut = {"name": "Net", "source": "import torch\nimport torch.nn as nn\n\n\n" + text, "told": known, "lacks": [],
+           "header": []}  # fmt: skip
+    outcome = probe.attempt_one(cut, 60, tmp_path)
+    assert outcome["reason"] == "", outcome["detail"]
+    assert "float('inf')" in outcome["source"]
