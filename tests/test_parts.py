@@ -114,3 +114,19 @@ def test_defaults_that_are_no_numbers_are_spelled(tmp_path: Path) -> None:
     outcome = probe.attempt_one(cut, 60, tmp_path)
     assert outcome["reason"] == "", outcome["detail"]
     assert "float('inf')" in outcome["source"]
+
+
+def test_what_makes_a_part_may_make_one_that_holds_settings(tmp_path: Path) -> None:
+    text = """class Net(nn.Module):
+    def __init__(self, actions, body_fn):
+        super().__init__()
+        self.body = body_fn()
+        self.head = nn.Linear(self.body.feature_dim, actions)
+        self.scale = self.body.gain
+
+    def forward(self, x):
+        return self.head(self.body(x)) * self.scale
+"""
+    outcome = attempted(text, tmp_path)
+    assert outcome["reason"] == "", outcome["detail"]
+    assert "lambda *_, **__: StubModule(nn.Identity(), feature_dim=" in outcome["source"]
