@@ -25,7 +25,7 @@ from sources.hints.guesses import IMAGE, Uses, compared, looked_up, uses, values
 from sources.infer import parts
 from sources.infer.blamed import blamed
 from sources.infer.configs import CONFIG, METHOD, Config, reading
-from sources.infer.counted import recounted, thinner, with_entries
+from sources.infer.counted import in_lists, recounted, thinner, together, with_entries
 from sources.infer.nested import changed
 from sources.infer.progress import Budget, Progress, TooMuchError, constructing
 from sources.infer.records import WANTS, lists, namesakes
@@ -287,10 +287,13 @@ class Constructions:
         made = {} if attributes else made_of(self.kind, self.text, inside=True)  # a line may name what it was made
         for p in parameters:  # optional ones that are really needed
             optional = p.default is None or isinstance(p.default, str | tuple | list | dict | type)
+            optional = optional or type(p.default).__name__ in trouble.culprits  # a number where several are wanted
             said = word(p.name, attributes).search(trouble.near) or word(p.name, made).search(trouble.near)
             if p.name not in arguments and optional and said:
                 for j, option in enumerate(self._others(p.name, repr(p.default), trouble, bool(attributes))[:4]):
                     self._push(cost + 0.5 + 0.4 * j, {**arguments, p.name: option})
+        for listed in together(self.kind, arguments, trouble.near, trouble.message):
+            self._push(cost - 0.5, listed)
         self._resize(cost - 0.5, arguments, trouble.message)
         self._tell(cost - 0.5, arguments, trouble.message)
         for name, text in arguments.items():
@@ -373,6 +376,7 @@ class Constructions:
             return [*others, *asked]
         if _BEYOND.search(trouble.message) and text[:1] == "[" and text != "[]" and " for " not in text:
             return [f"[{text[1:-1]}, {text[1:-1]}]", *asked]
+        asked = [*in_lists(text, trouble.message), *asked]
         if WANTS.search(trouble.message):
             if self._records is None:
                 self._records = lists(ast.parse(self.text), self.namespace, self.kind.__module__)

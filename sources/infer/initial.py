@@ -13,10 +13,14 @@ from typing import Any
 
 import torch
 
+from sources.infer.memory import RESIDENT, resident
+from sources.infer.progress import TooMuchError
+
 _waiting: list[tuple[weakref.ref[torch.Tensor], Callable[..., Any], tuple[Any, ...]]] = []
 
 DRAWN = 1 << 14  # different values; weights repeat them
 LARGE = 1 << 22  # elements of a tensor that is left as it is in memory
+WEIGHED = 1 << 16  # elements of one before which it is looked at how much memory is left
 HUGE = 1 << 24  # elements of a parameter that is filled when it is known to be kept
 REPEATED = 65_521  # random numbers of one tensor where these repeat: a prime, so that rows of weights differ
 
@@ -29,6 +33,8 @@ def cheapen() -> None:
     def fill(tensor: Any = None, *_: Any, **named: Any) -> Any:
         tensor = named.get("tensor", tensor)
         if isinstance(tensor, torch.Tensor) and tensor.is_floating_point() and tensor.numel() <= LARGE:
+            if tensor.numel() > WEIGHED and resident() > RESIDENT:
+                raise TooMuchError("more weights than there is memory for")
             with torch._C.DisableTorchFunction():  # it is not the module that asks for these
                 _tile(tensor.detach(), drawn)
         return tensor
