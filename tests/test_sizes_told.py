@@ -155,3 +155,27 @@ def test_a_registry_comes_with_what_the_settings_say_for_its_key(tmp_path: Path)
                "only": ["Net"]}  # fmt: skip
     (found,) = cut_package(payload, tmp_path)["cuts"]
     assert "class PlainHead" in found["source"]
+
+
+def test_what_is_only_asked_whether_it_is_true_is_no_tensor(tmp_path: Path) -> None:
+    text = """class Inner(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.line = nn.Linear(width, width)
+
+    def forward(self, x, sparse):
+        x = self.line(x)
+        return x.relu() if sparse else x.tanh()
+
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.inner = Inner(width)
+
+    def forward(self, x, adjacent, sparse):
+        return torch.bmm(adjacent, self.inner(x, sparse))
+"""
+    outcome = attempted(text, tmp_path)
+    assert outcome["reason"] == "", outcome["detail"]
+    assert ", False]" in outcome["source"]
