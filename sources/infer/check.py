@@ -106,8 +106,6 @@ def check(
         UnfitError: with the reason.
     """
     program, module, inputs = _built(source, entry_point)
-    if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
-        raise UnfitError(TOO_LARGE, "parameters")
     work = Work(operators)
     first = _run(module, inputs, work=work)
     if work.operators == 0 and not work.shuffles:
@@ -141,6 +139,8 @@ def _built(source: str, entry_point: str, small: Mapping[str, int] | None = None
 
 def _constructed(program: Program, entry_point: str | None = None) -> Any:
     module = program.build(entry_point)
+    if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
+        raise UnfitError(TOO_LARGE, "parameters")  # before what waits is filled
     settle()
     return module
 
