@@ -17,6 +17,9 @@ from sources.text.failing import NOTE as FAILS
 from sources.text.failing import without_failing
 from sources.text.set_outside import NOTE as SET
 from sources.text.set_outside import set_within
+from sources.text.single import NOTE as SINGLE
+from sources.text.single import WANTED as DOUBLE
+from sources.text.single import of_single
 from sources.text.whole_division import NOTE as DIVIDED
 from sources.text.whole_division import WANTED, divided
 
@@ -39,6 +42,8 @@ def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[st
         yield cut | method, None
     if WANTED.search(outcome["detail"]) and (whole := divided(source)) != source:
         yield _noted(cut, DIVIDED, source=whole), None
+    if DOUBLE.search(outcome["detail"]) and (whole := of_single(source, cut["name"])) != source:
+        yield _noted(cut, SINGLE, source=whole), None
     if (whole := set_within(source, outcome["detail"], told["defaults"])) != source:
         yield _noted(cut, SET, source=whole), None
     large = outcome["reason"] == TOO_LARGE and outcome.get("solved")  # it ran, and will be as large without training

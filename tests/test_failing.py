@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from sources import probe
 from sources.text.failing import without_failing
 from tests.attempts import attempted
 
@@ -28,6 +31,11 @@ class Net(nn.Module):
 """
 
 
+@pytest.fixture(autouse=True, scope="module")
+def warmed() -> None:
+    probe.warm()
+
+
 def test_what_cannot_be_made_is_absent_with_what_is_made_of_it() -> None:
     text = without_failing(FAILS, 6)
     assert "talk = None\n" in text
@@ -40,3 +48,18 @@ def test_what_cannot_be_made_is_absent_with_what_is_made_of_it() -> None:
 def test_a_class_that_only_talks_to_it_becomes_a_task(tmp_path: Path) -> None:
     outcome = attempted(FAILS.replace("talk = Talking()\n", "").replace("WIDTH = 3 + talk.width\n", ""), tmp_path)
     assert outcome["reason"] == "", outcome["detail"]
+
+
+def test_weights_of_double_precision_are_of_single(tmp_path: Path) -> None:
+    text = """class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.bands = nn.Parameter(torch.tensor(list(np.linspace(0.5, 2.0, width))), requires_grad=False)
+        self.line = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.line(x * self.bands)
+"""
+    outcome = attempted(text, tmp_path)
+    assert outcome["reason"] == "", outcome["detail"]
+    assert "        self.float()\n" in outcome["source"]
