@@ -110,8 +110,8 @@ def solve(
         carried = outcome.furthest if outcome.reached > reached else carried
         reached, left = max(reached, outcome.reached), budget.left
         del module, search
-        # Others that draw at random will be given what they draw, too.
-        most = 1 if outcome.flaw == RANDOM else MAX_FLAWED_MODULES
+        # What draws at random will be given what it draws; another call of the package may be one that does not.
+        most = 1 if outcome.flaw == RANDOM and len(told.sites) < 2 else MAX_FLAWED_MODULES
         if tried + 1 >= MAX_MODULES or budget.left < 0 or len(flawed) >= most:
             break
     return flawed[0] if flawed else _unsolved(first, failures, constructions)

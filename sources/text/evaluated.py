@@ -23,13 +23,19 @@ def meant_by(word, known):
     import ast
 
     def value(node):
-        if isinstance(node, ast.Name):
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Name) and node.id in known:
             return known[node.id]
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -value(node.operand)
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return [value(item) for item in node.elts]
         if isinstance(node, ast.Attribute):
             return getattr(value(node.value), node.attr)
         if isinstance(node, ast.Call):
             return value(node.func)(*map(value, node.args), **{k.arg: value(k.value) for k in node.keywords})
-        return ast.literal_eval(node)
+        raise NameError(word)
 
     return value(ast.parse(word, mode="eval").body)
 """
