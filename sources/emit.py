@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import re
 
 from sources.infer import configs, parts
@@ -39,14 +40,14 @@ def _with_imports(source: str, arguments: str) -> str:
         lines.append("import functools")
     if re.search(r"\bF\.", arguments) and "as F\n" not in source:
         lines.append("import torch.nn.functional as F")
-    texts = ((configs.NAME, configs.CLASS), (parts.NAME, parts.CLASS))
+    texts = ((configs.NAME, configs.CLASS), (configs.COUNTED, configs.COUNTED_CLASS), (parts.NAME, parts.CLASS))
     made = "".join(f"\n\n\n{text.rstrip()}" for name, text in texts if f"{name}(" in arguments)
     return "\n".join([*lines, source.rstrip() + made])
 
 
 def _input(spec: Spec, path: tuple[int, ...], names: dict[Slot, str]) -> str:
     if isinstance(spec, Plain):
-        return next((n for s, n in names.items() if s.path == path and s.kind == "plain"), repr(spec.value))
+        return next((n for s, n in names.items() if s.path == path and s.kind == "plain"), _spelled(spec.value))
     if isinstance(spec, Many):
         inner = [_input(item, (*path, i), names) for i, item in enumerate(spec.items)]
         if spec.kind == "dict":
@@ -84,7 +85,7 @@ def _init(arguments: Arguments, names: dict[Slot, str], signature: inspect.Signa
         if parameter.name in rest:
             positional.append(rest.pop(parameter.name))
         elif isinstance(parameter.default, bool | int | float | str | None):
-            positional.append(repr(parameter.default))
+            positional.append(_spelled(parameter.default))
         else:
             break
     # A list and a mapping alone would be taken for arguments by position and by name.
@@ -93,6 +94,11 @@ def _init(arguments: Arguments, names: dict[Slot, str], signature: inspect.Signa
         return f"[{', '.join(positional)}]"
     keyword = ", ".join(f"{name!r}: {text}" for name, text in rest.items())
     return f"[[{', '.join(positional)}], {{{keyword}}}]"
+
+
+def _spelled(value: object) -> str:
+    """A plain value as an expression: of numbers that are none, ``inf``, the name alone says nothing."""
+    return f"float({str(value)!r})" if isinstance(value, float) and not math.isfinite(value) else repr(value)
 
 
 def _is_plain(text: str) -> bool:

@@ -19,6 +19,7 @@ from typing import Any
 
 from sources.infer.check import TOO_LARGE, UnfitError
 from sources.infer.progress import out_of_memory
+from sources.text.failing import failed_at
 
 FRAMES = 1000  # of Python's own limit: code that calls itself for ever is to end with an error, not with a crash
 YOUNG, TIMES = 20_000, 20  # objects between two collections, and of these between two older ones: forks are short-lived
@@ -105,7 +106,7 @@ def _answer(job: Callable[[], dict[str, Any]], writing: int, seconds: int, memor
         answer = {"reason": error.reason, "detail": str(error)}
     except BaseException as error:  # noqa: BLE001 - whatever a module raises is its outcome
         reason = TOO_LARGE if out_of_memory(error) else NOT_ALONE
-        answer = {"reason": reason, "detail": f"{type(error).__name__}: {error}"[:500]}
+        answer = {"reason": reason, "detail": f"{type(error).__name__}: {error}"[:500], "line": failed_at(error)}
     signal.setitimer(signal.ITIMER_PROF, 0)
     with os.fdopen(writing, "w") as file:
         file.write(json.dumps(answer) + "\n")

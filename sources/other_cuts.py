@@ -13,8 +13,13 @@ from sources.lessons import TELLS_NOTHING
 from sources.text.callables import NOTE as BELONGS
 from sources.text.callables import WANTED as CALLABLE
 from sources.text.callables import owned
+from sources.text.failing import NOTE as FAILS
+from sources.text.failing import without_failing
 from sources.text.set_outside import NOTE as SET
 from sources.text.set_outside import set_within
+from sources.text.single import NOTE as SINGLE
+from sources.text.single import WANTED as DOUBLE
+from sources.text.single import of_single
 from sources.text.whole_division import NOTE as DIVIDED
 from sources.text.whole_division import WANTED, divided
 
@@ -29,12 +34,16 @@ def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[st
     class was given: a part that draws at random, one that does nothing.
     """
     source, told = cut["source"], cut["told"]
+    if (line := outcome.get("line")) and (whole := without_failing(source, line)) != source:
+        yield _noted(cut, FAILS, source=whole), None
     if "teachers" not in cut and told.get("seen"):  # an example may show what draws
         yield cut | {"told": {**told, "seen": None}}, None
     for method in told.get("others", ()):  # by which it may compute, too
         yield cut | method, None
     if WANTED.search(outcome["detail"]) and (whole := divided(source)) != source:
         yield _noted(cut, DIVIDED, source=whole), None
+    if DOUBLE.search(outcome["detail"]) and (whole := of_single(source, cut["name"])) != source:
+        yield _noted(cut, SINGLE, source=whole), None
     if (whole := set_within(source, outcome["detail"], told["defaults"])) != source:
         yield _noted(cut, SET, source=whole), None
     large = outcome["reason"] == TOO_LARGE and outcome.get("solved")  # it ran, and will be as large without training

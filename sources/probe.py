@@ -54,7 +54,9 @@ DRAWN_FOR = (NOTHING, CONSTANT, IGNORES)  # what weights that start as zeros may
 MAX_IGNORED = 3  # inputs of one class that it takes and does not use
 MAX_FAILURES = 40  # of a search, that are tried again
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
-MEMORY = 5 << 27  # bytes of address space that one of its forks may take: one of the largest modules, and a call of it
+# Bytes of address space that one of its forks may take: most weights of the largest modules are never touched. How
+# much of that is in memory is bounded where weights are filled and where modules are called.
+MEMORY = 5 << 28
 
 
 def warm() -> None:
@@ -128,7 +130,7 @@ def _tried(
     """The outcome of one text; ``before`` is that of another one of the same class, which may fail like this one."""
     inferred = before if before and _fails_likewise(cut, before, scratch) else None
     inferred = inferred or isolated(lambda: infer(cut, operators, scratch), INFER_SECONDS, MEMORY)
-    if inferred["reason"] in BEYOND:  # of what was begun with, one call was too much, perhaps
+    if inferred["reason"] in (*BEYOND, TOO_LARGE):  # of what was begun with, one call was too much, perhaps
         inferred = isolated(lambda: infer(cut | {"lighter": True}, operators, scratch), INFER_SECONDS, MEMORY)
     known = {} if seen is None else seen
     hopeless = inferred["reason"] in ("", TOO_LONG) or _lacking(inferred, cut)

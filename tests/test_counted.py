@@ -290,3 +290,17 @@ def test_a_circulant_matrix_has_one_column_shifted() -> None:
     space: dict[str, Any] = {}
     exec(replacements()["scipy.linalg"], space)
     assert space["circulant"]([1, 2, 3]).tolist() == [[1, 3, 2], [2, 1, 3], [3, 2, 1]]
+
+
+def test_numbers_of_which_items_are_taken_become_lists_together(tmp_path: Path) -> None:
+    text = """class Net(nn.Module):
+    def __init__(self, width, kernel_size=11, stride=1):
+        super().__init__()
+        padding = (kernel_size[0] - stride[0]) // 2
+        self.conv = nn.Conv1d(width, width, kernel_size, stride, padding)
+
+    def forward(self, x):
+        return self.conv(x)
+"""
+    outcome = attempted(text, tmp_path)
+    assert outcome["reason"] == "", outcome["detail"]

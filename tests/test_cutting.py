@@ -376,3 +376,23 @@ def test_what_a_base_is_given_afterwards_stands_after_what_is_made_of_it() -> No
     namespace: dict[str, Any] = {}
     exec(cut({"net.py": CIRCLE}, "net.py", "Net"), namespace)
     assert namespace["Net"]()(torch.ones(1)).item() == 2
+
+
+def test_what_torch_and_python_call_by_themselves_is_kept() -> None:
+    text = HEAD + (
+        "class Square(torch.autograd.Function):\n    @staticmethod\n    def forward(x):\n        return x * x\n\n"
+        "    @staticmethod\n    def setup_context(ctx, inputs, output):\n        ctx.save_for_backward(*inputs)\n\n"
+        "    @staticmethod\n    def beside(ctx):\n        return 0\n\n\n"
+        "class Net(nn.Module):\n    def forward(self, x):\n        return Square.apply(x)\n"
+    )
+    source = cut({"a.py": text}, "a.py", "Net")
+    assert "def setup_context" in source
+    assert "def beside" not in source
+
+
+def test_a_method_that_has_another_name_is_kept() -> None:
+    text = HEAD + (
+        "class Net(nn.Module):\n    def twice(self, x):\n        return x * 2\n\n    double = twice\n\n"
+        "    def forward(self, x):\n        return self.double(x)\n"
+    )
+    assert "def twice" in cut({"a.py": text}, "a.py", "Net")

@@ -170,3 +170,15 @@ class Net(nn.Module):
     assert found["base"].startswith("[nn.")
     assert found["extras"].startswith("[nn.")
     assert len(ast.literal_eval(found["layers"])) >= 8
+
+
+def test_a_key_that_is_made_of_a_number_is_one_of_those_there_are(tmp_path: Path) -> None:
+    text = "def build(size):\n    tables = {'320': 1, '512': 2, 'any': 3}\n    return tables[str(size)]\n"
+    file = tmp_path / "program.py"
+    file.write_text(text)
+    namespace: dict[str, Any] = {}
+    exec(compile(text, str(file), "exec"), namespace)
+    with pytest.raises(KeyError) as caught:
+        namespace["build"](32)
+    asked = demands(caught.value, ast.parse(text), str(file))
+    assert [(d.name, d.value, d.wanted) for d in asked] == [("size", 32, ("320", "512"))]

@@ -66,3 +66,24 @@ def test_a_class_that_evaluates_names_becomes_a_task(tmp_path: Path) -> None:
     namespace: dict[str, Any] = {}
     exec(found["source"], namespace)
     assert namespace["Net"]()(torch.ones(2)).tolist() == [8.0, 8.0]
+
+
+def test_a_call_that_a_word_spells_is_made(tmp_path: Path) -> None:
+    utils = (
+        "import torch\nfrom torch import nn\nfrom functools import partial\n\n\n"
+        "def initializer_of(given):\n    try:\n        return eval(given)\n"
+        "    except Exception:\n        raise ValueError(given)\n"
+    )
+    net = (
+        "import torch\nfrom torch import nn\nfrom utils import initializer_of\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self, init='partial(nn.init.constant_, val=0.5)'):\n"
+        "        super().__init__()\n        self.line = nn.Linear(4, 1, bias=False)\n"
+        "        initializer_of(init)(self.line.weight)\n\n"
+        "    def forward(self, x):\n        return self.line(x)\n"
+    )
+    payload = {"files": {"net.py": net, "utils.py": utils}, "replacements": {}, "cut_points": {}, "part": 0, "parts": 1,
+               "seed": 0, "enough": 9, "only": ["Net"]}  # fmt: skip
+    (found,) = cut_package(payload, tmp_path)["cuts"]
+    namespace: dict[str, Any] = {}
+    exec(found["source"], namespace)
+    assert namespace["Net"]()(torch.ones(1, 4)).tolist() == [[2.0]]

@@ -22,7 +22,7 @@ from sources.infer.runs import Runs, lightened
 from sources.infer.search import Solution, solve
 from sources.infer.suspects import made_of, ranked
 from sources.infer.trouble import Trouble, kinds, wanted
-from sources.infer.variants import halved, rescaled
+from sources.infer.variants import halved, rescaled, smaller
 from sources.isolation import isolated
 from sources.probe import infer, load
 from sources.text.documents import sections
@@ -371,3 +371,9 @@ def test_layers_and_strangers_are_no_records() -> None:
     assert fields_of(torch.nn.Linear(2, 2)) == {}
     assert fields_of(Path()) == {}
     assert list(leaves(torch.nn.Linear(2, 2))) == []
+
+
+def test_a_mask_is_halved_with_what_it_is_of() -> None:
+    sequence, mask = Tensor((4, 64, 32)), Tensor((4, 64))
+    assert halved((sequence, mask)) == (Tensor((4, 32, 32)), mask)
+    assert (Tensor((4, 32, 32)), Tensor((4, 32))) in smaller((sequence, mask))

@@ -297,6 +297,7 @@ def test_hostile_code_harms_nothing(tmp_path: Path) -> None:
     tasks, reasons = mine(texts)
     assert "Good" in tasks
     assert reasons["Hang"] == reasons["Stubborn"] == "timeout"
-    assert {"Exit", "Memory", "Deletes"} <= set(reasons)
+    assert {"Exit", "Memory"} <= set(reasons)
+    assert "remove" not in tasks["Deletes"].source  # what could not be deleted is not tried again
     assert reasons["Plain"] == "touches the system"
     assert victim.read_text() == "whole"

@@ -146,12 +146,12 @@ def test_what_records_and_dictionaries_say_of_sizes_becomes_smaller_too() -> Non
     }
 
 
-def test_what_took_too_long_is_begun_with_smaller_images_and_fewer_layers() -> None:
+def test_what_took_too_long_is_begun_with_smaller_images_fewer_layers_and_features() -> None:
     class Net(nn.Module):
         def __init__(self, img_size: int = 64, depth: int = 8, width: int = 32) -> None:
             super().__init__()
 
     text = "class Net:\n    def __init__(self, img_size=64, depth=8, width=32):\n        pass\n"
-    for lighter, expected in ((False, {}), (True, {"img_size": "16", "depth": "2"})):
+    for lighter, expected in ((False, {}), (True, {"img_size": "16", "depth": "2", "width": "16"})):
         arguments, _ = next(iter(Constructions(Net, {}, text, Budget(), lighter=lighter)))
         assert arguments == expected

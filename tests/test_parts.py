@@ -66,3 +66,67 @@ def test_layers_of_the_program_that_lack_an_argument_give_way() -> None:
     assert STUB in wanted(message, "hidden = block(hidden)", running=True)
     constructions = Constructions(nn.Identity, {}, "", Budget())
     assert constructions._others("blocks", made, Trouble(message), running=True)[0] == f"[{STUB}, {STUB}]"
+
+
+def test_what_is_called_for_a_layer_may_make_one_that_takes_more(tmp_path: Path) -> None:
+    styled = """class Net(nn.Module):
+    def __init__(self, dim, norm_layer):
+        super().__init__()
+        self.norm = norm_layer(dim)
+        self.line = nn.Linear(dim, dim)
+
+    def forward(self, x, style):
+        return self.line(self.norm(x, style)) + style
+"""
+    outcome = attempted(styled, tmp_path)
+    assert outcome["reason"] == "", outcome["detail"]
+    assert "lambda *_, **__: StubModule" in outcome["source"]
+
+
+def test_what_holds_settings_and_is_counted(tmp_path: Path) -> None:
+    counted = """class Net(nn.Module):
+    def __init__(self, width, tokenizer):
+        super().__init__()
+        self.embed = nn.Embedding(len(tokenizer), width, padding_idx=tokenizer.pad_id)
+
+    def forward(self, tokens):
+        return self.embed(tokens).relu()
+"""
+    outcome = attempted(counted, tmp_path)
+    assert outcome["reason"] == "", outcome["detail"]
+    assert "Vocabulary(length=" in outcome["source"]
+
+
+def test_defaults_that_are_no_numbers_are_spelled(tmp_path: Path) -> None:
+    text = """class Net(nn.Module):
+    def __init__(self, width, most=float("inf"), depth=2):
+        super().__init__()
+        self.most, self.lines = most, nn.ModuleList(nn.Linear(width, width) for _ in range(depth))
+
+    def forward(self, x):
+        for line in self.lines:
+            x = line(x)
+        return x.clamp(max=self.most)
+"""
+    known = {"sites": [{"positional": [], "named": {"width": "8", "depth": "3"}}], "defaults": {}, "users": []}
+    cut = {"name": "Net", "source": "import torch\nimport torch.nn as nn\n\n\n" + text, "told": known, "lacks": [],
+           "header": []}  # fmt: skip
+    outcome = probe.attempt_one(cut, 60, tmp_path)
+    assert outcome["reason"] == "", outcome["detail"]
+    assert "float('inf')" in outcome["source"]
+
+
+def test_what_makes_a_part_may_make_one_that_holds_settings(tmp_path: Path) -> None:
+    text = """class Net(nn.Module):
+    def __init__(self, actions, body_fn):
+        super().__init__()
+        self.body = body_fn()
+        self.head = nn.Linear(self.body.feature_dim, actions)
+        self.scale = self.body.gain
+
+    def forward(self, x):
+        return self.head(self.body(x)) * self.scale
+"""
+    outcome = attempted(text, tmp_path)
+    assert outcome["reason"] == "", outcome["detail"]
+    assert "lambda *_, **__: StubModule(nn.Identity(), feature_dim=" in outcome["source"]

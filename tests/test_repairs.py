@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,15 @@ import torch
 from torch import nn
 
 from kdata.task import execute
+from sources.infer.constructions import Constructions
 from sources.infer.failure import Failure
 from sources.infer.influence import Influence, differing
 from sources.infer.input_guesses import guesses
 from sources.infer.inputs import Many, Specs, Tensor, all_tensors
+from sources.infer.progress import Budget
 from sources.infer.repairs import repairs
 from sources.infer.search import Solution, solve
+from sources.infer.trouble import Trouble
 from sources.isolation import isolated
 from sources.probe import infer
 
@@ -267,3 +271,18 @@ def test_inputs_that_are_unpacked_are_as_many_as_that_takes() -> None:
     x = Tensor((4, 64))
     failure = Failure((x,), "not enough values to unpack (expected 3, got 1)", Net())
     assert (x, x, x) in [specs for _, specs in repairs(failure)]
+
+
+def test_an_empty_list_is_not_doubled() -> None:
+    beyond = Trouble("IndexError: list index out of range")
+    asked = Constructions(nn.Linear, {}, "", Budget())._asked("[]", beyond, False)
+    assert asked
+    assert all(ast.parse(text, mode="eval") for text in asked)
+
+
+def test_what_is_said_of_pairs_of_rows_has_no_batch() -> None:
+    message = "The size of tensor a (64) must match the size of tensor b (4) at non-singleton dimension 2"
+    specs: Specs = (Tensor((4, 64, 32)), Tensor((4, 64, 32)), Tensor((4, 64)))
+    found = [shapes(other) for _, other in repairs(Failure(specs, message, nn.Identity()))]
+    assert [(4, 64, 32), (64, 64, 32), (4, 64)] in found
+    assert [(4, 64, 32), (4, 64, 32), (64, 64)] in found

@@ -13,6 +13,7 @@ from kdata.task import execute
 from sources import probe
 from sources.infer.drawn import NOTE
 from sources.infer.vanishing import REASON, hidden
+from tests.attempts import attempted
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 SCALED = """
@@ -75,3 +76,18 @@ class _Residual(nn.Module):
 def test_weights_are_hidden_by_a_scale_and_not_by_a_position(scale: float, found: bool) -> None:
     names = hidden(_Residual(scale), [torch.randn(4, 8)])
     assert names == (["inner.weight", "inner.bias"] if found else [])
+
+
+def test_a_view_of_what_starts_as_nothing_may_be_answered(tmp_path: Path) -> None:
+    text = """class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.line, self.deviation = nn.Linear(width, width), nn.Parameter(torch.zeros(1, width))
+
+    def forward(self, x):
+        mean = self.line(x)
+        deviation = self.deviation.expand_as(mean)
+        return mean, deviation, deviation.exp()
+"""
+    outcome = attempted(text, tmp_path)
+    assert outcome["reason"] == "", outcome["detail"]

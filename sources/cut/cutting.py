@@ -32,6 +32,9 @@ from sources.watch.capture_package import Observed, observe
 MAX_USER = 80_000  # characters of a text that is run to see a class at work
 MAX_CUT = 400_000  # characters of a definition with all that it may need: of a task what it reaches counts
 SMALL = 80  # lines of a building block: these are tried before whole networks
+MAX_USUAL = 3  # registries that hold what looks up another one
+# What something is looked up by in a container.
+_KEYS = re.compile(r"\w\[(?:\w+\.)*([^\W\d]\w+)\]|\.(?:get|build|create)\((?:\w+\.)+([^\W\d]\w+)[,)]")
 
 
 def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
@@ -183,7 +186,9 @@ def _cut(
         if (needs or said) and touches_system(cut.source):
             raise SliceError("touches the system", "by way of its arguments")
     except SliceError:
+        needs, said = [], []
         cut, seen = write_cut(slicer, candidate.path, candidate.symbol, method=method), None
+    cut = _with_usual(slicer, hints, candidate, cut, needs, said, method)
     others = _without_constants(slicer, candidate, needs, cut) if method == "forward" else []
     if candidate.kind == "function":
         cut = _wrapped(cut)
@@ -203,6 +208,31 @@ def _cut(
     return {"source": cut.source, "name": cut.name, "path": cut.path, "symbol": cut.symbol, "lacks": list(cut.lacks),
             "told": told, "inlined": [roots.inner(f) for f in cut.files if f in roots],
             "names": {f"{h.file}:{h.name}": n for h, n in cut.names.items()}}  # fmt: skip
+
+
+def _with_usual(
+    slicer: Slicer, hints: Hints, candidate: Candidate, cut: Cut, needs: list[Here], said: list[str], method: str
+) -> Cut:
+    """The cut with what registries hold by the words that the package's settings have for the keys it looks up.
+
+    ``HEADS[cfg.MODEL.HEAD]``, where the settings say ``_C.MODEL.HEAD = "Plain"``.
+    """
+    for _ in range(MAX_USUAL):
+        keys = {n for found in _KEYS.findall(cut.source) for n in found if n}
+        usual = hints.defaults(re.findall(r"[^\W\d]\w*", cut.source), candidate.symbol) if keys else {}
+        texts = [text[1:-1] for name, text in usual.items() if name.split(".")[-1] in keys and text[:1] in ("'", '"')]
+        words = [w for w in dict.fromkeys(texts) if w not in said]
+        if not words:
+            break
+        said = [*said, *words]
+        try:
+            more = write_cut(slicer, candidate.path, candidate.symbol, needs, said, method)
+        except SliceError:
+            break
+        if more.source == cut.source or touches_system(more.source) or len(more.source) > MAX_CUT:
+            break
+        cut = more
+    return cut
 
 
 def _without_constants(slicer: Slicer, candidate: Candidate, needs: list[Here], cut: Cut) -> list[dict[str, Any]]:

@@ -45,6 +45,8 @@ OF_WEIGHTS = re.compile(r"(?i).*pretrained.*|.*(model|weight)s?_?(urls?|paths?|z
 # An enumeration of trained weights, by its base in torchvision: there are none here.
 _WEIGHTS = "WeightsEnum"
 _MAIN = ("__init__", "forward")  # methods that run in any task
+# Methods that torch and Python call by themselves: of an autograd function, and of an enumeration.
+_CALLED = ("setup_context", "_missing_", "_generate_next_value_")
 NO_WEIGHTS = """class {{}}:
     {} = None
 
@@ -191,10 +193,13 @@ def at_once(piece: Piece) -> set[str]:
 
 def unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:
     """Methods of a class that nothing mentions, or that no task may call."""
+    methods = (ast.FunctionDef, ast.AsyncFunctionDef)
+    beside = {n.id for s in node.body if not isinstance(s, methods) for n in ast.walk(s) if isinstance(n, ast.Name)}
     for statement in node.body:
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(statement, methods) and statement.name not in beside:  # what has another name, ``b = a``, is used
             name = statement.name
             special = name.startswith("__") and name.endswith("__") and name not in ("__repr__", "__str__")
+            special = special or name in _CALLED
             needless = name not in used or name != "forward" and harmful(statement)
             if not special and needless or name == "extra_repr":
                 yield name

@@ -198,8 +198,17 @@ def _looked_up(error: Exception, statement: ast.stmt, values: Mapping[str, Any])
     for node in ast.walk(statement):
         if isinstance(node, ast.Subscript):
             table, key = _value(node.value, values), _value(node.slice, values)
-            if isinstance(table, dict) and table and key not in table:
+            if isinstance(table, dict) and table and (of_number := _turned_to_text(node.slice)):
+                numbers = [int(k) for k in table if isinstance(k, str) and k.isdecimal()]
+                yield Demand(_named(of_number), _value(of_number, values), tuple(_spelled(numbers)))
+            elif isinstance(table, dict) and table and key not in table:
                 yield Demand(_named(node.slice), key, tuple(_spelled(table)))
+
+
+def _turned_to_text(key: ast.expr) -> ast.expr | None:
+    """What a key is made of as a text: ``tables[str(size)]``."""
+    called = isinstance(key, ast.Call) and isinstance(key.func, ast.Name) and key.func.id == "str"
+    return key.args[0] if isinstance(key, ast.Call) and called and len(key.args) == 1 else None
 
 
 def _wishes(test: ast.expr, truth: bool, values: Mapping[str, Any]) -> Iterator[Demand]:

@@ -5,6 +5,7 @@ A view of an input lies in its memory, so strides tell which of its dimensions i
 
 from __future__ import annotations
 
+import ast
 import itertools
 import math
 import re
@@ -15,12 +16,13 @@ import torch
 from torch import nn
 
 from sources.infer.failure import APART, Change, Failure
-from sources.infer.inputs import BATCH, Tensor, all_tensors, edited
+from sources.infer.inputs import BATCH, TOKENS, Tensor, all_tensors, edited
 
 _GATES = (1, 2, 3, 4)  # how many times the channels of its state a layer of a recurrent cell gives
 _COLOURS = (3, 1)  # channels of images
 MAX_LENGTH, MAX_PAIRED = 1 << 14, 256
 _RANKS = re.compile(r"same number of dimensions: got (\d) and (\d)")
+_AXES = re.compile(r"shape \(([\d, ]+)\) does not fit the axes (\[.*\]) with (\{.*\})")  # of our stand-in for einops
 _MEETS = re.compile(r"must match the size|broadcast|only supports boolean masks|expand")
 _BY_MASK = re.compile(r"masked_(fill|scatter|select)_?|where")
 
@@ -180,6 +182,23 @@ def paired(f: Failure) -> Iterator[Change]:
                 yield f.with_tensor(path, replace(t, shape=(rows, *t.shape[1:])), 0.1)
 
 
+def rearranged(f: Failure) -> Iterator[Change]:
+    """Axes of a pattern that share a dimension tell what divides it, and all of them together the rank."""
+    match = _AXES.search(f.message)
+    if not match:
+        return
+    groups, known = ast.literal_eval(match[2]), ast.literal_eval(match[3])
+    got = tuple(int(n) for n in re.findall(r"\d+", match[1]))
+    shape = []
+    for i, group in enumerate(groups):
+        size, least = got[i] if len(got) == len(groups) else TOKENS, math.prod(known.get(name, 1) for name in group)
+        open_ended = any(name not in known for name in group)
+        shape.append(least * max(1, size // least) if open_ended or not group else least)
+    for path, t in all_tensors(f.specs):
+        if t.shape == got and math.prod(shape) <= 1 << 22:
+            yield f.with_tensor(path, replace(t, shape=tuple(shape)), 0.0)
+
+
 def _shorter(t: Tensor) -> list[tuple[int, ...]]:
     """Its shape without one of its dimensions, inner ones first: those are of sequences and images."""
     if len(t.shape) < 2:
@@ -204,4 +223,4 @@ def _as_wide(view: torch.Tensor, t: Tensor, other: torch.Tensor) -> tuple[int, .
 
 
 ALIGNED = (joined, shared, labelled, traded, aligned, expanded, longer, repeated, padded, looked_up, columns,
-           paired)  # fmt: skip
+           rearranged, paired)  # fmt: skip

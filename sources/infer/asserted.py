@@ -57,6 +57,7 @@ def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iter
             continue
         if all(isinstance(op, ast.Eq if asserts else ast.Eq | ast.NotEq) for op in node.ops):
             yield from _equal([node.left, *node.comparators], values, specs, module)
+            yield from _divided(node.left, node.comparators[-1], values, specs, module)
             yield from _listed([node.left, *node.comparators], values, specs)
             yield from _counted(node.left, node.comparators[-1], values, specs)
             yield from _counted(node.comparators[-1], node.left, values, specs)
@@ -164,6 +165,25 @@ def _equal(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs, modul
             for v in dict.fromkeys(wanted):
                 if place and t.shape == place[0] and (other := _changed(t, place[1], v, module)):
                     yield edited(specs, path, other)
+
+
+def _divided(
+    side: ast.expr, rest: ast.expr, values: Mapping[str, Any], specs: Specs, module: nn.Module
+) -> Iterator[Specs]:
+    """Sizes that leave no rest: ``assert width % (3 * self.heads) == 0``."""
+    if not isinstance(side, ast.BinOp) or not isinstance(side.op, ast.Mod) or _value(rest, values) != 0:
+        return
+    place, size = _place(side.left, values), _value(side.left, values)
+    try:
+        least = eval(ast.unparse(side.right), {"__builtins__": {}}, dict(values))  # noqa: S307 - numbers of the module
+    except Exception:  # noqa: BLE001 - it is made of more than names
+        return
+    if not place or place[1] is None or type(least) is not int or type(size) is not int or not 1 < least <= 1 << 12:
+        return
+    for path, t in all_tensors(specs):
+        for times in dict.fromkeys((max(1, size // least), 1, 8)):
+            if t.shape == place[0] and (other := _changed(t, place[1], times * least, module)):
+                yield edited(specs, path, other)
 
 
 def _listed(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs) -> Iterator[Specs]:

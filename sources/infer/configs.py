@@ -34,6 +34,17 @@ CLASS = f"""class {NAME}(dict):
             return self[name]
         raise AttributeError(name)
 """
+LENGTH, USUAL_LENGTH = "length", "1024"  # the setting that says how many there are of what is counted, too
+COUNTED = "Vocabulary"
+COUNTED_CLASS = f'''class {COUNTED}:
+    """Stands for what holds settings and is counted, as the words of a tokenizer are."""
+
+    def __init__(self, {LENGTH}, **settings):
+        self.__dict__.update(settings, {LENGTH}={LENGTH})
+
+    def __len__(self):
+        return self.{LENGTH}
+'''
 # Attributes of values: what has these is no part of a configuration that has parts.
 _OF_TENSORS = frozenset(dir(torch.Tensor))
 _OF_VALUES = {*dir(str), *dir(dict), *dir(list), "shape", "size", "to", "dim", "device", "dtype"}
@@ -215,6 +226,12 @@ class Config:
             self._given[parts.CALLED] = eval(text, dict(self._namespace))  # noqa: S307 - our own expressions
         return parts.StubModule(self._given[parts.CALLED])(*given, **named)
 
+    def __len__(self) -> int:
+        return int(self._arguments.setdefault(f"{self._name}.{LENGTH}", USUAL_LENGTH))
+
+    def __bool__(self) -> bool:
+        return True
+
     def get(self, name: str, default: Any = None) -> Any:
         return self.__getattr__(name) if default is None else default
 
@@ -257,6 +274,8 @@ def text(name: str, fields: Mapping[str, str], source: str) -> str:
     own = {k.removeprefix(f"{name}."): v for k, v in fields.items() if k.startswith(f"{name}.")}
     inner = {k: v if v != CONFIG else text(f"{name}.{k}", fields, source) for k, v in own.items() if "." not in k}
     maker = NAME if _as_mapping(name, inner, source) else "SimpleNamespace"
+    counted = LENGTH in inner and re.search(rf"\blen\([\w.]*\b{re.escape(name.split('.')[-1])}\)", source)
+    maker = COUNTED if counted and maker != NAME else maker
     maker = parts.NAME if inner.get(parts.CALLED, "").startswith("nn.") else maker
     odd = {k: v for k, v in inner.items() if not k.isidentifier() or keyword.iskeyword(k)}  # ``cfg["len-inp"]``
     settings = [f"{k}={v}" for k, v in inner.items() if k not in odd]

@@ -25,11 +25,11 @@ from sources.hints.guesses import IMAGE, Uses, compared, looked_up, uses, values
 from sources.infer import parts
 from sources.infer.blamed import blamed
 from sources.infer.configs import CONFIG, METHOD, Config, reading
-from sources.infer.counted import recounted, thinner, with_entries
+from sources.infer.counted import in_lists, recounted, thinner, together, with_entries
 from sources.infer.nested import changed
 from sources.infer.progress import Budget, Progress, TooMuchError, constructing
 from sources.infer.records import WANTS, lists, namesakes
-from sources.infer.signatures import as_called, parameters_of, passed_on
+from sources.infer.signatures import as_called, handed_on, parameters_of, passed_on, spelled
 from sources.infer.suspects import holding, line_reached, made_of, meant, ranked, word
 from sources.infer.trouble import MATRIX, TENSORS, Trouble, offered, wanted
 from sources.infer.variants import (
@@ -116,6 +116,7 @@ class Constructions:
     _tree: ast.Module | None = None
     _used: dict[str, Uses] | None = None
     _records: list[str] | None = None  # lists of the program's own records
+    _inner: Arguments = field(default_factory=dict)  # defaults of a class that **kwargs is handed on to
     _reached: int = -1
     _stale: int = 0  # constructions since one came further than all before it
 
@@ -144,11 +145,13 @@ class Constructions:
                 module = build(self.kind, arguments, self.namespace, self.budget, self.told.defaults, progress)
             except Exception as error:  # noqa: BLE001 - any error of a constructor is what the search learns from
                 if isinstance(error, TooMuchError):
+                    self._inner = handed_on(error, self.kind)
                     self.budget.left += REFUND * (left - self.budget.left)
                 self._failed(arguments, error, progress)
                 continue
             if self.again(embedded(arguments)):  # what a configuration is asked for is known only now
                 continue
+            self._inner = handed_on(module, self.kind)
             yield arguments, module
             del module  # two at once are not to be in memory
             for name in arguments:
@@ -199,7 +202,7 @@ class Constructions:
 
     def again_smaller(self, arguments: Arguments, images: bool = True) -> None:
         """Ones with smaller ``images``, with fewer and with narrower layers are the next to be tried."""
-        defaults, arguments = defaults_of(self.kind), opened(arguments, self.namespace)
+        defaults, arguments = self._inner | defaults_of(self.kind), opened(arguments, self.namespace)
         for smaller in (coarser, shallower, narrower) if images else (shallower, narrower):
             self.again(smaller(arguments, defaults))
 
@@ -226,8 +229,7 @@ class Constructions:
                 of_part = parts.ANSWERS if name.endswith(f".{parts.CALLED}") else []
                 self._values[name] = list(dict.fromkeys([*of_part, *known, *words, *guesses]))
             else:
-                hint = next((p.annotation for p in parameters_of(self.kind) if p.name == name), "")
-                hint = hint if isinstance(hint, str) else "" if hint is inspect.Parameter.empty else _spelled(hint)
+                hint = next((spelled(p.annotation) for p in parameters_of(self.kind) if p.name == name), "")
                 sides = {"h", "w"} <= {p.name.lower() for p in parameters_of(self.kind)} and name.lower() in ("h", "w")
                 found = values(name, hint, self._uses().get(name, Uses()))
                 first, *rest = self._for_images([IMAGE, "64", *found] if sides else found)
@@ -285,10 +287,13 @@ class Constructions:
         made = {} if attributes else made_of(self.kind, self.text, inside=True)  # a line may name what it was made
         for p in parameters:  # optional ones that are really needed
             optional = p.default is None or isinstance(p.default, str | tuple | list | dict | type)
+            optional = optional or type(p.default).__name__ in trouble.culprits  # a number where several are wanted
             said = word(p.name, attributes).search(trouble.near) or word(p.name, made).search(trouble.near)
             if p.name not in arguments and optional and said:
                 for j, option in enumerate(self._others(p.name, repr(p.default), trouble, bool(attributes))[:4]):
                     self._push(cost + 0.5 + 0.4 * j, {**arguments, p.name: option})
+        for listed in together(self.kind, arguments, trouble.near, trouble.message):
+            self._push(cost - 0.5, listed)
         self._resize(cost - 0.5, arguments, trouble.message)
         self._tell(cost - 0.5, arguments, trouble.message)
         for name, text in arguments.items():
@@ -329,7 +334,7 @@ class Constructions:
     def _resize(self, cost: float, arguments: Arguments, message: str) -> None:
         """Queue arguments of other sizes, with what a class inside lacks, without what it has twice."""
         if message.startswith(TooMuchError.__name__):
-            defaults, arguments = defaults_of(self.kind), opened(arguments, self.namespace)
+            defaults, arguments = self._inner | defaults_of(self.kind), opened(arguments, self.namespace)
             fewer = shallower(arguments, defaults)
             self._push(FIRST, fewer)
             self._push(FIRST + 0.01, narrower(fewer, defaults))
@@ -367,10 +372,11 @@ class Constructions:
             *(offered(trouble.message, self._tree) if self._tree and text[:1] in ("'", '"') else []),
             *wanted(trouble.message, trouble.line, running),
         ]
-        if parts.STUB in asked and text[:1] == "[" and parts.STUB not in text:
-            return [f"[{parts.STUB}, {parts.STUB}]", *asked]
-        if _BEYOND.search(trouble.message) and text[:1] == "[" and " for " not in text:
+        if parts.STUB in asked and (others := parts.in_place_of(text)):
+            return [*others, *asked]
+        if _BEYOND.search(trouble.message) and text[:1] == "[" and text != "[]" and " for " not in text:
             return [f"[{text[1:-1]}, {text[1:-1]}]", *asked]
+        asked = [*in_lists(text, trouble.message), *asked]
         if WANTS.search(trouble.message):
             if self._records is None:
                 self._records = lists(ast.parse(self.text), self.namespace, self.kind.__module__)
@@ -392,7 +398,3 @@ def _given(arguments: Arguments, name: str, option: str) -> Arguments:
     if arguments.get(name) == CONFIG and option != CONFIG:
         arguments = {n: v for n, v in arguments.items() if not n.startswith(f"{name}.")}
     return {**arguments, name: option}
-
-
-def _spelled(hint: Any) -> str:
-    return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")

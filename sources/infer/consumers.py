@@ -6,6 +6,7 @@ import ast
 import functools
 import inspect
 import itertools
+import linecache
 import re
 
 from torch import nn
@@ -119,3 +120,11 @@ def extents(name: str, text: str, rank: int) -> list[Spec]:
     made = rf"\b(?:zeros|ones|empty|full|randn?|view|reshape|expand)\([^\n]*\*{name}\b"
     resized = rf"\b(?:interpolate|upsample)\([^\n]*?(?:size ?= ?|, ?){name}\s*[,)]|\boutput_size ?= ?{name}\s*[,)]"
     return [Plain((SIDE,) * max(1, rank - 2))] if re.search(f"{made}|{resized}", body) else []
+
+
+def decides(module: nn.Module, name: str, text: str) -> bool:
+    """Whether the program only asks whether an input is true, ``if sparse:``, which of a tensor makes no sense."""
+    body, file = text.partition(":\n")[2], getattr(getattr(type(module).forward, "__code__", None), "co_filename", "")
+    asked = rf"\b(?:if|elif)(?: not)? {re.escape(name)}\s*:|\bif {re.escape(name)} else\b"
+    known = re.search(rf"\b{re.escape(name)}\s*[.\[+*/-]|[+*/(-] ?{re.escape(name)}\s*[+*/-]", body)
+    return not known and re.search(asked, "".join(linecache.getlines(file)) if file else text) is not None

@@ -15,6 +15,7 @@ LESS = 4  # times as wide are networks whose configuration multiplies all widths
 _MULTIPLES = re.compile(r"('\w*(?:width|depth)_?mult\w*': )([\d.]+)")
 _NOT_WHOLE = re.compile(r"must be integers or slices, not float|'float' object cannot be interpreted as an integer")
 _NO_CHANNELS = re.compile(r"got weight of size \[0, (\d+)|weight of size \[\d+, 0, .* expected input\[\d+, (\d+)")
+_SEVERAL = re.compile(r"'int' object is not (subscriptable|iterable)|'int' has no len")  # a list was wanted
 _NO_MODULE = re.compile(r"^IndexError: index (\d+) is out of range$")
 
 
@@ -34,6 +35,20 @@ def recounted(kind: type, arguments: Arguments, message: str) -> list[Arguments]
         most = min(counts.values()) - 1
         return [{**arguments, n: str(most)} for n, t in every.items() if t.isdecimal() and int(t) > most]
     return []
+
+
+def in_lists(text: str, message: str) -> list[str]:
+    """Lists of a number, where an error says that there are to be several."""
+    return [f"[{text}]", f"[{text}, {text}]"] if text.isdecimal() and _SEVERAL.search(message) else []
+
+
+def together(kind: type, arguments: Arguments, near: str, message: str) -> list[Arguments]:
+    """The arguments with lists in place of all numbers of which a failing line takes items: ``size[0], stride[0]``."""
+    if not _SEVERAL.search(message):
+        return []
+    every = {p.name: repr(p.default) for p in parameters_of(kind) if type(p.default) is int} | arguments
+    taken = {n: text for n, text in every.items() if text.isdecimal() and re.search(rf"\b{re.escape(n)}\[", near)}
+    return [{**arguments, **{n: f"[{t}]" for n, t in taken.items()}}] if len(taken) > 1 else []
 
 
 def _items(text: str) -> int:

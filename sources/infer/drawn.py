@@ -18,6 +18,7 @@ NOTE = "weights that started as zeros, or unset, are drawn at random"
 _SCALE = 0.1  # of drawn weights: products of them neither vanish nor grow much
 _SCALES = re.compile(r"init_?val|layer_?scale|init_?(scale|std|sigma)|gamma|res_?scale|rezero|^gain$|(^|_)init$")
 _STARTS = re.compile(r"init|reset|zero|build|weight")  # names of functions that give weights their start
+_VARIANCE = re.compile(r"(^|[._])(var(iance)?s?|std|sigma)$")  # of what has a root
 _FILLS = re.compile(r"(torch\.)?(nn\.)?init\.zeros_")
 _ZERO_CALLS = ("zeros_", "zero_", "constant_", "constant", "fill_")  # ``constant``: its name of old
 _SMALL_CALLS = ("normal_", "trunc_normal_", "uniform_")  # with bounds, or a deviation, of next to nothing
@@ -36,11 +37,12 @@ def drawn(source: str) -> str:
     """The text with such weights drawn; the same text where it has none."""
     tree = ast.parse(source)
     edits, makers = Edits(Text.of(source)), {*_PARAMETERS, *_aliases(tree)}
+    called = {id(n.value): ast.unparse(n.targets[0]) for n in nodes(tree) if isinstance(n, ast.Assign)}
     for node in nodes(tree):
         if isinstance(node, ast.FunctionDef) and _STARTS.search(node.name):
             remove_statements(edits, node, _zeroes)
         elif isinstance(node, ast.Call) and _called(node) in makers:
-            _draw(edits, node)
+            _draw(edits, node, called.get(id(node), ""))
         if isinstance(node, ast.FunctionDef):
             _enlarge(edits, _defaults(node))
         elif isinstance(node, ast.Call):
@@ -132,17 +134,18 @@ def _is_tiny(node: ast.expr) -> bool:
     return isinstance(number, ast.Constant) and isinstance(number.value, int | float) and abs(number.value) <= TINY
 
 
-def _draw(edits: Edits, call: ast.Call) -> None:
-    """Draw what a parameter is made of, where that is zeros or unset memory of sizes."""
+def _draw(edits: Edits, call: ast.Call, name: str) -> None:
+    """Draw what a parameter of a name is made of, where that is zeros or unset memory of sizes."""
+    draws = "torch.rand" if _VARIANCE.search(name) else f"{_SCALE} * torch.randn"
     for node in (n for a in [*call.args, *(k.value for k in call.keywords)] for n in ast.walk(a)):
         if isinstance(node, ast.Call) and _MADE.fullmatch(ast.unparse(node.func)) and _sizes(node):
             start, end = edits.text.start(node), edits.text.end(node)
             function = edits.text.end(node.func)
             inner = edits.text.data[function:end].decode()
-            made = f"{_SCALE} * torch.randn{inner}"
+            made = f"{draws}{inner}"
             edits.replace(start, end, made if node in call.args else f"({made})")
         elif isinstance(node, ast.Call) and (shape := _of_zeros(node)):
-            made = f"({_SCALE} * torch.randn({shape}))"
+            made = f"({draws}({shape}))"
             edits.replace(edits.text.start(node), edits.text.end(node), made)
 
 

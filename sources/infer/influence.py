@@ -32,6 +32,7 @@ _PAIRS = [APART, *(re.compile(pattern) for pattern in (
     r"embedding dimension of (\d+), but got (\d+)",
     r"\.shape\[\d+\] to be (\d+), but got (\d+)",
     r"input_size\. Expected (\d+), got (\d+)",
+    r"per channel: \(\d+ x (\d+)\)\. Kernel size: \((\d+) x (?!\2\))(\d+)\)",
     r"expected input with shape \[\*, ?(?:\d+, )*(\d+)\], but got input of size ?\[(?:\d+, )*(\d+)\]",
 ))]  # fmt: skip
 _SHAPE = r"\D*\[(\d+(?:, \d+)*)\]"
@@ -46,7 +47,7 @@ def differing(message: str) -> tuple[int, int] | None:
     """Two sizes of an error message that have to be equal and are not."""
     for pattern in _PAIRS:
         if match := pattern.search(message):
-            one, other = match[1], match[2]
+            one, other = match[1], match[match.lastindex or 2]
             return int(one), sum(map(int, other.split(",")))
     if match := _VIEW.search(message):
         return math.prod(map(int, match[1].split(","))), int(match[2])

@@ -13,10 +13,14 @@ from typing import Any
 
 import torch
 
+from sources.infer.memory import RESIDENT, resident
+from sources.infer.progress import TooMuchError
+
 _waiting: list[tuple[weakref.ref[torch.Tensor], Callable[..., Any], tuple[Any, ...]]] = []
 
 DRAWN = 1 << 14  # different values; weights repeat them
 LARGE = 1 << 22  # elements of a tensor that is left as it is in memory
+WEIGHED = 1 << 16  # elements of one before which it is looked at how much memory is left
 HUGE = 1 << 24  # elements of a parameter that is filled when it is known to be kept
 REPEATED = 65_521  # random numbers of one tensor where these repeat: a prime, so that rows of weights differ
 
@@ -29,6 +33,7 @@ def cheapen() -> None:
     def fill(tensor: Any = None, *_: Any, **named: Any) -> Any:
         tensor = named.get("tensor", tensor)
         if isinstance(tensor, torch.Tensor) and tensor.is_floating_point() and tensor.numel() <= LARGE:
+            _weigh(tensor)
             with torch._C.DisableTorchFunction():  # it is not the module that asks for these
                 _tile(tensor.detach(), drawn)
         return tensor
@@ -37,6 +42,12 @@ def cheapen() -> None:
     for name in dir(torch.nn.init):
         if name.endswith("_") and not name.startswith("_") and name not in exact:
             setattr(torch.nn.init, name, fill)
+
+
+def _weigh(tensor: torch.Tensor) -> None:
+    """Raises where a tensor is to be filled, and its process is in memory with all that it may be."""
+    if tensor.numel() > WEIGHED and resident() > RESIDENT:
+        raise TooMuchError("can't allocate memory for more weights")
 
 
 def quicken() -> None:
@@ -66,6 +77,7 @@ def _repeating(fill: Callable[..., Any], of_leaves: bool = False) -> Callable[..
         exact = tensor.numel() <= 2 * REPEATED or tensor.device.type != "cpu" or not tensor.is_contiguous()
         if exact or not of_leaves and tensor.requires_grad and torch.is_grad_enabled():  # fails, as it should
             return fill(tensor, *given, **named)
+        _weigh(tensor)
         drawn = fill(tensor.detach().new_empty(REPEATED), *given, **named)
         _repeat(tensor.detach().view(-1), drawn)
         return tensor

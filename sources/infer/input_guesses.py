@@ -19,10 +19,10 @@ from torch import nn
 
 from sources.hints.guesses import Uses, values
 from sources.hints.layouts import Sizes, told
-from sources.infer.consumers import as_given, consumed, each, extents, first_layers, handed_on
+from sources.infer.consumers import as_given, consumed, decides, each, extents, first_layers, handed_on
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
 from sources.infer.keyed import keyed, of_each, of_objects
-from sources.infer.usual_shapes import channels_of, features_of, ranks_told, shaped, usual_ranks
+from sources.infer.usual_shapes import channels_of, features_of, ranks_told, shaped, spread_over, usual_ranks
 
 LEVELS = 5  # of a pyramid
 MAPS = 4  # of several sizes, to which attention is paid at once
@@ -223,6 +223,8 @@ def _of_parameter(
     ]
     if re.search(rf"pack_padded_sequence\((?:[^()]|\([^()]*\))*?,\s*{re.escape(name)}\b", text):
         found.append(Tensor((BATCH,), "full", TOKENS))  # each as long as the longest
+    if spread_over(text, re.escape(name)):
+        found.append(Tensor((BATCH,), "unit"))
     found += each(module, name, text)
     found += extents(name, text, usual_ranks(module, text)[0])
     found += _indexed(module, name, text)
@@ -230,10 +232,9 @@ def _of_parameter(
     found += consumed(module, name, text)
     if re.search(rf"\w\[(?:[^\[\]]*, ?)?{re.escape(name)}(?:, ?[^\[\]]*)?\]", text.partition(":\n")[2]):
         found += [Tensor((BATCH,), "int", 2), Tensor((BATCH, TOKENS), "int", 2)]
-    if low in ("edge_index", "edges", "edge_ind"):
-        found.append(Tensor((2, TOKENS), "int", BATCH))
-    if low == "device":
-        found.append(Plain("cpu"))
+    found += [Tensor((2, TOKENS), "int", BATCH)] if low in ("edge_index", "edges", "edge_ind") else []
+    found += [Plain("cpu")] if low == "device" else []
+    found += [Plain(False), Plain(True)] if decides(module, name, text) else []
     found += [Tensor(shape) for shape in shapes if 1 <= len(shape) <= 6]
     found += [shaped(module, rank) for rank in ranks]
     common: list[Spec] = [shaped(module, rank) for rank in usual_ranks(module, text)]
@@ -246,6 +247,7 @@ def _of_parameter(
         low,
     ):
         told = [Tensor(shape, "int", 16) for shape in shapes]
+        told += [Tensor((BATCH, *[MAPS] * (rank - 2), TOKENS), "int", 16) for rank in ranks if rank > 2]
         if re.search(r"len(gth)?s$|(^|_)len$", low):
             ints.insert(0, Tensor((BATCH,), "full", TOKENS))
         common = [*ints, *common]

@@ -25,19 +25,20 @@ from sources.infer.rehearsal import Rehearsal
 from sources.infer.repairs import repairs
 from sources.infer.starts import costed, given_sizes
 from sources.infer.trouble import Trouble
-from sources.infer.variants import Arguments, halved, of_one, rescaled
+from sources.infer.variants import Arguments, halved, of_one, rescaled, shortened, smaller
 from sources.infer.worth import NOT_FINITE, RANDOM, finite, flaw
 
 TOO_LONG = "too many operators"
 MAX_CALLS = 140  # of one module's forward; a third of it for all modules but the first
 LEAST_CALLS = 4  # of one module, as long as there is any sense in it, however dear they are
+LONG, MAX_LONG = 500, 2  # operators that a loop over a short sequence may have; how often sequences are shortened
 MAX_STALE = 60  # calls without progress
 SHORT_STALE = 12  # the same where other arguments promise more
 SAME_STALE = 4  # the same where those before failed likewise
 NEW_EVERY = 5  # every so many calls what is nearest to a first guess has its turn, however far others came
 UNLIKE = 2.0  # what the repairs cost of inputs that are none: smaller ones, or what a check of the program wishes for
 MAX_FLAWED = 16  # calls after the first that runs, but is not worth keeping
-MAX_RANDOM = 4  # the same where it draws at random: what it draws may be an input later, see ``sources.infer.given``
+MAX_RANDOM = 2  # the same where it draws at random: what it draws may be an input later, see ``sources.infer.given``
 MAX_LOOKED_AT = 300  # work of a call whose answer is looked at: that takes a few calls more
 SMALLER = -1e6  # cost of inputs smaller than ones that were too large: they come first
 IDLE = 1.5  # what inputs cost more that differ from failed ones in what does not matter to the failure only
@@ -115,6 +116,7 @@ class InputSearch:
     stale: int = 0
     patience: int = MAX_STALE
     heavy: bool = False
+    long: int = 0  # calls that had too many operators
     best: Tried = field(default_factory=Tried)
 
     def run(self) -> Tried:
@@ -181,36 +183,47 @@ class InputSearch:
 
     def _try(self, specs: Specs) -> bool:
         """One call; whether the search is at its end."""
-        every = dict.fromkeys([of_one(specs), halved(specs), halved(specs, first=True)])
-        smaller = [s for s in every if s not in self.seen]
-        progress, result, error = self._call(specs, light=bool(smaller))
+        less = [s for s in smaller(specs) if s not in self.seen]
+        progress, result, error = self._call(specs, light=bool(less))
         try:
-            return self._ended(specs, smaller, progress, result, error)
+            return self._ended(specs, less, progress, result, error)
         finally:
             forget(error)
 
     def _ended(
-        self, specs: Specs, smaller: Sequence[Specs], progress: Progress, result: Any, error: Exception | None
+        self, specs: Specs, less: Sequence[Specs], progress: Progress, result: Any, error: Exception | None
     ) -> bool:
-        """Learn from one call, where ``smaller`` inputs are queued if it was too much; as of ``_try``."""
+        """Learn from one call, where inputs that are ``less`` are queued if it was too much; as of ``_try``."""
         if isinstance(error, TooLongError):
             self.best = Tried(reason=TOO_LONG, trouble=Trouble(str(error)))
-            return True
+            return not self._shorter(specs)
         if isinstance(error, TooMuchError):
             self.heavy = True
-            for cost, s in enumerate(smaller):
+            for cost, s in enumerate(less):
                 self._push(SMALLER + cost, s)
-            ended = not smaller and not (self.heap and self._reduces())  # there may be others that are queued
+            ended = not less and not (self.heap and self._reduces())  # there may be others that are queued
             if self.best.specs is None and (ended or progress.count > self.best.reached):
                 self.best = Tried(None, "", TOO_LARGE, Trouble(str(error)), progress.count, specs)
             return ended
         if error is None and has_tensor(result):
-            if large := smaller and _nearly_too_large(progress):
-                for cost, s in enumerate(smaller):
+            if large := less and _nearly_too_large(progress):
+                for cost, s in enumerate(less):
                     self._push(SMALLER + cost, s)
             return self._ran(specs, result, progress, TOO_LARGE if large else "")
         self._failed(specs, error, progress)
         return False
+
+    def _shorter(self, specs: Specs) -> bool:
+        """Queue shorter sequences in place of ones that a loop goes through step by step; False where there are none.
+
+        Where few operators are allowed, a network has too many at any length.
+        """
+        if self.operators is None or self.operators < LONG or self.long >= MAX_LONG:
+            return False
+        self.long += 1
+        shorter = shortened(specs)
+        self._push(SMALLER, shorter, again=shorter not in self.tried)
+        return shorter not in self.tried
 
     def _call(self, specs: Specs, light: bool) -> tuple[Progress, Any, Exception | None]:
         """One call of forward, unless it is known before to fail: once calls are dear, that is tried without data."""
@@ -267,8 +280,8 @@ class InputSearch:
             idle = IDLE * self.influence.idle(failure, specs, other)
             self._push(cost + 0.4 + dearer + idle + grown, other)
             self._push_near(self.edits.get(specs, UNLIKE) + cost + 0.4, other)
-        if progress.work - progress.count > HEAVY and (smaller := halved(of_one(specs))) != specs:
-            self._push(-reached, smaller)
+        if progress.work - progress.count > HEAVY and (less := halved(of_one(specs))) != specs:
+            self._push(-reached, less)
         self.failures[failure] += 1
 
 

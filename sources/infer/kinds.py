@@ -316,7 +316,7 @@ def optional(f: Failure) -> Iterator[Change]:
     if wide := _PRODUCT.search(f.message):  # what is attended to, perhaps, and not the input itself
         attended = Tensor((_batch(f), TOKENS, int(wide[1])))
         yield from ((0.6 + 0.1 * i, specs) for i, specs in enumerate(given_last(f.module, f.specs, attended)))
-    if re.search(r"NoneType|missing \d+ required positional", f.message):
+    if re.search(r"NoneType|missing \d+ required positional|UnboundLocalError", f.message):
         others = following(f.module, len(f.specs)) or ([f.specs[-1]] if f.specs and takes_any(f.module) else [])
         yield from ((0.8 + 0.1 * i, (*f.specs, more)) for i, more in enumerate(others))
     few = re.search(r"not enough values to unpack \(expected (\d), got (\d)\)", f.message)

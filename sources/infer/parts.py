@@ -32,8 +32,18 @@ CLASS = f'''class {NAME}(nn.Module):
 _made: dict[str, Any] = {"nn": nn, "torch": torch, "__name__": __name__}
 exec(CLASS, _made)  # noqa: S102 - our own text: it is laid into tasks, too
 StubModule: type[nn.Module] = _made[NAME]
+MAKES = "lambda *_, **__: "
+FACTORY = f"{MAKES}{STUB}"  # where a class of layers is taken, whatever these are made of
 FIRST = "lambda x, *_, **__: x"  # what is called answers with the first that it takes
+_MAKES = re.compile(r"(nn\.)?[A-Z]\w*$|functools\.partial\(|lambda")  # what is called for a layer
 _LACKS = re.compile(r"'(\w+)' object has no attribute '([a-zA-Z]\w*)'")
+
+
+def in_place_of(text: str) -> list[str]:
+    """What takes more than a part that an expression spells: a list of stubs, or what makes one; none for others."""
+    if text[:1] == "[":
+        return [f"[{STUB}, {STUB}]"] if STUB not in text else []
+    return [FACTORY] if _MAKES.match(text) and text != FACTORY else []
 
 
 def holding(text: str, message: str, line: str) -> list[str]:
@@ -42,6 +52,10 @@ def holding(text: str, message: str, line: str) -> list[str]:
     ``line`` is the program's, that failed; none where the ``message`` is about something else.
     """
     match = _LACKS.search(message)
+    if match and (text == f"nn.{match[1]}" or text.startswith(f"{MAKES}{NAME}(")):  # what makes such a part
+        part = text.removeprefix(MAKES) if text.startswith(MAKES) else f"{text}()"
+        part = "nn.Identity()" if part == f"nn.{match[1]}()" else part
+        return [f"{MAKES}{made}" for made in holding(part, message.replace(f"'{match[1]}'", _kind_of(part)), line)]
     held = text.startswith(f"{NAME}(")
     if not match or not held and not re.match(rf"nn\.{match[1]}\(", text) or held and match[1] != NAME:
         return []
@@ -52,3 +66,8 @@ def holding(text: str, message: str, line: str) -> list[str]:
     options = [FIRST] if re.search(rf"\.{name}\(", line) else guesses
     inner = text.removeprefix(f"{NAME}(").removesuffix(")") if held else text
     return [f"{NAME}({inner}, {name}={option})" for option in options]
+
+
+def _kind_of(part: str) -> str:
+    """The class that a part's expression calls, as messages say it."""
+    return repr(part.partition("(")[0].rpartition(".")[2])

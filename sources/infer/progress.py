@@ -13,6 +13,7 @@ from torch.overrides import TorchFunctionMode
 
 MAX_FUNCTIONS = 12_000  # torch functions of one call: more is a large network or a long loop
 CONSTRUCTING = 4  # times as many of a constructor: loops that fill a table are quick
+MADE = 2  # times as many elements
 MAX_ELEMENTS = 1 << 28  # of all results of one call
 MAX_FLOPS = 2e10  # of one call: no task may have more, see ``sources.infer.check``
 BUDGET = 10_000  # of one search: five torch functions cost 1, and 1 for every 2^17 elements of its result, 2^23 FLOPs
@@ -117,8 +118,10 @@ class Progress(TorchFunctionMode):
 
 
 def constructing(budget: Budget) -> Progress:
-    """Of a call of a constructor."""
-    return Progress(budget, functions=CONSTRUCTING * MAX_FUNCTIONS)
+    """Of a call of a constructor. Weights are made and filled, and may go again: of some networks parts are taken."""
+    progress = Progress(budget, functions=CONSTRUCTING * MAX_FUNCTIONS)
+    progress._elements = MADE * MAX_ELEMENTS
+    return progress
 
 
 def _called(function: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:

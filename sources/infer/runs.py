@@ -13,10 +13,11 @@ from sources.infer.check import TOO_LARGE, UnfitError, Work, dear
 from sources.infer.constructions import build
 from sources.infer.input_search import LIGHT
 from sources.infer.inputs import draw, elements
-from sources.infer.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, LIGHT_OPERATORS, Budget
+from sources.infer.memory import bounded
+from sources.infer.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, LIGHT_OPERATORS, Budget, out_of_memory
 from sources.infer.rehearsal import Rehearsal
 from sources.infer.search import Solution
-from sources.infer.variants import Arguments, defaults_of, halved, of_one, shallower
+from sources.infer.variants import Arguments, defaults_of, halved, of_one, shallower, shortened
 
 MAX_HALVINGS = 6
 COSTLY_ELEMENTS, COSTLY_FLOPS = 1 << 18, 1 << 25  # of one call: what it takes besides no longer counts
@@ -85,15 +86,16 @@ class Runs:
         torch.manual_seed(0)
         inputs, work = [draw(spec, roughly=True) for spec in solution.specs], Work(self._operators)
         try:
-            with torch.no_grad(), work:
+            with torch.no_grad(), bounded(), work:
                 module(*inputs)
         except UnfitError as error:
             if work.operators > self._operators:
                 raise
             self.unfit = str(error)
             return True
-        except Exception:  # noqa: BLE001 - the check tells what it is that runs once and not twice
-            return False
+        except Exception as error:  # noqa: BLE001 - the check tells what it is that runs once and not twice
+            self.unfit = str(error) if out_of_memory(error) else ""
+            return bool(self.unfit)
         finally:
             self.dear = dear(work)
             self.costly = work.elements > COSTLY_ELEMENTS or work.flops > COSTLY_FLOPS
@@ -114,6 +116,8 @@ def fitted(solution: Solution, runs: Runs) -> Solution:
         # loops over a sequence
         short = (Solution(solution.arguments, halved(solution.specs, first)) for first in (False, True))
         fewer = next((s for s in (shallow, *short) if s != solution and runs(s)), None)
+        few = Solution(solution.arguments, shortened(solution.specs))  # as long as a loop was, all may be spent
+        fewer = fewer or (few if few != solution and runs.fits(few) else None)
         if fewer is None:
             raise
         return fitted(fewer, runs)

@@ -25,6 +25,7 @@ from sources.infer.input_search import MAX_CALLS, TOO_LONG, Failed, Failures, In
 from sources.infer.inputs import Specs, draw
 from sources.infer.progress import BUDGET, Budget
 from sources.infer.variants import Arguments, constructed, defaults_of, lengthened, refitted, rescaled, shallower
+from sources.infer.worth import RANDOM
 
 MAX_MODULES = 9  # constructed modules whose forward is tried
 MAX_FLAWED_MODULES = 2
@@ -109,7 +110,9 @@ def solve(
         carried = outcome.furthest if outcome.reached > reached else carried
         reached, left = max(reached, outcome.reached), budget.left
         del module, search
-        if tried + 1 >= MAX_MODULES or budget.left < 0 or len(flawed) >= MAX_FLAWED_MODULES:
+        # What draws at random will be given what it draws; another call of the package may be one that does not.
+        most = 1 if outcome.flaw == RANDOM and len(told.sites) < 2 else MAX_FLAWED_MODULES
+        if tried + 1 >= MAX_MODULES or budget.left < 0 or len(flawed) >= most:
             break
     return flawed[0] if flawed else _unsolved(first, failures, constructions)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
+import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from torch import nn
 
-from sources.infer.variants import Arguments
+from sources.infer.variants import Arguments, defaults_of
 
 
 def parameters_of(kind: type[nn.Module]) -> list[inspect.Parameter]:
@@ -52,3 +53,27 @@ def passed_on(kind: type[nn.Module], text: str, message: str, arguments: Argumen
     if rest and key and re.search(rf"\b{rest[0]}(\[|\.pop\()['\"]{key[1]}['\"]", text):
         return [key[1]] if key[1] not in arguments else []
     return [n for n in re.findall(r"'(\w+)'", match[1]) if n not in arguments] if match and open_ended else []
+
+
+def handed_on(made: Exception | nn.Module, kind: type[nn.Module]) -> Arguments:
+    """Sizes that a class which is constructed inside has by default, where ``**kwargs`` may say others.
+
+    ``made`` is what constructing ``kind`` came to: a module, or an error.
+    """
+    own = inspect.signature(kind).parameters
+    if not any(p.kind is p.VAR_KEYWORD for p in own.values()):
+        return {}
+    inner: list[type]
+    if isinstance(made, nn.Module):
+        inner = [type(m) for m in made.children() if type(m).__module__ == kind.__module__][:1]
+    else:
+        frames = (f for f, _ in traceback.walk_tb(made.__traceback__) if f.f_code.co_name == "__init__")
+        inner = [type(m) for f in frames if not isinstance(m := f.f_locals.get("self"), kind)][:1]
+    return {n: text for c in inner for n, text in defaults_of(c).items() if n not in own}
+
+
+def spelled(hint: Any) -> str:
+    """A type hint as it is written; "" for none."""
+    if isinstance(hint, str) or hint is inspect.Parameter.empty:
+        return hint if isinstance(hint, str) else ""
+    return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")

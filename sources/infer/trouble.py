@@ -32,6 +32,8 @@ _CLASSES = ["nn.Identity", "nn.ReLU", "nn.LayerNorm", "nn.BatchNorm2d"]
 _ONLY_TENSORS = set(dir(torch.Tensor)).difference(["tolist"], *map(dir, (nn.Module, str, dict, list, float, int)))
 _OF_TENSORS = rf"has no attribute '({'|'.join(sorted(_ONLY_TENSORS))})'"
 TENSORS = ["torch.ones(64, 64)", "torch.ones(64)"]
+WORDS = "torch.randn(1024, 64)"  # vectors of so many
+_LOOKS_UP = re.compile(r"from_pretrained\(|\bembeddings\.dim")  # where torch.nn.Embedding is given them
 MATRIX = "torch.rand(64, 64) * 0.03"  # with rows that add up to about one, as those of a graph's adjacency
 _TENSORS = ["torch.linspace(0.99, 0.01, 64)", "torch.ones(64, 64)"]
 _PARAMETERS = ["nn.Parameter(torch.randn(64, 64))", "nn.Parameter(torch.ones(64))"]
@@ -111,7 +113,7 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         return [{2: "(32, 32)", 3: "(3, 32, 32)"}.get(count, str((16,) * count)), str([2] * count)]
     rules = [
         (r"found element of type torch\.Size", [CONFIG]),  # what has a method ``size`` and is no tensor: a vocabulary
-        (_OF_TENSORS, TENSORS),
+        (_OF_TENSORS, [WORDS, *TENSORS] if _LOOKS_UP.search(line) else TENSORS),
         (r"(list|tuple) index out of range", ["[2, 2, 2, 2]", "[16, 32, 64, 128]", "[16, 32, 64, 128, 256]"]),
         (_OF_DICTIONARIES, ["{}", CONFIG, "{'a': 64}", "{'a': nn.Identity()}"]),
         (r"not a Module subclass|ModuleList\S* should be called with an iterable",
@@ -128,8 +130,8 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"invalid literal for int\(\)", ["'32'"]),  # of numbers in a text, whatever stands between them
         (_OF_STRINGS, ["'relu'", "'gelu'", "'mean'"]),
         (r"between 0 and 1", ["0.0", "[0.0, 0.0]", "0.5"]),
-        (r"Embeddings parameter is expected", ["torch.randn(1024, 64)"]),
-        (r"expected np.ndarray|numpy.ndarray", ["torch.randn(1024, 64).numpy()", "torch.ones(64).numpy()"]),
+        (r"Embeddings parameter is expected", [WORDS]),
+        (r"expected np.ndarray|numpy.ndarray", [f"{WORDS}.numpy()", "torch.ones(64).numpy()"]),
         (r"as parameter '\w+' \(torch\.nn\.Parameter", _PARAMETERS),
         (r"torch Tensor or None required|must be Tensor|to be a Tensor", _TENSORS),
         (r"\.forward\(\) (takes \d+ positional|got an unexpected keyword|missing \d+ required)", [FIRST, STUB]),

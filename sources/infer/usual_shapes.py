@@ -23,6 +23,16 @@ def ranks_told(name: str, text: str) -> list[int]:
     return list(dict.fromkeys(r for r in found if 1 <= r <= 6))
 
 
+# One number for each sample, laid out to be multiplied with these: ``sigma.reshape(-1, 1, 1, 1)``.
+_EACH = r"(?:\.(?:to|float|double|type_as)\([^()]*\))*(?:\.(?:reshape|view)\(-1((?:, 1)+)\)|\[:((?:, None)+)\])"
+
+
+def spread_over(text: str, name: str = r"\w+") -> int:
+    """The rank of what the text multiplies with one number for each sample, called like a pattern; 0: with none."""
+    found = re.search(rf"\b{name}{_EACH}", text)
+    return (found[1] or found[2]).count(",") + 1 if found else 0
+
+
 _SPATIAL = re.compile(
     r"(?i)height|width|\bh\b|\bw\b|im(age|g)|spatial|chan|conv|pool|interpolate|pad\b|2d|3d|patch|pixel|feat|grid|flow"
     r"|heatmap|kernel|upsampl|shuffle|\[2, 3\]|\(2, 3\)|dim=-?[23]|, -[23]"
@@ -32,6 +42,8 @@ _SPATIAL = re.compile(
 def usual_ranks(module: nn.Module, text: str) -> list[int]:
     """Ranks to try, the one that the first layer of known rank takes first."""
     layers = first_layers(module)
+    if (rank := spread_over(text)) > 3:
+        return list(dict.fromkeys([rank, 4, 3, 2, 5]))
     for layer in layers:
         kind = type(layer).__name__
         if match := re.search(r"(Conv|ConvTranspose|Pool|BatchNorm|InstanceNorm|Dropout)(\d)d$", kind):

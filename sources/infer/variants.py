@@ -29,27 +29,52 @@ _IMAGE = re.compile(r"^(im(age|g)|input(?!.*chan)|resolution)|_(im(age|g)|input|
 _IMAGES = re.compile(rf"{_IMAGE.pattern}|(out|output)_size$")
 _SIZES = re.compile("|".join(f"(?:{p.pattern})" for p in (_WIDTH, _DEPTH, _IMAGES)))
 _TOO_SMALL = re.compile(r"Expected more than 1 value per channel|Output size is too small|can't be greater than actual")
-_EMBEDDING = re.compile(r"^(word_?|w_?)?emb(ed(ding)?s?)?(_?(dim|size|width))?$")
+_EMBEDDING = re.compile(
+    r"^(word_?|w_?)?emb(ed(ding)?s?)?(_?(dim|size|width))?$|^(words?|glove|w2v|vec(tor)?s?)_?(dim|size)$"
+)
 _MATRIX = re.compile(r"(?<=torch\.randn)\((\d+), (\d+)\)")
 WORDS = 1024
 WORDS_OF = "vocab_size"  # of a record: its ids of padding and ends lie within
 _COUNTS = re.compile(r"len|seq|max|num|steps|size|pos")
 LEAST_LEFT = 64  # of what was less than nothing
 VECTORS = f"({WORDS}, 64)"  # as ``sources.hints.guesses`` has them
+FEW = 4  # steps of a sequence that a loop goes through
 GROUPS = 32  # of channels that are normalised together: widths stay their multiples
 MANY = 4  # items of a list whose number nothing tells
 LARGER = 4  # times as many pixels on each side
 
 
-def halved(specs: Specs, first: bool = False) -> Specs:
+def halved(specs: Specs, first: bool = False, masks: bool = False) -> Specs:
     """The inputs with all long dimensions but the channels halved; a long first one is a sequence.
 
     Of three dimensions the last are the channels, or, with ``first``, those after the batch: of waves and sequences.
+    With ``masks``, what has the shape of another but for its channels has none.
     """
-    for path, t in all_tensors(specs):
-        kept = 1 if len(t.shape) >= (3 if first else 4) else len(t.shape) - 1
+    every = all_tensors(specs)
+    rest = {t.shape[:-1] for _, t in every if len(t.shape) == 3} if masks else ()
+    for path, t in every:
+        kept = 1 if len(t.shape) >= (3 if first else 4) else len(t.shape) - (t.shape not in rest)
         shape = tuple(n // 2 if i != kept and n >= (16 if i else 32) else n for i, n in enumerate(t.shape))
         specs = edited(specs, path, replace(t, shape=shape))
+    return specs
+
+
+def smaller(specs: Specs) -> list[Specs]:
+    """What may be tried in place of inputs that are too large: one of a batch, half the steps or sides."""
+    halves = (halved(specs), halved(specs, first=True), halved(specs, masks=True))
+    return [*dict.fromkeys((of_one(specs), *halves))]
+
+
+def shortened(specs: Specs) -> Specs:
+    """The inputs with sequences of a few steps: what a loop goes through is each dimension but the channels, perhaps.
+
+    Words have no channels; an image is no sequence.
+    """
+    for path, t in all_tensors(specs):
+        kept = len(t.shape) - 1 if t.kind == "float" else len(t.shape)
+        if 1 < len(t.shape) < 4:
+            few = tuple(min(n, FEW) if i < kept else n for i, n in enumerate(t.shape))
+            specs = edited(specs, path, replace(t, shape=few))
     return specs
 
 
@@ -239,8 +264,8 @@ def _smaller(arguments: Arguments, defaults: Mapping[str, str], which: re.Patter
 
 
 def reduced(arguments: Arguments, defaults: Mapping[str, str] = MappingProxyType({})) -> Arguments:
-    """The arguments with images of a quarter of the sides, and a quarter of the layers."""
-    for smaller in (coarser, coarser, shallower, shallower):
+    """The arguments with images of a quarter of the sides, a quarter of the layers, and half the features."""
+    for smaller in (coarser, coarser, shallower, shallower, narrower):
         arguments = smaller(arguments, defaults)
     return arguments
 

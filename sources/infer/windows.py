@@ -10,6 +10,7 @@ from sources.infer.failure import Change, Failure
 from sources.infer.inputs import Tensor, all_tensors
 
 MAX_SIDE = 256
+LONGER = 2  # times as long is what takes several windows, one after another, which each leave less
 FRAMES, MAX_WAVE = 3, 1 << 16  # how many times what is too long for it a wave is to be, and no longer than this
 _CONVOLVED = re.compile(r"input size per channel: \((\d+ x [\d x]+)\)\. Kernel size: \(([\d x]+)\)")
 _VOLUME = re.compile(
@@ -32,6 +33,9 @@ def window(f: Failure) -> Iterator[Change]:
         if t.shape[-1:] < (side,) <= (2 * MAX_SIDE,):
             batch = 1 if side >= MAX_SIDE // 2 else t.shape[0]
             yield from f.with_alike(path, Tensor((batch, t.shape[1], *[side] * (len(t.shape) - 2)), t.kind), 0.2)
+        length = LONGER * t.shape[1] * wanted // max(1, got) if len(t.shape) == 3 else 0
+        if t.shape[1:2] < (length,) <= (MAX_WAVE,):  # sequences that are turned before they are convolved
+            yield from f.with_alike(path, t.resized(1, length), 0.4)
 
 
 def _side(f: Failure) -> int:

@@ -17,6 +17,7 @@ from torch import nn
 from sources.infer.check import leaves
 from sources.infer.initial import known
 from sources.infer.inputs import Plain, Specs, all_tensors, draw, edited
+from sources.infer.memory import bounded
 from sources.infer.progress import Budget, Progress
 from sources.infer.reshaped import same, shape_matters
 
@@ -91,7 +92,7 @@ def _dispensable(
 
     def answer(given: list[Any]) -> Outputs:
         torch.manual_seed(1)
-        with torch.no_grad(), Progress(Budget()):
+        with torch.no_grad(), bounded(), Progress(Budget()):
             return list(leaves(module(*given)))
 
     return shape_matters(inputs, leaves, number, answer, before or [])
@@ -107,7 +108,7 @@ def _overruns(module: nn.Module, specs: Specs, budget: Budget) -> bool:
             largest = edited(largest, path, replace(t, kind="full", high=max(0, t.high - 1)))
     torch.manual_seed(0)
     try:
-        with torch.no_grad(), Progress(budget):
+        with torch.no_grad(), bounded(), Progress(budget):
             module(*(draw(spec, roughly=True) for spec in largest))
     except Exception as error:  # noqa: BLE001 - numbers that are all the same may well be wrong for another reason
         return isinstance(error, IndexError) or "out of bounds" in str(error)  # of a scatter it is a RuntimeError
@@ -119,7 +120,7 @@ def _by_luck(module: nn.Module, specs: Specs, budget: Budget) -> str:
     for seed in (2, 3) if any(t.kind == "int" for _, t in all_tensors(specs)) else ():
         torch.manual_seed(seed)
         try:
-            with torch.no_grad(), Progress(budget):
+            with torch.no_grad(), bounded(), Progress(budget):
                 module(*(draw(spec, roughly=True) for spec in specs))
         except Exception as error:  # noqa: BLE001 - other failures are other rules'
             return str(error) if RAGGED.search(str(error)) else ""
@@ -138,7 +139,7 @@ def _run(
         tensor.copy_(draw(all_tensors(specs)[other][1], roughly=True))
     torch.manual_seed(seed)
     try:
-        with torch.no_grad(), Progress(budget):
+        with torch.no_grad(), bounded(), Progress(budget):
             return list(leaves(module(*inputs)))
     except Exception:  # noqa: BLE001 - other values than these do not even run: no flaw
         return None

@@ -34,7 +34,9 @@ def name_ellipsis(pattern, dims):
 def axis_lengths(shape, groups, lengths):
     """The length of every axis, one of each group being inferred from the dimension it shares."""
     lengths = dict(lengths)
-    for size, group in zip(shape, groups, strict=True):
+    if len(shape) != len(groups):
+        raise ValueError(f"shape {tuple(shape)} does not fit the axes {groups} with {lengths}")
+    for size, group in zip(shape, groups):
         known = math.prod(lengths[name] for name in group if name in lengths)
         unknown = [name for name in group if name not in lengths]
         if size % known or len(unknown) > 1 or not unknown and size != known:

@@ -69,3 +69,16 @@ def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, ma
 def flash_attn_varlen_qkvpacked_func(qkv, cu_seqlens, max_seqlen, *given, **named):
     ends, most = (cu_seqlens, cu_seqlens), (max_seqlen, max_seqlen)
     return flash_attn_varlen_func(qkv[:, 0], qkv[:, 1], qkv[:, 2], *ends, *most, *given, **named)
+
+
+class FlashAttention(torch.nn.Module):
+    """Attention of (batch, length, 3, heads, width); the second answer is what its weights would be."""
+
+    def __init__(self, softmax_scale=None, attention_dropout=0.0, device=None, dtype=None):
+        super().__init__()
+        self.softmax_scale = softmax_scale
+
+    def forward(self, qkv, key_padding_mask=None, causal=False, cu_seqlens=None, max_s=None, need_weights=False):
+        if key_padding_mask is not None or cu_seqlens is not None or need_weights:
+            raise NotImplementedError("key_padding_mask, cu_seqlens or need_weights")
+        return flash_attn_qkvpacked_func(qkv, softmax_scale=self.softmax_scale, causal=causal), None

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from sources.text.called_outside import with_built_parts, with_named_inputs
 from sources.text.desugar import (
     MAIN,
     main_as_function,
@@ -32,6 +33,7 @@ from sources.text.scope import named_arguments
 
 REWRITES = (
     with_plain_imports, without_arguments, without_importing, without_evaluating, with_forward, with_positional_inputs,
+    with_named_inputs, with_built_parts,
     with_distributed, with_factories, with_networks,
 )  # fmt: skip
 FRAMES = 1000  # of a parser: Python's own limit; it makes trees of three times as many levels

@@ -16,35 +16,64 @@ _ROOT = re.compile(r"(?P<root>[^\W\d]\w*(?:\.[^\W\d]\w*)*)\.(?=\w*(?:$|[{%]))")
 _FIELD = re.compile(r"\{\w*\}|%[sd]")
 _TAIL = re.compile(r"[.\[(]")
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
-# What ``eval`` makes of a word of a configuration: a definition, a variable or a plain value.
+# What ``eval`` makes of a word of a configuration: a definition, a variable, a plain value, or what a call gives.
 _MEANT = """
 
 def meant_by(word, known):
-    first, *rest = word.split(".")
-    known = {"None": None, "True": True, "False": False, **known}
-    if first not in known:
+    import ast
+
+    def value(node):
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Name) and node.id in known:
+            return known[node.id]
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -value(node.operand)
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return [value(item) for item in node.elts]
+        if isinstance(node, ast.Attribute):
+            return getattr(value(node.value), node.attr)
+        if isinstance(node, ast.Call):
+            return value(node.func)(*map(value, node.args), **{k.arg: value(k.value) for k in node.keywords})
         raise NameError(word)
-    value = known[first]
-    for name in rest:
-        value = getattr(value, name)
-    return value
+
+    return value(ast.parse(word, mode="eval").body)
 """
+_SPELLING = ("torch", "functools", "math", "numpy")  # packages that words of configurations are spelled with
 
 
 def without_evaluating(text: str, tree: ast.Module) -> str:
     """The text with plain expressions in place of ``eval`` wherever what is evaluated says of what form it is."""
     if "eval(" not in text:
         return text
-    edits, words = Edits(Text.of(text)), [*_words(tree)]
+    edits, words, spelled = Edits(Text.of(text)), [*_words(tree)], _spelled_with(tree)
+    known = ", ".join(["{**globals()", "**locals()", *(f"{name!r}: {name}" for name in spelled)]) + "}"
     for call in words:
-        word = ast.unparse(call.args[0])
-        edits.replace(edits.text.start(call), edits.text.end(call), f"meant_by({word}, {{**globals(), **locals()}})")
+        edits.replace(edits.text.start(call), edits.text.end(call), f"meant_by({ast.unparse(call.args[0])}, {known})")
     for call in (n for n in ast.walk(tree) if isinstance(n, ast.Call) and n not in words):
         if getattr(call.func, "id", "") == "eval" and len(call.args) == 1 and not call.keywords:
-            start = edits.text.start(call)
-            if edits.text.data.startswith(b"eval", start) and (plain := _plain(call.args[0])):
+            start, word = edits.text.start(call), call.args[0]
+            plain = _plain(word)
+            if spelled and isinstance(word, ast.Name | ast.Attribute | ast.Subscript):
+                plain = f"meant_by({ast.unparse(word)}, {known})"
+            if edits.text.data.startswith(b"eval", start) and plain:
                 edits.replace(start, edits.text.end(call), plain)
-    return edits.whole() + (_MEANT if words else "") if edits.changes else text
+    if not edits.changes:
+        return text
+    return edits.whole() + (_MEANT if any(b"meant_by(" in c[2] for c in edits.changes) else "")
+
+
+def _spelled_with(tree: ast.Module) -> list[str]:
+    """Names that a file imports from the packages that words of configurations are spelled with."""
+    found = dict[str, None]()
+    for node in tree.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = getattr(node, "module", "") or ""
+            for alias in node.names:
+                name = alias.asname or alias.name.split(".")[0]
+                if (module or alias.name).split(".")[0] in _SPELLING and not getattr(node, "level", 0) and name != "*":
+                    found[name] = None
+    return [*found]
 
 
 def _words(tree: ast.Module) -> Iterator[ast.Call]:

@@ -8,7 +8,7 @@ import sys
 ALLOWED = frozenset(
     "torch numpy math cmath typing functools collections dataclasses abc copy itertools enum warnings types operator "
     "contextlib numbers logging re string random inspect bisect heapq statistics fractions time textwrap os sys "
-    "pathlib struct fnmatch platform uuid json hashlib decimal traceback keyword difflib weakref pprint "
+    "ast pathlib struct fnmatch platform uuid json hashlib decimal traceback keyword difflib weakref pprint "
     "datetime unicodedata graphlib threading queue "
     "sympy mpmath typing_extensions".split()  # which come with torch
 )

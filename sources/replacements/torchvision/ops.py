@@ -124,3 +124,60 @@ class Conv2dNormActivation(nn.Sequential):
 
 
 ConvNormActivation = Conv2dNormActivation
+
+
+def _bilinear(planes, image, y, x):
+    """Of each image that is named, values between pixels at all rows y and columns x; nothing lies beyond a border."""
+    height, width = planes.shape[2:]
+    inside = ((y >= -1) & (y <= height))[:, :, None] & ((x >= -1) & (x <= width))[:, None, :]
+    y, x = y.clamp(0, height - 1), x.clamp(0, width - 1)
+    top, left = y.floor().long(), x.floor().long()
+    down, across = y - top, x - left
+    answer = 0.0
+    for row, high in ((top, 1 - down), ((top + 1).clamp(max=height - 1), down)):
+        for column, wide in ((left, 1 - across), ((left + 1).clamp(max=width - 1), across)):
+            taken = planes[image[:, None, None], :, row[:, :, None], column[:, None, :]]
+            answer = answer + taken * (high[:, :, None] * wide[:, None, :])[..., None]
+    return answer * inside[..., None]
+
+
+def roi_align(input, boxes, output_size, spatial_scale=1.0, sampling_ratio=-1, aligned=False):
+    """Means over the bins of boxes, which are (image, x1, y1, x2, y2), or a list of (x1, y1, x2, y2) for each image."""
+    if isinstance(boxes, (list, tuple)):
+        numbered = [F.pad(b, (1, 0), value=float(i)) for i, b in enumerate(boxes)]
+        boxes = torch.cat(numbered)
+    rows, columns = _pair(output_size)
+    x1, y1, x2, y2 = (boxes[:, 1:] * spatial_scale - (0.5 if aligned else 0.0)).unbind(1)
+    least = -float("inf") if aligned else 1.0
+    high, wide = (y2 - y1).clamp(min=least) / rows, (x2 - x1).clamp(min=least) / columns
+    if sampling_ratio > 0:
+        down, across = torch.full_like(high, sampling_ratio), torch.full_like(wide, sampling_ratio)
+        most = sampling_ratio
+    else:
+        down, across = high.ceil(), wide.ceil()
+        most = max(1, int(torch.cat([down, across, down.new_ones(1)]).max()))
+    step = torch.arange(most, device=input.device)
+    bins = torch.arange(max(rows, columns), device=input.device)
+
+    def places(start, size, count, number):
+        within = (step + 0.5) * (size / count.clamp(min=1))[:, None]
+        return start[:, None, None] + bins[:number, None] * size[:, None, None] + within[:, None, :]
+
+    y, x = places(y1, high, down, rows), places(x1, wide, across, columns)
+    values = _bilinear(input, boxes[:, 0].long(), y.flatten(1), x.flatten(1))
+    values = values.view(len(boxes), rows, most, columns, most, -1)
+    counted = (step < down[:, None])[:, None, :, None, None, None] & (step < across[:, None])[
+        :, None, None, None, :, None
+    ]
+    means = (values * counted).sum((2, 4)) / (down * across).clamp(min=1).view(-1, 1, 1, 1)
+    return means.permute(0, 3, 1, 2)
+
+
+class RoIAlign(nn.Module):
+    def __init__(self, output_size, spatial_scale, sampling_ratio, aligned=False):
+        super().__init__()
+        self.output_size, self.spatial_scale = output_size, spatial_scale
+        self.sampling_ratio, self.aligned = sampling_ratio, aligned
+
+    def forward(self, input, rois):
+        return roi_align(input, rois, self.output_size, self.spatial_scale, self.sampling_ratio, self.aligned)

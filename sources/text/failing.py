@@ -1,0 +1,44 @@
+"""Statements at the top of a text that fail where it is executed: what they make is absent, like a package that is.
+
+A logger that wants a terminal, an environment that is made for a simulation: few classes use them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import traceback
+from pathlib import Path
+
+from sources.text.rewrite import Edits, Text
+from sources.text.scope import nodes
+
+NOTE = "what cannot be made here is absent"
+_LOGGER = re.compile(r"(?i)log")
+_TEXT = re.compile(r"cut_\d+\.py")  # the file of a text that is executed
+
+
+def failed_at(error: BaseException) -> int:
+    """The line of the text's top-level statement at which executing it failed; 0 where it failed later."""
+    frames = (f for f in traceback.extract_tb(error.__traceback__) if f.name == "<module>")
+    return next((f.lineno or 0 for f in frames if _TEXT.fullmatch(Path(f.filename).name)), 0)
+
+
+def without_failing(source: str, line: int) -> str:
+    """The text with None, or Python's own logger, in place of what the assignment at a line makes.
+
+    And with None in place of what other assignments make of it.  The same text where there is none.
+    """
+    edits, absent = Edits(Text.of(source)), set[str]()
+    for node in ast.parse(source).body:
+        if not isinstance(node, ast.Assign) or isinstance(node.value, ast.Constant):
+            continue
+        read = {n.id for n in nodes(node.value) if isinstance(n, ast.Name)}
+        if not node.lineno <= line <= (node.end_lineno or 0) and read.isdisjoint(absent):
+            continue
+        logs = not absent and _LOGGER.search(ast.unparse(node)) is not None
+        absent |= {n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)} if not logs else set()
+        start = edits.text.start(node)
+        edits.replace(start, start, "from logging import getLogger\n\n" if logs else "")
+        edits.replace(edits.text.start(node.value), edits.text.end(node.value), "getLogger()" if logs else "None")
+    return edits.whole() if edits.changes else source

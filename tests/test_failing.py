@@ -1,0 +1,65 @@
+"""What fails at the top of a text is absent for those that do not use it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sources import probe
+from sources.text.failing import without_failing
+from tests.attempts import attempted
+
+FAILS = """class Talking:
+    def __init__(self):
+        raise NotImplementedError("no terminal")
+
+
+talk = Talking()
+logger = Talking()
+WIDTH = 3 + talk.width
+
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.line = nn.Linear(width, width)
+        logger.info("made")
+
+    def forward(self, x):
+        return self.line(x).relu()
+"""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def warmed() -> None:
+    probe.warm()
+
+
+def test_what_cannot_be_made_is_absent_with_what_is_made_of_it() -> None:
+    text = without_failing(FAILS, 6)
+    assert "talk = None\n" in text
+    assert "WIDTH = None\n" in text
+    assert "logger = Talking()" in text
+    assert "from logging import getLogger\n\nlogger = getLogger()" in without_failing(text, 7)
+    assert without_failing(FAILS, 2) == FAILS
+
+
+def test_a_class_that_only_talks_to_it_becomes_a_task(tmp_path: Path) -> None:
+    outcome = attempted(FAILS.replace("talk = Talking()\n", "").replace("WIDTH = 3 + talk.width\n", ""), tmp_path)
+    assert outcome["reason"] == "", outcome["detail"]
+
+
+def test_weights_of_double_precision_are_of_single(tmp_path: Path) -> None:
+    text = """class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.bands = nn.Parameter(torch.tensor(list(np.linspace(0.5, 2.0, width))), requires_grad=False)
+        self.line = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.line(x * self.bands)
+"""
+    outcome = attempted(text, tmp_path)
+    assert outcome["reason"] == "", outcome["detail"]
+    assert "        self.float()\n" in outcome["source"]
