@@ -61,13 +61,9 @@ def asked(node: ast.ClassDef) -> dict[str, Asked]:
             use.called = True
         elif isinstance(inner, ast.Attribute) and (use := of(inner.value)) and _seen(inner.value, inside):
             use.members.add(inner.attr)
-        if (
-            isinstance(inner, ast.Call)
-            and ast.unparse(inner.func) == "len"
-            and inner.args
-            and (use := of(inner.args[0]))
-        ):
-            use.methods.add(COUNTED)
+        if isinstance(inner, ast.Call) and ast.unparse(inner.func) == "len":
+            for use in filter(None, map(of, inner.args)):
+                use.methods.add(COUNTED)
         method = inner.func if isinstance(inner, ast.Call) else None
         if isinstance(method, ast.Attribute) and (use := of(method.value)) and _seen(method.value, inside):
             use.methods.add(method.attr)
