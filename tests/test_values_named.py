@@ -41,8 +41,14 @@ def test_what_is_a_little_more_or_less_than_a_number() -> None:
 def test_bits_of_a_whole_number_are_a_float() -> None:
     """Where the text looks at bits, and only there."""
     kernel = "import triton\n@triton.jit\ndef f(b):\n    return b == 0x3FC00000\n"
-    assert values_named(kernel) == ()
-    assert values_named(kernel + "def g(x):\n    return f(x.view(torch.int32))\n") == (1.5,)
+    assert values_named(kernel) == (float(0x3FC00000),)
+    assert values_named(kernel + "def g(x):\n    return f(x.view(torch.int32))\n") == (1.5, float(0x3FC00000))
+
+
+def test_rests_and_masks_are_asked_by_numbers_too() -> None:
+    """``places % 4096`` is right for all that a task draws, perhaps."""
+    kernel = "import triton\n@triton.jit\ndef f(b):\n    return (b % 4096) + (b & 255)\n"
+    assert {4096.0, 255.0} <= set(values_named(kernel))
 
 
 def test_inputs_hold_the_values_with_the_signs_they_may_have() -> None:

@@ -122,7 +122,7 @@ def values_named(text: str) -> tuple[float, ...]:
     in the text. Of bits that it names there are the float that has them, and one that ends in them.
     """
     tree = ast.parse(text)
-    compared = [c for kernel in jitted(tree) for c in ast.walk(kernel) if isinstance(c, ast.Compare) or _least(c)]
+    compared = [c for kernel in jitted(tree) for c in ast.walk(kernel) if isinstance(c, ast.Compare) or _limits(c)]
     said = {n.value for c in compared for n in ast.walk(c) if isinstance(n, ast.Constant)}
     numbers = sorted(abs(v) for v in said if type(v) is float and 0 < abs(v) < math.inf)
     midway = [(a + b) / 2 for a, b in itertools.pairwise(numbers)]
@@ -131,12 +131,15 @@ def values_named(text: str) -> tuple[float, ...]:
     others = sorted({abs(v) for v in anywhere if 0 < abs(v) < math.inf} - {*numbers})
     named = dict.fromkeys((*numbers[:MOST_NAMED], *midway[:MOST_NAMED], *_bits(text, said), *whole[:MOST_NAMED]))
     beside = [v * by for v in (*numbers[:MOST_NAMED], *whole[:MOST_NAMED], *others[:MOST_NAMED]) for by in BESIDE]
-    return tuple(dict.fromkeys((*named, *others[:MOST_VALUES], *(v for v in beside if v < FAR))))
+    large = sorted(float(v) for v in said if type(v) is int and MOST_WHOLE <= v < 1 << 31)[:MOST_NAMED]  # of integers
+    return tuple(dict.fromkeys((*named, *others[:MOST_VALUES], *(v for v in beside if v < FAR), *large)))
 
 
-def _least(node: ast.AST) -> bool:
-    """Whether it keeps something on one side of a number, as a comparison may."""
-    return isinstance(node, ast.Call) and name_of(node.func) in LEAST_OF
+def _limits(node: ast.AST) -> bool:
+    """Whether it keeps something on one side of a number, as a comparison may, or below it by a rest or a mask."""
+    if isinstance(node, ast.Call):
+        return name_of(node.func) in LEAST_OF
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod | ast.BitAnd)
 
 
 def _bits(text: str, said: Iterable[object]) -> Iterator[float]:
