@@ -39,6 +39,7 @@ class Findings:
     trials: list[Trial] = field(default_factory=list)
     signatures: list[dict[str, Any]] = field(default_factory=list)  # launches of the first trial
     launched: list[dict[str, Any]] = field(default_factory=list)  # of all of them
+    own: list[dict[str, Any]] = field(default_factory=list)  # at the task's own sizes, where other ones come first
     lowered: list[dict[str, Any]] = field(default_factory=list)  # of what was right with its numbers of sizes lowered
     failures: dict[int, str] = field(default_factory=dict)  # of trials, by their numbers: why each failed
     arms: set[tuple[int, bool]] = field(
