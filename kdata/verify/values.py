@@ -134,6 +134,17 @@ def own_epsilon(given: Any) -> Iterator[None]:
         yield
 
 
+def state_by(module: torch.nn.Module, names: list[str]) -> dict[str, Any]:
+    """Of a module's state what stands by these names."""
+    state = module.state_dict()
+    return {name: state[name] for name in names}
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether two values are equal tensors."""
+    return isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor) and torch.equal(one, other)
+
+
 def same(one: Any, other: Any) -> bool:
     """Whether two answers are equal; NaN equals NaN."""
     pairs = list(zip(tree_leaves(one), tree_leaves(other), strict=True))
