@@ -223,7 +223,7 @@ class Unusual(Reference):
             return None
         weighed = self._weigh("exact", program, state, natural, torch.Generator()) or state
         measures = self._measures(program, weighed, natural, torch.Generator())
-        drawn = exact.drawn(natural, self._names)
+        drawn = exact.drawn(natural, self._names, self._asks.divisors)
         found = [(exact.sure(inputs, measures.eager, measures.golden), inputs) for inputs in drawn]
         steps, inputs = max(found, key=lambda each: each[0])  # the first of those that are as good
         return inputs if steps else None
