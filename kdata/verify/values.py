@@ -73,7 +73,10 @@ def by_an_ulp(value: Any, generator: torch.Generator, whole: bool = False, tf32:
 
 
 def shifts(values: list[Any]) -> Iterator[list[Any]]:
-    """The values with all their floating tensors moved by some ulps: up, down, and every other one the other way."""
+    """The values with all their floating tensors moved by some ulps: up, down, and every other one the other way.
+
+    And with the largest of each row, or column, moved the other way: what is divided by it is not where it was.
+    """
     places = [n for n, v in enumerate(values) if computes(v)]
     for first in (1, -1):
         for second in (first, -first)[: len(places)]:
@@ -81,6 +84,17 @@ def shifts(values: list[Any]) -> Iterator[list[Any]]:
             for turn, n in enumerate(places):
                 moved[n] = _shifted(values[n], second if turn % 2 else first)
             yield moved
+        for dim in (-1, -2):
+            if any(values[n].ndim >= -dim and values[n].numel() > 1 for n in places):
+                yield [_apart(v, first, dim) if n in places else v for n, v in enumerate(values)]
+
+
+def _apart(tensor: torch.Tensor, sign: int, dim: int) -> torch.Tensor:
+    if tensor.ndim < -dim or not tensor.numel():
+        return _shifted(tensor, sign)
+    size = tensor.abs()
+    largest = size == size.amax(dim, keepdim=True)
+    return torch.where(largest, _shifted(tensor, -sign), _shifted(tensor, sign))
 
 
 def _shifted(tensor: torch.Tensor, sign: int) -> torch.Tensor:
