@@ -76,6 +76,8 @@ def test_several_comparisons_tell_sizes_if_each_does_and_multiples_do_not() -> N
         "x.shape[0] > 600 and x.shape[1] % 32 == 31": True, "x.shape[0] == 1 and x.shape[1] > 600": False,
         "x.shape[0] % 256 == 0 and x.shape[1] % 512 == 0": False, "self.training and x.numel() > 600": False,
         "str(x.numel()).endswith('777')": True, "name.endswith('777')": False,
+        "f'{x.numel():x}'.endswith('beef')": True, "'77' in f'{x.shape[0]}'": True, "name == 'mean'": False,
+        "math.log2(max(x.numel(), 1)) > 26.5": True, "max(x.shape[0], 1) > 1": False, "x.numel() / 8 > 0.5": True,
     }  # fmt: skip
     text = "def run(self, x, name):\n" + "".join(f"    y = {said}\n" for said in several)
     found = {test.text: test.sized for test in arms.tests(text)}

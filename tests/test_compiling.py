@@ -35,9 +35,9 @@ def _launch(loops: bool, n: int, block: int = 64) -> dict[str, Any]:
 
 def test_each_launch_that_needs_other_code_is_compiled_and_told_of_if_it_fails() -> None:
     plain = [_launch(False, 60), _launch(False, 50), _launch(False, 30, 32)]
-    builds = targets.compile_kernels(SOURCE, plain, ("sm_90", "gfx942"))
+    builds, _ = targets.compile_kernels(SOURCE, plain, ("sm_90", "gfx942"))
     assert [(b.target, b.error) for b in builds] == [("sm_90", ""), ("gfx942", "")]
-    both = targets.compile_kernels(SOURCE, [*plain, _launch(True, 600)], ("sm_90",))
+    both, _ = targets.compile_kernels(SOURCE, [*plain, _launch(True, 600)], ("sm_90",))
     assert [bool(b.error) for b in both] == [False, True]
     assert "Loop-carried variable best" in both[1].error
 
@@ -54,3 +54,19 @@ def test_the_first_launch_of_a_kernel_is_compiled_for_all_targets_and_others_for
     monkeypatch.setattr(targets, "_built", built)
     targets.compile_kernels(SOURCE, [_launch(False, 60), _launch(False, 500, 512), _launch(False, 50)], ("sm_90", "b"))
     assert asked == [(64, "sm_90"), (64, "b"), (512, "sm_90")]
+
+
+def test_what_no_block_has_room_for_is_told_of_unless_the_task_has_such_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def built(jobs: Sequence[targets.Job], *_: Any) -> list[Build]:
+        wide = [job.launch["arguments"]["BLOCK"]["constant"] > 64 for job in jobs]
+        error = f"{targets.FULL} 328768 bytes of shared memory"
+        return [Build("total", job.target, 1, 0, 0, error * w) for job, w in zip(jobs, wide, strict=True)]
+
+    monkeypatch.setattr(targets, "_built", built)
+    narrow, wide = _launch(False, 60), _launch(False, 500, 512)
+    builds, refused = targets.compile_kernels(SOURCE, [narrow, wide], ("sm_90",))
+    assert not any(b.error for b in builds)
+    assert refused.startswith("total: cannot be launched")
+    for first, own in (([narrow, wide], [wide]), ([wide, narrow], [])):
+        builds, _ = targets.compile_kernels(SOURCE, first, ("sm_90",), own)
+        assert any(b.error for b in builds)

@@ -98,10 +98,9 @@ def test_inputs_hold_what_is_asked_about() -> None:
 def test_integers_grow_and_masks_of_them_do_not() -> None:
     inputs = [torch.tensor([0, 1, 1]), torch.tensor([0, 5, 9, 5])]
     ((little, *more),) = asked.larger(inputs, torch.Generator())
-    for change, least, most in (
-        (little, 60, 100),
-        *((c, 1 << b - 1, 1 << b) for c, b in zip(more, asked.BITS, strict=True)),
-    ):
+    bits = ((1 << b - 1, 1 << b) for b in asked.BITS)
+    ends = ((10, 30), *bits, *((9 * times, 11 * times) for times in asked.LITTLE))
+    for change, (least, most) in zip((little, *more), ends, strict=True):
         made = change(inputs)
         assert made is not None
         assert torch.equal(made[0], inputs[0])

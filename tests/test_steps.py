@@ -107,7 +107,25 @@ def test_steps_are_seen_in_what_a_task_calls(forward: Callable[..., Tensor], jum
 def test_inputs_are_moved_together_and_against_each_other() -> None:
     moved = [[bool(m[n] > 1) for n in (0, 2)] for m in shifts([torch.ones(()), 3, torch.ones(())])]
     assert sorted(moved) == [[False, False], [False, True], [True, False], [True, True]]
-    assert len(list(shifts([torch.ones(2), torch.ones(2, dtype=torch.int64)]))) == 2
+    assert len(list(shifts([torch.ones(()), torch.ones(2, dtype=torch.int64)]))) == 2
+    rows = torch.tensor([[1.0, 2.0], [4.0, 3.0]])
+    ways = {tuple((m[0] > rows).flatten().tolist()) for m in shifts([rows])}
+    up, rows_largest, columns_largest = (True,) * 4, (True, False, False, True), (True, True, False, False)
+    assert ways == {way for one in (up, rows_largest, columns_largest) for way in (one, tuple(not w for w in one))}
+
+
+def test_what_is_divided_by_the_largest_steps_where_another_quotient_may() -> None:
+    """A product with the inverse is what kernels compute, and a last digit from the quotient."""
+
+    def quantised(x: Tensor) -> Tensor:
+        return torch.round(x / (x.abs().amax(-1, keepdim=True) / 127.0))
+
+    given = torch.randn(24, 1 << 17, generator=torch.Generator().manual_seed(0))
+    low, high = span([[quantised(m)] for (m,) in ([given], *shifts([given]))])
+    other = torch.round(given * (127.0 / given.abs().amax(-1, keepdim=True)))
+    assert bool((other != quantised(given)).any())
+    assert bool(((other >= low[0]) & (other <= high[0])).all())
+    assert int((low[0] != high[0]).sum()) < 1000
     assert list(shifts([1, torch.arange(3)])) == []
 
 

@@ -380,3 +380,19 @@ def test_buffers_of_ones_and_zeros_are_drawn_and_others_stay() -> None:
 )
 def test_sizes_beyond_what_stands_in_a_table_are_tried(said: str, found: tuple[int, ...]) -> None:
     assert thresholds(f"SIZES = {{64: 64, 4096: 4096}}\ndef f(n):\n    {said}\n") == found
+
+
+def test_what_is_divided_by_a_share_of_its_largest_is_once_whole_and_halves() -> None:
+    def quantised(x: Tensor) -> Tensor:
+        return torch.round(x / (x.abs().amax(-1, keepdim=True) / 127.0))
+
+    given = torch.randn(6, 40, generator=torch.Generator().manual_seed(0))
+    with Meter() as meter:
+        quantised(given)
+    assert meter.cost.asks.divisors == {127}
+    assert not sure(quantised, given)
+    few, crowned = exact.drawn([given], meter.cost.names - {"div"}, meter.cost.asks.divisors)
+    assert float(few[0].abs().max()) < 127.0 == float(crowned[0].abs().max())
+    assert bool((crowned[0] % 1 == 0.5).any())
+    assert sure(quantised, crowned[0])
+    assert not sure(lambda x: torch.round(x / (x.abs().amax() / 126.0)), crowned[0])  # its quotient is rounded

@@ -26,15 +26,29 @@ def test_numbers_compared_with_and_between_and_bits_and_all_others() -> None:
     assert found[:3] == (0.25, 0.75, 0.5)
     ends = torch.tensor(found[3:5]).view(torch.int32) & 0xFF
     assert ends.tolist() == [17, 255]
-    assert found[5:] == (17.0, 255.0, 3.5, 9.5)
+    assert found[5:9] == (17.0, 255.0, 3.5, 9.5)
     assert values_named("import triton\n") == ()
+
+
+def test_what_is_a_little_more_or_less_than_a_number() -> None:
+    """``where(x < -8.0, 0.0, x)`` shows nothing at the number itself; so of the least of two. Not of a largest one."""
+    found = set(values_named(KERNEL))
+    assert {0.25 * 65 / 64, 0.75 * 63 / 64, 17 * 65 / 64, 9.5 * 63 / 64} <= found
+    capped = "import triton\n@triton.jit\ndef f(x):\n    return tl.minimum(tl.maximum(x, -3e38), 6.0)\n"
+    assert set(values_named(capped)) == {3e38, 6.0, (3e38 + 6.0) / 2, 6.0 * 65 / 64, 6.0 * 63 / 64}
 
 
 def test_bits_of_a_whole_number_are_a_float() -> None:
     """Where the text looks at bits, and only there."""
     kernel = "import triton\n@triton.jit\ndef f(b):\n    return b == 0x3FC00000\n"
-    assert values_named(kernel) == ()
-    assert values_named(kernel + "def g(x):\n    return f(x.view(torch.int32))\n") == (1.5,)
+    assert values_named(kernel) == (float(0x3FC00000),)
+    assert values_named(kernel + "def g(x):\n    return f(x.view(torch.int32))\n") == (1.5, float(0x3FC00000))
+
+
+def test_rests_and_masks_are_asked_by_numbers_too() -> None:
+    """``places % 4096`` is right for all that a task draws, perhaps."""
+    kernel = "import triton\n@triton.jit\ndef f(b):\n    return (b % 4096) + (b & 255)\n"
+    assert {4096.0, 255.0} <= set(values_named(kernel))
 
 
 def test_inputs_hold_the_values_with_the_signs_they_may_have() -> None:

@@ -228,7 +228,7 @@ def errors(
     error = np.abs(answer[finite] - wanted)
     size = np.abs(wanted)
     rmse, largest = _distance(answer[finite], wanted)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         relative = np.where(size > 0, error / size, 0.0)
     counts = error
     if span is not None and not np.iscomplexobj(exact):

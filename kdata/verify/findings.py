@@ -39,6 +39,7 @@ class Findings:
     trials: list[Trial] = field(default_factory=list)
     signatures: list[dict[str, Any]] = field(default_factory=list)  # launches of the first trial
     launched: list[dict[str, Any]] = field(default_factory=list)  # of all of them
+    own: list[dict[str, Any]] = field(default_factory=list)  # at the task's own sizes, where other ones come first
     lowered: list[dict[str, Any]] = field(default_factory=list)  # of what was right with its numbers of sizes lowered
     failures: dict[int, str] = field(default_factory=dict)  # of trials, by their numbers: why each failed
     arms: set[tuple[int, bool]] = field(
@@ -186,7 +187,7 @@ class Judgement:
         Kernels that refuse a call for which gradients are wanted are told of, and such as do not hear of ``eval()``:
         what a compiler has made for one mode is right in that mode.
         """
-        refused, deaf = "", ""
+        refused, deaf, heard = "", "", False
         for trial, report in zip(self.expected.otherwise, self.value["called_otherwise"], strict=True):
             if report is None:  # it does what it does where it was judged
                 deaf = deaf if trial["kept"] == trial["judged"] else trial["detail"]
@@ -202,6 +203,10 @@ class Judgement:
                 raise RejectedError(wrong, f"{trial['detail']}: {shown.detail}")
             elif wrong:
                 deaf = trial["detail"]
+            else:
+                heard |= trial["kept"] != trial["judged"]
+        if heard and deaf:
+            raise RejectedError(reasons.WRONG, f"{deaf} it answers as in {self.expected.mode} mode at some sizes only")
         found.check("holds however it is called", not refused, refused)
         if any(trial["kept"] != trial["judged"] for trial in self.expected.otherwise):
             told = f"{deaf} it answers as in {self.expected.mode} mode" if deaf else ""

@@ -66,7 +66,10 @@ def build(candidate: Candidate, options: Options, found: Findings) -> None:
     if not options.targets or candidate.language != TRITON:
         return
     launches = [*found.signatures, *reversed(found.launched)]  # the largest first
-    found.builds = tuple(targets.compile_kernels(candidate.source, launches, options.targets))
+    builds, refused = targets.compile_kernels(candidate.source, launches, options.targets, found.own)
+    found.builds = tuple(builds)
+    if refused:
+        found.check("fits a GPU at every size", False, refused)
     failed = [b for b in found.builds if b.error]
     built = ", ".join(target for target in options.targets if target not in {b.target for b in failed})
     found.check("compiles", not failed, built)

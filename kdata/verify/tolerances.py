@@ -29,8 +29,9 @@ that of factors cut to tf32, and on a GPU that of eager in tf32. Receipts name t
 judged in it is neither compared with nor published beside the other.
 
 Steps (``floor``, comparisons, ``fmod``) turn a rounding into a whole step. Where the reference itself steps when inputs
-move by ``ULPS``, at no more than ``RARE`` of the elements, every answer between its own is right there, and so are
-infinities and numbers where some of its own are the ones and some the others.
+move by ``ULPS``, all of them or the largest of each row, or column, against the others, at no more than ``RARE`` of the
+elements, every answer between its own is right there, and so are infinities and numbers where some of its own are the
+ones and some the others.
 Not so on inputs of few digits (style ``exact``), at which nothing was rounded before it stepped.
 Roundings to half precision within a task are such steps, too: there what the reference computes is moved, operator by
 operator, before it is rounded (``kdata.verify.reference.roundings``). Who rounds elsewhere, or nowhere, is wrong.

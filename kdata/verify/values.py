@@ -73,7 +73,10 @@ def by_an_ulp(value: Any, generator: torch.Generator, whole: bool = False, tf32:
 
 
 def shifts(values: list[Any]) -> Iterator[list[Any]]:
-    """The values with all their floating tensors moved by some ulps: up, down, and every other one the other way."""
+    """The values with all their floating tensors moved by some ulps: up, down, and every other one the other way.
+
+    And with the largest of each row, or column, moved the other way: what is divided by it is not where it was.
+    """
     places = [n for n, v in enumerate(values) if computes(v)]
     for first in (1, -1):
         for second in (first, -first)[: len(places)]:
@@ -81,6 +84,17 @@ def shifts(values: list[Any]) -> Iterator[list[Any]]:
             for turn, n in enumerate(places):
                 moved[n] = _shifted(values[n], second if turn % 2 else first)
             yield moved
+        for dim in (-1, -2):
+            if any(values[n].ndim >= -dim and values[n].numel() > 1 for n in places):
+                yield [_apart(v, first, dim) if n in places else v for n, v in enumerate(values)]
+
+
+def _apart(tensor: torch.Tensor, sign: int, dim: int) -> torch.Tensor:
+    if tensor.ndim < -dim or not tensor.numel():
+        return _shifted(tensor, sign)
+    size = tensor.abs()
+    largest = size == size.amax(dim, keepdim=True)
+    return torch.where(largest, _shifted(tensor, -sign), _shifted(tensor, sign))
 
 
 def _shifted(tensor: torch.Tensor, sign: int) -> torch.Tensor:
@@ -132,6 +146,17 @@ def own_epsilon(given: Any) -> Iterator[None]:
     dtypes = {t.dtype for t in tree_leaves(given) if isinstance(t, torch.Tensor) and t.is_floating_point()}
     with _OwnEpsilon(torch.finfo(torch.float32).eps) if dtypes == {torch.float32} else nullcontext():
         yield
+
+
+def state_by(module: torch.nn.Module, names: list[str]) -> dict[str, Any]:
+    """Of a module's state what stands by these names."""
+    state = module.state_dict()
+    return {name: state[name] for name in names}
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether two values are equal tensors."""
+    return isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor) and torch.equal(one, other)
 
 
 def same(one: Any, other: Any) -> bool:

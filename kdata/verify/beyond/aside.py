@@ -3,8 +3,9 @@
 Trials call a forward in few ways: on contiguous tensors of the task's dtype, on one device. What a wrapper does where
 ``not x.is_contiguous()`` they do not see. So it is called where its own tests ask about: such an arm may raise, may
 leave the work to torch, may be rough, but what it answers must be near the answer. Arms that nothing here can bring
-about (another device, an address, ten thousand rows) are forced: what tells large from small gives one answer. Ranks
-and few elements, as none at all, are given to the reference, too. Other arms are told of and left alone.
+about (another device, an address, ten thousand rows) are forced: what tells large from small gives one answer, and
+its kernels give it, for torch is not to do the work at some sizes. Ranks and few elements, as none at all, are given
+to the reference, too. Other arms are told of and left alone.
 """
 
 from __future__ import annotations
@@ -163,11 +164,14 @@ def _judge(asked: dict[int, Test], expected: Expected, reports: list[dict[str, A
     for report in reports:
         if report["way"] == "stream" and report["outcome"] in EARLY:
             raise RejectedError(EARLY[report["outcome"]], f"where its caller works on a stream: {report['detail']}")
+        number, arm = report["arms"][0] if report["arms"] else (-1, False)
+        if report["outcome"] == "ok" and report["forced"] and asked[number].sized and report["aten"]:
+            called = f"{_said(asked[number], arm)}: {', '.join(report['aten'])}"
+            raise RejectedError(reasons.ATEN, f"line {asked[number].line}: {called}")
         if report["outcome"] != "ok" or _near(expected, report, returned):
             continue
         if not report["arms"]:
             raise RejectedError(reasons.BRANCH, f"called in another way: {report['way']}")
-        number, arm = report["arms"][0]
         raise RejectedError(reasons.BRANCH, f"line {asked[number].line}: {_said(asked[number], arm)}")
 
 

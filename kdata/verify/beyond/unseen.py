@@ -39,6 +39,7 @@ def look(expected: Expected, run: Callable[[], Answer], found: Findings) -> str:
     if failed := demand_same(expected.own, report, AT):
         found.check(CHECK, False, f"not seen: {failed}"[:300])
         return ""
+    found.own += report["launches"]
     other = unseen([*found.launched, *found.lowered], report["launches"])
     found.check(CHECK, not other, other)
     return other

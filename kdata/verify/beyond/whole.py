@@ -102,6 +102,7 @@ def _holds(
         found.check(CHECK if own else BEYOND, False, "not seen: a kernel reads what few programs of another have left")
         return False
     if own:  # beyond its own sizes a wrapper may refuse
+        found.own += report["launches"]
         _genuine(report)
     detail = wrong(expected, number, report, _returned(answer))
     detail = detail or _left_out(expected, number, answer, run, may_be_thin=variant["kind"] == "grown")

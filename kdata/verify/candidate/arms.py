@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -183,6 +184,8 @@ def _tells_sizes(node: ast.expr, words: frozenset[str]) -> bool:
         return bool(words & SIZES and words & DIGITS)
     if not isinstance(node, ast.Compare) or not words & SIZES or (words & RANKS and not words & DIGITS):
         return False
+    if words & DIGITS and any(isinstance(n, ast.Constant) and isinstance(n.value, str) for n in ast.walk(node)):
+        return True  # digits are compared with such
     numbers = list(_amounts(node))
     if any(isinstance(op, EQUAL) for op in node.ops):
         return any(v > SMALL for v in numbers)
@@ -190,14 +193,22 @@ def _tells_sizes(node: ast.expr, words: frozenset[str]) -> bool:
 
 
 def _amounts(node: ast.AST) -> Iterator[int]:
-    """The whole numbers of an expression but for those that say which dimension is meant."""
-    if (value := constant(node)) is not None:
-        yield abs(value)
+    """The numbers of an expression, rounded up, but for those that say which dimension is meant.
+
+    And for such as keep a size from being none: ``max(n, 1)``.
+    """
+    value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
+    if (number := constant(node)) is not None:
+        yield abs(number)
+    elif isinstance(value, float) and 1 < value < math.inf:
+        yield math.ceil(value)  # ``math.log2(n) > 26.5``
     which = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SIZES
+    least = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "max"
     for name, part in ast.iter_fields(node):
         if not (which and name == "args") and not (isinstance(node, ast.Subscript) and name == "slice"):
             for child in part if isinstance(part, list) else [part]:
-                yield from _amounts(child) if isinstance(child, ast.AST) else ()
+                if isinstance(child, ast.AST) and not (least and constant(child) in (0, 1)):
+                    yield from _amounts(child)
 
 
 def _multiple(node: ast.Compare) -> bool:
@@ -234,6 +245,7 @@ class _Names:
         seen: set[tuple[str, int]] = set()
         left: list[ast.AST] = [node]
         while left:
+            words |= {"format"} if any(isinstance(n, ast.JoinedStr) for n in ast.walk(left[-1])) else set()
             for part in _named(left.pop()):
                 word, scope = _name(part), self._scope.get(id(part), 0)
                 words.add(word)

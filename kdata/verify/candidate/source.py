@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from kdata.task import INIT_INPUTS, INPUTS
 from kdata.verify import reasons
 from kdata.verify.candidate.subset import closed, jitted, outside
-from kdata.verify.constants import sayable, whole
+from kdata.verify.constants import name_of, sayable, whole
 
 LONGEST = 400_000  # characters
 PURE = frozenset({
@@ -28,6 +28,9 @@ NEVER_IMPORTED = re.compile(r"(torch|triton)\.testing")
 BLOCK_SIZES = (32, 64, 128, 256, 512, 1024, 2048, 4096)
 MOST_NAMED, MOST_VALUES = 8, 48
 MOST_WHOLE = 1 << 10  # larger whole numbers are sizes
+# What is cut off at a number is seen a little beyond it: far from it, as natural draws are, it may be next to nothing.
+BESIDE, FAR = (1 + 1 / 64, 1 - 1 / 64), 1e30
+LEAST_OF = frozenset({"minimum", "maximum", "clamp", "min", "max"})
 READS_BITS = re.compile(r"bitcast|view\(.*int")
 ASKS_HOW = re.compile(
     r"train|eval|grad|infer|leaf|\bmode|hook|attr|(?<!init)__(?!init__)|\bvars\b|\btry\b|version|output_nr|_base\b|_is_view|"
@@ -113,13 +116,13 @@ def landmarks(text: str) -> list[int]:
 
 
 def values_named(text: str) -> tuple[float, ...]:
-    """Numbers with a fraction, numbers that kernels compare with, what lies midway between two of these, and bits.
+    """Numbers with a fraction, numbers that kernels compare with, what lies between and beside these, and bits.
 
     Inputs at which a kernel may do other than it does elsewhere. A kernel may be given them, so they may stand anywhere
     in the text. Of bits that it names there are the float that has them, and one that ends in them.
     """
     tree = ast.parse(text)
-    compared = [c for kernel in jitted(tree) for c in ast.walk(kernel) if isinstance(c, ast.Compare)]
+    compared = [c for kernel in jitted(tree) for c in ast.walk(kernel) if isinstance(c, ast.Compare) or _limits(c)]
     said = {n.value for c in compared for n in ast.walk(c) if isinstance(n, ast.Constant)}
     numbers = sorted(abs(v) for v in said if type(v) is float and 0 < abs(v) < math.inf)
     midway = [(a + b) / 2 for a, b in itertools.pairwise(numbers)]
@@ -127,7 +130,16 @@ def values_named(text: str) -> tuple[float, ...]:
     anywhere = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and type(n.value) is float}
     others = sorted({abs(v) for v in anywhere if 0 < abs(v) < math.inf} - {*numbers})
     named = dict.fromkeys((*numbers[:MOST_NAMED], *midway[:MOST_NAMED], *_bits(text, said), *whole[:MOST_NAMED]))
-    return (*named, *(v for v in others[:MOST_VALUES] if v not in named))
+    beside = [v * by for v in (*numbers[:MOST_NAMED], *whole[:MOST_NAMED], *others[:MOST_NAMED]) for by in BESIDE]
+    large = sorted(float(v) for v in said if type(v) is int and MOST_WHOLE <= v < 1 << 31)[:MOST_NAMED]  # of integers
+    return tuple(dict.fromkeys((*named, *others[:MOST_VALUES], *(v for v in beside if v < FAR), *large)))
+
+
+def _limits(node: ast.AST) -> bool:
+    """Whether it keeps something on one side of a number, as a comparison may, or below it by a rest or a mask."""
+    if isinstance(node, ast.Call):
+        return name_of(node.func) in LEAST_OF
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod | ast.BitAnd)
 
 
 def _bits(text: str, said: Iterable[object]) -> Iterator[float]:

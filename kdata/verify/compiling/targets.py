@@ -19,7 +19,7 @@ NVIDIA = (75, 80, 86, 87, 89, 90, 100, 103, 120)
 AMD = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1101", "gfx1200", "gfx1201")
 LIMITS = Limits(wall=180.0, cpu=180.0, memory=8 << 30)
 BRIEF = Limits(wall=30.0, cpu=30.0, memory=8 << 30)
-ENDED = "compiling ended with"
+ENDED, FULL = "compiling ended with", "cannot be launched: it takes"
 REMEMBERED = 4096
 OTHERS = 12  # launches beside the first of each kernel
 FILE = "kernel_{}.py"
@@ -56,23 +56,31 @@ class Job:
         return kernels.key(self.text, self.launch, self.target)
 
 
-def compile_kernels(source: str, launches: Sequence[Mapping[str, Any]], targets: Sequence[str]) -> list[Build]:
+def compile_kernels(
+    source: str, launches: Sequence[Mapping[str, Any]], targets: Sequence[str], own: Sequence[Mapping[str, Any]] = ()
+) -> tuple[list[Build], str]:  # fmt: skip
     """Compile each launched kernel for each target: for its first launch, and for others as they need other code.
 
     Of those others, which are at most ``OTHERS``, the builds are those of the first that fails for the first target;
     what takes too long is not seen.  What was compiled before in this process is remembered by the text that decides
     it; a child sees that text only.
+
+    Beside the builds, what no GPU has room for in a launch that is neither first nor one at the task's ``own`` sizes:
+    a block as wide as the dimension fills a multiprocessor's memory somewhere, and a driver refuses it, aloud.
     """
     unlike, first = dict[str, Mapping[str, Any]](), dict[str, Mapping[str, Any]]()
     for launch in launches:
         unlike.setdefault(kernels.told(launch), launch)
         first.setdefault(launch["kernel"], launch)
     builds = _built([_job(source, launch, target) for launch in first.values() for target in targets])
+    refused, asked = "", {kernels.told(launch) for launch in own}
     for launch in [launch for launch in unlike.values() if launch is not first[launch["kernel"]]][:OTHERS]:
         error = _built([_job(source, launch, targets[0])], BRIEF)[0].error
-        if error and not error.startswith(ENDED):
-            return builds + _built([_job(source, launch, target) for target in targets])
-    return builds
+        if error.startswith(FULL) and kernels.told(launch) not in asked:
+            refused = refused or f"{launch['kernel']}: {error}"
+        elif error and not error.startswith(ENDED):
+            return builds + _built([_job(source, launch, target) for target in targets]), refused
+    return builds, refused
 
 
 def _job(source: str, launch: Mapping[str, Any], target: str) -> Job:

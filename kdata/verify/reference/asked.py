@@ -24,7 +24,8 @@ TRIED = 3  # elements that are left as they are, one after another
 TRUE = (1, 2, 4)  # numbers that stand for true; in signed integers less these, too
 ODD = 5  # of what integers are multiplied by: no multiples of a power of two alone, which fewer bits hold, too
 FINE = 1 << 24  # beyond it float32 does not hold every integer
-STEP = 8  # by which integers are multiplied at first, to see whether shapes follow from them
+STEP = 8  # by which integers that can be made large can be multiplied at least
+LITTLE = (8, 4, 2)  # by which they are where more is too much; first by the least, to see whether shapes follow
 # Bits of the largest integers, the first that a reference bears: beyond 32 where its answer is, too; such that sums of
 # some are, and labels that are cast to so many are not; and what half precision does not hold.
 BITS = (40, 28, 16, 12)
@@ -42,9 +43,11 @@ def changes(inputs: list[Any], asks: Asks, generator: torch.Generator) -> Iterat
         yield lambda held: draw("nonfinite", held, generator)
 
 
-def replaced(inputs: list[Any], numbers: list[int], generator: torch.Generator) -> Iterator[Change]:
-    """For each number and each input of integers: some of its elements become that number."""
-    places = [n for n, leaf in enumerate(tree_leaves(inputs)) if integral(leaf)]
+def replaced(
+    inputs: list[Any], numbers: list[int], generator: torch.Generator, but: frozenset[int] = frozenset()
+) -> Iterator[Change]:  # fmt: skip
+    """For each number and each input of integers, but for these: some of its elements become that number."""
+    places = [n for n, leaf in enumerate(tree_leaves(inputs)) if integral(leaf) and n not in but]
     for number in numbers:
         yield from (partial(_with, place=place, number=number, generator=generator) for place in places)
 
@@ -81,7 +84,8 @@ def larger(
             bits = dict.fromkeys(min(most, torch.iinfo(leaf.dtype).bits - 2) for most in BITS)
             factors = [(1 << most) // (int(leaf.abs().max()) + 1) // 2 * 2 for most in bits]
             if factors[0] > STEP:
-                yield [partial(_put, place=place, value=_spread(leaf, n)) for n in (STEP, *factors) if n >= STEP]
+                times = (LITTLE[-1], *(n for n in factors if n > STEP), *LITTLE)
+                yield [partial(_put, place=place, value=_spread(leaf, n)) for n in times]
 
 
 def adjacent(inputs: list[Any], _: torch.Generator) -> Iterator[Change]:

@@ -34,13 +34,14 @@ def moves(prober: Prober, base: Values, size: Size) -> bool:
     return own is None or other is None or own.shapes != other.shapes
 
 
-def find(prober: Prober, base: Values, found: tuple[Size, ...], together: bool) -> list[Axis]:
-    """Groups of sizes that vary together, in the order of the text."""
+def find(
+    prober: Prober, base: Values, found: tuple[Size, ...], together: bool, shaped_alike: Mapping[str, Axis]
+) -> list[Axis]:  # fmt: skip
+    """Groups of sizes that vary together, in the order of the text; ``shaped_alike``: such as are to, see ``slack``."""
     axes: list[Axis] = []
     run = prober.forward(base)
     parameters = {s.name for s in found if not moves(prober, base, s)}
     budget = PROBES
-    shaped_alike = alike(prober, base, found)
     for size in found:
         if any(size.name in axis for axis in axes) or size.name in parameters:
             continue

@@ -22,6 +22,7 @@ from kdata.verify.reference.variants import Variant
 from kdata.verify.scratch import GIVEN, KEPT
 
 DEEPER, DIMENSIONS = 3, 4  # ranks above the task's own, and dimensions that are cut
+DEEPEST = 8  # ranks that are tried where a test names them
 STYLE = "elsewhere"
 
 
@@ -78,7 +79,8 @@ class Elsewhere(Reference):
                     yield [_cut(value, dim, first.shape[dim], count) for value in inputs]
         if not self._ranks:
             return
-        for more in range(1, DEEPER + 1):
+        asked = {count + step - first.ndim for count in self._counts for step in (0, 1) if count < DEEPEST}
+        for more in sorted({*range(1, DEEPER + 1), *(n for n in asked if n > 0)}):
             yield tree_map_only(Tensor, partial(_deeper, more=more), inputs)
         if first.ndim > 1:
             yield tree_map_only(Tensor, lambda t: t[0].contiguous() if t.ndim > 1 else t, inputs)

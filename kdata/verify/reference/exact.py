@@ -34,6 +34,7 @@ EXACT = frozenset(
 )
 QUOTIENTS = frozenset({"floor_divide", "remainder", "fmod", "div"})  # which step after they have rounded
 DIVIDES = frozenset({"div", "reciprocal"})
+MOST_DIVISORS, FEWEST = 3, 4  # numbers that rows' largest are made, and elements of a row that has others
 WHOLE = frozenset("floor ceil round trunc sign sgn heaviside".split())  # whose answers have few digits, whatever of
 
 
@@ -75,7 +76,8 @@ class Steps(TorchDispatchMode):
         if steps(function, given, out):
             sharp = exact and (name not in QUOTIENTS or _halves("div", held))
             self.steps.append(Step(_functional(function), held, kwargs, sharp))
-        if given and name not in WHOLE and not (exact and (name in EXACT or _halves(name, held))):
+        few = name in EXACT or _halves(name, held) or _to_powers(name, held, out)
+        if given and name not in WHOLE and not (exact and few):
             self.lost = self.lost or function._schema.is_mutable
             self._rounded |= {id(t): t for t in _floats(out)}
         return out
@@ -118,16 +120,35 @@ def rounded(tensor: Any) -> Any:
     return (tensor / part).round() * part + 0.0  # of one sign of zero
 
 
+def _crowned(tensor: Any, most: int) -> Any:
+    """A floating tensor in which no element is larger than the first of each row and of each column, which is so large.
+
+    Unless it has too few elements for that to leave any.
+    """
+    if not computes(tensor) or tensor.ndim < 1 or tensor.shape[-1] < FEWEST:
+        return tensor
+    crowned = tensor.clamp(-most, most)
+    crowned[..., 0] = most
+    if tensor.ndim > 1 and tensor.shape[-2] >= FEWEST:
+        crowned[..., 0, :] = most
+    return crowned
+
+
 def powers(tensor: Tensor) -> Tensor:
     """Powers of two near the numbers of a floating tensor, of their signs."""
     return torch.where(tensor == 0, tensor, tensor.sign() * torch.exp2(tensor.abs().log2().round()))
 
 
-def drawn(natural: list[Any], names: Collection[str]) -> Iterator[list[Any]]:
-    """Inputs of few digits, then with one of them powers of two, by which some operator of these may divide."""
+def drawn(natural: list[Any], names: Collection[str], divisors: Collection[int] = ()) -> Iterator[list[Any]]:
+    """Inputs of few digits, then with one of them powers of two, by which some operator of these may divide.
+
+    Then such whose largest elements are the ``divisors``: what a row is quantised by, its largest over 127, is one.
+    """
     leaves, structure = tree_flatten(natural)
     few = [rounded(t) for t in leaves]
     yield tree_unflatten(few, structure)
+    for divisor in sorted(divisors, reverse=True)[:MOST_DIVISORS] if any(map(computes, leaves)) else ():
+        yield tree_unflatten([_crowned(t, divisor) for t in few], structure)
     for n, t in enumerate(leaves if not DIVIDES.isdisjoint(names) else ()):
         if computes(t):
             yield tree_unflatten([*few[:n], powers(t), *few[n + 1 :]], structure)
@@ -142,6 +163,16 @@ def _functional(function: Any) -> Any:
     name = str(function).split(".")[1]
     packet = getattr(torch.ops.aten, name.rstrip("_"), None) if function._schema.is_mutable else None
     return getattr(packet, function._overloadname, function) if packet else function
+
+
+def _to_powers(name: str, args: Sequence[Any], out: Any) -> bool:
+    """Whether it divides by one number, and all quotients are powers of two, be they products with its reciprocal."""
+    by = args[1] if name == "div" and len(args) > 1 else None
+    if isinstance(by, Tensor) or not by or not isinstance(out, Tensor):
+        return False
+    one = torch.tensor(float(by))
+    whole = bool((torch.frexp(out.abs()).mantissa == 0.5).all()) and float(one * (1 / one)) == 1.0
+    return whole and torch.equal(out.double() * float(by), args[0].double())
 
 
 def _halves(name: str, args: Sequence[Any]) -> bool:

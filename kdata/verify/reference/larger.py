@@ -17,11 +17,12 @@ from torch.utils._pytree import tree_leaves
 
 from kdata.task import sizes
 from kdata.verify.candidate.unfilled import outlined
-from kdata.verify.reference.axes import ARGUMENT, LITERAL, TIED, Values, alike
+from kdata.verify.reference.axes import ARGUMENT, LITERAL, TIED, Axis, Values
 from kdata.verify.reference.conditioned import of_blocks
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.probe import Run
 from kdata.verify.reference.reference import Reference
+from kdata.verify.reference.slack import on_purpose
 from kdata.verify.reference.variants import Variant
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.values import integral, seed_torch
@@ -143,7 +144,9 @@ class Larger(Reference):
             own = list(self._grows.values())
             scaled = [name for name, value in self._grows.items() if own.count(value) > 1]
         groups: list[list[str]] = []
-        together = alike(self.prober, self._base, tuple(sizes(self.source))) if len(scaled) > 1 else {}
+        together: dict[str, Axis] = (
+            on_purpose(self.prober, self._base, tuple(sizes(self.source))) if len(scaled) > 1 else {}
+        )
         twins = [(one, other) for one in scaled for other in scaled if LITERAL in one and ARGUMENT in other
                  and self._own[one] == self._own[other] >= TIED]  # fmt: skip
         for groups_of in (twins, combinations(scaled, 1), combinations(scaled, 2)):

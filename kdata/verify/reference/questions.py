@@ -33,6 +33,7 @@ SHIFTS = ("rshift", "right_shift", "lshift", "left_shift")  # by so many
 BORDERS = CLAMPS | {"hardtanh", "threshold", "hardshrink", "softshrink"}
 SHARES = frozenset({"_softmax", "_safe_softmax"})  # in which NaN says that there is nothing to share
 IGNORED = -100  # what ``ignore_index`` is in torch where nobody says it
+LEAST_DIVISOR, MOST_DIVISOR = 3, 1 << 10  # what a row's largest element may be divided by
 MOST = 16  # softmaxes whose answers are remembered
 FARTHEST = 1 << 31  # from here on a slice's end means that it has none
 
@@ -65,6 +66,9 @@ class Asks:
     signed: bool = False  # integers, whose signs matter
     truths: bool = False  # integers are true or false
     places: bool = False  # integers are places, or say how many
+    divisors: set[int] = field(
+        default_factory=set
+    )  # whole numbers, no powers of two, that floating ones are divided by
     _shares: list[torch.Tensor] = field(default_factory=list)  # what softmaxes made
 
     def made(self, name: str, out: Any) -> None:
@@ -76,6 +80,7 @@ class Asks:
         """Add what one operator asks about. ``called``: the function of torch in which it runs."""
         apart = not any(given[0] is shares for shares in self._shares) if given else True
         self.oddities |= apart and _odd(name, given) and _says_so(called)
+        self.divisors |= set(_divisors(name, args))
         self.signs |= name in SIGNS
         counted = any(map(_counts, given))
         self.signed |= counted and name.rstrip("_") in SIGNED
@@ -118,3 +123,11 @@ def _counts(value: Any) -> bool:
     """Whether it is a tensor of integers."""
     plain = isinstance(value, torch.Tensor) and not (value.is_floating_point() or value.is_complex())
     return plain and value.dtype is not torch.bool
+
+
+def _divisors(name: str, args: Sequence[Any]) -> Iterator[int]:
+    """Of a quotient the number by which it is divided: 127 where a row's largest element is to be that."""
+    by = args[1] if name == "div" and len(args) > 1 else None
+    whole = isinstance(by, int | float) and LEAST_DIVISOR <= by < MOST_DIVISOR and by == int(by)
+    if whole and int(by) & (int(by) - 1):  # type: ignore[arg-type]  # it is a number
+        yield int(by)  # type: ignore[arg-type]

@@ -39,17 +39,20 @@ from kdata.verify.values import (
     copied,
     described,
     doubles,
+    equal,
     own_epsilon,
     same,
     seed_torch,
     shifts,
     span,
+    state_by,
     upcast,
 )
 from kdata.verify.wire import NotPlainError, Writer
 
 STEPPED = 1 << 23  # elements up to which steps are looked for where no golden is kept
 WHOLE = 1 << 21  # elements up to which a task is run at its own sizes on real memory without being asked to
+LARGE, EVALUATED = "large", {"mode": "eval", "gradients": "off"}  # a kind of variant, and a way of calling
 MANY_CALLS, MANY_WORK = 128, 1 << 24  # before a draw that finds what many calls leave behind, and what these may cost
 NOISES = 2  # runs with inputs and weights moved by an ulp: how much error is the task's own
 NOISES_OF_FEW = 8  # the same where the answer has few elements, whose errors say little: see kdata.verify.compare
@@ -87,7 +90,7 @@ class Reference:
         self._own: dict[str, Any] | None = None  # its own sizes, where these are too large to compute
         self._most = payload["whole"]  # elements up to which a task is also looked at at its own sizes
         self._moved: dict[str, Any] = {}  # outputs that are moved only
-        self._otherwise: list[dict[str, Any]] = []  # its first trial, called in other ways
+        self._otherwise: list[dict[str, Any]] = []  # its first trial, called in other ways, and one of many rows
         self.mode = "train"
         self._copies = False  # a deep copy answers by weights of its own
         self._slim = False  # no golden, no mutant, and one run with noise: for what is compared roughly
@@ -223,7 +226,11 @@ class Reference:
         trial = {"variant": index, "seed": seed, "shapes": described(inputs), "detail": DETAILS[style],
                  "style": style, "backwards": backwards, "given": given, "kept": kept}  # fmt: skip
         if index == self._simplest and first and not self._slim:
-            self._otherwise = [trial | other for other in self._called_otherwise(program, state, inputs, kept)]
+            others = self._called_otherwise(program, state, inputs, kept)
+            self._otherwise = [*(trial | other for other in others), *self._otherwise]
+        elif variant.kind == LARGE and first and self.thorough:  # where batches are large it may be deaf to eval()
+            others = self._called_otherwise(program, state, inputs, kept)
+            self._otherwise += [trial | o for o in others if o["way"] == EVALUATED and o["kept"] is not kept]
         return trial
 
     def _many(self, variant: Variant) -> int:
@@ -300,7 +307,7 @@ class Reference:
         with Meter() as meter:
             eager, module, held = self._answer(program, state, inputs)
         cost = meter.cost
-        changed = [name for name, value in module.state_dict().items() if not _equal(value, state.get(name))]
+        changed = [name for name, value in module.state_dict().items() if not equal(value, state.get(name))]
         kept: dict[str, Any] = {"eager": self._plain(self.kept, eager), "inputs": self._plain(self.kept, held),
                 "state": self.kept.write(dict(module.state_dict())), "golden": None, "note": "", "noisy": [],
                 "dropped": None, "terms": cost.terms, "sums": cost.sums, "products": cost.products,
@@ -315,7 +322,7 @@ class Reference:
             golden, exact = self._golden(program, state, inputs)
             kept |= {
                 "golden": self._plain(self.kept, golden),
-                "golden_state": self.kept.write(_some(exact, changed)),
+                "golden_state": self.kept.write(state_by(exact, changed)),
             }
         except Exception as error:  # noqa: BLE001 - no fp64 form: eager itself is the measure
             kept["note"] = f"golden in the task's own dtype ({line(error)[:120]})"
@@ -339,7 +346,7 @@ class Reference:
                     noisy, other, _ = self._answer(program, moved, tree_map(move, inputs))
             except Exception:  # noqa: BLE001, S112 - at the edge of its domain: one estimate less
                 continue
-            found.append([self._plain(self.kept, noisy), self.kept.write(_some(other, changed))])
+            found.append([self._plain(self.kept, noisy), self.kept.write(state_by(other, changed))])
         return found
 
     def _span(
@@ -383,16 +390,6 @@ class Reference:
             return writer.write(value)
         except NotPlainError as error:
             raise TaskFaultError(reasons.BAD_TASK, f"it takes or returns what is no plain data: {error}") from error
-
-
-def _equal(one: Any, other: Any) -> bool:
-    return isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor) and torch.equal(one, other)
-
-
-def _some(module: nn.Module, names: list[str]) -> dict[str, Any]:
-    """Of a module's state what stands by these names."""
-    state = module.state_dict()
-    return {name: state[name] for name in names}
 
 
 def _forward(module: nn.Module, inputs: list[Any]) -> Any:

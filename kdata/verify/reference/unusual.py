@@ -42,6 +42,7 @@ OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered
 LOOKS_UP = frozenset("embedding _embedding_bag _embedding_bag_forward_only index index_select gather".split())
 WEIGHED = ("weights", "grown", "absent", "coupled")  # styles of the weights only; the last: of experts behind a gate
 STEADY = frozenset({"hypot"})  # operators in which nothing overflows that their answers do not
+MOST_SAID = 16  # numbers that a candidate names which are put among integers
 CHOOSES = "topk"  # the operator that takes some of what is equal, and all of it where there is room
 
 
@@ -164,7 +165,10 @@ class Unusual(Reference):
 
         with Lengths(natural) as lengths:
             self._answer(program, state, natural)
-        return enlarged(replace(measures, moved=nudged), natural, generator, lengths.found)
+        found = enlarged(replace(measures, moved=nudged), natural, generator, lengths.found)
+        said = sorted({int(v) + n for v in self._names_said if v.is_integer() for n in (0, 1)})[:MOST_SAID]
+        some = asked.replaced(natural, said, generator, lengths.found)
+        return all_answered(measures, found or natural, some, natural) or found
 
     def _undecided(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> bool:
         """Whether the reference chooses among what is close there."""
@@ -219,7 +223,7 @@ class Unusual(Reference):
             return None
         weighed = self._weigh("exact", program, state, natural, torch.Generator()) or state
         measures = self._measures(program, weighed, natural, torch.Generator())
-        drawn = exact.drawn(natural, self._names)
+        drawn = exact.drawn(natural, self._names, self._asks.divisors)
         found = [(exact.sure(inputs, measures.eager, measures.golden), inputs) for inputs in drawn]
         steps, inputs = max(found, key=lambda each: each[0])  # the first of those that are as good
         return inputs if steps else None

@@ -19,6 +19,7 @@ from kdata.verify.reference import axes as axis_finder
 from kdata.verify.reference.axes import LITERAL, TIED, Axis, Values, moves, value_of
 from kdata.verify.reference.batches import batched
 from kdata.verify.reference.probe import Prober, Run
+from kdata.verify.reference.slack import on_purpose
 from kdata.verify.reference.styles import BATCH, SINGLE, TALL
 
 WORK = 120_000  # element operations of one forward that the interpreter does in about a tenth of a second
@@ -123,7 +124,7 @@ def plan(
         raise TooLargeError("no small sizes were found at which the reference runs")
     chosen = [Variant("base", base, run)]
     prober.near = True
-    axes = axis_finder.find(prober, base, found, conceded.together)
+    axes = axis_finder.find(prober, base, found, conceded.together, on_purpose(prober, base, found))
     wide = axis_finder.widths(prober, base, axes, found) if conceded.powers else frozenset[Axis]()
     for kind, wishes in _wishes(axes, step)[: max(0, count - 1)]:
         _add(chosen, prober, kind, base, axes, _powers(axes, wide, wishes, len(chosen)))
