@@ -18,8 +18,11 @@ LEAST = 1 << 25  # that one call may take at any rate
 
 
 def full(most: int = RESIDENT) -> bool:
-    """Whether this process has so many bytes in memory, without those that are free and still held."""
-    if resident() <= most:
+    """Whether this process has so many bytes in memory, without those that are free and still held.
+
+    Never where it has no limit of address space: it is no fork of ours then.
+    """
+    if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY or resident() <= most:
         return False
     release()
     return resident() > most
