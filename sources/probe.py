@@ -56,7 +56,7 @@ MAX_FAILURES = 40  # of a search, that are tried again
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
 # Bytes of address space that one of its forks may take: most weights of the largest modules are never touched. How
 # much of that is in memory is bounded where weights are filled and where modules are called.
-MEMORY = 5 << 28
+MEMORY = 7 << 27
 
 
 def warm() -> None:

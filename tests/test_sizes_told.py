@@ -135,7 +135,8 @@ def test_images_are_no_sequences() -> None:
 
 def test_numbers_that_are_spread_over_images_tell_their_rank() -> None:
     assert spread_over("t = t.float().view(-1, 1, 1, 1)", "t") == 4
-    assert spread_over("scale[:, None, None] * x") == 3
+    assert spread_over("scale[:, None, None, None] * x") == 4
+    assert spread_over("mask[:, None, None] + x") == 0  # of a mask there may be more behind
     assert spread_over("x.view(-1, 1)", "y") == 0
 
 

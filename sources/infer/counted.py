@@ -15,7 +15,7 @@ LESS = 4  # times as wide are networks whose configuration multiplies all widths
 _MULTIPLES = re.compile(r"('\w*(?:width|depth)_?mult\w*': )([\d.]+)")
 _NOT_WHOLE = re.compile(r"must be integers or slices, not float|'float' object cannot be interpreted as an integer")
 _NO_CHANNELS = re.compile(r"got weight of size \[0, (\d+)|weight of size \[\d+, 0, .* expected input\[\d+, (\d+)")
-_SEVERAL = re.compile(r"'int' object is not (subscriptable|iterable)|'int' has no len")  # a list was wanted
+_SEVERAL = re.compile(r"'int' object is not subscriptable")  # items of a list were wanted, the first perhaps
 _NO_MODULE = re.compile(r"^IndexError: index (\d+) is out of range$")
 
 

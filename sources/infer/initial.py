@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from sources.infer.memory import RESIDENT, resident
+from sources.infer.memory import full
 from sources.infer.progress import TooMuchError
 
 _waiting: list[tuple[weakref.ref[torch.Tensor], Callable[..., Any], tuple[Any, ...]]] = []
@@ -46,7 +46,7 @@ def cheapen() -> None:
 
 def _weigh(tensor: torch.Tensor) -> None:
     """Raises where a tensor is to be filled, and its process is in memory with all that it may be."""
-    if tensor.numel() > WEIGHED and resident() > RESIDENT:
+    if tensor.numel() > WEIGHED and full():
         raise TooMuchError("can't allocate memory for more weights")
 
 

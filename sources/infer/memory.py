@@ -17,6 +17,17 @@ RESIDENT = 560_000_000  # bytes in memory of one process
 LEAST = 1 << 25  # that one call may take at any rate
 
 
+def full(most: int = RESIDENT) -> bool:
+    """Whether this process has so many bytes in memory, without those that are free and still held.
+
+    Never where it has no limit of address space: it is no fork of ours then.
+    """
+    if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY or resident() <= most:
+        return False
+    release()
+    return resident() > most
+
+
 def resident() -> int:
     """Bytes of this process that are in memory, those that it shares with its parent included."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
@@ -55,6 +66,7 @@ def bounded(most: int = RESIDENT) -> Iterator[None]:
     if soft == resource.RLIM_INFINITY:
         yield
         return
+    full(most - LEAST)
     size, held = (int(n) * resource.getpagesize() for n in Path("/proc/self/statm").read_text().split()[:2])
     resource.setrlimit(resource.RLIMIT_AS, (min(soft, size + max(LEAST, most - held)), hard))
     try:

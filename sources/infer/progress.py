@@ -11,8 +11,11 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from sources.infer.memory import full
+
 MAX_FUNCTIONS = 12_000  # torch functions of one call: more is a large network or a long loop
 CONSTRUCTING = 4  # times as many of a constructor: loops that fill a table are quick
+WEIGHED = 1 << 20  # elements of a result after which it is looked at how much memory is left
 MADE = 2  # times as many elements
 MAX_ELEMENTS = 1 << 28  # of all results of one call
 MAX_FLOPS = 2e10  # of one call: no task may have more, see ``sources.infer.check``
@@ -106,6 +109,8 @@ class Progress(TorchFunctionMode):
         self.budget.left -= FUNCTION
         first = result[0] if name in RECURRENT and isinstance(result, tuple) else result
         if type(first) is torch.Tensor:
+            if first.numel() > WEIGHED and full():
+                raise TooMuchError(f"can't allocate memory beside {name}")
             self._spent(name, first, flops)
         return result
 

@@ -24,7 +24,7 @@ def ranks_told(name: str, text: str) -> list[int]:
 
 
 # One number for each sample, laid out to be multiplied with these: ``sigma.reshape(-1, 1, 1, 1)``.
-_EACH = r"(?:\.(?:to|float|double|type_as)\([^()]*\))*(?:\.(?:reshape|view)\(-1((?:, 1)+)\)|\[:((?:, None)+)\])"
+_EACH = r"(?:\.(?:to|float|double|type_as)\([^()]*\))*(?:\.(?:reshape|view)\(-1((?:, 1){2,})\)|\[:((?:, None){3,})\])"
 
 
 def spread_over(text: str, name: str = r"\w+") -> int:
