@@ -26,26 +26,25 @@ from sources.cut.unreached import LONG, MAX_SOURCE
 from sources.infer import parts
 from sources.infer.adapters import spared
 from sources.infer.calls import call, forget, has_tensor
-from sources.infer.check import IGNORES, MAX_PARAMETERS, MODULE, TOO_LARGE, UnfitError, Work, check
-from sources.infer.configs import noting, without_unread
+from sources.infer.check import IGNORES, MODULE, TOO_LARGE, UnfitError, Work, check
 from sources.infer.constructions import Told, build
 from sources.infer.drawn import NOTE, drawn, drawn_at_last
 from sources.infer.failure import NO_TENSOR
 from sources.infer.initial import cheapen, quicken
-from sources.infer.input_search import MAX_LOOKED_AT, TOO_LONG, Failed
+from sources.infer.input_search import TOO_LONG, Failed
 from sources.infer.memory import without_compiler
-from sources.infer.progress import BUDGET, Budget, Progress, TooLongError, TooMuchError
+from sources.infer.progress import BUDGET, Budget, Progress
 from sources.infer.search import Solution, solve
 from sources.infer.trouble import Trouble
 from sources.infer.vanishing import REASON as NOTHING
-from sources.infer.variants import halved, of_one
-from sources.infer.worth import CONSTANT, RANDOM, flaw
+from sources.infer.worth import CONSTANT
 from sources.isolation import BEYOND, extend, isolated
 from sources.other_cuts import other_cuts
 from sources.text.danger import touches_system
 from sources.text.on_cpu import OnOne, without_weights
 from sources.watch.capture import decoded, encoded, install
 from sources.watch.reach import shortened
+from sources.watch.seen import as_seen
 from sources.written import written
 
 USER_BUDGET, USER_TRIES = 2_000, 24  # of the search for what uses a class, and of its constructor
@@ -289,45 +288,6 @@ def _told(failed: Failed) -> list[Any]:
     """A failure as plain JSON."""
     arguments, specs = encoded(Solution(failed.arguments, failed.specs or ()))
     return [arguments, specs if failed.specs is not None else None, failed.message]
-
-
-def as_seen(
-    kind: Any, namespace: dict[str, Any], seen: dict[str, Any], operators: int, telling: bool = True
-) -> Solution | None:
-    """The arguments and inputs that a class was seen with, without settings that it does not read; None: it fails.
-
-    Also None, where ``telling``, if its answer tells nothing.
-
-    Raises:
-        UnfitError: it has too many operators.
-    """
-    if seen["specs"] is None:
-        return None
-    solution = decoded([seen["arguments"], seen["specs"]])
-    read: set[str] = set()
-    watched = namespace | {"SimpleNamespace": noting(read)}
-    try:
-        module = build(kind, dict(solution.arguments), watched, Budget())
-    except Exception:  # noqa: BLE001 - a class whose cut is not its whole is searched like any other
-        return None
-    if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:  # a search may find smaller ones
-        return None
-    specs = solution.specs
-    progress, result, error = call(module, specs, Budget(), operators)
-    for make in (of_one, halved):
-        if isinstance(error, TooMuchError):
-            forget(error)
-            specs = make(specs)
-            progress, result, error = call(module, specs, Budget(), operators)
-    if isinstance(error, TooLongError):
-        raise UnfitError(TOO_LONG, str(error))
-    if error is not None or not has_tensor(result):
-        return None
-    # What draws at random may be given what it draws, see ``sources.infer.given``.
-    if telling and progress.work < MAX_LOOKED_AT and flaw(module, specs, result, Budget()) not in ("", RANDOM):
-        return None
-    arguments = {n: without_unread(text, read) for n, text in solution.arguments.items()}
-    return Solution(arguments, specs, not progress.drew)
 
 
 def _seen(user: dict[str, str], scratch: Path) -> dict[str, Any]:

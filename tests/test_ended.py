@@ -15,7 +15,7 @@ import torch
 from test_dear import SMALL, TASK
 from torch import nn
 
-from sources import probe, written
+from sources import written
 from sources.infer import check as checking
 from sources.infer.check import check
 from sources.infer.inputs import Tensor
@@ -25,6 +25,7 @@ from sources.infer.runs import Runs
 from sources.infer.search import MAX_ALIKE, MAX_MODULES, Solution, Unsolved, solve
 from sources.infer.sizes import slots, tied
 from sources.isolation import OutOfTimeError
+from sources.watch import seen as watched
 from sources.watch.capture import encoded
 
 FOUND = Solution({"width": "64"}, (Tensor((4, 32, 64)), Tensor((4, 32, 64))))
@@ -112,9 +113,9 @@ def test_a_task_whose_sizes_take_too_long_has_fixed_ones(monkeypatch: pytest.Mon
 def test_a_class_that_was_seen_too_large_is_searched_a_smaller_one(monkeypatch: pytest.MonkeyPatch) -> None:
     known = Solution({"in_features": "64", "out_features": "64"}, (Tensor((4, 64)),))
     seen = dict(zip(("arguments", "specs"), encoded(known), strict=True))
-    assert probe.as_seen(nn.Linear, {}, seen, 16) is not None
-    monkeypatch.setattr(probe, "MAX_PARAMETERS", 64 * 64)
-    assert probe.as_seen(nn.Linear, {}, seen, 16) is None
+    assert watched.as_seen(nn.Linear, {}, seen, 16) is not None
+    monkeypatch.setattr(watched, "MAX_PARAMETERS", 64 * 64)
+    assert watched.as_seen(nn.Linear, {}, seen, 16) is None
 
 
 class _Hoards(nn.Module):

@@ -21,7 +21,7 @@ from sources.infer.repairs import repairs
 from sources.infer.runs import Runs, fitted
 from sources.infer.search import Solution, solve
 from sources.infer.sizes import named, slots, tied
-from sources.probe import as_seen
+from sources.watch.seen import as_seen
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 

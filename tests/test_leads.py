@@ -17,8 +17,9 @@ from sources.infer.runs import Runs
 from sources.infer.search import Solution, solve
 from sources.infer.sizes import bounded
 from sources.infer.trouble import Trouble
-from sources.probe import as_seen, load
+from sources.probe import load
 from sources.text.on_cpu import OnOne
+from sources.watch.seen import as_seen
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 RAISES = """
