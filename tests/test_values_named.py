@@ -69,3 +69,9 @@ def test_some_rows_hold_one_value_and_zeros() -> None:
     alone = [row for row in held[1:-1] if int((row != 0).sum()) == 1]
     assert alone
     assert {float(row.sum()) for row in alone} <= {0.25, 0.5, 0.75}
+
+
+def test_labels_hold_shares_and_nothing_beyond_one() -> None:
+    plain, labels = torch.rand(8, 8) + 0.1, torch.eye(8)
+    made = holding([plain, labels], [0.5, 1.0156], torch.Generator().manual_seed(0))
+    assert (made[0] == 1.0156).any() and (made[1] == 0.5).any() and made[1].max() == 1

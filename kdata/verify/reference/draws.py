@@ -101,12 +101,14 @@ def holding(
     """The inputs with these values, and less these where there are negative ones, at some places of each.
 
     Some rows hold one of them and ``zeros``, so that what is computed of these rows takes these values. The first and
-    the last element of an input stay.
+    the last element of an input stay. Labels of zeros and ones hold none beyond one.
     """
 
     def held(tensor: torch.Tensor) -> torch.Tensor:
         signs = (1.0, -1.0) if float(tensor.min()) < 0 else (1.0,)
-        wanted = torch.tensor([sign * v for v in values for sign in signs], dtype=tensor.dtype)[: tensor.numel() // 2]
+        most = 1.0 if tensor.numel() > 1 and _of_two(tensor) else math.inf
+        signed = [sign * v for v in values for sign in signs if v <= most]
+        wanted = torch.tensor(signed, dtype=tensor.dtype)[: tensor.numel() // 2]
         changed = tensor.clone(memory_format=torch.contiguous_format)
         changed.view(-1)[torch.randperm(tensor.numel(), generator=generator)[: len(wanted)]] = wanted
         rows = changed.view(-1, tensor.shape[-1]) if tensor.ndim > 1 and zeros else changed.new_empty(0, 1)
