@@ -75,3 +75,8 @@ def test_labels_hold_shares_and_nothing_beyond_one() -> None:
     plain, labels = torch.rand(8, 8) + 0.1, torch.eye(8)
     made = holding([plain, labels], [0.5, 1.0156], torch.Generator().manual_seed(0))
     assert (made[0] == 1.0156).any() and (made[1] == 0.5).any() and made[1].max() == 1
+
+
+def test_large_integers_are_for_inputs_of_integers() -> None:
+    text = KERNEL.replace("== 17", "== 0x3F3B2FEC")
+    assert [v for v in values_named(text) if isinstance(v, int)] == [0x3F3B2FEC]

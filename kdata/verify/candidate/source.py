@@ -119,7 +119,8 @@ def values_named(text: str) -> tuple[float, ...]:
     """Numbers with a fraction, numbers that kernels compare with, what lies between and beside these, and bits.
 
     Inputs at which a kernel may do other than it does elsewhere. A kernel may be given them, so they may stand anywhere
-    in the text. Of bits that it names there are the float that has them, and one that ends in them.
+    in the text. Of bits that it names there are the float that has them, and one that ends in them. What is an ``int``
+    here is for inputs of integers alone: among others of a usual size nothing else would be seen.
     """
     tree = ast.parse(text)
     compared = [c for kernel in jitted(tree) for c in ast.walk(kernel) if isinstance(c, ast.Compare) or _limits(c)]
@@ -131,7 +132,7 @@ def values_named(text: str) -> tuple[float, ...]:
     others = sorted({abs(v) for v in anywhere if 0 < abs(v) < math.inf} - {*numbers})
     named = dict.fromkeys((*numbers[:MOST_NAMED], *midway[:MOST_NAMED], *_bits(text, said), *whole[:MOST_NAMED]))
     beside = [v * by for v in (*numbers[:MOST_NAMED], *whole[:MOST_NAMED], *others[:MOST_NAMED]) for by in BESIDE]
-    large = sorted(float(v) for v in said if type(v) is int and MOST_WHOLE <= v < 1 << 31)[:MOST_NAMED]  # of integers
+    large = sorted(v for v in said if type(v) is int and MOST_WHOLE <= v < 1 << 31)[:MOST_NAMED]
     return tuple(dict.fromkeys((*named, *others[:MOST_VALUES], *(v for v in beside if v < FAR), *large)))
 
 

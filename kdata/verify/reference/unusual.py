@@ -58,7 +58,8 @@ class Unusual(Reference):
     @property
     def _named(self) -> list[float]:
         """Numbers that a candidate's kernels name, and those at which the reference itself goes another way."""
-        return [*dict.fromkeys([*self._names_said, *sorted(self._asks.borders, key=abs)])]
+        said = [v for v in self._names_said if isinstance(v, float)]
+        return [*dict.fromkeys([*said, *sorted(self._asks.borders, key=abs)])]
 
     def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
         self._asks, self._names = variant.run.cost.asks, variant.run.cost.names
@@ -166,7 +167,7 @@ class Unusual(Reference):
         with Lengths(natural) as lengths:
             self._answer(program, state, natural)
         found = enlarged(replace(measures, moved=nudged), natural, generator, lengths.found)
-        said = sorted({int(v) + n for v in self._names_said if v.is_integer() for n in (0, 1)})[:MOST_SAID]
+        said = sorted({int(v) + n for v in self._names_said if v == int(v) for n in (0, 1)})[:MOST_SAID]
         some = asked.replaced(natural, said, generator, lengths.found)
         return all_answered(measures, found or natural, some, natural) or found
 

@@ -137,7 +137,7 @@ class Wider(Unusual):
 
     def _counted(self, index: int, variant: Variant) -> list[dict[str, Any]]:
         """Trials with whole numbers that the kernels compare with among the inputs, as counts of steps are."""
-        named = sorted({int(value) for value in self._names_said if value.is_integer()})[:COUNTS]
+        named = sorted({int(value) for value in self._names_said if value == int(value)})[:COUNTS]
         seed_torch(self.seeds[0])
         inputs = self.prober.program(variant.values).inputs()
         made = []
