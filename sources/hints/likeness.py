@@ -62,7 +62,7 @@ def asked(node: ast.ClassDef) -> dict[str, Asked]:
         elif isinstance(inner, ast.Attribute) and (use := of(inner.value)) and _seen(inner.value, inside):
             use.members.add(inner.attr)
         if isinstance(inner, ast.Call) and ast.unparse(inner.func) == "len":
-            for use in filter(None, map(of, inner.args)):
+            for use in filter(None, (of(a) for a in inner.args if _seen(a, inside))):
                 use.methods.add(COUNTED)
         method = inner.func if isinstance(inner, ast.Call) else None
         if isinstance(method, ast.Attribute) and (use := of(method.value)) and _seen(method.value, inside):

@@ -58,7 +58,6 @@ LINE = 3  # as much as so many torch functions counts a line of the constructor 
 LAYERS = 6  # kinds of items that are tried where they are called
 TRACED = -2  # how far an argument is from an error about its value
 _INTEGER = re.compile(r"as an integer|unsupported operand type\(s\) for (&|\||\^|<<|>>)")
-_BEYOND = re.compile(r"index (\d+ is )?out of range")  # of a list, or of a list of layers
 _COPIED = re.compile(r"\bvars\(|\.__dict__")
 PATIENCE = 0.2  # what each try without progress adds to the cost of those that follow from it
 
@@ -374,8 +373,6 @@ class Constructions:
         ]
         if parts.STUB in asked and (others := parts.in_place_of(text)):
             return [*others, *asked]
-        if _BEYOND.search(trouble.message) and text[:1] == "[" and text != "[]" and " for " not in text:
-            return [f"[{text[1:-1]}, {text[1:-1]}]", *asked]
         asked = [*in_lists(text, trouble.message), *asked]
         if WANTS.search(trouble.message):
             if self._records is None:

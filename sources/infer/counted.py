@@ -15,6 +15,7 @@ LESS = 4  # times as wide are networks whose configuration multiplies all widths
 _MULTIPLES = re.compile(r"('\w*(?:width|depth)_?mult\w*': )([\d.]+)")
 _NOT_WHOLE = re.compile(r"must be integers or slices, not float|'float' object cannot be interpreted as an integer")
 _NO_CHANNELS = re.compile(r"got weight of size \[0, (\d+)|weight of size \[\d+, 0, .* expected input\[\d+, (\d+)")
+_BEYOND = re.compile(r"index (\d+ is )?out of range")  # of a list, or of a list of layers
 _SEVERAL = re.compile(r"'int' object is not subscriptable")  # items of a list were wanted, the first perhaps
 _NO_MODULE = re.compile(r"^IndexError: index (\d+) is out of range$")
 
@@ -38,7 +39,9 @@ def recounted(kind: type, arguments: Arguments, message: str) -> list[Arguments]
 
 
 def in_lists(text: str, message: str) -> list[str]:
-    """Lists of a number, where an error says that there are to be several."""
+    """Lists of a number, where an error says that there are to be several; one twice as long in place of a list."""
+    if _BEYOND.search(message) and text[:1] == "[" and text != "[]" and " for " not in text:
+        return [f"[{text[1:-1]}, {text[1:-1]}]"]
     return [f"[{text}]", f"[{text}, {text}]"] if text.isdecimal() and _SEVERAL.search(message) else []
 
 

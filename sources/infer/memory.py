@@ -22,15 +22,19 @@ def full(most: int = RESIDENT) -> bool:
 
     Never where it has no limit of address space: it is no fork of ours then.
     """
-    if resource.getrlimit(resource.RLIMIT_AS)[0] == resource.RLIM_INFINITY or resident() <= most:
-        return False
-    release()
-    return resident() > most
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY and _sizes(most)[1] > most
 
 
-def resident() -> int:
-    """Bytes of this process that are in memory, those that it shares with its parent included."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+def _sizes(most: int) -> tuple[int, int]:
+    """Bytes of this process's addresses, and of what is in memory, shared with its parent or not.
+
+    Where these are more than ``most``, what is free and still held is given back first.
+    """
+    size, held = (int(n) * resource.getpagesize() for n in Path("/proc/self/statm").read_text().split()[:2])
+    if held > most:
+        release()
+        size, held = (int(n) * resource.getpagesize() for n in Path("/proc/self/statm").read_text().split()[:2])
+    return size, held
 
 
 def release() -> None:
@@ -66,8 +70,7 @@ def bounded(most: int = RESIDENT) -> Iterator[None]:
     if soft == resource.RLIM_INFINITY:
         yield
         return
-    full(most - LEAST)
-    size, held = (int(n) * resource.getpagesize() for n in Path("/proc/self/statm").read_text().split()[:2])
+    size, held = _sizes(most - LEAST)
     resource.setrlimit(resource.RLIMIT_AS, (min(soft, size + max(LEAST, most - held)), hard))
     try:
         yield

@@ -53,16 +53,9 @@ class Unsolved:
 
 
 def solve(
-    kind: type[nn.Module],
-    namespace: Mapping[str, Any],
-    text: str,
-    told: Told = NOTHING,
-    operators: int | None = None,
-    work: float = BUDGET,
-    constructed: int = MAX_CONSTRUCTIONS,
-    seen: Specs | None = None,
-    lighter: bool = False,
-) -> Solution | Unsolved:
+    kind: type[nn.Module], namespace: Mapping[str, Any], text: str, told: Told = NOTHING, operators: int | None = None,
+    work: float = BUDGET, constructed: int = MAX_CONSTRUCTIONS, seen: Specs | None = None, lighter: bool = False,
+) -> Solution | Unsolved:  # fmt: skip
     """Search arguments and inputs for a module class of a task's namespace; ``text`` is the task's source.
 
     A task may have so many ``operators`` that compute; None: any number.  ``work`` is what the search may take, and
@@ -110,11 +103,17 @@ def solve(
         carried = outcome.furthest if outcome.reached > reached else carried
         reached, left = max(reached, outcome.reached), budget.left
         del module, search
-        # What draws at random will be given what it draws; another call of the package may be one that does not.
-        most = 1 if outcome.flaw == RANDOM and len(told.sites) < 2 else MAX_FLAWED_MODULES
-        if tried + 1 >= MAX_MODULES or budget.left < 0 or len(flawed) >= most:
+        if tried + 1 >= MAX_MODULES or budget.left < 0 or len(flawed) >= _enough(outcome.flaw, told):
             break
     return flawed[0] if flawed else _unsolved(first, failures, constructions)
+
+
+def _enough(flaw: str, told: Told) -> int:
+    """How many modules with a flaw end a search.
+
+    What draws at random will be given what it draws; another call of the package may be one that does not.
+    """
+    return 1 if flaw == RANDOM and len(told.sites) < 2 else MAX_FLAWED_MODULES
 
 
 def _mended(constructions: Constructions, arguments: Arguments, outcome: Tried, costly: bool) -> bool:

@@ -66,9 +66,7 @@ class Asks:
     signed: bool = False  # integers, whose signs matter
     truths: bool = False  # integers are true or false
     places: bool = False  # integers are places, or say how many
-    divisors: set[int] = field(
-        default_factory=set
-    )  # whole numbers, no powers of two, that floating ones are divided by
+    divisors: set[int] = field(default_factory=set)  # whole, no powers of two, by which floating numbers are divided
     _shares: list[torch.Tensor] = field(default_factory=list)  # what softmaxes made
 
     def made(self, name: str, out: Any) -> None:
