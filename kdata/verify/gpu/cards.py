@@ -50,8 +50,7 @@ class Card:
         """What a process that uses it is started with. Products of fp32 are fp32's unless the track is tf32's.
 
         ``queues``: of the hardware, which streams are spread over; the driver's eight where None.  Each takes a part
-        of the time in which CUDA starts, and the driver starts it for one process after another: with one queue twelve
-        a second (H100, driver 580), with eight three to five.
+        of the time in which CUDA starts, and the driver starts it for one process after another.
         """
         said = {"CUDA_VISIBLE_DEVICES": self.uuid, "TRITON_F32_DEFAULT": "tf32" if tf32 else "ieee"}
         if not fused:
