@@ -10,6 +10,7 @@ import keyword
 from collections.abc import Iterator
 from typing import Any
 
+from sources.infer import graph_object
 from sources.infer.inputs import Many, Spec, Tensor, parameters, positional
 from sources.infer.search import Solution
 from sources.text.parsers import NAMESPACE_IMPORT
@@ -26,14 +27,21 @@ def adapted(cut: dict[str, Any], namespace: dict[str, Any], solution: Solution) 
     name = f"{cut['name']}OfTensors"
     text = (
         f"class {name}({cut['name']}):\n"
-        f'    """The record that it takes, made of its tensors."""\n\n'
+        f'    """What it takes, made of its tensors."""\n\n'
         f"    def forward(self, {', '.join(flat)}):\n"
         f"        return super().forward({', '.join(given)})\n"
     )
-    head = "" if NAMESPACE_IMPORT in cut["source"] else f"{NAMESPACE_IMPORT}\n\n\n"
+    head = _head(cut["source"], text)
     exec(head + text, namespace)  # noqa: S102 - in the sandbox
     source = f"{cut['source'].rstrip()}\n\n\n{head}{text}"
     return cut | {"source": source, "name": name}, Solution(solution.arguments, tuple(flat.values()))
+
+
+def _head(source: str, text: str) -> str:
+    """What a text needs that the source lacks."""
+    head = f"{NAMESPACE_IMPORT}\n\n\n" if "SimpleNamespace(" in text and NAMESPACE_IMPORT not in source else ""
+    graphs = f"{graph_object.NAME}(" in text and f"\nclass {graph_object.NAME}:" not in source
+    return f"{head}{graph_object.CLASS.rstrip()}\n\n\n" if graphs else head
 
 
 def spared(
@@ -75,7 +83,7 @@ _DTYPES = {"int": "torch.long", "full": "torch.long", "bool": "torch.bool"}
 
 
 def _has_record(spec: Spec) -> bool:
-    return isinstance(spec, Many) and (spec.kind == "record" or any(map(_has_record, spec.items)))
+    return isinstance(spec, Many) and (spec.kind in ("record", graph_object.KIND) or any(map(_has_record, spec.items)))
 
 
 def _made(spec: Spec, name: str, flat: dict[str, Spec]) -> str:
@@ -88,6 +96,8 @@ def _made(spec: Spec, name: str, flat: dict[str, Spec]) -> str:
     parts = list(_parts(spec, name, flat))
     if spec.kind == "record":
         return f"SimpleNamespace({', '.join(f'{k}={p}' for k, p in zip(spec.keys, parts, strict=True))})"
+    if spec.kind == graph_object.KIND:
+        return graph_object.expression(spec.keys, parts)
     if spec.kind == "dict":
         return "{" + ", ".join(f"{k!r}: {p}" for k, p in zip(spec.keys, parts, strict=True)) + "}"
     return f"[{', '.join(parts)}]" if spec.kind == "list" else f"({', '.join(parts)},)"
@@ -95,7 +105,7 @@ def _made(spec: Spec, name: str, flat: dict[str, Spec]) -> str:
 
 def _parts(spec: Many, name: str, flat: dict[str, Spec]) -> Iterator[str]:
     for i, item in enumerate(spec.items):
-        key = spec.keys[i] if spec.keys else str(i)
+        key = spec.keys[i].rpartition(".")[2] if spec.keys else str(i)
         inner = key if key.isidentifier() and key not in flat else f"{name}_{key}"
         plain = inner.isidentifier() and inner != "self" and not keyword.iskeyword(inner)
         yield _made(item, inner if plain else f"{name}_{i}", flat)

@@ -16,6 +16,7 @@ from torch.distributions import Distribution, Independent, TransformedDistributi
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from kdata.task import Program, execute
+from sources.infer import graph_object
 from sources.infer.initial import settle
 from sources.infer.memory import bounded, release
 from sources.infer.reshaped import READS_SHAPE, READS_VALUES, same, shape_matters
@@ -211,6 +212,8 @@ def leaves(value: Any) -> Iterator[torch.Tensor]:
     elif isinstance(value, dict):
         for inner in value.values():
             yield from leaves(inner)
+    elif made_of := graph_object.given(value):
+        yield from leaves([*made_of])
     else:
         for inner in fields_of(value).values():
             yield from leaves(inner)

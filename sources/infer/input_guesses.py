@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import inspect
 import itertools
@@ -17,11 +16,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from sources.hints.guesses import Uses, values
 from sources.hints.layouts import Sizes, told
 from sources.infer.consumers import as_given, consumed, decides, each, extents, first_layers, handed_on
+from sources.infer.graphs import beside, edge_list, graphs
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
 from sources.infer.keyed import keyed, of_each, of_objects
+from sources.infer.plain import chosen, plain
 from sources.infer.usual_shapes import channels_of, features_of, ranks_told, shaped, spread_over, usual_ranks
 
 LEVELS = 5  # of a pyramid
@@ -110,6 +110,7 @@ def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspe
         ]
         image = [t for t in handed[:1] if isinstance(t, Tensor) and len(t.shape) > 3]  # of patches it tells no rank
         found.append(list(dict.fromkeys([*image, *_of_parameter(module, p, text, shapes)])))
+    found = beside(module, [p.name for p in wanted], text, found)
     side = next((v for n, v in _extents(module, known) if _IMAGE.search(n.lower()) and 8 <= v <= 512 and v != SIDE), 0)
     area = next((a for a in _areas(module) if a != TOKENS), 0)
     frames = next((v for n, v in known.items() if _FRAMES.search(n.lower()) and 1 < v <= MAX_FRAMES), 0)
@@ -211,6 +212,9 @@ def _of_parameter(
     module: nn.Module, parameter: inspect.Parameter, text: str, shapes: list[tuple[int, ...]]
 ) -> list[Spec]:
     name, hint = parameter.name, str(parameter.annotation)
+    if known := graphs(module, name, text):
+        return known
+    ends = edge_list(name, text)
     low = name.lower()
     ranks = ranks_told(name, as_given(name, text))
     whole = functools.partial(source, type(module))
@@ -218,8 +222,8 @@ def _of_parameter(
         *keyed(name, text, functools.partial(_by_key, module), whole),
         *of_each(name, text, whole),
         *_recorded(module, parameter, text),
-        *_plain(name, hint, text),
-        *_chosen(name, text),
+        *plain(name, hint, text),
+        *chosen(name, text),
     ]
     if re.search(rf"pack_padded_sequence\((?:[^()]|\([^()]*\))*?,\s*{re.escape(name)}\b", text):
         found.append(Tensor((BATCH,), "full", TOKENS))  # each as long as the longest
@@ -232,7 +236,6 @@ def _of_parameter(
     found += consumed(module, name, text)
     if re.search(rf"\w\[(?:[^\[\]]*, ?)?{re.escape(name)}(?:, ?[^\[\]]*)?\]", text.partition(":\n")[2]):
         found += [Tensor((BATCH,), "int", 2), Tensor((BATCH, TOKENS), "int", 2)]
-    found += [Tensor((2, TOKENS), "int", BATCH)] if low in ("edge_index", "edges", "edge_ind") else []
     found += [Plain("cpu")] if low == "device" else []
     found += [Plain(False), Plain(True)] if decides(module, name, text) else []
     found += [Tensor(shape) for shape in shapes if 1 <= len(shape) <= 6]
@@ -266,7 +269,7 @@ def _of_parameter(
             found = [*_words(module, shapes), *found]
     elif re.search(r"^(h|w|height|width|size|n|k|step|num_.*|.*_size)$", low) and not ranks:
         common = [Plain(SIDE if low in ("h", "w", "height", "width") else 8), *common]
-    return list(dict.fromkeys([*found, *_several(name, hint, text, common), *common, *ints, Plain(4)]))
+    return list(dict.fromkeys([*ends, *found, *_several(name, hint, text, common), *common, *ints, Plain(4)]))
 
 
 def _several(name: str, hint: str, text: str, common: list[Spec]) -> list[Spec]:
@@ -372,28 +375,3 @@ def _unpacked(name: str, body: str) -> list[str]:
     pattern = rf"^\s*\(?\s*(\w+(?:,\s*\w+)+),?\s*\)? = {re.escape(name)}(?:\[(\d*):\])?\s*(?:#.*)?$"
     found = re.search(pattern, body, re.M)
     return [""] * int(found[2] or 0) + re.findall(r"\w+", found[1]) if found else []
-
-
-def _chosen(name: str, text: str) -> list[Plain]:
-    """Strings that the text compares a parameter with, and numbers that branches of it do."""
-    found = re.findall(rf"\b{re.escape(name)} ?(?:==|in) ?[(\[{{]?\s*(['\"]\w+['\"])", text)
-    found += re.findall(rf"\b(?:el)?if {re.escape(name)} ?== ?(\d+)\b", text)
-    return [Plain(ast.literal_eval(t)) for t in dict.fromkeys(found)][:4]
-
-
-def _plain(name: str, hint: str, text: str) -> list[Plain]:
-    """Values for a parameter that is no tensor, as its type hint tells."""
-    kind = re.sub(r"<class '(\w+)'>", r"\1", hint).split("|")[0].strip()
-    counted = re.fullmatch(r"(?:typing\.)?[Tt]uple\[(int|float)((?:, ?(?:int|float))*)\]", kind)
-    if kind not in ("int", "float", "bool", "str") and not counted:
-        return []
-    known = []
-    for expression in values(name, counted[1] if counted else kind, Uses()):
-        try:
-            known.append(ast.literal_eval(expression))
-        except (ValueError, SyntaxError):
-            continue
-    if counted:
-        return [Plain((v,) * (counted[2].count(",") + 1)) for v in known if isinstance(v, int | float)][:3]
-    wanted = {"int": int, "float": float, "bool": bool, "str": str}[kind]
-    return [Plain(v) for v in known if type(v) is wanted][:3]

@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from sources.infer import graph_object
+
 BATCH, CHANNELS, TOKENS, SIDE, FEATURES = 4, 64, 64, 32, 64
 SPATIAL = {1: (TOKENS,), 2: (SIDE, SIDE), 3: (8, 16, 16)}  # what convolutions over so many dimensions are given
 MASK_DENSITY = 0.75
@@ -43,7 +45,10 @@ class Plain:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """A list or tuple of inputs, or a "dict" or "record" of them, with a key or the name of an attribute for each."""
+    """A list or tuple of inputs, or a "dict" or "record" of them, with a key or the name of an attribute for each.
+
+    A "graph" has its neighbours, and then fields: see ``sources.infer.graph_object``.
+    """
 
     items: tuple[Spec, ...]
     kind: str = "list"
@@ -64,6 +69,8 @@ def draw(spec: Spec, roughly: bool = False) -> Any:
             return dict(zip(spec.keys, items, strict=True))
         if spec.kind == "record":
             return SimpleNamespace(**dict(zip(spec.keys, items, strict=True)))
+        if spec.kind == graph_object.KIND:
+            return graph_object.make(spec.keys, items)
         return items if spec.kind == "list" else tuple(items)
     if spec.kind == "int":
         return torch.randint(spec.low, max(spec.low + 1, spec.high), spec.shape)

@@ -14,6 +14,8 @@ from torch import nn
 
 from sources.hints.guesses import Uses, values
 from sources.infer.failure import NO_TENSOR, Change, Failure
+from sources.infer.graph_object import KIND
+from sources.infer.graphs import OWN, graph, with_field
 from sources.infer.influence import differing
 from sources.infer.input_guesses import LEVELS, flagged, following, given_last, part, takes_any, up_to
 from sources.infer.inputs import (
@@ -238,6 +240,8 @@ def attributes(f: Failure) -> Iterator[Change]:
             for j, option in enumerate(part(f.module, name)[:4]):
                 more = replace(spec, items=(*spec.items, option), keys=(*spec.keys, name))
                 yield f.with_tensor((i,), more, 0.2 * j)
+        elif isinstance(spec, Tensor) and kind == "Tensor" and OWN.fullmatch(name):
+            yield f.with_tensor((i,), graph(), 0.1 * i)
         elif isinstance(spec, Tensor) and kind == "Tensor":
             for j, option in enumerate(part(f.module, name)[:2]):
                 yield f.with_tensor((i,), Many((option,), "record", (name,)), 0.7 + 0.2 * j + 0.1 * i)
@@ -252,6 +256,8 @@ def keys(f: Failure) -> Iterator[Change]:
                 for j, option in enumerate([*alike, *part(f.module, match[1])[:4]]):
                     more = replace(spec, items=(*spec.items, option), keys=(*spec.keys, match[1]))
                     yield f.with_tensor((i,), more, 0.2 * j)
+            elif isinstance(spec, Many) and spec.kind == KIND:
+                yield from (f.with_tensor((i,), more, 0.2 * j) for j, more in enumerate(with_field(spec, match[1])))
             elif isinstance(spec, Many) and (each := with_key(spec, match[1])) is not None:
                 yield f.with_tensor((i,), each, 0.0)
     elif f.function == "__getitem__" and len(f.arguments) == 2 and isinstance(name := f.arguments[1], str):
