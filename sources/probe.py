@@ -34,10 +34,11 @@ from sources.infer.initial import cheapen, quicken
 from sources.infer.input_search import TOO_LONG, Failed
 from sources.infer.memory import without_compiler
 from sources.infer.progress import BUDGET, Budget, Progress
+from sources.infer.properties import reveal
 from sources.infer.search import Solution, solve
 from sources.infer.trouble import Trouble
 from sources.infer.vanishing import REASON as NOTHING
-from sources.infer.worth import CONSTANT
+from sources.infer.worth import CONSTANT, NOT_FINITE, RANDOM
 from sources.isolation import BEYOND, extend, isolated
 from sources.other_cuts import other_cuts
 from sources.text.danger import touches_system
@@ -49,7 +50,8 @@ from sources.written import written
 
 USER_BUDGET, USER_TRIES = 2_000, 24  # of the search for what uses a class, and of its constructor
 SEEN_BUDGET = 4_000  # of the search for a class that was seen with arguments and inputs that do not do
-DRAWN_FOR = (NOTHING, CONSTANT, IGNORES)  # what weights that start as zeros may be the reason of
+# What weights that start as zeros, or as what happened to be in memory, may be the reason of.
+DRAWN_FOR = (NOTHING, CONSTANT, IGNORES, NOT_FINITE, RANDOM)
 MAX_IGNORED = 3  # inputs of one class that it takes and does not use
 MAX_FAILURES = 40  # of a search, that are tried again
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
@@ -61,6 +63,7 @@ MEMORY = 7 << 27
 def warm() -> None:
     """Called once before any fork: what is imported now takes no fork's time."""
     without_compiler()
+    reveal()
     with Work():
         torch.nn.Linear(2, 2)(torch.ones(1, 2))
     # Torch's own keeps the stack of each call for devices that are not here: a tenth of a search's time.

@@ -289,6 +289,8 @@ def test_shapes_of_what_a_layer_gave_are_not_those_of_the_input(tmp_path: Path) 
 
 @pytest.mark.parametrize(("line", "use", "said"), [
     ("from fractions import gcd", "gcd(4, 6)", "from math import gcd"),
+    ("from torch.nn.utils import skip_init", "skip_init(nn.Linear, 2, bias=False, out_features=3).weight.isfinite().all()",
+     "from operator import call as skip_init"),
     ("from collections import Iterable", "isinstance(x, Iterable)", "from collections.abc import Iterable"),
     ("import collections", "isinstance(x, collections.Iterable)", "collections.abc.Iterable)"),
     ("from collections import OrderedDict", "OrderedDict(x=x)", "from collections import OrderedDict"),

@@ -14,6 +14,7 @@ from sources.text.bindings import parse
 from sources.text.desugar import NAMED
 from sources.text.symbols import Package
 from sources.text.targets import Here
+from tests.cuts import cut
 
 MAKERS = {
     "rsplit": "def fetch(path, again=False):\n    module, name = path.rsplit('.', 1)\n    if again:\n"
@@ -91,3 +92,16 @@ def test_a_class_that_no_configuration_names_is_configured_like_what_it_is_made_
     package = Package({"net.py": NET, "lib/parts.py": PARTS})
     (site,) = Hints(package, [CONFIG]).sites(Here("net.py", "Further"))
     assert site.spelled(lambda _: None)["named"] == {"part": "{'target': 'lib.parts.Line', 'params': {'width': 8}}"}
+
+
+def test_a_module_that_a_try_imports_by_its_name_may_be_absent() -> None:
+    text = (
+        "from importlib import import_module\nimport torch.nn as nn\n\n\nclass Net(nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        try:\n"
+        "            found = import_module('no_such_package')\n            self.scale = found.SCALE\n"
+        "        except ImportError:\n            self.scale = 2\n\n"
+        "    def forward(self, x):\n        return self.scale * x\n"
+    )
+    space: dict[str, Any] = {"__name__": "task"}
+    exec(cut({"a.py": text}, "a.py", "Net"), space)
+    assert space["Net"]()(3) == 6

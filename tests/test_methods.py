@@ -168,3 +168,12 @@ def test_a_base_above_two_others_comes_after_both() -> None:
 def test_what_forward_always_calls_and_nothing_sets_is_left_to_subclasses(text: str, expected: bool) -> None:
     (kind,) = [n for n in ast.parse(text).body if isinstance(n, ast.ClassDef)]
     assert unset([kind], always=True) is expected
+
+
+def test_what_stands_behind_the_end_of_a_forward_asks_for_nothing() -> None:
+    end = "        return x\n        y = self.former(x)\n        return y\n"
+    kept = "        if len(x):\n            return x\n        return self.former(x)\n"
+    for body, expected in ((end, False), (kept, True)):
+        node = ast.parse(f"class Net(nn.Module):\n    def forward(self, x):\n{body}").body[0]
+        assert isinstance(node, ast.ClassDef)
+        assert [unset([node]), unset([node], always=True)] == [expected, expected]

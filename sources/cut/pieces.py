@@ -206,13 +206,27 @@ def unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:
 
 
 def optional(piece: Piece, name: str) -> bool:
-    """Whether a name that nothing binds is read under a condition, or in a method beside: it may never be."""
+    """Whether a name that nothing binds is read under a condition, or in a method beside: it may never be.
+
+    So is one behind a condition under which a function returns.
+    """
     blocks: list[list[ast.AST]] = [[*n.body, *n.orelse] for n in nodes(piece.view) if isinstance(n, ast.If)]
     blocks += [[n.body, n.orelse] for n in nodes(piece.view) if isinstance(n, ast.IfExp)]
+    blocks += [_behind_return(n) for n in nodes(piece.view) if isinstance(n, ast.FunctionDef)]
     if isinstance(piece.view, ast.ClassDef):
         blocks += [[*s.body] for s in piece.view.body if isinstance(s, ast.FunctionDef) and s.name not in _MAIN]
     inside = {id(n) for block in blocks for s in block for n in ast.walk(s)}
     return all(id(n) in inside for n in piece.reads.names if n.id == name)
+
+
+def _behind_return(function: ast.FunctionDef) -> list[ast.AST]:
+    """The statements of a function behind the first ``if`` of its own in which it returns."""
+    returns = (i for i, s in enumerate(function.body) if isinstance(s, ast.If) and _has_return(s))
+    return [*function.body[next(returns, len(function.body)) + 1 :]]
+
+
+def _has_return(block: ast.If) -> bool:
+    return any(isinstance(n, ast.Return) for n in nodes(block))
 
 
 def is_debugging(node: ast.AST) -> bool:

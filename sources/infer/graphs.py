@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import linecache
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from torch import nn
@@ -24,6 +24,11 @@ OWN = re.compile(
     r"|nodes|number_of_(nodes|edges)|num_(nodes|edges)|in_degrees|out_degrees|batch_num_nodes|adjacency_matrix"
 )
 _CALLED = re.compile(r"(?i)(b|h|dgl_?|batch(ed)?_?)?g(raphs?)?")
+_WIDTHS = (
+    re.compile(r"(?i)node|^in(put)?_(?!edge)|^nf$|^(n_?)?in$|^in_?(dim|feats?|features|channels)$"),
+    re.compile(r"(?i)edge"),
+)
+_COUNTS = re.compile(r"(?i)n(um(ber)?)?_?(of_)?(nodes|edges|layers)")
 _OF_EDGES = re.compile(r"(?i)(^|_)e(_|$)|^ef|edge|pseudo")
 
 
@@ -52,13 +57,18 @@ _EDGE_LIST = Tensor((2, ROWS * NEIGHBOURS), "int", ROWS)
 _LISTED = re.compile(r"(?i)edge_?ind(ex|ices)?s?|edges|edge_?list|adj_t")
 
 
-def beside(module: nn.Module, names: Sequence[str], text: str, found: list[list[Spec]]) -> list[list[Spec]]:
-    """The options of all inputs, first those with a row for each node, or edge, of a graph or edge list beside them."""
+def beside(
+    module: nn.Module, names: Sequence[str], text: str, found: list[list[Spec]], known: Mapping[str, int]
+) -> list[list[Spec]]:
+    """The options of all inputs, first those with a row for each node, or edge, of a graph or edge list beside them.
+
+    ``known`` are sizes that the constructor was given, by name: where two inputs are joined, no layer tells either's.
+    """
     others = [n for n in positional(module.forward) if n not in names]
     if not any(map(_is_graph, found)) and not any(graphs(module, n, text) or edge_list(n, text) for n in others):
         return found
     return [
-        options if _is_graph(options) else list(dict.fromkeys([*_rows(module, name, text, options), *options]))
+        options if _is_graph(options) else list(dict.fromkeys([*_rows(module, name, text, options, known), *options]))
         for name, options in zip(names, found, strict=True)
     ]
 
@@ -67,7 +77,7 @@ def _is_graph(options: Sequence[Spec]) -> bool:
     return any(o == _EDGE_LIST or isinstance(o, Many) and o.kind == KIND for o in options[:1])
 
 
-def _rows(module: nn.Module, name: str, text: str, options: Sequence[Spec]) -> list[Spec]:
+def _rows(module: nn.Module, name: str, text: str, options: Sequence[Spec], known: Mapping[str, int]) -> list[Spec]:
     first = next((option for option in options if isinstance(option, Tensor)), None)
     if first is None:
         return []
@@ -80,8 +90,10 @@ def _rows(module: nn.Module, name: str, text: str, options: Sequence[Spec]) -> l
         return [Tensor((rows, layer.in_features))]
     if first.kind == "int":
         return [replace(first, shape=(rows,))]
-    width = first.shape[-1] if len(first.shape) in (2, 3) else FEATURES
-    return [Tensor((rows, width))]
+    said = _WIDTHS[rows > ROWS]
+    widths = [n for name, n in known.items() if said.search(name) and not _COUNTS.match(name) and n > 0][:1]
+    widths.append(first.shape[-1] if len(first.shape) in (2, 3) else FEATURES)
+    return [Tensor((rows, width)) for width in dict.fromkeys(widths)]
 
 
 def with_field(spec: Many, field: str) -> list[Many]:

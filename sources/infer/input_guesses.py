@@ -110,7 +110,7 @@ def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspe
         ]
         image = [t for t in handed[:1] if isinstance(t, Tensor) and len(t.shape) > 3]  # of patches it tells no rank
         found.append(list(dict.fromkeys([*image, *_of_parameter(module, p, text, shapes)])))
-    found = beside(module, [p.name for p in wanted], text, found)
+    found = beside(module, [p.name for p in wanted], text, found, {**own, **known})
     side = next((v for n, v in _extents(module, known) if _IMAGE.search(n.lower()) and 8 <= v <= 512 and v != SIDE), 0)
     area = next((a for a in _areas(module) if a != TOKENS), 0)
     frames = next((v for n, v in known.items() if _FRAMES.search(n.lower()) and 1 < v <= MAX_FRAMES), 0)

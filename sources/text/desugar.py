@@ -107,10 +107,16 @@ def with_distributed(text: str, tree: ast.Module) -> str:
 
 
 def without_importing(text: str, tree: ast.Module) -> str:
-    """The text with ``NAMED`` in place of each module that is imported by a computed name, to take something out."""
+    """The text with ``NAMED`` in place of each module that is imported by a computed name, to take something out.
+
+    ``found = import_module("name")`` in a ``try`` is said as an import, which fails as the program expects it to.
+    """
     if "import_module(" not in text and "__import__(" not in text:
         return text
     edits, found = Edits(Text.of(text)), dict[int, ast.Call]()
+    for statement in (s for n in ast.walk(tree) if isinstance(n, ast.Try) for s in n.body):
+        if isinstance(statement, ast.Assign) and (said := _tried(statement)):
+            edits.replace(edits.text.start(statement), edits.text.end(statement), said)
     for function in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):
         inner = [n for n in ast.walk(function) if isinstance(n, ast.Call)]
         if any(ast.unparse(call.func) == "getattr" for call in inner):
@@ -119,6 +125,16 @@ def without_importing(text: str, tree: ast.Module) -> str:
         if not is_literal(call.args[0]):
             edits.replace(edits.text.start(call), edits.text.end(call), NAMED)
     return edits.whole() if edits.changes else text
+
+
+def _tried(node: ast.Assign) -> str:
+    """An import by a literal name as a statement; "" where it is something else."""
+    call, target = node.value, node.targets[0]
+    if not isinstance(call, ast.Call) or not _BY_NAME.fullmatch(ast.unparse(call.func)) or len(call.args) != 1:
+        return ""
+    name = ast.unparse(call.args[0])[1:-1] if isinstance(call.args[0], ast.Constant) else ""
+    plain = isinstance(target, ast.Name) and re.fullmatch(r"[A-Za-z_][\w.]*", name)
+    return f"import {name} as {ast.unparse(target)}" if plain else ""
 
 
 def _imported(node: ast.Assign) -> list[str]:

@@ -65,7 +65,8 @@ def unset(lineage: Sequence[ast.ClassDef], always: bool = False) -> bool:
     if held is None:
         return False
     if not always:
-        every = (n for kind in lineage for n in walk(kind) if isinstance(n, ast.Call | ast.For))
+        dead = {id(n) for kind in lineage for s in walk(kind) if isinstance(s, ast.FunctionDef) for n in _behind_end(s)}
+        every = (n for kind in lineage for n in walk(kind) if isinstance(n, ast.Call | ast.For) and id(n) not in dead)
         return not {_own(n.func if isinstance(n, ast.Call) else n.iter) for n in every} - {""} <= held
     known, reached, stack = methods(lineage), set[str](), ["forward"]
     while stack:
@@ -151,9 +152,21 @@ def _is_abstract(node: ast.FunctionDef) -> bool:
     return stub and (node.name == "forward" or any(isinstance(s, ast.Raise) for s in body))
 
 
+def _reached(node: ast.FunctionDef) -> list[ast.AST]:
+    """The statements of a function up to the first with which it surely ends; some leave an older version behind it."""
+    ends = (i for i, s in enumerate(node.body) if isinstance(s, ast.Return | ast.Raise))
+    return [*node.body[: next(ends, len(node.body)) + 1]]
+
+
+def _behind_end(node: ast.FunctionDef) -> Iterator[ast.AST]:
+    """All that stands behind these."""
+    for statement in node.body[len(_reached(node)) :]:
+        yield from ast.walk(statement)
+
+
 def _always_called(node: ast.FunctionDef) -> Iterator[str]:
     """Methods of itself that a method calls whatever it is given; ``self(x)`` calls forward."""
-    stack: list[ast.AST] = list(node.body)
+    stack: list[ast.AST] = _reached(node)
     while stack:
         inner = stack.pop()
         if isinstance(inner, ast.Call):

@@ -13,7 +13,10 @@ from sources.text.rewrite import Edits, Text
 _MOVED = {("fractions", "gcd"): ("math", "gcd"), ("inspect", "getargspec"): ("inspect", "getfullargspec"),
           ("time", "clock"): ("time", "perf_counter"), ("itertools", "izip_longest"): ("itertools", "zip_longest"),
           ("itertools", "ifilterfalse"): ("itertools", "filterfalse"),
-          ("torch.nn.modules.linear", "_LinearWithBias"): ("torch.nn", "Linear")}  # fmt: skip
+          ("torch.nn.modules.linear", "_LinearWithBias"): ("torch.nn", "Linear"),
+          # What makes a layer without its first weights, which a task would have whatever was in memory for.
+          ("torch.nn.utils", "skip_init"): ("operator", "call"),
+          ("torch.nn.utils.init", "skip_init"): ("operator", "call")}  # fmt: skip
 
 
 FACTORY = "data_field"

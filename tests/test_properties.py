@@ -1,0 +1,76 @@
+"""What a module's property lacks, and names that are read behind a condition."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import torch
+
+from tests.cuts import HEAD, cut
+
+REVEALED = """
+import torch.nn as nn
+from sources.infer.properties import reveal
+
+class Net(nn.Module):
+    @property
+    def width(self):
+        return self.part.embedding_size
+
+    @property
+    def depth(self):
+        return 3
+
+net = Net()
+net.part = nn.Embedding(2, 2)
+said = []
+for _ in range(2):
+    try:
+        net.width
+    except AttributeError as error:
+        said.append(str(error))
+    reveal()
+try:
+    net.absent
+except AttributeError as error:
+    said.append(str(error))
+print(*said, (net.depth, hasattr(net, "width"), net.part.num_embeddings), sep="\n")
+"""
+
+
+def test_a_property_that_fails_says_what_it_lacks() -> None:
+    run = subprocess.run([sys.executable, "-c", REVEALED], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines() == [
+        "'Net' object has no attribute 'width'", "'Embedding' object has no attribute 'embedding_size'",
+        "'Net' object has no attribute 'absent'", "(3, False, 2)",
+    ]  # fmt: skip
+
+
+ATTENTION = """
+class Attention(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.line = nn.Linear(dim, dim)
+
+    def forward(self, x, fast=True):
+        if fast:
+            return self.line(x)
+        return utils.softmax(self.line(x), dim=-1)
+
+
+class Net(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.attention = Attention(dim)
+
+    def forward(self, x):
+        return self.attention(x) + x
+"""
+
+
+def test_a_name_that_nothing_binds_may_stand_behind_a_return() -> None:
+    space: dict[str, Any] = {"__name__": "task"}
+    exec(cut({"a.py": HEAD + ATTENTION}, "a.py", "Net"), space)
+    assert space["Net"](4)(torch.ones(2, 4)).shape == (2, 4)
