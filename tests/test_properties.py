@@ -36,7 +36,7 @@ try:
     net.absent
 except AttributeError as error:
     said.append(str(error))
-print(*said, (net.depth, hasattr(net, "width"), net.part.num_embeddings), sep="\n")
+print(*said, (net.depth, hasattr(net, "width"), net.part.num_embeddings), sep=chr(10))
 """
 
 

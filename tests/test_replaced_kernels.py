@@ -136,3 +136,16 @@ def test_a_normalisation_in_place_is_followed_by_its_activation() -> None:
     torch.testing.assert_close(norms.ABN(3, activation="identity")(x), plain)
     exponential = norms.InPlaceABNSync(3, activation="elu", activation_param=0.5)
     torch.testing.assert_close(exponential(x), F.elu(plain, 0.5))
+
+
+def test_a_cache_is_attended_to_as_far_as_it_is_filled() -> None:
+    space: dict[str, Any] = {}
+    exec(mine.replacements()["flash_attn"], space)
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(2, n, 2, 4) for n in (1, 5, 5))
+    whole = space["flash_attn_func"](q, k, v)
+    filled = torch.cat([k[:, :4], torch.full((2, 3, 2, 4), 9.0)], dim=1), torch.cat([v[:, :4], k[:, :3]], dim=1)
+    answer = space["flash_attn_with_kvcache"](q, *filled, k[:, 4:], v[:, 4:], cache_seqlens=torch.tensor([4, 4]))
+    assert torch.allclose(answer, whole)
+    with pytest.raises(NotImplementedError, match="different"):
+        space["flash_attn_with_kvcache"](q, *filled, cache_seqlens=torch.tensor([4, 3]))

@@ -82,3 +82,19 @@ class FlashAttention(torch.nn.Module):
         if key_padding_mask is not None or cu_seqlens is not None or need_weights:
             raise NotImplementedError("key_padding_mask, cu_seqlens or need_weights")
         return flash_attn_qkvpacked_func(qkv, softmax_scale=self.softmax_scale, causal=causal), None
+
+
+def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, cache_seqlens=None, softmax_scale=None, **options):
+    """Attention to what a cache holds and to new keys behind it, where all rows of it hold as many."""
+    if set(options) - {"causal", "window_size", "softcap", "alibi_slopes"}:
+        raise NotImplementedError(", ".join(sorted(options)))
+    held = k_cache.shape[1]
+    if cache_seqlens is not None:
+        lengths = {int(n) for n in torch.as_tensor(cache_seqlens).flatten()}
+        if len(lengths) > 1:
+            raise NotImplementedError("rows of different lengths")
+        held = min(lengths)
+    keys, values = k_cache[:, :held], v_cache[:, :held]
+    if k is not None:
+        keys, values = torch.cat([keys, k], dim=1), torch.cat([values, v], dim=1)
+    return flash_attn_func(q, keys, values, softmax_scale=softmax_scale, **options)

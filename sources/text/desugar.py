@@ -109,7 +109,7 @@ def with_distributed(text: str, tree: ast.Module) -> str:
 def without_importing(text: str, tree: ast.Module) -> str:
     """The text with ``NAMED`` in place of each module that is imported by a computed name, to take something out.
 
-    ``found = import_module("name")`` in a ``try`` is said as an import, which fails as the program expects it to.
+    ``found = import_module("name")`` in a ``try`` is said as an import, as any other.
     """
     if "import_module(" not in text and "__import__(" not in text:
         return text
