@@ -1,4 +1,4 @@
-"""What a module's property lacks, and names that are read behind a condition."""
+"""What a module's property lacks, and names that a file does not bind."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
 import torch
 
 from tests.cuts import HEAD, cut
@@ -74,3 +75,13 @@ def test_a_name_that_nothing_binds_may_stand_behind_a_return() -> None:
     space: dict[str, Any] = {"__name__": "task"}
     exec(cut({"a.py": HEAD + ATTENTION}, "a.py", "Net"), space)
     assert space["Net"](4)(torch.ones(2, 4)).shape == (2, 4)
+
+
+def test_names_that_a_file_forgot_to_import_mean_what_everybody_means_by_them() -> None:
+    text = "import torch.nn as nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return F.relu(x) * np.pi\n"
+    space: dict[str, Any] = {"__name__": "task"}
+    exec(cut({"a.py": text}, "a.py", "Net"), space)
+    assert space["Net"]()(torch.tensor([-1.0, 2.0])).tolist() == pytest.approx([0.0, 2 * torch.pi])
+    own = "from b import *\n" + text.replace("np.pi", "1")
+    exec(cut({"a.py": own, "b.py": "class F:\n    relu = staticmethod(len)\n"}, "a.py", "Net"), space)
+    assert space["Net"]()([1, 2, 3]) == 3

@@ -43,7 +43,7 @@ from sources.text.registries import Registries, foreign, words
 from sources.text.rewrite import Text
 from sources.text.scope import BUILTINS, FORMER, Reads, nodes, reads, root_of
 from sources.text.symbols import Package
-from sources.text.targets import Here, Inner, Missing, Target
+from sources.text.targets import USUAL, Here, Inner, Missing, Target
 from sources.text.weights import fills_weights, loading
 
 ABSENT = "needs a package that is absent"
@@ -96,7 +96,8 @@ class Slicer:
         """What a global name means inside a piece."""
         if name == NAMED:
             return Inner(NAMED)
-        return self._light(piece, piece.local.get(name) or self.package.lookup(piece.key.file, name))
+        found = piece.local.get(name) or self.package.lookup(piece.key.file, name)
+        return USUAL.get(name, found) if found == Missing(name) else self._light(piece, found)
 
     def _light(self, piece: Piece, target: Target) -> Target:
         """The target; of another package only if a task can take over all that it needs there."""

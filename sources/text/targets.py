@@ -41,6 +41,13 @@ class Missing:
 
 
 Target = Here | Inner | External | Missing
+# What everybody means by names that a file forgot to import.
+USUAL: dict[str, Target] = {
+    "torch": External("torch"), "nn": External("torch.nn"), "F": External("torch.nn.functional"),
+    "np": External("numpy"), "math": External("math"), "functools": External("functools"), "copy": External("copy"),
+    "partial": External("functools", "partial"), "OrderedDict": External("collections", "OrderedDict"),
+    "Tensor": External("torch", "Tensor"),
+}  # fmt: skip
 
 
 def canonical(target: External) -> External:
