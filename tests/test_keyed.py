@@ -89,3 +89,15 @@ def test_what_a_record_holds_and_is_not_used_is_no_input(tmp_path: Path) -> None
     outcome = attempted(SINE, tmp_path)
     assert not outcome["reason"], outcome["detail"]
     assert [i["name"] for i in outcome["inputs"]] == ["mask"]
+
+
+@pytest.mark.parametrize("key", ["0", "class"])
+def test_a_key_need_not_be_a_name(key: str, tmp_path: Path) -> None:
+    text = f"""
+class Net(nn.Module):
+    def forward(self, features):
+        return features["{key}"].sigmoid().mean(dim=1)
+"""
+    outcome = attempted(text, tmp_path)
+    assert not outcome["reason"], outcome["detail"]
+    assert f"{{'{key}': torch." in outcome["source"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import keyword
 import math
 import re
 import textwrap
@@ -291,7 +292,13 @@ def _by_key(module: nn.Module, key: str, text: str) -> Spec:
     shapes = [sizes.shape(shape) for shape in told(key, documentation, "")]
     for usual in of_objects(key):
         return replace(usual, shape=shapes[0]) if shapes else usual
-    return _of_parameter(module, inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD), text, shapes)[0]
+    return _of_parameter(module, _parameter(key), text, shapes)[0]
+
+
+def _parameter(name: str) -> inspect.Parameter:
+    """What takes an input of a name, which as a key may be none: ``features["0"]``."""
+    plain = name.isidentifier() and not keyword.iskeyword(name)
+    return inspect.Parameter(name if plain else "x", inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def _masks(module: nn.Module) -> list[Spec]:
@@ -343,8 +350,7 @@ def _recorded(module: nn.Module, parameter: inspect.Parameter, text: str) -> lis
 
 def part(module: nn.Module, name: str) -> list[Spec]:
     """Specs for what a module takes out of one of its inputs by name, best first."""
-    parameter = inspect.Parameter(name if name.isidentifier() else "x", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [*of_objects(name), *_of_parameter(module, parameter, source(_does_the_work(module)), [])]
+    return [*of_objects(name), *_of_parameter(module, _parameter(name), source(_does_the_work(module)), [])]
 
 
 def _indexed(module: nn.Module, name: str, text: str) -> list[Spec]:
