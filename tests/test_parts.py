@@ -130,3 +130,19 @@ def test_what_makes_a_part_may_make_one_that_holds_settings(tmp_path: Path) -> N
     outcome = attempted(text, tmp_path)
     assert outcome["reason"] == "", outcome["detail"]
     assert "lambda *_, **__: StubModule(nn.Identity(), feature_dim=" in outcome["source"]
+
+
+def test_a_layer_of_words_may_be_given_more_than_words(tmp_path: Path) -> None:
+    text = """
+class Net(nn.Module):
+    def __init__(self, embeddings, dim=64):
+        super().__init__()
+        self.embeddings = embeddings
+        self.line = nn.Linear(dim, dim)
+
+    def forward(self, words):
+        return self.line(self.embeddings(words, step=None))
+"""
+    outcome = attempted(text, tmp_path)
+    assert not outcome["reason"], outcome["detail"]
+    assert "StubModule(nn.Embedding(" in outcome["source"]

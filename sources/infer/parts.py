@@ -40,9 +40,14 @@ _LACKS = re.compile(r"'(\w+)' object has no attribute '([a-zA-Z]\w*)'")
 
 
 def in_place_of(text: str) -> list[str]:
-    """What takes more than a part that an expression spells: a list of stubs, or what makes one; none for others."""
+    """What takes more than a part that an expression spells: a list of stubs, one, or what makes one; none for others.
+
+    A layer that has weights, such as one that looks up words, still answers.
+    """
     if text[:1] == "[":
         return [f"[{STUB}, {STUB}]"] if STUB not in text else []
+    if re.match(r"nn\.(Embedding|Linear|Conv\dd)\(", text):
+        return [f"{NAME}({text})"]
     return [FACTORY] if _MAKES.match(text) and text != FACTORY else []
 
 
