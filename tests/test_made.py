@@ -7,13 +7,16 @@ import os
 import platform
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
+from sources import probe
 from sources.cut.inferring import inferring
+from sources.infer.check import TOO_LARGE
 from sources.infer.made import Made, answers_quietly, evaluated
 from sources.infer.runs import Runs
 from sources.infer.search import Solution, solve
@@ -100,6 +103,27 @@ def test_a_large_module_is_copied_without_its_values(monkeypatch: pytest.MonkeyP
     assert all(p.is_meta for p in copied.parameters())
     assert copied.double().layer.weight.dtype == torch.float64
     assert not net.layer.weight.is_meta
+
+
+@pytest.mark.parametrize(("lighter", "checks"), [("same", 1), ("smaller", 2)])
+def test_what_is_no_lighter_is_not_checked_again(
+    lighter: str, checks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def infer(cut: dict[str, Any], *_: object) -> dict[str, Any]:
+        source = lighter if cut.get("lighter") else "same"
+        return {"reason": "", "source": source, "name": "Net", "inputs": [], "small": {}, "solved": {}}
+
+    checked = list[str]()
+
+    def check(source: str, *_: object) -> dict[str, Any]:
+        checked.append(source)
+        return {"reason": TOO_LARGE, "detail": ""}
+
+    monkeypatch.setattr(probe, "infer", infer)
+    monkeypatch.setattr(probe, "_checked", check)
+    cut: dict[str, Any] = {"name": "Net", "source": "same", "told": {"users": []}, "lacks": []}
+    assert probe._tried(cut, 60, tmp_path, None)["reason"] == TOO_LARGE
+    assert len(checked) == checks
 
 
 TENSORS = """
