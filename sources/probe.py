@@ -151,12 +151,13 @@ def _tried(
             break
     if inferred["reason"]:
         return _blamed(inferred, cut)
-    outcome = _settled(inferred, operators)
+    outcome, source = _settled(inferred, operators), inferred["source"]
     if outcome["reason"] != TOO_LARGE or cut.get("lighter"):
         return outcome
     # What ran while a search had its weights for nothing takes more than there is: a smaller one, perhaps, does not.
     smaller = isolated(lambda: infer(cut | {"lighter": True}, operators, scratch), INFER_SECONDS, MEMORY)
-    return outcome if smaller["reason"] else _settled(smaller, operators)
+    same = smaller["reason"] == "" and smaller["source"] == source  # it is as large as that
+    return outcome if smaller["reason"] or same else _settled(smaller, operators)
 
 
 def _settled(inferred: dict[str, Any], operators: int) -> dict[str, Any]:

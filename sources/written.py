@@ -39,7 +39,7 @@ def written(
     names = [p.name for p in parameters(kind.forward)[1:]] or ["x"]
     if len(outcome.specs) > len(names):
         names = positional(kind.forward)[1:] or names
-    runs = Runs(kind, namespace, operators)
+    runs = Runs(kind, namespace, operators, outcome)
     outcome = bounded(fitted(without_ignored(outcome, runs), runs), runs)
     groups, small = groups_of(outcome, slots(outcome, names), runs)
     sizes = named(groups, outcome, set(namespace))

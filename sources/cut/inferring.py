@@ -17,18 +17,32 @@ MAX_CHANGES = 60  # of one text
 
 def inferring(source: str) -> str:
     """The text without branches that are taken in training only; the same text where it has none."""
-    changed = source
-    for _ in range(MAX_CHANGES if FLAG in source else 0):
+    if FLAG not in source:
+        return source
+    edits = Edits(Text.of(source))
+    try:
+        # each by itself: a change is found in a text that is parsed anew, which of a whole program takes long
+        for statement in ast.parse(source).body:
+            start, end = edits.text.start(statement), edits.text.end(statement)
+            text = edits.text.data[start:end].decode()
+            if FLAG in text and (changed := _changed(text)) != text:
+                edits.replace(start, end, changed)
+    except SyntaxError:  # a layout that is not foreseen here
+        return source
+    return edits.whole()
+
+
+def _changed(text: str) -> str:
+    """One statement of the top level without such branches; as it is where it has too many."""
+    changed = text
+    for _ in range(MAX_CHANGES):
         tree, edits = ast.parse(changed), Edits(Text.of(changed))
         _change_first(tree, edits)
         if not edits.changes:
             return changed
         changed = edits.whole()
-        try:
-            ast.parse(changed)
-        except SyntaxError:  # a layout that is not foreseen here
-            break
-    return source
+        ast.parse(changed)
+    return text
 
 
 def _change_first(tree: ast.Module, edits: Edits) -> None:

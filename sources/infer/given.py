@@ -23,6 +23,7 @@ from torch.overrides import TorchFunctionMode
 from sources.infer.calls import has_tensor
 from sources.infer.constructions import build
 from sources.infer.inputs import Specs, Tensor, draw
+from sources.infer.made import answers_quietly
 from sources.infer.progress import Budget, Progress
 from sources.infer.search import Solution
 from sources.text.rewrite import Edits, Text, extent
@@ -77,7 +78,8 @@ def given(
     The same cut where it draws nothing, or what cannot be an input.
     """
     # What draws nothing as it was constructed draws nothing in eval mode, where the text makes no difference.
-    if not _MAY.search(cut["source"]) or solution.quiet and "training" not in cut["source"]:
+    quiet = not _MAY.search(cut["source"]) or solution.quiet and "training" not in cut["source"]
+    if quiet or answers_quietly(solution.made, namespace[cut["name"]], solution.specs):
         return cut, namespace, solution
     own = load(cut["source"])
     try:
@@ -115,9 +117,8 @@ def _draws(kind: Any, namespace: Mapping[str, Any], solution: Solution) -> list[
 def _run_as_constructed(kind: Any, namespace: Mapping[str, Any], solution: Solution) -> None:
     """Raises whatever a module raises that, while it trains, draws where nothing is handed down."""
     module = build(kind, dict(solution.arguments), namespace, Budget())
-    inputs = [draw(spec) for spec in solution.specs]
     with torch.no_grad(), Progress(Budget()):
-        module(*inputs)
+        module(*[draw(spec) for spec in solution.specs])
 
 
 class _Watch(TorchFunctionMode):
@@ -191,8 +192,7 @@ def _span(args: Any, kwargs: Mapping[str, Any]) -> tuple[int, int]:
 
 def _place(frame: FrameType) -> Place:
     """Of the expression that a frame is at."""
-    positions = list(frame.f_code.co_positions())[frame.f_lasti // 2]
-    first, last, start, end = positions
+    first, last, start, end = list(frame.f_code.co_positions())[frame.f_lasti // 2]
     if first is None or start is None:
         raise UngivenError("no position")
     return first, last, start, end

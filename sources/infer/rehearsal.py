@@ -45,7 +45,7 @@ class Rehearsal:
             return None
         try:
             if self._shadow is None:
-                self._shadow = _shadow(self._module)
+                self._shadow = shadow(self._module)
             with _META, OnOne(_META), Shapes(), torch.no_grad():
                 inputs = [draw(spec) for spec in specs]
                 with progress:
@@ -93,7 +93,7 @@ def _apart(other: list[int], first: list[int]) -> str:
     )
 
 
-def _shadow(module: nn.Module) -> nn.Module:
+def shadow(module: nn.Module) -> nn.Module:
     """A copy of a module whose parameters and buffers have no values."""
     known: dict[int, torch.Tensor] = {}
     for p in module.parameters():

@@ -28,8 +28,10 @@ TIES_BUDGET = 4_000  # work spent on finding which sizes belong together, see ``
 class Runs:
     """Whether a module runs with other sizes, as long as the budget lasts."""
 
-    def __init__(self, kind: Any, namespace: Mapping[str, Any], operators: int) -> None:
-        """``operators`` that compute are what a task may have."""
+    def __init__(
+        self, kind: Any, namespace: Mapping[str, Any], operators: int, solution: Solution | None = None
+    ) -> None:
+        """``operators`` that compute are what a task may have; the module of a ``solution`` is not made again."""
         self.kind, self._namespace, self._budget = kind, namespace, Budget(TIES_BUDGET)
         self._operators = operators
         # As far as ``heavy`` was asked: whether one call takes so much that few are to be made, and whether it takes
@@ -37,6 +39,8 @@ class Runs:
         self.dear = self.costly = False
         self.unfit = ""  # how it takes more than any task may, as far as ``heavy`` was asked
         self._built: tuple[Arguments, nn.Module, Rehearsal] | None = None  # other inputs often go to the same module
+        if solution and solution.made and (module := solution.made.take(kind)):
+            self._built = (solution.arguments, module, Rehearsal(module))
 
     def __call__(self, solution: Solution) -> bool:
         return not self.spent() and self.fits(solution, self._budget)

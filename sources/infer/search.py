@@ -23,12 +23,14 @@ from sources.infer.constructions import MAX_CONSTRUCTIONS, NOTHING, Construction
 from sources.infer.counted import recounted
 from sources.infer.input_search import MAX_CALLS, TOO_LONG, Failed, Failures, InputSearch, State, Tried
 from sources.infer.inputs import Specs, draw
+from sources.infer.made import Made
 from sources.infer.progress import BUDGET, Budget
 from sources.infer.variants import Arguments, constructed, defaults_of, lengthened, refitted, rescaled, shallower
 from sources.infer.worth import RANDOM
 
 MAX_MODULES = 9  # constructed modules whose forward is tried
 MAX_FLAWED_MODULES = 2
+KEPT = 1 << 23  # weights of a module that is kept while others are tried
 MAX_ALIKE = 3  # modules that fail alike, where none came further: others hardly ever do
 _NO_PARTS = re.compile(r"nn\.Identity\(\)|(?<=nn\.ModuleList\()\[\](?=\))|^\[\]$")  # with which much runs
 PARTS = ("nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)")
@@ -41,6 +43,7 @@ class Solution:
     arguments: Arguments
     specs: Specs
     quiet: bool = field(default=False, compare=False)  # whether it was seen to run without drawing random numbers
+    made: Made | None = field(default=None, compare=False, repr=False)  # the module, where it is still there
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +90,11 @@ def solve(
         if outcome.specs is not None:
             solution = Solution(arguments, outcome.specs, outcome.quiet)
             if not outcome.flaw and not (others := _with_parts(module, arguments, outcome.specs)):
-                return solution
+                return replace(solution, made=Made(kind, module))
             for other in others if not outcome.flaw else ():
                 constructions.again(other)
-            flawed.append(solution)
+            small = not flawed and sum(p.numel() for p in module.parameters()) <= KEPT
+            flawed.append(replace(solution, made=Made(kind, module)) if small else solution)
         first = first or Unsolved(outcome.reason, outcome.trouble.message)
         if 0 <= outcome.reached >= reached and outcome.specs is None and states[outcome.state] >= MAX_ALIKE:
             break

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import itertools
 import sys
 import time
 import types
@@ -18,9 +19,12 @@ import torch
 from kdata.task import execute, sizes
 from sources.cut.unreached import NOTE, without_unreached
 from sources.infer.check import leaves
+from sources.infer.memory import bounded
+from sources.infer.rehearsal import shadow
 from sources.infer.reshaped import same
 
 FILE = "<task>"  # as which ``kdata.task`` executes a text
+LARGE = 1 << 22  # weights and buffers of a module that is not to be in memory several times
 SECONDS = 2  # CPU seconds that runs at other sizes may take together
 KEPT = ("get_inputs", "get_init_inputs")
 
@@ -69,7 +73,7 @@ def shortened(source: str, entry_point: str, small: Mapping[str, int]) -> dict[s
         for values in _other_sizes(source, small):
             if time.process_time() > ends:
                 break
-            with contextlib.suppress(Exception):  # sizes that do not fit: what they reach stays
+            with contextlib.suppress(Exception), bounded():  # sizes that do not fit: what they reach stays
                 _answers(source, entry_point, values, modes=(False,))
     short = f"# {NOTE}\n{without_unreached(source, reach.lines, [entry_point, *KEPT])}"
     if not same(whole, _answers(short, entry_point, small)):
@@ -99,13 +103,24 @@ def _answers(
 def _use(module: Any, inputs: list[Any]) -> None:
     """Do what is done with any module: copies, weights, number formats, gradients."""
     with contextlib.suppress(Exception):  # none of it need work
-        copy.deepcopy(module).load_state_dict(module.state_dict())
+        copied = _copied(module)
+        copied.load_state_dict(copied.state_dict())
     with contextlib.suppress(Exception):
-        copy.deepcopy(module).double()
-    with contextlib.suppress(Exception), torch.enable_grad():
+        _copied(module).double()
+    with contextlib.suppress(Exception), bounded(), torch.enable_grad():
         module.train()
         out = [t for t in leaves(module(*copy.deepcopy(inputs))) if t.requires_grad]
         sum(t.abs().sum() for t in out).backward()  # type: ignore[union-attr]
+
+
+def _copied(module: Any) -> Any:
+    """A copy of a module; of a large one without the values, which copies and number formats take several times."""
+    large = sum(t.numel() for t in itertools.chain(module.parameters(), module.buffers())) > LARGE
+    if not large:
+        return copy.deepcopy(module)
+    with contextlib.suppress(Exception):  # what is looked at while it is copied
+        return shadow(module)
+    return copy.deepcopy(module)
 
 
 def _other_sizes(source: str, small: Mapping[str, int]) -> Iterator[dict[str, int]]:

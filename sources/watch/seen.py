@@ -9,6 +9,7 @@ from sources.infer.check import MAX_PARAMETERS, UnfitError
 from sources.infer.configs import noting, without_unread
 from sources.infer.constructions import build
 from sources.infer.input_search import MAX_LOOKED_AT, TOO_LONG
+from sources.infer.made import Made
 from sources.infer.progress import Budget, TooLongError, TooMuchError
 from sources.infer.search import Solution
 from sources.infer.variants import halved, of_one
@@ -52,4 +53,5 @@ def as_seen(
     if telling and progress.work < MAX_LOOKED_AT and flaw(module, specs, result, Budget()) not in ("", RANDOM):
         return None
     arguments = {n: without_unread(text, read) for n, text in solution.arguments.items()}
-    return Solution(arguments, specs, not progress.drew)
+    made = Made(kind, module) if arguments == solution.arguments else None
+    return Solution(arguments, specs, not progress.drew, made)
