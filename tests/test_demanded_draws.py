@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 from kdata.verify.reference import asked, magnitudes
 from kdata.verify.reference.asked import Change, lone
 from kdata.verify.reference.batches import batched
+from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.draws import draw
 from kdata.verify.reference.magnitudes import RootsApart
 from kdata.verify.reference.probe import Meter, Prober
@@ -34,6 +36,32 @@ def test_whatever_is_not_zero_is_true() -> None:
     assert torch.equal(changed != 0, mask != 0)
     assert {-1, 2} <= set(changed.unique().tolist())
     assert torch.equal(same, numbers)
+
+
+@pytest.mark.parametrize(
+    ("cast", "undefined"),
+    [
+        (lambda t: (t * 10).long(), False),
+        (lambda t: (t * 1e30).long(), True),
+        (lambda t: (t * 1e30).clamp(0, 9).long(), False),
+        (lambda t: (t * 1000).to(torch.int8), True),
+        (lambda t: (t * math.nan).int(), True),
+        (lambda t: torch.empty(t.shape, dtype=torch.int32).copy_(t * 1e10), True),
+        (lambda t: t.double(), False),
+    ],
+)
+def test_no_integer_is_made_of_what_is_beyond_all(cast: Any, undefined: bool) -> None:
+    with Casts() as casts:
+        cast(torch.tensor([0.5, -1.0, 2.5]))
+    assert casts.undefined == undefined
+
+
+@pytest.mark.parametrize(("ignored", "asked_about"), [({}, set()), ({"ignore_index": -1}, {-1})])
+def test_targets_count_by_default_where_labels_are_smoothed(ignored: dict[str, int], asked_about: set[int]) -> None:
+    with Meter() as meter:
+        nn.functional.cross_entropy(torch.rand(4, 5), torch.arange(4), label_smoothing=0.1, **ignored)
+    assert meter.cost.asks.numbers == asked_about
+    assert meter.cost.asks.ignored == (set() if ignored else {-100})
 
 
 @pytest.mark.parametrize(("function", "truths"), [(torch.logical_and, True), (torch.add, False)])

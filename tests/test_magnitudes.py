@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from kdata.verify.candidate.setting import others, set_mode, weigh
+from kdata.verify.candidate.setting import others, rehome, set_mode, weigh
+from kdata.verify.guards import intact
 from kdata.verify.reference import asked, magnitudes
 from kdata.verify.reference.answering import enlarged
 from kdata.verify.reference.draws import draw
@@ -179,6 +180,30 @@ def test_weights_are_those_that_stand_in_a_module_when_it_is_called() -> None:
     weigh(model, state, others(state))
     assert torch.equal(model.weight, state["weight"])
     assert not torch.equal(model.told[0], state["weight"])
+
+
+class Listing(nn.Linear):
+    """Whoever lists its parameters, it takes that down."""
+
+    listed = 0
+
+    def named_parameters(self, *args: Any, **kwargs: Any) -> Any:
+        self.listed += 1
+        return super().named_parameters(*args, **kwargs)
+
+
+def test_weights_are_moved_without_asking_for_them() -> None:
+    model = nn.Sequential(Listing(3, 3), nn.BatchNorm1d(3))
+    model.append(model[0])
+    held, before = model[0].weight, model[0].weight.data_ptr()
+    values = held.detach().clone()
+    rehome(model, "cpu")
+    assert model[0].weight is held
+    assert held.data_ptr() != before
+    assert torch.equal(held, values)
+    assert intact(held)
+    assert intact(model[1].running_var)
+    assert model[0].listed == 0
 
 
 def test_a_mode_may_be_left_and_taken_up_again() -> None:

@@ -299,12 +299,13 @@ class Calls:
             weigh(model, state, before)
             if last is None:
                 model.to(_engine.device)
+        if last is None:
+            rehome(model, _engine.device)
+        with watch:
             mode = given.get("mode", self.mode)
             set_mode(model, mode, turned=last is not None and not given.get("sized"))
             own = [*model.parameters(), *model.buffers()]
             watch.let_count(model)
-        if last is None:
-            rehome(own, _engine.device)
         inputs = self.reader.read(given["inputs"])
         if last:
             inputs = refill(last.inputs, inputs)

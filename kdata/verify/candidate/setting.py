@@ -7,7 +7,7 @@ changes them in place. And a mode that was left and taken up again is the mode t
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -181,12 +181,22 @@ def _other(value: Any) -> Any:
     return value.flip(0).neg() if value.ndim and value.is_floating_point() else value.clone()
 
 
-def rehome(tensors: list[torch.Tensor], device: str) -> None:
-    """Move parameters and buffers between guard bars too."""
-    for tensor in tensors:
+def rehome(model: nn.Module, device: str) -> None:
+    """Move parameters and buffers between guard bars too, before a text is asked for them, which may keep it."""
+    for tensor in {id(t): t for t in _held(model, set())}.values():
         strides = tensor.stride() if tensor.is_contiguous() else None
         moved = guarded(tensor.shape, strides, tensor.dtype, device)
         tensor.data = moved.copy_(tensor.data)
+
+
+def _held(module: nn.Module, seen: set[int]) -> Iterator[Tensor]:
+    """The parameters and buffers of a module, found without calling it: what a text overrides does not run."""
+    seen.add(id(module))
+    parts = vars(module)
+    yield from (t for t in (*parts["_parameters"].values(), *parts["_buffers"].values()) if isinstance(t, Tensor))
+    for child in parts["_modules"].values():
+        if isinstance(child, nn.Module) and id(child) not in seen:
+            yield from _held(child, seen)
 
 
 def want_gradients(inputs: Any) -> None:

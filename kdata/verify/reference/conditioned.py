@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
+from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.draws import jogged
 from kdata.verify.reference.magnitudes import CONDITION, ROUGH, Answer, in_half
 from kdata.verify.reference.styles import ALIKE, CONDITIONED
@@ -59,8 +60,10 @@ def bears(style: str, inputs: list[Any], eager: Answer, golden: Answer, generato
     if style == "natural":
         return True
     try:
-        with Ties() as ties:
+        with Ties() as ties, Casts() as casts:
             outputs = eager(inputs)
+        if casts.undefined:
+            return False
         if style == "ties":
             return finite(outputs) and near(outputs, golden(inputs), CONDITION)
         if style in CONDITIONED:

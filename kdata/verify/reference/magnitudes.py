@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
+from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.draws import HUGE, labels, spared
 from kdata.verify.reference.probe import PRODUCTS
 from kdata.verify.values import computes, finite, near
@@ -117,8 +118,11 @@ class Measures:
     def bears(self, inputs: list[Any]) -> bool:
         """Whether the reference is finite and well-conditioned on these inputs."""
         try:
-            answer = self.eager(inputs)
-            return finite(answer) and all(near(answer, a(inputs), self.condition) for a in (self.moved, self.golden))
+            with Casts() as casts:
+                answer = self.eager(inputs)
+            if casts.undefined or not finite(answer):
+                return False
+            return all(near(answer, other(inputs), self.condition) for other in (self.moved, self.golden))
         except Exception:  # noqa: BLE001 - outside its domain
             return False
 

@@ -32,6 +32,7 @@ SHIFTS = ("rshift", "right_shift", "lshift", "left_shift")  # by so many
 # Operators at whose ends gradients end, too.
 BORDERS = CLAMPS | {"hardtanh", "threshold", "hardshrink", "softshrink"}
 SHARES = frozenset({"_softmax", "_safe_softmax"})  # in which NaN says that there is nothing to share
+LOSSES = frozenset({"cross_entropy", "nll_loss"})
 IGNORED = -100  # what ``ignore_index`` is in torch where nobody says it
 LEAST_DIVISOR, MOST_DIVISOR = 3, 1 << 10  # what a row's largest element may be divided by
 MOST = 16  # softmaxes whose answers are remembered
@@ -89,7 +90,8 @@ class Asks:
         if name.rstrip("_") in COMPARISONS | BORDERS and args and computes(args[0]):
             self.borders |= {float(end) for end in args[1:3] if type(end) in (int, float) and math.isfinite(end)}
         if name in COMPARISONS and len(args) > 1 and type(args[1]) is int and _counts(args[0]):
-            self.numbers.add(args[1])
+            by_default = args[1] == IGNORED and called in LOSSES  # which compares itself where it smooths labels
+            (self.ignored if by_default else self.numbers).add(args[1])
             self.truths |= name in ("eq", "ne") and args[1] == 0
         if name.rstrip("_") in CLAMPS and _counts(args[0]):
             self.numbers |= {end + step for end, step in _ends(name, args[1:]) if type(end) is int}

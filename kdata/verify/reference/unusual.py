@@ -16,6 +16,7 @@ from kdata.verify.gradients import APART
 from kdata.verify.reference import asked, exact, magnitudes, unread
 from kdata.verify.reference.alike import paired
 from kdata.verify.reference.answering import FINITE, all_answered, enlarged
+from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.conditioned import ANY, EITHER
 from kdata.verify.reference.draws import centred_apart, draw, holding, zeroed
 from kdata.verify.reference.lengths import Lengths
@@ -172,10 +173,10 @@ class Unusual(Reference):
         return all_answered(measures, found or natural, some, natural) or found
 
     def _undecided(self, program: Program, state: dict[str, Any], inputs: list[Any]) -> bool:
-        """Whether the reference chooses among what is close there."""
-        with Ties() as ties:
+        """Whether the reference chooses among what is close there, or makes integers of what is beyond them."""
+        with Ties() as ties, Casts() as casts:
             self._answer(program, state, inputs)
-        return bool(ties.seen or ties.close)
+        return bool(ties.seen or ties.close or casts.undefined)
 
     def _measures(
         self, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
