@@ -46,7 +46,8 @@ READ = re.compile(r"\.(\w+)\b(?!\s*=[^=])")
 ALWAYS: dict[str, str] = {
     "channels_last": "channels last", **dict.fromkeys(("requires_grad", "is_leaf"), "derived"),
     **dict.fromkeys(("is_autocast_enabled", "is_autocast_cpu_enabled", "get_autocast_dtype"), "autocast"),
-    "is_inference": "inferred", "are_deterministic_algorithms_enabled": "switches",
+    "is_inference": "inferred",
+    **dict.fromkeys(("are_deterministic_algorithms_enabled", "get_float32_matmul_precision"), "switches"),
     **dict.fromkeys(("device_count", "current_device", "get_device", "get_device_properties", "index"), "card"),
     **dict.fromkeys(("Stream", "ExternalStream", "default_stream", "set_stream"), "stream"),
     "data_ptr": "paged", "storage_offset": "offset",
@@ -60,7 +61,8 @@ WAYS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("is_autocast_enabled", "is_autocast_cpu_enabled", "get_autocast_dtype", "get_autocast_gpu_dtype",
                      "is_autocast_available"), ("autocast",)),
     "is_inference": ("inferred",),
-    **dict.fromkeys(("get_default_dtype", "are_deterministic_algorithms_enabled", "initial_seed"), ("switches",)),
+    **dict.fromkeys(("get_default_dtype", "are_deterministic_algorithms_enabled", "initial_seed",
+                     "get_float32_matmul_precision"), ("switches",)),
     **dict.fromkeys(("type", "isinstance"), ("kind", "parameter")),
     **dict.fromkeys(("dtype", "element_size", "itemsize", "is_floating_point", "float64", "float16", "bfloat16"),
                     ("float64", "float16", "bfloat16")),
@@ -74,6 +76,7 @@ PLACE = frozenset({
     "is_inference_mode_enabled", "get_default_dtype", "are_deterministic_algorithms_enabled", "memory_allocated",
     "memory_reserved", "mem_get_info", "get_arch_list", "elapsed_time", "register_forward_hook", "current_stream",
     "register_forward_pre_hook", "is_autocast_enabled", "is_autocast_cpu_enabled", "get_autocast_dtype", "is_quantized",
+    "get_float32_matmul_precision", "allow_tf32", "is_bf16_supported", "is_anomaly_enabled",
 })  # fmt: skip
 
 

@@ -22,6 +22,7 @@ NEAR, LONGEST = 1 << 12, 1 << 16  # up to where a dimension's size costs little,
 LARGEST = 1 << 21  # elements that are tried
 FEW = 2  # values that a constant takes that is chosen among so many, whatever a size is
 SPREAD = frozenset({"zeros", "full", "arange", "empty"})  # calls by which a constant says how wide a block is
+NARROW = {"int16": 1 << 15, "uint16": 1 << 16}  # integers of 16 bits, and the first that each does not hold
 TILED = (ast.BinOp, ast.AugAssign)
 Known = Mapping[str, int]
 
@@ -62,7 +63,9 @@ def ends(text: str, launches: Sequence[Launch], wrapper: bool = True) -> Ends:
         least = set(_of_wrapper(tree, inside, named))
         sizes |= least
         counts |= {value * block for value in least for block in blocks}
-    return Ends(_largest(sizes, NEAR, LONGEST), _largest(counts, NEAR << 5, LARGEST))
+        narrow = {size for kernel in jitted(tree) for size in _narrowed(kernel)}
+    found = {*_largest(sizes, NEAR, LONGEST), *(narrow if wrapper else ())}
+    return Ends(tuple(sorted(found)), _largest(counts, NEAR << 5, LARGEST))
 
 
 def asked(numbers: Sequence[int]) -> tuple[int, ...]:
@@ -218,6 +221,13 @@ def _of_wrapper(tree: ast.Module, inside: set[int], named: Known) -> Iterator[in
         elif isinstance(node, ast.Compare):
             found = [_fold(part, named) for part in (node.left, *node.comparators)]
             yield from (n for n in found if n is not None and n < LEAST)
+
+
+def _narrowed(kernel: ast.FunctionDef) -> Iterator[int]:
+    """Sizes of which a third of the indices is beyond the integers of 16 bits to which something is cast."""
+    for node in ast.walk(kernel):
+        if isinstance(node, ast.Call) and name_of(node.func) in ("to", "cast") and node.args:
+            yield from (NARROW[name] + NARROW[name] // 2 for name in [name_of(node.args[-1])] if name in NARROW)
 
 
 def _up(node: ast.BinOp, divisor: int) -> bool:

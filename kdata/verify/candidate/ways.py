@@ -133,11 +133,14 @@ def _autocast() -> Iterator[None]:
 @contextlib.contextmanager
 def _switched() -> Iterator[None]:
     before = torch.get_default_dtype(), torch.are_deterministic_algorithms_enabled()
+    precision = torch.get_float32_matmul_precision()
     torch.set_default_dtype(torch.float64)
     torch.use_deterministic_algorithms(True)
+    torch.set_float32_matmul_precision("high")
     torch.default_generator.manual_seed(SEED)
     try:
         yield
     finally:
         torch.set_default_dtype(before[0])
         torch.use_deterministic_algorithms(before[1])
+        torch.set_float32_matmul_precision(precision)
