@@ -112,6 +112,30 @@ def test_layers_sum_up_what_neighbours_have() -> None:
     assert net(space["NeighbourGraph"](neighbours), x).flatten().tolist() == [6.0, 2.0, 6.0]
 
 
+@pytest.mark.parametrize(("kind", "parts"), [("mean", {"fc_self", "fc_neigh"}), ("gcn", {"fc_neigh"}),
+                                             ("pool", {"fc_pool", "fc_self", "fc_neigh"})])  # fmt: skip
+def test_layers_have_the_weights_that_they_use_and_edges_count_by_theirs(kind: str, parts: set[str]) -> None:
+    space: dict[str, Any] = {}
+    exec(cut({"a.py": "from dgl.nn import SAGEConv\n\n\nclass Net(SAGEConv):\n    pass\n"}, "a.py", "Net"), space)
+    exec(mine.replacements()["dgl.heterograph"], space)
+    neighbours, x, weights = path()
+    net = space["Net"](1, 2, kind)
+    assert {name.partition(".")[0] for name, _ in net.named_parameters()} == parts
+    graph = space["NeighbourGraph"](neighbours)
+    ones = torch.ones_like(weights)
+    assert torch.equal(net(graph, x, edge_weight=ones), net(graph, x))
+    changed = net(graph, x + 1, edge_weight=weights)
+    assert not torch.equal(changed, net(graph, x + 1))
+    changed.sum().backward()
+    assert all(p.grad is not None for p in net.parameters())
+
+
+def test_what_is_not_held_for_is_refused(module: dict[str, Any]) -> None:
+    neighbours, _, e = path()
+    with pytest.raises(NotImplementedError):
+        module["edge_softmax"](module["NeighbourGraph"](neighbours), e, norm_by="src")
+
+
 @pytest.mark.parametrize("symbol", ["Gated", "Net", "Labelled"])
 def test_a_module_of_a_graph_becomes_a_task_of_its_tensors(symbol: str, tmp_path: Path) -> None:
     told = {"sites": [], "defaults": {}, "users": [], "others": [], "seen": None, "holds": {}}

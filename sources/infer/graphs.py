@@ -17,8 +17,8 @@ from sources.infer.graph_object import EDGES, KIND, NODES
 from sources.infer.inputs import FEATURES, Many, Spec, Tensor, positional
 
 ROWS, NEIGHBOURS = 24, 6  # nodes, which are as many as nothing else usually is, and neighbours of each
-_OWN = r"(?:(?:nd|ed|srcd|dstd)ata\b|(?:update_all|apply_edges|apply_nodes|send_and_recv|local_var|local_scope)\()"
-# What of a graph no tensor has; less sure signs of one before it failed as a tensor.
+_SURE = r"(?:(?:nd|ed|srcd|dstd)ata\b|(?:update_all|apply_edges|apply_nodes|send_and_recv|local_var|local_scope)\()"
+# What a graph has and no tensor: of what failed as a tensor that is sure, and of others ``_SURE`` alone is.
 OWN = re.compile(
     r"ndata|edata|srcdata|dstdata|update_all|apply_edges|apply_nodes|send_and_recv|local_var|local_scope|edges|all_edges"
     r"|nodes|number_of_(nodes|edges)|num_(nodes|edges)|in_degrees|out_degrees|batch_num_nodes|adjacency_matrix"
@@ -29,6 +29,8 @@ _WIDTHS = (
     re.compile(r"(?i)edge"),
 )
 _COUNTS = re.compile(r"(?i)n(um(ber)?)?_?(of_)?(nodes|edges|layers)")
+_EDGE_LIST = Tensor((2, ROWS * NEIGHBOURS), "int", ROWS)
+_LISTED = re.compile(r"(?i)edge_?ind(ex|ices)?s?|edges|edge_?list|adj_t")
 _OF_EDGES = re.compile(r"(?i)(^|_)e(_|$)|^ef|edge|pseudo")
 
 
@@ -40,21 +42,17 @@ def graph(names: Sequence[str] = (), items: Sequence[Spec] = ()) -> Many:
 def graphs(module: nn.Module, name: str, text: str) -> list[Spec]:
     """A graph, where the text uses an input as one, or the program uses some and this is called so."""
     body = text.partition(":\n")[2]
-    if re.search(rf"\b{re.escape(name)}\.{_OWN}", body):
+    if re.search(rf"\b{re.escape(name)}\.{_SURE}", body):
         return [graph()]
     file = getattr(getattr(type(module).forward, "__code__", None), "co_filename", "")
     whole = "".join(linecache.getlines(file)) if file and _CALLED.fullmatch(name) else ""
-    return [graph()] if re.search(rf"\.{_OWN}", whole) else []
+    return [graph()] if re.search(rf"\.{_SURE}", whole) else []
 
 
 def edge_list(name: str, text: str) -> list[Spec]:
     """The two ends of each edge, where an input is called so, or its two rows are."""
     ends = rf"\b(?:row, ?col|col, ?row|src, ?dst|dst, ?src|senders, ?receivers|source, ?target) = {re.escape(name)}\b"
     return [_EDGE_LIST] if _LISTED.fullmatch(name) or re.search(ends, text) else []
-
-
-_EDGE_LIST = Tensor((2, ROWS * NEIGHBOURS), "int", ROWS)
-_LISTED = re.compile(r"(?i)edge_?ind(ex|ices)?s?|edges|edge_?list|adj_t")
 
 
 def beside(

@@ -215,30 +215,9 @@ def _of_parameter(
     name, hint = parameter.name, str(parameter.annotation)
     if known := graphs(module, name, text):
         return known
-    ends = edge_list(name, text)
     low = name.lower()
     ranks = ranks_told(name, as_given(name, text))
-    whole = functools.partial(source, type(module))
-    found: list[Spec] = [
-        *keyed(name, text, functools.partial(_by_key, module), whole),
-        *of_each(name, text, whole),
-        *_recorded(module, parameter, text),
-        *plain(name, hint, text),
-        *chosen(name, text),
-    ]
-    if re.search(rf"pack_padded_sequence\((?:[^()]|\([^()]*\))*?,\s*{re.escape(name)}\b", text):
-        found.append(Tensor((BATCH,), "full", TOKENS))  # each as long as the longest
-    if spread_over(text, re.escape(name)):
-        found.append(Tensor((BATCH,), "unit"))
-    found += each(module, name, text)
-    found += extents(name, text, usual_ranks(module, text)[0])
-    found += _indexed(module, name, text)
-    found += _levels(module, name, text)
-    found += consumed(module, name, text)
-    if re.search(rf"\w\[(?:[^\[\]]*, ?)?{re.escape(name)}(?:, ?[^\[\]]*)?\]", text.partition(":\n")[2]):
-        found += [Tensor((BATCH,), "int", 2), Tensor((BATCH, TOKENS), "int", 2)]
-    found += [Plain("cpu")] if low == "device" else []
-    found += [Plain(False), Plain(True)] if decides(module, name, text) else []
+    found = _by_use(module, parameter, text)
     found += [Tensor(shape) for shape in shapes if 1 <= len(shape) <= 6]
     found += [shaped(module, rank) for rank in ranks]
     common: list[Spec] = [shaped(module, rank) for rank in usual_ranks(module, text)]
@@ -270,7 +249,35 @@ def _of_parameter(
             found = [*_words(module, shapes), *found]
     elif re.search(r"^(h|w|height|width|size|n|k|step|num_.*|.*_size)$", low) and not ranks:
         common = [Plain(SIDE if low in ("h", "w", "height", "width") else 8), *common]
-    return list(dict.fromkeys([*ends, *found, *_several(name, hint, text, common), *common, *ints, Plain(4)]))
+    found = [*edge_list(name, text), *found, *_several(name, hint, text, common)]
+    return list(dict.fromkeys([*found, *common, *ints, Plain(4)]))
+
+
+def _by_use(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[Spec]:
+    """What the uses of a parameter, and its type hint, tell of it."""
+    name = parameter.name
+    whole = functools.partial(source, type(module))
+    found: list[Spec] = [
+        *keyed(name, text, functools.partial(_by_key, module), whole),
+        *of_each(name, text, whole),
+        *_recorded(module, parameter, text),
+        *plain(name, str(parameter.annotation), text),
+        *chosen(name, text),
+    ]
+    if re.search(rf"pack_padded_sequence\((?:[^()]|\([^()]*\))*?,\s*{re.escape(name)}\b", text):
+        found.append(Tensor((BATCH,), "full", TOKENS))  # each as long as the longest
+    if spread_over(text, re.escape(name)):
+        found.append(Tensor((BATCH,), "unit"))
+    found += each(module, name, text)
+    found += extents(name, text, usual_ranks(module, text)[0])
+    found += _indexed(module, name, text)
+    found += _levels(module, name, text)
+    found += consumed(module, name, text)
+    if re.search(rf"\w\[(?:[^\[\]]*, ?)?{re.escape(name)}(?:, ?[^\[\]]*)?\]", text.partition(":\n")[2]):
+        found += [Tensor((BATCH,), "int", 2), Tensor((BATCH, TOKENS), "int", 2)]
+    found += [Plain("cpu")] if name.lower() == "device" else []
+    found += [Plain(False), Plain(True)] if decides(module, name, text) else []
+    return found
 
 
 def _several(name: str, hint: str, text: str, common: list[Spec]) -> list[Spec]:

@@ -6,8 +6,9 @@ from dgl.nn.pytorch.glob import AvgPooling, GlobalAttentionPooling, MaxPooling, 
 from dgl.ops import edge_softmax
 
 # What ``dgl.nn`` hands on is looked for here.
-handed_on = [
-    GATConv, GINConv, GraphConv, SAGEConv, AvgPooling, GlobalAttentionPooling, MaxPooling, Set2Set, SumPooling, edge_softmax
+__all__ = [
+    "AvgPooling", "GATConv", "GINConv", "GlobalAttentionPooling", "GraphConv",
+    "MaxPooling", "SAGEConv", "Set2Set", "SumPooling", "edge_softmax",
 ]  # fmt: skip
 DGLGraph = DGLHeteroGraph = NeighbourGraph
 __version__ = "1.1.0"
@@ -71,7 +72,7 @@ def unbatch(graph):
 
 
 def remove_self_loop(graph):
-    return graph
+    return graph  # one whose edges all count: nodes that lack one would have fewer neighbours than others
 
 
 def add_self_loop(graph):

@@ -63,9 +63,8 @@ def ends(text: str, launches: Sequence[Launch], wrapper: bool = True) -> Ends:
         least = set(_of_wrapper(tree, inside, named))
         sizes |= least
         counts |= {value * block for value in least for block in blocks}
-        narrow = {size for kernel in jitted(tree) for size in _narrowed(kernel)}
-    found = {*_largest(sizes, NEAR, LONGEST), *(narrow if wrapper else ())}
-    return Ends(tuple(sorted(found)), _largest(counts, NEAR << 5, LARGEST))
+    narrow = {size for kernel in jitted(tree) for size in _narrowed(kernel)} if wrapper else set[int]()
+    return Ends(tuple(sorted({*_largest(sizes, NEAR, LONGEST), *narrow})), _largest(counts, NEAR << 5, LARGEST))
 
 
 def asked(numbers: Sequence[int]) -> tuple[int, ...]:
@@ -227,7 +226,8 @@ def _narrowed(kernel: ast.FunctionDef) -> Iterator[int]:
     """Sizes of which a third of the indices is beyond the integers of 16 bits to which something is cast."""
     for node in ast.walk(kernel):
         if isinstance(node, ast.Call) and name_of(node.func) in ("to", "cast") and node.args:
-            yield from (NARROW[name] + NARROW[name] // 2 for name in [name_of(node.args[-1])] if name in NARROW)
+            first = NARROW.get(name_of(node.args[-1]), 0)
+            yield from [first + first // 2] if first else []
 
 
 def _up(node: ast.BinOp, divisor: int) -> bool:

@@ -24,7 +24,7 @@ from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import Expected, compare
 
 CHECK = "is right beyond numbers that no size here reaches"
-KINDS = ("base", "odd", "large", "mixed")  # of the last all sizes are one, and their products squares
+KINDS = ("base", "odd", "large", "mixed")  # of the last all axes are alike, and products of two squares
 SIZES = 4  # of what is given, to which a number is made equal
 WRONG = frozenset({reasons.WRONG, reasons.STRUCTURE, reasons.OUT_OF_BOUNDS, reasons.MUTATES})
 Run = Callable[[str, Sequence[int]], Answer]

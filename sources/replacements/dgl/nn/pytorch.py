@@ -5,9 +5,10 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 
-def gathered(graph, feat):
-    """The features of each node's neighbours: nodes, neighbours, features."""
-    return feat[graph.edges()[0]].unflatten(0, (graph.number_of_nodes(), -1))
+def gathered(graph, feat, edge_weight=None):
+    """The features of each node's neighbours, times their edges' weights: nodes, neighbours, features."""
+    sent = feat[graph.edges()[0]].unflatten(0, (graph.number_of_nodes(), -1))
+    return sent if edge_weight is None else sent * edge_weight.view(*sent.shape[:2], *[1] * (feat.dim() - 1))
 
 
 class GraphConv(nn.Module):
@@ -28,10 +29,7 @@ class GraphConv(nn.Module):
             feat = feat * (degree.pow(-0.5) if self.norm == "both" else 1 / degree)
         weight = self.weight if weight is None else weight
         feat = feat if weight is None else feat @ weight
-        sent = gathered(graph, feat)
-        if edge_weight is not None:
-            sent = sent * edge_weight.view(*sent.shape[:2], 1)
-        out = sent.sum(1)
+        out = gathered(graph, feat, edge_weight).sum(1)
         if self.norm in ("right", "both"):
             degree = graph.in_degrees().to(feat).clamp(min=1).unsqueeze(-1)
             out = out * (degree.pow(-0.5) if self.norm == "both" else 1 / degree)
@@ -44,23 +42,25 @@ class SAGEConv(nn.Module):
         self, in_feats, out_feats, aggregator_type="mean", feat_drop=0.0, bias=True, norm=None, activation=None
     ):
         super().__init__()
+        if aggregator_type not in ("mean", "gcn", "pool"):
+            raise NotImplementedError(aggregator_type)
         self.kind = aggregator_type
         self.feat_drop = nn.Dropout(feat_drop)
-        self.fc_pool = nn.Linear(in_feats, in_feats)
-        self.fc_self = nn.Linear(in_feats, out_feats, bias=bias)
-        self.fc_neigh = nn.Linear(in_feats, out_feats, bias=False)
+        self.fc_pool = nn.Linear(in_feats, in_feats) if aggregator_type == "pool" else None
+        self.fc_self = nn.Linear(in_feats, out_feats, bias=bias) if aggregator_type != "gcn" else None
+        self.fc_neigh = nn.Linear(in_feats, out_feats, bias=bias and aggregator_type == "gcn")
         self.norm, self.activation = norm, activation
 
     def forward(self, graph, feat, edge_weight=None):
         feat = self.feat_drop(feat)
         if self.kind == "pool":
-            neighbours = gathered(graph, F.relu(self.fc_pool(feat))).amax(1)
+            neighbours = gathered(graph, F.relu(self.fc_pool(feat)), edge_weight).amax(1)
         elif self.kind == "gcn":
-            neighbours = (gathered(graph, feat).sum(1) + feat) / (graph.in_degrees().unsqueeze(-1) + 1)
+            neighbours = (gathered(graph, feat, edge_weight).sum(1) + feat) / (graph.in_degrees().unsqueeze(-1) + 1)
         else:
-            neighbours = gathered(graph, feat).mean(1)
+            neighbours = gathered(graph, feat, edge_weight).mean(1)
         out = self.fc_neigh(neighbours)
-        out = out if self.kind == "gcn" else out + self.fc_self(feat)
+        out = out if self.fc_self is None else out + self.fc_self(feat)
         out = out if self.activation is None else self.activation(out)
         return out if self.norm is None else self.norm(out)
 
@@ -72,7 +72,7 @@ class GINConv(nn.Module):
         self.eps = nn.Parameter(torch.tensor([float(init_eps)])) if learn_eps else float(init_eps)
 
     def forward(self, graph, feat, edge_weight=None):
-        sent = gathered(graph, feat)
+        sent = gathered(graph, feat, edge_weight)
         sent = sent.amax(1) if self.kind == "max" else sent.mean(1) if self.kind == "mean" else sent.sum(1)
         out = (1 + self.eps) * feat + sent
         out = out if self.apply_func is None else self.apply_func(out)

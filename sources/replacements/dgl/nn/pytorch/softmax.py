@@ -1,5 +1,5 @@
-"""The softmax that DGL's layers of attention are made of."""
+"""The softmax that DGL's layers of attention are made of, where these look for it."""
 
-from dgl.ops import edge_softmax as softmax_of_edges
+from dgl.ops import edge_softmax
 
-edge_softmax = softmax_of_edges
+__all__ = ["edge_softmax"]
