@@ -121,6 +121,8 @@ def test_layers_have_the_weights_that_they_use_and_edges_count_by_theirs(kind: s
     neighbours, x, weights = path()
     net = space["Net"](1, 2, kind)
     assert {name.partition(".")[0] for name, _ in net.named_parameters()} == parts
+    for parameter in net.parameters():
+        torch.nn.init.ones_(parameter)  # with others a relu may let nothing through
     graph = space["NeighbourGraph"](neighbours)
     ones = torch.ones_like(weights)
     assert torch.equal(net(graph, x, edge_weight=ones), net(graph, x))
