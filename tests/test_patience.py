@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from kdata.verify.beyond import whole
+from kdata.verify.findings import Findings
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Options
 
@@ -29,3 +31,20 @@ def test_as_long_as_there_is_time(patience: float, monkeypatch: pytest.MonkeyPat
     assert receipt.verdict == "verified"
     assert bool(asked) == bool(patience)
     assert any(check.name == whole.ALL for check in receipt.checks) != bool(patience), "a look left out is told"
+
+
+def test_every_size_has_its_turn_before_others_draws_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five draws at two sizes; of what takes nine seconds or three there are twenty seconds' worth."""
+    sizes, seconds = [0, 0, 0, 1, 1], [9.0, 9.0, 9.0, 3.0, 3.0]
+    expected: Any = SimpleNamespace(trials=[{"variant": size} for size in sizes])
+    ran: list[int] = []
+    untold: Any = [
+        (n, SimpleNamespace(cpu=s, value={"trials": [{"launches": [{"kernel": "k", "grid": [4]}], "programs": 4}]}))
+        for n, s in enumerate(seconds)
+    ]
+    monkeypatch.setattr(whole, "_entirely", lambda expected, number, run: ran.append(number) or "")
+    monkeypatch.setattr(whole, "_partly", lambda report: True)
+    found = Findings()
+    whole._entire(expected, untold, lambda *asked: pytest.fail("their cost is known"), found)
+    assert ran == [3, 0, 4]
+    assert [check.passed for check in found.checks if check.name == whole.ALL] == [False, False]

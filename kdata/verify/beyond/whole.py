@@ -10,6 +10,7 @@ and at trust level, all programs are run if they are not too many.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -29,7 +30,9 @@ MANY, LEAST = 200, 0.7  # programs of a larger sample, and the share of an answe
 ENTIRE = 8192  # programs of all launches up to which they are all run
 PROGRAMS, FEW = 12, 2  # of a launch that gives the answer alone, and of one whose answer is not looked at
 MOST_TURNS = 3, 8  # configurations of an autotuner that are run there: some are right for few elements only
-PATIENCE = 20.0  # seconds of CPU that all programs may take, as those tell that ran
+PATIENCE = 20.0  # seconds of CPU that runs of all programs may take together, as those tell that ran
+IDLE = 0.5, 1.5  # seconds of CPU that a call takes without its programs: many do, and hardly any takes more
+TRIED = 4  # a sample that shows what dear programs cost takes such a part of what is left
 Run = Callable[[Expected, Sequence[int], int], Answer]
 
 
@@ -40,12 +43,45 @@ def look(expected: Expected, run: Run, found: Findings, thorough: bool = False) 
         RejectedError: it does not.
     """
     known: list[Launch] = []
+    untold: list[tuple[int, Answer]] = []
     programs = PROGRAMS if len(found.signatures) == 1 else FEW
     turns = max(1, min(found.choices, MOST_TURNS[thorough]))  # each call is the next configuration's turn
     numbers = [*expected.numbers("whole", "grown") * turns, *expected.numbers("beyond")]
     for number, answer in _answers(expected, numbers, run, programs, found):
-        if _holds(expected, number, answer, run, found, thorough):
-            known += answer.value["trials"][0]["launches"]
+        report = answer.value["trials"][0]
+        told = _holds(expected, number, answer, run, found)
+        known += report["launches"] if told and _partly(report) else []
+        untold += [(number, answer)] if told and _untold(report, found, thorough) else []
+    return known + _entire(expected, untold, run, found)
+
+
+def _entire(
+    expected: Expected, untold: Sequence[tuple[int, Answer]], run: Run, found: Findings
+) -> list[Launch]:  # fmt: skip
+    """Run all programs of trials, one at each size before others there, the cheapest first; return what that tells of.
+
+    Raises:
+        RejectedError: an answer is wrong.
+    """
+    known: list[Launch] = []
+    drawn = Counter[int]()
+    ordered: list[tuple[int, float, int, Answer]] = []
+    for number, answer in untold:
+        variant = expected.trials[number]["variant"]
+        ordered.append((drawn[variant], _estimated(answer), number, answer))
+        drawn[variant] += 1
+    left = PATIENCE
+    for _, _, number, answer in sorted(ordered, key=lambda entry: entry[:3]):
+        cost = _cost(expected, number, answer, run, left)
+        if cost > left:
+            found.check(ALL, False, "not seen: some of them take too long")
+            continue
+        left -= cost
+        detail = _entirely(expected, number, run)
+        report = answer.value["trials"][0]
+        known += report["launches"] if detail is not None and not _partly(report) else []
+        if detail:
+            _note(expected, number, detail, found)
     return known
 
 
@@ -85,38 +121,38 @@ def _elements(expected: Expected, number: int) -> int:
     return 1 + sum(map(math.prod, shapes))
 
 
-def _holds(
-    expected: Expected, number: int, answer: Answer, run: Run, found: Findings, thorough: bool
-) -> bool:  # fmt: skip
-    """Note whether one trial holds; return whether that can be said.
+def _holds(expected: Expected, number: int, answer: Answer, run: Run, found: Findings) -> bool:
+    """Note whether one trial holds as far as its programs ran; return whether anything can be said of it.
 
     Raises:
         RejectedError: it does not.
     """
     report = answer.value["trials"][0]
-    variant = expected.variants[expected.trials[number]["variant"]]
-    own = variant["kind"] == "whole"
+    kind = expected.variants[expected.trials[number]["variant"]]["kind"]
     if report["outcome"] == "out of bounds":
         if not _misled(expected, number, report, run):
             raise RejectedError(reasons.OUT_OF_BOUNDS, report["detail"])
-        found.check(CHECK if own else BEYOND, False, "not seen: a kernel reads what few programs of another have left")
+        why = "not seen: a kernel reads what few programs of another have left"
+        found.check(CHECK if kind == "whole" else BEYOND, False, why)
         return False
-    if own:  # beyond its own sizes a wrapper may refuse
+    if kind == "whole":  # beyond its own sizes a wrapper may refuse
         found.own += report["launches"]
         _genuine(report)
     detail = wrong(expected, number, report, _returned(answer))
-    detail = detail or _left_out(expected, number, answer, run, may_be_thin=variant["kind"] == "grown")
-    told = _partly(report)
-    if not detail and _untold(report, found, thorough):
-        if _affordable(expected, number, answer, run):
-            entirely = _entirely(expected, number, run)
-            told, detail = told or entirely is not None, entirely or ""
-        else:
-            found.check(ALL, False, "not seen: some of them take too long")
-    found.check(CHECK if own else BEYOND, not detail, detail or variant["sizes"])
+    _note(expected, number, detail or _left_out(expected, number, answer, run, kind == "grown"), found)
+    return True
+
+
+def _note(expected: Expected, number: int, detail: str, found: Findings) -> None:
+    """Note whether an answer is right; ``detail``: what is wrong with it.
+
+    Raises:
+        RejectedError: it is wrong.
+    """
+    variant = expected.variants[expected.trials[number]["variant"]]
+    found.check(CHECK if variant["kind"] == "whole" else BEYOND, not detail, detail or variant["sizes"])
     if detail:
         raise RejectedError(reasons.WRONG_LARGE, f"at {variant['sizes'] or OWN}: {detail}")
-    return told
 
 
 def _misled(expected: Expected, number: int, report: dict[str, Any], run: Run) -> bool:
@@ -219,16 +255,18 @@ def _estimated(answer: Answer) -> float:
     return answer.cpu * _programs(report) / max(1, int(report["programs"]))
 
 
-def _affordable(expected: Expected, number: int, answer: Answer, run: Run) -> bool:
-    """Whether all programs take so little; what a call takes without them shows beside a larger sample."""
-    if _estimated(answer) <= PATIENCE:
-        return True
-    few, many = _ran_again(expected, number, run, FEW), _ran_again(expected, number, run, MANY)
-    if few is None or many is None:
-        return False
+def _cost(expected: Expected, number: int, answer: Answer, run: Run, most: float) -> float:
+    """Seconds of CPU that all programs of a trial take; what a call takes without them shows beside a larger sample."""
+    estimated = _estimated(answer)
+    if estimated <= most or most <= PATIENCE / TRIED or (few := _ran_again(expected, number, run, FEW)) is None:
+        return estimated
+    least = (few.cpu - IDLE[1]) / FEW * _programs(few.value["trials"][0])
+    size = MANY if few.cpu <= IDLE[0] else max(2 * FEW, min(MANY, int(FEW * most / TRIED / few.cpu)))
+    if least > most or (many := _ran_again(expected, number, run, size)) is None:
+        return max(least, estimated)
     ran = [int(one.value["trials"][0]["programs"]) for one in (few, many)]
     each = max(0.0, many.cpu - few.cpu) / max(1, ran[1] - ran[0])
-    return few.cpu + each * _programs(many.value["trials"][0]) <= PATIENCE
+    return few.cpu + each * _programs(many.value["trials"][0])
 
 
 def _entirely(expected: Expected, number: int, run: Run) -> str | None:
