@@ -284,26 +284,26 @@ def show(
 @app.command()
 def publish(
     pairs: Inputs,
-    out: Annotated[str, typer.Option("--out", "-o", help="The dataset folder.")],
+    out: Annotated[str, typer.Option("--out", "-o", help="The dataset folder; not for one that is written.")] = "",
     to: Annotated[str | None, typer.Option(help="Also upload to this Hugging Face repository; needs HF_TOKEN.")] = None,
     seed: Annotated[int, typer.Option(help="Decides the test split.")] = 0,
 ) -> None:
-    """Write pairs as a dataset folder with its card and licences, and upload it if asked to.
+    """Write pairs as a dataset folder with its card and licences; upload it, or one that a build wrote, if asked to.
 
-    Example: `kdata publish unique --out dataset`, then `datasets.load_dataset("dataset")`
+    Example: `kdata publish unique --out dataset`, or `kdata publish out/kernelbook --to owner/name`
     """
     from cards import dataset
     from kdata import publish as publishing
     from kdata.record import Pair
     from kdata.verbs import read_all
 
-    token = os.environ.get("HF_TOKEN")
-    if to and not token:
+    if to and not (token := os.environ.get("HF_TOKEN")):
         raise ValueError(f"publishing to {to} needs a token: set HF_TOKEN")
-    info = publishing.write_dataset(read_all(pairs or [], Pair), [], out, dataset.render, seed)
-    print(f"{info.train} train and {info.test} test rows in {out}")
+    if not (folder := publishing.written(pairs or [], out, to)):
+        info = publishing.write_dataset(read_all(pairs or [], Pair), [], out, dataset.render, seed)
+        print(f"{info.train} train and {info.test} test rows in {out}")
     if to:
-        print(publishing.push(out, to, token))
+        print(publishing.push(folder or out, to, token))
 
 
 @app.command("eval")

@@ -129,6 +129,25 @@ def read_dataset(path: str) -> list[Pair]:
     return [pair for file in found for pair in _read(fs, file)]
 
 
+def written(inputs: Sequence[str], out: str, to: str | None) -> str:
+    """The dataset folder among what is to be published, which goes up as it is; "" where one has yet to be written.
+
+    Raises:
+        ValueError: it is to be written anew, or it is not said where to.
+    """
+    for path in inputs:
+        fs, inner = fsspec.core.url_to_fs(path)
+        if fs.exists(posixpath.join(inner, "README.md")) and fs.glob(posixpath.join(inner, DATA[0])):
+            if len(inputs) > 1 or out or not to:
+                raise ValueError(
+                    f"{path} is a dataset folder: kdata publish {path} --to OWNER/NAME uploads it as it is"
+                )
+            return path
+    if inputs and not out:
+        raise ValueError("say where to write the dataset: --out FOLDER")
+    return ""
+
+
 def push(folder: str, repo_id: str, token: str | None, endpoint: str | None = None, tag: str = "") -> str:
     """Upload a dataset folder to the Hugging Face Hub and return its address. Unchanged files make no commit.
 

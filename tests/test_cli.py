@@ -116,6 +116,7 @@ def test_the_verbs_in_a_row(kdata: Run, tmp_path: Path) -> None:
     done = kdata("publish", "unique", "--out", "dataset")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "dataset/README.md").is_file()
+    one_line(kdata("publish", "dataset", "--out", "again"), "kdata publish dataset --to OWNER/NAME uploads it")
     pair = read_dataset(str(tmp_path / "dataset"))[0]
     shown = kdata("show", pair.id[:12], "--in", "dataset")
     assert shown.returncode == 0, shown.stderr
@@ -164,6 +165,7 @@ def one_line(done: subprocess.CompletedProcess[str], words: str) -> None:
         (("build", "--publish-to", "a/b"), "HF_TOKEN"),
         (("publish", "nowhere", "--out", "o", "--to", "a/b"), "HF_TOKEN"),
         (("publish", "nowhere", "--out", "o"), "nowhere"),
+        (("publish", "other.parquet"), "--out FOLDER"),
         (("report", "empty"), "no finished build"),
         (("show", "abc", "--in", "nowhere"), "nowhere"),
         (("eval", "--model", "m", "--path", "p", "--language", "cuda", "--device", "cpu"), "use --device cuda"),

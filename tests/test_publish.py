@@ -222,6 +222,17 @@ def test_hub_takes_the_folder_and_gives_it_back(
         assert found["rows"] == {"train": 57, "test": 6, "dropped": 2}
 
 
+def test_a_folder_that_is_written_goes_up_as_it_is(folder: Path, environment: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "kdata", "publish", str(folder), "--to", "someone/pairs"]
+    with hub_stub.serve() as (address, hub):
+        asked = environment | {"HF_ENDPOINT": address, "HF_TOKEN": hub_stub.TOKEN, "HF_HUB_DISABLE_XET": "1"}
+        done = subprocess.run(command, env=asked, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        stored = {k: v for k, v in hub.files["someone/pairs"].items() if k != ".gitattributes"}
+    assert done.stdout.strip().endswith("/datasets/someone/pairs")
+    assert stored == contents(folder)
+
+
 def test_push_takes_only_the_dataset_and_removes_what_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
     (tmp_path / "shards").mkdir()
