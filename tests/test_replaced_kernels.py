@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812
 
+from kdata.verify.candidate.source import object_to
 from sources import mine
 
 
@@ -149,3 +150,11 @@ def test_a_cache_is_attended_to_as_far_as_it_is_filled() -> None:
     assert torch.allclose(answer, whole)
     with pytest.raises(NotImplementedError, match="different"):
         space["flash_attn_with_kvcache"](q, *filled, cache_seqlens=torch.tensor([4, 3]))
+
+
+def test_release_numbers_compare_in_a_candidate_too() -> None:
+    text = mine.replacements()["packaging.version"]
+    namespace: dict[str, Any] = {}
+    exec(text, namespace)
+    assert namespace["Version"]("3.10.0rc1+cpu") == (3, 10, 0, 1) > namespace["parse"]("3.9")
+    assert object_to(text + "\n\nclass ModelNew:\n    pass\n") is None
