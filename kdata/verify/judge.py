@@ -237,7 +237,8 @@ def _testify(
         return calls.works_alone(candidate, expected, here, number, expected.trials[number]["backwards"])
 
     def run(every: Expected, chosen: Sequence[int], few: int) -> Answer:
-        return calls.call(candidate, every, chosen, here, ablate=None, few=few)
+        turned = not (few or whole.may_wait(candidate.source))
+        return calls.call(candidate, every, chosen, here, turned, ablate=None, few=few)
 
     doubt = witness.hear(lambda: _run(candidate, expected, here, found, None), again, found)
     found.launched += launched
@@ -262,7 +263,8 @@ def _at_own_sizes(
     """
 
     def run(every: Expected, chosen: Sequence[int], few: int) -> Answer:
-        return found.saw(calls.call(candidate, every, chosen, options, ablate=None, few=few))
+        turned = not (few or whole.may_wait(candidate.source))
+        return found.saw(calls.call(candidate, every, chosen, options, turned, ablate=None, few=few))
 
     found.launched += whole.look(expected, run, found, options.level == "trust")
     other = (

@@ -9,6 +9,7 @@ and at trust level, all programs are run if they are not too many.
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -16,7 +17,9 @@ from typing import Any
 
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
+from kdata.verify.candidate.subset import jitted
 from kdata.verify.compare import EXACT, Tensors, UnequalError, errors, exactly, leaves, structure
+from kdata.verify.constants import name_of
 from kdata.verify.findings import Findings, Launch, RejectedError
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import Expected, nature, span_of
@@ -47,6 +50,17 @@ def look(expected: Expected, run: Run, found: Findings, thorough: bool = False) 
         if _holds(expected, number, answer, run, found, thorough):
             known += answer.value["trials"][0]["launches"]
     return known
+
+
+def may_wait(text: str) -> bool:
+    """Whether a kernel may wait for another program's word: these run first to last, or it waits for ever."""
+    for kernel in jitted(ast.parse(text)):
+        for node in ast.walk(kernel):
+            if isinstance(node, ast.While) or (isinstance(node, ast.Call) and name_of(node.func) == "atomic_cas"):
+                return True
+            if isinstance(node, ast.keyword) and node.arg == "volatile":
+                return True
+    return False
 
 
 def _answers(
