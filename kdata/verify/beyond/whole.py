@@ -46,10 +46,37 @@ def look(expected: Expected, run: Run, found: Findings, thorough: bool = False) 
     programs = PROGRAMS if len(found.signatures) == 1 else FEW
     turns = max(1, min(found.choices, MOST_TURNS[thorough]))  # each call is the next configuration's turn
     numbers = [*expected.numbers("whole", "grown") * turns, *expected.numbers("beyond")]
+    called: list[tuple[int, dict[str, Any]]] = []
     for number, answer in _answers(expected, numbers, run, programs, found):
-        if _holds(expected, number, answer, run, found, thorough):
-            known += answer.value["trials"][0]["launches"]
+        report = answer.value["trials"][0]
+        before = next((earlier for earlier in called if _kernels(earlier[1]) > _kernels(report)), None)
+        called.append((number, report))
+        if before and _doubtful(expected, number, answer):
+            few = _programs(before[1]) + _programs(report) <= ENTIRE
+            _holds_after(expected, number, _entirely(expected, number, run, before[0]) if few else None, found)
+        elif _holds(expected, number, answer, run, found, thorough):
+            known += report["launches"]
     return known
+
+
+def _doubtful(expected: Expected, number: int, answer: Answer) -> bool:
+    """Whether a trial of which some programs ran seems not to hold."""
+    report = answer.value["trials"][0]
+    return report["outcome"] == "out of bounds" or bool(wrong(expected, number, report, _returned(answer)))
+
+
+def _holds_after(expected: Expected, number: int, detail: str | None, found: Findings) -> None:
+    """Note whether a trial holds after an earlier one that launched more: a table, which few programs have filled.
+
+    ``detail``: what is wrong where all programs of both run; None where that cannot be had.
+
+    Raises:
+        RejectedError: it does not hold.
+    """
+    unknown = "not seen: few programs have made what an earlier call keeps"
+    found.check(_said_of(expected, [number]), detail == "", unknown if detail is None else detail)
+    if detail:
+        raise RejectedError(reasons.WRONG_LARGE, detail)
 
 
 def may_wait(text: str) -> bool:
@@ -215,6 +242,10 @@ def _right(expected: Expected, number: int, run: Run) -> bool:
     return _ran(report) and not wrong(expected, number, report, _returned(answer), entire=True)
 
 
+def _kernels(report: dict[str, Any]) -> set[str]:
+    return {launch["kernel"] for launch in report["launches"]}
+
+
 def _programs(report: dict[str, Any]) -> int:
     return sum(math.prod(launch["grid"]) for launch in report["launches"])
 
@@ -245,15 +276,18 @@ def _affordable(expected: Expected, number: int, answer: Answer, run: Run) -> bo
     return few.cpu + each * _programs(many.value["trials"][0]) <= PATIENCE
 
 
-def _entirely(expected: Expected, number: int, run: Run) -> str | None:
-    """What is wrong with the whole answer; "" where it is right, None where it cannot be had."""
+def _entirely(expected: Expected, number: int, run: Run, before: int | None = None) -> str | None:
+    """What is wrong with the whole answer; "" where it is right, None where it cannot be had.
+
+    ``before``: a trial that is called first.
+    """
     try:
-        answer = run(expected, [number], 0)
+        answer = run(expected, [number] if before is None else [before, number], 0)
     except JobError:
         return None
     if "failed" in answer.value:
         raise RejectedError(*answer.value["failed"])
-    return wrong(expected, number, answer.value["trials"][0], _returned(answer), entire=True)
+    return wrong(expected, number, answer.value["trials"][-1], _returned(answer), entire=True)
 
 
 def _returned(answer: Answer) -> Tensors:
