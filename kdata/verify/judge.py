@@ -291,7 +291,8 @@ def _beyond(
         return found.saw(calls.call(candidate, every, chosen, brief, ablate=None, few=few))
 
     def outlined(outlines: list[Any]) -> Answer:
-        return calls.outlined(candidate, expected, outlines, options)
+        far = indices.COUNTED_SO if candidate.language == "triton" and indices.may_count(candidate.source) else False
+        return calls.outlined(candidate, expected, outlines, options, far)
 
     if other := beyond.look(candidate, expected, options, outlined, run if interpreted else None, found):
         raise UndecidedError(reasons.UNSEEN_BEYOND, other)
