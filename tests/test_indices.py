@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kdata.verify.candidate.indices import CHECK, in_fractions, tell
+from kdata.verify.candidate.indices import CHECK, in_fractions, may_count, tell
 from kdata.verify.findings import Findings
 
 KERNEL = """
@@ -40,3 +40,12 @@ def test_a_place_that_is_divided_as_a_number_with_a_fraction_is_told(line: str) 
 )  # fmt: skip
 def test_whole_numbers_one_dimension_and_values_are_not(line: str) -> None:
     assert not list(in_fractions(KERNEL.format(line)))
+
+
+@pytest.mark.parametrize(
+    ("line", "may"),
+    [("row = (i / cols).to(tl.int32)", True), ("row = (i.to(tl.float32) + 1).to(tl.int64)", True),
+     ("row = i.to(tl.int64) // cols", False), ("z = i.to(tl.float32)\n    row = i", False)],
+)  # fmt: skip
+def test_places_are_looked_at_far_off_where_numbers_go_to_fractions_and_back(line: str, may: bool) -> None:
+    assert may_count(KERNEL.format(line)) is may

@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 
 from kdata.verify.beyond import whole
+from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.reference import breadth
 
 LOADS = """
@@ -73,3 +74,23 @@ def test_what_the_interpreter_lacks_is_not_seen() -> None:
     lacking = SimpleNamespace(detail="InterpreterError: ValueError('Unsupported data type')")
     assert breadth._of((cast("Any", lacking), "raises")) == breadth.NO_ATOMICS
     assert breadth._of((cast("Any", SimpleNamespace(detail="x")), "raises")) == "raises: x"
+
+
+@pytest.mark.parametrize(
+    ("line", "waits"),
+    [("while tl.load(x) == 0:\n        pass", True), ("tl.atomic_cas(x, 0, 1)", True),
+     ("tl.load(x, volatile=True)", True), ("tl.atomic_add(x, 1)", False), ("for _ in range(3):\n        pass", False)],
+)  # fmt: skip
+def test_kernels_that_may_wait_for_others_keep_their_order(line: str, waits: bool) -> None:
+    text = f"import triton, triton.language as tl\n\n@triton.jit\ndef kernel(x):\n    {line}\n"
+    assert whole.may_wait(text) is waits
+
+
+def test_where_a_table_is_kept_what_few_programs_made_is_not_held_against_a_later_call() -> None:
+    expected = SimpleNamespace(variants=[{"kind": "beyond"}], trials=[{"variant": 0}])
+    found = Findings()
+    whole._holds_after(cast("Any", expected), 0, None, found)
+    whole._holds_after(cast("Any", expected), 0, "", found)
+    assert [(c.name, c.passed) for c in found.checks] == [(whole.BEYOND, False), (whole.BEYOND, True)]
+    with pytest.raises(RejectedError):
+        whole._holds_after(cast("Any", expected), 0, "output: error 1", found)

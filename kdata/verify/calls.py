@@ -57,11 +57,11 @@ def interpreted(
 
 
 def outlined(
-    candidate: Candidate, expected: Expected, outlines: list[Any], options: Options, far: bool = False
+    candidate: Candidate, expected: Expected, outlines: list[Any], options: Options, far: bool | str = False
 ) -> Answer:  # fmt: skip
     """Call it with tensors without memory: what calls its kernels runs, and no kernel does.
 
-    ``far``: its kernels run all the same, on addresses alone.
+    ``far``: its kernels run all the same, on addresses alone; ``indices.COUNTED_SO``: and are asked this only.
 
     Raises:
         JobError: the candidate's process gave no answer.

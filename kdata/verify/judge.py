@@ -72,15 +72,28 @@ def judge(task: Task, candidate: Candidate, options: Options = Options()) -> Rec
         receipt = _judged(task, candidate, replace(options, timeout=options.timeout / 2), Concession(thrift=THRIFT))
     if receipt.verdict != "rejected" or object_to(candidate.source):
         return receipt
+    return _conceding(task, candidate, options, receipt)
+
+
+def _conceding(task: Task, candidate: Candidate, options: Options, receipt: Receipt) -> Receipt:
+    """Judge a rejected candidate that refuses sizes at others; one that refuses for two reasons, for the sake of both.
+
+    What descriptors say comes first: it names its reason, and other reasons may hold for the same trials by chance.
+    """
+    described = Concession(step=DESCRIPTOR_STEP)
+    if refuses_odd_rows(receipt, candidate.source, options):
+        receipt = _judged(task, candidate, options, described)
+        unequal = refuses_unequal(receipt, task.source)
+        return _judged(task, candidate, options, replace(described, together=True)) if unequal else receipt
     if refuses_widths(receipt):
         anew = _judged(task, candidate, options, Concession(powers=True))
         receipt = anew if anew.verdict == "verified" else receipt
-    if refuses_unequal(receipt, task.source):
-        receipt = _judged(task, candidate, options, Concession(together=True))
-        return _judged(task, candidate, options, BOTH) if refuses_widths(receipt) else receipt
-    if refuses_odd_rows(receipt, candidate.source, options):
-        return _judged(task, candidate, options, Concession(step=DESCRIPTOR_STEP))
-    return receipt
+    if not refuses_unequal(receipt, task.source):
+        return receipt
+    receipt = _judged(task, candidate, options, Concession(together=True))
+    if receipt.verdict == "rejected" and refuses_odd_rows(receipt, candidate.source, options):
+        return _judged(task, candidate, options, replace(described, together=True))
+    return _judged(task, candidate, options, BOTH) if refuses_widths(receipt) else receipt
 
 
 def _judged(task: Task, candidate: Candidate, options: Options, conceded: Concession = Concession()) -> Receipt:  # noqa: B008
@@ -224,7 +237,8 @@ def _testify(
         return calls.works_alone(candidate, expected, here, number, expected.trials[number]["backwards"])
 
     def run(every: Expected, chosen: Sequence[int], few: int) -> Answer:
-        return calls.call(candidate, every, chosen, here, ablate=None, few=few)
+        turned = not (few or whole.may_wait(candidate.source))
+        return calls.call(candidate, every, chosen, here, turned, ablate=None, few=few)
 
     doubt = witness.hear(lambda: _run(candidate, expected, here, found, None), again, found)
     found.launched += launched
@@ -249,7 +263,8 @@ def _at_own_sizes(
     """
 
     def run(every: Expected, chosen: Sequence[int], few: int) -> Answer:
-        return found.saw(calls.call(candidate, every, chosen, options, ablate=None, few=few))
+        turned = not (few or whole.may_wait(candidate.source))
+        return found.saw(calls.call(candidate, every, chosen, options, turned, ablate=None, few=few))
 
     found.launched += whole.look(expected, run, found, options.level == "trust")
     other = (
@@ -276,7 +291,8 @@ def _beyond(
         return found.saw(calls.call(candidate, every, chosen, brief, ablate=None, few=few))
 
     def outlined(outlines: list[Any]) -> Answer:
-        return calls.outlined(candidate, expected, outlines, options)
+        far = indices.COUNTED_SO if candidate.language == "triton" and indices.may_count(candidate.source) else False
+        return calls.outlined(candidate, expected, outlines, options, far)
 
     if other := beyond.look(candidate, expected, options, outlined, run if interpreted else None, found):
         raise UndecidedError(reasons.UNSEEN_BEYOND, other)

@@ -15,10 +15,12 @@ from typing import Any
 from kdata.record import Candidate
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
+from kdata.verify import reasons
 from kdata.verify.beyond import unseen, whole
 from kdata.verify.beyond.ends import Ends, asked, ends, fixed
 from kdata.verify.beyond.thresholds import CAP, branches, caps, counted_loops, exactly, reduces_at_once, thresholds
 from kdata.verify.beyond.whole import Run
+from kdata.verify.candidate.indices import COUNTED_SO
 from kdata.verify.candidate.subset import jitted
 from kdata.verify.constants import name_of
 from kdata.verify.findings import Findings, Launch, RejectedError
@@ -113,6 +115,8 @@ def _outlines(
         raise RejectedError(*answer.value["failed"])
     other = missed = ""
     for outline, report in zip(larger.outlines, answer.value["trials"], strict=True):
+        if report["outcome"] == COUNTED_SO:
+            raise RejectedError(reasons.WRONG_LARGE, f"at {outline['sizes']}: {report['detail']}")
         if failed := unseen.demand_same(outline, report, f"at {outline['sizes']}"):
             missed = missed or f"not seen: {failed}"[:300]
             continue

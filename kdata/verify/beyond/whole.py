@@ -9,6 +9,7 @@ and at trust level, all programs are run if they are not too many.
 
 from __future__ import annotations
 
+import ast
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +18,9 @@ from typing import Any
 
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
+from kdata.verify.candidate.subset import jitted
 from kdata.verify.compare import EXACT, Tensors, UnequalError, errors, exactly, leaves, structure
+from kdata.verify.constants import name_of
 from kdata.verify.findings import Findings, Launch, RejectedError
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import Expected, nature, span_of
@@ -47,8 +50,15 @@ def look(expected: Expected, run: Run, found: Findings, thorough: bool = False) 
     programs = PROGRAMS if len(found.signatures) == 1 else FEW
     turns = max(1, min(found.choices, MOST_TURNS[thorough]))  # each call is the next configuration's turn
     numbers = [*expected.numbers("whole", "grown") * turns, *expected.numbers("beyond")]
+    called: list[tuple[int, dict[str, Any]]] = []
     for number, answer in _answers(expected, numbers, run, programs, found):
         report = answer.value["trials"][0]
+        before = next((earlier for earlier in called if _kernels(earlier[1]) > _kernels(report)), None)
+        called.append((number, report))
+        if before and _doubtful(expected, number, answer):
+            few = _programs(before[1]) + _programs(report) <= ENTIRE
+            _holds_after(expected, number, _entirely(expected, number, run, before[0]) if few else None, found)
+            continue
         told = _holds(expected, number, answer, run, found)
         known += report["launches"] if told and _partly(report) else []
         untold += [(number, answer)] if told and _untold(report, found, thorough) else []
@@ -66,7 +76,7 @@ def _entire(
     known: list[Launch] = []
     drawn = Counter[int]()
     ordered: list[tuple[int, float, int, Answer]] = []
-    for number, answer in untold:
+    for number, answer in dict(untold).items():  # a configuration's turn comes within one process only
         variant = expected.trials[number]["variant"]
         ordered.append((drawn[variant], _estimated(answer), number, answer))
         drawn[variant] += 1
@@ -78,11 +88,43 @@ def _entire(
             continue
         left -= cost
         detail = _entirely(expected, number, run)
-        report = answer.value["trials"][0]
-        known += report["launches"] if detail is not None and not _partly(report) else []
+        if detail is not None:
+            reports = [other.value["trials"][0] for one, other in untold if one == number]
+            known += [launch for report in reports if not _partly(report) for launch in report["launches"]]
         if detail:
             _note(expected, number, detail, found)
     return known
+
+
+def _doubtful(expected: Expected, number: int, answer: Answer) -> bool:
+    """Whether a trial of which some programs ran seems not to hold."""
+    report = answer.value["trials"][0]
+    return report["outcome"] == "out of bounds" or bool(wrong(expected, number, report, _returned(answer)))
+
+
+def _holds_after(expected: Expected, number: int, detail: str | None, found: Findings) -> None:
+    """Note whether a trial holds after an earlier one that launched more: a table, which few programs have filled.
+
+    ``detail``: what is wrong where all programs of both run; None where that cannot be had.
+
+    Raises:
+        RejectedError: it does not hold.
+    """
+    unknown = "not seen: few programs have made what an earlier call keeps"
+    found.check(_said_of(expected, [number]), detail == "", unknown if detail is None else detail)
+    if detail:
+        raise RejectedError(reasons.WRONG_LARGE, detail)
+
+
+def may_wait(text: str) -> bool:
+    """Whether a kernel may wait for another program's word: these run first to last, or it waits for ever."""
+    for kernel in jitted(ast.parse(text)):
+        for node in ast.walk(kernel):
+            if isinstance(node, ast.While) or (isinstance(node, ast.Call) and name_of(node.func) == "atomic_cas"):
+                return True
+            if isinstance(node, ast.keyword) and node.arg == "volatile":
+                return True
+    return False
 
 
 def _answers(
@@ -237,6 +279,10 @@ def _right(expected: Expected, number: int, run: Run) -> bool:
     return _ran(report) and not wrong(expected, number, report, _returned(answer), entire=True)
 
 
+def _kernels(report: dict[str, Any]) -> set[str]:
+    return {launch["kernel"] for launch in report["launches"]}
+
+
 def _programs(report: dict[str, Any]) -> int:
     return sum(math.prod(launch["grid"]) for launch in report["launches"])
 
@@ -269,15 +315,18 @@ def _cost(expected: Expected, number: int, answer: Answer, run: Run, most: float
     return few.cpu + each * _programs(many.value["trials"][0])
 
 
-def _entirely(expected: Expected, number: int, run: Run) -> str | None:
-    """What is wrong with the whole answer; "" where it is right, None where it cannot be had."""
+def _entirely(expected: Expected, number: int, run: Run, before: int | None = None) -> str | None:
+    """What is wrong with the whole answer; "" where it is right, None where it cannot be had.
+
+    ``before``: a trial that is called first.
+    """
     try:
-        answer = run(expected, [number], 0)
+        answer = run(expected, [number] if before is None else [before, number], 0)
     except JobError:
         return None
     if "failed" in answer.value:
         raise RejectedError(*answer.value["failed"])
-    return wrong(expected, number, answer.value["trials"][0], _returned(answer), entire=True)
+    return wrong(expected, number, answer.value["trials"][-1], _returned(answer), entire=True)
 
 
 def _returned(answer: Answer) -> Tensors:

@@ -21,6 +21,7 @@ from kdata.verify import reasons, wire
 from kdata.verify.candidate import addresses, arms, aside, enclosure, warmup, ways
 from kdata.verify.candidate.allowed import Watch, hide_values
 from kdata.verify.candidate.engine import INTERPRETED, Engine
+from kdata.verify.candidate.indices import COUNTED_SO
 from kdata.verify.candidate.keeping import keeping
 from kdata.verify.candidate.launches import InjectedError, Made
 from kdata.verify.candidate.moves import Layout
@@ -280,10 +281,10 @@ class Calls:
                 if self.mode == "eval":
                     model.eval()
                 watch.let_count(model)
-            with distant.watched() as call:
+            with distant.watched(given["far"] == COUNTED_SO) as call:
                 outputs = forward(model, reader.read(outline["inputs"]), watch, "off")
         if call.found:
-            raise StopTrialError("out of bounds", call.found)
+            raise StopTrialError(COUNTED_SO if call.fractions else "out of bounds", call.found)
         with _engine.ledger.move():
             return {"outputs": writer.write(outputs), "outline": writer.manifest}
 

@@ -16,6 +16,7 @@ from kdata.verify.findings import Findings
 
 CHECK = "computes its indices in whole numbers"
 PLACES = frozenset({"program_id", "arange"})
+COUNTED_SO = "in fractions"  # what is looked for, and found, at sizes where it shows
 WHOLE = frozenset({"int32", "int64", "uint32", "uint64"})
 FRACTIONS = frozenset({"float32", "float16", "bfloat16"})
 CUTTING = (ast.Mod, ast.FloorDiv, ast.RShift, ast.BitAnd)
@@ -25,6 +26,14 @@ def tell(text: str, found: Findings) -> None:
     """Note where a kernel does so."""
     lines = sorted(set(in_fractions(text)))
     found.check(CHECK, not lines, f"line {lines[0]}: wrong beyond 2^24 elements" if lines else "")
+
+
+def may_count(text: str) -> bool:
+    """Whether a kernel makes numbers with fractions of some, and whole ones of some, be they places or not."""
+    nodes = [node for kernel in jitted(ast.parse(text)) for node in ast.walk(kernel)]
+    back = any(_cast(node, WHOLE) is not None for node in nodes)
+    divides = any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) for node in nodes)
+    return back and (divides or any(_cast(node, FRACTIONS) is not None for node in nodes))
 
 
 def in_fractions(text: str) -> Iterator[int]:

@@ -2,7 +2,8 @@
 
 What they load is zeros and what they store is dropped, so that no size is too large.  An offset of 32 bits that has run
 over shows in an address outside of all tensors.  Either alone tells nothing: hashes run over, and an address that is
-made of what was loaded is not the one that it would be.
+made of what was loaded is not the one that it would be.  Where it is asked whether places are counted in float32, which
+holds no more than even numbers from 2^24 on, that shows in two lanes that store to one address.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from kdata.verify.interpreter import sampling
 Array = np.ndarray[Any, np.dtype[Any]]
 PROGRAMS = 4  # of a launch: the corners of its grid
 FIRST, APART = 1 << 44, 1 << 42  # the address of the first tensor, and from one to the next: beyond any size
-PATIENCE = 10.0  # seconds of a call, after which no more is looked at
+PATIENCE, BRIEF = 10.0, 1.0  # seconds of a call, after which no more is looked at; the latter of places in fractions
+EXACT = 1 << 24  # from here on float32 does not hold every whole number
 # Of an access: where among its arguments pointers and their mask are; an exchange has none.
 ACCESSES = (("create_masked_load", 0, 1, "loads"), ("create_masked_store", 0, 2, "stores"),
             ("create_atomic_rmw", 1, 3, "adds"), ("create_atomic_cas", 0, None, "exchanges"))  # fmt: skip
@@ -53,8 +55,10 @@ class Call:
     """What is known of the call that is looked at."""
 
     until: float
+    fractions: bool  # it is looked for places in fractions, and for nothing else
     places: dict[int, tuple[int, int]] = field(default_factory=dict)  # of storages: first address, and one past the end
     over: bool = False  # a sum or product of 32 bits of the running program was none
+    rounded: bool = False  # the running program has made whole numbers of such as float32 does not tell apart
     found: str = ""
 
     def lay(self, value: Any) -> Any:
@@ -81,21 +85,29 @@ class Call:
         """
         low, high = int(addresses.min()), int(addresses.max()) + size
         inside = any(first <= low and high <= end for first, end in self.places.values())
-        if not inside and self.over:
+        if self.fractions and self.rounded and does == "stores" and _twice(addresses):
+            self.found = self.found or f"program {program} stores twice to one place, which it counts in float32"
+        if not (inside or self.fractions) and self.over:
             self.found = self.found or f"program {program} {does} outside its tensors: an offset of 32 bits runs over"
         if not inside or time.monotonic() > self.until:
             raise _EnoughError
+
+
+def _twice(addresses: Array) -> bool:
+    """Whether one of them is there more than once."""
+    ordered = np.sort(addresses, axis=None)
+    return bool((ordered[1:] == ordered[:-1]).any())
 
 
 _call: Call | None = None
 
 
 @contextlib.contextmanager
-def watched() -> Iterator[Call]:
-    """One call of a wrapper whose launches are looked at so."""
+def watched(fractions: bool = False) -> Iterator[Call]:
+    """One call of a wrapper whose launches are looked at so, or for places in ``fractions`` only."""
     global _call
     sampling.sample(PROGRAMS)
-    _call = call = Call(time.monotonic() + PATIENCE)
+    _call = call = Call(time.monotonic() + (BRIEF if fractions else PATIENCE), fractions)
     builder: Any = interpreter.InterpreterBuilder
     executor: Any = vars(interpreter)["GridExecutor"]
     with contextlib.ExitStack() as stack:
@@ -103,6 +115,8 @@ def watched() -> Iterator[Call]:
             stack.enter_context(_replaced(builder, name, _without_memory(call, pointer, mask, does)))
         for name, compute in WIDER.items():
             stack.enter_context(_replaced(builder, name, _seen_to_run_over(call, getattr(builder, name), compute)))
+        for name in ("create_fp_to_si", "create_fp_to_ui"):
+            stack.enter_context(_replaced(builder, name, _seen_to_round(call, getattr(builder, name))))
         stack.enter_context(_replaced(builder, "set_grid_idx", _at_each_program(call, builder.set_grid_idx)))
         stack.enter_context(_replaced(executor, "_init_args_hst", lambda self, args, kwargs: (args, kwargs)))
         stack.enter_context(_replaced(executor, "_restore_args_dev", lambda self, *given: None))
@@ -156,9 +170,18 @@ def _seen_to_run_over(call: Call, original: Any, compute: Any) -> Any:
     return method
 
 
+def _seen_to_round(call: Call, original: Any) -> Any:
+    def method(self: Any, value: Any, *kind: Any) -> Any:
+        if value.data.dtype == np.float32 and value.data.size:
+            call.rounded = call.rounded or bool(np.nanmax(np.abs(value.data)) >= EXACT)
+        return original(self, value, *kind)
+
+    return method
+
+
 def _at_each_program(call: Call, step: Any) -> Any:
     def method(self: Any, *place: int) -> None:
-        call.over = False
+        call.over = call.rounded = False
         step(self, *place)
 
     return method

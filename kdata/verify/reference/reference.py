@@ -223,6 +223,7 @@ class Reference:
         given |= {"state": self.given.write(state), "inputs": self._plain(self.given, inputs)}
         kept = self._expect(program, state, inputs, generator, style == "corners")
         backwards = style in ("nearly", "named") or (index == 1 and seed == self.seeds[-1] != self.seeds[0])
+        backwards |= variant.kind in ("grown", "whole")  # programs that are far apart meet there, if anywhere
         trial = {"variant": index, "seed": seed, "shapes": described(inputs), "detail": DETAILS[style],
                  "style": style, "backwards": backwards, "given": given, "kept": kept}  # fmt: skip
         if index == self._simplest and first and not self._slim:

@@ -151,14 +151,20 @@ def plan(
 
 
 def grown(prober: Prober, last: Variant) -> Values | None:
-    """The axes of the variant that doubles them at powers of two, as many times their size as costs little; or None."""
+    """The axes of the variant that doubles them, as many times their size as costs little; or None.
+
+    Just short of powers of two, and of no whole number of blocks, where a task bears that: there are many blocks along
+    each axis and the last of each is not full, in a corner those of two axes.  What is equal stays so.
+    """
     if last.kind not in ("double", "large"):
         return None
     for factor in (16, 8, 4):
-        values = {name: factor << (size // 2 - 1).bit_length() for name, size in last.values.items()}
-        run = prober.forward(values, real=False)
-        if run is not None and max(run.elements, run.cost.largest, run.cost.work // 4) <= GROWN:
-            return values
+        powers = {name: factor << (size // 2 - 1).bit_length() for name, size in last.values.items()}
+        run = prober.forward(powers, real=False)
+        if run is None or max(run.elements, run.cost.largest, run.cost.work // 4) > GROWN:
+            continue
+        short = ({name: power - power // 16 - less for name, power in powers.items()} for less in (1, 2))
+        return next((values for values in short if prober.forward(values, real=False) is not None), powers)
     return None
 
 
