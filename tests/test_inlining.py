@@ -348,6 +348,16 @@ def test_what_needs_too_much_of_its_package_stays_absent(shop: Shop) -> None:
     assert net.origin.inlined == ()
 
 
+def test_what_an_inlined_package_needs_too_much_of_another_for_stays_absent(shop: Shop) -> None:
+    deep = "".join(f"def f{i}(x):\n    return f{i + 1}(x)\n\n\n" for i in range(MAX_FOREIGN + 1))
+    shop.wheel("depths", "3", {"depths.py": f"{deep}def f{MAX_FOREIGN + 1}(x):\n    return x\n"})
+    base = "from depths import f0\n\n\ndef scale(x, deep=False):\n    return f0(x) if deep else x * 2\n"
+    shop.wheel("gates", "1.2", {**GATES, "gates/base.py": base})
+    net = definition(shop.cut({"net.py": NET})["Net"])
+    assert "class Gate(nn.Module)" in net.source
+    assert net.lacks == ("depths==3.f0",)
+
+
 def test_a_circle_of_changes_runs() -> None:
     text = HEAD + "class Made:\n    pass\n\n\ndef make():\n    return Made()\n\n\nMade.make = staticmethod(make)\n\n\n" \
         "class Net(nn.Module):\n    def forward(self, x):\n        return Made.make() and x\n"  # fmt: skip
