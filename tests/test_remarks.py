@@ -87,10 +87,10 @@ def test_kernels_that_may_wait_for_others_keep_their_order(line: str, waits: boo
 
 
 def test_where_a_table_is_kept_what_few_programs_made_is_not_held_against_a_later_call() -> None:
-    expected = SimpleNamespace(variants=[{"kind": "beyond"}], trials=[{"variant": 0}])
+    expected = SimpleNamespace(variants=[{"kind": "beyond", "sizes": ""}], trials=[{"variant": 0}])
     found = Findings()
-    whole._holds_after(cast("Any", expected), 0, None, found)
-    whole._holds_after(cast("Any", expected), 0, "", found)
+    whole._note(cast("Any", expected), 0, None, found)
+    whole._note(cast("Any", expected), 0, "", found)
     assert [(c.name, c.passed) for c in found.checks] == [(whole.BEYOND, False), (whole.BEYOND, True)]
     with pytest.raises(RejectedError):
-        whole._holds_after(cast("Any", expected), 0, "output: error 1", found)
+        whole._note(cast("Any", expected), 0, "output: error 1", found)

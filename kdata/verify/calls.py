@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from kdata.record import Candidate, Trial
 from kdata.sandbox.pool import lease
@@ -16,6 +16,8 @@ from kdata.verify.gpu.judge import Seat
 from kdata.verify.options import INTERPRETED, Options
 from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
 from kdata.verify.trial import Expected, compare
+
+Far = Literal["", "far off", "in fractions"]
 
 
 def call(
@@ -57,11 +59,11 @@ def interpreted(
 
 
 def outlined(
-    candidate: Candidate, expected: Expected, outlines: list[Any], options: Options, far: bool | str = False
+    candidate: Candidate, expected: Expected, outlines: list[Any], options: Options, far: Far = ""
 ) -> Answer:  # fmt: skip
     """Call it with tensors without memory: what calls its kernels runs, and no kernel does.
 
-    ``far``: its kernels run all the same, on addresses alone; ``indices.COUNTED_SO``: and are asked this only.
+    ``far``: its kernels run all the same, on addresses alone, and are asked what these are or how they were counted.
 
     Raises:
         JobError: the candidate's process gave no answer.

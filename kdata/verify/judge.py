@@ -268,7 +268,7 @@ def _at_own_sizes(
 
     found.launched += whole.look(expected, run, found, options.level == "trust")
     other = (
-        unseen.look(expected, lambda: calls.outlined(candidate, expected, [expected.own], options, far=True), found)
+        unseen.look(expected, lambda: calls.outlined(candidate, expected, [expected.own], options, "far off"), found)
         if expected.own
         else ""
     )
@@ -291,8 +291,8 @@ def _beyond(
         return found.saw(calls.call(candidate, every, chosen, brief, ablate=None, few=few))
 
     def outlined(outlines: list[Any]) -> Answer:
-        far = indices.COUNTED_SO if candidate.language == "triton" and indices.may_count(candidate.source) else False
-        return calls.outlined(candidate, expected, outlines, options, far)
+        counts = candidate.language == "triton" and indices.may_count(candidate.source)
+        return calls.outlined(candidate, expected, outlines, options, indices.COUNTED_SO if counts else "")
 
     if other := beyond.look(candidate, expected, options, outlined, run if interpreted else None, found):
         raise UndecidedError(reasons.UNSEEN_BEYOND, other)

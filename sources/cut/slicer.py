@@ -102,8 +102,9 @@ class Slicer:
     def _light(self, piece: Piece, target: Target) -> Target:
         """The target; of another package only if a task can take over all that it needs there."""
         roots = self.package.roots
-        foreign = isinstance(target, Here) and target.file in roots
-        if not isinstance(target, Here) or not foreign or roots.base(piece.key.file) == roots.base(target.file):
+        if not (isinstance(target, Here) and target.file in roots):
+            return target
+        if roots.base(piece.key.file) == roots.base(target.file):
             return target
         if target not in self._heavy:
             self._heavy[target] = self._needs_much(target)

@@ -34,7 +34,7 @@ ENTIRE = 8192  # programs of all launches up to which they are all run
 PROGRAMS, FEW = 12, 2  # of a launch that gives the answer alone, and of one whose answer is not looked at
 MOST_TURNS = 3, 8  # configurations of an autotuner that are run there: some are right for few elements only
 PATIENCE = 20.0  # seconds of CPU that runs of all programs may take together, as those tell that ran
-IDLE = 0.5, 1.5  # seconds of CPU that a call takes without its programs: many do, and hardly any takes more
+IDLE, BUSY = 0.5, 1.5  # seconds of CPU that a call takes without its programs: many do, and hardly any takes more
 TRIED = 4  # a sample that shows what dear programs cost takes such a part of what is left
 Run = Callable[[Expected, Sequence[int], int], Answer]
 
@@ -57,7 +57,7 @@ def look(expected: Expected, run: Run, found: Findings, thorough: bool = False) 
         called.append((number, report))
         if before and _doubtful(expected, number, answer):
             few = _programs(before[1]) + _programs(report) <= ENTIRE
-            _holds_after(expected, number, _entirely(expected, number, run, before[0]) if few else None, found)
+            _note(expected, number, _entirely(expected, number, run, before[0]) if few else None, found)
             continue
         told = _holds(expected, number, answer, run, found)
         known += report["launches"] if told and _partly(report) else []
@@ -97,23 +97,9 @@ def _entire(
 
 
 def _doubtful(expected: Expected, number: int, answer: Answer) -> bool:
-    """Whether a trial of which some programs ran seems not to hold."""
+    """Whether a trial of which some programs ran seems not to hold: few may have filled a table."""
     report = answer.value["trials"][0]
     return report["outcome"] == "out of bounds" or bool(wrong(expected, number, report, _returned(answer)))
-
-
-def _holds_after(expected: Expected, number: int, detail: str | None, found: Findings) -> None:
-    """Note whether a trial holds after an earlier one that launched more: a table, which few programs have filled.
-
-    ``detail``: what is wrong where all programs of both run; None where that cannot be had.
-
-    Raises:
-        RejectedError: it does not hold.
-    """
-    unknown = "not seen: few programs have made what an earlier call keeps"
-    found.check(_said_of(expected, [number]), detail == "", unknown if detail is None else detail)
-    if detail:
-        raise RejectedError(reasons.WRONG_LARGE, detail)
 
 
 def may_wait(text: str) -> bool:
@@ -174,8 +160,7 @@ def _holds(expected: Expected, number: int, answer: Answer, run: Run, found: Fin
     if report["outcome"] == "out of bounds":
         if not _misled(expected, number, report, run):
             raise RejectedError(reasons.OUT_OF_BOUNDS, report["detail"])
-        why = "not seen: a kernel reads what few programs of another have left"
-        found.check(CHECK if kind == "whole" else BEYOND, False, why)
+        _note(expected, number, None, found)
         return False
     if kind == "whole":  # beyond its own sizes a wrapper may refuse
         found.own += report["launches"]
@@ -185,16 +170,17 @@ def _holds(expected: Expected, number: int, answer: Answer, run: Run, found: Fin
     return True
 
 
-def _note(expected: Expected, number: int, detail: str, found: Findings) -> None:
-    """Note whether an answer is right; ``detail``: what is wrong with it.
+def _note(expected: Expected, number: int, detail: str | None, found: Findings) -> None:
+    """Note whether an answer is right; ``detail``: what is wrong with it, None where that is not known.
 
     Raises:
         RejectedError: it is wrong.
     """
-    variant = expected.variants[expected.trials[number]["variant"]]
-    found.check(CHECK if variant["kind"] == "whole" else BEYOND, not detail, detail or variant["sizes"])
+    sizes = expected.variants[expected.trials[number]["variant"]]["sizes"]
+    said = "not seen: it reads what few programs have left" if detail is None else detail or sizes
+    found.check(_said_of(expected, [number]), detail == "", said)
     if detail:
-        raise RejectedError(reasons.WRONG_LARGE, f"at {variant['sizes'] or OWN}: {detail}")
+        raise RejectedError(reasons.WRONG_LARGE, f"at {sizes or OWN}: {detail}")
 
 
 def _misled(expected: Expected, number: int, report: dict[str, Any], run: Run) -> bool:
@@ -306,8 +292,8 @@ def _cost(expected: Expected, number: int, answer: Answer, run: Run, most: float
     estimated = _estimated(answer)
     if estimated <= most or most <= PATIENCE / TRIED or (few := _ran_again(expected, number, run, FEW)) is None:
         return estimated
-    least = (few.cpu - IDLE[1]) / FEW * _programs(few.value["trials"][0])
-    size = MANY if few.cpu <= IDLE[0] else max(2 * FEW, min(MANY, int(FEW * most / TRIED / few.cpu)))
+    least = (few.cpu - BUSY) / FEW * _programs(few.value["trials"][0])
+    size = MANY if few.cpu <= IDLE else max(2 * FEW, min(MANY, int(FEW * most / TRIED / few.cpu)))
     if least > most or (many := _ran_again(expected, number, run, size)) is None:
         return max(least, estimated)
     ran = [int(one.value["trials"][0]["programs"]) for one in (few, many)]

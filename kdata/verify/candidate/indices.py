@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Final
 
 from kdata.verify.candidate.subset import jitted
 from kdata.verify.constants import name_of
@@ -16,7 +17,7 @@ from kdata.verify.findings import Findings
 
 CHECK = "computes its indices in whole numbers"
 PLACES = frozenset({"program_id", "arange"})
-COUNTED_SO = "in fractions"  # what is looked for, and found, at sizes where it shows
+COUNTED_SO: Final = "in fractions"  # what is looked for, and found, at sizes where it shows
 WHOLE = frozenset({"int32", "int64", "uint32", "uint64"})
 FRACTIONS = frozenset({"float32", "float16", "bfloat16"})
 CUTTING = (ast.Mod, ast.FloorDiv, ast.RShift, ast.BitAnd)
