@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
+from sources.cut import users
 from sources.cut.modules import candidates
 from sources.cut.slicer import Slicer
 from sources.cut.writer import cut
@@ -83,6 +85,21 @@ def test_a_class_is_seen_at_work_two_calls_away_and_on_a_device_that_is_absent(t
     made = attempt_one(alone | {"told": {"sites": [], "defaults": {}, "users": [told]}}, 60, tmp_path)
     assert made["reason"] == ""
     assert made["inputs"][0]["shape"][-1] == 51
+
+
+def test_who_uses_many_classes_is_cut_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = "from torch import nn\n\n\nclass {}(nn.Module):\n    def forward(self, x):\n        return x\n"
+    train = "from pkg.nets import A, B\n\nNETS = [A, B]\n\n\ndef train():\n    return A(), NETS, B()\n"
+    found = Package({"pkg/nets.py": net.format("A") + net[len("from torch import nn\n"):].format("B"),
+                     "pkg/train.py": train})  # fmt: skip
+    made = list[str]()
+    monkeypatch.setattr(
+        users, "cut", lambda slicer, path, name, more=(): made.append(name) or cut(slicer, path, name, more)
+    )
+    used = users.Users(Slicer(found), Hints(found))
+    texts = [u for name in "AB" for u in used.of(Here("pkg/nets.py", name))]
+    assert [(u["name"], u["wanted"]) for u in texts] == [("train", "A"), ("train", "B")]
+    assert made == ["train"]
 
 
 def test_values_of_configurations_are_defaults() -> None:

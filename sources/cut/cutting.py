@@ -19,6 +19,7 @@ from sources.cut.modules import NO_FORWARD, Candidate
 from sources.cut.slicer import SliceError, Slicer
 from sources.cut.survey import Survey, Whole, quick_parsing
 from sources.cut.unreached import MAX_SOURCE
+from sources.cut.users import Users
 from sources.cut.writer import Cut
 from sources.cut.writer import cut as write_cut
 from sources.hints.hints import Hints
@@ -29,7 +30,6 @@ from sources.text.targets import Here
 from sources.watch.capture import HERE
 from sources.watch.capture_package import Observed, observe
 
-MAX_USER = 80_000  # characters of a text that is run to see a class at work
 MAX_CUT = 400_000  # characters of a definition with all that it may need: of a task what it reaches counts
 SMALL = 80  # lines of a building block: these are tried before whole networks
 MAX_USUAL = 3  # registries that hold what looks up another one
@@ -75,6 +75,7 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
         if whole.framework:
             survey.tell(hints)
         slicer = first_slicer if package is first_slicer.package else Slicer(package)
+        users = Users(slicer, hints)
         for candidate in (c for c in mixed if c.path in about):
             original = first[candidate.shape]
             if candidate.refused:
@@ -86,8 +87,8 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
             else:
                 try:
                     told = observed.seen.get(candidate.path, {}).get(candidate.symbol)
-                    watched = watch and not (told and told["specs"])
-                    made = (_cut(slicer, hints, candidate, watched, told) if not candidate.methods else
+                    watching = users if watch and not (told and told["specs"]) else None
+                    made = (_cut(slicer, hints, candidate, watching, told) if not candidate.methods else
                             _called_by(slicer, hints, candidate))  # fmt: skip
                     cuts.append(_holding(made, kinds, candidate.takes))
                 except SliceError as error:
@@ -162,7 +163,7 @@ def _called_by(slicer: Slicer, hints: Hints, candidate: Candidate) -> dict[str, 
     found, failure = list[dict[str, Any]](), SliceError(NO_FORWARD, "")
     for method in candidate.methods:
         try:
-            found.append(_cut(slicer, hints, candidate, False, None, method))
+            found.append(_cut(slicer, hints, candidate, None, None, method))
         except SliceError as error:
             failure = error
     if not found:
@@ -174,7 +175,7 @@ def _called_by(slicer: Slicer, hints: Hints, candidate: Candidate) -> dict[str, 
 
 
 def _cut(
-    slicer: Slicer, hints: Hints, candidate: Candidate, watch: bool, seen: dict[str, Any] | None,
+    slicer: Slicer, hints: Hints, candidate: Candidate, users: Users | None, seen: dict[str, Any] | None,
     method: str = "forward",
 ) -> dict[str, Any]:  # fmt: skip
     sites = hints.sites(Here(candidate.path, candidate.symbol)) if candidate.kind == "module" else []
@@ -200,8 +201,8 @@ def _cut(
         cut = replace(cut, source=without_docstrings(cut.source))
     if len(cut.source) > MAX_CUT:
         raise SliceError("too large", f"{len(cut.source)} characters")
-    users = _users(slicer, hints, candidate) if watch and candidate.kind == "module" else []
-    told = {"users": users, "others": others, "sites": [site.spelled(cut.names.get) for site in sites],
+    watched = users.of(Here(candidate.path, candidate.symbol)) if users and candidate.kind == "module" else []
+    told = {"users": watched, "others": others, "sites": [site.spelled(cut.names.get) for site in sites],
             "seen": _spelled(seen, {p: cut.names.get(h, "") for p, h in named.items()}) if seen else None,
             "defaults": hints.defaults(re.findall(r"[^\W\d]\w*", cut.source), candidate.symbol)}  # fmt: skip
     roots = slicer.package.roots
@@ -252,20 +253,6 @@ def _spelled(seen: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     placeholder = re.compile(rf"{HERE}\d+")
     texts = {n: placeholder.sub(lambda m: names[m[0]], text) for n, text in seen["arguments"].items()}
     return {"arguments": texts, "specs": seen["specs"]}
-
-
-def _users(slicer: Slicer, hints: Hints, candidate: Candidate) -> list[dict[str, str]]:
-    """Cuts of what uses a class, to be run where its arguments and inputs cannot be guessed."""
-    found = []
-    key = Here(candidate.path, candidate.symbol)
-    for user in hints.users(key):
-        try:
-            cut = write_cut(slicer, user.file, user.name, [key])
-        except SliceError:
-            continue
-        if len(cut.source) <= MAX_USER:
-            found.append({"source": cut.source, "name": cut.name, "wanted": cut.names[key]})
-    return found
 
 
 def _wrapped(cut: Cut) -> Cut:

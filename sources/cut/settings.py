@@ -14,10 +14,11 @@ from sources.text.scope import is_literal, named_arguments, nodes, root_of
 
 FEW = 8  # assignments to attributes that a reader bears
 _ASSIGNED = re.compile(r"^ *\w+(?:\.\w+)+ *= ", re.MULTILINE)
-# What reads a record without naming what it reads.
-_WHOLE = (r"\*\*[\w.]*\b{0}\b|\b{0}(\.\w+)*\.(items|keys|values|copy|clone|dump)\("
-          r"|\b(vars|asdict|dict|iter|list|sorted|deepcopy)\([\w.]*\b{0}\b"
-          r"|\bgetattr\([\w.]*\b{0}\b[\w.]*, (?!['\"])")  # fmt: skip
+# What reads a record without naming what it reads; in one of the groups stands the record, with what leads to it.
+_WHOLE = re.compile(
+    r"\*\*([\w.]+)|(?<![\w.])([\w.]+)\.(?:items|keys|values|copy|clone|dump)\("
+    r"|\b(?:vars|asdict|dict|iter|list|sorted|deepcopy)\(([\w.]+)|\bgetattr\(([\w.]+), (?!['\"])"
+)
 
 
 def without_unread_settings(source: str) -> str:
@@ -26,7 +27,7 @@ def without_unread_settings(source: str) -> str:
         return source
     tree = ast.parse(source)
     made = _made(tree)
-    if any(re.search(_WHOLE.format(name), source) for name in made):
+    if any(made.intersection(read.split(".")) for groups in _WHOLE.findall(source) for read in groups):
         return source
     found = list(_settings(tree, made))
     said = _said(tree, {id(n) for statement, _ in found for n in ast.walk(statement.targets[0])})

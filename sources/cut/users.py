@@ -1,0 +1,46 @@
+"""Cuts of what uses a class, to be run where its arguments and inputs cannot be guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sources.cut.slicer import SliceError, Slicer
+from sources.cut.writer import Cut, cut
+from sources.hints.hints import Hints
+from sources.text.targets import Here
+
+MAX_USER = 80_000  # characters of a text that is run to see a class at work
+
+
+class Users:
+    """Users of the classes of one package; who needs a class anyway is cut once for all classes that it needs.
+
+    A script that trains any of thirty networks uses all of them: it would be cut thirty times.
+    """
+
+    def __init__(self, slicer: Slicer, hints: Hints) -> None:
+        self._slicer, self._hints = slicer, hints
+        self._plain: dict[Here, Cut | None] = {}
+
+    def of(self, key: Here) -> list[dict[str, str]]:
+        """Their texts, what they are called there, and what the class is that is ``wanted`` of them."""
+        found = []
+        for user in self._hints.users(key):
+            made = self._cut(user, key)
+            if made is not None:
+                found.append({"source": made.source, "name": made.name, "wanted": made.names[key]})
+        return found
+
+    def _cut(self, user: Here, key: Here) -> Cut | None:
+        """The cut of a user that holds a class; None where there is none, or too large a one."""
+        if user not in self._plain:
+            self._plain[user] = self._fitting(user)
+        plain = self._plain[user]
+        return plain if plain is None or key in plain.names else self._fitting(user, [key])
+
+    def _fitting(self, user: Here, more: Iterable[Here] = ()) -> Cut | None:
+        try:
+            made = cut(self._slicer, user.file, user.name, more)
+        except SliceError:
+            return None
+        return made if len(made.source) <= MAX_USER else None
