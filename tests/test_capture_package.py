@@ -300,6 +300,21 @@ def test_examples_in_docstrings_are_followed_but_for_what_fails_and_what_fetches
     assert "said/two.py" not in seen
 
 
+def test_what_an_example_draws_is_the_same_each_time(tmp_path: Path) -> None:
+    net = (
+        'from torch import nn\n\n\nclass Net(nn.Module):\n    """Looks up.\n\n    >>> import random\n'
+        "    >>> Net(random.randrange(1000, 9999))(torch.randint(1000, (2,)))\n"
+        '    """\n\n    def __init__(self, many):\n        super().__init__()\n'
+        "        self.table = nn.Embedding(many, 2)\n\n    def forward(self, x):\n        return self.table(x)\n"
+    )
+    first, second = (
+        observed({f"{name}/__init__.py": "", f"{name}/net.py": net}, {f"{name}/net.py": {"Net"}}, tmp_path / name)
+        for name in "ab"
+    )
+    assert first["a/net.py"]["Net"]["arguments"]["many"].isdigit()
+    assert first["a/net.py"] == second["b/net.py"]
+
+
 def test_a_class_that_was_seen_with_what_makes_no_task_is_searched_like_any_other(tmp_path: Path) -> None:
     warm()
     text = ("import random\nimport torch\nfrom torch import nn\n\n\nclass Noisy(nn.Module):\n    def __init__(self, p=0.0):\n"
