@@ -160,7 +160,7 @@ def test_a_file_that_takes_all_memory_or_ends_the_process_harms_no_other(tmp_pat
 def test_a_package_that_sleeps_at_import_is_left_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sources.watch.capture_package.UNIT_SECONDS", 1)
     monkeypatch.setattr("sources.watch.capture_package.LOAD_SECONDS", 1)
-    monkeypatch.setattr("sources.isolation.WALL_FACTOR", 1)
+    monkeypatch.setattr(isolated, "__defaults__", (None, 1))  # memory, and how much longer it takes on the clock
     asleep = {f"p/{name}.py": "import time\ntime.sleep(60)\n" for name in "abcd"}
     observed = observe({"p/__init__.py": "", **asleep}, {path: {"X"} for path in asleep}, tmp_path)
     assert observed.seen == {} and observed.lost == {"timeout": 3}
