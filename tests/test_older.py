@@ -104,3 +104,38 @@ class Net(nn.Module):
     space: dict[str, Any] = {}
     exec(cut({"net.py": HEAD + text}, "net.py", "Net"), space)
     assert space["Net"]()(1) == 2
+
+
+def test_what_torch_no_longer_has_is_computed_as_it_was() -> None:
+    text = """
+from torch import ifft as back
+
+
+class Net(nn.Module):
+    def forward(self, x, square):
+        pairs = torch.rfft(x, 1, normalized=True)
+        whole = torch.rfft(x, 2, onesided=False)
+        values, vectors = torch.symeig(square, eigenvectors=True)
+        found = back(torch.fft(whole, 2), 2)[..., 0]
+        return torch.irfft(pairs, 1, True, signal_sizes=(5,)), found, vectors @ values.diag() @ vectors.T, whole
+
+
+class Solver(nn.Module):
+    def forward(self, x, square):
+        x, _ = torch.gesv(x, square)
+        return torch.gels(square @ x, square)[0], torch.fft.rfft(x), torch.potrf(square)
+"""
+    space: dict[str, Any] = {}
+    exec(cut({"net.py": HEAD + text}, "net.py", "Net"), space)
+    x = torch.randn(3, 5)
+    square = x @ x.T + torch.eye(3)
+    once, again, same, whole = space["Net"]()(x, square)
+    torch.testing.assert_close(once, x)
+    torch.testing.assert_close(torch.view_as_complex(whole), torch.fft.fft2(x))
+    torch.testing.assert_close(again, whole[..., 0])
+    torch.testing.assert_close(same, square, atol=1e-4, rtol=1e-4)
+    exec(cut({"net.py": HEAD + text}, "net.py", "Solver"), space)
+    solved, spectrum, upper = space["Solver"]()(x, square)
+    torch.testing.assert_close(square @ solved, x, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(upper.T @ upper, square)
+    assert spectrum.is_complex()
