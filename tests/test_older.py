@@ -14,8 +14,10 @@ from sources.cut.slicer import Slicer
 from sources.cut.writer import cut as write_cut
 from sources.mine import replacements
 from sources.probe import load
+from sources.text.masks import of_truth
 from sources.text.on_cpu import respelled
 from sources.text.symbols import Package
+from tests.attempts import attempted
 from tests.cuts import HEAD, cut
 
 LAYERS = """import torch
@@ -139,3 +141,21 @@ class Solver(nn.Module):
     torch.testing.assert_close(square @ solved, x, atol=1e-4, rtol=1e-4)
     torch.testing.assert_close(upper.T @ upper, square)
     assert spectrum.is_complex()
+
+
+def test_masks_were_bytes_that_could_be_subtracted(tmp_path: Path) -> None:
+    text = """class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.line = nn.Linear(width, width)
+
+    def forward(self, x):
+        hidden = x.eq(0) | (x > 1)
+        kept = (1 - hidden).byte()
+        x = self.line(x).masked_fill(hidden.byte(), -1e9)
+        return x * kept.float() + (1 - (x > 0.5)) * 2 + (1 - x)
+"""
+    outcome = attempted(text, tmp_path)
+    assert (outcome["reason"], outcome["detail"]) == ("", "train")
+    assert "torch.logical_not((x > 0.5))) * 2 + (1 - x)" in outcome["source"]
+    assert of_truth(plain := "def f(x):\n    return 1 - x\n") == plain
