@@ -105,7 +105,7 @@ def attempt_one(
         if not again["reason"]:
             return again
     for _ in range(MAX_IGNORED):
-        if outcome["reason"] != IGNORES or not outcome.get("solved"):
+        if outcome["reason"] != IGNORES or not outcome.get("spare"):
             break
         outcome = _without_ignored(cut, outcome, operators, scratch)
     return outcome
@@ -115,14 +115,14 @@ def _without_ignored(cut: dict[str, Any], outcome: dict[str, Any], operators: in
     """What comes of a class that ignored one of its inputs, where zeros stand for that one."""
 
     def job() -> dict[str, Any]:
-        solved = outcome["solved"]
-        namespace, known = load(solved["source"], scratch), cut | {k: solved[k] for k in ("source", "name")}
+        spare = outcome["spare"]
+        namespace, known = load(spare["source"], scratch), cut | {k: spare[k] for k in ("source", "name", "header")}
         cheapen()
-        made = spared(known, namespace, decoded(solved["answer"]), outcome["ignored"])
+        made = spared(known, namespace, decoded(spare["answer"]), outcome["ignored"])
         return outcome if made is None else _written(made[0], namespace, made[1], operators)
 
     inferred = isolated(job, INFER_SECONDS, MEMORY)
-    return outcome | {"solved": None} if inferred["reason"] else _settled(inferred, operators)
+    return outcome | {"spare": None} if inferred["reason"] else _settled(inferred, operators)
 
 
 def _tried(
@@ -175,7 +175,8 @@ def _settled(inferred: dict[str, Any], operators: int) -> dict[str, Any]:
         ignored = re.fullmatch(r"input (\d+)", checked["detail"])
         names = [i["name"] for i in inferred["inputs"]]
         at = int(ignored[1]) if ignored else len(names)
-        return checked | {"solved": inferred["solved"], "ignored": names[at] if at < len(names) else ""}
+        ignored_name = names[at] if at < len(names) else ""
+        return checked | {"solved": inferred["solved"], "spare": inferred["spare"], "ignored": ignored_name}
     described = [i | more for i, more in zip(checked["inputs"], inferred["inputs"], strict=False)]
     return {"reason": "", "source": source, "name": inferred["name"], "inputs": described, "detail": checked["mode"],
             "solved": inferred["solved"]}  # fmt: skip
