@@ -31,7 +31,7 @@ from sources.infer.constructions import Told, build
 from sources.infer.drawn import NOTE, drawn, drawn_at_last
 from sources.infer.failure import NO_TENSOR
 from sources.infer.initial import cheapen, quicken
-from sources.infer.input_search import TOO_LONG, Failed
+from sources.infer.input_search import TOO_LONG, Failed, feed
 from sources.infer.memory import without_compiler
 from sources.infer.progress import BUDGET, Budget, Progress
 from sources.infer.properties import reveal
@@ -43,7 +43,7 @@ from sources.isolation import BEYOND, extend, isolated
 from sources.other_cuts import other_cuts
 from sources.text.danger import touches_system
 from sources.text.on_cpu import OnOne, without_weights
-from sources.watch.capture import decoded, encoded, install
+from sources.watch.capture import decoded, encoded, install, unwatched_forwards
 from sources.watch.reach import shortened
 from sources.watch.seen import as_seen
 from sources.written import written
@@ -320,7 +320,10 @@ def watch(user: dict[str, str], scratch: Path, device: str = "cpu") -> dict[str,
                 solve(entry, namespace, user["source"], work=USER_BUDGET, constructed=USER_TRIES)
             elif not isinstance(entry, type):
                 with Progress(Budget()) if device == "cpu" else nullcontext():
-                    entry()
+                    made = entry()
+                if isinstance(made, torch.nn.Module) and device == "cpu":  # it makes a network, which nothing calls
+                    unwatched_forwards(own)
+                    feed(made, Budget(USER_BUDGET))
     except BaseException as error:  # noqa: BLE001 - however it ends, what was seen before counts
         ended = type(error).__name__
     else:
