@@ -22,6 +22,7 @@ from sources.infer.consumers import as_given, consumed, decides, each, extents, 
 from sources.infer.graphs import beside, edge_list, graphs
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
 from sources.infer.keyed import keyed, of_each, of_objects
+from sources.infer.labels import matched
 from sources.infer.plain import chosen, plain
 from sources.infer.usual_shapes import channels_of, features_of, ranks_told, shaped, spread_over, usual_ranks
 
@@ -263,6 +264,7 @@ def _by_use(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[
         *_recorded(module, parameter, text),
         *plain(name, str(parameter.annotation), text),
         *chosen(name, text),
+        *matched(name, text),
     ]
     if re.search(rf"pack_padded_sequence\((?:[^()]|\([^()]*\))*?,\s*{re.escape(name)}\b", text):
         found.append(Tensor((BATCH,), "full", TOKENS))  # each as long as the longest
