@@ -12,6 +12,7 @@ from sources.infer.failure import Failure
 from sources.infer.inputs import Many, Tensor
 from sources.infer.repairs import repairs
 from sources.infer.search import Solution, solve
+from sources.infer.unpacked import unpacked
 from sources.probe import load
 
 HEAD = "import torch\nimport torch.nn as nn\n\n\n"
@@ -78,3 +79,11 @@ def test_words_that_a_function_has_by_default_are_what_it_hands_on() -> None:
     assert {name: ast.unparse(value) for name, value in held.items()} == {
         "norm": "'batch'", "act": "'relu'", "layer": "make(norm)"
     }  # fmt: skip
+
+
+def test_a_comment_tells_what_an_input_is_unpacked_into() -> None:
+    text = "def forward(self, pxo):\n    p, x, o = pxo  # (n, 3), (n, c), (b)\n    return p\n"
+    assert unpacked(nn.Linear(8, 2), "pxo", text) == [
+        Many((Tensor((64, 3)), Tensor((64, 8)), Tensor((4,), "full", 64)), "tuple")
+    ]
+    assert unpacked(nn.Linear(8, 2), "pxo", text.replace("(b)", "b")) == []

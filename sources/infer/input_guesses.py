@@ -24,6 +24,7 @@ from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Many, Plain, Spec
 from sources.infer.keyed import keyed, of_each, of_objects
 from sources.infer.labels import matched
 from sources.infer.plain import chosen, plain
+from sources.infer.unpacked import unpacked
 from sources.infer.usual_shapes import channels_of, features_of, ranks_told, shaped, spread_over, usual_ranks
 
 LEVELS = 5  # of a pyramid
@@ -265,6 +266,7 @@ def _by_use(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[
         *plain(name, str(parameter.annotation), text),
         *chosen(name, text),
         *matched(name, text),
+        *unpacked(module, name, text),
     ]
     if re.search(rf"pack_padded_sequence\((?:[^()]|\([^()]*\))*?,\s*{re.escape(name)}\b", text):
         found.append(Tensor((BATCH,), "full", TOKENS))  # each as long as the longest
