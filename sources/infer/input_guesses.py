@@ -20,6 +20,7 @@ from torch import nn
 from sources.hints.layouts import Sizes, told
 from sources.infer.consumers import as_given, consumed, decides, each, extents, first_layers, handed_on
 from sources.infer.graphs import beside, edge_list, graphs
+from sources.infer.initial_states import initial
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
 from sources.infer.keyed import keyed, of_each, of_objects
 from sources.infer.labels import matched
@@ -267,6 +268,7 @@ def _by_use(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[
         *chosen(name, text),
         *matched(name, text),
         *unpacked(module, name, text),
+        *initial(module, name),
     ]
     if re.search(rf"pack_padded_sequence\((?:[^()]|\([^()]*\))*?,\s*{re.escape(name)}\b", text):
         found.append(Tensor((BATCH,), "full", TOKENS))  # each as long as the longest
