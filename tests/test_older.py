@@ -80,6 +80,8 @@ from torch.nn.modules.conv import _ConvNd
 
 class Net(_ConvNd):
     def __init__(self, width=4):
+        sizes = {"width": width}
+        width = [size for name, size in sizes.iteritems() if sizes.has_key(name)][0]
         super(Net, self).__init__(width, width, (3, 3), (1, 1), (1, 1), (1, 1), False, (0, 0), 1, True)
 
     def forward(self, x):

@@ -35,6 +35,8 @@ HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n
         (":param x: Input tensor, shape (seq_len, batch, input_size)", ("seq_len", "batch", "input_size")),
         ("x (torch.Tensor): Input tensor (#batch, time, idim).", ("batch", "time", "idim")),
         ("x: the numbers of the samples, size [batch_size]", ("batch_size",)),
+        ("x :: [len*bsz]", ("bsz",)),
+        ("x :: [len*bsz x d_proj]", ("bsz", "d_proj")),
         ("x: scores (b), one an image", ()),
         ("x: B x C x H x W", ("B", "C", "H", "W")),
         ("x: the weights.\n    A 2D tensor. Shape: (N, 2*M)", ("N", "2*M")),

@@ -16,7 +16,7 @@ BATCH, CHANNELS, TOKENS, SIDE, DEPTH = 4, 64, 64, 32, 8
 _DIMENSION = r"[\w.]+(?: ?(?:[*+/-]|//) ?\w+)*|\*\w*|\.\.\."
 _LISTED = re.compile(rf"[(\[]#?\s*((?:{_DIMENSION})(?:\s*,\s*(?:{_DIMENSION}))+|\w+\s*,)\s*[)\]]")
 # A number for each sample, which is seldom written with a comma: ``size [batch_size]``.
-_BATCH = re.compile(r"[(\[]\s*(B|N|BS|(?:[Mm]ini_?)?[Bb]atch(?:_?[Ss]ize)?)\s*[)\]]")
+_BATCH = re.compile(r"[(\[]\s*(?:\w+ ?\* ?)?(B|N|BS|bsz?|(?:[Mm]ini_?)?[Bb]atch(?:_?[Ss]ize)?)\s*[)\]]")
 _CROSSED = re.compile(r"(?<![\w.])(\w+(?: ?[x×] ?\w+){1,5})(?![\w(])")
 _ENTRY = re.compile(r"\n\s*(?::\w|['\"]?\w+['\"]?\s*(?:\([^)\n]*\))?\s*:|-+\n|\n|[-*] )|[Rr]eturns?\b|->|→")
 _NO_SIZE = re.compile(
@@ -85,12 +85,17 @@ def _shape(text: str) -> Shape | None:
         return (each[1],)
     for match in _CROSSED.finditer(text):
         shape = tuple(part.strip() for part in re.split(r"[x×]", match[1]))
-        if all(len(part) <= 2 or part.isdecimal() or "_" in part for part in shape):
+        if all(len(part) <= 2 or part.isdecimal() or "_" in part or _is_size(part) for part in shape):
             return shape
     for pattern, rank in _WORDS:
         if found := re.search(pattern, text):
             return ("_",) * (rank or int(found[1]))
     return None
+
+
+def _is_size(word: str) -> bool:
+    """Whether a word is one that people call a dimension by."""
+    return any(pattern.fullmatch(word) for pattern, _ in _SIZES)
 
 
 def _handled(name: str, code: str) -> Iterator[Shape]:
