@@ -13,7 +13,7 @@ import torch
 from sources.cut.slicer import Slicer
 from sources.cut.writer import cut as write_cut
 from sources.mine import replacements
-from sources.probe import load
+from sources.probe import load, warm
 from sources.text.masks import of_truth
 from sources.text.on_cpu import respelled
 from sources.text.symbols import Package
@@ -157,6 +157,7 @@ def test_masks_were_bytes_that_could_be_subtracted(tmp_path: Path) -> None:
         x = self.line(x).masked_fill(hidden.byte(), -1e9)
         return x * kept.float() + (1 - (x > 0.5)) * 2 + (1 - x)
 """
+    warm()  # or each fork imports torch's compiler
     outcome = attempted(text, tmp_path)
     assert (outcome["reason"], outcome["detail"]) == ("", "train")
     assert "torch.logical_not((x > 0.5))) * 2 + (1 - x)" in outcome["source"]
