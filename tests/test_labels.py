@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any
 
+import pytest
 from torch import nn
 
 from sources.hints.spelling import held_before
 from sources.infer.failure import Failure
-from sources.infer.inputs import Many, Tensor
+from sources.infer.inputs import Many, Plain, Tensor
 from sources.infer.repairs import repairs
 from sources.infer.search import Solution, solve
 from sources.infer.unpacked import unpacked
@@ -65,6 +67,16 @@ def test_keys_are_those_by_which_a_module_holds_its_parts() -> None:
     error = "AttributeError: 'Tensor' object has no attribute 'keys'"
     first = repairs(Failure((Tensor((4, 2)),), error, module))[0][1][0]
     assert first == Many((Tensor((4, 2)),) * 2, "dict", ("user", "item"))
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [("TypeError: torch.Size() takes an iterable of 'int' (item 0 is 'Tensor')", Plain(4)),
+     ('TypeError: can only concatenate list (not "Tensor") to list', Many((Tensor((4, 2)),) * 3))],
+)  # fmt: skip
+def test_messages_ask_for_numbers_and_for_lists(message: str, wanted: Any) -> None:
+    found = [specs[0] for _, specs in repairs(Failure((Tensor((4, 2)),), message, nn.Identity()))]
+    assert wanted in found
 
 
 def test_maps_that_are_turned_are_a_list(tmp_path: Path) -> None:

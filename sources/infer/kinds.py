@@ -39,6 +39,7 @@ from sources.infer.worth import CONSTANT, IGNORES, NOT_FINITE, RAGGED, RANDOM
 _NUMBER = re.compile(
     r"only one element|ambiguous|as an integer|scalar|tuple of ints|must be .*int|only integer|not callable"
     r"|got \(.*Tensor|type must be|only one element tensors|'str'|unhashable|must be str|must be real number"
+    r"|takes an iterable of 'int'"
 )
 _LENGTHS = re.compile(r"(?i)len(gth)?s?$")
 _SIZES = re.compile(r"must match|exceeds dimension size|shape|batch_size|out of bounds|same|equal")
@@ -52,6 +53,7 @@ MAX_LENGTH = 512
 MANY = 32  # of a batch
 _SEVERAL = re.compile(
     r"not subscriptable|not iterable|must be tuple|expected Tensor as element|sequence|cat\(\)|of Tensors|non-iterable"
+    r"|concatenate list \(not \"Tensor\"|'Tensor' and 'list'"
 )
 
 
