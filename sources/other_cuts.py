@@ -15,6 +15,9 @@ from sources.text.callables import WANTED as CALLABLE
 from sources.text.callables import owned
 from sources.text.failing import NOTE as FAILS
 from sources.text.failing import without_failing
+from sources.text.masks import NOTE as TRUE
+from sources.text.masks import WANTED as MASKS
+from sources.text.masks import of_truth
 from sources.text.set_outside import NOTE as SET
 from sources.text.set_outside import set_within
 from sources.text.single import NOTE as SINGLE
@@ -44,6 +47,8 @@ def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[st
         yield _noted(cut, DIVIDED, source=whole), None
     if DOUBLE.search(outcome["detail"]) and (whole := of_single(source, cut["name"])) != source:
         yield _noted(cut, SINGLE, source=whole), None
+    if MASKS.search(outcome["detail"]) and (whole := of_truth(source)) != source:
+        yield _noted(cut, TRUE, source=whole), None
     if (whole := set_within(source, outcome["detail"], told["defaults"])) != source:
         yield _noted(cut, SET, source=whole), None
     large = outcome["reason"] == TOO_LARGE and outcome.get("solved")  # it ran, and will be as large without training

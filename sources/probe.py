@@ -31,7 +31,7 @@ from sources.infer.constructions import Told, build
 from sources.infer.drawn import NOTE, drawn, drawn_at_last
 from sources.infer.failure import NO_TENSOR
 from sources.infer.initial import cheapen, quicken
-from sources.infer.input_search import TOO_LONG, Failed
+from sources.infer.input_search import TOO_LONG, Failed, feed
 from sources.infer.memory import without_compiler
 from sources.infer.progress import BUDGET, Budget, Progress
 from sources.infer.properties import reveal
@@ -43,7 +43,7 @@ from sources.isolation import BEYOND, extend, isolated
 from sources.other_cuts import other_cuts
 from sources.text.danger import touches_system
 from sources.text.on_cpu import OnOne, without_weights
-from sources.watch.capture import decoded, encoded, install
+from sources.watch.capture import decoded, encoded, install, unwatched_forwards
 from sources.watch.reach import shortened
 from sources.watch.seen import as_seen
 from sources.written import written
@@ -105,7 +105,7 @@ def attempt_one(
         if not again["reason"]:
             return again
     for _ in range(MAX_IGNORED):
-        if outcome["reason"] != IGNORES or not outcome.get("solved"):
+        if outcome["reason"] != IGNORES or not outcome.get("spare"):
             break
         outcome = _without_ignored(cut, outcome, operators, scratch)
     return outcome
@@ -115,14 +115,14 @@ def _without_ignored(cut: dict[str, Any], outcome: dict[str, Any], operators: in
     """What comes of a class that ignored one of its inputs, where zeros stand for that one."""
 
     def job() -> dict[str, Any]:
-        solved = outcome["solved"]
-        namespace, known = load(solved["source"], scratch), cut | {k: solved[k] for k in ("source", "name")}
+        spare = outcome["spare"]
+        namespace, known = load(spare["source"], scratch), cut | {k: spare[k] for k in ("source", "name", "header")}
         cheapen()
-        made = spared(known, namespace, decoded(solved["answer"]), outcome["ignored"])
+        made = spared(known, namespace, decoded(spare["answer"]), outcome["ignored"])
         return outcome if made is None else _written(made[0], namespace, made[1], operators)
 
     inferred = isolated(job, INFER_SECONDS, MEMORY)
-    return outcome | {"solved": None} if inferred["reason"] else _settled(inferred, operators)
+    return outcome | {"spare": None} if inferred["reason"] else _settled(inferred, operators)
 
 
 def _tried(
@@ -175,7 +175,8 @@ def _settled(inferred: dict[str, Any], operators: int) -> dict[str, Any]:
         ignored = re.fullmatch(r"input (\d+)", checked["detail"])
         names = [i["name"] for i in inferred["inputs"]]
         at = int(ignored[1]) if ignored else len(names)
-        return checked | {"solved": inferred["solved"], "ignored": names[at] if at < len(names) else ""}
+        ignored_name = names[at] if at < len(names) else ""
+        return checked | {"solved": inferred["solved"], "spare": inferred.get("spare"), "ignored": ignored_name}
     described = [i | more for i, more in zip(checked["inputs"], inferred["inputs"], strict=False)]
     return {"reason": "", "source": source, "name": inferred["name"], "inputs": described, "detail": checked["mode"],
             "solved": inferred["solved"]}  # fmt: skip
@@ -319,7 +320,10 @@ def watch(user: dict[str, str], scratch: Path, device: str = "cpu") -> dict[str,
                 solve(entry, namespace, user["source"], work=USER_BUDGET, constructed=USER_TRIES)
             elif not isinstance(entry, type):
                 with Progress(Budget()) if device == "cpu" else nullcontext():
-                    entry()
+                    made = entry()
+                if isinstance(made, torch.nn.Module) and device == "cpu":  # it makes a network, which nothing calls
+                    unwatched_forwards(own)
+                    feed(made, Budget(USER_BUDGET))
     except BaseException as error:  # noqa: BLE001 - however it ends, what was seen before counts
         ended = type(error).__name__
     else:

@@ -19,6 +19,7 @@ from sources.infer.search import Solution
 from sources.infer.sizes import Slot, bounded, named, slots, tied
 from sources.infer.valued import valued
 from sources.isolation import OutOfTimeError
+from sources.watch.capture import encoded
 
 
 def written(
@@ -27,13 +28,15 @@ def written(
 ) -> dict[str, Any]:  # fmt: skip
     """The task of a solution: named sizes, which of them vary, inputs no heavier than need be.
 
-    It may have so many ``operators`` that compute; ``load`` executes another text of the cut.
+    It may have so many ``operators`` that compute; ``load`` executes another text of the cut.  The ``spare`` of it says
+    with which text, arguments and inputs an input can be spared that is ignored.
 
     Raises:
         UnfitError: it has more.
     """
     cut, namespace, outcome = valued(cut, namespace, outcome, load)
     cut, namespace, outcome = given(cut, namespace, outcome, load)
+    spare = {"source": cut["source"], "name": cut["name"], "header": cut.get("header", []), "answer": encoded(outcome)}
     cut, outcome = answered(*adapted(cut, namespace, outcome), namespace)
     kind = namespace[cut["name"]]
     names = [p.name for p in parameters(kind.forward)[1:]] or ["x"]
@@ -56,7 +59,8 @@ def written(
     source = pruned(cut["source"], [cut["name"], *outcome.arguments.values()])
     text = _header(cut) + emit(source, outcome, sizes, signature)
     smaller = {size.name: small[size.slots[0]] for size in sizes if size.slots[0] in small}
-    return {"reason": "", "source": text, "name": cut["name"], "inputs": described, "small": smaller}
+    return {"reason": "", "source": text, "name": cut["name"], "inputs": described, "small": smaller,
+            "spare": spare}  # fmt: skip
 
 
 def groups_of(

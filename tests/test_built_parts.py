@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from sources.hints.guesses import Uses, compared, values
+from sources.hints.guesses import Uses, compared, uses, values
 from sources.hints.hints import Hints
 from sources.hints.spelling import held_before
 from sources.mine import replacements
@@ -179,3 +179,13 @@ def test_a_class_is_given_where_layers_are_made_with_it_and_what_it_says_of_itse
 
 def test_counts_that_are_listed_are_counts() -> None:
     assert values("num_blocks", "", Uses(listed=True))[0] == "[2, 2]"
+    assert values("num_downs", "", Uses())[0] == "2"
+
+
+def test_a_shape_of_which_the_second_size_is_taken_is_of_a_batch() -> None:
+    net = (
+        "class Net(nn.Module):\n    def __init__(self, in_shape):\n        self.line = nn.Conv2d(in_shape[{}], 8, 1)\n"
+    )
+    kinds = [n for i in (0, 1) for n in ast.parse(net.format(i)).body if isinstance(n, ast.ClassDef)]
+    first = [values("in_shape", "", uses(kind)["in_shape"])[0] for kind in kinds]
+    assert first == ["(3, 64, 64)", "(4, 64, 32, 32)"]

@@ -16,6 +16,7 @@ from sources.fetch import texts
 from sources.hints.hints import Hints
 from sources.infer.inputs import Many, Plain, Tensor
 from sources.infer.search import Solution
+from sources.infer.signatures import as_called, parameters_of
 from sources.mine import replacements
 from sources.probe import _seen, attempt_one, warm
 from sources.text import documents
@@ -309,3 +310,47 @@ def test_devices_that_are_put_together_are_the_cpu() -> None:
     assert site.spelled(lambda _: "M")["positional"] == ["torch.device('cpu')"]
     options = "def main(parser):\n    parser.add_argument('--device_of', default='cuda:0')\n"
     assert Hints(Package({"m.py": options})).defaults(["device_of"]) == {"device_of": "'cpu'"}
+
+
+FACTORY = """class Base(nn.Module):
+    def __init__(self, part, widths, scale=1):
+        super().__init__()
+        assert widths[0] == 24 and part.wide, "of the factory's only"
+        self.parts = nn.ModuleList(part(w) for w in widths)
+        self.scale = scale
+
+    def forward(self, x):
+        return [part(x) * self.scale for part in self.parts]
+
+
+class Net(Base):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+
+
+class Part(nn.Linear):
+    wide = True
+
+    def __init__(self, width):
+        super().__init__(width, 8)
+
+
+def net(loaded=False, **kwargs):
+    return Net(Part, [24, 24], **kwargs)
+"""
+
+
+def test_what_a_factory_makes_is_called_and_may_be_given_to_a_base(tmp_path: Path) -> None:
+    user = {"name": "net", "source": HEAD + FACTORY, "wanted": "Net"}
+    assert decoded(_seen(user, tmp_path)["Net"]).arguments == {"part": "Part", "widths": "[24, 24]"}
+    told: dict[str, Any] = {"sites": [], "defaults": {}, "users": [user]}
+    made = attempt_one({"source": HEAD + FACTORY, "name": "Net", "lacks": [], "told": told}, 60, tmp_path)
+    assert not made["reason"], made
+    (site,) = as_called([{"positional": ["Part", "[8]"], "named": {}}], parameters_of(_kind(FACTORY)))
+    assert site == {"part": "Part", "widths": "[8]"}
+
+
+def _kind(text: str) -> Any:
+    space: dict[str, Any] = {}
+    exec(HEAD + text, space)
+    return space["Net"]

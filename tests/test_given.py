@@ -113,7 +113,8 @@ def test_gumbels_are_made_of_what_is_given(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("forward", [
     "return sum(x + torch.randn_like(x) for _ in range(2))",  # in a generator
-    "for i in range(2):\n            x = x + torch.randn(4 - 3 * i, 6)\n        return x",  # of two shapes
+    "for i in range(2):\n            x = x + torch.randn(*(4, 6)[i:])\n        return x",  # of two ranks
+    "for i in range(1, 3):\n            x = x + torch.randint(i, 2 * i + 2, (4, i))[:, :1]\n        return x",  # from two on
     "for _ in range(99):\n            x = x + torch.randn_like(x)\n        return x",  # without end
     "return x[:, torch.randint(6, (1,))]",  # a single number
     "return x + torch.poisson(x.abs())",
@@ -125,6 +126,50 @@ def test_what_cannot_be_given_stays(forward: str, tmp_path: Path) -> None:
     cut, _, solution = made(text, "Net", tmp_path)
     assert cut["source"] == HEAD + text
     assert solution.specs == (Tensor((4, 6)),)
+
+
+SIZES = """class Noise(nn.Module):
+    def forward(self, x):
+        n, c, h, w = x.shape
+        index = torch.randint(h, (w, h))
+        return x.new_empty(n, 1, h, w).normal_() + torch.randn(n, 1, h, w) + torch.rand_like(x[:, :, index].mean(2))
+
+
+class Plain(nn.Module):
+    def forward(self, x):
+        return x
+
+
+class Layer(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Layer(Noise()), Layer(Noise()), Layer(Noise())])
+        self.last = Layer(Plain())
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)[..., ::2, ::2]
+        return self.last(x)
+"""
+
+
+def test_noise_of_several_sizes_is_part_of_the_largest(tmp_path: Path) -> None:
+    cut, namespace, solution = made(SIZES, "Net", tmp_path, (2, 3, 8, 8))
+    large = (3, 2, 1, 8, 8)
+    assert solution.specs[1:] == (
+        Tensor((3, 8, 8), "int", 8), Tensor(large), Tensor(large), Tensor((3, 2, 3, 8, 8), "unit")
+    )  # fmt: skip
+    assert "index = (next(noise)[tuple(map(slice, (w, h)))] % h)" in cut["source"]
+    assert namespace["Net"]()(*map(draw, solution.specs)).shape == (2, 3, 1, 1)
 
 
 LOOPS = """class Layer(nn.Module):

@@ -137,6 +137,17 @@ def test_a_method_that_always_calls_one_that_is_left_open_is_left_open() -> None
     )
 
 
+def test_a_class_that_has_no_forward_and_generates_by_it_is_left_to_subclasses() -> None:
+    text = (
+        "import torch\nimport torch.nn as nn\n\n\nclass PreTrained(nn.Module):\n    def embeddings(self):\n        return self.line\n"
+        "    def step(self, ids):\n        return torch.cat([ids, self(ids)])\n"
+        "    def generate(self, ids, longest=9):\n        while len(ids) < longest:\n            ids = self.step(ids)\n"
+        "        return ids\n\n\nclass Language(PreTrained):\n    def forward(self, ids):\n        return ids * 2\n"
+    )
+    found = {c.symbol: (c.refused, tuple(c.methods)) for c in candidates(Package({"a.py": text}))}
+    assert found == {"PreTrained": ("abstract", ()), "Language": ("", ())}
+
+
 def test_a_base_above_two_others_comes_after_both() -> None:
     text = (
         "import torch.nn as nn\n\n\nclass Top(nn.Module):\n    def forward(self, x):\n        raise NotImplementedError\n"

@@ -13,9 +13,11 @@ import torch
 from sources.cut.slicer import Slicer
 from sources.cut.writer import cut as write_cut
 from sources.mine import replacements
-from sources.probe import load
+from sources.probe import load, warm
+from sources.text.masks import of_truth
 from sources.text.on_cpu import respelled
 from sources.text.symbols import Package
+from tests.attempts import attempted
 from tests.cuts import HEAD, cut
 
 LAYERS = """import torch
@@ -78,6 +80,8 @@ from torch.nn.modules.conv import _ConvNd
 
 class Net(_ConvNd):
     def __init__(self, width=4):
+        sizes = {"width": width}
+        width = [size for name, size in sizes.iteritems() if sizes.has_key(name)][0]
         super(Net, self).__init__(width, width, (3, 3), (1, 1), (1, 1), (1, 1), False, (0, 0), 1, True)
 
     def forward(self, x):
@@ -104,3 +108,57 @@ class Net(nn.Module):
     space: dict[str, Any] = {}
     exec(cut({"net.py": HEAD + text}, "net.py", "Net"), space)
     assert space["Net"]()(1) == 2
+
+
+def test_what_torch_no_longer_has_is_computed_as_it_was() -> None:
+    text = """
+from torch import ifft as back
+
+
+class Net(nn.Module):
+    def forward(self, x, square):
+        pairs = torch.rfft(x, 1, normalized=True)
+        whole = torch.rfft(x, 2, onesided=False)
+        values, vectors = torch.symeig(square, eigenvectors=True)
+        found = back(torch.fft(whole, 2), 2)[..., 0]
+        return torch.irfft(pairs, 1, True, signal_sizes=(5,)), found, vectors @ values.diag() @ vectors.T, whole
+
+
+class Solver(nn.Module):
+    def forward(self, x, square):
+        x, _ = torch.gesv(x, square)
+        return torch.gels(square @ x, square)[0], torch.fft.rfft(x), torch.potrf(square)
+"""
+    space: dict[str, Any] = {}
+    exec(cut({"net.py": HEAD + text}, "net.py", "Net"), space)
+    x = torch.randn(3, 5)
+    square = x @ x.T + torch.eye(3)
+    once, again, same, whole = space["Net"]()(x, square)
+    torch.testing.assert_close(once, x)
+    torch.testing.assert_close(torch.view_as_complex(whole), torch.fft.fft2(x))
+    torch.testing.assert_close(again, whole[..., 0])
+    torch.testing.assert_close(same, square, atol=1e-4, rtol=1e-4)
+    exec(cut({"net.py": HEAD + text}, "net.py", "Solver"), space)
+    solved, spectrum, upper = space["Solver"]()(x, square)
+    torch.testing.assert_close(square @ solved, x, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(upper.T @ upper, square)
+    assert spectrum.is_complex()
+
+
+def test_masks_were_bytes_that_could_be_subtracted(tmp_path: Path) -> None:
+    text = """class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.line = nn.Linear(width, width)
+
+    def forward(self, x):
+        hidden = x.eq(0) | (x > 1)
+        kept = (1 - hidden).byte()
+        x = self.line(x).masked_fill(hidden.byte(), -1e9)
+        return x * kept.float() + (1 - (x > 0.5)) * 2 + (1 - x)
+"""
+    warm()  # or each fork imports torch's compiler
+    outcome = attempted(text, tmp_path)
+    assert (outcome["reason"], outcome["detail"]) == ("", "train")
+    assert "torch.logical_not((x > 0.5))) * 2 + (1 - x)" in outcome["source"]
+    assert of_truth(plain := "def f(x):\n    return 1 - x\n") == plain

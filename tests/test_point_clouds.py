@@ -80,3 +80,29 @@ def test_point_clouds_are_grouped_in_place_as_the_older_extension_does() -> None
     assert near.tolist() == [[[0, 2], [1, 2], [2, 0]]]
     assert away.tolist() == [[[0.0, 1.0], [0.0, 4.0], [0.0, 1.0]]]
     assert out[0, 0].tolist() == [[0.0, 1.0], [3.0, 1.0], [1.0, 0.0]]
+
+
+def test_clouds_that_lie_end_to_end_have_no_neighbours_in_one_another() -> None:
+    text = HEAD + (
+        "import pointops_cuda\n\n\nclass Net(nn.Module):\n    def forward(self, xyz, x, offset, some):\n"
+        "        near, away = torch.zeros(6, 2, dtype=torch.int), torch.zeros(6, 2)\n"
+        "        pointops_cuda.knnquery_cuda(6, 2, xyz, xyz, offset, offset, near, away)\n"
+        "        picked = torch.zeros(3, dtype=torch.int)\n"
+        "        pointops_cuda.furthestsampling_cuda(2, 4, xyz, offset, some, torch.full((6,), 1e10), picked)\n"
+        "        group, less, mixed = torch.zeros(6, 2, 4), torch.zeros(6, 2, 4), torch.zeros(6, 4)\n"
+        "        pointops_cuda.grouping_forward_cuda(6, 2, 4, x, near, group)\n"
+        "        pointops_cuda.subtraction_forward_cuda(6, 2, 4, x, x, near, less)\n"
+        "        pointops_cuda.aggregation_forward_cuda(6, 2, 4, 2, x, less, torch.ones(6, 2, 2), near, mixed)\n"
+        "        pointops_cuda.interpolation_forward_cuda(6, 4, 2, x, near, torch.ones(6, 2), x.clone())\n"
+        "        return near, picked, group, less, mixed\n"
+    )
+    namespace = executed(text, "net.py", "Net")
+    xyz = torch.tensor([0.0, 1, 5, 9, 2, 3])[:, None] * torch.ones(3)
+    near, picked, group, less, mixed = namespace["Net"]()(
+        xyz, x := torch.randn(6, 4), torch.tensor([4, 6]), torch.tensor([2, 3])
+    )
+    assert near.tolist() == [[0, 1], [1, 0], [2, 1], [3, 2], [4, 5], [5, 4]]
+    assert picked.tolist() == [0, 3, 4]
+    assert torch.equal(group, x[near])
+    assert torch.equal(less, x[:, None] - x[near])
+    torch.testing.assert_close(mixed, (x[near] + less).sum(1))

@@ -199,6 +199,7 @@ def test_a_sequence_is_no_longer_than_the_table_of_positions(tmp_path: Path) -> 
 def test_a_shape_that_is_asserted_as_a_tuple_is_given(tmp_path: Path) -> None:
     text = (
         "class Net(nn.Module):\n    def forward(self, x, turns):\n        assert x.ndim == 4\n"
+        "        whole = x.size()\n        assert (whole[2] - 1) % 8 == 0 and (whole[3] + 3) % 16 == 0\n"
         "        length = x.shape[1]\n        turns = turns[0:length]\n"
         "        assert turns.shape == (length, x.shape[-1])\n"
         "        return x * turns.view(1, length, 1, x.shape[-1])\n"

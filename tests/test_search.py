@@ -34,6 +34,10 @@ HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n
         ("x (torch.Tensor): Input of shape (batch_size, dim)", ("batch_size", "dim")),
         (":param x: Input tensor, shape (seq_len, batch, input_size)", ("seq_len", "batch", "input_size")),
         ("x (torch.Tensor): Input tensor (#batch, time, idim).", ("batch", "time", "idim")),
+        ("x: the numbers of the samples, size [batch_size]", ("batch_size",)),
+        ("x :: [len*bsz]", ("bsz",)),
+        ("x :: [len*bsz x d_proj]", ("bsz", "d_proj")),
+        ("x: scores (b), one an image", ()),
         ("x: B x C x H x W", ("B", "C", "H", "W")),
         ("x: the weights.\n    A 2D tensor. Shape: (N, 2*M)", ("N", "2*M")),
         ("x (Tensor): a matrix", ("_", "_")),
@@ -41,7 +45,7 @@ HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n
     ],
 )
 def test_docstrings_tell_shapes(text: str, shape: tuple[str, ...]) -> None:
-    assert told("x", f"Does it.\n\nArgs:\n    {text}\n    y: other (A, B, C)\n", "")[:1] == [shape]
+    assert told("x", f"Does it.\n\nArgs:\n    {text}\n    y: other (A, B, C)\n", "")[:1] == ([shape] if shape else [])
 
 
 def test_code_tells_shapes_and_calls_in_it_do_not() -> None:

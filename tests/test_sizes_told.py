@@ -156,6 +156,13 @@ def test_a_registry_comes_with_what_the_settings_say_for_its_key(tmp_path: Path)
                "only": ["Net"]}  # fmt: skip
     (found,) = cut_package(payload, tmp_path)["cuts"]
     assert "class PlainHead" in found["source"]
+    files["net.py"] = (
+        files["net.py"].replace("HEADS\n", "PlainHead\n").replace("HEADS[cfg.MODEL.HEAD]", "eval(cfg.HEAD)")
+    )
+    files["config.py"] = "import argparse\nparser = argparse.ArgumentParser()\n"
+    files["config.py"] += "parser.add_argument('-HEAD', default='PlainHead')\nargs = parser.parse_args()\n"
+    (found,) = cut_package(payload, tmp_path)["cuts"]
+    assert "class PlainHead" in found["source"]
 
 
 def test_what_is_only_asked_whether_it_is_true_is_no_tensor(tmp_path: Path) -> None:

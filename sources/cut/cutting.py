@@ -34,7 +34,10 @@ MAX_CUT = 400_000  # characters of a definition with all that it may need: of a 
 SMALL = 80  # lines of a building block: these are tried before whole networks
 MAX_USUAL = 3  # registries that hold what looks up another one
 # What something is looked up by in a container.
-_KEYS = re.compile(r"\w\[(?:\w+\.)*([^\W\d]\w+)\]|\.(?:get|build|create)\((?:\w+\.)+([^\W\d]\w+)[,)]")
+_KEYS = re.compile(
+    r"(?:\w|globals\(\))\[(?:\w+\.)*([^\W\d]\w+)\]"
+    r"|(?:\.(?:get|build|create)|\bmeant_by)\((?:\w+\.)+([^\W\d]\w+)[,)]"
+)
 
 
 def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:

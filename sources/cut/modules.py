@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kdata.record import digest
-from sources.text.methods import calls, main_methods, methods, unfinished, unset
+from sources.text.methods import calls, calls_forward, main_methods, methods, unfinished, unset
 from sources.text.scope import walk
 from sources.text.symbols import Package
 from sources.text.targets import External, Here, Missing, Target
@@ -99,6 +99,8 @@ class _Finder:
             return "", ()
         if not unfinished(known, "forward"):
             return (ABSTRACT if unset(found.lineage, always=True) else ""), ()
+        if any(calls_forward(known, name) for name in known):  # whatever else it has is for those below it
+            return ABSTRACT, ()
         if self._called is None:
             self._called = calls({p: self.package.texts[p] for p in self.package.looked_through()})
         if main := main_methods(known, self._called):

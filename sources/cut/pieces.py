@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from sources.text.danger import harmful
 from sources.text.scope import Reads, nodes
+from sources.text.states import makes_state
 from sources.text.targets import Here, Target
 
 # Decorators without which a task computes the same.
@@ -200,6 +201,7 @@ def unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:
             name = statement.name
             special = name.startswith("__") and name.endswith("__") and name not in ("__repr__", "__str__")
             special = special or name in _CALLED
+            special = special or makes_state(node, name) and not harmful(statement)
             needless = name not in used or name != "forward" and harmful(statement)
             if not special and needless or name == "extra_repr":
                 yield name

@@ -39,7 +39,8 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"heads?$|^n_?heads?|^nheads?$|^h$|_heads$", [HEADS, "8", "1"]),
         (r"^(depth|n_?layers?|num_?layers?|nlayers|num_?blocks?|n_?blocks?|n_?repeats?|num_stages?|steps?|n_iter|iters)$"
          r"|_depth$|_layers$|num_experts|n_experts", COUNTS),
-        (r"(^|_)(num|nr?)_(\w+_)?(blocks?|layers?|modules|repeats?|convs|stacks?|stages?|cells|branches|levels)(_per_\w+)?$"
+        (r"(^|_)(num|nr?)_(\w+_)?(blocks?|layers?|modules|repeats?|convs|stacks?|stages?|cells|branches|levels|downs?|ups?"
+         r"|downsampl\w+|upsampl\w+|hops?|flows?|scales?)(_per_\w+)?$"
          r"|_modules$|_blocks$", ["2", "1", "3", "4"]),
         (r"kwargs$", ["{}"]),
         (r"kernel|^k$|^ks$|^k_?size$|filter_size|window_size_conv", ["3", "1", "5", "7"]),
@@ -94,6 +95,7 @@ SHAPES = (
     re.compile(r"(^|_)(state|obs|observation|input|in|image|img|data|sample|frame)_?(dims?|shape|size|space)$|^shape$"),
     ["(3, 64, 64)", "(64,)", "(32, 32)"],
 )
+BATCH_SHAPE = "(4, 64, 32, 32)"
 # What OpenMMLab's classes are told their layers with.
 TYPED = [
     (re.compile(r"(^|_)norm_cfg$"), "{'type': 'BN'}"),
@@ -144,6 +146,7 @@ class Uses:
     optional: bool = False  # it is compared with None
     strings: list[str] = field(default_factory=list)  # it is compared with these
     attributes: set[str] = field(default_factory=set)
+    items: set[int] = field(default_factory=set)  # that are taken out of it
 
 
 def uses(definition: ast.ClassDef) -> dict[str, Uses]:
@@ -165,6 +168,8 @@ def uses(definition: ast.ClassDef) -> dict[str, Uses]:
             inner = node.iter if isinstance(node, ast.For | ast.comprehension) else node.value
             if use := of(inner):
                 use.listed = True
+                place = node.slice if isinstance(node, ast.Subscript) else None
+                use.items |= {place.value} if isinstance(place, ast.Constant) and type(place.value) is int else set()
         elif isinstance(node, ast.Compare) and (use := of(node.left)):
             constants = (c for other in node.comparators for c in ast.walk(other) if isinstance(c, ast.Constant))
             said = [c.value for c in constants]
@@ -255,6 +260,8 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
     if not scalar and (counted := re.search(r"[Tt]uple\[(int(?:, ?int)+)\]", annotation)):
         number = next((v for v in by_name if v.isdecimal()), "2")
         found.append(f"({', '.join([number] * (counted[1].count(',') + 1))})")
+    if low.endswith("shape") and use.items and min(use.items) == 1:  # that of a batch: its channels
+        found.append(BATCH_SHAPE)
     if use.listed and SHAPES[0].search(low):
         found += SHAPES[1]
     if use.array and (*by_name, "''")[0].startswith("'") and annotation not in ("int", "float"):

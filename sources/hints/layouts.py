@@ -15,6 +15,8 @@ Shape = tuple[str, ...]  # of dimensions: a number, a name, an expression of nam
 BATCH, CHANNELS, TOKENS, SIDE, DEPTH = 4, 64, 64, 32, 8
 _DIMENSION = r"[\w.]+(?: ?(?:[*+/-]|//) ?\w+)*|\*\w*|\.\.\."
 _LISTED = re.compile(rf"[(\[]#?\s*((?:{_DIMENSION})(?:\s*,\s*(?:{_DIMENSION}))+|\w+\s*,)\s*[)\]]")
+# A number for each sample, which is seldom written with a comma: ``size [batch_size]``.
+_BATCH = re.compile(r"[(\[]\s*(?:\w+ ?\* ?)?(B|N|BS|bsz?|(?:[Mm]ini_?)?[Bb]atch(?:_?[Ss]ize)?)\s*[)\]]")
 _CROSSED = re.compile(r"(?<![\w.])(\w+(?: ?[x×] ?\w+){1,5})(?![\w(])")
 _ENTRY = re.compile(r"\n\s*(?::\w|['\"]?\w+['\"]?\s*(?:\([^)\n]*\))?\s*:|-+\n|\n|[-*] )|[Rr]eturns?\b|->|→")
 _NO_SIZE = re.compile(
@@ -25,7 +27,7 @@ _WORDS = [(r"\b([1-6])-?[dD]\b", 0), (r"\bmatrix\b", 2), (r"\bvector\b", 1)]
 _SIZES: list[tuple[re.Pattern[str], int]] = [
     (re.compile(pattern, re.I), size)
     for pattern, size in [
-        (r"b|bs|bz|bsz|nb?|batch\w*|n_?batch|num_?(samples|examples|instances)", BATCH),
+        (r"b|bs|bz|bsz|nb?|(mini_?)?batch\w*|n_?batch|num_?(samples|examples|instances)", BATCH),
         (r"h|w|height|width|hh?|ww?|\w*_?(height|width|[hw])|(im(age|g)?_?)?(size|side)|x|y", SIDE),
         (r"t|l|s|n|m|p|seq\w*|\w*len(gth)?\w*|time\w*|tokens?|\w*_(tokens?|steps?|len|seq)|n?frames?|tgt|src|q|k|v|points?|num_\w+",
          TOKENS),
@@ -79,14 +81,21 @@ def _shape(text: str) -> Shape | None:
         ranges = "0" in shape  # of values: ``[0, ..., vocab_size]``
         if len(shape) <= 6 and not ranges and not any(_NO_SIZE.search(part) for part in shape):
             return shape
+    if each := _BATCH.search(text):
+        return (each[1],)
     for match in _CROSSED.finditer(text):
         shape = tuple(part.strip() for part in re.split(r"[x×]", match[1]))
-        if all(len(part) <= 2 or part.isdecimal() or "_" in part for part in shape):
+        if all(len(part) <= 2 or part.isdecimal() or "_" in part or _is_size(part) for part in shape):
             return shape
     for pattern, rank in _WORDS:
         if found := re.search(pattern, text):
             return ("_",) * (rank or int(found[1]))
     return None
+
+
+def _is_size(word: str) -> bool:
+    """Whether a word is one that people call a dimension by."""
+    return any(pattern.fullmatch(word) for pattern, _ in _SIZES)
 
 
 def _handled(name: str, code: str) -> Iterator[Shape]:

@@ -6,7 +6,7 @@ They are syntax trees; ``targets`` notes what the names in them mean, for ``sour
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from sources.hints.guesses import CONFIG, Uses, compared, values
@@ -217,12 +217,26 @@ def chosen(node: ast.expr) -> ast.expr:
 
 
 def held_before(statement: ast.stmt, line: int) -> dict[str, ast.expr]:
-    """What variables, and attributes of self, were last given before a line of a statement; of branches the first."""
+    """What variables, and attributes of self, were last given before a line of a statement; of branches the first.
+
+    And the words that parameters of the function around that line are by default: ``norm="batch"``.
+    """
     found = (n for n in nodes(statement) if isinstance(n, ast.Assign) and n.lineno < line and len(n.targets) == 1)
     others = {id(n) for s in nodes(statement) if isinstance(s, ast.If) for o in s.orelse for n in ast.walk(o)}
-    held: dict[str, ast.expr] = {}
+    held = dict(_words_by_default(statement, line))
     for n in sorted(found, key=lambda n: n.lineno):
         name = ast.unparse(n.targets[0]) if isinstance(n.targets[0], ast.Name | ast.Attribute) else ""
         if name and (name not in held or id(n) not in others):
             held[name] = n.value
     return held
+
+
+def _words_by_default(statement: ast.stmt, line: int) -> Iterator[tuple[str, ast.expr]]:
+    for function in nodes(statement):
+        if isinstance(function, ast.FunctionDef) and function.lineno <= line <= (function.end_lineno or 0):
+            given = [*function.args.posonlyargs, *function.args.args]
+            last = zip(reversed(given), reversed(function.args.defaults), strict=False)
+            only = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+            for parameter, default in (*last, *only):
+                if isinstance(default, ast.Constant) and isinstance(default.value, str):
+                    yield parameter.arg, default

@@ -35,6 +35,7 @@ _COMPUTED = (ast.Name, ast.Constant, ast.BinOp, ast.operator, ast.Subscript, ast
              ast.unaryop, ast.Call, ast.Attribute, ast.expr_context)  # fmt: skip
 _OF_SIZES = re.compile(r"\b(shape|size|dim|ndim|len|numel|isinstance|type|dtype|is None|is not None)\b")
 _OF_VALUES = re.compile(r"\b(min|max|amin|amax|any|all)\(.*[<>]")
+_WHOLE = re.compile(r"\w+\.(shape|size\(\))")  # the whole shape of a tensor
 _SURPLUS = re.compile(r"takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) (?:was|were) given")
 Place = tuple[tuple[int, ...], int | None]  # of what a side is: a tensor's shape, and which size of it; None: its rank
 
@@ -109,9 +110,9 @@ def _spelled_out(test: ast.expr, file: str, line: int) -> ast.expr:
 
 def _sizes(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     """Variables that are given sizes of tensors, with what says these."""
-    if isinstance(target, ast.Name) and _of_tensor(value)[0]:
+    if isinstance(target, ast.Name) and (_of_tensor(value)[0] or _WHOLE.fullmatch(ast.unparse(value))):
         yield target.id, value
-    elif isinstance(target, ast.Tuple) and re.fullmatch(r"\w+\.(shape|size\(\))", said := ast.unparse(value)):
+    elif isinstance(target, ast.Tuple) and _WHOLE.fullmatch(said := ast.unparse(value)):
         for i, name in enumerate(target.elts):
             if isinstance(name, ast.Name):
                 yield name.id, ast.parse(f"{said}[{i}]", mode="eval").body
@@ -170,10 +171,11 @@ def _equal(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs, modul
 def _divided(
     side: ast.expr, rest: ast.expr, values: Mapping[str, Any], specs: Specs, module: nn.Module
 ) -> Iterator[Specs]:
-    """Sizes that leave no rest: ``assert width % (3 * self.heads) == 0``."""
+    """Sizes that leave no rest: ``assert width % (3 * self.heads) == 0``, ``assert (width - 1) % 8 == 0``."""
     if not isinstance(side, ast.BinOp) or not isinstance(side.op, ast.Mod) or _value(rest, values) != 0:
         return
-    place, size = _place(side.left, values), _value(side.left, values)
+    counted, more = _shifted(side.left)
+    place, size = _place(counted, values), _value(counted, values)
     try:
         least = eval(ast.unparse(side.right), {"__builtins__": {}}, dict(values))  # noqa: S307 - numbers of the module
     except Exception:  # noqa: BLE001 - it is made of more than names
@@ -182,8 +184,19 @@ def _divided(
         return
     for path, t in all_tensors(specs):
         for times in dict.fromkeys((max(1, size // least), 1, 8)):
-            if t.shape == place[0] and (other := _changed(t, place[1], times * least, module)):
+            if t.shape == place[0] and (other := _changed(t, place[1], times * least + more, module)):
                 yield edited(specs, path, other)
+
+
+def _shifted(side: ast.expr) -> tuple[ast.expr, int]:
+    """What a number is taken from, or added to, and how much it is to be more for that: ``width - 1`` is one more."""
+    number = side.right if isinstance(side, ast.BinOp) else None
+    if isinstance(side, ast.BinOp) and isinstance(number, ast.Constant) and type(number.value) is int:
+        if isinstance(side.op, ast.Sub):
+            return side.left, number.value
+        if isinstance(side.op, ast.Add):
+            return side.left, -number.value
+    return side, 0
 
 
 def _listed(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs) -> Iterator[Specs]:

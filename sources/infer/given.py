@@ -13,7 +13,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType, FrameType
 from typing import Any
 
@@ -23,6 +23,7 @@ from torch.overrides import TorchFunctionMode
 from sources.infer.calls import has_tensor
 from sources.infer.constructions import build
 from sources.infer.inputs import Specs, Tensor, draw
+from sources.infer.instead import UngivenError, instead, largest, of_integers, part
 from sources.infer.made import answers_quietly
 from sources.infer.progress import Budget, Progress
 from sources.infer.search import Solution
@@ -33,6 +34,7 @@ NOTE = "random numbers that it draws are inputs"
 LEFT_OUT = "dropout that is on in eval mode, too, is left out"
 NAME = "noise"
 MAX_DRAWS = 4  # inputs that a task may get so
+MAX_BESIDE = 4  # texts in which what stands beside what draws takes what it does not use
 MAX_ROWS = 64  # of one of them: how often a loop may draw
 _MAY = re.compile(r"rand|normal|uniform|sample|dropout|bernoulli|gumbel|multinomial")
 # Files of torch that may stand between a call and the function that draws, and between a call and a module's forward.
@@ -41,8 +43,7 @@ _MODULE = re.compile(r"torch/nn/modules/module\.py$")
 _DISTRIBUTION = re.compile(r"torch/distributions/(normal|utils)\.py$")  # others have a loc and a scale, too
 _CATEGORICAL = re.compile(r"torch/distributions/(categorical|distribution|utils)\.py$")
 _INTEGERS = frozenset(["randint", "randperm", "multinomial", "categorical"])
-_NORMAL = frozenset(["randn", "randn_like", "normal_"])
-_UNIFORM = frozenset(["rand", "rand_like", "uniform_"])
+_UNEXPECTED = re.compile(rf"(\w+)\.(\w+)\(\) got an unexpected keyword argument '{NAME}\w*'")
 _DROPOUT = re.compile(r"(feature_)?(alpha_)?dropout[123]?d?_?")
 _GUMBEL = """def softmax_of_gumbels(logits, tau=1, hard=False, eps=1e-10, dim=-1, *, uniform):
     soft = ((logits - torch.log(-torch.log(uniform))) / tau).softmax(dim)
@@ -54,10 +55,6 @@ _GUMBEL = """def softmax_of_gumbels(logits, tau=1, hard=False, eps=1e-10, dim=-1
 
 """
 Place = tuple[int, int | None, int, int | None]  # of an expression: first and last line, first and last column
-
-
-class UngivenError(Exception):
-    """A draw that cannot be an input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +85,39 @@ def given(
             return cut, namespace, solution
         source, specs = _Threading(cut["source"], draws, len(solution.specs)).done()
         changed = Solution(solution.arguments, (*solution.specs, *specs))
-        own = load(source)
-        if _draws(own[cut["name"]], own, changed):
+        source, own, draws = _taken(source, cut["name"], changed, load)
+        if draws:
             return cut, namespace, solution
         _run_as_constructed(own[cut["name"]], own, changed)
     except Exception:  # noqa: BLE001 - what cannot be handed down stays, and the check says so
         return cut, namespace, solution
     return cut | {"source": source, "header": [*cut.get("header", []), NOTE if specs else LEFT_OUT]}, own, changed
+
+
+def _taken(
+    source: str, name: str, solution: Solution, load: Callable[[str], dict[str, Any]]
+) -> tuple[str, dict[str, Any], list[_Draw]]:
+    """The text in which all that may stand where one draws takes what that is given; its names, what it draws still."""
+    for _ in range(MAX_BESIDE):
+        namespace = load(source)
+        try:
+            return source, namespace, _draws(namespace[name], namespace, solution)
+        except TypeError as error:
+            if (other := _taking(source, str(error))) == source:
+                raise
+            source = other
+    raise UngivenError("many stand where one draws")
+
+
+def _taking(source: str, message: str) -> str:
+    """The text with a forward that takes random numbers, and uses none, where a message says that it takes none."""
+    match = _UNEXPECTED.search(message)
+    kinds = (n for n in ast.parse(source).body if isinstance(n, ast.ClassDef) and match and n.name == match[1])
+    edits = Edits(Text.of(source))
+    for method in (s for kind in kinds for s in kind.body):
+        if match and isinstance(method, ast.FunctionDef) and method.name == match[2] == "forward":
+            _add_parameters(edits, method, [f"**{NAME}"], None)
+    return edits.whole()
 
 
 def _draws(kind: Any, namespace: Mapping[str, Any], solution: Solution) -> list[_Draw]:
@@ -211,6 +234,7 @@ class _Threading:
     _names: dict[tuple[Place, ...], str] = field(init=False, default_factory=dict)  # of parameters, by the path left
     _rows: Counter[tuple[Place, ...]] = field(init=False, default_factory=Counter)  # how often each path draws
     _looped: set[Place] = field(init=False, default_factory=set)  # calls that draw more than once
+    _differing: dict[tuple[Place, ...], _Draw] = field(init=False, default_factory=dict)  # in shape, from call to call
     _first: int = 0  # where the first definition starts
     _needs_gumbels: bool = False
 
@@ -223,10 +247,9 @@ class _Threading:
         self._rows = Counter(d.path for d in self.draws if not _DROPOUT.fullmatch(d.function))
         if max(self._rows.values(), default=0) > MAX_ROWS:
             raise UngivenError("a long loop draws")
-        if len({(d.path, d.shape, d.span) for d in self.draws}) > len({d.path for d in self.draws}):
-            raise UngivenError("a loop draws what differs in shape")
+        self._differing = self._of_several_sizes()
         self._looped = {path[-1] for path, count in self._rows.items() if count > 1}
-        self.draws = list({d.path: d for d in self.draws}.values())
+        self.draws = [self._differing.get(path, d) for path, d in {d.path: d for d in self.draws}.items()]
         self._read()
         specs = [s for d in self.draws if (s := self._replace(d)) is not None]
         if len(specs) > MAX_DRAWS:
@@ -235,6 +258,17 @@ class _Threading:
         if self._needs_gumbels:
             self.edits.replace(self._first, self._first, _GUMBEL)
         return self.edits.whole(), tuple(specs)
+
+    def _of_several_sizes(self) -> dict[tuple[Place, ...], _Draw]:
+        """The draws of loops that differ in shape, by their path: each as one that is as large as the largest."""
+        alike: dict[tuple[Place, ...], list[_Draw]] = {}
+        for d in self.draws:
+            alike.setdefault(d.path, []).append(d)
+        return {
+            path: replace(found[0], shape=largest(d.shape for d in found), span=(0, max(d.span[1] for d in found)))
+            for path, found in alike.items()
+            if len({(d.shape, d.span) for d in found}) > 1 and not _DROPOUT.fullmatch(found[0].function)
+        }
 
     def _read(self) -> None:
         tree = ast.parse(self.source)
@@ -262,12 +296,14 @@ class _Threading:
         name, shape = self._names[draw_.path[-1:]], draw_.shape
         if draw_.path[-1] in self._looped:
             name, shape = f"next({name})", (self._rows[draw_.path], *shape)
+        if draw_.path in self._differing:
+            name = part(call, draw_.function, len(draw_.shape), name)
         if draw_.function == "gumbel_softmax":
             self.edits.replace(start, self.edits.text.end(call.func), "softmax_of_gumbels")
             _add_arguments(self.edits, call, [f"uniform={name}"])
             self._needs_gumbels = True
             return Tensor(shape, "unit")
-        kind, text = _of_integers(call, draw_, name) or _instead(call, draw_.function, name)
+        kind, text = of_integers(call, draw_.function, draw_.span, name) or instead(call, draw_.function, name)
         self.edits.replace(start, end, text)
         return Tensor(shape, kind, draw_.span[1] - draw_.span[0])
 
@@ -314,54 +350,11 @@ def _of(node: ast.expr) -> Place:
     return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
 
 
-def _in_place(of: str, function: str, name: str) -> str:
-    """What is drawn, or where it is drawn into a tensor that tensor with it: others may hold it, too."""
-    return f"{of}.copy_({name})" if function.endswith("_") else name
-
-
-def _instead(call: ast.Call, function: str, name: str) -> tuple[str, str]:
-    """The kind of numbers that a draw is of, and an expression of them that stands for it."""
-    arguments = [ast.unparse(a) for a in call.args] + [ast.unparse(k.value) for k in call.keywords
-                                                       if k.arg in ("mean", "std", "p")]  # fmt: skip
-    of = ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
-    if function in _NORMAL and (not function.endswith("_") or [float(a) for a in arguments] in ([], [0, 1])):
-        return "float", _in_place(of, function, name)
-    if function in _UNIFORM and (not function.endswith("_") or [float(a) for a in arguments] in ([], [0, 1])):
-        return "unit", _in_place(of, function, name)
-    if function == "normal" and len(arguments) >= 2:
-        return "float", f"({arguments[0]} + ({arguments[1]}) * {name})"
-    if function == "bernoulli" and (p := arguments[0] if of == "torch" or arguments else of):
-        return "unit", f"({name} < {p}).float()"
-    if function == "sample" and isinstance(call.func, ast.Attribute) and call.func.attr in ("sample", "rsample"):
-        made = call.func.value
-        if isinstance(made, ast.Call) and ast.unparse(made.func).split(".")[-1] == "Normal" and len(made.args) == 2:
-            mean, deviation = map(ast.unparse, made.args)
-            return "float", f"({mean} + ({deviation}) * {name})"
-        if isinstance(made, ast.Name | ast.Attribute):
-            return "float", f"({of}.loc + {of}.scale * {name})"
-    raise UngivenError(function)
-
-
-def _of_integers(call: ast.Call, draw_: _Draw, name: str) -> tuple[str, str] | None:
-    """The same for a draw of integers, None for another: uniform numbers that sort, and Gumbel's that choose."""
-    gumbels = f"(-{name}.log()).log()"
-    if draw_.function == "randint":
-        return "int", f"({draw_.span[0]} + {name})" if draw_.span[0] else name
-    if draw_.function == "randperm":
-        return "unit", f"{name}.argsort()"
-    given_ = {k.arg: k.value for k in call.keywords} | dict(
-        zip(("", "num_samples", "replacement"), call.args, strict=False)
-    )
-    if draw_.function == "multinomial" and "replacement" not in given_:
-        of = next(ast.unparse(given_[k]) for k in ("input", "") if k in given_)
-        return "unit", f"(({of}).log() - {gumbels}).topk({ast.unparse(given_['num_samples'])}).indices"
-    if draw_.function == "categorical" and isinstance(call.func, ast.Attribute) and not given_:
-        return "unit", f"({ast.unparse(call.func.value)}.logits - {gumbels}).argmax(-1)"
-    return None
-
-
 def _add_parameters(edits: Edits, function: ast.FunctionDef, names: list[str], taken: int | None) -> None:
-    """Add parameters to a function: to forward after those that are ``taken``, to others where names may be last."""
+    """Add parameters to a function: to forward after those that are ``taken``, to others where names may be last.
+
+    The forward of another module may be called from elsewhere, too, where it draws nothing: that need not give them.
+    """
     given_ = function.args
     if given_.posonlyargs or taken is not None and taken >= len(given_.args):
         raise UngivenError("its parameters")
@@ -373,7 +366,7 @@ def _add_parameters(edits: Edits, function: ast.FunctionDef, names: list[str], t
         after = given_.kwonlyargs[-1] if given_.kwonlyargs else given_.vararg
         defaults = {a: d for a, d in zip(given_.kwonlyargs, given_.kw_defaults, strict=True) if d is not None}
     else:
-        default = after in defaults
+        default = after in defaults or function.name == "forward"
     if after is None:
         raise UngivenError("its parameters")
     end = edits.text.end(after)
@@ -382,7 +375,7 @@ def _add_parameters(edits: Edits, function: ast.FunctionDef, names: list[str], t
         end = edits.text.end(value)
         for _ in range(opened):
             end = edits.text.data.index(b")", end) + 1
-    edits.replace(end, end, "".join(f", {n}=None" if default else f", {n}" for n in names))
+    edits.replace(end, end, "".join(f", {n}=None" if default and n[0] != "*" else f", {n}" for n in names))
 
 
 def _varied(given_: ast.arguments, taken: int) -> list[str]:

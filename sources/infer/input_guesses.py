@@ -20,9 +20,12 @@ from torch import nn
 from sources.hints.layouts import Sizes, told
 from sources.infer.consumers import as_given, consumed, decides, each, extents, first_layers, handed_on
 from sources.infer.graphs import beside, edge_list, graphs
+from sources.infer.initial_states import initial
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
 from sources.infer.keyed import keyed, of_each, of_objects
+from sources.infer.labels import matched
 from sources.infer.plain import chosen, plain
+from sources.infer.unpacked import unpacked
 from sources.infer.usual_shapes import channels_of, features_of, ranks_told, shaped, spread_over, usual_ranks
 
 LEVELS = 5  # of a pyramid
@@ -263,6 +266,9 @@ def _by_use(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[
         *_recorded(module, parameter, text),
         *plain(name, str(parameter.annotation), text),
         *chosen(name, text),
+        *matched(name, text),
+        *unpacked(module, name, text),
+        *initial(module, name),
     ]
     if re.search(rf"pack_padded_sequence\((?:[^()]|\([^()]*\))*?,\s*{re.escape(name)}\b", text):
         found.append(Tensor((BATCH,), "full", TOKENS))  # each as long as the longest

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Spec, Tensor
+from torch import nn
+
+from sources.infer.failure import Change, Failure
+from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Spec, Tensor, edited
 
 Guess = Callable[[str, str], Spec]  # of what goes by a key, from a text that speaks of it by that name
 OBJECTS, CLASSES = 8, 16  # of one image, and of all objects
@@ -75,6 +78,36 @@ def with_key(spec: Many, key: str) -> Many | None:
     if spec.keys or not items or len(items) < len(spec.items):
         return None
     return Many(tuple(Many((*i.items, of_one(key)), "dict", (*i.keys, key)) for i in items), spec.kind)
+
+
+_LACKS = re.compile(
+    r"'(?:Tensor|list|int)' object has no attribute '(?:items|keys|values)'|values expected sparse tensor"
+)
+MAX_KEYS = 8
+
+
+def mappings(f: Failure) -> Iterator[Change]:
+    """An input is asked for its keys, or for what goes by them: all that are alike are dictionaries, or one of them is.
+
+    By the keys of what the module holds by words, if it holds anything so.
+    """
+    found = [(i, spec) for i, spec in enumerate(f.specs) if not isinstance(spec, Many) or spec.kind == "list"]
+    if not _LACKS.search(f.message) or not found:
+        return
+    keys = _held_by(f.module) or ("first", "second")
+    every = f.specs
+    for i, spec in found:
+        value = spec if isinstance(spec, Tensor) else Tensor((BATCH, TOKENS))
+        made = Many((value,) * len(keys), "dict", keys)
+        every = edited(every, (i,), made)
+        yield f.with_tensor((i,), made, 0.1 * i)
+    if len(found) > 1:
+        yield -0.1, every
+
+
+def _held_by(module: nn.Module) -> tuple[str, ...]:
+    tables = (m for m in module.modules() if isinstance(m, nn.ModuleDict) and len(m))
+    return tuple(next(tables, nn.ModuleDict()))[:MAX_KEYS]
 
 
 def _items(name: str, body: str) -> Iterator[str]:

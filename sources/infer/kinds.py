@@ -32,24 +32,28 @@ from sources.infer.inputs import (
     edited,
     positional,
 )
-from sources.infer.keyed import with_key
+from sources.infer.keyed import mappings, with_key
+from sources.infer.labels import numbered
 from sources.infer.worth import CONSTANT, IGNORES, NOT_FINITE, RAGGED, RANDOM
 
 _NUMBER = re.compile(
     r"only one element|ambiguous|as an integer|scalar|tuple of ints|must be .*int|only integer|not callable"
     r"|got \(.*Tensor|type must be|only one element tensors|'str'|unhashable|must be str|must be real number"
+    r"|takes an iterable of 'int'"
 )
 _LENGTHS = re.compile(r"(?i)len(gth)?s?$")
 _SIZES = re.compile(r"must match|exceeds dimension size|shape|batch_size|out of bounds|same|equal")
 _ASKS = re.compile(r"(?i)\b(provide|specify|requires?|required|pass|need|needs|give|given)\b")
 _PRODUCT = re.compile(r"mat1 and mat2 shapes cannot be multiplied \(\d+x\d+ and (\d+)x\d+\)")
 _LACKS_BATCH = re.compile(r"Got (\d)D input, but \w+ mode needs (\d)D input")
+_TURNED = "step must be greater than zero"  # of a tensor: ``features[::-1]``
 _RANKS = re.compile(r"same number of dimensions|number of dims don't match|Dimension out of range|too many values")
 SPECIAL = 4  # numbers that may stand for padding, for what is unknown, and for where a sentence begins and ends
 MAX_LENGTH = 512
 MANY = 32  # of a batch
 _SEVERAL = re.compile(
     r"not subscriptable|not iterable|must be tuple|expected Tensor as element|sequence|cat\(\)|of Tensors|non-iterable"
+    r"|concatenate list \(not \"Tensor\"|'Tensor' and 'list'"
 )
 
 
@@ -198,10 +202,12 @@ def flaws(f: Failure) -> Iterator[Change]:
             wider = edited(wider, path, replace(t, shape=(*t.shape[:2], *sides))) if len(t.shape) > 3 else wider
         yield 0.4, wider
     elif f.message == CONSTANT:
+        yield from numbered(f)
         for path, t in found:
             yield from (f.with_tensor(path, f.shaped(r), 0.5) for r in (3, 4, 2) if r != len(t.shape))
             yield from (f.with_tensor(path, t.resized(i, FEATURES), 0.7) for i, n in enumerate(t.shape) if i and n == 1)
     elif f.message == IGNORES:
+        yield from numbered(f)
         if (tokens := _of_tokens(f, found)) != f.specs:
             yield 0.1, tokens
         path, t = found[0]
@@ -266,7 +272,10 @@ def keys(f: Failure) -> Iterator[Change]:
 
 
 def maps(f: Failure) -> Iterator[Change]:
-    """A part of an image is to be an image, ``inputs[3]``: there are several, of which one is taken."""
+    """A part of an image is to be an image, ``inputs[3]``, or they are turned: there are several, which are a list."""
+    for path, t in all_tensors(f.specs) if _TURNED in f.message else ():
+        if len(path) == 1 and len(t.shape) > 3:
+            yield f.with_tensor(path, Many((replace(t, shape=t.shape[-4:]),) * LEVELS), 0.0)
     match = _LACKS_BATCH.search(f.message)
     got, wanted = map(int, match.groups()) if match else (0, 0)
     for path, t in all_tensors(f.specs):
@@ -337,4 +346,4 @@ def _batch(f: Failure) -> int:
     return next((t.shape[0] for _, t in all_tensors(f.specs) if t.shape), BATCH)
 
 
-KINDS = (dtypes, containers, classes, special, flaws, attributes, keys, maps, rows, states, flags, optional)
+KINDS = (dtypes, containers, classes, special, flaws, attributes, keys, mappings, maps, rows, states, flags, optional)

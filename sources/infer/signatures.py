@@ -12,10 +12,13 @@ from torch import nn
 
 from sources.infer.variants import Arguments, defaults_of
 
+_ANY = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+
 
 def parameters_of(kind: type[nn.Module]) -> list[inspect.Parameter]:
     """Parameters that can be given by name, those that ``**kwargs`` passes on to a base class included."""
     found: dict[str, inspect.Parameter] = {}
+    handed_whole = True  # all that it is given goes to the base
     for base in kind.__mro__:
         if "__init__" not in vars(base) and base is not kind:
             continue
@@ -25,10 +28,23 @@ def parameters_of(kind: type[nn.Module]) -> list[inspect.Parameter]:
             break
         plain = [p for p in every if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name != "self"]
         for p in plain:
-            found.setdefault(p.name, p if base is kind else p.replace(kind=p.KEYWORD_ONLY))
+            found.setdefault(p.name, p if base is kind or handed_whole else p.replace(kind=p.KEYWORD_ONLY))
+        handed_whole = handed_whole and {p.kind for p in every if p.name != "self"} == _ANY
         if not any(p.kind is p.VAR_KEYWORD for p in every) or base is nn.Module:
             break
     return list(found.values())
+
+
+def bound_of(kind: type[nn.Module], given: tuple[Any, ...], named: Mapping[str, Any]) -> inspect.BoundArguments:
+    """What a class was constructed with, by the parameters of the first constructor that is not ``*args, **kwargs``."""
+    signature = inspect.signature(kind)
+    for base in kind.__mro__:
+        if {p.kind for p in signature.parameters.values()} != _ANY or base is nn.Module:
+            break
+        if "__init__" in vars(base):
+            _, *rest = inspect.signature(vars(base)["__init__"]).parameters.values()
+            signature = inspect.Signature(rest)
+    return signature.bind(*given, **named)
 
 
 def as_called(sites: Iterable[Mapping[str, Any]], parameters: Sequence[inspect.Parameter]) -> list[Arguments]:

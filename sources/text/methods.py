@@ -107,6 +107,15 @@ def _own(node: ast.AST) -> str:
     return node.attr if plain and isinstance(node, ast.Attribute) else ""
 
 
+def calls_forward(known: Methods, name: str, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether a method may call the forward that a class has not, itself or by others of its methods."""
+    node = known.get(name)
+    if node is None or name in seen:
+        return name == "forward"
+    called = dict.fromkeys(filter(None, map(_calls, nodes(node))))
+    return any(n == "forward" or calls_forward(known, n, seen | {name}) for n in called)
+
+
 def main_methods(known: Methods, called: Mapping[str, int]) -> tuple[str, ...]:
     """The methods by which a class may compute, best first; ``called`` counts calls of methods, by name."""
     usable = [n for n, node in known.items() if _may_compute(node) and not unfinished(known, n)]
@@ -169,11 +178,15 @@ def _always_called(node: ast.FunctionDef) -> Iterator[str]:
     stack: list[ast.AST] = _reached(node)
     while stack:
         inner = stack.pop()
-        if isinstance(inner, ast.Call):
-            function = inner.func
-            if isinstance(function, ast.Name) and function.id == "self":
-                yield "forward"
-            elif isinstance(function, ast.Attribute) and ast.unparse(function.value) == "self":
-                yield function.attr
+        if name := _calls(inner):
+            yield name
         if not isinstance(inner, _CONDITIONS):
             stack += ast.iter_child_nodes(inner)
+
+
+def _calls(node: ast.AST) -> str:
+    """The method of itself that an expression calls, "" for anything else; ``self(x)`` calls forward."""
+    function = node.func if isinstance(node, ast.Call) else None
+    if isinstance(function, ast.Name) and function.id == "self":
+        return "forward"
+    return _own(function) if isinstance(function, ast.Attribute) else ""

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TypeGuard
 
+from sources.text.removed import MODULE, REMOVED
 from sources.text.rewrite import Edits, Text
 
 _MOVED = {("fractions", "gcd"): ("math", "gcd"), ("inspect", "getargspec"): ("inspect", "getfullargspec"),
@@ -27,6 +28,8 @@ def now_at(module: str, name: str) -> tuple[str, str]:
     """The module that has a name now, and the name there: collections no longer has abstract classes."""
     if module == "collections" and name in collections.abc.__all__:
         return "collections.abc", name
+    if module == "torch" and name in REMOVED:
+        return MODULE, name
     return _MOVED.get((module, name), (module, name))
 
 

@@ -28,6 +28,8 @@ _OF_NUMPY = {"float": "float", "int": "int", "bool": "bool", "object": "object",
              "NaN": "{}.nan", "NAN": "{}.nan", "bool8": "{}.bool_", "mat": "{}.asmatrix"}  # fmt: skip
 
 
+# Methods of Python 2's dictionaries, and what they are called now.
+_OF_PYTHON_2 = {"iteritems": "items", "iterkeys": "keys", "itervalues": "values", "has_key": "__contains__"}
 # What is compiled when it is made, from a file that a task has not, and what computes the same.
 _COMPILED = {"ScriptModule": "torch.nn.Module", "script_method": "(lambda method: method)"}
 
@@ -83,7 +85,8 @@ def moved(tree: Iterable[ast.AST]) -> Iterator[ast.Call]:
 @functools.lru_cache(maxsize=1 << 13)
 def respelled(tree: tuple[ast.AST, ...]) -> tuple[tuple[ast.expr, str], ...]:
     """Devices, wishes for trained weights and old spellings, and what is said in their place; remembered."""
-    return (*_respelled(tree), *_asked(tree))
+    old = (n for n in tree if isinstance(n, ast.Attribute) and n.attr in _OF_PYTHON_2)
+    return (*_respelled(tree), *_asked(tree), *((n, f"{ast.unparse(n.value)}.{_OF_PYTHON_2[n.attr]}") for n in old))
 
 
 def _respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:

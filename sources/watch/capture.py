@@ -27,6 +27,7 @@ from sources.infer.calls import has_tensor
 from sources.infer.configs import CONFIG, Config
 from sources.infer.inputs import Many, Plain, Spec, Specs, Tensor
 from sources.infer.search import Solution
+from sources.infer.signatures import bound_of
 from sources.infer.variants import Arguments
 from sources.text.on_cpu import names_cuda
 
@@ -120,6 +121,13 @@ def install(
     torch.Tensor.backward = learn  # type: ignore[method-assign]
 
 
+def unwatched_forwards(kinds: Mapping[type[nn.Module], str]) -> None:
+    """From now on only calls of modules are seen, and errors are where their texts say."""
+    for kind in kinds:
+        if (forward := getattr(vars(kind).get("forward"), "__wrapped__", None)) is not None:
+            kind.forward = forward
+
+
 def arguments_of(module: nn.Module, vocabulary: Vocabulary) -> Arguments:
     """What a module was constructed with, by parameter.
 
@@ -127,7 +135,7 @@ def arguments_of(module: nn.Module, vocabulary: Vocabulary) -> Arguments:
         UnspeakableError: something of it cannot be written down.
     """
     given, named = module.__dict__.get(MADE_WITH, ((), {}))
-    bound = inspect.signature(type(module)).bind(*given, **named)
+    bound = bound_of(type(module), given, named)
     found: Arguments = {}
     for name, value in bound.arguments.items():
         kind = bound.signature.parameters[name].kind
