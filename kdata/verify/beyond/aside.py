@@ -44,7 +44,8 @@ READ = re.compile(r"\.(\w+)\b(?!\s*=[^=])")
 # What texts may go by without any test, by arithmetic, or by one that small tensors answer both ways: such calls are
 # made whatever arms they take.
 ALWAYS: dict[str, str] = {
-    "channels_last": "channels last", **dict.fromkeys(("requires_grad", "is_leaf"), "derived"),
+    **dict.fromkeys(("channels_last", "channels_last_3d"), "channels last"),
+    **dict.fromkeys(("requires_grad", "is_leaf"), "derived"),
     **dict.fromkeys(("is_autocast_enabled", "is_autocast_cpu_enabled", "get_autocast_dtype"), "autocast"),
     "is_inference": "inferred",
     **dict.fromkeys(("are_deterministic_algorithms_enabled", "get_float32_matmul_precision"), "switches"),

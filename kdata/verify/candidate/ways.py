@@ -46,7 +46,8 @@ def _padded(tensor: Tensor) -> Tensor:
 
 
 def _channels_last(tensor: Tensor) -> Tensor:
-    return tensor.contiguous(memory_format=torch.channels_last) if tensor.ndim == 4 else tensor
+    formats = {4: torch.channels_last, 5: torch.channels_last_3d}
+    return tensor.contiguous(memory_format=formats[tensor.ndim]) if tensor.ndim in formats else tensor
 
 
 def _derived(tensor: Tensor) -> Tensor:
