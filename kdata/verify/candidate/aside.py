@@ -48,8 +48,21 @@ def calls(candidate: Calls, trials: list[Given], plan: dict[str, Any]) -> Iterat
         candidate.trial(given | {"again": False})
         with arms.forced(number, arm):
             yield _marked(candidate, {(number, arm)}, trials[THEN]) | told | {"trial": THEN, "forced": True}
+    yield from _cutting(candidate, left, given, plan["cuts"])
     for number, other in enumerate(trials if plan["others"] else ()):
         yield from _taking(candidate, left - arms.taken, other, told | {"trial": number})
+
+
+def _cutting(candidate: Calls, left: set[arms.Arm], given: Given, cuts: list[Any]) -> Iterator[Report]:
+    """Which of these cuts of its inputs, as ``ways.cut`` takes them, take one of these arms; not what it answers."""
+    for sizes in cuts:
+        before = set(arms.taken)
+        if left <= before:
+            break
+        candidate.left_by(given | {"way": ways.CUT, "place": sizes})
+        if new := sorted((arms.taken - before) & left):
+            yield {"cut": sizes, "arms": new}
+    sampling.sample(0)
 
 
 def _taking(candidate: Calls, left: set[arms.Arm], given: Given, told: dict[str, Any]) -> Iterator[Report]:
