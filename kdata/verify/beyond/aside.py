@@ -24,6 +24,7 @@ from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.beyond import whole
 from kdata.verify.candidate.arms import RANKS, SIZES, SMALL, Test, tests
+from kdata.verify.candidate.ways import RETYPED
 from kdata.verify.compare import EXACT, Tensors, leaves
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.options import Options
@@ -41,12 +42,15 @@ MOST_PAIRS, MOST_CUTS = 3, 60  # of sizes that are cut together, and ways to cut
 Left = list[tuple[Test, bool]]
 Cuts = tuple[tuple[tuple[int, int], ...], ...]
 Run = Callable[[Expected, dict[str, Any]], Answer]
-NOTHING: dict[str, Any] = {"arms": [], "ways": [], "always": [], "forced": [], "kept": [], "cuts": [], "others": False}
+NOTHING: dict[str, Any] = {"arms": [], "ways": [], "always": [], "forced": [], "kept": [], "cuts": [], "others": False,
+                           "retyped": False}  # fmt: skip
 STEPS = frozenset({"stride", "strides"})
 MEMORY = ("strided", "offset", "transposed", "padded", "channels last")
 # The same numbers: nothing is rougher there.
-SAME = frozenset({*MEMORY, "derived", "parameter", "card", "paged", "stream"})
+SAME = frozenset({*MEMORY, "derived", "parameter", "card", "paged", "stream", RETYPED})
 EARLY = {"unfinished": reasons.UNFINISHED, "unordered": reasons.ORDER}
+# What may be kept from call to call, and what a module loses of itself in half precision.
+KEEPS, LOSES = re.compile(r"\w\[[^\]\n:]+\] = |cache|\bglobal |is None|setdefault"), "persistent=False"
 READ = re.compile(r"\.(\w+)\b(?!\s*=[^=])")
 # What texts may go by without any test, by arithmetic, or by one that small tensors answer both ways: such calls are
 # made whatever arms they take.
@@ -114,7 +118,8 @@ def look(
             if (test.number, arm) not in taken and arm not in test.refuses]  # fmt: skip
     always = list(dict.fromkeys(ALWAYS[word] for word in READ.findall(text) if word in ALWAYS))
     try:
-        if planned := _plan(left, taken, always):
+        keeps = KEEPS.search(text) is not None and LOSES not in text
+        if planned := _plan(left, taken, always, retyped=keeps and _single(expected)):
             taken |= _called(asked, expected, run(expected, planned))
         taken |= _called_elsewhere(asked, _but(left, taken), run, elsewhere)
         if cuts := _searched(_but(left, taken), taken, expected, run):
@@ -201,10 +206,18 @@ def _called(asked: dict[int, Test], expected: Expected, answer: Answer) -> set[t
     return {(number, arm) for report in reports for number, arm in report["arms"] if not report["forced"]}
 
 
-def _plan(left: Left, taken: set[tuple[int, bool]], always: list[str]) -> dict[str, Any]:
+def _single(expected: Expected) -> bool:
+    """Whether all that the first trial's inputs and weights have of fractions is of single precision."""
+    given = expected.trials[0]["given"]
+    nodes = [n for part in ("inputs", "state") for _, n in leaves(given[part]) if "tensor" in n]
+    dtypes = {expected.given.entry(n["tensor"])["dtype"] for n in nodes}
+    return {d for d in dtypes if not d.startswith(EXACT)} == {"float32"}
+
+
+def _plan(left: Left, taken: set[tuple[int, bool]], always: list[str], retyped: bool) -> dict[str, Any]:
     """Which arms the candidate's child is asked for, ways to call it, and arms to force; empty for nothing.
 
-    ``always``: ways that tell something whatever arms they take.
+    ``always``: ways that tell something whatever arms they take; ``retyped``: whether half precision comes first.
     """
     words = frozenset[str]().union(*(test.words for test, _ in left))
     ways = list(dict.fromkeys([*always, *(way for word, found in WAYS.items() if word in words for way in found)]))
@@ -213,8 +226,8 @@ def _plan(left: Left, taken: set[tuple[int, bool]], always: list[str]) -> dict[s
     forced += [arm for arm in sized if arm not in forced][:MOST_FORCED]
     kept = [[t.number, arm] for t, arm in left if t.counts and [t.number, arm] not in forced]
     arms = [[test.number, arm] for test, arm in left if test.sized or test.words & (PLACE | WAYS.keys())]
-    plan = NOTHING | {"arms": arms, "ways": ways, "always": always, "forced": forced, "kept": kept}
-    return plan if ways or forced or kept else {}
+    plan = NOTHING | {"arms": arms, "ways": ways, "always": always, "forced": forced, "kept": kept, "retyped": retyped}
+    return plan if ways or forced or kept or retyped else {}
 
 
 def _judge(asked: dict[int, Test], expected: Expected, reports: list[dict[str, Any]], returned: Tensors) -> None:

@@ -48,9 +48,19 @@ def calls(candidate: Calls, trials: list[Given], plan: dict[str, Any]) -> Iterat
         candidate.trial(given | {"again": False})
         with arms.forced(number, arm):
             yield _marked(candidate, {(number, arm)}, trials[THEN]) | told | {"trial": THEN, "forced": True}
+    if plan["retyped"]:
+        yield from _retyped(candidate, given, told)
     yield from _cutting(candidate, left, given, plan["cuts"])
     for number, other in enumerate(trials if plan["others"] else ()):
         yield from _taking(candidate, left - arms.taken, other, told | {"trial": number})
+
+
+def _retyped(candidate: Calls, given: Given, told: dict[str, Any]) -> Iterator[Report]:
+    """A call in half precision and then, of the same module, the usual one: what it keeps may be the first one's."""
+    half = given | {"way": "float16", "place": 0, "again": False}
+    if candidate.trial(half)["outcome"] == "ok":
+        usual = candidate.trial(given | {"again": True, "sized": True, "dtype": "float32"})
+        yield usual | told | {"arms": [], "way": ways.RETYPED}
 
 
 def _cutting(candidate: Calls, left: set[arms.Arm], given: Given, cuts: list[Any]) -> Iterator[Report]:

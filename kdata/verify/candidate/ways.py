@@ -86,7 +86,7 @@ TENSORS: dict[str, Callable[[Tensor], Tensor]] = {
     "channels last": _channels_last, "paged": _paged, "spread": _spread,
     "derived": _derived, "parameter": _parameter, "inferred": _inferred, "kind": lambda t: t.as_subclass(Kind),
 }  # fmt: skip
-CUT = "cut"
+CUT, RETYPED = "cut", "after half precision"
 DTYPES = ("float64", "float16", "bfloat16")
 
 

@@ -91,6 +91,23 @@ def alike(prober: Prober, base: Values, found: tuple[Size, ...]) -> dict[str, Ax
     return {name: names for names in groups for name in names}
 
 
+def batches(prober: Prober, base: Values, found: tuple[Size, ...]) -> dict[str, Axis]:
+    """For each literal that is the first dimension of one input of heads: those of the others of as many, and as wide.
+
+    What turns queries and keys works on two batches; nobody means it to.
+    """
+    run = prober.shapes(base)
+    places: dict[tuple[int, int], list[str]] = {}
+    for size in found if run is not None else ():
+        tried = base | {size.name: value_of(size.name, base, found) + 1}
+        moved = prober.shapes(tried) if LITERAL in size.name else None
+        pairs = zip(run.shapes, moved.shapes, strict=False) if moved else ()  # type: ignore[union-attr]
+        where = [one for one, other in pairs if one != other]
+        if len(where) == 1 and len(where[0]) == HEADED and moved and where[0][1:] in {s[1:] for s in moved.shapes}:
+            places.setdefault((where[0][0], where[0][-1]), []).append(size.name)
+    return {name: tuple(names) for names in places.values() for name in names}
+
+
 def apart(source: str) -> frozenset[int]:
     """The dimensions along which a text subtracts one tensor's size from another's, or divides it: meant to differ.
 
