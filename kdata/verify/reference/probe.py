@@ -172,8 +172,12 @@ def _narrows(function: Any, given: list[torch.Tensor], out: Any) -> bool:
 
 
 def _listed(name: str, args: Sequence[Any]) -> int:
-    """How many tensors an operator makes of one, if it takes that apart whole: what a loop over its rows does."""
-    return int(args[0].shape[args[1] if len(args) > 1 else 0]) if name == "unbind" else 0
+    """How many tensors an operator makes of one, if it takes that apart: what a loop over its rows, or parts, does."""
+    if name == "unbind":
+        return int(args[0].shape[args[1] if len(args) > 1 else 0])
+    if name.endswith("split") and len(args) > 1 and isinstance(args[1], int):
+        return int(args[0].shape[args[2] if len(args) > 2 else 0]) // max(1, args[1])
+    return 0
 
 
 def _discrete(given: list[torch.Tensor], out: Any) -> bool:
