@@ -114,9 +114,9 @@ def batches(prober: Prober, base: Values, found: tuple[Size, ...]) -> dict[str, 
         tried = base | {size.name: value_of(size.name, base, found) + 1}
         moved = prober.shapes(tried) if LITERAL in size.name else None
         pairs = zip(run.shapes, moved.shapes, strict=False) if moved else ()  # type: ignore[union-attr]
-        where = [one for one, other in pairs if one != other]
-        if len(where) == 1 and len(where[0]) == HEADED and moved and where[0][1:] in {s[1:] for s in moved.shapes}:
-            places.setdefault((where[0][0], where[0][-1]), []).append(size.name)
+        where = [(one, other) for one, other in pairs if one != other]
+        if len(where) == 1 and len(one := where[0][0]) == HEADED and one[1:] == where[0][1][1:]:
+            places.setdefault((one[0], one[-1]), []).append(size.name)
     return {name: tuple(names) for names in places.values() for name in names}
 
 
