@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any, Protocol
 
@@ -11,6 +12,7 @@ from kdata.verify.interpreter import sampling
 
 Given = dict[str, Any]
 Report = dict[str, Any]
+SEARCH = 4.0  # seconds of CPU that calls may take which only tell what arms they take
 THEN = 2  # the trial that is called after the first: of its sizes, with other values
 
 
@@ -65,9 +67,10 @@ def _retyped(candidate: Calls, given: Given, told: dict[str, Any]) -> Iterator[R
 
 def _cutting(candidate: Calls, left: set[arms.Arm], given: Given, cuts: list[Any]) -> Iterator[Report]:
     """Which of these cuts of its inputs, as ``ways.cut`` takes them, take one of these arms; not what it answers."""
+    end = time.process_time() + SEARCH
     for sizes in cuts:
         before = set(arms.taken)
-        if left <= before:
+        if left <= before or time.process_time() > end:
             break
         candidate.left_by(given | {"way": ways.CUT, "place": sizes})
         if new := sorted((arms.taken - before) & left):
