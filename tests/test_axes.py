@@ -71,3 +71,57 @@ def test_steps_that_nobody_reads_are_as_many_as_those_that_are_unless_they_are_c
     assert on_purpose(Prober(cut, "Model"), {}, sizes(cut)) == {}
     added = SCANNED.format(before="b = b + a.sum(1, keepdim=True)[..., :1]\n        ")  # of all steps
     assert on_purpose(Prober(added, "Model"), {}, sizes(added)) == {}
+
+
+TASK = """
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self, *taps):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(*taps) if taps else torch.ones(1))
+
+    def forward(self, {names}):
+        {forward}
+
+def get_inputs():
+    return [{inputs}]
+
+def get_init_inputs():
+    return [{arguments}]
+"""
+
+
+def shapes(names: str, forward: str, inputs: str, arguments: str = "") -> list[tuple[tuple[int, ...], ...]]:
+    source = TASK.format(names=names, forward=forward, inputs=inputs, arguments=arguments)
+    return [variant.run.shapes for variant in plan(Prober(source, "Model"), 4, thorough=True)]
+
+
+def test_queries_and_keys_that_are_turned_are_of_one_batch_and_pairs_of_matrices_need_not_be() -> None:
+    turned = shapes("q, k", "return 2 * q, 2 * k", "torch.randn(2, 4, 6, 8), torch.randn(2, 3, 6, 8)")
+    assert all(q[0] == k[0] for q, k in turned)
+    pairs = shapes("q, k", "return 2 * q, 2 * k", "torch.randn(2, 8), torch.randn(2, 8)")
+    assert any(q[0] != k[0] for q, k in pairs)
+
+
+def test_what_a_filter_saw_last_is_as_long_as_its_taps_less_one() -> None:
+    filtered = "return torch.cat([s, x], -1).unfold(-1, self.weight.shape[-1], 1).mul(self.weight[:, None]).sum(-1)"
+    given = "torch.randn(2, 6, 15), torch.randn(2, 6, 3)"
+    assert {s[-1] for _, s in shapes("x, s", filtered, given, "6, 4")} == {3}
+    assert {s[-1] for _, s in shapes("x, s", "return torch.cat([s, x], -1) * 2", given)} != {3}
+
+
+def test_a_transposed_convolution_sums_over_what_its_weights_begin_with() -> None:
+    source = TASK.format(names="x", forward="return torch.conv_transpose1d(x, self.weight)",
+                         inputs="torch.randn(2, 16, 9)", arguments="16, 3, 5")  # fmt: skip
+    run = Prober(source, "Model").forward({})
+    assert run is not None
+    assert run.cost.terms == 16 * 5
+
+
+def test_a_loop_over_very_many_parts_is_not_run_without_memory() -> None:
+    source = TASK.format(names="x", forward="return torch.cat([2 * part for part in x.split(4, 1)], 1)",
+                         inputs="torch.randn(2, 12)", arguments="")  # fmt: skip
+    prober = Prober(source, "Model")
+    assert prober.forward({}) is not None
+    assert prober.forward({"get_inputs[1]": 1 << 20}, real=False) is None

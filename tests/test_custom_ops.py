@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from kdata.verify.candidate.custom_ops import CustomOpDef
+from kdata.verify.candidate.custom_ops import CustomOpDef, _named
 
 
 @pytest.mark.parametrize("gradients", [True, False])
@@ -27,3 +27,12 @@ def test_keyword_only_arguments_hold_with_gradients_and_without(gradients: bool)
     if gradients:
         made.sum().backward()
         assert torch.equal(x.grad, torch.full((3,), 3.0))
+
+
+def test_an_operator_is_found_by_its_name_unless_a_library_has_that() -> None:
+    made = _named("kdata_test::doubled", CustomOpDef(lambda x: 2 * x))
+    assert torch.ops.kdata_test.doubled is made
+    assert torch.ops.kdata_test.doubled.default is made
+    theirs = torch.ops.aten.relu
+    _named("aten::relu", CustomOpDef(lambda x: x))
+    assert torch.ops.aten.relu is theirs

@@ -312,10 +312,10 @@ def _aside(candidate: Candidate, expected: Expected, options: Options, found: Fi
         call = gpu_judge.call if options.device == "cuda" else calls.interpreted
         return call(candidate, payload, given.given_bytes, options)
 
-    def elsewhere(counts: tuple[int, ...], ranks: bool) -> Expected:
+    def elsewhere(shapes: aside.Shapes) -> Expected:
         task = candidate.task
-        return aside.expect(task.source, task.entry_point, options, expected.mode, tuple(expected.base.items()),
-                            counts, ranks)  # fmt: skip
+        base = tuple(expected.base.items())
+        return aside.expect(task.source, task.entry_point, options, expected.mode, base, shapes)
 
     aside.look(languages.python(candidate), expected, run, elsewhere, found)
 

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,8 @@ from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.beyond import whole
-from kdata.verify.candidate.arms import RANKS, SIZES, Test, tests
+from kdata.verify.candidate.arms import RANKS, SIZES, SMALL, Test, tests
+from kdata.verify.candidate.ways import RETYPED
 from kdata.verify.compare import EXACT, Tensors, leaves
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.options import Options
@@ -35,16 +38,25 @@ NEAR = 0.1  # of an answer's norm, by which it may be off where it is called so
 HALF = 0.006
 MOST_FORCED = 8
 MOST_TOLD = 3
+MOST_PAIRS, MOST_CUTS = 3, 60  # of sizes that are cut together, and ways to cut them beside such as are small
 Left = list[tuple[Test, bool]]
+Cuts = tuple[tuple[tuple[int, int], ...], ...]
+Run = Callable[[Expected, dict[str, Any]], Answer]
+NOTHING: dict[str, Any] = {"arms": [], "ways": [], "always": [], "forced": [], "kept": [], "cuts": [], "others": False,
+                           "retyped": False}  # fmt: skip
+STEPS = frozenset({"stride", "strides"})
 MEMORY = ("strided", "offset", "transposed", "padded", "channels last")
 # The same numbers: nothing is rougher there.
-SAME = frozenset({*MEMORY, "derived", "parameter", "card", "paged", "stream"})
+SAME = frozenset({*MEMORY, "derived", "parameter", "card", "paged", "stream", RETYPED})
 EARLY = {"unfinished": reasons.UNFINISHED, "unordered": reasons.ORDER}
+# What may be kept from call to call, and what a module loses of itself in half precision.
+KEEPS, LOSES = re.compile(r"\w\[[^\]\n:]+\] = |cache|\bglobal |is None|setdefault"), "persistent=False"
 READ = re.compile(r"\.(\w+)\b(?!\s*=[^=])")
 # What texts may go by without any test, by arithmetic, or by one that small tensors answer both ways: such calls are
 # made whatever arms they take.
 ALWAYS: dict[str, str] = {
-    "channels_last": "channels last", **dict.fromkeys(("requires_grad", "is_leaf"), "derived"),
+    **dict.fromkeys(("channels_last", "channels_last_3d"), "channels last"),
+    **dict.fromkeys(("requires_grad", "is_leaf"), "derived"),
     **dict.fromkeys(("is_autocast_enabled", "is_autocast_cpu_enabled", "get_autocast_dtype"), "autocast"),
     "is_inference": "inferred",
     **dict.fromkeys(("are_deterministic_algorithms_enabled", "get_float32_matmul_precision"), "switches"),
@@ -80,13 +92,23 @@ PLACE = frozenset({
 })  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """Which shapes a reference is given: as ``kdata.verify.reference.elsewhere`` takes them."""
+
+    counts: tuple[int, ...] = ()
+    ranks: bool = False
+    spread: bool = False
+    cuts: Cuts = ()
+
+
 def look(
-    text: str, expected: Expected, run: Callable[[Expected, dict[str, Any]], Answer],
-    elsewhere: Callable[[tuple[int, ...], bool], Expected], found: Findings,
+    text: str, expected: Expected, run: Run,
+    elsewhere: Callable[[Shapes], Expected], found: Findings,
 ) -> None:  # fmt: skip
     """Call it where its own tests ask about; note which arms no call has taken.
 
-    ``elsewhere``: the reference given so few elements, and whether tensors of other ranks.
+    ``elsewhere``: the reference given tensors of other shapes.
 
     Raises:
         RejectedError: one that was not judged gives another answer.
@@ -96,11 +118,12 @@ def look(
             if (test.number, arm) not in taken and arm not in test.refuses]  # fmt: skip
     always = list(dict.fromkeys(ALWAYS[word] for word in READ.findall(text) if word in ALWAYS))
     try:
-        if planned := _plan(left, taken, always):
+        keeps = KEEPS.search(text) is not None and LOSES not in text
+        if planned := _plan(left, taken, always, retyped=keeps and _single(expected)):
             taken |= _called(asked, expected, run(expected, planned))
-        taken |= _called_elsewhere(
-            asked, [pair for pair in left if (pair[0].number, pair[1]) not in taken], run, elsewhere
-        )
+        taken |= _called_elsewhere(asked, _but(left, taken), run, elsewhere)
+        if cuts := _searched(_but(left, taken), taken, expected, run):
+            taken |= _called_at(asked, _but(left, taken), run, elsewhere(Shapes(cuts=cuts)))
     except JobError as error:
         found.check(CHECK, False, f"not seen: {error}"[:300])
         return
@@ -108,11 +131,15 @@ def look(
           found)  # fmt: skip
 
 
+def _but(left: Left, taken: set[tuple[int, bool]]) -> Left:
+    """The arms that none of these is."""
+    return [(test, arm) for test, arm in left if (test.number, arm) not in taken]
+
+
 def _called_elsewhere(
-    asked: dict[int, Test], left: Left, run: Callable[[Expected, dict[str, Any]], Answer],
-    elsewhere: Callable[[tuple[int, ...], bool], Expected],
-) -> set[tuple[int, bool]]:  # fmt: skip
-    """Judge calls with tensors of other ranks and few elements, where these tests ask about some; the arms taken.
+    asked: dict[int, Test], left: Left, run: Run, elsewhere: Callable[[Shapes], Expected]
+) -> set[tuple[int, bool]]:
+    """Judge calls with tensors of other ranks, few elements or one row, where these tests ask about some; arms taken.
 
     Raises:
         RejectedError: one of them gives another answer.
@@ -120,12 +147,49 @@ def _called_elsewhere(
     few = [(test, arm) for test, arm in left if test.words & (SIZES | RANKS) and not test.sized]
     numbers = tuple(sorted({n for test, _ in few for n in test.small}))
     ranks = any(test.words & RANKS for test, _ in few)
-    there = elsewhere(numbers, ranks) if numbers or ranks else None
-    if there is None or not there.trials:
+    spread = any(test.words & STEPS for test, _ in few)
+    if not (numbers or ranks or spread):
         return set()
-    arms = [[test.number, arm] for test, arm in few]
-    others = {"arms": arms, "ways": [], "always": [], "forced": [], "kept": [], "others": True}
-    return _called(asked, there, run(there, others))
+    return _called_at(asked, few, run, elsewhere(Shapes(numbers, ranks, spread)))
+
+
+def _called_at(asked: dict[int, Test], left: Left, run: Run, there: Expected) -> set[tuple[int, bool]]:
+    """Judge calls of which each takes one of these arms; the arms taken.
+
+    Raises:
+        RejectedError: one of them gives another answer.
+    """
+    plan = NOTHING | {"arms": [[test.number, arm] for test, arm in left], "others": True}
+    return _called(asked, there, run(there, plan)) if there.trials else set()
+
+
+def _searched(left: Left, taken: set[tuple[int, bool]], expected: Expected, run: Run) -> Cuts:
+    """Cuts of the first trial's inputs at which arms are taken that no other call takes, for what sizes are to another.
+
+    Nobody can say what ``gcd(rows, columns) == 7`` asks for; among a few hundred small sizes some answer it.
+    """
+    joint = [(t, arm) for t, arm in left if t.words & SIZES and not (t.sized or t.words & (RANKS | STEPS))]
+    sized = [[t.number, arm] for t, arm in joint if (t.number, not arm) in taken]
+    cuts = _cuts(expected) if sized else []
+    if not cuts:
+        return ()
+    reports = run(expected, NOTHING | {"arms": sized, "cuts": cuts}).value.get("trials", ())
+    return tuple(tuple((size, count) for size, count in report["cut"]) for report in reports)
+
+
+def _cuts(expected: Expected) -> list[list[tuple[int, int]]]:
+    """Pairs of sizes that the first input has, each with fewer: all that are small, and some others."""
+    nodes = (n for _, n in leaves(expected.trials[0]["given"]["inputs"]) if "tensor" in n)
+    shape: list[int] = next((expected.given.entry(n["tensor"])["shape"] for n in nodes), [])
+    pairs = [(a, b) for a, b in combinations(dict.fromkeys(shape), 2) if min(a, b) > 1][:MOST_PAIRS]
+    chosen = []
+    for a, b in pairs:
+        counts = [(m, n) for m in range(2, a + 1) for n in range(2, b + 1)]
+        near = [c for c in counts if max(c) <= SMALL]
+        others = [c for c in counts if max(c) > SMALL]
+        near += others[:: -(-len(others) // MOST_CUTS)] if others else []
+        chosen += [[(a, m), (b, n)] for m, n in near]
+    return chosen
 
 
 def _called(asked: dict[int, Test], expected: Expected, answer: Answer) -> set[tuple[int, bool]]:
@@ -142,10 +206,18 @@ def _called(asked: dict[int, Test], expected: Expected, answer: Answer) -> set[t
     return {(number, arm) for report in reports for number, arm in report["arms"] if not report["forced"]}
 
 
-def _plan(left: Left, taken: set[tuple[int, bool]], always: list[str]) -> dict[str, Any]:
+def _single(expected: Expected) -> bool:
+    """Whether all that the first trial's inputs and weights have of fractions is of single precision."""
+    given = expected.trials[0]["given"]
+    nodes = [n for part in ("inputs", "state") for _, n in leaves(given[part]) if "tensor" in n]
+    dtypes = {expected.given.entry(n["tensor"])["dtype"] for n in nodes}
+    return {d for d in dtypes if not d.startswith(EXACT)} == {"float32"}
+
+
+def _plan(left: Left, taken: set[tuple[int, bool]], always: list[str], retyped: bool) -> dict[str, Any]:
     """Which arms the candidate's child is asked for, ways to call it, and arms to force; empty for nothing.
 
-    ``always``: ways that tell something whatever arms they take.
+    ``always``: ways that tell something whatever arms they take; ``retyped``: whether half precision comes first.
     """
     words = frozenset[str]().union(*(test.words for test, _ in left))
     ways = list(dict.fromkeys([*always, *(way for word, found in WAYS.items() if word in words for way in found)]))
@@ -154,8 +226,8 @@ def _plan(left: Left, taken: set[tuple[int, bool]], always: list[str]) -> dict[s
     forced += [arm for arm in sized if arm not in forced][:MOST_FORCED]
     kept = [[t.number, arm] for t, arm in left if t.counts and [t.number, arm] not in forced]
     arms = [[test.number, arm] for test, arm in left if test.sized or test.words & (PLACE | WAYS.keys())]
-    plan = {"arms": arms, "ways": ways, "always": always, "forced": forced, "kept": kept, "others": False}
-    return plan if ways or forced or kept else {}
+    plan = NOTHING | {"arms": arms, "ways": ways, "always": always, "forced": forced, "kept": kept, "retyped": retyped}
+    return plan if ways or forced or kept or retyped else {}
 
 
 def _judge(asked: dict[int, Test], expected: Expected, reports: list[dict[str, Any]], returned: Tensors) -> None:
@@ -221,7 +293,7 @@ def _alike(ours: Tensors, one: dict[str, Any], theirs: Tensors, other: dict[str,
 @lru_cache(maxsize=8)
 def expect(
     source: str, entry_point: str, options: Options, mode: str, base: tuple[tuple[str, int], ...],
-    counts: tuple[int, ...], ranks: bool,
+    shapes: Shapes,
 ) -> Expected:  # fmt: skip
     """Run a task's reference on tensors of other shapes: ``kdata.verify.reference.elsewhere``.
 
@@ -230,7 +302,8 @@ def expect(
     """
     payload = {"source": source, "entry_point": entry_point, "variants": 1, "seeds": [options.seed + 1],
                "level": "screen", "whole": 0, "precision": options.precision, "mode": mode, "base": dict(base),
-               "counts": list(counts), "ranks": ranks}  # fmt: skip
+               "counts": list(shapes.counts), "ranks": shapes.ranks, "spread": shapes.spread,
+               "cuts": [[list(pair) for pair in cut] for cut in shapes.cuts]}  # fmt: skip
     with lease("torch", "kdata.verify.reference.reference:warm") as worker:
         answer = worker.call("kdata.verify.reference.elsewhere:answer", payload, options.limits(), fetch=(GIVEN, KEPT))
     if "fault" in answer.value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any, Protocol
 
@@ -11,6 +12,7 @@ from kdata.verify.interpreter import sampling
 
 Given = dict[str, Any]
 Report = dict[str, Any]
+SEARCH = 4.0  # seconds of CPU that calls may take which only tell what arms they take
 THEN = 2  # the trial that is called after the first: of its sizes, with other values
 
 
@@ -48,8 +50,32 @@ def calls(candidate: Calls, trials: list[Given], plan: dict[str, Any]) -> Iterat
         candidate.trial(given | {"again": False})
         with arms.forced(number, arm):
             yield _marked(candidate, {(number, arm)}, trials[THEN]) | told | {"trial": THEN, "forced": True}
+    if plan["retyped"]:
+        yield from _retyped(candidate, given, told)
+    yield from _cutting(candidate, left, given, plan["cuts"])
     for number, other in enumerate(trials if plan["others"] else ()):
         yield from _taking(candidate, left - arms.taken, other, told | {"trial": number})
+
+
+def _retyped(candidate: Calls, given: Given, told: dict[str, Any]) -> Iterator[Report]:
+    """A call in half precision and then, of the same module, the usual one: what it keeps may be the first one's."""
+    half = given | {"way": "float16", "place": 0, "again": False}
+    if candidate.trial(half)["outcome"] == "ok":
+        usual = candidate.trial(given | {"again": True, "sized": True, "dtype": "float32"})
+        yield usual | told | {"arms": [], "way": ways.RETYPED}
+
+
+def _cutting(candidate: Calls, left: set[arms.Arm], given: Given, cuts: list[Any]) -> Iterator[Report]:
+    """Which of these cuts of its inputs, as ``ways.cut`` takes them, take one of these arms; not what it answers."""
+    end = time.process_time() + SEARCH
+    for sizes in cuts:
+        before = set(arms.taken)
+        if left <= before or time.process_time() > end:
+            break
+        candidate.left_by(given | {"way": ways.CUT, "place": sizes})
+        if new := sorted((arms.taken - before) & left):
+            yield {"cut": sizes, "arms": new}
+    sampling.sample(0)
 
 
 def _taking(candidate: Calls, left: set[arms.Arm], given: Given, told: dict[str, Any]) -> Iterator[Report]:

@@ -1,7 +1,7 @@
 """``torch.library``'s operators for candidates: the functions that they are made of, so that what these do is seen.
 
 Registered with torch, an operator runs below what watches a candidate, and its name stays taken when its text is read
-again.  Without, it does the same, but for compilers and for what looks it up by its name.
+again.  Without, it does the same, but for compilers; ``torch.ops`` has it by its name where torch has no other there.
 """
 
 from __future__ import annotations
@@ -34,6 +34,11 @@ class CustomOpDef:
         function = partial(self._function, **bound.kwargs)
         setup = partial(self._setup, keyword_only_inputs=bound.kwargs) if self._setup and bound.kwargs else self._setup
         return _differentiable(function, self._backward, setup).apply(*bound.args)
+
+    @property
+    def default(self) -> CustomOpDef:
+        """Its only overload."""
+        return self
 
     def register_fake(self, function: Function, /) -> Function:
         """What compilers ask for its shapes; nobody does here."""
@@ -80,12 +85,21 @@ def _for_candidates(original: Any, candidate: str) -> Any:
     def make(name: str, function: Function | None = None, /, **more: Any) -> Any:
         def register(function: Function) -> Any:
             if _of(function, candidate):
-                return CustomOpDef(function)
+                return _named(name, CustomOpDef(function))
             return original(name, function, **more)
 
         return register if function is None else register(function)
 
     return make
+
+
+def _named(name: str, made: CustomOpDef) -> CustomOpDef:
+    """The operator, which ``torch.ops`` gives by its name unless that is one of a library's."""
+    space, _, short = name.partition("::")
+    known = getattr(torch.ops, space)
+    if short.isidentifier() and isinstance(getattr(known, short, made), CustomOpDef):
+        setattr(known, short, made)
+    return made
 
 
 def _of(function: Any, candidate: str) -> bool:

@@ -6,7 +6,7 @@ A wrapper may ask about each of them, and do something else there; which it does
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -46,7 +46,14 @@ def _padded(tensor: Tensor) -> Tensor:
 
 
 def _channels_last(tensor: Tensor) -> Tensor:
-    return tensor.contiguous(memory_format=torch.channels_last) if tensor.ndim == 4 else tensor
+    formats = {4: torch.channels_last, 5: torch.channels_last_3d}
+    return tensor.contiguous(memory_format=formats[tensor.ndim]) if tensor.ndim in formats else tensor
+
+
+def _spread(tensor: Tensor) -> Tensor:
+    """Rows that are one row, with a step of none between them; as it is where they differ."""
+    alike = tensor.ndim > 1 and len(tensor) > 1 and bool((tensor == tensor[:1]).all())
+    return tensor[:1].expand_as(tensor) if alike else tensor
 
 
 def _derived(tensor: Tensor) -> Tensor:
@@ -76,9 +83,10 @@ def _paged(tensor: Tensor) -> Tensor:
 
 TENSORS: dict[str, Callable[[Tensor], Tensor]] = {
     "strided": _strided, "offset": _offset, "transposed": _transposed, "padded": _padded,
-    "channels last": _channels_last, "paged": _paged,
+    "channels last": _channels_last, "paged": _paged, "spread": _spread,
     "derived": _derived, "parameter": _parameter, "inferred": _inferred, "kind": lambda t: t.as_subclass(Kind),
 }  # fmt: skip
+CUT, RETYPED = "cut", "after half precision"
 DTYPES = ("float64", "float16", "bfloat16")
 
 
@@ -90,17 +98,31 @@ def count(way: str, inputs: Any) -> int:
     return min(len(tensors), MOST) if way in TENSORS else 1
 
 
-def handed(way: str, number: int, inputs: Any) -> Any:
-    """The inputs, of which one, or all that have a fraction, are handed over so."""
+def handed(way: str, number: Any, inputs: Any) -> Any:
+    """The inputs, of which one, or all that have a fraction, are handed over so; of a cut ``number`` says which."""
     leaves, form = tree_flatten(inputs)
     places = [n for n, t in enumerate(leaves) if isinstance(t, Tensor)]
     if way in TENSORS:
         place = places[number]
         leaves[place] = TENSORS[way](leaves[place])
+    elif way == CUT:
+        return cut(inputs, number)
     elif way in DTYPES:
         dtype = getattr(torch, way)
         leaves = [t.to(dtype) if isinstance(t, Tensor) and t.is_floating_point() else t for t in leaves]
     return tree_unflatten(leaves, form)
+
+
+def cut(inputs: Any, sizes: Sequence[tuple[int, int]]) -> Any:
+    """The inputs with fewer elements wherever a dimension has one of these sizes: pairs of a size and how many stay."""
+    kept = dict(sizes)
+
+    def some(tensor: Tensor) -> Tensor:
+        for dim, size in enumerate(tensor.shape):
+            tensor = tensor.narrow(dim, 0, kept.get(size, size))
+        return tensor.contiguous()
+
+    return tree_map_only(Tensor, some, inputs)
 
 
 def plain(way: str, outputs: Any) -> Any:

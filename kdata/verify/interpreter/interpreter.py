@@ -25,7 +25,7 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 - the masks of block pointers and of tensor descriptors are no values of the language: they are here.
 - hints, such as ``tl.multiple_of``, mean nothing: a false one is believed here, see ``interpreter.promised``; and what
   may be reordered keeps its order: not so here, see ``interpreter.order``.
-- a kernel's ``"tl.constexpr"`` in quotes is none there: it is here.
+- a kernel's ``"tl.constexpr"`` in quotes is none there: it is here. Shifts beyond bits: see ``interpreter.shifts``.
 - floating numbers beyond what an integer holds become any: here its ends, as on GPUs, and zero of NaN.
 - ``and``, ``or``, ``not``, ``min`` and ``max`` are read as Python reads them: see ``interpreter.rewriting``.
 - what loops count, and what is said to be ``tl.int64``, is of 32 bits, and conditions that are added are joined by
@@ -58,6 +58,7 @@ from kdata.verify.interpreter import (
     reductions,
     rewriting,
     rounding,
+    shifts,
     unloaded,
     vectors,
     wide,
@@ -93,6 +94,7 @@ def mend() -> None:
     _choose_in_turn()
     _forget_choices()
     order.install()
+    shifts.install()
     for name, pointer, mask in (
         ("create_masked_load", 0, 1),
         ("create_masked_store", 0, 2),

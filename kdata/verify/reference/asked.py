@@ -46,8 +46,13 @@ def changes(inputs: list[Any], asks: Asks, generator: torch.Generator) -> Iterat
 def replaced(
     inputs: list[Any], numbers: list[int], generator: torch.Generator, but: frozenset[int] = frozenset()
 ) -> Iterator[Change]:  # fmt: skip
-    """For each number and each input of integers, but for these: some of its elements become that number."""
-    places = [n for n, leaf in enumerate(tree_leaves(inputs)) if integral(leaf) and n not in but]
+    """For each number and each input of integers, but for these: some of its elements become that number.
+
+    Ends of what lies one after another stay as they are.
+    """
+    leaves = tree_leaves(inputs)
+    sizes = sizes_of(leaves)
+    places = [n for n, t in enumerate(leaves) if integral(t) and n not in but and not ends(t, sizes)]
     for number in numbers:
         yield from (partial(_with, place=place, number=number, generator=generator) for place in places)
 
@@ -55,9 +60,11 @@ def replaced(
 def lone(inputs: list[Any], asks: Asks, generator: torch.Generator) -> Iterator[Change]:
     """For each number that the reference asks about and each input that holds it: all of it but for one, of a few."""
     leaves = tree_leaves(inputs)
+    sizes = sizes_of(leaves)
     for number in [*sorted(asks.ignored), *sorted(asks.numbers)][:MOST]:
         for place, leaf in enumerate(leaves):
-            others = (leaf != number).nonzero() if integral(leaf) and bool((leaf == number).any()) else torch.empty(0)
+            holds = integral(leaf) and bool((leaf == number).any()) and not ends(leaf, sizes)
+            others = (leaf != number).nonzero() if holds else torch.empty(0)
             for turn in torch.randperm(len(others), generator=generator)[:TRIED] if len(others) > 1 else ():
                 kept = tuple(others[turn].tolist())
                 value = torch.full_like(leaf, number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import combinations
+from itertools import combinations, permutations
 
 from kdata.task import Size
 from kdata.verify import constants
@@ -41,9 +41,10 @@ def find(
     axes: list[Axis] = []
     run = prober.forward(base)
     parameters = {s.name for s in found if not moves(prober, base, s)}
+    fixed = parameters | _reaches_back(run, found, parameters)
     budget = PROBES
     for size in found:
-        if any(size.name in axis for axis in axes) or size.name in parameters:
+        if any(size.name in axis for axis in axes) or size.name in fixed:
             continue
         for group in _ties(size, found, base, parameters, together):
             budget -= 1
@@ -54,6 +55,17 @@ def find(
                 axes.append(axis)
                 break
     return axes
+
+
+def _reaches_back(run: Run | None, found: tuple[Size, ...], parameters: set[str]) -> set[str]:
+    """Last dimensions that are one less than what decides parameters, of an input that is laid before another.
+
+    What a causal filter of four taps saw last are three elements: with more it runs, and answers for too many.
+    """
+    shapes = [shape for shape in run.shapes if len(shape) > 1] if run and "cat" in run.cost.names else []
+    laid = {a[-1] for a, b in permutations(shapes, 2) if a[:-1] == b[:-1] and a[-1] < b[-1]}
+    taps = {s.value for s in found if s.name in parameters}
+    return {s.name for s in found if LITERAL in s.name and s.value in laid and s.value + 1 in taps}
 
 
 def _works(prober: Prober, run: Run | None, base: Values, axis: Axis, value: int) -> bool:
@@ -89,6 +101,23 @@ def alike(prober: Prober, base: Values, found: tuple[Size, ...]) -> dict[str, Ax
               for (shape, dim), names in places.items()
               if len(names) >= ALIKE - _beside_queries(shape, run.shapes))  # fmt: skip
     return {name: names for names in groups for name in names}
+
+
+def batches(prober: Prober, base: Values, found: tuple[Size, ...]) -> dict[str, Axis]:
+    """For each literal that is the first dimension of one input of heads: those of the others of as many, and as wide.
+
+    What turns queries and keys works on two batches; nobody means it to.
+    """
+    run = prober.shapes(base)
+    places: dict[tuple[int, int], list[str]] = {}
+    for size in found if run is not None else ():
+        tried = base | {size.name: value_of(size.name, base, found) + 1}
+        moved = prober.shapes(tried) if LITERAL in size.name else None
+        pairs = zip(run.shapes, moved.shapes, strict=False) if moved else ()  # type: ignore[union-attr]
+        where = [(one, other) for one, other in pairs if one != other]
+        if len(where) == 1 and len(one := where[0][0]) == HEADED and one[1:] == where[0][1][1:]:
+            places.setdefault((one[0], one[-1]), []).append(size.name)
+    return {name: tuple(names) for names in places.values() for name in names}
 
 
 def apart(source: str) -> frozenset[int]:

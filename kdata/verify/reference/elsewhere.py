@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_map_only
 
 from kdata.task import Program
+from kdata.verify.candidate import ways
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.variants import Variant
@@ -23,14 +24,15 @@ from kdata.verify.scratch import GIVEN, KEPT
 
 DEEPER, DIMENSIONS = 3, 4  # ranks above the task's own, and dimensions that are cut
 DEEPEST = 8  # ranks that are tried where a test names them
-STYLE = "elsewhere"
+STYLE, SPREAD = "elsewhere", "spread"
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Run the reference at its first sizes on tensors of other shapes.
 
     ``payload``: as ``reference.reference.answer`` takes it, and mode, base (sizes), counts (elements that a
-    dimension is cut to) and ranks (whether dimensions are added and taken).
+    dimension is cut to), cuts (several at once, as ``cut`` takes them), ranks (whether dimensions are added and taken)
+    and spread (whether rows are one row, with a step of none between them).
     """
     torch.set_num_threads(1)
     return answered(lambda: Elsewhere(payload).run(scratch))
@@ -44,7 +46,9 @@ class Elsewhere(Reference):
         self.mode, self._slim = payload["mode"], True
         self._base: dict[str, int] = payload["base"]
         self._counts: list[int] = payload["counts"]
+        self._cuts: list[list[tuple[int, int]]] = payload["cuts"]
         self._ranks: bool = payload["ranks"]
+        self._spread: bool = payload["spread"]
         self._inputs: list[Any] = []
 
     def run(self, scratch: Path) -> dict[str, Any]:
@@ -52,16 +56,21 @@ class Elsewhere(Reference):
         run = self.prober.forward(self._base)
         trials: list[dict[str, Any]] = []
         if run is not None:
-            for inputs in self._shaped(self.prober.program(self._base).inputs()):
-                self._inputs = inputs
-                with contextlib.suppress(Exception):  # it does not take such tensors: then no candidate need
-                    trial = self._trial(0, Variant(STYLE, self._base, run), self.seeds[0], STYLE)
-                    trials += [trial] if trial is not None else []
+            variant, natural = Variant(STYLE, self._base, run), self.prober.program(self._base).inputs()
+            trials += [trial for inputs in self._shaped(natural) if (trial := self._tried(variant, inputs))]
+            if self._spread and (trial := self._tried(variant, _of_one_row(natural))):
+                trials.append(trial | {"given": trial["given"] | {"way": SPREAD, "place": 0}})
         (scratch / GIVEN).write_bytes(bytes(self.given.blob))
         (scratch / KEPT).write_bytes(bytes(self.kept.blob))
         return {"mode": self.mode, "variants": [{"kind": STYLE, "sizes": ""}], "trials": trials, "otherwise": [],
                 "own": None, "unused": [], "base": self._base, "grows": {},
                 "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
+
+    def _tried(self, variant: Variant, inputs: list[Any]) -> dict[str, Any] | None:
+        self._inputs = inputs
+        with contextlib.suppress(Exception):  # it does not take such tensors: then no candidate need
+            return self._trial(0, variant, self.seeds[0], STYLE)
+        return None
 
     def _draw(
         self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
@@ -77,6 +86,7 @@ class Elsewhere(Reference):
             for count in self._counts:
                 if count < first.shape[dim]:
                     yield [_cut(value, dim, first.shape[dim], count) for value in inputs]
+        yield from (ways.cut(inputs, sizes) for sizes in self._cuts)
         if not self._ranks:
             return
         asked = {count + step - first.ndim for count in self._counts for step in (0, 1) if count < DEEPEST}
@@ -84,6 +94,12 @@ class Elsewhere(Reference):
             yield tree_map_only(Tensor, partial(_deeper, more=more), inputs)
         if first.ndim > 1:
             yield tree_map_only(Tensor, lambda t: t[0].contiguous() if t.ndim > 1 else t, inputs)
+
+
+def _of_one_row(inputs: list[Any]) -> list[Any]:
+    """The inputs, of which the first has its first row everywhere."""
+    first = next((n for n, t in enumerate(inputs) if isinstance(t, Tensor) and t.ndim > 1), None)
+    return [t[:1].expand_as(t).contiguous() if n == first else t for n, t in enumerate(inputs)]
 
 
 def _deeper(tensor: Tensor, more: int) -> Tensor:

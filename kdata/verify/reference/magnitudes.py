@@ -209,10 +209,17 @@ def weights(
     yield state | {name: state[name] * CLEAR for name in trained}
 
 
-def grown(state: dict[str, Any], trained: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Weights of the signs that they have, where some of them are few: as large as may be first."""
-    if any(state[name].numel() < FEW for name in trained):
-        yield from (state | {name: state[name] * scale for name in trained} for scale in WEIGHTS[:-1])
+def grown(
+    state: dict[str, Any], trained: Sequence[str], moving: Sequence[str] = ()
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """Weights of the signs that they have, where some of them are few, and what calls change: as large as may be first.
+
+    ``moving``: the latter, running statistics say, which many calls make what none of a few make them.
+    """
+    few = trained if any(state[name].numel() < FEW for name in trained) else ()
+    for names in dict.fromkeys(((*few, *moving), tuple(moving))):
+        for scale in WEIGHTS[:-1] if names else ():
+            yield state | {name: (state[name] * scale).to(state[name].dtype) for name in names}
 
 
 def absent(

@@ -46,6 +46,7 @@ JUMPS = frozenset(
 HALVES = (torch.float16, torch.bfloat16)
 JOINS = frozenset({"cat", "stack"})  # to which a part that is empty is nothing special
 IN_ORDER = 4  # times as many terms have an error as large, where each is added to the sum of those before it
+TRANSPOSED, GROUPS = 6, 8  # places among the arguments of aten.convolution
 BLOCK = 64  # rows and columns of a product that kernels mostly compute at once, and twice the terms
 PRODUCTS = (
     "mm",
@@ -135,8 +136,8 @@ class Meter(TorchDispatchMode):
         given = [t for t in tree_leaves(args) if isinstance(t, torch.Tensor)]
         made = sum(t.numel() for t in tree_leaves(out) if isinstance(t, torch.Tensor))
         if any(p in name for p in PRODUCTS):
-            cost.products, terms = True, _terms(name, given)
-            columns = _columns(name, out, given)
+            cost.products, terms = True, _terms(name, given, args)
+            columns = _columns(name, out, given, args)
             cost.terms = max(cost.terms, terms)
             cost.work += _padded(made, columns, terms) // 64
         elif any(s in name for s in SUMS) and given:
@@ -171,8 +172,12 @@ def _narrows(function: Any, given: list[torch.Tensor], out: Any) -> bool:
 
 
 def _listed(name: str, args: Sequence[Any]) -> int:
-    """How many tensors an operator makes of one, if it takes that apart whole: what a loop over its rows does."""
-    return int(args[0].shape[args[1] if len(args) > 1 else 0]) if name == "unbind" else 0
+    """How many tensors an operator makes of one, if it takes that apart: what a loop over its rows, or parts, does."""
+    if name == "unbind":
+        return int(args[0].shape[args[1] if len(args) > 1 else 0])
+    if name.endswith("split") and len(args) > 1 and isinstance(args[1], int):
+        return int(args[0].shape[args[2] if len(args) > 2 else 0]) // max(1, args[1])
+    return 0
 
 
 def _discrete(given: list[torch.Tensor], out: Any) -> bool:
@@ -224,10 +229,10 @@ def _broadcast(shapes: list[tuple[int, ...]], shape: tuple[int, ...]) -> bool:
         return False
 
 
-def _columns(name: str, out: Any, given: list[torch.Tensor]) -> int:
+def _columns(name: str, out: Any, given: list[torch.Tensor], args: Sequence[Any]) -> int:
     """Columns of a product's output; a convolution's are its channels."""
     if "convolution" in name and len(given) > 1:
-        return max(1, given[1].shape[0])
+        return max(1, given[1].shape[1] * args[GROUPS] if _transposed(args) else given[1].shape[0])
     shape = next((t.shape for t in tree_leaves(out) if isinstance(t, torch.Tensor)), ())
     return max(1, shape[-1]) if len(shape) > 1 else 1
 
@@ -241,10 +246,17 @@ def _up(value: int, block: int) -> int:
     return -(-value // block) * block
 
 
-def _terms(name: str, given: list[torch.Tensor]) -> int:
+def _transposed(args: Sequence[Any]) -> bool:
+    """Whether a convolution, of these arguments, is a transposed one, whose weights begin with what is summed."""
+    return len(args) > GROUPS and bool(args[TRANSPOSED])
+
+
+def _terms(name: str, given: list[torch.Tensor], args: Sequence[Any]) -> int:
     """Length of the sums of a product."""
     if "convolution" in name and len(given) > 1:
-        return max(1, given[1].numel() // max(1, given[1].shape[0]))
+        weight = given[1]
+        apart = weight.shape[1] * args[GROUPS] if _transposed(args) else weight.shape[0]
+        return max(1, weight.numel() // max(1, apart))
     if name.rstrip("_").endswith(FACTORS):
         first = given[1] if name.startswith(("add", "badd")) and len(given) > 2 else given[0]
         return max(1, first.shape[-1])  # what is added may be wider

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from kdata.task import Size
-from kdata.verify.reference.axes import LITERAL, Axis, Values, alike, value_of
+from kdata.verify.reference.axes import LITERAL, Axis, Values, alike, batches, value_of
 from kdata.verify.reference.probe import Prober
 from kdata.verify.values import altered, same, seed_torch
 
@@ -42,7 +42,7 @@ class _Reads(TorchDispatchMode):
 
 def on_purpose(prober: Prober, base: Values, found: tuple[Size, ...]) -> dict[str, Axis]:
     """For each literal that is a dimension of an input: those that are taken to have its value on purpose."""
-    return _taut(prober, base, found) | alike(prober, base, found)
+    return batches(prober, base, found) | _taut(prober, base, found) | alike(prober, base, found)
 
 
 def _taut(prober: Prober, base: Values, found: tuple[Size, ...]) -> dict[str, Axis]:

@@ -27,7 +27,7 @@ from kdata.verify.reference.sparse import sparse
 from kdata.verify.reference.styles import ALIKE, BORDERED, KINKED, RAISED, REACHING, SPARSE, STRETCHED
 from kdata.verify.reference.ties import Ties, coupled, twinned
 from kdata.verify.reference.variants import Variant
-from kdata.verify.values import by_an_ulp, seed_torch
+from kdata.verify.values import by_an_ulp, computes, same, seed_torch
 
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
@@ -242,11 +242,15 @@ class Unusual(Reference):
             return next(borne, None) if trained and CHOOSES in self._names else None
         if style == "exact":
             return state | {name: exact.powers(state[name]) for name in trained}
+        moving: list[str] = []
         if style == "grown":
-            tried = magnitudes.grown(state, trained)
+            after = self._answer(program, state, inputs)[1].state_dict()
+            moving = [n for n, value in state.items() if computes(value) and not same(value, after[n])]
+            tried = magnitudes.grown(state, trained, moving)
         else:
             tried = (magnitudes.absent if style == "absent" else magnitudes.weights)(state, trained, generator)
-        return next((w for w in tried if trained and self._measures(program, w, inputs, generator).holds(inputs)), None)
+        borne = (w for w in tried if self._measures(program, w, inputs, generator).holds(inputs))
+        return next(borne, None) if trained or moving else None
 
     def _trial(self, index: int, variant: Variant, seed: int, style: str) -> dict[str, Any] | None:
         trial = super()._trial(index, variant, seed, style)
