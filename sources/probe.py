@@ -52,6 +52,7 @@ USER_BUDGET, USER_TRIES = 2_000, 24  # of the search for what uses a class, and 
 SEEN_BUDGET = 4_000  # of the search for a class that was seen with arguments and inputs that do not do
 # What weights that start as zeros, or as what happened to be in memory, may be the reason of.
 DRAWN_FOR = (NOTHING, CONSTANT, IGNORES, NOT_FINITE, RANDOM)
+DEAR = (TOO_LARGE, "timeout", "crash")  # how a check ends that takes more than there is: kernels without memory crash
 MAX_IGNORED = 3  # inputs of one class that it takes and does not use
 MAX_FAILURES = 40  # of a search, that are tried again
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
@@ -152,7 +153,7 @@ def _tried(
     if inferred["reason"]:
         return _blamed(inferred, cut)
     outcome, source = _settled(inferred, operators), inferred["source"]
-    if outcome["reason"] != TOO_LARGE or cut.get("lighter"):
+    if outcome["reason"] not in DEAR or cut.get("lighter"):
         return outcome
     # What ran while a search had its weights for nothing takes more than there is: a smaller one, perhaps, does not.
     smaller = isolated(lambda: infer(cut | {"lighter": True}, operators, scratch), INFER_SECONDS, MEMORY)

@@ -105,9 +105,10 @@ def test_a_large_module_is_copied_without_its_values(monkeypatch: pytest.MonkeyP
     assert not net.layer.weight.is_meta
 
 
+@pytest.mark.parametrize("reason", [TOO_LARGE, "crash"])  # what has no memory left crashes, too
 @pytest.mark.parametrize(("lighter", "checks"), [("same", 1), ("smaller", 2)])
 def test_what_is_no_lighter_is_not_checked_again(
-    lighter: str, checks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lighter: str, checks: int, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def infer(cut: dict[str, Any], *_: object) -> dict[str, Any]:
         source = lighter if cut.get("lighter") else "same"
@@ -117,12 +118,12 @@ def test_what_is_no_lighter_is_not_checked_again(
 
     def check(source: str, *_: object) -> dict[str, Any]:
         checked.append(source)
-        return {"reason": TOO_LARGE, "detail": ""}
+        return {"reason": reason, "detail": ""}
 
     monkeypatch.setattr(probe, "infer", infer)
     monkeypatch.setattr(probe, "_checked", check)
     cut: dict[str, Any] = {"name": "Net", "source": "same", "told": {"users": []}, "lacks": []}
-    assert probe._tried(cut, 60, tmp_path, None)["reason"] == TOO_LARGE
+    assert probe._tried(cut, 60, tmp_path, None)["reason"] == reason
     assert len(checked) == checks
 
 
