@@ -88,6 +88,14 @@ def test_the_class_that_a_file_is_about(text: str, name: str) -> None:
     assert find_entry_point(text + INPUTS) == name
 
 
+# torch's own class has no constraints of arguments: who asks for them is told that they are not implemented
+OWN = (
+    "class Squashed(torch.distributions.Distribution):\n    def __init__(self, mean):\n"
+    "        self.mean_of_normal, self.normal = mean, Normal(mean, 1.0)\n\n\n"
+    "class Held(torch.distributions.Distribution):\n    def __init__(self, inner):\n        self.inner = inner\n\n\n"
+)
+
+
 def test_a_policy_answers_with_what_its_distributions_are_made_of(tmp_path: Path) -> None:
     source = (
         "import torch\nimport torch.nn as nn\nfrom torch.distributions import Categorical, Independent, Normal\n\n\n"
@@ -109,6 +117,11 @@ def test_a_policy_answers_with_what_its_distributions_are_made_of(tmp_path: Path
     assert torch.equal(scale, last.exp())
     assert torch.equal(mean, last)
     assert torch.allclose(logits, y.log_softmax(-1))
+    own = source.replace("class Policy", OWN + "class Policy").replace("Categorical(logits=y)", "Held(Squashed(y))")
+    assert (
+        "answer[1]['kind'].inner.mean_of_normal, answer[3]"
+        in answered({"source": own, "name": "Policy"}, given, load(own, tmp_path))[0]["source"]
+    )
     text = source.replace("Categorical(logits=y)", "y").replace("Independent(Normal(mean, mean.exp()), 1)", "mean")
     plain = {"source": text, "name": "Policy"}
     assert answered(plain, solution, load(text, tmp_path))[0] is plain

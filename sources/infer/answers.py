@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch.distributions import Distribution, Independent, TransformedDistribution
+from torch.distributions import Distribution
 
 from sources.infer.check import fields_of, tensors_of
 from sources.infer.constructions import build
@@ -71,8 +71,6 @@ def _parts(value: Any, said: str) -> Iterator[str]:
     """Expressions of all tensors of an answer that goes by a name."""
     if isinstance(value, torch.Tensor):
         yield said
-    elif isinstance(value, Independent | TransformedDistribution):
-        yield from _parts(value.base_dist, f"{said}.base_dist")
     elif isinstance(value, Distribution):
         yield from (f"{said}.{name}" for name in tensors_of(value))
     elif isinstance(value, dict):

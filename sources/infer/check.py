@@ -235,11 +235,17 @@ def fields_of(value: Any) -> dict[str, Any]:
 
 
 def tensors_of(value: Distribution) -> dict[str, torch.Tensor]:
-    """What a distribution was made of, by name."""
-    while isinstance(value, Independent | TransformedDistribution):
-        value = value.base_dist
-    made = ((name, vars(value).get(name)) for name in value.arg_constraints)
-    return {name: tensor for name, tensor in made if isinstance(tensor, torch.Tensor)}
+    """What a distribution was made of, by the names of attributes; one that a task defines says that by what it holds.
+
+    Of the latter the distributions that it holds count where it holds no tensors.
+    """
+    if isinstance(value, Independent | TransformedDistribution):
+        return {f"base_dist.{name}": tensor for name, tensor in tensors_of(value.base_dist).items()}
+    own = type(value).__module__ == MODULE
+    made = vars(value) if own else {name: vars(value).get(name) for name in value.arg_constraints}
+    found = {name: tensor for name, tensor in made.items() if isinstance(tensor, torch.Tensor)}
+    held = ((name, inner) for name, inner in made.items() if isinstance(inner, Distribution) and not found)
+    return found or {f"{name}.{n}": tensor for name, inner in held for n, tensor in tensors_of(inner).items()}
 
 
 def _run(module: Any, inputs: list[Any], seed: int = 0, work: Work | None = None) -> list[torch.Tensor]:
