@@ -100,7 +100,7 @@ def test_a_policy_answers_with_what_its_distributions_are_made_of(tmp_path: Path
     source = (
         "import torch\nimport torch.nn as nn\nfrom torch.distributions import Categorical, Independent, Normal\n\n\n"
         "class Policy(nn.Module):\n    def __init__(self, dim=6):\n        super().__init__()\n"
-        "        self.mean = nn.Linear(dim, 2)\n\n    def forward(self, x, y):\n        mean = self.mean(x)\n"
+        "        self.mean = nn.Linear(dim, 2)\n\n    def forward(self, x, y, *more):\n        mean = self.mean(x)\n"
         "        return Independent(Normal(mean, mean.exp()), 1), {'kind': Categorical(logits=y)}, None, mean\n"
     )
     namespace = load(source, tmp_path)

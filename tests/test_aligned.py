@@ -111,6 +111,26 @@ NEIGHBOURS = """class Net(nn.Module):
 """
 
 
+CONDITIONAL = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.label_emb = nn.Embedding(10, 10)
+        self.model = nn.Sequential(nn.Linear(110, 128), nn.ReLU(), nn.Linear(128, 256), nn.BatchNorm1d(256))
+
+    def forward(self, noise, labels):
+        return self.model(torch.cat((self.label_emb(labels), noise), -1))
+"""
+CODED = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(74, 8192)
+
+    def forward(self, noise, labels, code):
+        out = self.layer(torch.cat((noise, labels, code), -1))
+        return out.view(out.shape[0], 128, 8, 8).tanh()
+"""
+
+
 def solved(text: str, tmp_path: Path) -> list[tuple[int, ...]]:
     """The shapes of the inputs that are found for a module."""
     path = tmp_path / "task.py"
@@ -137,6 +157,17 @@ def test_something_else_may_be_joined_to_both(tmp_path: Path) -> None:
 def test_a_cell_with_four_gates_takes_a_quarter(tmp_path: Path) -> None:
     x, h, c = solved(CELL, tmp_path)
     assert (x[-1], h[-1], c[-1]) == (24, 36, 36)
+
+
+def test_of_what_is_looked_up_and_joined_there_is_one_a_sample(tmp_path: Path) -> None:
+    noise, labels = solved(CONDITIONAL, tmp_path)
+    assert (noise, labels) == ((4, 100), (4,))
+
+
+def test_all_that_is_joined_has_a_share(tmp_path: Path) -> None:
+    noise, labels, code = solved(CODED, tmp_path)
+    assert noise[-1] + labels[-1] + code[-1] == 74
+    assert len(noise) == len(labels) == len(code) == 2
 
 
 def test_a_mask_is_as_wide_as_what_its_view_meets(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from sources.infer.failure import APART, Change, Failure
-from sources.infer.inputs import BATCH, TOKENS, Tensor, all_tensors, edited
+from sources.infer.inputs import BATCH, TOKENS, Specs, Tensor, all_tensors, edited
 
 _GATES = (1, 2, 3, 4)  # how many times the channels of its state a layer of a recurrent cell gives
 _COLOURS = (3, 1)  # channels of images
@@ -28,17 +28,29 @@ _BY_MASK = re.compile(r"masked_(fill|scatter|select)_?|where")
 
 
 def joined(f: Failure) -> Iterator[Change]:
-    """Tensors that are joined have one rank: an input is to have the shape of another."""
+    """Tensors that are joined have one rank: an input is to have the shape of another.
+
+    Where one is looked up in a table, that makes its rank one more: there is one index for each sample, perhaps.
+    """
     if match := _RANKS.search(f.message):
         ranks = {int(match[1]), int(match[2])}
         for (path, t), (_, other) in itertools.permutations(all_tensors(f.specs), 2):
             if {len(t.shape), len(other.shape)} == ranks:
                 more = len(other.shape) > len(t.shape)
                 yield f.with_tensor(path, replace(t, shape=other.shape), 0.1 if more else 0.5)
+            elif (
+                t.kind == "int"
+                and {len(t.shape) + 1, len(other.shape)} == ranks
+                and len(t.shape) == len(other.shape) > 1
+            ):
+                yield f.with_tensor(path, replace(t, shape=t.shape[:-1]), 0.1)
 
 
 def shared(f: Failure) -> Iterator[Change]:
-    """A layer is given inputs joined: of one it takes as many channels as it gives, or a share for each gate."""
+    """A layer is given inputs joined: of one it takes as many channels as it gives, or a share for each gate.
+
+    Or as many of each.
+    """
     x, weight = f.arguments[:2] if len(f.arguments) > 1 else (None, None)
     convolves = re.fullmatch(r"conv\dd", f.function)
     if not (convolves or f.function == "linear") or not isinstance(x, torch.Tensor) or x.dim() < 2:
@@ -56,6 +68,16 @@ def shared(f: Failure) -> Iterator[Change]:
             specs = edited(f.specs, path, t.resized(at, channels))
             specs = edited(specs, other_path, other.resized(at, wanted - rest - channels))
             yield 0.1 + 0.1 * j + (0.2 if rest else 0.0), specs
+    if (left := wanted - x.shape[at] + sum(t.shape[at] for _, t in found)) >= len(found) > 1 and wanted != x.shape[at]:
+        yield 0.15, _of_shares(f.specs, found, at, left)
+
+
+def _of_shares(specs: Specs, found: list[tuple[tuple[int, ...], Tensor]], at: int, total: int) -> Specs:
+    """Inputs with as many features each, which are so many together; the first has what is left."""
+    share, rest = divmod(total, len(found))
+    for n, (path, t) in enumerate(found):
+        specs = edited(specs, path, t.resized(at, share + (rest if n == 0 else 0)))
+    return specs
 
 
 def labelled(f: Failure) -> Iterator[Change]:
