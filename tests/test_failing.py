@@ -63,3 +63,23 @@ def test_weights_of_double_precision_are_of_single(tmp_path: Path) -> None:
     outcome = attempted(text, tmp_path)
     assert outcome["reason"] == "", outcome["detail"]
     assert "        self.float()\n" in outcome["source"]
+
+
+def test_tensors_of_numpys_numbers_are_of_single_precision(tmp_path: Path) -> None:
+    text = """class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.line = nn.Linear(width, width)
+
+    def weights(self, lengths, most):
+        found = [[] for _ in lengths]
+        for n, length in enumerate(lengths.numpy()):
+            found[n] = [1 - i / (1 + abs(length)) for i in range(most)]
+        return torch.tensor(found).unsqueeze(2)
+
+    def forward(self, x):
+        return self.line(x * self.weights(x.sum((1, 2)).double().detach(), x.shape[1]))
+"""
+    outcome = attempted(text, tmp_path)
+    assert outcome["reason"] == "", outcome["detail"]
+    assert "torch.tensor(found, dtype=torch.float32)" in outcome["source"]
