@@ -73,6 +73,13 @@ def test_names_that_numpy_no_longer_has_are_said_as_others(old: str) -> None:
     assert eval(found[1], {"np": np}) is not None
 
 
+def test_what_a_class_calls_as_python_2_did_stays_its_own() -> None:
+    tree = ast.parse(
+        "class Table:\n    def iteritems(self): return self.rows.itervalues()\n    x = iteritems\nTable().iteritems()"
+    )
+    assert [said for _, said in respelled(tuple(ast.walk(tree)))] == ["self.rows.values"]
+
+
 def test_convolutions_of_old_pad_with_zeros() -> None:
     text = """
 from torch.nn.modules.conv import _ConvNd
@@ -128,6 +135,11 @@ class Solver(nn.Module):
     def forward(self, x, square):
         x, _ = torch.gesv(x, square)
         return torch.gels(square @ x, square)[0], torch.fft.rfft(x), torch.potrf(square)
+
+
+class Turning(nn.Module):
+    def forward(self, square):
+        return torch.eig(square, eigenvectors=True)
 """
     space: dict[str, Any] = {}
     exec(cut({"net.py": HEAD + text}, "net.py", "Net"), space)
@@ -138,6 +150,12 @@ class Solver(nn.Module):
     torch.testing.assert_close(torch.view_as_complex(whole), torch.fft.fft2(x))
     torch.testing.assert_close(again, whole[..., 0])
     torch.testing.assert_close(same, square, atol=1e-4, rtol=1e-4)
+    exec(cut({"net.py": HEAD + text}, "net.py", "Turning"), space)
+    turn = torch.tensor([[0.0, -2.0], [2.0, 0.0]])
+    values, vectors = space["Turning"]()(turn)
+    (value, _), (real, imaginary) = values, vectors.T
+    torch.testing.assert_close(turn @ real, value[0] * real - value[1] * imaginary)  # of the first of the two
+    torch.testing.assert_close(turn @ imaginary, value[0] * imaginary + value[1] * real)
     exec(cut({"net.py": HEAD + text}, "net.py", "Solver"), space)
     solved, spectrum, upper = space["Solver"]()(x, square)
     torch.testing.assert_close(square @ solved, x, atol=1e-4, rtol=1e-4)

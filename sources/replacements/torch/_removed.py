@@ -60,8 +60,9 @@ def symeig(input, eigenvectors=False, upper=True):
 
 
 def eig(input, eigenvectors=False):
-    values, vectors = torch.linalg.eig(input)
-    return symeig_answer(torch.view_as_real(values), vectors.real if eigenvectors else input.new_empty(0))
+    values, vectors = torch.linalg.eig(input)  # of two that are conjugate, the columns were the parts of the first
+    packed = torch.where(values.imag.unsqueeze(-2) < 0, -vectors.imag, vectors.real)
+    return symeig_answer(torch.view_as_real(values), packed if eigenvectors else input.new_empty(0))
 
 
 def solve(input, A):
