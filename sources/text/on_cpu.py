@@ -85,8 +85,8 @@ def moved(tree: Iterable[ast.AST]) -> Iterator[ast.Call]:
 @functools.lru_cache(maxsize=1 << 13)
 def respelled(tree: tuple[ast.AST, ...]) -> tuple[tuple[ast.expr, str], ...]:
     """Devices, wishes for trained weights and old spellings, and what is said in their place; remembered."""
-    own = {n.name for n in tree if isinstance(n, ast.FunctionDef)}
-    old = (n for n in tree if isinstance(n, ast.Attribute) and n.attr in _OF_PYTHON_2.keys() - own)
+    names = _OF_PYTHON_2.keys() - {n.name for n in tree if isinstance(n, ast.FunctionDef)}
+    old = (n for n in tree if isinstance(n, ast.Attribute) and n.attr in names)
     return (*_respelled(tree), *_asked(tree), *((n, f"{ast.unparse(n.value)}.{_OF_PYTHON_2[n.attr]}") for n in old))
 
 
