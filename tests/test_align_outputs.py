@@ -23,3 +23,34 @@ def test_nothing_says_on_which_device_to_compute_where_no_tensor_is_given(tmp_pa
         path.write_text(task(forward, "[1.5]", parameters="n"))
         with pytest.raises(AlignError, match="no tensors"):
             align_file(path)
+
+
+SETS_ITSELF = """import torch
+import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.shift = nn.Parameter(torch.zeros(64))
+
+    def forward(self, x):
+        self.shift.data.copy_(-x.mean(0))
+        return x + self.shift
+
+
+def get_inputs():
+    return [torch.randn(16, 64)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_who_sets_its_weights_when_called_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "task.py"
+    path.write_text(SETS_ITSELF)
+    with pytest.raises(AlignError, match="into parameters") as found:
+        align_file(path)
+    assert found.value.reason == "changes its weights"
