@@ -176,8 +176,8 @@ def _settled(inferred: dict[str, Any], operators: int) -> dict[str, Any]:
         ignored = re.fullmatch(r"input (\d+)", checked["detail"])
         names = [i["name"] for i in inferred["inputs"]]
         at = int(ignored[1]) if ignored else len(names)
-        ignored_name = names[at] if at < len(names) else ""
-        return checked | {"solved": inferred["solved"], "spare": inferred.get("spare"), "ignored": ignored_name}
+        return checked | {"solved": inferred["solved"], "spare": inferred["spare"],
+                          "ignored": names[at] if at < len(names) else ""}  # fmt: skip
     described = [i | more for i, more in zip(checked["inputs"], inferred["inputs"], strict=False)]
     return {"reason": "", "source": source, "name": inferred["name"], "inputs": described, "detail": checked["mode"],
             "solved": inferred["solved"]}  # fmt: skip

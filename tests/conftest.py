@@ -1,4 +1,4 @@
-"""Settings for all tests: nothing of the user's is touched, and cores are hardly oversubscribed."""
+"""Settings for all tests: nothing of the user's is touched, and the two cores are not oversubscribed."""
 
 from __future__ import annotations
 
@@ -35,12 +35,6 @@ class Scheduler(LoadFileScheduling):
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduler | None:
     """Take ours for ``--dist loadfile``."""
     return Scheduler(config, log) if config.getoption("dist") == "loadfile" else None
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One more than there are processors: a fifth of the time tests wait for what sleeps, hangs or is killed."""
-    return (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kdata.task import sizes
+from kdata.verify.beyond.aside import _fewer
 from kdata.verify.reference.axes import apart
 from kdata.verify.reference.probe import Prober
 from kdata.verify.reference.slack import on_purpose
@@ -125,3 +126,12 @@ def test_a_loop_over_very_many_parts_is_not_run_without_memory() -> None:
     prober = Prober(source, "Model")
     assert prober.forward({}) is not None
     assert prober.forward({"get_inputs[1]": 1 << 20}, real=False) is None
+
+
+@pytest.mark.parametrize(("a", "b"), [(2, 2), (3, 1 << 20), (61, 40), (1 << 20, 1 << 20)])
+def test_few_of_all_smaller_sizes_are_searched(a: int, b: int) -> None:
+    found = _fewer(a, b)
+    assert (2, 2) in found
+    assert len(found) == len(set(found)) < 150  # however many there are
+    assert all(m <= a and n <= b for m, n in found)
+    assert b < 9 or len({n for m, n in found if m > 8}) != 1

@@ -64,7 +64,8 @@ def test_settings_that_nothing_reads_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    "read", ["sorted(cfg)", "{**cfg.data}", "list(cfg.data.items())", "getattr(cfg.data, layer.name)"]
+    "read",
+    ["sorted(cfg)", "sorted(list(cfg))", "{**cfg.data}", "list(cfg.data.items())", "getattr(cfg.data, layer.name)"],
 )
 def test_settings_that_are_read_as_a_whole_stay(read: str) -> None:
     text = CONFIGURED.format(settings=SETTINGS, read=read)

@@ -112,7 +112,7 @@ def test_what_is_no_lighter_is_not_checked_again(
 ) -> None:
     def infer(cut: dict[str, Any], *_: object) -> dict[str, Any]:
         source = lighter if cut.get("lighter") else "same"
-        return {"reason": "", "source": source, "name": "Net", "inputs": [], "small": {}, "solved": {}}
+        return {"reason": "", "source": source, "name": "Net", "inputs": [], "small": {}, "solved": {}, "spare": {}}
 
     checked = list[str]()
 

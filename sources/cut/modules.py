@@ -99,7 +99,7 @@ class _Finder:
             return "", ()
         if not unfinished(known, "forward"):
             return (ABSTRACT if unset(found.lineage, always=True) else ""), ()
-        if any(calls_forward(known, name) for name in known):  # whatever else it has is for those below it
+        if calls_forward(known):  # whatever else it has is for those below it
             return ABSTRACT, ()
         if self._called is None:
             self._called = calls({p: self.package.texts[p] for p in self.package.looked_through()})

@@ -14,10 +14,11 @@ from sources.text.scope import is_literal, named_arguments, nodes, root_of
 
 FEW = 8  # assignments to attributes that a reader bears
 _ASSIGNED = re.compile(r"^ *\w+(?:\.\w+)+ *= ", re.MULTILINE)
-# What reads a record without naming what it reads; in one of the groups stands the record, with what leads to it.
+# What reads a record without naming what it reads; in one of the groups stands the record, with what leads to it.  Of
+# calls in calls, ``sorted(list(cfg))``, each is looked at: what is looked ahead at is not gone past.
 _WHOLE = re.compile(
-    r"\*\*([\w.]+)|(?<![\w.])([\w.]+)\.(?:items|keys|values|copy|clone|dump)\("
-    r"|\b(?:vars|asdict|dict|iter|list|sorted|deepcopy)\(([\w.]+)|\bgetattr\(([\w.]+), (?!['\"])"
+    r"\*\*(?=([\w.]+))|(?<![\w.])([\w.]+)\.(?:items|keys|values|copy|clone|dump)\("
+    r"|\b(?:vars|asdict|dict|iter|list|sorted|deepcopy)\((?=([\w.]+))|\bgetattr\((?=([\w.]+), (?!['\"]))"
 )
 
 

@@ -38,7 +38,7 @@ def answered(cut: dict[str, Any], solution: Solution, namespace: dict[str, Any])
     if not parts or not _has_more(result):
         return cut, solution
     every = parameters(namespace[cut["name"]].forward)[1:]
-    known = [p.name for p in every if p.kind is not p.VAR_POSITIONAL][: len(solution.specs)]
+    known = [p.name for p in every if p.kind is not p.VAR_POSITIONAL]
     given = ", ".join(known + [f"x{i}" for i in range(len(known), len(solution.specs))])
     name = f"{cut['name']}OfTensors"
     text = (

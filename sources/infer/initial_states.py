@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -44,9 +43,5 @@ def _like(value: Any) -> Spec | None:
         return Tensor(tuple(value.shape)) if value.is_floating_point() else None
     if not isinstance(value, list | tuple) or not value:
         return None
-    items = [*_all_like(value)]
+    items = [spec for inner in value if (spec := _like(inner)) is not None]
     return Many(tuple(items), "list" if isinstance(value, list) else "tuple") if len(items) == len(value) else None
-
-
-def _all_like(values: list[Any] | tuple[Any, ...]) -> Iterator[Spec]:
-    yield from filter(None, map(_like, values))

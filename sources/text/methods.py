@@ -107,13 +107,9 @@ def _own(node: ast.AST) -> str:
     return node.attr if plain and isinstance(node, ast.Attribute) else ""
 
 
-def calls_forward(known: Methods, name: str, seen: frozenset[str] = frozenset()) -> bool:
-    """Whether a method may call the forward that a class has not, itself or by others of its methods."""
-    node = known.get(name)
-    if node is None or name in seen:
-        return name == "forward"
-    called = dict.fromkeys(filter(None, map(_calls, nodes(node))))
-    return any(n == "forward" or calls_forward(known, n, seen | {name}) for n in called)
+def calls_forward(known: Methods) -> bool:
+    """Whether any of a class's methods may call the forward that it has not."""
+    return any("forward" in map(_calls, nodes(node)) for node in known.values())
 
 
 def main_methods(known: Methods, called: Mapping[str, int]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Numbers of double precision, as numpy's make them, where all else is of single: said where these are made.
 
-Weights are made in the constructor.  Of a list of numpy's numbers torch made tensors of single precision until 1.13.
+Weights are made in the constructor, and of lists of numpy's numbers torch makes tensors of double precision.
 """
 
 from __future__ import annotations

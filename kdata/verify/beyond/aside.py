@@ -102,10 +102,7 @@ class Shapes:
     cuts: Cuts = ()
 
 
-def look(
-    text: str, expected: Expected, run: Run,
-    elsewhere: Callable[[Shapes], Expected], found: Findings,
-) -> None:  # fmt: skip
+def look(text: str, expected: Expected, run: Run, elsewhere: Callable[[Shapes], Expected], found: Findings) -> None:
     """Call it where its own tests ask about; note which arms no call has taken.
 
     ``elsewhere``: the reference given tensors of other shapes.
@@ -182,14 +179,17 @@ def _cuts(expected: Expected) -> list[list[tuple[int, int]]]:
     nodes = (n for _, n in leaves(expected.trials[0]["given"]["inputs"]) if "tensor" in n)
     shape: list[int] = next((expected.given.entry(n["tensor"])["shape"] for n in nodes), [])
     pairs = [(a, b) for a, b in combinations(dict.fromkeys(shape), 2) if min(a, b) > 1][:MOST_PAIRS]
-    chosen = []
-    for a, b in pairs:
-        counts = [(m, n) for m in range(2, a + 1) for n in range(2, b + 1)]
-        near = [c for c in counts if max(c) <= SMALL]
-        others = [c for c in counts if max(c) > SMALL]
-        near += others[:: -(-len(others) // MOST_CUTS)] if others else []
-        chosen += [[(a, m), (b, n)] for m, n in near]
-    return chosen
+    return [[(a, m), (b, n)] for a, b in pairs for m, n in _fewer(a, b)]
+
+
+def _fewer(a: int, b: int) -> list[tuple[int, int]]:
+    """Sizes up to these two: all that are small, and some others; there may be too many to write down."""
+    near = [(m, n) for m in range(2, min(a, SMALL) + 1) for n in range(2, min(b, SMALL) + 1)]
+    every = (a - 1) * (b - 1)
+    step = -(-every // MOST_CUTS)
+    step += step % (b - 1) == 0  # else the second would always be the same
+    far = ((2 + i // (b - 1), 2 + i % (b - 1)) for i in range(0, every, step))
+    return [*near, *(c for c in far if max(c) > SMALL)]
 
 
 def _called(asked: dict[int, Test], expected: Expected, answer: Answer) -> set[tuple[int, bool]]:

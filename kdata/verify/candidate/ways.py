@@ -81,12 +81,12 @@ def _paged(tensor: Tensor) -> Tensor:
     return room.copy_(tensor)
 
 
+CUT, RETYPED, SPREAD = "cut", "after half precision", "spread"
 TENSORS: dict[str, Callable[[Tensor], Tensor]] = {
     "strided": _strided, "offset": _offset, "transposed": _transposed, "padded": _padded,
-    "channels last": _channels_last, "paged": _paged, "spread": _spread,
+    "channels last": _channels_last, "paged": _paged, SPREAD: _spread,
     "derived": _derived, "parameter": _parameter, "inferred": _inferred, "kind": lambda t: t.as_subclass(Kind),
 }  # fmt: skip
-CUT, RETYPED = "cut", "after half precision"
 DTYPES = ("float64", "float16", "bfloat16")
 
 

@@ -24,15 +24,15 @@ from kdata.verify.scratch import GIVEN, KEPT
 
 DEEPER, DIMENSIONS = 3, 4  # ranks above the task's own, and dimensions that are cut
 DEEPEST = 8  # ranks that are tried where a test names them
-STYLE, SPREAD = "elsewhere", "spread"
+STYLE = "elsewhere"
 
 
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Run the reference at its first sizes on tensors of other shapes.
 
     ``payload``: as ``reference.reference.answer`` takes it, and mode, base (sizes), counts (elements that a
-    dimension is cut to), cuts (several at once, as ``cut`` takes them), ranks (whether dimensions are added and taken)
-    and spread (whether rows are one row, with a step of none between them).
+    dimension is cut to), cuts (several at once, as ``ways.cut`` takes them), ranks (whether dimensions are added and
+    taken) and spread (whether rows are one row, with a step of none between them).
     """
     torch.set_num_threads(1)
     return answered(lambda: Elsewhere(payload).run(scratch))
@@ -59,7 +59,7 @@ class Elsewhere(Reference):
             variant, natural = Variant(STYLE, self._base, run), self.prober.program(self._base).inputs()
             trials += [trial for inputs in self._shaped(natural) if (trial := self._tried(variant, inputs))]
             if self._spread and (trial := self._tried(variant, _of_one_row(natural))):
-                trials.append(trial | {"given": trial["given"] | {"way": SPREAD, "place": 0}})
+                trials.append(trial | {"given": trial["given"] | {"way": ways.SPREAD, "place": 0}})
         (scratch / GIVEN).write_bytes(bytes(self.given.blob))
         (scratch / KEPT).write_bytes(bytes(self.kept.blob))
         return {"mode": self.mode, "variants": [{"kind": STYLE, "sizes": ""}], "trials": trials, "otherwise": [],
