@@ -18,10 +18,11 @@ from sources.infer import check as checking
 from sources.infer.calls import call
 from sources.infer.check import UnfitError, Work, check
 from sources.infer.given import given
-from sources.infer.initial import REPEATED, quicken
+from sources.infer.initial import quicken
 from sources.infer.inputs import Tensor
 from sources.infer.progress import Budget, TooMuchError
 from sources.infer.rehearsal import Rehearsal
+from sources.infer.repeated import REPEATED
 from sources.infer.search import Solution, solve
 from sources.infer.sizes import Slot, assigned, slots, tied
 from sources.text.on_cpu import respelled

@@ -10,8 +10,10 @@ from torch import nn
 
 from sources import probe
 from sources.infer.check import TOO_LARGE, UnfitError, leaves
-from sources.infer.initial import REPEATED, quicken
+from sources.infer.initial import quicken
 from sources.infer.inputs import Tensor
+from sources.infer.progress import Budget, Progress, constructing
+from sources.infer.repeated import REPEATED
 from sources.infer.reshaped import shape_matters
 from sources.infer.runs import Runs, lightened
 from sources.infer.search import Solution
@@ -64,6 +66,29 @@ def test_inputs_of_a_network_of_any_depth_are_lightened() -> None:
     (spec,) = light.specs
     assert isinstance(spec, Tensor) and spec.shape[2] < 64
     assert not runs.heavy(light)
+
+
+def test_inputs_are_weighed_by_the_call_that_tells_whether_they_fit() -> None:
+    runs = Runs(Square, {}, LARGE)
+    calls = list[torch.Size]()
+    runs.module({}).register_forward_pre_hook(lambda _, given: calls.append(given[0].shape))
+    light = lightened(Solution({}, (Tensor((1, 3, 64, 64)),)), runs)
+    assert len(calls) == len(set(calls)) > 1
+    assert calls[-1] == light.specs[0].shape  # type: ignore[union-attr]
+
+
+def test_a_constructor_draws_few_numbers_for_large_weights_only() -> None:
+    torch.manual_seed(0)
+    with constructing(Budget()):
+        large, small = torch.empty(500, 600).uniform_(1, 2), torch.empty(3, 4).normal_()
+        with pytest.raises(RuntimeError, match="in-place"):
+            torch.empty(500, 600, requires_grad=True).normal_()
+    assert torch.equal(large.flatten()[REPEATED:], large.flatten()[:-REPEATED])
+    assert 1 <= float(large.min()) < 1.01 and 1.99 < float(large.max()) < 2
+    assert len(small.unique()) == 12
+    with Progress(Budget()):
+        drawn = torch.empty(500, 600).uniform_()
+    assert len(drawn.unique()) > REPEATED
 
 
 def test_what_smaller_inputs_do_not_fit_stays_as_it_is() -> None:

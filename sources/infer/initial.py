@@ -15,6 +15,7 @@ import torch
 
 from sources.infer.memory import full
 from sources.infer.progress import TooMuchError
+from sources.infer.repeated import FILLS, filled, repeat, repeats
 
 _waiting: list[tuple[weakref.ref[torch.Tensor], Callable[..., Any], tuple[Any, ...]]] = []
 
@@ -22,7 +23,6 @@ DRAWN = 1 << 14  # different values; weights repeat them
 LARGE = 1 << 22  # elements of a tensor that is left as it is in memory
 WEIGHED = 1 << 16  # elements of one before which it is looked at how much memory is left
 HUGE = 1 << 24  # elements of a parameter that is filled when it is known to be kept
-REPEATED = 65_521  # random numbers of one tensor where these repeat: a prime, so that rows of weights differ
 
 
 def cheapen() -> None:
@@ -56,7 +56,7 @@ def quicken() -> None:
     They are of the distribution that they would be of: drawing them is a good part of what a large network costs.
     Huge parameters wait for ``settle``.
     """
-    for name in ("normal_", "uniform_"):
+    for name in FILLS:
         setattr(torch.Tensor, name, _repeating(getattr(torch.Tensor, name)))
     torch.nn.init.trunc_normal_ = _repeating(torch.nn.init.trunc_normal_, of_leaves=True)
 
@@ -67,22 +67,19 @@ def _repeating(fill: Callable[..., Any], of_leaves: bool = False) -> Callable[..
     ``of_leaves``: it may be a parameter as it stands, as torch's own initialisers see to that.
     """
 
-    def filled(tensor: Any, *given: Any, **named: Any) -> Any:
+    def fill_or_wait(tensor: Any, *given: Any, **named: Any) -> Any:
         if tensor.numel() > HUGE and isinstance(tensor, torch.nn.Parameter) and not of_leaves:
-            _waiting.append((weakref.ref(tensor), functools.partial(filled_at_once, **named), given))
+            _waiting.append((weakref.ref(tensor), functools.partial(fill_at_once, **named), given))
             return tensor
-        return filled_at_once(tensor, *given, **named)
+        return fill_at_once(tensor, *given, **named)
 
-    def filled_at_once(tensor: Any, *given: Any, **named: Any) -> Any:
-        exact = tensor.numel() <= 2 * REPEATED or tensor.device.type != "cpu" or not tensor.is_contiguous()
-        if exact or not of_leaves and tensor.requires_grad and torch.is_grad_enabled():  # fails, as it should
+    def fill_at_once(tensor: Any, *given: Any, **named: Any) -> Any:
+        if not repeats(tensor, of_leaves):
             return fill(tensor, *given, **named)
         _weigh(tensor)
-        drawn = fill(tensor.detach().new_empty(REPEATED), *given, **named)
-        _repeat(tensor.detach().view(-1), drawn)
-        return tensor
+        return filled(fill, tensor, given, named)
 
-    return filled
+    return fill_or_wait
 
 
 def settle() -> None:
@@ -97,13 +94,6 @@ def settle() -> None:
                 fill(kept, *given)
 
 
-def _repeat(flat: torch.Tensor, drawn: torch.Tensor) -> None:
-    """Fill a tensor of one dimension with some values over and over."""
-    whole = len(flat) // len(drawn)
-    flat[: whole * len(drawn)].view(whole, len(drawn)).copy_(drawn.expand(whole, -1))
-    flat[whole * len(drawn) :].copy_(drawn[: len(flat) - whole * len(drawn)])
-
-
 def _tile(tensor: torch.Tensor, drawn: torch.Tensor) -> None:
     """Fill a tensor with the drawn values over and over, at the scale that keeps a layer's variance."""
     count = tensor.numel()
@@ -112,7 +102,7 @@ def _tile(tensor: torch.Tensor, drawn: torch.Tensor) -> None:
     scale = (count // tensor.shape[0]) ** -0.5 if tensor.dim() > 1 else 0.1
     scaled = drawn[:count] * scale
     if tensor.is_contiguous():
-        _repeat(tensor.view(-1), scaled)
+        repeat(tensor.view(-1), scaled)
     else:
         tensor.copy_(scaled.repeat(count // len(drawn) + 1)[:count].view(tensor.shape))
 

@@ -12,6 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from sources.infer.memory import full
+from sources.infer.repeated import FILLS, filled, repeats
 
 MAX_FUNCTIONS = 12_000  # torch functions of one call: more is a large network or a long loop
 CONSTRUCTING = 4  # times as many of a constructor: loops that fill a table are quick
@@ -81,6 +82,7 @@ class Progress(TorchFunctionMode):
         self.drew = True  # whether the call drew random numbers, as far as it is known
         self.last: tuple[str, tuple[Any, ...]] = ("", ())
         self.given: list[int] = []  # where the values of each tensor among the inputs lie in memory, 0: nowhere
+        self.constructs = False  # weights are filled: that few numbers are drawn for large ones does not matter
         self._roughly, self._functions = roughly, functions
         self._most = math.inf if operators is None else LONG * operators
         each = operators if light and operators else math.inf
@@ -104,6 +106,8 @@ class Progress(TorchFunctionMode):
             raise TooMuchError(f"{name} of {flops:.1e} FLOPs")
         if self._roughly and name == "dropout" and isinstance(args[0], torch.Tensor) and args[0].numel() > DROPPED:
             result = args[0].clone()
+        elif self.constructs and name in FILLS and args and repeats(args[0]):
+            result = filled(function, args[0], args[1:], kwargs or {})
         else:
             result = _called(function, args, kwargs or {})
         self.budget.left -= FUNCTION
@@ -125,7 +129,7 @@ class Progress(TorchFunctionMode):
 def constructing(budget: Budget) -> Progress:
     """Of a call of a constructor. Weights are made and filled, and may go again: of some networks parts are taken."""
     progress = Progress(budget, functions=CONSTRUCTING * MAX_FUNCTIONS)
-    progress._elements = MADE * MAX_ELEMENTS
+    progress._elements, progress.constructs = MADE * MAX_ELEMENTS, True
     return progress
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -12,9 +13,9 @@ from sources.infer.calls import call, forget, has_tensor
 from sources.infer.check import TOO_LARGE, UnfitError, Work, dear
 from sources.infer.constructions import build
 from sources.infer.input_search import LIGHT
-from sources.infer.inputs import draw, elements
+from sources.infer.inputs import Specs, draw, elements
 from sources.infer.memory import bounded
-from sources.infer.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, LIGHT_OPERATORS, Budget, out_of_memory
+from sources.infer.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, LIGHT_OPERATORS, Budget, Progress, out_of_memory
 from sources.infer.rehearsal import Rehearsal
 from sources.infer.search import Solution
 from sources.infer.variants import Arguments, defaults_of, halved, of_one, shallower, shortened
@@ -23,6 +24,17 @@ MAX_HALVINGS = 6
 COSTLY_ELEMENTS, COSTLY_FLOPS = 1 << 18, 1 << 25  # of one call: what it takes besides no longer counts
 WITHOUT_DATA = 4  # times as much as a torch function on few data takes one on torch's meta device
 TIES_BUDGET = 4_000  # work spent on finding which sizes belong together, see ``progress.Budget``
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What one call takes: nothing is known of what fails."""
+
+    runs: bool = False
+    heavy: bool = False  # more than a light one may
+    dear: bool = False  # so much that few are to be made
+    costly: bool = False  # so much that these are better made on smaller inputs
+    unfit: str = ""  # how it takes more than any task may
 
 
 class Runs:
@@ -34,10 +46,7 @@ class Runs:
         """``operators`` that compute are what a task may have; the module of a ``solution`` is not made again."""
         self.kind, self._namespace, self._budget = kind, namespace, Budget(TIES_BUDGET)
         self._operators = operators
-        # As far as ``heavy`` was asked: whether one call takes so much that few are to be made, and whether it takes
-        # so much that these are better made on smaller inputs.
-        self.dear = self.costly = False
-        self.unfit = ""  # how it takes more than any task may, as far as ``heavy`` was asked
+        self.dear = self.costly = False  # as of ``Weight``, of the solution that was weighed last
         self._built: tuple[Arguments, nn.Module, Rehearsal] | None = None  # other inputs often go to the same module
         if solution and solution.made and (module := solution.made.take(kind)):
             self._built = (solution.arguments, module, Rehearsal(module))
@@ -56,13 +65,8 @@ class Runs:
             module, rehearsal = self._module(solution.arguments, budget)
         except Exception:  # noqa: BLE001 - it does not run, whatever the reason
             return False
-        if (
-            self.dear
-            and elements(solution.specs) > LIGHT
-            and (foreseen := rehearsal.call(solution.specs, None, light=False))
-        ):
-            budget.left -= WITHOUT_DATA * foreseen[0].count
-            forget(foreseen[1])
+        if foreseen := self._foreseen(solution.specs, rehearsal):
+            budget.left -= WITHOUT_DATA * foreseen.count
             return False
         _, result, error = call(module, solution.specs, budget)
         forget(error)
@@ -85,26 +89,46 @@ class Runs:
         Raises:
             UnfitError: it has too many operators.
         """
-        self.unfit = ""
-        module = self.module(solution.arguments)
+        return self.keep(self.weigh(solution)).heavy
+
+    def keep(self, weight: Weight) -> Weight:
+        """A weight that is from now on the one of the solution."""
+        self.dear, self.costly = weight.dear, weight.costly
+        return weight
+
+    def weigh(self, solution: Solution) -> Weight:
+        """What one call takes.
+
+        Raises:
+            UnfitError: it has too many operators.
+        """
+        module, rehearsal = self._module(solution.arguments, Budget())
+        if self._foreseen(solution.specs, rehearsal):
+            return Weight()
         torch.manual_seed(0)
-        inputs, work = [draw(spec, roughly=True) for spec in solution.specs], Work(self._operators)
+        inputs, work, unfit, result = [draw(s, roughly=True) for s in solution.specs], Work(self._operators), "", None
         try:
             with torch.no_grad(), bounded(), work:
-                module(*inputs)
+                result = module(*inputs)
         except UnfitError as error:
             if work.operators > self._operators:
                 raise
-            self.unfit = str(error)
-            return True
+            unfit = str(error)
         except Exception as error:  # noqa: BLE001 - the check tells what it is that runs once and not twice
-            self.unfit = str(error) if out_of_memory(error) else ""
-            return bool(self.unfit)
-        finally:
-            self.dear = dear(work)
-            self.costly = work.elements > COSTLY_ELEMENTS or work.flops > COSTLY_FLOPS
+            unfit = str(error) if out_of_memory(error) else ""
+            forget(error)
         each = min(self._operators, LIGHT_OPERATORS)
-        return work.elements > each * LIGHT_ELEMENTS or work.flops > each * LIGHT_FLOPS
+        much = work.elements > each * LIGHT_ELEMENTS or work.flops > each * LIGHT_FLOPS
+        costly = work.elements > COSTLY_ELEMENTS or work.flops > COSTLY_FLOPS
+        runs = has_tensor(result)
+        return Weight(runs, bool(unfit) or runs and much, dear(work), costly, unfit)
+
+    def _foreseen(self, specs: Specs, rehearsal: Rehearsal) -> Progress | None:
+        """How far a call comes that is known to fail without being made; None where it is to be made."""
+        if not self.dear or elements(specs) <= LIGHT or not (found := rehearsal.call(specs, None, light=False)):
+            return None
+        forget(found[1])
+        return found[0]
 
 
 def fitted(solution: Solution, runs: Runs) -> Solution:
@@ -133,16 +157,19 @@ def lightened(solution: Solution, runs: Runs) -> Solution:
     Raises:
         UnfitError: it has too many operators, or takes more than any task may.
     """
+    weight = runs.keep(runs.weigh(solution))
     for _ in range(MAX_HALVINGS):
-        if not runs.heavy(solution):
+        if not weight.heavy:
             return solution
         specs = solution.specs
         every = (halved(specs), halved(specs, first=True), of_one(specs))
-        smaller = (Solution(solution.arguments, s) for s in every)
-        fitting = next((s for s in smaller if s != solution and runs.fits(s)), None)
-        if fitting is None and runs.unfit:
-            raise UnfitError(TOO_LARGE, runs.unfit)
+        smaller = (Solution(solution.arguments, s) for s in every if s != specs)
+        weighed = ((s, runs.weigh(s)) for s in smaller)
+        # What was given up for what it takes may fail further on.
+        fitting = next(((s, w) for s, w in weighed if w.runs or w.unfit and runs.fits(s)), None)
+        if fitting is None and weight.unfit:
+            raise UnfitError(TOO_LARGE, weight.unfit)
         if fitting is None:
             return solution
-        solution = fitting
+        solution, weight = fitting[0], runs.keep(fitting[1])
     return solution

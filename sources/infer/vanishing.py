@@ -20,6 +20,7 @@ REASON = "weights start as nothing"
 TINY = 1e-3  # what no weight of a parameter that starts as nothing exceeds
 HIDDEN = 1e-2  # of its usual gradient is all that a hidden weight has
 MAX_WEIGHTS = 50_000_000
+FIRST = 1 << 10  # numbers of a weight that are looked at before all the others
 
 
 def hidden(module: nn.Module, inputs: list[Any]) -> list[str]:
@@ -28,8 +29,8 @@ def hidden(module: nn.Module, inputs: list[Any]) -> list[str]:
     The module is left with other weights.
     """
     weights = {n: p for n, p in module.named_parameters() if p.is_floating_point() and p.numel()}
-    nothing = {n for n, p in weights.items() if "bias" not in n and bool((p.detach().abs() <= TINY).all())}
-    rest = {n: p for n, p in weights.items() if n not in nothing and bool(p.detach().any())}
+    nothing = {n for n, p in weights.items() if "bias" not in n and _at_most(p, TINY)}
+    rest = {n: p for n, p in weights.items() if n not in nothing and not _at_most(p, 0.0)}
     if not nothing or not rest or sum(p.numel() for p in weights.values()) > MAX_WEIGHTS:
         return []
     before = _gradients(module, inputs, list(rest.values()))
@@ -41,6 +42,12 @@ def hidden(module: nn.Module, inputs: list[Any]) -> list[str]:
     after = _gradients(module, inputs, list(rest.values()))
     release()
     return [n for n, a, b in zip(rest, before, after, strict=False) if b and a <= HIDDEN * b]
+
+
+def _at_most(weight: nn.Parameter, most: float) -> bool:
+    """Whether no number of a weight is larger than that; the first ones tell of nearly every weight that some are."""
+    flat = weight.detach().flatten()
+    return all(bool((part.abs() <= most).all()) for part in (flat[:FIRST], flat[FIRST:]))
 
 
 def _gradients(module: nn.Module, inputs: list[Any], weights: list[nn.Parameter]) -> list[float]:

@@ -1,0 +1,35 @@
+"""Large tensors filled with few random numbers over and over: drawing each is a good part of what a network costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+REPEATED = 65_521  # random numbers of one tensor where these repeat: a prime, so that rows of weights differ
+FILLS = ("normal_", "uniform_")  # methods of a tensor
+
+
+def repeat(flat: torch.Tensor, drawn: torch.Tensor) -> None:
+    """Fill a tensor of one dimension with some values over and over."""
+    whole = len(flat) // len(drawn)
+    flat[: whole * len(drawn)].view(whole, len(drawn)).copy_(drawn.expand(whole, -1))
+    flat[whole * len(drawn) :].copy_(drawn[: len(flat) - whole * len(drawn)])
+
+
+def repeats(tensor: Any, of_leaves: bool = False) -> bool:
+    """Whether a tensor is to be filled so: it is large, and filling it is no error.
+
+    ``of_leaves``: it may be a parameter as it stands, as torch's own initialisers see to that.
+    """
+    if not isinstance(tensor, torch.Tensor) or tensor.numel() <= 2 * REPEATED:
+        return False
+    fails = not of_leaves and tensor.requires_grad and torch.is_grad_enabled()
+    return tensor.device.type == "cpu" and tensor.is_contiguous() and not fails
+
+
+def filled(fill: Callable[..., Any], tensor: torch.Tensor, given: Any, named: Mapping[str, Any]) -> torch.Tensor:
+    """The tensor, with numbers that ``fill``, one of torch's initialisers, draws for a smaller one."""
+    repeat(tensor.detach().view(-1), fill(tensor.detach().new_empty(REPEATED), *given, **named))
+    return tensor
