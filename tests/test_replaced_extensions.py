@@ -40,6 +40,20 @@ def test_bias_and_leaky_relu_and_their_gradient(load: Any) -> None:
     torch.testing.assert_close(fused(ones, empty, answer, 3, 1, 0.2, 2.0), torch.where(answer > 0, 2.0, 0.4))
 
 
+@pytest.mark.parametrize("affine", [True, False])
+def test_normalisation_in_place_scales_by_the_size_of_the_weight(load: Any, affine: bool) -> None:
+    x, weight, bias = torch.randn(3, 4, 5), torch.randn(4), torch.randn(4)
+    operators = load(name="inplace_abn", sources=[])
+    mean, var = operators.mean_var(x)
+    scale, shift = (weight.abs() + 1e-5, bias) if affine else (None, None)
+    wanted = functional.batch_norm(x, mean, var, scale, shift, eps=1e-5)
+    torch.testing.assert_close(functional.batch_norm(x, None, None, training=True), functional.batch_norm(x, mean, var))
+    assert operators.forward(x, mean, var, weight, bias, affine, 1e-5) is x
+    torch.testing.assert_close(x, wanted)
+    operators.leaky_relu_forward(x, 0.1)
+    torch.testing.assert_close(x, functional.leaky_relu(wanted, 0.1))
+
+
 @pytest.mark.parametrize(("stride", "padding", "dilation", "masked"), [(1, 1, 1, True), (2, (0, 1), (1, 2), False)])
 def test_a_deformed_convolution_weighs_points_by_their_corners(
     stride: int, padding: Any, dilation: Any, masked: bool

@@ -24,7 +24,8 @@ def touches_system(source: str) -> str:
     tree = ast.Module(list(_suspects(source)), [])
     for node in nodes(tree):
         if isinstance(node, ast.ImportFrom) and node.module in ("os", "sys"):
-            return node.module
+            if not HARMLESS.issuperset(a.name for a in node.names):
+                return node.module
     return dangerous(tree)
 
 

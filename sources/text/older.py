@@ -150,3 +150,20 @@ def functions_of_old(tree: Iterable[ast.AST], edits: Edits) -> None:
             if isinstance(first, ast.FunctionDef | ast.Assign):
                 edits.replace(edits.text.start(base), edits.text.end(base), "object")
                 edits.replace(start, start, _CALLED.format(first.col_offset * " "))
+
+
+def marks_of_old(tree: Iterable[ast.AST], edits: Edits) -> None:
+    """An autograd function marks what it returns as changed in place: of old also what it did not return.
+
+    Running means are such. Where nothing is left to mark, it marks nothing.
+    """
+    for node in tree:
+        if not isinstance(node, ast.FunctionDef) or node.name != "forward":
+            continue
+        answers = [n.value for n in ast.walk(node) if isinstance(n, ast.Return) and n.value is not None]
+        returned = {n.id for answer in answers for n in ast.walk(answer) if isinstance(n, ast.Name)}
+        for call in (n for n in ast.walk(node) if isinstance(n, ast.Call)):
+            marks = isinstance(call.func, ast.Attribute) and call.func.attr == "mark_dirty"
+            if marks and call.args and all(isinstance(a, ast.Name) for a in call.args):
+                kept = [a.id for a in call.args if isinstance(a, ast.Name) and a.id in returned]
+                edits.replace(edits.text.start(call.args[0]), edits.text.end(call) - 1, ", ".join(kept))
