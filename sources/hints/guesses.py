@@ -218,7 +218,8 @@ def _of_kept(node: ast.Assign, of: Callable[[ast.expr], Uses | None]) -> None:
     call, target = node.value, node.targets[0]
     kept = isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self"
     if kept and isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and len(call.args) > 1:
-        if not any(isinstance(a, ast.Starred) for a in call.args) and (use := of(call.func)):
+        use = None if any(isinstance(a, ast.Starred) for a in call.args) else of(call.func)
+        if use is not None:
             use.makes = True
 
 
@@ -256,6 +257,14 @@ def _layers(name: str, use: Uses) -> list[str]:
     return found
 
 
+def _callables(use: Uses, by_name: list[str]) -> list[str]:
+    """What a parameter may be that is called, where its name tells no layer."""
+    makers = [MAKER] if use.makes and not re.match(r"(nn|F)\.\w+$", (*by_name, "")[0]) else []
+    if any(v.startswith(("nn", "F.")) for v in by_name):
+        return makers
+    return [*makers, *([] if use.run else ["nn.Identity"]), *MODULE]
+
+
 def values(name: str, annotation: str, use: Uses) -> list[str]:
     """Expressions worth trying for a parameter, best first."""
     low = name.lower().lstrip("_")
@@ -289,10 +298,8 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
         found += small or [*shares, *(v for v in by_name if v[0] in "(["), *LISTS]
     if use.axis:
         found += ["1", "-1"]
-    if use.makes and not re.match(r"(nn|F)\.\w+$", (*by_name, "")[0]):
-        found.append(MAKER)
-    if use.called and not any(v.startswith(("nn", "F.")) for v in by_name):
-        found += [*([] if use.run else ["nn.Identity"]), *MODULE]
+    if use.called:
+        found += _callables(use, by_name)
     if annotation == "int":
         by_name = [v for v in by_name if re.fullmatch(r"-?\d+", v)] or [DIMENSION, "4", "2"]
     elif annotation == "float":

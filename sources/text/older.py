@@ -58,6 +58,23 @@ def with_factories(text: str, tree: ast.Module) -> str:
     return edits.whole() if edits.changes else text
 
 
+def with_looped_edges(text: str, tree: ast.Module) -> str:
+    """The text with the edges alone of what torch_geometric adds loops to: it once gave nothing else.
+
+    ``edges = add_self_loops(edges)``: who has their features, too, takes two things.
+    """
+    if "add_self_loops(" not in text or "torch_geometric" not in text:
+        return text
+    edits = Edits(Text.of(text))
+    for node in ast.walk(tree):
+        call = node.value if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) else None
+        if isinstance(node, ast.Assign) and isinstance(call, ast.Call) and call.args:
+            own = ast.unparse(node.targets[0]) == ast.unparse(call.args[0])
+            if own and ast.unparse(call.func).split(".")[-1] == "add_self_loops":
+                edits.replace(edits.text.end(call), edits.text.end(call), "[0]")
+    return edits.whole() if edits.changes else text
+
+
 def _is_record(value: ast.expr | None) -> TypeGuard[ast.Call]:
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and bool(_RECORD.fullmatch(value.func.id))
 
