@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 DIMENSION, CHANNELS, TOKENS, IMAGE, HEADS = "64", "64", "64", "32", "4"
+WINDOW = "256"  # samples of a sound, beside a hop of fewer
 COUNTS = ["2", "4", "1", "3"]
 NORM = ["nn.LayerNorm", "nn.BatchNorm2d", "'batch'", "'layer'", "nn.Identity"]
 ACTIVATION = ["nn.GELU", "nn.ReLU()", "'relu'", "'gelu'", "F.relu"]
@@ -32,6 +33,9 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"(^|_)max(_val|_value)?$|_max_", ["1.0", "6.0"]),
         (r"^(add|subtract|scale|scaling|multiply|multiplier|constant|divide|sub|mul)\d?_?(value|factor|by)?(_?\d)?$|divisor",
          ["0.5", "2.0", "2", "64"]),
+        (r"sampl(e|ing)_?(rate|freq(uency)?)$|^s(amp)?_?rate$|^(sr|fs)$", ["16000", "0.5"]),  # of sounds
+        (r"^(mel_?)?f(req)?_?min$", ["0.0"]),
+        (r"^(mel_?)?f(req)?_?max$", ["8000.0"]),
         (r"_shape$", ["(64, 1, 1)", "(64,)", "(32, 32)", "64"]),
         (r"vocab|num_embeddings|n_?tokens?$|^num_tokens$|n_words|num_types", ["1024"]),
         (r"class|num_labels|num_outputs|num_actions", ["16", "2"]),
