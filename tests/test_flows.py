@@ -83,3 +83,21 @@ def test_the_logarithm_of_a_probability_is_computed() -> None:
 @pytest.mark.parametrize(("line", "said"), [("from os import path", ""), ("from os import remove, path", "os")])
 def test_paths_may_be_made_without_touching_anything(line: str, said: str) -> None:
     assert touches_system(f"{line}\nhere = path.join('a', 'b')\n") == said
+
+
+LIKELIHOOD = """
+class Net(nn.Module):
+    def forward(self, mean, sigma, x):
+        return torch.distributions.Normal(mean, sigma).log_prob(x).sum(-1)
+"""
+COUNTS = """
+class Net(nn.Module):
+    def forward(self, x, y):
+        return torch.distributions.Poisson(x[..., 0]).log_prob(y[..., 0]) + x[..., 1]
+"""
+
+
+@pytest.mark.parametrize("text", [LIKELIHOOD, COUNTS])
+def test_scales_are_positive_and_counts_are_whole(text: str, tmp_path: Path) -> None:
+    found = attempted(text, tmp_path)
+    assert found["reason"] == "", found["detail"]
