@@ -77,8 +77,10 @@ def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iter
 
 def _lacking(message: str, frame: types.FrameType, line: int, specs: Specs, module: nn.Module) -> Iterator[Specs]:
     """Inputs with an optional one that is None where a line needs it."""
-    text = _statement(frame.f_code.co_filename, line)
-    if "NoneType" in message or "None" in message or re.search(r"assert .* is not None", text):
+    text, test = _statement(frame.f_code.co_filename, line), _tested(frame.f_code.co_filename, line)
+    asked = ast.unparse(test) if test is not None else ""
+    if "None" in message or "is None" in asked or re.search(r"assert .* is not None", text):
+        text += asked
         for name in dict.fromkeys(re.findall(r"[^\W\d]\w*", text)):
             if name in frame.f_locals and frame.f_locals[name] is None:
                 yield from up_to(module, specs, name)
