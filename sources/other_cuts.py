@@ -20,6 +20,9 @@ from sources.text.failing import without_failing
 from sources.text.masks import NOTE as TRUE
 from sources.text.masks import WANTED as MASKS
 from sources.text.masks import of_truth
+from sources.text.named_answers import NOTE as BY_NAME
+from sources.text.named_answers import WANTED as NAMED
+from sources.text.named_answers import named_answers
 from sources.text.narrower import NOTE as NARROWER
 from sources.text.narrower import narrower
 from sources.text.set_outside import NOTE as SET
@@ -38,6 +41,7 @@ _BY_MESSAGE: tuple[tuple[re.Pattern[str], Callable[[str, str], str], str], ...] 
     (WANTED, lambda source, _: divided(source), DIVIDED),
     (DOUBLE, of_single, SINGLE),
     (MASKS, lambda source, _: of_truth(source), TRUE),
+    (NAMED, lambda source, _: named_answers(source), BY_NAME),
 )
 
 

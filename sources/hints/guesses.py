@@ -36,6 +36,8 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"sampl(e|ing)_?(rate|freq(uency)?)$|^s(amp)?_?rate$|^(sr|fs)$", ["16000", "0.5"]),  # of sounds
         (r"^(mel_?)?f(req)?_?min$", ["0.0"]),
         (r"^(mel_?)?f(req)?_?max$", ["8000.0"]),
+        (r"(^|_)(obs|observation|state|image|img|frame)s?_shape$", ["(3, 64, 64)", "(64,)", "(64, 1, 1)"]),
+        (r"(^|_)act(ion)?s?_shape$", ["(4,)", "4", "(64,)"]),
         (r"_shape$", ["(64, 1, 1)", "(64,)", "(32, 32)", "64"]),
         (r"vocab|num_embeddings|n_?tokens?$|^num_tokens$|n_words|num_types", ["1024"]),
         (r"class|num_labels|num_outputs|num_actions", ["16", "2"]),
