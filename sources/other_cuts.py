@@ -25,8 +25,8 @@ from sources.text.named_answers import WANTED as NAMED
 from sources.text.named_answers import named_answers
 from sources.text.narrower import NOTE as NARROWER
 from sources.text.narrower import narrower
+from sources.text.set_outside import ASSERTED, GIVEN, given_within, set_within
 from sources.text.set_outside import NOTE as SET
-from sources.text.set_outside import set_within
 from sources.text.single import NOTE as SINGLE
 from sources.text.single import WANTED as DOUBLE
 from sources.text.single import of_single
@@ -42,6 +42,7 @@ _BY_MESSAGE: tuple[tuple[re.Pattern[str], Callable[[str, str], str], str], ...] 
     (DOUBLE, of_single, SINGLE),
     (MASKS, lambda source, _: of_truth(source), TRUE),
     (NAMED, lambda source, _: named_answers(source), BY_NAME),
+    (ASSERTED, lambda source, _: given_within(source), GIVEN),
 )
 
 

@@ -73,6 +73,8 @@ def _layer(f: Failure) -> Iterator[Change]:
         yield from _wanted(f, x.shape[-1], int(weight[-1]))
     elif f.function in ("batch_norm", "group_norm", "instance_norm") and x.dim() > 1:
         scale = next((a for a in f.arguments[1:] if isinstance(a, torch.Tensor)), None)
+        if x.shape[0] == 1 and re.search(r"should contain \d+ elements not", f.message):
+            yield 0.1, of_one(f.specs)  # samples side by side, and a scale for one
         if scale is not None:
             yield from _wanted(f, x.shape[1], scale.shape[0])
 

@@ -75,6 +75,27 @@ def with_looped_edges(text: str, tree: ast.Module) -> str:
     return edits.whole() if edits.changes else text
 
 
+def with_filled_parameters(text: str, tree: ast.Module) -> str:
+    """The text with numbers that have a point in parameters that are filled with whole ones, as torch then read these.
+
+    ``nn.Parameter(torch.full((width,), 0))``.
+    """
+    if "torch.full(" not in text:
+        return text
+    edits = Edits(Text.of(text))
+    made = (n for n in ast.walk(tree) if isinstance(n, ast.Call) and ast.unparse(n.func).split(".")[-1] == "Parameter")
+    inner = (n for call in made for n in ast.walk(call) if isinstance(n, ast.Call))
+    for call in (c for c in inner if ast.unparse(c.func) == "torch.full" and len(c.args) > 1):
+        value = call.args[1]
+        if (
+            isinstance(value, ast.Constant)
+            and type(value.value) is int
+            and all(k.arg != "dtype" for k in call.keywords)
+        ):
+            edits.replace(edits.text.start(value), edits.text.end(value), f"{value.value}.0")
+    return edits.whole() if edits.changes else text
+
+
 def _is_record(value: ast.expr | None) -> TypeGuard[ast.Call]:
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and bool(_RECORD.fullmatch(value.func.id))
 
