@@ -83,3 +83,15 @@ def test_a_deformed_convolution_weighs_points_by_their_corners(
 
 def test_no_other_extension_has_a_twin(load: Any) -> None:
     assert load(name="deform_attn") is None
+
+
+def test_arrays_are_resampled_from_corner_to_corner() -> None:
+    space: dict[str, Any] = {}
+    exec(replacements()["scipy.ndimage"], space)
+    x = torch.randn(2, 3, 8, 6)
+    for factor in (0.5, 2.0):
+        found = torch.from_numpy(space["zoom"](x.numpy(), (1.0, 1.0, factor, factor), order=1))
+        size = [round(8 * factor), round(6 * factor)]
+        torch.testing.assert_close(found, functional.interpolate(x, size, mode="bilinear", align_corners=True))
+    labels = space["zoom"](torch.arange(8).view(2, 4).numpy(), (1, 0.5), order=0)
+    assert labels.tolist() == [[0, 3], [4, 7]]
