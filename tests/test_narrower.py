@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sources import probe
+from sources.infer.check import TOO_LARGE
 from sources.infer.drawn import drawn
+from sources.infer.search import PARAMETERS
+from sources.other_cuts import other_cuts
 from sources.text.narrower import NOTE, narrower
 from tests.attempts import HEAD, attempted
 
@@ -48,12 +52,15 @@ def warmed() -> None:
     probe.warm()
 
 
-def test_a_network_of_fixed_widths_is_halved_as_a_whole(tmp_path: Path) -> None:
-    found = attempted(WIDE, tmp_path)
-    assert found["reason"] == "", found["detail"]
-    assert NOTE in found["source"]
-    assert "nn.Conv2d(512, 4096, 3, padding=1)" in found["source"]
-    assert "view(-1, 4096)" in found["source"]
+def test_a_network_of_fixed_widths_is_halved_as_a_whole() -> None:
+    told: dict[str, Any] = {"sites": [], "defaults": {}, "users": []}
+    cut = {"name": "Net", "source": HEAD + WIDE, "told": told, "header": []}
+    found = [c for c, _ in other_cuts(cut, {"reason": TOO_LARGE, "detail": PARAMETERS, "solved": None})]
+    assert [c["header"] for c in found] == [[NOTE]] * 2
+    assert "nn.Conv2d(512, 4096, 3, padding=1)" in found[0]["source"]
+    assert "view(-1, 4096)" in found[0]["source"]
+    assert "nn.Linear(2048, 10)" in found[1]["source"]
+    assert not [*other_cuts(cut, {"reason": TOO_LARGE, "detail": "conv2d", "solved": True})]
 
 
 def test_windows_colours_and_what_is_no_number_stay() -> None:
