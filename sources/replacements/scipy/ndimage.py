@@ -10,7 +10,7 @@ def zoom(input, zoom, output=None, order=1, **kwargs):
     factors = [zoom] * x.ndim if np.isscalar(zoom) else zoom
     for axis, factor in enumerate(factors):
         size = x.shape[axis]
-        wanted = int(round(size * factor))
+        wanted = round(float(size * factor))
         at = np.arange(wanted) * ((size - 1) / max(wanted - 1, 1))
         if order == 0:
             x = x.take(np.floor(at + 0.5).astype(int), axis=axis)
