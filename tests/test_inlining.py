@@ -394,9 +394,3 @@ def test_an_archive_that_is_not_what_the_index_says_is_refused(shop: Shop) -> No
         if wheel.parent == shop.folder:
             wheel = wheel.rename(shop.folder.parent / wheel.name)
         assert (foreign.Index(shop.folder.parent / digest).get("gates") is not None) is fits
-
-
-def test_one_process_is_what_an_inlined_package_knows_of_others(shop: Shop) -> None:
-    base = "import torch\n\n\ndef scale(x):\n    return x / 2 if torch.distributed.is_initialized() else x * 2\n"
-    shop.wheel("gates", "1.2", {**GATES, "gates/base.py": base})
-    assert definition(shop.cut({"net.py": NET})["Net"]).lacks == ()

@@ -6,8 +6,10 @@ from typing import Any
 
 import torch
 
+from tests import test_inlining
 from tests.cuts import HEAD, cut
 
+shop = test_inlining.shop
 NET = f"""{HEAD}
 
 class MaskedLinear(nn.Linear):
@@ -85,3 +87,9 @@ def test_a_module_is_looked_up_by_words_and_nobody_watches_gradients_or_reads_do
     exec(source, space)
     with torch.no_grad():
         assert space["User"]()(torch.randn(2, 4)).shape == (2, 4)
+
+
+def test_one_process_is_what_an_inlined_package_knows_of_others(shop: test_inlining.Shop) -> None:
+    base = "import torch\n\n\ndef scale(x):\n    return x / 2 if torch.distributed.is_initialized() else x * 2\n"
+    shop.wheel("gates", "1.2", {**test_inlining.GATES, "gates/base.py": base})
+    assert test_inlining.definition(shop.cut({"net.py": test_inlining.NET})["Net"]).lacks == ()
