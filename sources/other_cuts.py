@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from sources.cut.inferring import NOTE as IN_TRAINING
 from sources.cut.inferring import inferring
 from sources.infer.check import TOO_LARGE
 from sources.infer.drawn import NOTE, drawn
+from sources.infer.search import PARAMETERS
 from sources.lessons import TELLS_NOTHING
 from sources.text.callables import NOTE as BELONGS
 from sources.text.callables import WANTED as CALLABLE
@@ -18,16 +20,30 @@ from sources.text.failing import without_failing
 from sources.text.masks import NOTE as TRUE
 from sources.text.masks import WANTED as MASKS
 from sources.text.masks import of_truth
+from sources.text.named_answers import NOTE as BY_NAME
+from sources.text.named_answers import WANTED as NAMED
+from sources.text.named_answers import named_answers
+from sources.text.narrower import NOTE as NARROWER
+from sources.text.narrower import narrower
+from sources.text.set_outside import ASSERTED, GIVEN, given_within, set_within
 from sources.text.set_outside import NOTE as SET
-from sources.text.set_outside import set_within
 from sources.text.single import NOTE as SINGLE
 from sources.text.single import WANTED as DOUBLE
 from sources.text.single import of_single
 from sources.text.whole_division import NOTE as DIVIDED
 from sources.text.whole_division import WANTED, divided
 
+MAX_HALVED = 2  # times that widths are
 MAX_OTHER_SITES = 2  # calls of a class that are taken in place of the first
 Cut = dict[str, Any]
+# What a message tells of a text, what it is then, and what the task says of that.
+_BY_MESSAGE: tuple[tuple[re.Pattern[str], Callable[[str, str], str], str], ...] = (
+    (WANTED, lambda source, _: divided(source), DIVIDED),
+    (DOUBLE, of_single, SINGLE),
+    (MASKS, lambda source, _: of_truth(source), TRUE),
+    (NAMED, lambda source, _: named_answers(source), BY_NAME),
+    (ASSERTED, lambda source, _: given_within(source), GIVEN),
+)
 
 
 def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[str, Any] | None]]:
@@ -43,14 +59,13 @@ def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[st
         yield cut | {"told": {**told, "seen": None}}, None
     for method in told.get("others", ()):  # by which it may compute, too
         yield cut | method, None
-    if WANTED.search(outcome["detail"]) and (whole := divided(source)) != source:
-        yield _noted(cut, DIVIDED, source=whole), None
-    if DOUBLE.search(outcome["detail"]) and (whole := of_single(source, cut["name"])) != source:
-        yield _noted(cut, SINGLE, source=whole), None
-    if MASKS.search(outcome["detail"]) and (whole := of_truth(source)) != source:
-        yield _noted(cut, TRUE, source=whole), None
+    for pattern, rewritten, note in _BY_MESSAGE:
+        if pattern.search(outcome["detail"]) and (whole := rewritten(source, cut["name"])) != source:
+            yield _noted(cut, note, source=whole), None
     if (whole := set_within(source, outcome["detail"], told["defaults"])) != source:
         yield _noted(cut, SET, source=whole), None
+    if outcome["reason"] == TOO_LARGE and outcome["detail"] == PARAMETERS:
+        yield from _narrower(cut)
     large = outcome["reason"] == TOO_LARGE and outcome.get("solved")  # it ran, and will be as large without training
     if not large and (untrained := inferring(source)) != source:
         users = [user | {"source": inferring(user["source"])} for user in told.get("users", ())]
@@ -62,6 +77,15 @@ def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[st
             yield _noted(cut, NOTE, source=weighed, told=_begun(told, outcome)), None
         for i in range(1, min(len(told["sites"]), MAX_OTHER_SITES + 1)):
             yield cut | {"told": {**told, "sites": told["sites"][i:], "seen": None, "users": []}}, None
+
+
+def _narrower(cut: Cut) -> Iterator[tuple[Cut, None]]:
+    """The cut with half of the widths that its text says, and with half of these."""
+    source = cut["source"]
+    for _ in range(MAX_HALVED):
+        if (halved := narrower(source)) != source:
+            yield _noted(cut, NARROWER, source=halved, told=cut["told"] | {"users": []}), None
+        source = halved
 
 
 def _begun(told: dict[str, Any], outcome: dict[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,19 @@ class Codec(nn.Module):
         return F.relu(self.down(x)) * scale
 
 
+class Given(nn.Module):
+    def __init__(self, shape=(2, 8)):
+        super().__init__()
+        self.shape = torch.Size(shape)
+
+    def log_prob(self, x, condition=None, scale=2.0):
+        if x.shape[1:] != self.shape:
+            raise ValueError("another shape")
+        if condition is None:
+            raise ValueError("it is given something")
+        return scale * (x - condition.reshape(x.shape)).abs().flatten(1).sum(1)
+
+
 class Base(nn.Module):
     def embed(self, x):
         raise NotImplementedError
@@ -112,6 +125,12 @@ def test_classes_without_a_forward_are_called_by_their_main_method(
     assert "def decode" not in tasks["Codec"].source
     assert "return self.training_step(batch, batch_idx)" in tasks["Trained"].source
     assert {"Base": "abstract", "Holder": "no forward"}.items() <= lost.items()
+
+
+def test_what_a_method_takes_for_none_may_have_to_be_given(mined: tuple[dict[str, Task], dict[str, str]]) -> None:
+    source = mined[0]["Given"].source
+    assert "def forward(self, x, condition=None):\n        return self.log_prob(x, condition=condition)" in source
+    assert len(mined[0]["Given"].inputs) == 2
 
 
 def known(text: str) -> dict[str, ast.FunctionDef]:

@@ -180,3 +180,30 @@ def test_masks_were_bytes_that_could_be_subtracted(tmp_path: Path) -> None:
     assert (outcome["reason"], outcome["detail"]) == ("", "train")
     assert "torch.logical_not((x > 0.5))) * 2 + (1 - x)" in outcome["source"]
     assert of_truth(plain := "def f(x):\n    return 1 - x\n") == plain
+
+
+MARKS = """
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, mean, rate):
+        mean.mul_(1 - rate).add_(rate * x.mean())
+        ctx.mark_dirty(x, mean)
+        return x.mul_(2)
+
+
+class Counted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(1))
+
+    def forward(self, x):
+        return Doubled.apply(torch.relu(x), self.mean, 0.1)
+"""
+
+
+def test_a_function_marks_only_what_it_returns_as_changed() -> None:
+    source = cut({"m.py": HEAD + MARKS}, "m.py", "Counted")
+    assert "ctx.mark_dirty(x)" in source
+    space: dict[str, Any] = {}
+    exec(source, space)
+    assert space["Counted"]()(torch.ones(2, requires_grad=True)).tolist() == [2.0, 2.0]  # refused as it stood

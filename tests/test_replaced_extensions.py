@@ -40,6 +40,20 @@ def test_bias_and_leaky_relu_and_their_gradient(load: Any) -> None:
     torch.testing.assert_close(fused(ones, empty, answer, 3, 1, 0.2, 2.0), torch.where(answer > 0, 2.0, 0.4))
 
 
+@pytest.mark.parametrize("affine", [True, False])
+def test_normalisation_in_place_scales_by_the_size_of_the_weight(load: Any, affine: bool) -> None:
+    x, weight, bias = torch.randn(3, 4, 5), torch.randn(4), torch.randn(4)
+    operators = load(name="inplace_abn", sources=[])
+    mean, var = operators.mean_var(x)
+    scale, shift = (weight.abs() + 1e-5, bias) if affine else (None, None)
+    wanted = functional.batch_norm(x, mean, var, scale, shift, eps=1e-5)
+    torch.testing.assert_close(functional.batch_norm(x, None, None, training=True), functional.batch_norm(x, mean, var))
+    assert operators.forward(x, mean, var, weight, bias, affine, 1e-5) is x
+    torch.testing.assert_close(x, wanted)
+    operators.leaky_relu_forward(x, 0.1)
+    torch.testing.assert_close(x, functional.leaky_relu(wanted, 0.1))
+
+
 @pytest.mark.parametrize(("stride", "padding", "dilation", "masked"), [(1, 1, 1, True), (2, (0, 1), (1, 2), False)])
 def test_a_deformed_convolution_weighs_points_by_their_corners(
     stride: int, padding: Any, dilation: Any, masked: bool
@@ -69,3 +83,15 @@ def test_a_deformed_convolution_weighs_points_by_their_corners(
 
 def test_no_other_extension_has_a_twin(load: Any) -> None:
     assert load(name="deform_attn") is None
+
+
+def test_arrays_are_resampled_from_corner_to_corner() -> None:
+    space: dict[str, Any] = {}
+    exec(replacements()["scipy.ndimage"], space)
+    x = torch.randn(2, 3, 8, 6)
+    for factor in (0.5, 2.0):
+        found = torch.from_numpy(space["zoom"](x.numpy(), (1.0, 1.0, factor, factor), order=1))
+        size = [round(8 * factor), round(6 * factor)]
+        torch.testing.assert_close(found, functional.interpolate(x, size, mode="bilinear", align_corners=True))
+    labels = space["zoom"](torch.arange(8).view(2, 4).numpy(), (1, 0.5), order=0)
+    assert labels.tolist() == [[0, 3], [4, 7]]

@@ -294,14 +294,18 @@ def by_method(cut: Cut, method: str) -> Cut:
         stack += [b.id for b in getattr(node, "bases", ()) if isinstance(b, ast.Name)]
     if not isinstance(found, ast.FunctionDef):
         raise SliceError("touches the system", f"in {method}")
-    arguments = [a.arg for a in found.args.args[1:]]
-    given = ", ".join(arguments[: len(arguments) - len(found.args.defaults)] or arguments[:1])
+    arguments, defaults = [a.arg for a in found.args.args[1:]], found.args.defaults
+    needed = arguments[: len(arguments) - len(defaults)] or arguments[:1]
+    left = zip(arguments[::-1], defaults[::-1], strict=False)  # what is None may have to be given all the same
+    optional = [n for n, d in left if isinstance(d, ast.Constant) and d.value is None and n not in needed][::-1]
+    taken_in = ", ".join([*needed, *(f"{n}=None" for n in optional)])
+    given = ", ".join([*needed, *(f"{n}={n}" for n in optional)])
     name, taken = f"{cut.name}{_camel(method)}", {getattr(n, "name", "") for n in tree.body}
     name = name if name not in taken else f"{name}Module"
     text = (
         f"\n\nclass {name}({cut.name}):\n"
         f'    """{cut.name}, which has no forward, called by its method {method}."""\n\n'
-        f"    def forward(self, {given}):\n"
+        f"    def forward(self, {taken_in}):\n"
         f"        return self.{method}({given})\n"
     )
     return replace(cut, source=cut.source + text, name=name)

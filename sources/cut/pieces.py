@@ -16,7 +16,7 @@ from sources.text.targets import Here, Target
 
 # Decorators without which a task computes the same.
 _NOISE = re.compile(
-    r"regist|jit\b|compile|docstring|deprecat|beartype|typecheck|jaxtyped|export|experimental|torch\.fx|overload|"
+    r"regist|jit\b|compile|docstring|(^|_)docs?(_|$)|deprecat|beartype|typecheck|jaxtyped|export|experimental|torch\.fx|overload|"
     r"force_fp32|auto_fp16|autocast|custom_fwd|custom_bwd|add_to|requires_|builder|configurable|gin\.|rank_zero"
 )
 EMPTY_CLASS = "class {}:\n    pass"
@@ -164,9 +164,14 @@ def listed(node: ast.AST) -> frozenset[str]:
 
 
 def taken_from(node: ast.AST) -> frozenset[str]:
-    """Names of which a statement takes an attribute whose name it computes: ``getattr(name, word)``."""
+    """Names of which a statement takes an attribute whose name it computes: ``getattr(name, word)``.
+
+    Or an item: ``name.__dict__[word]``.
+    """
     calls = (n for n in nodes(node) if isinstance(n, ast.Call) and ast.unparse(n.func) == "getattr" and n.args)
-    return frozenset(a.id for c in calls if isinstance(a := c.args[0], ast.Name))
+    looked_up = (n.value for n in nodes(node) if isinstance(n, ast.Subscript) and isinstance(n.value, ast.Attribute))
+    holders = [*(c.args[0] for c in calls), *(a.value for a in looked_up if a.attr == "__dict__")]
+    return frozenset(a.id for a in holders if isinstance(a, ast.Name))
 
 
 def goes_by(name: str) -> set[str]:
@@ -232,12 +237,13 @@ def _has_return(block: ast.If) -> bool:
 
 
 def is_debugging(node: ast.AST) -> bool:
-    """Whether a statement only prints, or stops for somebody to look: no task does."""
+    """Whether a statement only prints, or stops or waits for somebody to look: no task does."""
     call = node.value if isinstance(node, ast.Expr) else None
     if not isinstance(call, ast.Call):
         return False
-    if isinstance(call.func, ast.Attribute):
-        return call.func.attr == "set_trace"  # of pdb and its like
+    if isinstance(call.func, ast.Attribute):  # of pdb and its like; of a tensor, whose gradients somebody looks at
+        watches = call.func.attr == "register_hook" and ast.unparse(call.func.value) != "self"
+        return watches or call.func.attr == "set_trace"
     return isinstance(call.func, ast.Name) and call.func.id in ("print", "breakpoint", "set_trace")
 
 

@@ -16,7 +16,7 @@ from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, answering, listed
 from sources.cut.settings import without_unread_settings
 from sources.cut.slicer import SliceError, Slicer
 from sources.text.danger import branches, fetching_only
-from sources.text.older import causal_layers, functions_of_old, padding_of_old, spectra_of_pairs
+from sources.text.older import causal_layers, functions_of_old, marks_of_old, padding_of_old, spectra_of_pairs
 from sources.text.on_cpu import moved, respelled
 from sources.text.rewrite import Edits, RewriteError, Text, remove_statements
 from sources.text.scope import BUILTINS, FORMER, nodes, root_of
@@ -233,6 +233,7 @@ class _Writer:
         causal_layers(nodes(piece.view), edits)
         functions_of_old(nodes(piece.view), edits)
         padding_of_old(nodes(piece.view), edits)
+        marks_of_old(nodes(piece.view), edits)
         self._rename(piece, edits)
         return edits.cut(piece.node)
 

@@ -241,6 +241,8 @@ def _compared(kind: type, left: ast.expr, right: ast.expr, values: Mapping[str, 
                 yield _demand(operand, _spelled(bound), values)
         elif isinstance(operand, ast.BinOp) and type(bound) is int and kind is ast.Eq:
             yield from _solved(operand, bound, values)
+        elif _is_rank(operand) and type(bound) is int and kind is ast.Eq:
+            yield _demand(operand, _of_rank(_named(operand), bound), values)
         elif _is_length(operand) and isinstance(bound, int):
             assert isinstance(operand, ast.Call)
             yield _demand(operand.args[0], _of_length(_value(operand.args[0], values), bound), values)
@@ -269,6 +271,18 @@ def _solved(node: ast.BinOp, result: int, values: Mapping[str, Any]) -> Iterator
 
 def _is_length(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and bool(node.args)
+
+
+def _is_rank(node: ast.expr) -> bool:
+    """Whether an expression says how many dimensions a tensor has."""
+    function = node.func if isinstance(node, ast.Call) and not node.args else node
+    return isinstance(function, ast.Attribute) and function.attr in ("dim", "ndim", "ndimension")
+
+
+def _of_rank(name: str, rank: int) -> list[str]:
+    """Arrays of so many dimensions; a mask of one is of zeros and ones in turn."""
+    sizes = ", ".join(["64"] * rank)
+    return [*(["[0, 1] * 32"] if rank == 1 and "mask" in name else []), f"torch.rand({sizes})"] if rank else ["0.5"]
 
 
 def _of_length(value: Any, length: int) -> list[str]:

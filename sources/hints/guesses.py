@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 DIMENSION, CHANNELS, TOKENS, IMAGE, HEADS = "64", "64", "64", "32", "4"
+WINDOW = "256"  # samples of a sound, beside a hop of fewer
 COUNTS = ["2", "4", "1", "3"]
 NORM = ["nn.LayerNorm", "nn.BatchNorm2d", "'batch'", "'layer'", "nn.Identity"]
 ACTIVATION = ["nn.GELU", "nn.ReLU()", "'relu'", "'gelu'", "F.relu"]
@@ -32,6 +33,11 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"(^|_)max(_val|_value)?$|_max_", ["1.0", "6.0"]),
         (r"^(add|subtract|scale|scaling|multiply|multiplier|constant|divide|sub|mul)\d?_?(value|factor|by)?(_?\d)?$|divisor",
          ["0.5", "2.0", "2", "64"]),
+        (r"sampl(e|ing)_?(rate|freq(uency)?)$|^s(amp)?_?rate$|^(sr|fs)$", ["16000", "0.5"]),  # of sounds
+        (r"^(mel_?)?f(req)?_?min$", ["0.0"]),
+        (r"^(mel_?)?f(req)?_?max$", ["8000.0"]),
+        (r"(^|_)(obs|observation|state|image|img|frame)s?_shape$", ["(3, 64, 64)", "(64,)", "(64, 1, 1)"]),
+        (r"(^|_)act(ion)?s?_shape$", ["(4,)", "4", "(64,)"]),
         (r"_shape$", ["(64, 1, 1)", "(64,)", "(32, 32)", "64"]),
         (r"vocab|num_embeddings|n_?tokens?$|^num_tokens$|n_words|num_types", ["1024"]),
         (r"class|num_labels|num_outputs|num_actions", ["16", "2"]),
@@ -111,6 +117,8 @@ LAYERS = [
 _OF_LAYERS = frozenset(["weight", "bias", "to", "eval", "train", "parameters", "state_dict", "padding_idx"])
 _MODULES_ONLY = frozenset(["parameters", "named_parameters", "modules", "named_modules", "children"])
 PARTS = [f"StubModule({layer})" for layer in ("nn.Conv2d(64, 64, 3, padding=1)", "nn.Linear(64, 64)")]  # with weights
+# Makes a layer from one size to another of all that it is given.
+MAKER = "lambda inside, outside, *_, **__: StubModule(nn.Linear(inside, outside))"
 WRAPPERS = ["nn.Sequential", "torch.nn.utils.spectral_norm"]
 _LAYER = re.compile(r"(torch\.)?nn\.(Conv|Linear)\w*\(")
 ARRAYS = ["torch.randn(64, 64).numpy()", "torch.randn(64, 64)", "[0.5, 0.5]", "torch.ones(64).numpy()"]
@@ -131,6 +139,8 @@ POSITIVE_ARRAYS = ["torch.rand(64, 64).add(0.5).numpy()", "torch.rand(64, 64) + 
 _TO_TENSORS = frozenset(["torch.tensor", "torch.from_numpy", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor",
                          "np.array", "np.asarray"])  # fmt: skip
 
+_OF_SEQUENCES = frozenset(["len", "enumerate", "zip", "sum", "list", "tuple", "torch.Size", "np.prod", "math.prod"])
+
 
 @dataclass(slots=True)
 class Uses:
@@ -138,6 +148,7 @@ class Uses:
 
     called: bool = False
     run: bool = False  # as an attribute of self
+    makes: bool = False  # it is called with two sizes, perhaps, and what it answers with is kept
     wraps: bool = False  # it is called with a layer: ``norm(nn.Conv2d(dim, dim, 3))``
     listed: bool = False
     axis: bool = False  # it is passed on as ``dim=`` or ``axis=``
@@ -159,6 +170,8 @@ def uses(definition: ast.ClassDef) -> dict[str, Uses]:
         return found.setdefault(node.id, Uses()) if isinstance(node, ast.Name) else None
 
     for node in ast.walk(definition):
+        if isinstance(node, ast.Assign):
+            _of_kept(node, of)
         if isinstance(node, ast.Call):
             _of_call(node, of)
         elif (key := _key(node)) and isinstance(node, ast.Subscript):
@@ -206,6 +219,16 @@ def looked_up(tree: ast.AST) -> dict[str, set[str]]:
     return found
 
 
+def _of_kept(node: ast.Assign, of: Callable[[ast.expr], Uses | None]) -> None:
+    """Notes a parameter that makes an attribute: ``self.net = make(inside, outside)``."""
+    call, target = node.value, node.targets[0]
+    kept = isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self"
+    if kept and isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and len(call.args) > 1:
+        use = None if any(isinstance(a, ast.Starred) for a in call.args) else of(call.func)
+        if use is not None:
+            use.makes = True
+
+
 def _of_call(node: ast.Call, of: Callable[[ast.expr], Uses | None]) -> None:
     """Notes what a call does with parameters."""
     for keyword in node.keywords:
@@ -220,7 +243,7 @@ def _of_call(node: ast.Call, of: Callable[[ast.expr], Uses | None]) -> None:
     if isinstance(node.func, ast.Name) and node.func.id == "range":
         for use in filter(None, map(of, node.args)):
             use.counted = True
-    if isinstance(node.func, ast.Name) and node.func.id in ("len", "enumerate", "zip", "sum", "list", "tuple"):
+    if ast.unparse(node.func) in _OF_SEQUENCES:
         for use in filter(None, map(of, node.args)):
             use.listed = True
 
@@ -238,6 +261,14 @@ def _layers(name: str, use: Uses) -> list[str]:
         alike = use.attributes & told and use.attributes <= told | _OF_LAYERS
         found += [value] if alike or use.called and pattern.search(name) else []
     return found
+
+
+def _callables(use: Uses, by_name: list[str]) -> list[str]:
+    """What a parameter may be that is called, where its name tells no layer."""
+    makers = [MAKER] if use.makes and not re.match(r"(nn|F)\.\w+$", (*by_name, "")[0]) else []
+    if any(v.startswith(("nn", "F.")) for v in by_name):
+        return makers
+    return [*makers, *([] if use.run else ["nn.Identity"]), *MODULE]
 
 
 def values(name: str, annotation: str, use: Uses) -> list[str]:
@@ -273,8 +304,8 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
         found += small or [*shares, *(v for v in by_name if v[0] in "(["), *LISTS]
     if use.axis:
         found += ["1", "-1"]
-    if use.called and not any(v.startswith(("nn", "F.")) for v in by_name):
-        found += [*([] if use.run else ["nn.Identity"]), *MODULE]
+    if use.called:
+        found += _callables(use, by_name)
     if annotation == "int":
         by_name = [v for v in by_name if re.fullmatch(r"-?\d+", v)] or [DIMENSION, "4", "2"]
     elif annotation == "float":

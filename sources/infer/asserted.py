@@ -16,6 +16,7 @@ import traceback
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -23,7 +24,7 @@ from torch import nn
 
 from sources.hints.demands import statements
 from sources.infer.input_guesses import up_to
-from sources.infer.inputs import Many, Specs, Tensor, all_tensors, edited
+from sources.infer.inputs import BATCH, Many, Specs, Tensor, all_tensors, edited
 from sources.infer.usual_shapes import shaped
 
 MAX_LINES = 12  # of one assertion
@@ -76,8 +77,10 @@ def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iter
 
 def _lacking(message: str, frame: types.FrameType, line: int, specs: Specs, module: nn.Module) -> Iterator[Specs]:
     """Inputs with an optional one that is None where a line needs it."""
-    text = _statement(frame.f_code.co_filename, line)
-    if "NoneType" in message or "None" in message or re.search(r"assert .* is not None", text):
+    text, test = _statement(frame.f_code.co_filename, line), _tested(frame.f_code.co_filename, line)
+    asked = ast.unparse(test) if test is not None else ""
+    if "None" in message or "is None" in asked or re.search(r"assert .* is not None", text):
+        text += asked
         for name in dict.fromkeys(re.findall(r"[^\W\d]\w*", text)):
             if name in frame.f_locals and frame.f_locals[name] is None:
                 yield from up_to(module, specs, name)
@@ -159,6 +162,7 @@ def _equal(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs, modul
     whole = list(filter(None, (_shape(side, values) for side in sides)))
     for path, t in all_tensors(specs):
         yield from (edited(specs, path, replace(t, shape=s)) for s in whole if t.shape in whole and s != t.shape)
+    yield from _ends(sides, values, specs)
     known = [(_place(side, values), _value(side, values)) for side in sides]
     for place, value in known:
         wanted = [v for _, v in known if isinstance(v, int) and v != value]
@@ -166,6 +170,22 @@ def _equal(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs, modul
             for v in dict.fromkeys(wanted):
                 if place and t.shape == place[0] and (other := _changed(t, place[1], v, module)):
                     yield edited(specs, path, other)
+
+
+def _ends(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs) -> Iterator[Specs]:
+    """What is left of a shape without its first sizes is to be what the module holds: ``x.shape[1:] == self.shape``."""
+    for side, other in itertools.permutations(sides, 2):
+        rest = side.slice if isinstance(side, ast.Subscript) and _WHOLE.fullmatch(ast.unparse(side.value)) else None
+        wanted = _value(other, values)
+        first = _value(rest.lower, values) if isinstance(rest, ast.Slice) and rest.lower and not rest.upper else None
+        if type(first) is not int or not isinstance(wanted, tuple | list) or not wanted or first < 0:
+            continue
+        assert isinstance(side, ast.Subscript)
+        have = _shape(side.value, values)
+        for path, t in all_tensors(specs):
+            if t.shape == have and all(type(n) is int and n > 0 for n in wanted):
+                lead = (*t.shape, *[BATCH] * first)[:first]
+                yield edited(specs, path, replace(t, shape=(*lead, *wanted)))
 
 
 def _divided(
@@ -272,12 +292,12 @@ def _changed(t: Tensor, dimension: int | None, value: int, module: nn.Module) ->
 
 def _place(node: ast.expr, values: Mapping[str, Any]) -> Place | None:
     """What ``x.dim()``, ``len(x.shape)``, ``x.size(1)`` or ``x.shape[1]`` speaks of."""
-    owner, dimension = _of_tensor(node)
+    owner, dimension = _of_tensor(node, values)
     tensor = values.get(owner)
     return (tuple(tensor.shape), dimension) if isinstance(tensor, torch.Tensor) else None
 
 
-def _of_tensor(node: ast.expr) -> tuple[str, int | None]:
+def _of_tensor(node: ast.expr, values: Mapping[str, Any] = MappingProxyType({})) -> tuple[str, int | None]:
     """The name of a tensor, and the number of the size that is asked for: None for the rank; "" where it is neither."""
     text = ast.unparse(node)
     for start, end in ((0, ".dim()"), (0, ".ndim"), (0, ".ndimension()"), (4, ".shape)"), (4, ".size())")):
@@ -293,7 +313,7 @@ def _of_tensor(node: ast.expr) -> tuple[str, int | None]:
     try:
         found = ast.literal_eval(number)
     except ValueError:
-        return "", None
+        found = _value(number, values) if isinstance(number, ast.Name | ast.Attribute) else None
     return (name, found) if asked in ("size", "shape", "size()") and type(found) is int else ("", None)
 
 
@@ -301,12 +321,18 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
     """A constant, a number that a name or an attribute of ``self`` holds, a rank or size of a tensor; else None."""
     if isinstance(node, ast.Constant):
         return node.value
-    owner, dimension = _of_tensor(node)
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "len" and len(node.args) == 1:
+        held = _value(node.args[0], values)
+        if isinstance(held, list | tuple | dict) or isinstance(held, torch.Tensor) and held.dim():
+            return len(held)
+    owner, dimension = _of_tensor(node, values)
     tensor = values.get(owner)
     if isinstance(tensor, torch.Tensor):
         return tensor.dim() if dimension is None else tensor.shape[dimension] if dimension < tensor.dim() else None
     if isinstance(node, ast.Name):
         return values.get(node.id)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return getattr(values.get(node.value.id), "__dict__", {}).get(node.attr)
+        owner_of = values.get(node.value.id)
+        held = getattr(owner_of, "__dict__", {}).get(node.attr)
+        return owner_of._buffers.get(node.attr) if held is None and isinstance(owner_of, nn.Module) else held
     return None

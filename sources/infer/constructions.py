@@ -21,7 +21,7 @@ from typing import Any
 from torch import nn
 
 from sources.hints.demands import Demand, demands
-from sources.hints.guesses import IMAGE, Uses, compared, looked_up, uses, values
+from sources.hints.guesses import IMAGE, WINDOW, Uses, compared, looked_up, uses, values
 from sources.infer import parts
 from sources.infer.blamed import blamed
 from sources.infer.configs import CONFIG, METHOD, Config, reading
@@ -199,11 +199,11 @@ class Constructions:
         self._push(FIRST - 1.0, arguments)
         return len(self._seen) > before
 
-    def again_smaller(self, arguments: Arguments, images: bool = True) -> None:
-        """Ones with smaller ``images``, with fewer and with narrower layers are the next to be tried."""
+    def again_smaller(self, arguments: Arguments, images: bool = True) -> bool:
+        """Whether any with smaller ``images``, fewer or narrower layers are new; they are the next to be tried."""
         defaults, arguments = self._inner | defaults_of(self.kind), opened(arguments, self.namespace)
-        for smaller in (coarser, shallower, narrower) if images else (shallower, narrower):
-            self.again(smaller(arguments, defaults))
+        kinds = (coarser, shallower, narrower) if images else (shallower, narrower)
+        return sum(self.again(smaller(arguments, defaults)) for smaller in kinds) > 0
 
     def blame(self, arguments: Arguments, trouble: Trouble, asked: Sequence[Demand] = ()) -> None:
         """The module of these arguments did not run: those that made what the failing line uses are to be others."""
@@ -231,7 +231,9 @@ class Constructions:
                 hint = next((spelled(p.annotation) for p in parameters_of(self.kind) if p.name == name), "")
                 sides = {"h", "w"} <= {p.name.lower() for p in parameters_of(self.kind)} and name.lower() in ("h", "w")
                 found = values(name, hint, self._uses().get(name, Uses()))
-                first, *rest = self._for_images([IMAGE, "64", *found] if sides else found)
+                hops = any(p.name.lower().startswith("hop") for p in parameters_of(self.kind))
+                lead = [IMAGE, "64"] if sides else [WINDOW] if hops and name.lower().startswith("win") else []
+                first, *rest = self._for_images([*lead, *found])
                 needed = {p.name for p in parameters_of(self.kind) if p.default is p.empty}
                 nothing = ["None"] if name in needed and self._uses().get(name, Uses()).optional else []
                 found = [*(k for k in known if k[:2] == "[["), first, *known, *nothing, *rest]  # rows: guessed in vain

@@ -138,7 +138,7 @@ def _draw(edits: Edits, call: ast.Call, name: str) -> None:
     """Draw what a parameter of a name is made of, where that is zeros or unset memory of sizes."""
     draws = "torch.rand" if _VARIANCE.search(name) else f"{_SCALE} * torch.randn"
     for node in (n for a in [*call.args, *(k.value for k in call.keywords)] for n in ast.walk(a)):
-        if isinstance(node, ast.Call) and _MADE.fullmatch(ast.unparse(node.func)) and _sizes(node):
+        if isinstance(node, ast.Call) and _MADE.fullmatch(ast.unparse(node.func)) and _sizes(node, name):
             start, end = edits.text.start(node), edits.text.end(node)
             function = edits.text.end(node.func)
             inner = edits.text.data[function:end].decode()
@@ -160,10 +160,15 @@ def _of_zeros(node: ast.Call) -> str:
     return "" if not zeros or of_sizes or not items else f"{len(items)}" if isinstance(value, ast.List) else "()"
 
 
-def _sizes(node: ast.Call) -> bool:
-    """Whether a tensor is made of sizes, not of values: ``torch.Tensor([0.5])`` is one of values."""
+def _sizes(node: ast.Call, name: str) -> bool:
+    """Whether a tensor is made of sizes, not of values: ``torch.Tensor([0.5])`` is one of values.
+
+    So is one of what had its ``name`` before: ``self.basis = nn.Parameter(torch.Tensor(self.basis))``.
+    """
     if ast.unparse(node.func).endswith("Tensor"):
-        return bool(node.args) and not isinstance(node.args[0], ast.List | ast.ListComp | ast.GeneratorExp)
+        listed = node.args and isinstance(node.args[0], ast.List | ast.ListComp | ast.GeneratorExp)
+        computed = node.args and re.match(r"(np|numpy|librosa)\.", ast.unparse(node.args[0]))
+        return bool(node.args) and not listed and not computed and ast.unparse(node.args[0]) != name
     return bool(node.args or node.keywords)
 
 

@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from sources.hints.guesses import Uses, values
+from sources.infer.constrained import constrained
 from sources.infer.failure import NO_TENSOR, Change, Failure
 from sources.infer.graph_object import KIND
 from sources.infer.graphs import OWN, graph, with_field
@@ -346,4 +347,7 @@ def _batch(f: Failure) -> int:
     return next((t.shape[0] for _, t in all_tensors(f.specs) if t.shape), BATCH)
 
 
-KINDS = (dtypes, containers, classes, special, flaws, attributes, keys, mappings, maps, rows, states, flags, optional)
+KINDS = (
+    dtypes, containers, classes, special, constrained, flaws, attributes, keys, mappings, maps, rows, states, flags,
+    optional,
+)  # fmt: skip

@@ -20,7 +20,7 @@ from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Specs, Tensor, al
 from sources.infer.kinds import KINDS
 from sources.infer.ranks import by_use, fewer, of_several, rank, squeezed, without_rest
 from sources.infer.variants import of_one
-from sources.infer.windows import MAX_SIDE, WINDOWS
+from sources.infer.windows import MAX_SAMPLES, MAX_SIDE, WINDOWS
 
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
 SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
@@ -73,6 +73,8 @@ def _layer(f: Failure) -> Iterator[Change]:
         yield from _wanted(f, x.shape[-1], int(weight[-1]))
     elif f.function in ("batch_norm", "group_norm", "instance_norm") and x.dim() > 1:
         scale = next((a for a in f.arguments[1:] if isinstance(a, torch.Tensor)), None)
+        if x.shape[0] == 1 and re.search(r"should contain \d+ elements not", f.message):
+            yield 0.1, of_one(f.specs)  # samples side by side, and a scale for one
         if scale is not None:
             yield from _wanted(f, x.shape[1], scale.shape[0])
 
@@ -351,11 +353,14 @@ def _view(f: Failure) -> Iterator[Change]:
 def _small(f: Failure) -> Iterator[Change]:
     if not re.search(
         r"[Kk]ernel size|stride should not be zero|too small|[Oo]utput size|greater than 0|smaller|Padding size"
-        r"|negative dim|Expected more than",
+        r"|negative dim|Expected more than|expects 'from' to be less than 'to'",
         f.message,
     ):
         return
     for path, t in all_tensors(f.specs):
+        for times in (8, 64) if len(t.shape) == 2 and t.kind == "float" else ():  # samples of a sound, perhaps
+            if t.shape[1] * times <= MAX_SAMPLES:
+                yield f.with_tensor(path, t.resized(1, t.shape[1] * times), 0.8 + times / 100)
         if "more than 1 value" in f.message and t.shape[:1] == (1,):
             yield f.with_tensor(path, t.resized(0, 2), 0.1)
         if len(t.shape) == 4:

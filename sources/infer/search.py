@@ -31,6 +31,8 @@ from sources.infer.worth import RANDOM
 MAX_MODULES = 9  # constructed modules whose forward is tried
 MAX_FLAWED_MODULES = 2
 KEPT = 1 << 23  # weights of a module that is kept while others are tried
+MAX_LARGE = 3
+PARAMETERS = "parameters"  # of which a module has too many
 MAX_ALIKE = 3  # modules that fail alike, where none came further: others hardly ever do
 _NO_PARTS = re.compile(r"nn\.Identity\(\)|(?<=nn\.ModuleList\()\[\](?=\))|^\[\]$")  # with which much runs
 PARTS = ("nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)")
@@ -73,13 +75,16 @@ def solve(
     failures = Failures()
     states: Counter[State] = Counter()
     left = budget.left
+    large = 0  # modules of too many parameters with nothing in their arguments to make smaller
     tried = -1  # counted by hand: enumerate holds a module beside the next
     for arguments, module in constructions:
         tried += 1
         costly = left - budget.left > work / 4
         if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
-            first = first or Unsolved(TOO_LARGE, "parameters")
-            constructions.again_smaller(arguments, images=False)
+            first = first or Unsolved(TOO_LARGE, PARAMETERS)
+            large += not constructions.again_smaller(arguments, images=False)
+            if large >= MAX_LARGE:  # none of its arguments says how wide it is
+                break
             budget.left = left  # smaller ones are to have their turn
             del module  # two at once are not to be in memory
             continue

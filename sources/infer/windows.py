@@ -10,6 +10,7 @@ from sources.infer.failure import Change, Failure
 from sources.infer.inputs import Tensor, all_tensors
 
 MAX_SIDE = 256
+MAX_SAMPLES = 1 << 15  # of a sound
 LONGER = 2  # times as long is what takes several windows, one after another, which each leave less
 FRAMES, MAX_WAVE = 3, 1 << 16  # how many times what is too long for it a wave is to be, and no longer than this
 _CONVOLVED = re.compile(r"input size per channel: \((\d+ x [\d x]+)\)\. Kernel size: \(([\d x]+)\)")

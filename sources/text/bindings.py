@@ -18,6 +18,7 @@ from sources.text.called_outside import with_built_parts, with_named_inputs
 from sources.text.desugar import (
     MAIN,
     main_as_function,
+    with_counted_inputs,
     with_distributed,
     with_forward,
     with_plain_imports,
@@ -26,16 +27,18 @@ from sources.text.desugar import (
 )
 from sources.text.evaluated import without_evaluating
 from sources.text.importable import ALLOWED, FALLBACKS, STANDARD
+from sources.text.lent import with_lent
 from sources.text.networks import with_networks
-from sources.text.older import now_at, with_factories
+from sources.text.older import now_at, with_factories, with_filled_parameters, with_looped_edges
 from sources.text.parsers import without_arguments
 from sources.text.removed import with_removed
 from sources.text.scope import named_arguments
 
 REWRITES = (
     with_plain_imports, without_arguments, without_importing, without_evaluating, with_forward, with_positional_inputs,
-    with_named_inputs, with_built_parts,
-    with_distributed, with_removed, with_factories, with_networks,
+    with_counted_inputs, with_named_inputs, with_built_parts,
+    with_distributed, with_removed, with_factories, with_networks, with_looped_edges, with_lent,
+    with_filled_parameters,
 )  # fmt: skip
 FRAMES = 1000  # of a parser: Python's own limit; it makes trees of three times as many levels
 VERSIONS = {"torch": "2.11", "python": "3.11"}  # the least that a task is written for

@@ -23,8 +23,9 @@ def touches_system(source: str) -> str:
         return ""
     tree = ast.Module(list(_suspects(source)), [])
     for node in nodes(tree):
-        if isinstance(node, ast.ImportFrom) and node.module in ("os", "sys"):
-            return node.module
+        taken = node.names if isinstance(node, ast.ImportFrom) and node.module in ("os", "sys") else []
+        if isinstance(node, ast.ImportFrom) and not HARMLESS.issuperset(a.name for a in taken):
+            return node.module or ""
     return dangerous(tree)
 
 

@@ -18,6 +18,7 @@ _STAR = re.compile(rb"(?:[\s,()]|#[^\n]*\n)*(?P<star>\*\s*,)")  # behind what ma
 _MAIN = re.compile(r"""^if\s*\(?\s*__name__\s*==\s*['"]__main__['"]\s*\)?\s*:""", re.M)
 _BY_NAME = re.compile(r"(importlib\.)?import_module|__import__")
 MAIN = "run_as_script"
+_COUNTED = re.compile(r"def forward\(self, \*\w+\):[^#]{0,400}?\bif len\(\w+\) ?== ?\d")
 DISTRIBUTED = "torch_distributed"
 NAMED = "named_definitions"  # what definitions are taken out of by name, see ``sources.cut.by_name``
 
@@ -84,6 +85,39 @@ def with_positional_inputs(text: str, tree: ast.Module) -> str:
             if optional and default is None:
                 edits.replace(edits.text.end(argument), edits.text.end(argument), " = None")
     return edits.whole() if edits.changes else text
+
+
+def with_counted_inputs(text: str, tree: ast.Module) -> str:
+    """The text with names for what ``forward(self, *given)`` unpacks where it was given so many: those of most count.
+
+    ``if len(given) == 2: x, edges = given[0], given[1]``.
+    """
+    if not _COUNTED.search(text):
+        return text
+    edits = Edits(Text.of(text))
+    for method in (s for n in ast.walk(tree) if isinstance(n, ast.ClassDef) for s in n.body):
+        star = method.args.vararg if isinstance(method, ast.FunctionDef) and method.name == "forward" else None
+        if not isinstance(method, ast.FunctionDef) or star is None:
+            continue
+        names = max((_named(n, star.arg) for n in ast.walk(method) if isinstance(n, ast.If)), key=len, default=[])
+        if len(method.args.args) > 1 or method.args.kwonlyargs or method.args.kwarg or len({*names, star.arg}) < 3:
+            continue
+        first = method.body[-1 if len(method.body) == 1 else int(ast.get_docstring(method) is not None)]
+        said, start = ", ".join(names), edits.text.start(first)
+        edits.replace(edits.text.start(star) - 1, edits.text.end(star), said)
+        edits.replace(start, start, f"{star.arg} = ({said})\n{first.col_offset * ' '}")
+    return edits.whole() if edits.changes else text
+
+
+def _named(branch: ast.If, given: str) -> list[str]:
+    """The names that a branch for so many of what is ``given`` unpacks these to; none for another branch."""
+    test, first = ast.unparse(branch.test), branch.body[0]
+    if not isinstance(first, ast.Assign) or not isinstance(first.targets[0], ast.Tuple):
+        return []
+    names = [t.id for t in first.targets[0].elts if isinstance(t, ast.Name)]
+    items = ", ".join(f"{given}[{i}]" for i in range(len(names)))
+    unpacked = ast.unparse(first.value).strip("()") in (items, given)
+    return names if unpacked and test == f"len({given}) == {len(names)}" else []
 
 
 def with_distributed(text: str, tree: ast.Module) -> str:

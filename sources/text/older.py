@@ -58,6 +58,44 @@ def with_factories(text: str, tree: ast.Module) -> str:
     return edits.whole() if edits.changes else text
 
 
+def with_looped_edges(text: str, tree: ast.Module) -> str:
+    """The text with the edges alone of what torch_geometric adds loops to: it once gave nothing else.
+
+    ``edges = add_self_loops(edges)``: who has their features, too, takes two things.
+    """
+    if "add_self_loops(" not in text or "torch_geometric" not in text:
+        return text
+    edits = Edits(Text.of(text))
+    for node in ast.walk(tree):
+        call = node.value if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) else None
+        if isinstance(node, ast.Assign) and isinstance(call, ast.Call) and call.args:
+            own = ast.unparse(node.targets[0]) == ast.unparse(call.args[0])
+            if own and ast.unparse(call.func).split(".")[-1] == "add_self_loops":
+                edits.replace(edits.text.end(call), edits.text.end(call), "[0]")
+    return edits.whole() if edits.changes else text
+
+
+def with_filled_parameters(text: str, tree: ast.Module) -> str:
+    """The text with numbers that have a point in parameters that are filled with whole ones, as torch then read these.
+
+    ``nn.Parameter(torch.full((width,), 0))``.
+    """
+    if "torch.full(" not in text:
+        return text
+    edits = Edits(Text.of(text))
+    made = (n for n in ast.walk(tree) if isinstance(n, ast.Call) and ast.unparse(n.func).split(".")[-1] == "Parameter")
+    inner = (n for call in made for n in ast.walk(call) if isinstance(n, ast.Call))
+    for call in (c for c in inner if ast.unparse(c.func) == "torch.full" and len(c.args) > 1):
+        value = call.args[1]
+        if (
+            isinstance(value, ast.Constant)
+            and type(value.value) is int
+            and all(k.arg != "dtype" for k in call.keywords)
+        ):
+            edits.replace(edits.text.start(value), edits.text.end(value), f"{value.value}.0")
+    return edits.whole() if edits.changes else text
+
+
 def _is_record(value: ast.expr | None) -> TypeGuard[ast.Call]:
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and bool(_RECORD.fullmatch(value.func.id))
 
@@ -150,3 +188,20 @@ def functions_of_old(tree: Iterable[ast.AST], edits: Edits) -> None:
             if isinstance(first, ast.FunctionDef | ast.Assign):
                 edits.replace(edits.text.start(base), edits.text.end(base), "object")
                 edits.replace(start, start, _CALLED.format(first.col_offset * " "))
+
+
+def marks_of_old(tree: Iterable[ast.AST], edits: Edits) -> None:
+    """An autograd function marks what it returns as changed in place: of old also what it did not return.
+
+    Running means are such. Where nothing is left to mark, it marks nothing.
+    """
+    for node in tree:
+        if not isinstance(node, ast.FunctionDef) or node.name != "forward":
+            continue
+        answers = [n.value for n in ast.walk(node) if isinstance(n, ast.Return) and n.value is not None]
+        returned = {n.id for answer in answers for n in ast.walk(answer) if isinstance(n, ast.Name)}
+        for call in (n for n in ast.walk(node) if isinstance(n, ast.Call)):
+            marks = isinstance(call.func, ast.Attribute) and call.func.attr == "mark_dirty"
+            if marks and call.args and all(isinstance(a, ast.Name) for a in call.args):
+                kept = [a.id for a in call.args if isinstance(a, ast.Name) and a.id in returned]
+                edits.replace(edits.text.start(call.args[0]), edits.text.end(call) - 1, ", ".join(kept))

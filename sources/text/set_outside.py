@@ -42,6 +42,35 @@ def set_within(source: str, detail: str, defaults: Mapping[str, str]) -> str:
     return edits.whole()
 
 
+GIVEN = "what is assigned to its layers from outside is drawn at their start"
+ASSERTED = re.compile(r"^AssertionError")
+
+
+def given_within(source: str) -> str:
+    """The text with random weights in place of the None of attributes that a forward asserts to be something else.
+
+    Adaptive normalisation has its scales assigned by who uses it: of as many channels as its means are made for.
+    """
+    edits = Edits(Text.of(source))
+    for kind in (n for n in ast.parse(source).body if isinstance(n, ast.ClassDef)):
+        own = {s.name: s for s in kind.body if isinstance(s, ast.FunctionDef)}
+        init, forward = own.get("__init__"), own.get("forward")
+        if init is None or forward is None:
+            continue
+        tests = [ast.unparse(n.test) for n in nodes(forward) if isinstance(n, ast.Assert)]
+        asserted = {name for test in tests for name in re.findall(r"self\.(\w+) is not None", test)}
+        made = [
+            n for n in nodes(init) if isinstance(n, ast.Call) and ast.unparse(n.func) in ("torch.zeros", "torch.ones")
+        ]
+        sizes = [ast.unparse(a) for n in made for a in n.args[:1]]
+        for node in (n for n in nodes(init) if isinstance(n, ast.Assign) and asserted and sizes):
+            target, nothing = node.targets[0], isinstance(node.value, ast.Constant) and node.value.value is None
+            if nothing and isinstance(target, ast.Attribute) and target.attr in asserted:
+                weights = f"torch.nn.Parameter(torch.rand({sizes[0]}) + 0.5)"
+                edits.replace(edits.text.start(node.value), edits.text.end(node.value), weights)
+    return edits.whole() if edits.changes else source
+
+
 def _bound(tree: ast.AST) -> set[str]:
     """Names of which a text makes attributes: of what it sets, and of what classes define."""
     stores = {n.attr for n in nodes(tree) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}

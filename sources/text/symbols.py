@@ -218,7 +218,7 @@ class Package:
         return file is not None and any(isinstance(how, ast.Assign) for how in file.bindings.get(target.name, []))
 
     def _lookup(self, path: str, name: str, hops: int) -> Target:
-        if path in self.roots and name not in self.roots[path] and " import *" not in self.roots[path]:
+        if path in self.roots and not self._may_bind(path, name):
             return Missing(name)  # without a look: packages import all of their files
         file = self.file(path)
         if file is None or hops > MAX_HOPS:
@@ -237,6 +237,12 @@ class Package:
         if name not in file.bindings:
             found = self._starred(file, name, hops)
         return found
+
+    def _may_bind(self, path: str, name: str) -> bool:
+        """Whether a file of another package may bind a name, by a look at its text: as it is read, once it was."""
+        read = self._files.get(path)
+        text = read.text if read else self.roots[path]
+        return name in text or " import *" in text
 
     def _starred(self, file: File, name: str, hops: int) -> Target:
         for star in file.stars:

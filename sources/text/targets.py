@@ -46,7 +46,7 @@ USUAL: dict[str, Target] = {
     "torch": External("torch"), "nn": External("torch.nn"), "F": External("torch.nn.functional"),
     "np": External("numpy"), "math": External("math"), "functools": External("functools"), "copy": External("copy"),
     "partial": External("functools", "partial"), "OrderedDict": External("collections", "OrderedDict"),
-    "Tensor": External("torch", "Tensor"),
+    "Tensor": External("torch", "Tensor"), "Variable": External("torch.autograd", "Variable"),
 }  # fmt: skip
 
 

@@ -1,4 +1,8 @@
-"""What StyleGAN2's CUDA extensions compute, in torch, where a text would have them compiled; no other has a twin here."""
+"""What known extensions compute, in torch, where a text would have them compiled; no other has a twin here.
+
+They are StyleGAN2's CUDA operators and those of in-place activated batch normalisation below version 1, whose scale is
+the size of the weight, and never zero (https://github.com/mapillary/inplace_abn).
+"""
 
 import torch
 import torch.nn.functional as F
@@ -22,5 +26,25 @@ class StyleGAN2Operators:
         return x.reshape(planes, channels, *x.shape[2:]).permute(0, 2, 3, 1)
 
 
+class InPlaceOperators:
+    def mean_var(self, x):
+        others = [d for d in range(x.dim()) if d != 1]
+        return x.mean(others), x.var(others, unbiased=False)
+
+    def forward(self, x, mean, var, weight, bias, affine, eps):
+        shape = [1, -1, *[1] * (x.dim() - 2)]
+        scale = torch.rsqrt(var + eps) * (weight.abs() + eps if affine else 1)
+        x.sub_(mean.view(shape)).mul_(scale.view(shape))
+        return x.add_(bias.view(shape)) if affine else x
+
+    def leaky_relu_forward(self, x, slope):
+        F.leaky_relu_(x, slope)
+
+    def elu_forward(self, x):
+        F.elu_(x)
+
+
 def load(name, *args, **kwargs):
+    if name == "inplace_abn":
+        return InPlaceOperators()
     return StyleGAN2Operators() if name in ("fused", "upfirdn2d") else None

@@ -29,7 +29,8 @@ class MessagePassing(nn.Module):
         pass
 
     def propagate(self, edge_index, *given_size, size=None, **kwargs):
-        if isinstance(edge_index, str):  # older versions were told first how to aggregate
+        if isinstance(edge_index, str):  # older versions were told first how to aggregate, and nodes came first
+            self.aggr, self.node_dim = edge_index, 0
             edge_index, *given_size = given_size
         values = self._collected(edge_index, given_size[0] if given_size else size, kwargs)
         messages = self.message(**values(self.message, 0))
