@@ -31,7 +31,7 @@ from sources.infer.worth import RANDOM
 MAX_MODULES = 9  # constructed modules whose forward is tried
 MAX_FLAWED_MODULES = 2
 KEPT = 1 << 23  # weights of a module that is kept while others are tried
-MAX_LARGE = 3
+MAX_LARGE = 3  # modules of too many parameters, none of whose arguments says how wide it is
 PARAMETERS = "parameters"  # of which a module has too many
 MAX_ALIKE = 3  # modules that fail alike, where none came further: others hardly ever do
 _NO_PARTS = re.compile(r"nn\.Identity\(\)|(?<=nn\.ModuleList\()\[\](?=\))|^\[\]$")  # with which much runs
@@ -75,7 +75,7 @@ def solve(
     failures = Failures()
     states: Counter[State] = Counter()
     left = budget.left
-    large = 0  # modules of too many parameters with nothing in their arguments to make smaller
+    large = 0
     tried = -1  # counted by hand: enumerate holds a module beside the next
     for arguments, module in constructions:
         tried += 1
@@ -83,7 +83,7 @@ def solve(
         if sum(p.numel() for p in module.parameters()) > MAX_PARAMETERS:
             first = first or Unsolved(TOO_LARGE, PARAMETERS)
             large += not constructions.again_smaller(arguments, images=False)
-            if large >= MAX_LARGE:  # none of its arguments says how wide it is
+            if large >= MAX_LARGE:
                 break
             budget.left = left  # smaller ones are to have their turn
             del module  # two at once are not to be in memory
