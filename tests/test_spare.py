@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 from typing import Any
@@ -11,7 +12,7 @@ import torch
 from sources.infer.calls import call
 from sources.infer.inputs import Tensor
 from sources.infer.memory import bounded
-from sources.infer.progress import Budget, TooMuchError
+from sources.infer.progress import Budget, TooMuchError, constructing
 from sources.isolation import isolated
 
 UNCOMPILED = """
@@ -52,6 +53,19 @@ def test_a_call_may_not_take_more_memory_than_a_worker_has_though_addresses_are_
     few, many = (isolated(lambda rows=rows: _calls(rows), 20, 1 << 31) for rows in (4, 26))  # type: ignore[misc]
     assert few == {"reason": ""}
     assert many == {"reason": TooMuchError.__name__}
+
+
+def _copies(layers: int) -> dict[str, Any]:
+    layer = torch.nn.Linear(1000, 1000)
+    with constructing(Budget()):
+        made = [copy.deepcopy(layer) for _ in range(layers)]
+    return {"reason": "", "made": len(made)}
+
+
+def test_a_constructor_may_not_take_it_in_small_parts_either() -> None:
+    few, many = (isolated(lambda n=n: _copies(n), 20, 1 << 31) for n in (10, 400))  # type: ignore[misc]
+    assert few == {"reason": "", "made": 10}
+    assert "can't allocate memory" in many["detail"]
 
 
 def test_where_there_is_no_limit_none_is_set() -> None:

@@ -16,7 +16,7 @@ from sources.infer.repeated import FILLS, filled, repeats
 
 MAX_FUNCTIONS = 12_000  # torch functions of one call: more is a large network or a long loop
 CONSTRUCTING = 4  # times as many of a constructor: loops that fill a table are quick
-WEIGHED = 1 << 20  # elements of a result after which it is looked at how much memory is left
+WEIGHED = 1 << 22  # elements of results after which it is looked at how much memory is left
 MADE = 2  # times as many elements
 MAX_ELEMENTS = 1 << 28  # of all results of one call
 MAX_FLOPS = 2e10  # of one call: no task may have more, see ``sources.infer.check``
@@ -79,6 +79,7 @@ class Progress(TorchFunctionMode):
         self.budget = budget
         self.count = self.computing = self.elements = 0
         self.flops = 0.0
+        self._unweighed = 0
         self.drew = True  # whether the call drew random numbers, as far as it is known
         self.last: tuple[str, tuple[Any, ...]] = ("", ())
         self.given: list[int] = []  # where the values of each tensor among the inputs lie in memory, 0: nowhere
@@ -113,10 +114,17 @@ class Progress(TorchFunctionMode):
         self.budget.left -= FUNCTION
         first = result[0] if name in RECURRENT and isinstance(result, tuple) else result
         if type(first) is torch.Tensor:
-            if first.numel() > WEIGHED and full():
-                raise TooMuchError(f"can't allocate memory beside {name}")
+            self._weigh(name, first)
             self._spent(name, first, flops)
         return result
+
+    def _weigh(self, name: str, result: torch.Tensor) -> None:
+        """Many small results, such as copies of a layer's weights, fill memory as a large one does."""
+        self._unweighed += result.numel()
+        if self._unweighed > WEIGHED:
+            self._unweighed = 0
+            if full():
+                raise TooMuchError(f"can't allocate memory beside {name}")
 
     def _spent(self, name: str, result: torch.Tensor, flops: float) -> None:
         self.computing += not _QUIET.match(name)
