@@ -130,7 +130,7 @@ def _answers(
         return
     if "failed" in answer.value:
         raise RejectedError(*answer.value["failed"])
-    elements = [_elements(expected, number) for number in numbers]
+    elements = [expected.elements(number) for number in numbers]
     for number, report, own in zip(numbers, answer.value["trials"], elements, strict=True):
         cpu = answer.cpu * own / sum(elements)
         yield number, replace(answer, value=answer.value | {"trials": [report]}, cpu=cpu)
@@ -140,13 +140,6 @@ def _said_of(expected: Expected, numbers: Sequence[int]) -> str:
     """What trials are about: the task's own sizes where any of them is at these."""
     kinds = {expected.variants[expected.trials[number]["variant"]]["kind"] for number in numbers}
     return CHECK if "whole" in kinds else BEYOND
-
-
-def _elements(expected: Expected, number: int) -> int:
-    """Elements of what a trial is given, and one."""
-    nodes = leaves(expected.trials[number]["given"]["inputs"])
-    shapes: list[list[int]] = [expected.given.entry(n["tensor"])["shape"] for _, n in nodes if "tensor" in n]
-    return 1 + sum(map(math.prod, shapes))
 
 
 def _holds(expected: Expected, number: int, answer: Answer, run: Run, found: Findings) -> bool:
