@@ -22,7 +22,7 @@ from kdata.verify.candidate.subset import jitted
 from kdata.verify.compare import EXACT, Tensors, UnequalError, errors, exactly, leaves, structure
 from kdata.verify.constants import name_of
 from kdata.verify.findings import Findings, Launch, RejectedError
-from kdata.verify.scratch import RETURNED
+from kdata.verify.scratch import LATE, RETURNED
 from kdata.verify.trial import Expected, nature, span_of
 
 GROSS = 30.0  # times what is allowed: the measure is eager's own answer, and one run says how well-conditioned that is
@@ -35,6 +35,7 @@ PROGRAMS, FEW = 12, 2  # of a launch that gives the answer alone, and of one who
 MOST_TURNS = 3, 8  # configurations of an autotuner that are run there: some are right for few elements only
 PATIENCE = 20.0  # seconds of CPU that runs of all programs may take together, as those tell that ran
 IDLE, BUSY = 0.5, 1.5  # seconds of CPU that a call takes without its programs: many do, and hardly any takes more
+FEWEST = 1e-3  # seconds of CPU that each trial took at least
 TRIED = 4  # a sample that shows what dear programs cost takes such a part of what is left
 Run = Callable[[Expected, Sequence[int], int], Answer]
 
@@ -53,6 +54,10 @@ def look(expected: Expected, run: Run, found: Findings, thorough: bool = False) 
     called: list[tuple[int, dict[str, Any]]] = []
     for number, answer in _answers(expected, numbers, run, programs, found):
         report = answer.value["trials"][0]
+        if report["outcome"] == LATE:
+            sizes = expected.variants[expected.trials[number]["variant"]]["sizes"]
+            found.check(_said_of(expected, [number]), False, f"not seen: {report['detail']} at {sizes or OWN}")
+            continue
         before = next((earlier for earlier in called if _kernels(earlier[1]) > _kernels(report)), None)
         called.append((number, report))
         if before and _doubtful(expected, number, answer):
@@ -130,9 +135,10 @@ def _answers(
         return
     if "failed" in answer.value:
         raise RejectedError(*answer.value["failed"])
-    elements = [expected.elements(number) for number in numbers]
-    for number, report, own in zip(numbers, answer.value["trials"], elements, strict=True):
-        cpu = answer.cpu * own / sum(elements)
+    reports = answer.value["trials"]
+    taken = [float(report["seconds"]) for report in reports]
+    for number, report, seconds in zip(numbers, reports, taken, strict=True):
+        cpu = answer.cpu * (seconds + FEWEST) / (sum(taken) + FEWEST * len(taken))
         yield number, replace(answer, value=answer.value | {"trials": [report]}, cpu=cpu)
 
 
@@ -230,7 +236,8 @@ def _ran_again(expected: Expected, number: int, run: Run, programs: int) -> Answ
         answer = run(expected, [number], programs)
     except JobError:
         return None
-    return None if "failed" in answer.value else answer
+    late = "failed" in answer.value or answer.value["trials"][-1]["outcome"] == LATE
+    return None if late else answer
 
 
 def _too_few(expected: Expected, number: int, report: dict[str, Any], returned: Tensors) -> str:
@@ -282,8 +289,9 @@ def _estimated(answer: Answer) -> float:
 
 def _cost(expected: Expected, number: int, answer: Answer, run: Run, most: float) -> float:
     """Seconds of CPU that all programs of a trial take; what a call takes without them shows beside a larger sample."""
-    estimated = _estimated(answer)
-    if estimated <= most or most <= PATIENCE / TRIED or (few := _ran_again(expected, number, run, FEW)) is None:
+    estimated, report = _estimated(answer), answer.value["trials"][0]
+    dear = (answer.cpu - BUSY) / max(1, int(report["programs"])) * _programs(report) > most
+    if estimated <= most or dear or most <= PATIENCE / TRIED or (few := _ran_again(expected, number, run, FEW)) is None:
         return estimated
     least = (few.cpu - BUSY) / FEW * _programs(few.value["trials"][0])
     size = MANY if few.cpu <= IDLE else max(2 * FEW, min(MANY, int(FEW * most / TRIED / few.cpu)))

@@ -172,7 +172,7 @@ class Ledger:
                     values += pointed_to(tensors_among(values))
                 give(_memory(values))
                 with ledger.around(tensors_among(values)):
-                    run(self, *args, grid=grid, warmup=False, **kwargs)
+                    sampling.launch(partial(run, self, *args, grid=grid, warmup=False, **kwargs))
             return LAUNCHED
 
         function.run = watched

@@ -1,11 +1,14 @@
 """Some programs of a large grid, in place of all: a launch at a task's own sizes costs an interpreter too much.
 
 In the host's child.  Only what the chosen programs wrote can be looked at afterwards, so it is noted where they wrote.
+Where their time is over before they are, those that ended are what was chosen; the first and the last come first.
 """
 
 from __future__ import annotations
 
+import math
 import random
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -25,6 +28,13 @@ _spared: list[Array] = []  # addresses in stores that their masks leave as they 
 _writers: list[int] = []  # the program that stored each of these, counted
 _atomic = False
 _ran = 0  # programs
+_until = math.inf  # by the clock that only goes on: when they are to end
+_late = False  # they were ended
+_slow = False  # before one of a launch was
+
+
+class LateError(Exception):
+    """A program has run for as long as it may."""
 
 
 class Few:
@@ -34,7 +44,7 @@ class Few:
         inner = random.Random(size).sample(range(1, size - 1), count - 2) if count > 2 else []
         inner += [place for place in _named if 0 < place < size - 1 and count > 2]
         self.size = size
-        self.places = sorted({0, size - 1, *inner}) if count > 1 else [size - 1]
+        self.places = [*dict.fromkeys((0, size - 1, *sorted(inner)))] if count > 1 else [size - 1]
 
     def __index__(self) -> int:
         return len(self.places)
@@ -44,7 +54,8 @@ def install() -> None:
     """Once a process, after the interpreter is mended."""
     builder: Any = interpreter.InterpreterBuilder
     dimensions, step = builder.set_grid_dim, builder.set_grid_idx
-    store, rmw, cas = builder.create_masked_store, builder.create_atomic_rmw, builder.create_atomic_cas
+    load, store = builder.create_masked_load, builder.create_masked_store
+    rmw, cas = builder.create_atomic_rmw, builder.create_atomic_cas
 
     def set_grid_dim(self: Any, *sizes: Any) -> None:
         _chosen[:] = [s.places if isinstance(s, Few) else [] for s in sizes]
@@ -52,10 +63,16 @@ def install() -> None:
 
     def set_grid_idx(self: Any, *place: int) -> None:
         global _ran
+        _hurry(0)
         _ran += 1
         step(self, *(places[n] if places else n for n, places in zip(place, _chosen, strict=True)))
 
+    def create_masked_load(self: Any, *arguments: Any, **named: Any) -> Any:
+        _hurry()
+        return load(self, *arguments, **named)
+
     def create_masked_store(self: Any, pointers: Any, value: Any, mask: Any, *more: Any) -> Any:
+        _hurry()
         if _most:
             stored = np.broadcast_to(mask.data, pointers.data.shape).astype(bool)
             _written.append(pointers.data[stored].reshape(-1).astype(np.int64))
@@ -75,13 +92,30 @@ def install() -> None:
     builder.set_grid_dim, builder.set_grid_idx, builder.create_masked_store = (
         set_grid_dim, set_grid_idx, create_masked_store,
     )  # fmt: skip
+    builder.create_masked_load = create_masked_load
     builder.create_atomic_rmw, builder.create_atomic_cas = atomic(rmw), atomic(cas)
 
 
-def sample(programs: int, named: Sequence[int] = ()) -> None:
-    """Run so many programs of each launch from here on, and those that the text ``named``; 0: all of them."""
-    global _most, _atomic, _ran
-    _most, _atomic, _ran = programs, False, 0
+def _hurry(running: int = 1) -> None:
+    """Ask a program whether there is time left; how many are ``running`` that do not count where there is none.
+
+    Raises:
+        LateError: there is none.
+    """
+    global _late, _ran
+    if _most and time.monotonic() > _until:
+        _late = True
+        _ran -= running
+        raise LateError
+
+
+def sample(programs: int, named: Sequence[int] = (), until: float = math.inf) -> None:
+    """Run so many programs of each launch from here on, and those that the text ``named``; 0: all of them.
+
+    ``until``: when these are to end, by the clock that only goes on.
+    """
+    global _most, _atomic, _ran, _until, _late, _slow
+    _most, _atomic, _ran, _until, _late, _slow = programs, False, 0, until, False, False
     _named[:] = named
     _written.clear()
     _spared.clear()
@@ -93,9 +127,31 @@ def active() -> bool:
     return _most > 0
 
 
-def ran() -> int:
-    """How many programs have run."""
-    return _ran
+def launch(run: Callable[[], Any]) -> None:
+    """Run a launch, as far as there is time: what a program has stored that did not end is nobody's.
+
+    Raises:
+        LateError: none of its programs ended.
+        Exception: whatever it raises.
+    """
+    global _slow
+    begun = _ran
+    try:
+        run()
+    except Exception:
+        if not _late:
+            raise
+        while _writers and _writers[-1] > _ran:
+            _writers.pop()
+            _written.pop()
+        if _ran == begun:
+            _slow = True
+            raise LateError from None
+
+
+def slow() -> bool:
+    """Whether there was a launch of which no program ended in time."""
+    return _slow
 
 
 def thinned(extent: list[int]) -> Any:
