@@ -114,9 +114,10 @@ class Expected:
         Called once more after the last one, which is the largest, they show what is left of it: a workspace that is
         longer than a row, a table that was cut.
         """
-        built = {n: self.trials[n]["given"]["build"] for n in numbers if self.trials[n]["style"] == "natural"}
-        last = self.trials[numbers[-1]]["given"]["build"]
-        alike = [n for n, build in built.items() if build == last != ""]
+        last = self.trials[numbers[-1]]
+        natural = [n for n in numbers if self.trials[n]["style"] == "natural"]
+        others = [n for n in natural if self.trials[n]["variant"] != last["variant"]]
+        alike = [n for n in others if self.trials[n]["given"]["build"] == last["given"]["build"] != ""]
         fewest = sorted(alike, key=self.elements)[:1]
         return [n for n in dict.fromkeys((*fewest, numbers[0])) if n in alike]
 
