@@ -2,9 +2,9 @@
 
 The trusted side. Some programs of each launch are run.
 
-What is compared is what these programs wrote, and only where one launch, without atomics, gives the answer: else other
-programs, which did not run, have a part in it. Where that tells nothing because there are other kernels at these sizes,
-and at trust level, all programs are run if they are not too many.
+What is compared is what these programs wrote, without atomics, and of several launches only what follows from inputs
+and from programs that ran, too: in the rest others, which did not run, have a part. Where that tells nothing because
+there are other kernels at these sizes, and at trust level, all programs are run if they are not too many.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def look(expected: Expected, run: Run, found: Findings, thorough: bool = False) 
             _note(expected, number, _entirely(expected, number, run, before[0]) if few else None, found)
             continue
         told = _holds(expected, number, answer, run, found)
-        known += report["launches"] if told and _partly(report) else []
+        known += _told(report) if told else []
         untold += [(number, answer)] if told and _untold(report, found, thorough) else []
     return known + _entire(expected, untold, run, found)
 
@@ -95,10 +95,17 @@ def _entire(
         detail = _entirely(expected, number, run)
         if detail is not None:
             reports = [other.value["trials"][0] for one, other in untold if one == number]
-            known += [launch for report in reports if not _partly(report) for launch in report["launches"]]
+            known += [launch for report in reports for launch in report["launches"]]
         if detail:
             _note(expected, number, detail, found)
     return known
+
+
+def _told(report: dict[str, Any]) -> list[Launch]:
+    """The launches of which some programs wrote what was compared."""
+    if not _partly(report):
+        return []
+    return [launch for launch, told in zip(report["launches"], report["told"], strict=True) if told]
 
 
 def _doubtful(expected: Expected, number: int, answer: Answer) -> bool:
@@ -245,7 +252,12 @@ def _too_few(expected: Expected, number: int, report: dict[str, Any], returned: 
 
     What is right without having been written need not be.
     """
-    if not _partly(report) or not report.get("most") or "tensor" not in report["written"]:
+    if (
+        not _partly(report)
+        or len(report["launches"]) > 1
+        or not report.get("most")
+        or "tensor" not in report["written"]
+    ):
         return ""
     there = math.prod(report["launches"][0]["grid"]) * int(report["most"])
     ours, node = expected.kept, expected.trials[number]["kept"]["eager"]
@@ -337,7 +349,7 @@ def _ran(report: dict[str, Any]) -> bool:
 
 def _partly(report: dict[str, Any]) -> bool:
     """Whether what some of its programs wrote is what all of them leave there."""
-    return _ran(report) and len(report["launches"]) == 1 and "written" in report
+    return _ran(report) and "written" in report and any(report["told"])
 
 
 def wrong(

@@ -24,7 +24,7 @@ from kdata.verify.candidate.allowed import Watch, hide_values
 from kdata.verify.candidate.engine import INTERPRETED, Engine
 from kdata.verify.candidate.indices import COUNTED_SO
 from kdata.verify.candidate.keeping import keeping
-from kdata.verify.candidate.launches import InjectedError, Made
+from kdata.verify.candidate.launches import InjectedError, Made, memory
 from kdata.verify.candidate.moves import Layout
 from kdata.verify.candidate.setting import (
     StopTrialError,
@@ -326,6 +326,7 @@ class Calls:
             want_gradients(inputs)
         held = torch.utils._pytree.tree_leaves([inputs, own])
         held = [t for t in held if isinstance(t, torch.Tensor)]
+        sampling.give(memory(held))
         watch.layout = Layout(given["layout"], held) if given.get("layout") else None
         ledger.made = Made(held, ledger.move) if given.get("made") else None
         torch.rand(())  # no seed gives the state that is left then

@@ -1,7 +1,9 @@
 """Some programs of a large grid, in place of all: a launch at a task's own sizes costs an interpreter too much.
 
 In the host's child.  Only what the chosen programs wrote can be looked at afterwards, so it is noted where they wrote.
-Where their time is over before they are, those that ended are what was chosen; the first and the last come first.
+Where their time is over before they are, those that ended are what was chosen; the first and the last two come first.
+Of several launches a program counts if all that it loads was given, or stored by one that counts: it does not know what
+the others have left.
 """
 
 from __future__ import annotations
@@ -27,6 +29,11 @@ _written: list[Array] = []  # addresses
 _spared: list[Array] = []  # addresses in stores that their masks leave as they are
 _writers: list[int] = []  # the program that stored each of these, counted
 _atomic = False
+_given: list[tuple[int, int]] = []  # memory that the running call was given
+_begun: list[int] = []  # of each launch, how many programs had run before it
+_unsure: list[tuple[int, int]] = []  # memory of which the running launch cannot know what others would have left there
+_settled: Array = np.empty(0, np.int64)  # addresses at which programs of earlier launches that count have stored
+_misled: set[int] = set()  # programs that do not count
 _ran = 0  # programs
 _until = math.inf  # by the clock that only goes on: when they are to end
 _late = False  # they were ended
@@ -41,10 +48,12 @@ class Few:
     """A grid's dimension that is gone through in places only."""
 
     def __init__(self, size: int, count: int) -> None:
-        inner = random.Random(size).sample(range(1, size - 1), count - 2) if count > 2 else []
+        inner = random.Random(size).sample(range(1, size - 2), count - 3) if count > 3 else []
         inner += [place for place in _named if 0 < place < size - 1 and count > 2]
         self.size = size
-        self.places = [*dict.fromkeys((0, size - 1, *sorted(inner)))] if count > 1 else [size - 1]
+        self.places = (
+            [*dict.fromkeys((0, size - 1, *[size - 2] * (count > 2), *sorted(inner)))] if count > 1 else [size - 1]
+        )
 
     def __index__(self) -> int:
         return len(self.places)
@@ -52,6 +61,7 @@ class Few:
 
 def install() -> None:
     """Once a process, after the interpreter is mended."""
+    np.isin(np.setdiff1d(np.union1d(_settled, _settled), _settled), _settled)  # numpy loads what it needs for these
     builder: Any = interpreter.InterpreterBuilder
     dimensions, step = builder.set_grid_dim, builder.set_grid_idx
     load, store = builder.create_masked_load, builder.create_masked_store
@@ -69,6 +79,8 @@ def install() -> None:
 
     def create_masked_load(self: Any, *arguments: Any, **named: Any) -> Any:
         _hurry()
+        if _unsure and _ran not in _misled:
+            _look(arguments[0].data, arguments[1].data)
         return load(self, *arguments, **named)
 
     def create_masked_store(self: Any, pointers: Any, value: Any, mask: Any, *more: Any) -> Any:
@@ -117,9 +129,8 @@ def sample(programs: int, named: Sequence[int] = (), until: float = math.inf) ->
     global _most, _atomic, _ran, _until, _late, _slow
     _most, _atomic, _ran, _until, _late, _slow = programs, False, 0, until, False, False
     _named[:] = named
-    _written.clear()
-    _spared.clear()
-    _writers.clear()
+    for kept in (_written, _spared, _writers, _given, _begun, _unsure, _misled):
+        kept.clear()
 
 
 def active() -> bool:
@@ -127,14 +138,64 @@ def active() -> bool:
     return _most > 0
 
 
-def launch(run: Callable[[], Any]) -> None:
+def give(ranges: Sequence[tuple[int, int]]) -> None:
+    """Note the memory that the next call is given."""
+    _given[:] = ranges
+
+
+def _look(pointers: Array, mask: Array) -> None:
+    """Note whether the running program loads what it cannot know."""
+    places = pointers[np.broadcast_to(mask, pointers.shape).astype(bool)].reshape(-1).astype(np.int64)
+    for first, end in _unsure:
+        inside = places[(places >= first) & (places < end)]
+        if inside.size and not np.isin(inside, _settled).all():
+            own = [a for a, writer in zip(_written, _writers, strict=True) if writer == _ran]
+            if not np.isin(inside, np.concatenate([_settled, *own])).all():
+                _misled.add(_ran)
+                return
+
+
+def _stored() -> dict[bool, Array]:
+    """Addresses at which programs that count have stored last, and at which others have."""
+    sure = {True: np.empty(0, np.int64), False: np.empty(0, np.int64)}
+    for addresses, writer in zip(_written, _writers, strict=True):
+        counts = writer not in _misled
+        sure[counts] = np.union1d(sure[counts], addresses)
+        sure[not counts] = np.setdiff1d(sure[not counts], addresses)
+    return sure
+
+
+def _begin(ranges: Sequence[tuple[int, int]]) -> None:
+    """A launch begins that is given this memory: of the first of a call nothing is unsure, of others what is made."""
+    global _settled
+    _unsure.clear()
+    if _begun:
+        stored = _stored()
+        _settled = stored[True]
+        touched = np.concatenate([*stored.values()])
+        _unsure.extend(r for r in ranges if not _is_given(r, touched))
+    _begun.append(_ran)
+
+
+def _is_given(memory: tuple[int, int], touched: Array) -> bool:
+    """Whether it was given, and no program has stored there."""
+    first, end = memory
+    inside = any(low <= first and end <= high for low, high in _given)
+    return inside and not ((touched >= first) & (touched < end)).any()
+
+
+def launch(run: Callable[[], Any], ranges: Sequence[tuple[int, int]]) -> None:
     """Run a launch, as far as there is time: what a program has stored that did not end is nobody's.
+
+    ``ranges``: the memory that it may touch.
 
     Raises:
         LateError: none of its programs ended.
         Exception: whatever it raises.
     """
     global _slow
+    if _most:
+        _begin(ranges)
     begun = _ran
     try:
         run()
@@ -168,10 +229,18 @@ def thinned(extent: list[int]) -> Any:
 
 
 def report(outputs: Any, write: Callable[[Any], Any]) -> dict[str, Any]:
-    """Where the programs that ran have stored something, or spared it, how many these were, what one of them stored."""
-    masks, spared = (write(tree_map_only(torch.Tensor, partial(touched, by=by), outputs)) for by in (_written, _spared))
+    """Where programs that count have stored something last, or spared it, and how many these were.
+
+    And what one of them stored at most, and of which launches some count.
+    """
+    stored = _stored()
+    masks, spared = (write(tree_map_only(torch.Tensor, partial(touched, by=by), outputs))
+                     for by in ([stored[True]], _spared))  # fmt: skip
     plain = isinstance(outputs, torch.Tensor) and outputs.is_contiguous()  # else no program's share is known: 0
-    return {"written": masks, "spared": spared, "programs": _ran, "most": most_written(outputs) if plain else 0}
+    told = [any(begun < writer <= end and writer not in _misled for writer in _writers)
+            for begun, end in zip(_begun, [*_begun[1:], _ran], strict=True)]  # fmt: skip
+    return {"written": masks, "spared": spared, "programs": _ran, "told": told,
+            "most": most_written(outputs) if plain else 0}  # fmt: skip
 
 
 def most_written(tensor: torch.Tensor) -> int:
