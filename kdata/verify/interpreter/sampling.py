@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class Few:
 
 def install() -> None:
     """Once a process, after the interpreter is mended."""
-    np.isin(np.setdiff1d(np.union1d(_settled, _settled), _settled), _settled)  # numpy loads what it needs for these
+    np.isin(np.setdiff1d(_settled, _settled), _settled)  # numpy loads what it needs for these
     builder: Any = interpreter.InterpreterBuilder
     dimensions, step = builder.set_grid_dim, builder.set_grid_idx
     load, store = builder.create_masked_load, builder.create_masked_store
@@ -157,12 +158,14 @@ def _look(pointers: Array, mask: Array) -> None:
 
 def _stored() -> dict[bool, Array]:
     """Addresses at which programs that count have stored last, and at which others have."""
-    sure = {True: np.empty(0, np.int64), False: np.empty(0, np.int64)}
-    for addresses, writer in zip(_written, _writers, strict=True):
-        counts = writer not in _misled
-        sure[counts] = np.union1d(sure[counts], addresses)
-        sure[not counts] = np.setdiff1d(sure[not counts], addresses)
-    return sure
+    found = {True: np.empty(0, np.int64), False: np.empty(0, np.int64)}
+    pairs = zip(_writers, _written, strict=True)
+    for counts, group in groupby(pairs, lambda pair: pair[0] not in _misled):
+        addresses = np.concatenate([stored for _, stored in group])
+        found[counts] = np.concatenate([found[counts], addresses])
+        if found[not counts].size:
+            found[not counts] = np.setdiff1d(found[not counts], addresses)
+    return found
 
 
 def _begin(ranges: Sequence[tuple[int, int]]) -> None:
