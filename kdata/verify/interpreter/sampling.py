@@ -22,6 +22,7 @@ import torch
 from torch.utils._pytree import tree_map_only
 from triton.runtime import interpreter
 
+TRACED = 16  # programs of a launch up to which it is asked what they load
 Array = np.ndarray[Any, np.dtype[Any]]
 _named: list[int] = []
 _most = 0  # programs of one launch; 0: all
@@ -62,7 +63,7 @@ class Few:
 
 def install() -> None:
     """Once a process, after the interpreter is mended."""
-    np.isin(np.setdiff1d(_settled, _settled), _settled)  # numpy loads what it needs for these
+    np.setdiff1d(_settled, _settled)  # numpy loads what it needs for it
     builder: Any = interpreter.InterpreterBuilder
     dimensions, step = builder.set_grid_dim, builder.set_grid_idx
     load, store = builder.create_masked_load, builder.create_masked_store
@@ -145,15 +146,25 @@ def give(ranges: Sequence[tuple[int, int]]) -> None:
 
 
 def _look(pointers: Array, mask: Array) -> None:
-    """Note whether the running program loads what it cannot know."""
+    """Note whether the running program loads what it cannot know; of very many programs none does."""
+    if _most > TRACED:
+        _misled.add(_ran)
+        return
     places = pointers[np.broadcast_to(mask, pointers.shape).astype(bool)].reshape(-1).astype(np.int64)
     for first, end in _unsure:
         inside = places[(places >= first) & (places < end)]
-        if inside.size and not np.isin(inside, _settled).all():
+        if inside.size and not _among(inside, _settled):
             own = [a for a, writer in zip(_written, _writers, strict=True) if writer == _ran]
-            if not np.isin(inside, np.concatenate([_settled, *own])).all():
+            if not _among(inside, np.sort(np.concatenate([_settled, *own]))):
                 _misled.add(_ran)
                 return
+
+
+def _among(places: Array, ordered: Array) -> bool:
+    """Whether all of these addresses are among those in order."""
+    if not ordered.size:
+        return False
+    return bool((ordered[np.searchsorted(ordered, places).clip(max=ordered.size - 1)] == places).all())
 
 
 def _stored() -> dict[bool, Array]:
@@ -174,7 +185,7 @@ def _begin(ranges: Sequence[tuple[int, int]]) -> None:
     _unsure.clear()
     if _begun:
         stored = _stored()
-        _settled = stored[True]
+        _settled = np.sort(stored[True])
         touched = np.concatenate([*stored.values()])
         _unsure.extend(r for r in ranges if not _is_given(r, touched))
     _begun.append(_ran)
