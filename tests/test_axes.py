@@ -74,6 +74,51 @@ def test_steps_that_nobody_reads_are_as_many_as_those_that_are_unless_they_are_c
     assert on_purpose(Prober(added, "Model"), {}, sizes(added)) == {}
 
 
+CAUSAL = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, q, k, v):
+        return (q @ k.mT).{masked} @ v
+
+def get_inputs():
+    return [torch.randn(2, 12, 4), torch.randn(2, 12, 4), torch.randn(2, 12, 4)]
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_keys_beyond_all_queries_are_as_many_unless_they_are_counted_from_the_last() -> None:
+    first, last = (CAUSAL.format(masked=f"tril({by})") for by in ("", "k.shape[1] - q.shape[1]"))
+    all_three = tuple(f"get_inputs[{n}]" for n in (1, 4, 7))
+    found = on_purpose(Prober(first, "Model"), {}, sizes(first))
+    assert {name: found.get(name) for name in all_three} == dict.fromkeys(all_three, all_three)
+    assert all_three not in on_purpose(Prober(last, "Model"), {}, sizes(last)).values()
+
+
+ORDERED = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        return x[{index}]
+
+def get_inputs():
+    return [torch.randn(12, 4), torch.rand(12)]
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_rows_that_are_put_in_an_order_are_as_many_as_it_and_those_of_a_table_are_not() -> None:
+    both = ("get_inputs[0]", "get_inputs[2]")
+    for index, found in (("y.argsort()", dict.fromkeys(both, both)), ("(y * 12).long()", {})):
+        source = ORDERED.format(index=index)
+        assert on_purpose(Prober(source, "Model"), {}, sizes(source)) == found
+
+
 TASK = """
 import torch
 

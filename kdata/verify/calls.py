@@ -34,7 +34,7 @@ def call(
         LostError: the GPU does not compute any more.
     """
     payload = {"manifest": expected.manifest, "mode": expected.mode, "ablate": ablate,
-               "programs": few, "named": landmarks(candidate.source) if few else [],
+               "programs": few, "named": landmarks(candidate.source) if few else [], "seconds": options.limits().cpu,
                "trials": [given | {"shown": shown} for given in expected.sequence(numbers, backwards)],
                "otherwise": [trial["given"] | trial["way"] for trial in expected.otherwise]}  # fmt: skip
     if seat is not None:

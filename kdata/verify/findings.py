@@ -91,10 +91,13 @@ class Judgement:
         reports = self.value["trials"]
         found.signatures = reports[0]["launches"]
         found.launched = [launch for r in (*reports, *self.value.get("tuned", ())) for launch in r["launches"]]
-        for number, report in zip(self.numbers, reports, strict=True):
+        later: list[tuple[str, str]] = []
+        for place, (number, report) in enumerate(zip(self.numbers, reports, strict=True)):
             trial, reason = compare(self.expected, number, report, self.returned)
             found.trials.append(trial)
-            if reason:
+            if reason and number in self.numbers[:place]:
+                later.append((reason, f"{trial.sizes or 'own sizes'}, after a call at larger ones: {trial.detail}"))
+            elif reason:
                 self.failures[number] = reason
         found.unloaded = next((n for n, r in zip(self.numbers, reports, strict=True) if r.get("unloaded")), None)
         found.failures, found.choices = self.failures, int(self.value.get("choices", 0))
@@ -103,6 +106,8 @@ class Judgement:
         found.check(CORRECT, not self.failures, f"{len(reports) - len(self.failures)} of {len(reports)} trials")
         if self.failures:
             raise self._racing(found, works_alone) or self._wrong(found, works_at_double)
+        if later:
+            raise RejectedError(*later[0])
         small = [t.detail for n, t in zip(self.numbers, found.trials, strict=True)
                  if self.expected.trials[n]["style"] == "small"]  # fmt: skip
         if small:

@@ -38,6 +38,7 @@ from kdata.verify.gpu.judge import Seat
 from kdata.verify.lifting import lifted
 from kdata.verify.options import WHOLE, Concession, Options
 from kdata.verify.reference import breadth
+from kdata.verify.reference.styles import TAILED
 from kdata.verify.refusals import DESCRIPTOR_STEP, conceded_sizes, refuses_odd_rows, refuses_unequal, refuses_widths
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import Expected
@@ -185,7 +186,8 @@ def _run(
     candidate: Candidate, expected: Expected, options: Options, found: Findings, seat: Seat | None
 ) -> None:  # fmt: skip
     """Run every trial in one child, and judge what comes back."""
-    numbers = expected.numbers("base", "odd", "one", "mixed", "uneven", "few", "large")
+    numbers = expected.numbers("base", "odd", "one", "mixed", "uneven", TAILED, "few", "large")
+    numbers += expected.afterwards(numbers) if options.level == "trust" else []
     try:
         answer = found.saw(calls.call(candidate, expected, numbers, options, seat=seat))
     except JobError as error:

@@ -12,3 +12,4 @@ OUTPUT = "output.bin"  # what a call at these sizes returned
 TAKEN = "candidate.bin"  # the same, in the reference's process
 LIBRARIES = "libraries.json"  # of a candidate in CUDA: the file of each compiled library, by the call that asked for it
 COMPILATION = "compiled.bin"  # what torch.compile made of a task
+LATE = "late"  # how a call ends of which some programs run, where it takes longer than its share

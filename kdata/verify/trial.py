@@ -91,21 +91,41 @@ class Expected:
         """What each call is given; calls at the same sizes go to the same module with the same tensors.
 
         Of those at other sizes every other one goes to the module that was called before, too; of the modules that are
-        made for them each but the first is a deep copy, where the reference's may be copied.
+        made for them each but the first is a deep copy, where the reference's may be copied. What is called
+        once more goes to the module that was called last.
         """
         chosen: list[dict[str, Any]] = []
         before: dict[str, Any] | None = None
-        for number in numbers:
+        for place, number in enumerate(numbers):
             trial = self.trials[number]
             built = before is not None and before["given"]["build"] == trial["given"]["build"] != ""
             sized = before is not None and before["variant"] == trial["variant"]
-            again = built and (sized or trial["variant"] % 2 == 1)
+            again = built and (sized or trial["variant"] % 2 == 1 or number in numbers[:place])
             chosen.append(trial["given"] | {"again": again, "sized": sized,
                                             "copied": self.copies and bool(chosen) and not again,
                                             "backwards": backwards and trial["backwards"],
                                             "layout": self.layout(number)})  # fmt: skip
             before = trial
         return chosen
+
+    def afterwards(self, numbers: Sequence[int]) -> list[int]:
+        """Of these trials the one of fewest elements and the first, where what is called last may be called so, too.
+
+        Called once more after the last one, which is the largest, they show what is left of it: a workspace that is
+        longer than a row, a table that was cut.
+        """
+        last = self.trials[numbers[-1]]
+        natural = [n for n in numbers if self.trials[n]["style"] == "natural"]
+        others = [n for n in natural if self.trials[n]["variant"] != last["variant"]]
+        alike = [n for n in others if self.trials[n]["given"]["build"] == last["given"]["build"] != ""]
+        fewest = sorted(alike, key=self.elements)[:1]
+        return [n for n in dict.fromkeys((*fewest, numbers[0])) if n in alike]
+
+    def elements(self, number: int) -> int:
+        """Elements of what a trial is given, and one."""
+        nodes = leaves(self.trials[number]["given"]["inputs"])
+        shapes: list[list[int]] = [self.given.entry(n["tensor"])["shape"] for _, n in nodes if "tensor" in n]
+        return 1 + sum(map(math.prod, shapes))
 
     def numbers(self, *kinds: str) -> list[int]:
         """The trials whose variants are of these kinds."""

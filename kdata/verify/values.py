@@ -16,6 +16,9 @@ from kdata.verify.tolerances import BELOW_TF32, ULPS, ULPS_HALF
 CALLING = {"off": torch.no_grad, "on": torch.enable_grad, "inference": torch.inference_mode}  # gradients, in a call
 
 
+BITS = frozenset({"view", "frombuffer", "from_file", "promote_types", "can_cast"})  # which are told of a dtype only
+
+
 def seed_torch(seed: int) -> None:
     """Seed what draws on the CPU; ``torch.manual_seed`` also notes a stack trace for each kind of absent device."""
     torch.default_generator.manual_seed(seed)
@@ -117,13 +120,27 @@ def _each(choose: Callable[[Any, Any], Any], one: list[Any], other: list[Any]) -
 
 @contextmanager
 def doubles() -> Iterator[None]:
-    """Tensors that the task makes for itself are fp64 too."""
+    """Tensors that the task makes for itself are fp64 too, and so is what it says is to be of single precision."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
-        yield
+        with _Doubled():
+            yield
     finally:
         torch.set_default_dtype(before)
+
+
+class _Doubled(TorchFunctionMode):
+    """``x.float()`` makes fp64, and so does every other call that is told fp32, but such as read bits."""
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if function is torch.Tensor.float:
+            return torch.Tensor.double(*args, **kwargs)
+        if getattr(function, "__name__", "") in BITS:
+            return function(*args, **kwargs)
+        args = tuple(torch.float64 if a is torch.float32 else a for a in args)
+        return function(*args, **{k: torch.float64 if v is torch.float32 else v for k, v in kwargs.items()})
 
 
 class _OwnEpsilon(TorchFunctionMode):

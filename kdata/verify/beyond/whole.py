@@ -2,9 +2,9 @@
 
 The trusted side. Some programs of each launch are run.
 
-What is compared is what these programs wrote, and only where one launch, without atomics, gives the answer: else other
-programs, which did not run, have a part in it. Where that tells nothing because there are other kernels at these sizes,
-and at trust level, all programs are run if they are not too many.
+What is compared is what these programs wrote, without atomics, and of several launches only what follows from inputs
+and from programs that ran, too: in the rest others, which did not run, have a part. Where that tells nothing because
+there are other kernels at these sizes, and at trust level, all programs are run if they are not too many.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kdata.verify.candidate.subset import jitted
 from kdata.verify.compare import EXACT, Tensors, UnequalError, errors, exactly, leaves, structure
 from kdata.verify.constants import name_of
 from kdata.verify.findings import Findings, Launch, RejectedError
-from kdata.verify.scratch import RETURNED
+from kdata.verify.scratch import LATE, RETURNED
 from kdata.verify.trial import Expected, nature, span_of
 
 GROSS = 30.0  # times what is allowed: the measure is eager's own answer, and one run says how well-conditioned that is
@@ -35,6 +35,7 @@ PROGRAMS, FEW = 12, 2  # of a launch that gives the answer alone, and of one who
 MOST_TURNS = 3, 8  # configurations of an autotuner that are run there: some are right for few elements only
 PATIENCE = 20.0  # seconds of CPU that runs of all programs may take together, as those tell that ran
 IDLE, BUSY = 0.5, 1.5  # seconds of CPU that a call takes without its programs: many do, and hardly any takes more
+FEWEST = 1e-3  # seconds of CPU that each trial took at least
 TRIED = 4  # a sample that shows what dear programs cost takes such a part of what is left
 Run = Callable[[Expected, Sequence[int], int], Answer]
 
@@ -53,6 +54,10 @@ def look(expected: Expected, run: Run, found: Findings, thorough: bool = False) 
     called: list[tuple[int, dict[str, Any]]] = []
     for number, answer in _answers(expected, numbers, run, programs, found):
         report = answer.value["trials"][0]
+        if report["outcome"] == LATE:
+            sizes = expected.variants[expected.trials[number]["variant"]]["sizes"]
+            found.check(_said_of(expected, [number]), False, f"not seen: {report['detail']} at {sizes or OWN}")
+            continue
         before = next((earlier for earlier in called if _kernels(earlier[1]) > _kernels(report)), None)
         called.append((number, report))
         if before and _doubtful(expected, number, answer):
@@ -60,7 +65,7 @@ def look(expected: Expected, run: Run, found: Findings, thorough: bool = False) 
             _note(expected, number, _entirely(expected, number, run, before[0]) if few else None, found)
             continue
         told = _holds(expected, number, answer, run, found)
-        known += report["launches"] if told and _partly(report) else []
+        known += _told(report) if told else []
         untold += [(number, answer)] if told and _untold(report, found, thorough) else []
     return known + _entire(expected, untold, run, found)
 
@@ -90,10 +95,17 @@ def _entire(
         detail = _entirely(expected, number, run)
         if detail is not None:
             reports = [other.value["trials"][0] for one, other in untold if one == number]
-            known += [launch for report in reports if not _partly(report) for launch in report["launches"]]
+            known += [launch for report in reports for launch in report["launches"]]
         if detail:
             _note(expected, number, detail, found)
     return known
+
+
+def _told(report: dict[str, Any]) -> list[Launch]:
+    """The launches of which some programs wrote what was compared."""
+    if not _partly(report):
+        return []
+    return [launch for launch, told in zip(report["launches"], report["told"], strict=True) if told]
 
 
 def _doubtful(expected: Expected, number: int, answer: Answer) -> bool:
@@ -130,9 +142,10 @@ def _answers(
         return
     if "failed" in answer.value:
         raise RejectedError(*answer.value["failed"])
-    elements = [_elements(expected, number) for number in numbers]
-    for number, report, own in zip(numbers, answer.value["trials"], elements, strict=True):
-        cpu = answer.cpu * own / sum(elements)
+    reports = answer.value["trials"]
+    taken = [float(report["seconds"]) for report in reports]
+    for number, report, seconds in zip(numbers, reports, taken, strict=True):
+        cpu = answer.cpu * (seconds + FEWEST) / (sum(taken) + FEWEST * len(taken))
         yield number, replace(answer, value=answer.value | {"trials": [report]}, cpu=cpu)
 
 
@@ -140,13 +153,6 @@ def _said_of(expected: Expected, numbers: Sequence[int]) -> str:
     """What trials are about: the task's own sizes where any of them is at these."""
     kinds = {expected.variants[expected.trials[number]["variant"]]["kind"] for number in numbers}
     return CHECK if "whole" in kinds else BEYOND
-
-
-def _elements(expected: Expected, number: int) -> int:
-    """Elements of what a trial is given, and one."""
-    nodes = leaves(expected.trials[number]["given"]["inputs"])
-    shapes: list[list[int]] = [expected.given.entry(n["tensor"])["shape"] for _, n in nodes if "tensor" in n]
-    return 1 + sum(map(math.prod, shapes))
 
 
 def _holds(expected: Expected, number: int, answer: Answer, run: Run, found: Findings) -> bool:
@@ -237,7 +243,8 @@ def _ran_again(expected: Expected, number: int, run: Run, programs: int) -> Answ
         answer = run(expected, [number], programs)
     except JobError:
         return None
-    return None if "failed" in answer.value else answer
+    late = "failed" in answer.value or answer.value["trials"][-1]["outcome"] == LATE
+    return None if late else answer
 
 
 def _too_few(expected: Expected, number: int, report: dict[str, Any], returned: Tensors) -> str:
@@ -245,7 +252,12 @@ def _too_few(expected: Expected, number: int, report: dict[str, Any], returned: 
 
     What is right without having been written need not be.
     """
-    if not _partly(report) or not report.get("most") or "tensor" not in report["written"]:
+    if (
+        not _partly(report)
+        or len(report["launches"]) > 1
+        or not report.get("most")
+        or "tensor" not in report["written"]
+    ):
         return ""
     there = math.prod(report["launches"][0]["grid"]) * int(report["most"])
     ours, node = expected.kept, expected.trials[number]["kept"]["eager"]
@@ -289,8 +301,9 @@ def _estimated(answer: Answer) -> float:
 
 def _cost(expected: Expected, number: int, answer: Answer, run: Run, most: float) -> float:
     """Seconds of CPU that all programs of a trial take; what a call takes without them shows beside a larger sample."""
-    estimated = _estimated(answer)
-    if estimated <= most or most <= PATIENCE / TRIED or (few := _ran_again(expected, number, run, FEW)) is None:
+    estimated, report = _estimated(answer), answer.value["trials"][0]
+    dear = (answer.cpu - BUSY) / max(1, int(report["programs"])) * _programs(report) > most
+    if estimated <= most or dear or most <= PATIENCE / TRIED or (few := _ran_again(expected, number, run, FEW)) is None:
         return estimated
     least = (few.cpu - BUSY) / FEW * _programs(few.value["trials"][0])
     size = MANY if few.cpu <= IDLE else max(2 * FEW, min(MANY, int(FEW * most / TRIED / few.cpu)))
@@ -336,7 +349,7 @@ def _ran(report: dict[str, Any]) -> bool:
 
 def _partly(report: dict[str, Any]) -> bool:
     """Whether what some of its programs wrote is what all of them leave there."""
-    return _ran(report) and len(report["launches"]) == 1 and "written" in report
+    return _ran(report) and "written" in report and any(report["told"])
 
 
 def wrong(

@@ -74,6 +74,17 @@ def forced(number: int, arm: bool) -> Iterator[None]:
         _forced.clear()
 
 
+@contextlib.contextmanager
+def anew() -> Iterator[set[Arm]]:
+    """The arms that are taken from here on, whether they were taken before or not."""
+    before = set(taken)
+    taken.clear()
+    try:
+        yield taken
+    finally:
+        taken.update(before)
+
+
 def marked(tree: ast.Module) -> ast.Module:
     """The text with its tests noted."""
     calls: dict[int, ast.Call] = {}

@@ -33,6 +33,7 @@ class Calls(Protocol):
 def calls(candidate: Calls, trials: list[Given], plan: dict[str, Any]) -> Iterator[Report]:
     """Calls that a plan of ``beyond.aside`` asks for, each with the arms for the sake of which it was made."""
     left = {(number, arm) for number, arm in plan["arms"]}
+    met: dict[int, set[arms.Arm]] = {}  # by which input was handed over so: one may go well that another does not
     given, told = trials[0], {"trial": 0, "forced": False, "way": ""}
     inputs = candidate.reader.read(given["inputs"])
     for way in plan["ways"]:
@@ -41,7 +42,7 @@ def calls(candidate: Calls, trials: list[Given], plan: dict[str, Any]) -> Iterat
             if way in plan["always"]:
                 yield _marked(candidate, left, handed | {"again": False}) | as_told
             else:
-                yield from _taking(candidate, left - arms.taken, handed, as_told)
+                yield from _taking(candidate, left - met.setdefault(place, set()), handed, as_told, met[place])
     for number, arm in plan["forced"]:
         if (number, arm) not in arms.taken:
             with arms.forced(number, arm):
@@ -53,8 +54,8 @@ def calls(candidate: Calls, trials: list[Given], plan: dict[str, Any]) -> Iterat
     if plan["retyped"]:
         yield from _retyped(candidate, given, told)
     yield from _cutting(candidate, left, given, plan["cuts"])
-    for number, other in enumerate(trials if plan["others"] else ()):
-        yield from _taking(candidate, left - arms.taken, other, told | {"trial": number})
+    for number, other in enumerate(trials if plan["others"] else ()):  # of few elements none may go well along one side
+        yield from _taking(candidate, left, other, told | {"trial": number})
 
 
 def _retyped(candidate: Calls, given: Given, told: dict[str, Any]) -> Iterator[Report]:
@@ -78,15 +79,20 @@ def _cutting(candidate: Calls, left: set[arms.Arm], given: Given, cuts: list[Any
     sampling.sample(0)
 
 
-def _taking(candidate: Calls, left: set[arms.Arm], given: Given, told: dict[str, Any]) -> Iterator[Report]:
-    """The call, if it takes one of these arms; which shows where some programs of each launch run."""
+def _taking(
+    candidate: Calls, left: set[arms.Arm], given: Given, told: dict[str, Any], met: set[arms.Arm] | None = None
+) -> Iterator[Report]:  # fmt: skip
+    """The call, if it takes one of these arms, which are added to ``met``; some programs of each launch show that."""
     if not left:
         return
-    before = set(arms.taken)
-    candidate.left_by(given)
-    sampling.sample(0)
-    if new := sorted((arms.taken - before) & left):
-        yield candidate.trial(given | {"again": False}) | {"arms": new} | told
+    with arms.anew() as now:
+        candidate.left_by(given)
+        sampling.sample(0)
+        took = now & left
+    if took:
+        if met is not None:
+            met |= took
+        yield candidate.trial(given | {"again": False}) | {"arms": sorted(took)} | told
 
 
 def _marked(candidate: Calls, left: set[arms.Arm], given: Given) -> Report:

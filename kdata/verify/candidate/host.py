@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -18,12 +19,12 @@ from typing import Any
 import torch
 
 from kdata.verify import reasons, wire
-from kdata.verify.candidate import addresses, arms, aside, enclosure, warmup, ways
+from kdata.verify.candidate import addresses, arms, aside, enclosure, shares, warmup, ways
 from kdata.verify.candidate.allowed import Watch, hide_values
 from kdata.verify.candidate.engine import INTERPRETED, Engine
 from kdata.verify.candidate.indices import COUNTED_SO
 from kdata.verify.candidate.keeping import keeping
-from kdata.verify.candidate.launches import InjectedError, Made
+from kdata.verify.candidate.launches import InjectedError, Made, memory
 from kdata.verify.candidate.moves import Layout
 from kdata.verify.candidate.setting import (
     StopTrialError,
@@ -43,11 +44,12 @@ from kdata.verify.candidate.unfilled import Blank, Unfilled
 from kdata.verify.guards import intact, start_bools_as, storage_of
 from kdata.verify.interpreter import distant, interpreter, pretence, sampling
 from kdata.verify.loading import ImportingError, line, load
-from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
+from kdata.verify.scratch import GIVEN, LATE, RETURNED, SOURCE
 from kdata.verify.values import CALLING
 
 PROGRAMS = 2  # of each launch, to see whether a call in another way does the same
 WAY = ("mode", "gradients")  # in which a trial is called, where not in the usual way
+SLOW = "some of its programs take too long"
 MOST_CHOICES = 48  # configurations of an autotuner that are run beyond one a trial
 
 
@@ -103,7 +105,7 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     ``payload``: manifest, mode, trials (``given`` of each), ablate (the number of the trial to repeat: as it is, with
     kernels disabled, and with launches failing; None: no trial), otherwise (``given`` of trials that are called in
     other ways: mode and gradients), aside (see ``beyond.aside``: nothing else is run then), programs (how many of
-    each launch run; 0: all), named (numbers of programs that are among them).
+    each launch run; 0: all), named (numbers of programs that are among them), seconds (that the process may take).
     """
     reader = wire.Reader(payload["manifest"], (scratch / GIVEN).read_bytes(), _engine.device)
     try:
@@ -128,12 +130,14 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
     if "aside" in payload:
         return {"trials": list(aside.calls(calls, payload["trials"], payload["aside"]))}, calls.writer
     for number, given in enumerate(payload["trials"]):
-        sampling.sample(payload.get("programs", 0), payload.get("named", ()))
+        shares.begin(payload, len(payload["trials"]) - number)
         _engine.take_turn(number)
         _engine.turn_round(given.get("backwards", False))
         _engine.show_unloaded(given.get("shown", False))
         looked_at = {"made": True} if number == payload["ablate"] else {}
+        begun = time.process_time()
         reports.append(calls.trial(given | looked_at))
+        reports[-1]["seconds"] = time.process_time() - begun
         if number == payload["ablate"]:
             value["repeated"] = calls.repeat(given)
             value["kept"] = [calls.remembered(values=False)]
@@ -141,6 +145,7 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
             # one more of the same sizes, where no tuner takes turns: a text may keep what it chose
             value["kept"].append(calls.remembered(values=False))
     if payload["ablate"] is None:
+        shares.once_more(payload, reports, _engine.take_turn, calls.trial)
         return {"trials": reports, "arms": sorted(arms.taken)}, calls.writer
     _engine.turn_round(False)
     first, value["tuned"] = payload["trials"][payload["ablate"]] | {"again": False}, []
@@ -321,6 +326,7 @@ class Calls:
             want_gradients(inputs)
         held = torch.utils._pytree.tree_leaves([inputs, own])
         held = [t for t in held if isinstance(t, torch.Tensor)]
+        sampling.give(memory(held))
         watch.layout = Layout(given["layout"], held) if given.get("layout") else None
         ledger.made = Made(held, ledger.move) if given.get("made") else None
         torch.rand(())  # no seed gives the state that is left then
@@ -374,6 +380,8 @@ def forward(model: Any, inputs: list[Any], watch: Watch, gradients: str) -> Any:
             if (torch.is_grad_enabled(), torch.is_inference_mode_enabled()) != entered:
                 raise StopTrialError("behind", "it leaves torch's gradients switched")
             _engine.settle()
+            if sampling.slow():
+                raise StopTrialError(LATE, SLOW)
             return outputs
     except StopTrialError:
         raise
@@ -382,6 +390,8 @@ def forward(model: Any, inputs: list[Any], watch: Watch, gradients: str) -> Any:
     except (SystemExit, KeyboardInterrupt, GeneratorExit) as error:
         raise StopTrialError("raises", line(error)) from error
     except Exception as error:
+        if sampling.slow():
+            raise StopTrialError(LATE, SLOW) from error
         if _engine.outside() or "illegal memory access" in str(error):
             raise StopTrialError("out of bounds", line(error)) from error
         raise StopTrialError(outcome(error), line(error)) from error

@@ -170,9 +170,10 @@ class Ledger:
                 values = [*args, *kwargs.values()]
                 with ledger.move():
                     values += pointed_to(tensors_among(values))
-                give(_memory(values))
+                ranges = memory(values)
+                give(ranges)
                 with ledger.around(tensors_among(values)):
-                    run(self, *args, grid=grid, warmup=False, **kwargs)
+                    sampling.launch(partial(run, self, *args, grid=grid, warmup=False, **kwargs), ranges)
             return LAUNCHED
 
         function.run = watched
@@ -239,12 +240,12 @@ def _on_device(given: dict[str, Any]) -> None:
             raise MisplacedError(f"{name} is on the CPU: a kernel on a GPU cannot access it")
 
 
-def _memory(values: list[Any]) -> list[tuple[int, int]]:
+def memory(values: list[Any]) -> list[tuple[int, int]]:
     """Address ranges of the tensors among a launch's arguments, without their guard bars."""
     ranges = []
     for value in values:
         if isinstance(value, tuple):
-            ranges += _memory(list(value))
+            ranges += memory(list(value))
         base = getattr(value, "base", value)  # of a tensor descriptor
         if isinstance(base, torch.Tensor):
             storage = storage_of(base)

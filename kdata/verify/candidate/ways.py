@@ -6,6 +6,7 @@ A wrapper may ask about each of them, and do something else there; which it does
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -51,9 +52,28 @@ def _channels_last(tensor: Tensor) -> Tensor:
 
 
 def _spread(tensor: Tensor) -> Tensor:
-    """Rows that are one row, with a step of none between them; as it is where they differ."""
-    alike = tensor.ndim > 1 and len(tensor) > 1 and bool((tensor == tensor[:1]).all())
-    return tensor[:1].expand_as(tensor) if alike else tensor
+    """Rows, or columns, that are one, with a step of none between them; as it is where they differ."""
+    if tensor.ndim > 1 and tensor.numel():
+        for dim in (0, tensor.ndim - 1):
+            one = tensor.narrow(dim, 0, 1)
+            if tensor.shape[dim] > 1 and bool((tensor == one).all()):
+                return one.expand_as(tensor)
+    return tensor
+
+
+def windows(numbers: Tensor, shape: Sequence[int]) -> Tensor:
+    """Rows that begin one element after another in memory, and so share all but one."""
+    steps = [math.prod(shape[dim + 1 : -1]) for dim in range(len(shape) - 1)]
+    return numbers.as_strided(shape, (*steps, 1))
+
+
+def _overlapped(tensor: Tensor) -> Tensor:
+    """Such rows, where it is these; as it is where not."""
+    if tensor.ndim < 2 or not tensor.numel():
+        return tensor
+    rows = tensor.reshape(-1, tensor.shape[-1])
+    view = windows(torch.cat([rows[:, 0], rows[-1, 1:]]), tensor.shape)
+    return view if bool((view == tensor).all()) else tensor
 
 
 def _derived(tensor: Tensor) -> Tensor:
@@ -81,10 +101,10 @@ def _paged(tensor: Tensor) -> Tensor:
     return room.copy_(tensor)
 
 
-CUT, RETYPED, SPREAD = "cut", "after half precision", "spread"
+CUT, RETYPED, SPREAD, OVERLAPPED = "cut", "after half precision", "spread", "overlapped"
 TENSORS: dict[str, Callable[[Tensor], Tensor]] = {
     "strided": _strided, "offset": _offset, "transposed": _transposed, "padded": _padded,
-    "channels last": _channels_last, "paged": _paged, SPREAD: _spread,
+    "channels last": _channels_last, "paged": _paged, SPREAD: _spread, OVERLAPPED: _overlapped,
     "derived": _derived, "parameter": _parameter, "inferred": _inferred, "kind": lambda t: t.as_subclass(Kind),
 }  # fmt: skip
 DTYPES = ("float64", "float16", "bfloat16")

@@ -1,14 +1,20 @@
 """Some programs of a large grid, in place of all: a launch at a task's own sizes costs an interpreter too much.
 
 In the host's child.  Only what the chosen programs wrote can be looked at afterwards, so it is noted where they wrote.
+Where their time is over before they are, those that ended are what was chosen; the first and the last two come first.
+Of several launches a program counts if all that it loads was given, or stored by one that counts: it does not know what
+the others have left.
 """
 
 from __future__ import annotations
 
+import math
 import random
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -16,6 +22,7 @@ import torch
 from torch.utils._pytree import tree_map_only
 from triton.runtime import interpreter
 
+TRACED = 16  # programs of a launch up to which it is asked what they load
 Array = np.ndarray[Any, np.dtype[Any]]
 _named: list[int] = []
 _most = 0  # programs of one launch; 0: all
@@ -24,17 +31,31 @@ _written: list[Array] = []  # addresses
 _spared: list[Array] = []  # addresses in stores that their masks leave as they are
 _writers: list[int] = []  # the program that stored each of these, counted
 _atomic = False
+_given: list[tuple[int, int]] = []  # memory that the running call was given
+_begun: list[int] = []  # of each launch, how many programs had run before it
+_unsure: list[tuple[int, int]] = []  # memory of which the running launch cannot know what others would have left there
+_settled: Array = np.empty(0, np.int64)  # addresses at which programs of earlier launches that count have stored
+_misled: set[int] = set()  # programs that do not count
 _ran = 0  # programs
+_until = math.inf  # by the clock that only goes on: when they are to end
+_late = False  # they were ended
+_slow = False  # before one of a launch was
+
+
+class LateError(Exception):
+    """A program has run for as long as it may."""
 
 
 class Few:
     """A grid's dimension that is gone through in places only."""
 
     def __init__(self, size: int, count: int) -> None:
-        inner = random.Random(size).sample(range(1, size - 1), count - 2) if count > 2 else []
+        inner = random.Random(size).sample(range(1, size - 2), count - 3) if count > 3 else []
         inner += [place for place in _named if 0 < place < size - 1 and count > 2]
         self.size = size
-        self.places = sorted({0, size - 1, *inner}) if count > 1 else [size - 1]
+        self.places = (
+            [*dict.fromkeys((0, size - 1, *[size - 2] * (count > 2), *sorted(inner)))] if count > 1 else [size - 1]
+        )
 
     def __index__(self) -> int:
         return len(self.places)
@@ -42,9 +63,11 @@ class Few:
 
 def install() -> None:
     """Once a process, after the interpreter is mended."""
+    np.setdiff1d(_settled, _settled)  # numpy loads what it needs for it
     builder: Any = interpreter.InterpreterBuilder
     dimensions, step = builder.set_grid_dim, builder.set_grid_idx
-    store, rmw, cas = builder.create_masked_store, builder.create_atomic_rmw, builder.create_atomic_cas
+    load, store = builder.create_masked_load, builder.create_masked_store
+    rmw, cas = builder.create_atomic_rmw, builder.create_atomic_cas
 
     def set_grid_dim(self: Any, *sizes: Any) -> None:
         _chosen[:] = [s.places if isinstance(s, Few) else [] for s in sizes]
@@ -52,10 +75,18 @@ def install() -> None:
 
     def set_grid_idx(self: Any, *place: int) -> None:
         global _ran
+        _hurry(0)
         _ran += 1
         step(self, *(places[n] if places else n for n, places in zip(place, _chosen, strict=True)))
 
+    def create_masked_load(self: Any, *arguments: Any, **named: Any) -> Any:
+        _hurry()
+        if _unsure and _ran not in _misled:
+            _look(arguments[0].data, arguments[1].data)
+        return load(self, *arguments, **named)
+
     def create_masked_store(self: Any, pointers: Any, value: Any, mask: Any, *more: Any) -> Any:
+        _hurry()
         if _most:
             stored = np.broadcast_to(mask.data, pointers.data.shape).astype(bool)
             _written.append(pointers.data[stored].reshape(-1).astype(np.int64))
@@ -75,17 +106,33 @@ def install() -> None:
     builder.set_grid_dim, builder.set_grid_idx, builder.create_masked_store = (
         set_grid_dim, set_grid_idx, create_masked_store,
     )  # fmt: skip
+    builder.create_masked_load = create_masked_load
     builder.create_atomic_rmw, builder.create_atomic_cas = atomic(rmw), atomic(cas)
 
 
-def sample(programs: int, named: Sequence[int] = ()) -> None:
-    """Run so many programs of each launch from here on, and those that the text ``named``; 0: all of them."""
-    global _most, _atomic, _ran
-    _most, _atomic, _ran = programs, False, 0
+def _hurry(running: int = 1) -> None:
+    """Ask a program whether there is time left; how many are ``running`` that do not count where there is none.
+
+    Raises:
+        LateError: there is none.
+    """
+    global _late, _ran
+    if _most and time.monotonic() > _until:
+        _late = True
+        _ran -= running
+        raise LateError
+
+
+def sample(programs: int, named: Sequence[int] = (), until: float = math.inf) -> None:
+    """Run so many programs of each launch from here on, and those that the text ``named``; 0: all of them.
+
+    ``until``: when these are to end, by the clock that only goes on.
+    """
+    global _most, _atomic, _ran, _until, _late, _slow
+    _most, _atomic, _ran, _until, _late, _slow = programs, False, 0, until, False, False
     _named[:] = named
-    _written.clear()
-    _spared.clear()
-    _writers.clear()
+    for kept in (_written, _spared, _writers, _given, _begun, _unsure, _misled):
+        kept.clear()
 
 
 def active() -> bool:
@@ -93,9 +140,93 @@ def active() -> bool:
     return _most > 0
 
 
-def ran() -> int:
-    """How many programs have run."""
-    return _ran
+def give(ranges: Sequence[tuple[int, int]]) -> None:
+    """Note the memory that the next call is given."""
+    _given[:] = ranges
+
+
+def _look(pointers: Array, mask: Array) -> None:
+    """Note whether the running program loads what it cannot know; of very many programs none does."""
+    if _most > TRACED:
+        _misled.add(_ran)
+        return
+    places = pointers[np.broadcast_to(mask, pointers.shape).astype(bool)].reshape(-1).astype(np.int64)
+    for first, end in _unsure:
+        inside = places[(places >= first) & (places < end)]
+        if inside.size and not _among(inside, _settled):
+            own = [a for a, writer in zip(_written, _writers, strict=True) if writer == _ran]
+            if not _among(inside, np.sort(np.concatenate([_settled, *own]))):
+                _misled.add(_ran)
+                return
+
+
+def _among(places: Array, ordered: Array) -> bool:
+    """Whether all of these addresses are among those in order."""
+    if not ordered.size:
+        return False
+    return bool((ordered[np.searchsorted(ordered, places).clip(max=ordered.size - 1)] == places).all())
+
+
+def _stored() -> dict[bool, Array]:
+    """Addresses at which programs that count have stored last, and at which others have."""
+    found = {True: np.empty(0, np.int64), False: np.empty(0, np.int64)}
+    pairs = zip(_writers, _written, strict=True)
+    for counts, group in groupby(pairs, lambda pair: pair[0] not in _misled):
+        addresses = np.concatenate([stored for _, stored in group])
+        found[counts] = np.concatenate([found[counts], addresses])
+        if found[not counts].size:
+            found[not counts] = np.setdiff1d(found[not counts], addresses)
+    return found
+
+
+def _begin(ranges: Sequence[tuple[int, int]]) -> None:
+    """A launch begins that is given this memory: of the first of a call nothing is unsure, of others what is made."""
+    global _settled
+    _unsure.clear()
+    if _begun:
+        stored = _stored()
+        _settled = np.sort(stored[True])
+        touched = np.concatenate([*stored.values()])
+        _unsure.extend(r for r in ranges if not _is_given(r, touched))
+    _begun.append(_ran)
+
+
+def _is_given(memory: tuple[int, int], touched: Array) -> bool:
+    """Whether it was given, and no program has stored there."""
+    first, end = memory
+    inside = any(low <= first and end <= high for low, high in _given)
+    return inside and not ((touched >= first) & (touched < end)).any()
+
+
+def launch(run: Callable[[], Any], ranges: Sequence[tuple[int, int]]) -> None:
+    """Run a launch, as far as there is time: what a program has stored that did not end is nobody's.
+
+    ``ranges``: the memory that it may touch.
+
+    Raises:
+        LateError: none of its programs ended.
+        Exception: whatever it raises.
+    """
+    global _slow
+    if _most:
+        _begin(ranges)
+    begun = _ran
+    try:
+        run()
+    except Exception:
+        if not _late:
+            raise
+        while _writers and _writers[-1] > _ran:
+            _writers.pop()
+            _written.pop()
+        if _ran == begun:
+            _slow = True
+            raise LateError from None
+
+
+def slow() -> bool:
+    """Whether there was a launch of which no program ended in time."""
+    return _slow
 
 
 def thinned(extent: list[int]) -> Any:
@@ -112,10 +243,18 @@ def thinned(extent: list[int]) -> Any:
 
 
 def report(outputs: Any, write: Callable[[Any], Any]) -> dict[str, Any]:
-    """Where the programs that ran have stored something, or spared it, how many these were, what one of them stored."""
-    masks, spared = (write(tree_map_only(torch.Tensor, partial(touched, by=by), outputs)) for by in (_written, _spared))
+    """Where programs that count have stored something last, or spared it, and how many these were.
+
+    And what one of them stored at most, and of which launches some count.
+    """
+    stored = _stored()
+    masks, spared = (write(tree_map_only(torch.Tensor, partial(touched, by=by), outputs))
+                     for by in ([stored[True]], _spared))  # fmt: skip
     plain = isinstance(outputs, torch.Tensor) and outputs.is_contiguous()  # else no program's share is known: 0
-    return {"written": masks, "spared": spared, "programs": _ran, "most": most_written(outputs) if plain else 0}
+    told = [any(begun < writer <= end and writer not in _misled for writer in _writers)
+            for begun, end in zip(_begun, [*_begun[1:], _ran], strict=True)]  # fmt: skip
+    return {"written": masks, "spared": spared, "programs": _ran, "told": told,
+            "most": most_written(outputs) if plain else 0}  # fmt: skip
 
 
 def most_written(tensor: torch.Tensor) -> int:

@@ -12,6 +12,7 @@ from torch.utils._pytree import tree_leaves
 from kdata.verify.reference import asked, magnitudes
 from kdata.verify.values import integral, near
 
+NOTHING, LEFT = 1e-5, 0.5  # below a hundred ulps of one, and of what is right the share that may be lost
 FINITE = 0.5  # share of an answer that must stay finite when three elements of the inputs are not
 
 
@@ -77,6 +78,15 @@ def close(one: Tensor, golden: Tensor, share: float) -> bool:
         return torch.equal(one, golden)
     finite = bool(torch.isfinite(one).all() and torch.isfinite(golden).all())
     return finite and float((one.double() - golden).norm()) <= share * float(golden.norm())
+
+
+def lost(one: Tensor, golden: Tensor) -> bool:
+    """Whether an answer is some ulps of one throughout that are not the golden one's: rounding has left nothing of it.
+
+    So is what two shares differ by that are nearly equal.
+    """
+    few = one.is_floating_point() and one.numel() > 0 and float(one.abs().max()) < NOTHING
+    return few and not close(one, golden, LEFT)
 
 
 def same_places(one: Tensor, other: Tensor) -> bool:

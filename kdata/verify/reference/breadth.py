@@ -45,7 +45,7 @@ SILENT = {**dict.fromkeys(set(GRADIENTS) - {"anew"}, (reasons.WRONG, reasons.STR
           **dict.fromkeys(("beside", "pairs", "sliced", SINGLE), (reasons.WRONG, reasons.OUT_OF_BOUNDS))}  # fmt: skip
 UNSUPPORTED = "Unsupported data type"  # says Triton's interpreter of atomics of bfloat16, which GPUs have
 NO_ATOMICS = "not seen: the interpreter has no atomics of this type"
-STRIDES = re.compile(r"\.\s*stride\s*\(")
+STRIDES = re.compile(r"\.\s*(stride|is_contiguous)\s*\(")
 OFFERS = re.compile(r"\b(backward|vjp|register_autograd|setup_context)\b")
 LEAVES_GIVEN = "its backward leaves the gradients and inputs that it is given as they are"
 ROUGH = 100.0  # times what is allowed

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map_only
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map_only, tree_unflatten
 
 from kdata.task import Program
 from kdata.verify.candidate import ways
@@ -32,7 +32,7 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
 
     ``payload``: as ``reference.reference.answer`` takes it, and mode, base (sizes), counts (elements that a
     dimension is cut to), cuts (several at once, as ``ways.cut`` takes them), ranks (whether dimensions are added and
-    taken) and spread (whether rows are one row, with a step of none between them).
+    taken) and spread (whether rows are one row, with a step of none between them, or overlap).
     """
     torch.set_num_threads(1)
     return answered(lambda: Elsewhere(payload).run(scratch))
@@ -58,8 +58,9 @@ class Elsewhere(Reference):
         if run is not None:
             variant, natural = Variant(STYLE, self._base, run), self.prober.program(self._base).inputs()
             trials += [trial for inputs in self._shaped(natural) if (trial := self._tried(variant, inputs))]
-            if self._spread and (trial := self._tried(variant, _of_one_row(natural))):
-                trials.append(trial | {"given": trial["given"] | {"way": ways.SPREAD, "place": 0}})
+            for way, place, inputs in _stepping(natural) if self._spread else ():
+                if trial := self._tried(variant, inputs):
+                    trials.append(trial | {"given": trial["given"] | {"way": way, "place": place}})
         (scratch / GIVEN).write_bytes(bytes(self.given.blob))
         (scratch / KEPT).write_bytes(bytes(self.kept.blob))
         return {"mode": self.mode, "variants": [{"kind": STYLE, "sizes": ""}], "trials": trials, "otherwise": [],
@@ -77,15 +78,32 @@ class Elsewhere(Reference):
     ) -> tuple[str, list[Any] | None]:
         return STYLE, self._inputs
 
+    def _along(self, inputs: list[Any], first: Tensor) -> Iterator[list[Any]]:
+        """The inputs cut in one dimension of the first one, and of others that are as large there."""
+        for dim in range(min(first.ndim, DIMENSIONS)):
+            for count in self._counts:
+                if count < first.shape[dim]:
+                    yield [_cut(value, dim, first.shape[dim], count) for value in inputs]
+
+    def _throughout(self, inputs: list[Any]) -> Iterator[list[Any]]:
+        """The inputs cut in all dimensions of one size: what a product sums is columns of one and rows of the other."""
+        sizes = dict.fromkeys(n for t in tree_leaves(inputs) if isinstance(t, Tensor) for n in t.shape)
+        for size in [*sizes][:DIMENSIONS]:
+            for count in self._counts:
+                if count < size:
+                    yield ways.cut(inputs, [(size, count)])
+
     def _shaped(self, inputs: list[Any]) -> Iterator[list[Any]]:
         """The inputs in other shapes."""
         first = next((t for t in inputs if isinstance(t, Tensor)), None)
         if first is None:
             return
-        for dim in range(min(first.ndim, DIMENSIONS)):
-            for count in self._counts:
-                if count < first.shape[dim]:
-                    yield [_cut(value, dim, first.shape[dim], count) for value in inputs]
+        seen: list[list[torch.Size]] = []
+        for fewer in (*self._along(inputs, first), *self._throughout(inputs)):
+            shapes = [t.shape for t in tree_leaves(fewer) if isinstance(t, Tensor)]
+            if shapes not in seen:
+                seen.append(shapes)
+                yield fewer
         yield from (ways.cut(inputs, sizes) for sizes in self._cuts)
         if not self._ranks:
             return
@@ -96,10 +114,22 @@ class Elsewhere(Reference):
             yield tree_map_only(Tensor, lambda t: t[0].contiguous() if t.ndim > 1 else t, inputs)
 
 
-def _of_one_row(inputs: list[Any]) -> list[Any]:
-    """The inputs, of which the first has its first row everywhere."""
-    first = next((n for n, t in enumerate(inputs) if isinstance(t, Tensor) and t.ndim > 1), None)
-    return [t[:1].expand_as(t).contiguous() if n == first else t for n, t in enumerate(inputs)]
+def _stepping(inputs: list[Any]) -> Iterator[tuple[str, int, list[Any]]]:
+    """Inputs of which one may lie in memory that it goes through more than once: how, which of the tensors, and all.
+
+    Rows that overlap as windows do; rows, or columns, that are all one.
+    """
+    leaves, form = tree_flatten(inputs)
+    tensors = [n for n, t in enumerate(leaves) if isinstance(t, Tensor)]
+    for place, n in enumerate(tensors[: ways.MOST]):
+        tensor = leaves[n]
+        if tensor.ndim < 2 or not tensor.numel():
+            continue
+        changed = [(ways.OVERLAPPED, ways.windows(tensor.reshape(-1), tensor.shape).contiguous())]
+        for dim in (0, tensor.ndim - 1):
+            changed.append((ways.SPREAD, tensor.narrow(dim, 0, 1).expand_as(tensor).contiguous()))
+        for way, other in changed:
+            yield way, place, tree_unflatten([*leaves[:n], other, *leaves[n + 1 :]], form)
 
 
 def _deeper(tensor: Tensor, more: int) -> Tensor:

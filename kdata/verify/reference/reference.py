@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -318,7 +318,7 @@ class Reference:
                 kept["span"] = self._span(program, state, inputs, eager, cost)
         move = partial(by_an_ulp, generator=generator, whole=shared, tf32=kept["tf32"])
         if self._slim:  # its noise is all that tells what rounding does to it
-            return kept | {"noisy": self._noisy(1, program, state, inputs, changed, move)}
+            return kept | {"noisy": self._noisy(1, program, state, inputs, changed, move, cost.names)}
         try:
             golden, exact = self._golden(program, state, inputs)
             kept |= {
@@ -332,18 +332,18 @@ class Reference:
             kept["dropped"] = self._plain(self.kept, dropped)
         few = sum(t.numel() for t in tree_leaves(eager) if isinstance(t, torch.Tensor)) < FEW
         noises = NOISES_OF_FEW if few else NOISES
-        return kept | {"noisy": self._noisy(noises, program, state, inputs, changed, move)}
+        return kept | {"noisy": self._noisy(noises, program, state, inputs, changed, move, cost.names)}
 
     def _noisy(
         self, count: int, program: Program, state: dict[str, Any], inputs: list[Any], changed: list[str],
-        move: Callable[[Any], Any],
+        move: Callable[[Any], Any], names: Collection[str],
     ) -> list[Any]:  # fmt: skip
         """Answers to weights and inputs that are moved by an ulp, and what became of the state."""
         found = []
         for number in range(count):
             moved = {k: move(v) for k, v in state.items()}
             try:
-                with nudge(inputs, number):
+                with nudge(inputs, number, names):
                     noisy, other, _ = self._answer(program, moved, tree_map(move, inputs))
             except Exception:  # noqa: BLE001, S112 - at the edge of its domain: one estimate less
                 continue

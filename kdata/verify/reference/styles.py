@@ -59,6 +59,7 @@ DETAILS = {
 # Kinds of variants of which one extra trial each is made: compilers take a one for a constant, and what they make is
 # right for the task; of a last dimension of one only wrong answers count; gradients at many rows.
 BATCH, SINGLE, TALL = ALONE = ("batch", "single", "tall")
+TAILED = "tails"  # a kind of variant: the last axes long, and one element more than blocks hold
 ALIKE = "alike"  # see kdata.verify.reference.alike
 STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes
 KINKED = "kinked"  # where derivatives jump, as that of a relu at zero
@@ -92,6 +93,8 @@ def schedule(kind: str, seeds: Sequence[int], thorough: bool) -> list[tuple[int,
     first, *others = seeds
     if kind in ("double", "large", "uneven"):
         return [(first, "natural")]
+    if kind == TAILED:  # rows longer than most blocks, which may be gone through in another way: values, too, tell
+        return [(first, "natural"), *zip(others, ("offset", "deep below above"), strict=False)]
     if kind == "few":
         return [(seed, "natural") for seed in seeds[:2]]
     draws = [(first, "natural"), *((seed, SECOND.get(kind, SECOND["base"])) for seed in others[:1])]

@@ -20,7 +20,7 @@ from kdata.verify.reference.axes import LITERAL, TIED, Axis, Values, moves, valu
 from kdata.verify.reference.batches import batched
 from kdata.verify.reference.probe import Prober, Run
 from kdata.verify.reference.slack import on_purpose
-from kdata.verify.reference.styles import BATCH, SINGLE, TALL
+from kdata.verify.reference.styles import BATCH, SINGLE, TAILED, TALL
 
 WORK = 120_000  # element operations of one forward that the interpreter does in about a tenth of a second
 VARIED = 50_000  # the same for variants other than the base one, whose sizes fill blocks badly
@@ -88,7 +88,7 @@ MIXED = (33, 20, 12, 10, 6, 9, 24, 65, 40, 15, 3, 5, 7)  # of all axes alike, fo
 class Variant:
     """Sizes of one kind.
 
-    ``kind``: "base", "odd", "one", "mixed", "uneven", "few", "large"; "double" and "batch" decide nothing.
+    ``kind``: "base", "odd", "one", "mixed", "uneven", "tails", "few", "large"; "double" and "batch" decide nothing.
     """
 
     kind: str
@@ -135,7 +135,7 @@ def plan(
             _add(chosen, prober, TALL, base, *_tall(axes, step), ONCE)
         if axes and step == 1:
             tails = TAIL if len(axes) == 1 else [*[(1,)] * (len(axes) - 2), *TAILS]
-            _add(chosen, prober, "uneven", base, axes, _powers(axes, wide, tails, len(chosen)), ONCE)
+            _add(chosen, prober, TAILED, base, axes, _powers(axes, wide, tails, len(chosen)), ONCE)
         few = _powers(axes, wide, [tuple(n * step for n in FEW)] * len(axes), len(chosen))
         _add(chosen, prober, "few", base, axes, few)
         if axes and prober.forward(base | dict.fromkeys(axes[-1], 1)) is not None:
