@@ -49,7 +49,6 @@ from kdata.verify.values import CALLING
 
 PROGRAMS = 2  # of each launch, to see whether a call in another way does the same
 WAY = ("mode", "gradients")  # in which a trial is called, where not in the usual way
-SLOW = "some of its programs take too long"
 MOST_CHOICES = 48  # configurations of an autotuner that are run beyond one a trial
 
 
@@ -381,7 +380,7 @@ def forward(model: Any, inputs: list[Any], watch: Watch, gradients: str) -> Any:
                 raise StopTrialError("behind", "it leaves torch's gradients switched")
             _engine.settle()
             if sampling.slow():
-                raise StopTrialError(LATE, SLOW)
+                raise StopTrialError(LATE, sampling.SLOW)
             return outputs
     except StopTrialError:
         raise
@@ -391,7 +390,7 @@ def forward(model: Any, inputs: list[Any], watch: Watch, gradients: str) -> Any:
         raise StopTrialError("raises", line(error)) from error
     except Exception as error:
         if sampling.slow():
-            raise StopTrialError(LATE, SLOW) from error
+            raise StopTrialError(LATE, sampling.SLOW) from error
         if _engine.outside() or "illegal memory access" in str(error):
             raise StopTrialError("out of bounds", line(error)) from error
         raise StopTrialError(outcome(error), line(error)) from error

@@ -3,7 +3,7 @@
 In the host's child.  Only what the chosen programs wrote can be looked at afterwards, so it is noted where they wrote.
 Where their time is over before they are, those that ended are what was chosen; the first and the last two come first.
 Of several launches a program counts if all that it loads was given, or stored by one that counts: it does not know what
-the others have left.
+the others have left. What it stored counts where no later launch stored of which some programs did not run.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 import random
 import time
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from torch.utils._pytree import tree_map_only
 from triton.runtime import interpreter
 
 TRACED = 16  # programs of a launch up to which it is asked what they load
+SLOW = "some of its programs take too long"
 Array = np.ndarray[Any, np.dtype[Any]]
 _named: list[int] = []
 _most = 0  # programs of one launch; 0: all
@@ -36,6 +38,7 @@ _begun: list[int] = []  # of each launch, how many programs had run before it
 _unsure: list[tuple[int, int]] = []  # memory of which the running launch cannot know what others would have left there
 _settled: Array = np.empty(0, np.int64)  # addresses at which programs of earlier launches that count have stored
 _misled: set[int] = set()  # programs that do not count
+_replaced: list[tuple[int, list[tuple[int, int]]]] = []  # launches, counted, and memory where not all of one stored
 _ran = 0  # programs
 _until = math.inf  # by the clock that only goes on: when they are to end
 _late = False  # they were ended
@@ -131,7 +134,7 @@ def sample(programs: int, named: Sequence[int] = (), until: float = math.inf) ->
     global _most, _atomic, _ran, _until, _late, _slow
     _most, _atomic, _ran, _until, _late, _slow = programs, False, 0, until, False, False
     _named[:] = named
-    for kept in (_written, _spared, _writers, _given, _begun, _unsure, _misled):
+    for kept in (_written, _spared, _writers, _given, _begun, _unsure, _misled, _replaced):
         kept.clear()
 
 
@@ -152,7 +155,7 @@ def _look(pointers: Array, mask: Array) -> None:
         return
     places = pointers[np.broadcast_to(mask, pointers.shape).astype(bool)].reshape(-1).astype(np.int64)
     for first, end in _unsure:
-        inside = places[(places >= first) & (places < end)]
+        inside = places[_inside(places, (first, end))]
         if inside.size and not _among(inside, _settled):
             own = [a for a, writer in zip(_written, _writers, strict=True) if writer == _ran]
             if not _among(inside, np.sort(np.concatenate([_settled, *own]))):
@@ -168,15 +171,45 @@ def _among(places: Array, ordered: Array) -> bool:
 
 
 def _stored() -> dict[bool, Array]:
-    """Addresses at which programs that count have stored last, and at which others have."""
+    """Addresses at which programs that count have stored last, and at which others have, or might have."""
     found = {True: np.empty(0, np.int64), False: np.empty(0, np.int64)}
+    left = list(_replaced)
+
+    def replace_before(launch: int) -> None:
+        while left and left[0][0] <= launch:
+            for memory in left.pop(0)[1]:
+                inside = _inside(found[True], memory)
+                found[False] = np.concatenate([found[False], found[True][inside]])
+                found[True] = found[True][~inside]
+
     pairs = zip(_writers, _written, strict=True)
-    for counts, group in groupby(pairs, lambda pair: pair[0] not in _misled):
+    for (counts, launch), group in groupby(pairs, lambda pair: (pair[0] not in _misled, bisect_left(_begun, pair[0]))):
+        replace_before(launch)
         addresses = np.concatenate([stored for _, stored in group])
         found[counts] = np.concatenate([found[counts], addresses])
         if found[not counts].size:
             found[not counts] = np.setdiff1d(found[not counts], addresses)
+    replace_before(len(_begun))
     return found
+
+
+def _inside(places: Array, memory: tuple[int, int]) -> Array:
+    """Which addresses are in a range of memory."""
+    inside: Array = (places >= memory[0]) & (places < memory[1])
+    return inside
+
+
+def _end(ranges: Sequence[tuple[int, int]], written: int, spared: int) -> None:
+    """A launch ends that was given this memory, and began when there were so many stores.
+
+    Where programs of it did not run, they would have stored where those did that ran: what was there before is not what
+    they leave.
+    """
+    if not _late and not any(_chosen):
+        return
+    stored = [np.empty(0, np.int64), *_written[written:], *_spared[spared:]]
+    places = np.concatenate(stored)
+    _replaced.append((len(_begun), [memory for memory in ranges if _inside(places, memory).any()]))
 
 
 def _begin(ranges: Sequence[tuple[int, int]]) -> None:
@@ -195,7 +228,7 @@ def _is_given(memory: tuple[int, int], touched: Array) -> bool:
     """Whether it was given, and no program has stored there."""
     first, end = memory
     inside = any(low <= first and end <= high for low, high in _given)
-    return inside and not ((touched >= first) & (touched < end)).any()
+    return inside and not _inside(touched, memory).any()
 
 
 def launch(run: Callable[[], Any], ranges: Sequence[tuple[int, int]]) -> None:
@@ -210,7 +243,7 @@ def launch(run: Callable[[], Any], ranges: Sequence[tuple[int, int]]) -> None:
     global _slow
     if _most:
         _begin(ranges)
-    begun = _ran
+    begun, written, spared = _ran, len(_written), len(_spared)
     try:
         run()
     except Exception:
@@ -222,6 +255,8 @@ def launch(run: Callable[[], Any], ranges: Sequence[tuple[int, int]]) -> None:
         if _ran == begun:
             _slow = True
             raise LateError from None
+    if _most:
+        _end(ranges, written, spared)
 
 
 def slow() -> bool:
@@ -251,8 +286,8 @@ def report(outputs: Any, write: Callable[[Any], Any]) -> dict[str, Any]:
     masks, spared = (write(tree_map_only(torch.Tensor, partial(touched, by=by), outputs))
                      for by in ([stored[True]], _spared))  # fmt: skip
     plain = isinstance(outputs, torch.Tensor) and outputs.is_contiguous()  # else no program's share is known: 0
-    told = [any(begun < writer <= end and writer not in _misled for writer in _writers)
-            for begun, end in zip(_begun, [*_begun[1:], _ran], strict=True)]  # fmt: skip
+    counting = set(_writers) - _misled if stored[True].size else set()
+    told = [any(begun < writer <= end for writer in counting) for begun, end in pairwise([*_begun, _ran])]
     return {"written": masks, "spared": spared, "programs": _ran, "told": told,
             "most": most_written(outputs) if plain else 0}  # fmt: skip
 
