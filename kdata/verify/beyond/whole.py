@@ -143,7 +143,7 @@ def _answers(
     if "failed" in answer.value:
         raise RejectedError(*answer.value["failed"])
     reports = answer.value["trials"]
-    taken = [float(report["seconds"]) for report in reports]
+    taken = [min(answer.cpu, max(0.0, float(report["seconds"]))) for report in reports]  # the child says so
     for number, report, seconds in zip(numbers, reports, taken, strict=True):
         cpu = answer.cpu * (seconds + FEWEST) / (sum(taken) + FEWEST * len(taken))
         yield number, replace(answer, value=answer.value | {"trials": [report]}, cpu=cpu)
