@@ -143,7 +143,9 @@ def _floating(value: Any) -> bool:
 
 
 def _vector(output: Tensor, seed: int) -> Tensor:
-    drawn = torch.randn(output.shape, generator=torch.Generator().manual_seed(seed ^ APART), dtype=torch.float32)
+    generator = torch.Generator().manual_seed(seed ^ APART)
+    with torch._C.DisableTorchFunction():  # where single precision is made double, these are to be the same numbers
+        drawn = torch.randn(output.shape, generator=generator, dtype=torch.float32)
     return drawn.to(output.dtype).to(output.device)
 
 
