@@ -65,7 +65,7 @@ def test_inputs_of_a_network_of_any_depth_are_lightened() -> None:
     light = lightened(Solution({}, (Tensor((1, 3, 64, 64)),)), runs)
     (spec,) = light.specs
     assert isinstance(spec, Tensor) and spec.shape[2] < 64
-    assert not runs.heavy(light)
+    assert not runs.weigh(light).heavy
 
 
 def test_inputs_are_weighed_by_the_call_that_tells_whether_they_fit() -> None:

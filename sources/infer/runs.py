@@ -83,14 +83,6 @@ class Runs:
             self._built = (arguments, module, Rehearsal(module))
         return self._built[1:]
 
-    def heavy(self, solution: Solution) -> bool:
-        """Whether one call takes more than a light one may.
-
-        Raises:
-            UnfitError: it has too many operators.
-        """
-        return self.keep(self.weigh(solution)).heavy
-
     def keep(self, weight: Weight) -> Weight:
         """A weight that is from now on the one of the solution."""
         self.dear, self.costly = weight.dear, weight.costly
