@@ -1,4 +1,4 @@
-"""Settings for all tests: nothing of the user's is touched, and the two cores are not oversubscribed."""
+"""Settings for all tests: nothing of the user's is touched, and cores are not oversubscribed."""
 
 from __future__ import annotations
 

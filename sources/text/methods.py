@@ -13,7 +13,8 @@ MAX_METHODS = 3  # of one class that are tried
 Methods = Mapping[str, ast.FunctionDef]
 # Methods that prepare, keep or report, by how their names start.
 _BESIDES = re.compile(
-    r"_|(set|load|save|init|reset|build|make|create|add|register|update|freeze|unfreeze|configure|log(?!_?(prob|likeli|densit|pdf))|on|print|plot|show"
+    r"_|(set|load|save|init|reset|build|make|create|add|register|update|freeze|unfreeze|configure"
+    r"|log(?!_?(prob|likeli|densit|pdf))|on|print|plot|show"
     r"|visuali[sz]e|write|read|train|eval|test|fit|optimi[sz]e|backward|requires|state|prepare|setup|cuda|cpu|to|val"
     r"|validation|summary|parameters|named|children|modules|apply|count|export|from|is|has|num|len|name|repr)(_|$)"
     r"|get_(\w+_)?(optim|param|config|name|lr|weight|model|layer|module|device|dataset|loader|num|state|args)"
