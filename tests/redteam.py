@@ -73,6 +73,9 @@ def main(arguments: list[str]) -> int:
     """Judge the files, print what differs and the matrix."""
     console = Console()
     files = [Path(a) for a in arguments] or known()
+    if missing := next((file for file in files if not file.is_file()), None):
+        console.print(f"no such file: {missing}", style="red", soft_wrap=True)
+        return 2
     matrix: Counter[tuple[str, str]] = Counter()
     covered: set[str] = set()
     differing = 0

@@ -43,7 +43,7 @@ Left = list[tuple[Test, bool]]
 Cuts = tuple[tuple[tuple[int, int], ...], ...]
 Run = Callable[[Expected, dict[str, Any]], Answer]
 NOTHING: dict[str, Any] = {"arms": [], "ways": [], "always": [], "forced": [], "kept": [], "cuts": [], "others": False,
-                           "retyped": False}  # fmt: skip
+                           "ranked": [], "retyped": False}  # fmt: skip
 STEPS = frozenset({"stride", "strides"})
 MEMORY = ("strided", "offset", "transposed", "padded", "channels last")
 # The same numbers: nothing is rougher there.
@@ -156,7 +156,8 @@ def _called_at(asked: dict[int, Test], left: Left, run: Run, there: Expected) ->
     Raises:
         RejectedError: one of them gives another answer.
     """
-    plan = NOTHING | {"arms": [[test.number, arm] for test, arm in left], "others": True}
+    ranked = [[test.number, arm] for test, arm in left if test.words & RANKS]
+    plan = NOTHING | {"arms": [[test.number, arm] for test, arm in left], "ranked": ranked, "others": True}
     return _called(asked, there, run(there, plan)) if there.trials else set()
 
 

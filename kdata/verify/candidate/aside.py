@@ -54,8 +54,9 @@ def calls(candidate: Calls, trials: list[Given], plan: dict[str, Any]) -> Iterat
     if plan["retyped"]:
         yield from _retyped(candidate, given, told)
     yield from _cutting(candidate, left, given, plan["cuts"])
+    ranked = {(number, arm) for number, arm in plan["ranked"]}  # where no test asks about ranks, none but its own count
     for number, other in enumerate(trials if plan["others"] else ()):  # of few elements none may go well along one side
-        yield from _taking(candidate, left, other, told | {"trial": number})
+        yield from _taking(candidate, ranked if other.get("ranked") else left, other, told | {"trial": number})
 
 
 def _retyped(candidate: Calls, given: Given, told: dict[str, Any]) -> Iterator[Report]:

@@ -57,15 +57,20 @@ class Elsewhere(Reference):
         trials: list[dict[str, Any]] = []
         if run is not None:
             variant, natural = Variant(STYLE, self._base, run), self.prober.program(self._base).inputs()
-            trials += [trial for inputs in self._shaped(natural) if (trial := self._tried(variant, inputs))]
-            for way, place, inputs in _stepping(natural) if self._spread else ():
+            for inputs, how in self._every(natural):
                 if trial := self._tried(variant, inputs):
-                    trials.append(trial | {"given": trial["given"] | {"way": way, "place": place}})
+                    trials.append(trial | {"given": trial["given"] | how})
         (scratch / GIVEN).write_bytes(bytes(self.given.blob))
         (scratch / KEPT).write_bytes(bytes(self.kept.blob))
         return {"mode": self.mode, "variants": [{"kind": STYLE, "sizes": ""}], "trials": trials, "otherwise": [],
                 "own": None, "unused": [], "base": self._base, "grows": {},
                 "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
+
+    def _every(self, natural: list[Any]) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+        """All such inputs, and what the candidate's child is told of how they are handed over."""
+        yield from ((inputs, {}) for inputs in self._shaped(natural))
+        yield from ((inputs, {"ranked": True}) for inputs in (self._ranked(natural) if self._ranks else ()))
+        yield from _stepping(natural) if self._spread else ()
 
     def _tried(self, variant: Variant, inputs: list[Any]) -> dict[str, Any] | None:
         self._inputs = inputs
@@ -105,7 +110,11 @@ class Elsewhere(Reference):
                 seen.append(shapes)
                 yield fewer
         yield from (ways.cut(inputs, sizes) for sizes in self._cuts)
-        if not self._ranks:
+
+    def _ranked(self, inputs: list[Any]) -> Iterator[list[Any]]:
+        """The inputs with more dimensions, or with one less."""
+        first = next((t for t in inputs if isinstance(t, Tensor)), None)
+        if first is None:
             return
         asked = {count + step - first.ndim for count in self._counts for step in (0, 1) if count < DEEPEST}
         for more in sorted({*range(1, DEEPER + 1), *(n for n in asked if n > 0)}):
@@ -114,8 +123,8 @@ class Elsewhere(Reference):
             yield tree_map_only(Tensor, lambda t: t[0].contiguous() if t.ndim > 1 else t, inputs)
 
 
-def _stepping(inputs: list[Any]) -> Iterator[tuple[str, int, list[Any]]]:
-    """Inputs of which one may lie in memory that it goes through more than once: how, which of the tensors, and all.
+def _stepping(inputs: list[Any]) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+    """Inputs of which one may lie in memory that it goes through more than once: all, how, and which of the tensors.
 
     Rows that overlap as windows do; rows, or columns, that are all one.
     """
@@ -129,7 +138,7 @@ def _stepping(inputs: list[Any]) -> Iterator[tuple[str, int, list[Any]]]:
         for dim in (0, tensor.ndim - 1):
             changed.append((ways.SPREAD, tensor.narrow(dim, 0, 1).expand_as(tensor).contiguous()))
         for way, other in changed:
-            yield way, place, tree_unflatten([*leaves[:n], other, *leaves[n + 1 :]], form)
+            yield tree_unflatten([*leaves[:n], other, *leaves[n + 1 :]], form), {"way": way, "place": place}
 
 
 def _deeper(tensor: Tensor, more: int) -> Tensor:
