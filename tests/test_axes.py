@@ -180,3 +180,35 @@ def test_few_of_all_smaller_sizes_are_searched(a: int, b: int) -> None:
     assert len(found) == len(set(found)) < 150  # however many there are
     assert all(m <= a and n <= b for m, n in found)
     assert b < 9 or len({n for m, n in found if m > 8}) != 1
+
+
+UNDEFINED = """
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self, width, rates):
+        super().__init__()
+        if width < 8 * rates:
+            raise ValueError("too few columns for so many rates")
+        at = torch.arange(rates // 4) / (rates // 4 - 1)
+        self.register_buffer("steps", 10000**-at)
+
+    def forward(self, x):
+        return x * self.steps.sum()
+
+width = 4096
+rates = 512
+rows = 2048
+
+def get_inputs():
+    return [torch.randn(rows, width)]
+
+def get_init_inputs():
+    return [width, rates]
+"""
+
+
+def test_sizes_scaled_down_one_by_one_leave_an_answer() -> None:
+    """Four rates would be the least that runs: 0 / (4 // 4 - 1) is no number."""
+    base = plan(Prober(UNDEFINED, "Model"), 4, thorough=False)[0]
+    assert base.values == {"rows": 4, "rates": 8} and not base.run.void

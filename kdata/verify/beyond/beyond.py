@@ -47,6 +47,8 @@ def look(
     Raises:
         RejectedError: torch does the work there, or what it returns is wrong.
     """
+    if not expected.grows:
+        return ""
     named = tuple(sorted({*thresholds(candidate.source), *thresholds(candidate.task.source)}))
     idle = _idle(candidate.source, found)
     often = options.level == "trust" or idle or branches(candidate.source)
@@ -59,7 +61,7 @@ def look(
     equal, multiples = exactly(candidate.source)
     exact = equal + once[:1], multiples
     own = asked(expected.asked)
-    if not expected.grows or not (named or far or apart or stops or once or equal or multiples or own):
+    if not (named or far or apart or stops or once or equal or multiples or own):
         return ""
     numbers = far + once + named[::-1]
     try:

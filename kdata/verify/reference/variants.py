@@ -296,7 +296,7 @@ def _base(prober: Prober, found: tuple[Size, ...]) -> Values:
                 return values
             tolerable.append((run.cost.work, values))
     if not tolerable or min(w for w, _ in tolerable) > STRUCTURE * WORK:
-        one_by_one = _shrink(prober, found, inputs)
+        one_by_one = _defined(prober, found, _shrink(prober, found, inputs))
         if (run := prober.forward(one_by_one)) is not None:
             tolerable.append((run.cost.work, one_by_one))
     if not tolerable or min(w for w, _ in tolerable) > MOST * WORK:
@@ -315,6 +315,19 @@ def _shrink(prober: Prober, found: tuple[Size, ...], inputs: set[str]) -> Values
             if size.value > cap >= 4 and prober.forward(tried, real=False) is not None:
                 values = tried
                 break
+    return values
+
+
+def _defined(prober: Prober, found: tuple[Size, ...], values: Values) -> Values:
+    """The same, one of them larger where the answer would be no number in places: at 0 / (width // 4 - 1), say."""
+    if (run := prober.forward(values)) is None or not run.void:
+        return values
+    owns = {size.name: size.value for size in found}
+    for name, value in values.items():
+        for cap in (cap for cap in reversed(CAPS) if value < cap < owns[name]):
+            larger = values | {name: down(owns[name], cap)}
+            if (run := prober.forward(larger)) is not None and not run.void:
+                return larger
     return values
 
 
