@@ -305,9 +305,11 @@ def rows(f: Failure) -> Iterator[Change]:
 
 def states(f: Failure) -> Iterator[Change]:
     """An input is what a recurrent layer starts from: a tensor of its layers, or the two of an LSTM."""
+    if not re.search(r"\bhx\b|hidden", f.message):
+        return
     layer = next((m for m in f.module.modules() if isinstance(m, nn.RNNBase)), None)
     first = next((t for _, t in all_tensors(f.specs) if len(t.shape) > 1), None)
-    if layer is None or first is None or not re.search(r"\bhx\b|hidden", f.message):
+    if layer is None or first is None:
         return
     count = layer.num_layers * (2 if layer.bidirectional else 1)
     sizes = first.shape[:2] if layer.batch_first else first.shape[1::-1]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from torch import nn
@@ -16,9 +18,14 @@ def reveal() -> None:
         try:
             return look_up(self, name)
         except AttributeError:
-            found = inspect.getattr_static(type(self), name, None)
-            if isinstance(found, property) and found.fget is not None:
-                found.fget(self)
+            if getter := _getter(type(self), name):
+                getter(self)
             raise
 
     nn.Module.__getattr__ = revealing  # type: ignore[method-assign]
+
+
+@cache  # searches ask all parts of a module for what few of them have
+def _getter(kind: type[nn.Module], name: str) -> Callable[[Any], Any] | None:
+    found = inspect.getattr_static(kind, name, None)
+    return found.fget if isinstance(found, property) else None
