@@ -21,6 +21,7 @@ from sources.hints.settings import Settings, builds, mapping
 from sources.hints.spelling import Spelling, chosen, constructor, held_before, required
 from sources.hints.trees import Trees
 from sources.text.documents import Section, sections
+from sources.text.folded import folded
 from sources.text.on_cpu import CPU, names_cuda
 from sources.text.parsers import arguments
 from sources.text.registries import words
@@ -37,6 +38,8 @@ SHORT = {"torch": "torch", "torch.nn": "nn", "torch.nn.functional": "F", "functo
 _PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.BinOp, ast.Load, ast.operator, ast.unaryop,
           ast.keyword, ast.Starred)  # fmt: skip
 _COUNT = re.compile(r"vocab|num|^n_|size|dim|len|class|count")
+_WORDS = re.compile(r"(?i)^(\w+_)?vocab(ulary)?(_?size)?$|^(n|num)_?(words|tokens)$|^n_?vocab$|^ntokens?$")
+LEAST_WORDS = 8  # of a vocabulary: fewer stand for a number that is known when the program runs
 Place = tuple[str, int, int, bool]  # file, line and column of a call, and whether its arguments may tell something
 Names = Callable[[Here], str | None]
 
@@ -291,7 +294,7 @@ class Hints:
 
     def _hold(self, values: Iterable[Said]) -> None:
         for name, given, weight in values:
-            given = given.orelse if isinstance(given, ast.IfExp) else given
+            given = folded(given.orelse if isinstance(given, ast.IfExp) else given)
             if isinstance(given, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp):
                 self._count(name, ast.unparse(given), weight)
 
@@ -304,6 +307,8 @@ class Hints:
             known, value = "cpu", "'cpu'"
         flag = isinstance(known, bool)
         if known == 0 and not flag and _COUNT.search(name):  # what is counted when the program runs
+            return
+        if type(known) is int and known < LEAST_WORDS and _WORDS.search(name):
             return
         if flag and weight < FIELD:  # what other functions take for a flag of this name
             return
