@@ -12,7 +12,10 @@ from kdata.record import Definition, Dropped, Origin, SourceFile, Task
 from sources import mine
 from sources.hints.hints import Hints
 from sources.infer.configs import reading
+from sources.infer.inputs import Tensor
+from sources.infer.starts import starts
 from sources.infer.variants import narrower
+from sources.probe import load
 from sources.text.dispatched import with_usual_methods
 from sources.text.folded import folded
 from sources.text.importable import lacks
@@ -188,3 +191,59 @@ def test_widths_have_many_names() -> None:
     given = {"rnn_size": "512", "opt.att_hid_size": "256", "nhid": "200", "hidden_units": "128", "image_size": "64"}
     less = {"rnn_size": "256", "opt.att_hid_size": "128", "nhid": "96", "hidden_units": "64", "image_size": "64"}
     assert narrower(given) == less
+
+
+ROW = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        down = nn.MaxPool2d(4)
+        self.maps = nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), down, nn.Conv2d(4, 8, 3, padding=1), down)
+        self.line = nn.Linear(8 * 5 * 5, 10)
+
+    def forward(self, x):
+        return self.line(self.maps(x).view(x.size(0), 8 * 5 * 5))
+"""
+SERIES = """class Net(nn.Module):
+    def __init__(self, steps=30, variables=6):
+        super().__init__()
+        self.steps, self.variables = steps, variables
+        self.rest = (steps - 3) / 3
+        self.over = nn.Conv2d(1, 8, (4, variables))
+
+    def forward(self, x):
+        y = self.over(x.view(-1, 1, self.steps, self.variables)).squeeze(3)
+        return y.view(x.size(0), 8, self.rest, 3)
+"""
+COLUMNS = """class Net(nn.Module):
+    def __init__(self, pairs):
+        super().__init__()
+        self.first = pairs[:, 0]
+
+    def forward(self, x):
+        return x[:, self.first.long()] * 2
+"""
+
+
+@pytest.mark.parametrize("text", [ROW, SERIES, COLUMNS], ids=["row", "series", "columns"])
+def test_views_and_columns_tell_what_is_wanted(text: str, tmp_path: Path) -> None:
+    made = attempted(text, tmp_path)
+    assert made["reason"] == "", made["detail"]
+
+
+STEPS = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.look, self.cell = nn.Embedding(20, 16), nn.GRUCell(16, 16)
+
+    def forward(self, words):
+        state = self.look(words[:, 0])
+        for t in range(words.size(1)):
+            state = self.cell(self.look(words[:, {taken}]), state)
+        return state
+"""
+
+
+@pytest.mark.parametrize(("taken", "steps"), [("t", 16), ("-1", 64)])
+def test_what_is_gone_through_step_by_step_is_brief(taken: str, steps: int, tmp_path: Path) -> None:
+    namespace = load(HEAD + STEPS.format(taken=taken), tmp_path)
+    assert starts(namespace["Net"]())[0] == (Tensor((4, steps), "int", 16),)
