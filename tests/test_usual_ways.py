@@ -7,18 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from torch import nn
 
 from kdata.record import Definition, Dropped, Origin, SourceFile, Task
 from sources import mine
 from sources.hints.hints import Hints
 from sources.infer.configs import reading
+from sources.infer.failure import Failure
+from sources.infer.influence import differing
 from sources.infer.inputs import Tensor
 from sources.infer.starts import starts
 from sources.infer.variants import narrower
+from sources.infer.windows import demanded
 from sources.probe import load
 from sources.text.dispatched import with_usual_methods
 from sources.text.folded import folded
 from sources.text.importable import lacks
+from sources.text.kept_state import kept_within
 from sources.text.parsers import arguments
 from sources.text.symbols import Package
 from tests.attempts import attempted
@@ -247,3 +252,51 @@ STEPS = """class Net(nn.Module):
 def test_what_is_gone_through_step_by_step_is_brief(taken: str, steps: int, tmp_path: Path) -> None:
     namespace = load(HEAD + STEPS.format(taken=taken), tmp_path)
     assert starts(namespace["Net"]())[0] == (Tensor((4, steps), "int", 16),)
+
+
+ITERATED = """class Scaled(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+        self._make_state(inner.weight)
+
+    def _make_state(self, w):
+        u = nn.Parameter(torch.randn(w.shape[0]), requires_grad=False)
+        u.data = u.data / u.data.norm()
+        self.register_parameter("u", u)
+
+    def forward(self, x):
+        u, w = self.u, self.inner.weight
+        u.data = F.normalize(torch.mv(w.data @ w.data.t(), u.data), dim=0)
+        return F.linear(x, w / u.dot(torch.mv(w @ w.t(), u)))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = Scaled(nn.Linear(16, 16)), Scaled(nn.Linear(16, 16))
+
+    def forward(self, x):
+        return self.second(self.first(x).relu())
+"""
+
+
+def test_a_state_that_goes_on_with_each_call_is_kept_within_it(tmp_path: Path) -> None:
+    made = attempted(ITERATED, tmp_path)
+    assert made["reason"] == "", made["detail"]
+    assert "keeps to itself" in made["source"]
+    assert "        u = F.normalize(" in made["source"]
+    assert "u.data = u.data / u.data.norm()" in made["source"]  # what is made is kept
+    assert kept_within("def forward(self, x):\n    self.u.data = x\n") == "def forward(self, x):\n    self.u.data = x\n"
+
+
+def test_sides_that_a_message_asks_for_are_given() -> None:
+    net = nn.Conv2d(3, 4, 3)
+    given = (Tensor((4, 3, 32, 32)),)
+    asked = [specs for _, specs in demanded(Failure(given, "ValueError: input size must be (75, 90)", net))]
+    assert asked == [(Tensor((4, 3, 75, 90)),)]
+    assert not [*demanded(Failure(given, "ValueError: mean must be (3, 32, 32)", net))]
+    assert differing("subscript p has size 8 for operand 1 which does not broadcast with previously seen size 4") == (
+        8,
+        4,
+    )

@@ -16,6 +16,9 @@ LONGER = 2  # times as long is what takes several windows, one after another, wh
 FRAMES, MAX_WAVE = 3, 1 << 16  # how many times what is too long for it a wave is to be, and no longer than this
 MAX_SCALE = 8  # times as large, or as small, as the sides of images that are laid out as rows
 _LAID_OUT = re.compile(r"shape '\[([-\d, ]+)\]' is invalid for input of size (\d+)")
+_DEMANDED = re.compile(
+    r"(?:must|should|has to|expected to) be (?:of size )?[(\[]?(\d+)(?:, ?| ?[x*] ?)(\d+)\b(?! ?[x*,])"
+)
 _CONVOLVED = re.compile(r"input size per channel: \((\d+ x [\d x]+)\)\. Kernel size: \(([\d x]+)\)")
 _VOLUME = re.compile(
     r"input image \(T: (\d+) H: (\d+) W: (\d+)\) smaller than kernel size \(kT: (\d+) kH: (\d+) kW: (\d+)\)"
@@ -111,4 +114,14 @@ def flattened(f: Failure) -> Iterator[Change]:
                 yield from f.with_alike(path, replace(t, shape=(*t.shape[:2], *last)), 0.3 + 0.1 * i)
 
 
-WINDOWS = (sides, window, volume, frames, flattened)
+def demanded(f: Failure) -> Iterator[Change]:
+    """Sides that a check of the program itself asks for: ``raise ValueError("input size must be (299, 299)")``."""
+    if (match := _DEMANDED.search(f.message)) is None:
+        return
+    last = tuple(map(int, match.groups()))
+    for path, t in all_tensors(f.specs) if max(last) <= 2 * MAX_SIDE else ():
+        if len(t.shape) == 4:
+            yield f.with_tensor(path, replace(t, shape=(*t.shape[:2], *last)), 0.1)
+
+
+WINDOWS = (sides, window, volume, frames, flattened, demanded)
