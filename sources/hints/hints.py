@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from sources.hints.below import Below
 from sources.hints.calls import called, of_bases, tells
 from sources.hints.likeness import Likeness, asked
+from sources.hints.makers import makes
 from sources.hints.said import FIELD, Said, said
 from sources.hints.settings import Settings, builds, mapping
 from sources.hints.spelling import Spelling, chosen, constructor, held_before, required
@@ -32,6 +33,7 @@ from sources.text.targets import External, Here, Target
 MAX_CALLS = 40  # calls of one class that are looked at
 MAX_SITES = 4  # of these that are kept
 MAX_USERS = 4  # definitions that may be run to see a class at work
+MAX_MAKERS = 1  # of these that need arguments themselves
 MAX_STEPS = 3  # from a class to a definition that uses what uses it
 MAX_SEEN = 60  # definitions looked at on the way
 SHORT = {"torch": "torch", "torch.nn": "nn", "torch.nn.functional": "F", "functools": "functools"}
@@ -129,7 +131,8 @@ class Hints:
         self._mentions: dict[str, dict[Here, ast.Name | ast.Attribute]] = defaultdict(dict)  # name -> who says it
         self._settings, self._trees = Settings(), Trees()
         self._likeness, self._below = Likeness(package), Below(package)
-        self._kinds: dict[Here, str] = {}  # of these: a "class", a "function", or "ready": one that just runs
+        # Of these: a "class", a "function", a "maker" that answers with what it makes, or "ready": one that just runs.
+        self._kinds: dict[Here, str] = {}
         for path in package.looked_through():
             if path not in package.replacements and (file := package.file(path)) is not None:
                 for statement in file.tree.body:
@@ -235,8 +238,7 @@ class Hints:
 
     def users(self, key: Here) -> list[Here]:
         """Definitions that use a class, or use its users: functions that need no arguments first, near ones first."""
-        ready: list[Here] = []
-        classes: list[Here] = []
+        ready, makers, classes = list[Here](), list[Here](), list[Here]()
         seen, edge = {key}, [key]
         for _ in range(MAX_STEPS):
             found = [h for used in edge for h in self._direct(used) if h not in seen]
@@ -244,9 +246,14 @@ class Hints:
             for user in sorted(dict.fromkeys(found), key=lambda h: h.file != key.file)[: MAX_SEEN - len(seen)]:
                 seen.add(user)
                 kind = self._kinds[user]
-                (ready if kind == "ready" else classes if kind == "class" else []).append(user)
+                {"ready": ready, "class": classes, "maker": makers}.get(kind, []).append(user)
                 edge += [user] if kind != "ready" else []
-        return [*ready[: MAX_USERS - 1], *classes[: MAX_USERS - min(len(ready), MAX_USERS - 1)]]
+        first = [*ready[: MAX_USERS - 1], *(makers[:MAX_MAKERS] if len(ready) < MAX_USERS - 1 else ())]
+        return [*first, *classes[: MAX_USERS - min(len(first), MAX_USERS - 1)]]
+
+    def makes(self, user: Here) -> bool:
+        """Whether a user is a function that needs arguments and answers with what it makes."""
+        return self._kinds.get(user) == "maker"
 
     def _direct(self, key: Here) -> Iterator[Here]:
         for user, node in self._mentions.get(key.name, {}).items():
@@ -262,7 +269,8 @@ class Hints:
         else:
             return
         here = Here(path, statement.name)
-        self._kinds[here] = "class" if isinstance(statement, ast.ClassDef) else "ready" if ready else "function"
+        kind = "maker" if isinstance(statement, ast.FunctionDef) and makes(statement) else "function"
+        self._kinds[here] = "class" if isinstance(statement, ast.ClassDef) else "ready" if ready else kind
         for node in walk(statement):
             if isinstance(node, ast.Name):
                 self._mentions[node.id].setdefault(here, node)
