@@ -242,15 +242,18 @@ STEPS = """class Net(nn.Module):
 
     def forward(self, words):
         state = self.look(words[:, 0])
-        for t in range(words.size(1)):
+        for t in range({count}):
             state = self.cell(self.look(words[:, {taken}]), state)
         return state
 """
 
 
-@pytest.mark.parametrize(("taken", "steps"), [("t", 16), ("-1", 64)])
-def test_what_is_gone_through_step_by_step_is_brief(taken: str, steps: int, tmp_path: Path) -> None:
-    namespace = load(HEAD + STEPS.format(taken=taken), tmp_path)
+@pytest.mark.parametrize(
+    ("taken", "count", "steps"),
+    [("t", "words.size(1)", 16), ("-1", "words.size(1)", 64), ("t", "self.steps", 64)],  # the last may be any number
+)
+def test_what_is_gone_through_step_by_step_is_brief(taken: str, count: str, steps: int, tmp_path: Path) -> None:
+    namespace = load(HEAD + STEPS.format(taken=taken, count=count), tmp_path)
     assert starts(namespace["Net"]())[0] == (Tensor((4, steps), "int", 16),)
 
 

@@ -16,7 +16,7 @@ from sources.infer.variants import Arguments
 
 STEPS = 16  # of a sequence that is gone through step by step
 # ``for t in range(...)``, and what is taken by that: ``x[:, t]``.
-_LOOP = re.compile(r"(?m)^ *for (\w+) in range\(.*\):")
+_LOOP = re.compile(r"(?m)^ *for (\w+) in range\((?!.*\bself\.).*\):")  # not as often as the constructor was told
 _LOOPS = 40  # of one program, that are looked at
 
 
@@ -34,7 +34,7 @@ def costed(module: nn.Module, known: Mapping[str, int]) -> Iterator[tuple[float,
     """First guesses of a module's inputs, each with what it costs to try: the likeliest least."""
     choices = guesses(module, known)
     if _goes_by_steps(module):
-        choices = [list(dict.fromkeys(map(_brief, options))) for options in choices]
+        choices = [list(dict.fromkeys([*map(_brief, options), *options[:1]])) for options in choices]
     for i in range(max(map(len, choices), default=0) or 1):
         yield 0.4 * i, tuple(c[min(i, len(c) - 1)] for c in choices)
     if takes_any(module) and choices and _takes_places(module):
