@@ -98,8 +98,8 @@ class _Finder:
         if found.forward and "forward" not in known:
             return "", ()
         if not unfinished(known, "forward"):
-            refused, main = ABSTRACT if unset(found.lineage, always=True) else "", handed_to(known)
-            return refused, (main,) if main and not refused else ()
+            refused, called = ABSTRACT if unset(found.lineage, always=True) else "", handed_to(known)
+            return refused, (called,) if called and not refused else ()
         if calls_forward(known):  # whatever else it has is for those below it
             return ABSTRACT, ()
         if self._called is None:

@@ -29,7 +29,7 @@ def _computed(node: ast.expr) -> int | float | None:
         inner = _computed(node.operand)
         return None if inner is None else -inner
     if isinstance(node, ast.Constant):
-        return node.value if type(node.value) in (int, float) else None
+        return node.value if isinstance(node.value, int | float) and not isinstance(node.value, bool) else None
     if not isinstance(node, ast.BinOp) or type(node.op) not in _OPERATORS:
         return None
     left, right = _computed(node.left), _computed(node.right)
