@@ -11,12 +11,15 @@ from sources.cut.inferring import inferring
 from sources.infer.check import TOO_LARGE
 from sources.infer.drawn import NOTE, drawn
 from sources.infer.search import PARAMETERS
+from sources.infer.worth import RANDOM
 from sources.lessons import TELLS_NOTHING
 from sources.text.callables import NOTE as BELONGS
 from sources.text.callables import WANTED as CALLABLE
 from sources.text.callables import owned
 from sources.text.failing import NOTE as FAILS
 from sources.text.failing import without_failing
+from sources.text.kept_state import NOTE as KEPT
+from sources.text.kept_state import kept_within
 from sources.text.masks import NOTE as TRUE
 from sources.text.masks import WANTED as MASKS
 from sources.text.masks import of_truth
@@ -66,6 +69,8 @@ def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[st
         yield _noted(cut, SET, source=whole), None
     if outcome["reason"] == TOO_LARGE and outcome["detail"] == PARAMETERS:
         yield from _narrower(cut)
+    if outcome["reason"] == RANDOM and (kept := kept_within(source)) != source:
+        yield _noted(cut, KEPT, source=kept, told=_begun(told, outcome) | {"users": []}), None
     large = outcome["reason"] == TOO_LARGE and outcome.get("solved")  # it ran, and will be as large without training
     if not large and (untrained := inferring(source)) != source:
         users = [user | {"source": inferring(user["source"])} for user in told.get("users", ())]

@@ -32,6 +32,7 @@ from sources.infer.drawn import NOTE, drawn, drawn_at_last
 from sources.infer.failure import NO_TENSOR
 from sources.infer.initial import cheapen, quicken
 from sources.infer.input_search import TOO_LONG, Failed, feed
+from sources.infer.makers import is_maker, run_made
 from sources.infer.memory import without_compiler
 from sources.infer.progress import BUDGET, Budget, Progress
 from sources.infer.properties import reveal
@@ -296,7 +297,7 @@ def _told(failed: Failed) -> list[Any]:
     return [arguments, specs if failed.specs is not None else None, failed.message]
 
 
-def _seen(user: dict[str, str], scratch: Path) -> dict[str, Any]:
+def _seen(user: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """What a user shows of its classes, by name: first without computing, then truly where that tells too little."""
     light: dict[str, Any] = {}
     if not re.search(rf"(?m)^class {user['name']}\b", user["source"]):  # a class needs a search, which needs values
@@ -306,7 +307,7 @@ def _seen(user: dict[str, str], scratch: Path) -> dict[str, Any]:
     return {**light, **isolated(functools.partial(watch, user, scratch), INFER_SECONDS, MEMORY).get("seen", {})}
 
 
-def watch(user: dict[str, str], scratch: Path, device: str = "cpu") -> dict[str, Any]:
+def watch(user: dict[str, Any], scratch: Path, device: str = "cpu") -> dict[str, Any]:
     """Run what uses classes for as long as it may, and tell with what each of its classes was called."""
     namespace = load(user["source"], scratch)
     cheapen()
@@ -314,10 +315,17 @@ def watch(user: dict[str, str], scratch: Path, device: str = "cpu") -> dict[str,
     known, found = dict(namespace), dict[str, Solution]()
     own = {v: n for n, v in known.items() if isinstance(v, type) and v.__module__ == MODULE}
     entry = namespace[user["name"]]
-    install(own, known, found, forwards=not isinstance(entry, type))  # a search must see where errors are
+    makes = isinstance(entry, type) and is_maker(entry)
+    # a search must see where errors are
+    watching = functools.partial(install, own, known, found, forwards=not isinstance(entry, type))
+    if not makes:
+        watching()
     try:
         with torch.device(device), OnOne(torch.device(device)):
-            if isinstance(entry, type) and device == "cpu":
+            if makes:
+                told = Told((), user.get("defaults", {}))
+                run_made(entry, namespace, user["source"], told, USER_TRIES, watching)
+            elif isinstance(entry, type) and device == "cpu":
                 solve(entry, namespace, user["source"], work=USER_BUDGET, constructed=USER_TRIES)
             elif not isinstance(entry, type):
                 with Progress(Budget()) if device == "cpu" else nullcontext():
@@ -333,7 +341,7 @@ def watch(user: dict[str, str], scratch: Path, device: str = "cpu") -> dict[str,
 
 
 def write_seen(
-    user: dict[str, str], answer: list[Any], cut: dict[str, Any], operators: int, scratch: Path
+    user: dict[str, Any], answer: list[Any], cut: dict[str, Any], operators: int, scratch: Path
 ) -> dict[str, Any]:
     """The task of a class as its user was seen to call it.
 

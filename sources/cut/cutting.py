@@ -158,7 +158,9 @@ def _holding(cut: dict[str, Any], kinds: dict[str, str], takes: str) -> dict[str
 
 
 def _called_by(slicer: Slicer, hints: Hints, candidate: Candidate) -> dict[str, Any]:
-    """The cut of a class without a forward, as one whose forward calls its first method; of the ``others``, more cuts.
+    """The cut of a class without a forward of its own, as one whose forward calls its first method.
+
+    Of the ``others``, more cuts.
 
     Raises:
         SliceError: by none of them it can be cut.
@@ -304,7 +306,7 @@ def by_method(cut: Cut, method: str) -> Cut:
     name = name if name not in taken else f"{name}Module"
     text = (
         f"\n\nclass {name}({cut.name}):\n"
-        f'    """{cut.name}, which has no forward, called by its method {method}."""\n\n'
+        f'    """{cut.name}, called by its method {method}."""\n\n'
         f"    def forward(self, {taken_in}):\n"
         f"        return self.{method}({given})\n"
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kdata.record import digest
-from sources.text.methods import calls, calls_forward, main_methods, methods, unfinished, unset
+from sources.text.methods import calls, calls_forward, handed_to, main_methods, methods, unfinished, unset
 from sources.text.scope import walk
 from sources.text.symbols import Package
 from sources.text.targets import External, Here, Missing, Target
@@ -34,7 +34,7 @@ class Candidate:
     shape: str  # hash of its syntax tree: equal ones are duplicates
     lines: int = 0  # of its own text
     refused: str = ""  # why it cannot be one, where that shows without running it
-    methods: Sequence[str] = ()  # of a class without a forward: what may be called in its place, best first
+    methods: Sequence[str] = ()  # of a class without a forward of its own: what may be called in its place, best first
     takes: str = ""  # what a class's constructor and forward call their parameters; "" for one or none of each
 
 
@@ -98,7 +98,8 @@ class _Finder:
         if found.forward and "forward" not in known:
             return "", ()
         if not unfinished(known, "forward"):
-            return (ABSTRACT if unset(found.lineage, always=True) else ""), ()
+            refused, called = ABSTRACT if unset(found.lineage, always=True) else "", handed_to(known)
+            return refused, (called,) if called and not refused else ()
         if calls_forward(known):  # whatever else it has is for those below it
             return ABSTRACT, ()
         if self._called is None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 from sources.cut.slicer import SliceError, Slicer
 from sources.cut.writer import Cut, cut
 from sources.hints.hints import Hints
+from sources.hints.makers import as_class
 from sources.text.targets import Here
 
 MAX_USER = 80_000  # characters of a text that is run to see a class at work
@@ -22,13 +26,18 @@ class Users:
         self._slicer, self._hints = slicer, hints
         self._plain: dict[Here, Cut | None] = {}
 
-    def of(self, key: Here) -> list[dict[str, str]]:
-        """Their texts, what they are called there, and what the class is that is ``wanted`` of them."""
-        found = []
+    def of(self, key: Here) -> list[dict[str, Any]]:
+        """Their texts, what they are called there, and what the class is that is ``wanted`` of them.
+
+        And of those that need arguments the usual ``defaults``.
+        """
+        found = list[dict[str, Any]]()
         for user in self._hints.users(key):
             made = self._cut(user, key)
             if made is not None:
                 found.append({"source": made.source, "name": made.name, "wanted": made.names[key]})
+                if self._hints.makes(user):
+                    found[-1]["defaults"] = self._hints.defaults(re.findall(r"[^\W\d]\w*", made.source), user.name)
         return found
 
     def _cut(self, user: Here, key: Here) -> Cut | None:
@@ -43,4 +52,7 @@ class Users:
             made = cut(self._slicer, user.file, user.name, more)
         except SliceError:
             return None
-        return made if len(made.source) <= MAX_USER else None
+        if self._hints.makes(user):
+            source, name = as_class(made.source, made.name)
+            made = replace(made, source=source, name=name)
+        return made if len(made.source) <= MAX_USER and made.name else None

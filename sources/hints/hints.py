@@ -16,11 +16,13 @@ from dataclasses import dataclass, field
 from sources.hints.below import Below
 from sources.hints.calls import called, of_bases, tells
 from sources.hints.likeness import Likeness, asked
+from sources.hints.makers import makes
 from sources.hints.said import FIELD, Said, said
 from sources.hints.settings import Settings, builds, mapping
 from sources.hints.spelling import Spelling, chosen, constructor, held_before, required
 from sources.hints.trees import Trees
 from sources.text.documents import Section, sections
+from sources.text.folded import folded
 from sources.text.on_cpu import CPU, names_cuda
 from sources.text.parsers import arguments
 from sources.text.registries import words
@@ -31,12 +33,15 @@ from sources.text.targets import External, Here, Target
 MAX_CALLS = 40  # calls of one class that are looked at
 MAX_SITES = 4  # of these that are kept
 MAX_USERS = 4  # definitions that may be run to see a class at work
+MAX_MAKERS = 1  # of these that need arguments themselves
 MAX_STEPS = 3  # from a class to a definition that uses what uses it
 MAX_SEEN = 60  # definitions looked at on the way
 SHORT = {"torch": "torch", "torch.nn": "nn", "torch.nn.functional": "F", "functools": "functools"}
 _PLAIN = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.UnaryOp, ast.BinOp, ast.Load, ast.operator, ast.unaryop,
           ast.keyword, ast.Starred)  # fmt: skip
 _COUNT = re.compile(r"vocab|num|^n_|size|dim|len|class|count")
+_WORDS = re.compile(r"(?i)^(\w+_)?vocab(ulary)?(_?size)?$|^(n|num)_?(words|tokens)$|^n_?vocab$|^ntokens?$")
+LEAST_WORDS = 8  # of a vocabulary: fewer stand for a number that is known when the program runs
 Place = tuple[str, int, int, bool]  # file, line and column of a call, and whether its arguments may tell something
 Names = Callable[[Here], str | None]
 
@@ -126,7 +131,8 @@ class Hints:
         self._mentions: dict[str, dict[Here, ast.Name | ast.Attribute]] = defaultdict(dict)  # name -> who says it
         self._settings, self._trees = Settings(), Trees()
         self._likeness, self._below = Likeness(package), Below(package)
-        self._kinds: dict[Here, str] = {}  # of these: a "class", a "function", or "ready": one that just runs
+        # Of these: a "class", a "function", a "maker" that answers with what it makes, or "ready": one that just runs.
+        self._kinds: dict[Here, str] = {}
         for path in package.looked_through():
             if path not in package.replacements and (file := package.file(path)) is not None:
                 for statement in file.tree.body:
@@ -232,8 +238,7 @@ class Hints:
 
     def users(self, key: Here) -> list[Here]:
         """Definitions that use a class, or use its users: functions that need no arguments first, near ones first."""
-        ready: list[Here] = []
-        classes: list[Here] = []
+        ready, makers, classes = list[Here](), list[Here](), list[Here]()
         seen, edge = {key}, [key]
         for _ in range(MAX_STEPS):
             found = [h for used in edge for h in self._direct(used) if h not in seen]
@@ -241,9 +246,14 @@ class Hints:
             for user in sorted(dict.fromkeys(found), key=lambda h: h.file != key.file)[: MAX_SEEN - len(seen)]:
                 seen.add(user)
                 kind = self._kinds[user]
-                (ready if kind == "ready" else classes if kind == "class" else []).append(user)
+                {"ready": ready, "class": classes, "maker": makers}.get(kind, []).append(user)
                 edge += [user] if kind != "ready" else []
-        return [*ready[: MAX_USERS - 1], *classes[: MAX_USERS - min(len(ready), MAX_USERS - 1)]]
+        first = [*ready[: MAX_USERS - 1], *(makers[:MAX_MAKERS] if len(ready) < MAX_USERS - 1 else ())]
+        return [*first, *classes[: MAX_USERS - min(len(first), MAX_USERS - 1)]]
+
+    def makes(self, user: Here) -> bool:
+        """Whether a user is a function that needs arguments and answers with what it makes."""
+        return self._kinds.get(user) == "maker"
 
     def _direct(self, key: Here) -> Iterator[Here]:
         for user, node in self._mentions.get(key.name, {}).items():
@@ -259,7 +269,8 @@ class Hints:
         else:
             return
         here = Here(path, statement.name)
-        self._kinds[here] = "class" if isinstance(statement, ast.ClassDef) else "ready" if ready else "function"
+        kind = "maker" if isinstance(statement, ast.FunctionDef) and makes(statement) else "function"
+        self._kinds[here] = "class" if isinstance(statement, ast.ClassDef) else "ready" if ready else kind
         for node in walk(statement):
             if isinstance(node, ast.Name):
                 self._mentions[node.id].setdefault(here, node)
@@ -291,7 +302,7 @@ class Hints:
 
     def _hold(self, values: Iterable[Said]) -> None:
         for name, given, weight in values:
-            given = given.orelse if isinstance(given, ast.IfExp) else given
+            given = folded(given.orelse if isinstance(given, ast.IfExp) else given)
             if isinstance(given, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp):
                 self._count(name, ast.unparse(given), weight)
 
@@ -304,6 +315,8 @@ class Hints:
             known, value = "cpu", "'cpu'"
         flag = isinstance(known, bool)
         if known == 0 and not flag and _COUNT.search(name):  # what is counted when the program runs
+            return
+        if type(known) is int and known < LEAST_WORDS and _WORDS.search(name):
             return
         if flag and weight < FIELD:  # what other functions take for a flag of this name
             return

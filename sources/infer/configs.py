@@ -109,10 +109,10 @@ def reading(file: str) -> Reading:
 
 
 def _plainly_read(tree: ast.AST) -> set[str]:
-    """Attributes of variables, but not of ``self``, that are read somewhere without a call."""
+    """What is read of variables, but not of ``self``, somewhere without a call: attributes, and what goes by words."""
     functions = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
-    reads = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and id(n) not in functions)
-    return {n.attr for n in reads if isinstance(n.value, ast.Name) and n.value.id != "self"}
+    reads = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute | ast.Subscript) and id(n) not in functions)
+    return {_read(n) for n in reads if isinstance(n.value, ast.Name) and n.value.id != "self"}
 
 
 def _compared(node: ast.AST) -> Iterator[tuple[str, str]]:

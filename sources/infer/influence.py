@@ -32,6 +32,7 @@ _PAIRS = [APART, *(re.compile(pattern) for pattern in (
     r"embedding dimension of (\d+), but got (\d+)",
     r"\.shape\[\d+\] to be (\d+), but got (\d+)",
     r"input_size\. Expected (\d+), got (\d+)",
+    r"has size (\d+) for operand \d+ which does not broadcast with previously seen size (\d+)",
     r"per channel: \(\d+ x (\d+)\)\. Kernel size: \((\d+) x (?!\2\))(\d+)\)",
     r"expected input with shape \[\*, ?(?:\d+, )*(\d+)\], but got input of size ?\[(?:\d+, )*(\d+)\]",
 ))]  # fmt: skip

@@ -34,6 +34,7 @@ _FED = re.compile(r"(input|in|feat(ure)?|mel)_?(dim|size|features)|i_?dim|n_?mel
 MAX_FRAMES = 64
 MAX_SERIES = 1024  # steps, and variables, of one
 _LENGTH = re.compile(r"(seq|input|context|history|lookback|window)_?(len(gth)?|size)|look_?back|n_?steps_?in|window")
+_OF_WORDS = re.compile(r"(\w+_)?(seqs?|sequences?|src|tgt|trg|caps?|captions?|sents?|utterances?|questions?|docs?)")
 _VARIABLES = re.compile(
     r"enc_in|c_in|n_?(vars?|variates|features|series)|num_?(vars?|variates|features|series|nodes)|channels?"
 )
@@ -238,6 +239,8 @@ def _of_parameter(
             ints.insert(0, Tensor((BATCH,), "full", TOKENS))
         common = [*ints, *common]
         found = [*told, *found]
+    elif _OF_WORDS.fullmatch(low) and any(isinstance(m, nn.Embedding) for m in module.modules()):
+        common = [*ints, *common]  # whatever is done with them before they are looked up
     elif re.fullmatch(r"batch_?size|bsz?", low):
         found.insert(0, Plain(BATCH))
     elif re.search(r"spatial_shapes?$", low):  # the sides of maps that are laid end to end

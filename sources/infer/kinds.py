@@ -35,6 +35,7 @@ from sources.infer.inputs import (
 )
 from sources.infer.keyed import mappings, with_key
 from sources.infer.labels import numbered
+from sources.infer.truths import truths, unpacked_by_name
 from sources.infer.worth import CONSTANT, IGNORES, NOT_FINITE, RAGGED, RANDOM
 
 _NUMBER = re.compile(
@@ -351,5 +352,5 @@ def _batch(f: Failure) -> int:
 
 KINDS = (
     dtypes, containers, classes, special, constrained, flaws, attributes, keys, mappings, maps, rows, states, flags,
-    optional,
+    optional, truths, unpacked_by_name,
 )  # fmt: skip

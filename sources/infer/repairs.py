@@ -308,7 +308,7 @@ def _split(f: Failure) -> Iterator[Change]:
 
 
 def _matmul(f: Failure) -> Iterator[Change]:
-    told = re.search(r"cannot be multiplied \(|dimensions of batch2 tensor to be", f.message)
+    told = re.search(r"cannot be multiplied \(|dimensions of batch2 tensor to be|previously seen size", f.message)
     if f.function != "linear" and told and (sizes := differing(f.message)):
         yield from _wanted(f, *sizes)
         yield from _wanted(f, *sizes[::-1])

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import inspect
+import linecache
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from torch import nn
 
 from sources.infer.input_guesses import guesses, source, takes_any
-from sources.infer.inputs import Many, Specs, parameters
+from sources.infer.inputs import TOKENS, Many, Spec, Specs, Tensor, all_tensors, edited, parameters
 from sources.infer.variants import Arguments
+
+STEPS = 16  # of a sequence that is gone through step by step
+# ``for t in range(...)``, and what is taken by that: ``x[:, t]``.
+_LOOP = re.compile(r"(?m)^ *for (\w+) in range\((?!.*\bself\.).*\):")  # not as often as the constructor was told
+_LOOPS = 40  # of one program, that are looked at
 
 
 def given_sizes(module: nn.Module, arguments: Arguments) -> dict[str, int]:
@@ -26,6 +33,8 @@ def given_sizes(module: nn.Module, arguments: Arguments) -> dict[str, int]:
 def costed(module: nn.Module, known: Mapping[str, int]) -> Iterator[tuple[float, Specs]]:
     """First guesses of a module's inputs, each with what it costs to try: the likeliest least."""
     choices = guesses(module, known)
+    if _goes_by_steps(module):
+        choices = [list(dict.fromkeys([*map(_brief, options), *options[:1]])) for options in choices]
     for i in range(max(map(len, choices), default=0) or 1):
         yield 0.4 * i, tuple(c[min(i, len(c) - 1)] for c in choices)
     if takes_any(module) and choices and _takes_places(module):
@@ -36,6 +45,30 @@ def costed(module: nn.Module, known: Mapping[str, int]) -> Iterator[tuple[float,
         for at, options in enumerate(choices):
             for j, option in enumerate(options[1:4]):
                 yield 0.8 + 0.5 * j, tuple(option if i == at else c[0] for i, c in enumerate(choices))
+
+
+def _goes_by_steps(module: nn.Module) -> bool:
+    """Whether the program goes through the steps of a sequence: each is as much as all at once are elsewhere."""
+    file = getattr(getattr(type(module).forward, "__code__", None), "co_filename", "")
+    text = "".join(linecache.getlines(file))
+    names = dict.fromkeys(m[1] for m in _LOOP.finditer(text))
+    return any(re.search(rf"\w\[:, ?{name}[\],]", text) for name in [*names][:_LOOPS])
+
+
+def _brief(spec: Spec) -> Spec:
+    """An input with few steps; the last dimension of numbers that are no words is no step."""
+    specs: Specs = (spec,)
+    for path, t in all_tensors(specs):
+        last = len(t.shape) - (t.kind in ("float", "unit") and len(t.shape) > 1)
+        shape = tuple(STEPS if 0 < i < last and n == TOKENS else n for i, n in enumerate(t.shape))
+        if len(t.shape) < 4:
+            specs = edited(specs, path, replace(t, shape=shape, high=_within(t)))
+    return specs[0]
+
+
+def _within(t: Tensor) -> int:
+    """The upper end of a tensor's values, where they are lengths that of a brief sequence."""
+    return STEPS if t.kind == "full" and t.high == TOKENS else t.high
 
 
 def _takes_places(module: nn.Module) -> bool:

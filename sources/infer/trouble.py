@@ -113,6 +113,7 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         return [{2: "(32, 32)", 3: "(3, 32, 32)"}.get(count, str((16,) * count)), str([2] * count)]
     rules = [
         (r"found element of type torch\.Size", [CONFIG]),  # what has a method ``size`` and is no tensor: a vocabulary
+        (r"indices must be integers or slices, not tuple", TENSORS),  # columns are taken: ``pairs[:, 0]``
         (_OF_TENSORS, [WORDS, *TENSORS] if _LOOKS_UP.search(line) else TENSORS),
         (r"(list|tuple) index out of range", ["[2, 2, 2, 2]", "[16, 32, 64, 128]", "[16, 32, 64, 128, 256]"]),
         (_OF_DICTIONARIES, ["{}", CONFIG, "{'a': 64}", "{'a': nn.Identity()}"]),

@@ -19,7 +19,9 @@ Arguments = dict[str, str]  # parameter, or "config.attribute" -> expression
 LARGE_COUNT = 8  # a number from which on it may be too many layers
 MAX_WIDTH = 4096  # of channels that arguments are given to make two tensors fit
 _WIDTH = re.compile(
-    r"^(\w*_)?(dim|dims|width|channels|planes|filters|features|hidden(_size)?|d_model|chn?|n[cf]|ngf|ndf)$|^vocab_size$"
+    r"^(\w*_)?(dim|dims|width|channels|planes|filters|features|hidden(_size)?|d_model|chn?|n[cf]|ngf|ndf|units)$"
+    r"|^(\w*_)?(rnn|lstm|gru|hid|emb(ed(ding)?)?|enc(od(er|ing))?|dec(oder)?|feat(ure)?|att|state|memory|latent|code|ffn?"
+    r"|inner|intermediate|mlp|model|proj(ection)?)_?(size|dim)$|^(n|num)_?hid(den)?$|^ninp$|^vocab_size$"
 )
 # Parameters that say how many layers there are.
 _DEPTH = re.compile(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +14,11 @@ MAX_SIDE = 256
 MAX_SAMPLES = 1 << 15  # of a sound
 LONGER = 2  # times as long is what takes several windows, one after another, which each leave less
 FRAMES, MAX_WAVE = 3, 1 << 16  # how many times what is too long for it a wave is to be, and no longer than this
+MAX_SCALE = 8  # times as large, or as small, as the sides of images that are laid out as rows
+_LAID_OUT = re.compile(r"shape '\[([-\d, ]+)\]' is invalid for input of size (\d+)")
+_DEMANDED = re.compile(
+    r"(?:must|should|has to|expected to) be (?:of size )?[(\[]?(\d+)(?:, ?| ?[x*] ?)(\d+)\b(?! ?[x*,])"
+)
 _CONVOLVED = re.compile(r"input size per channel: \((\d+ x [\d x]+)\)\. Kernel size: \(([\d x]+)\)")
 _VOLUME = re.compile(
     r"input image \(T: (\d+) H: (\d+) W: (\d+)\) smaller than kernel size \(kT: (\d+) kH: (\d+) kW: (\d+)\)"
@@ -84,4 +90,38 @@ def frames(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, t.resized(len(t.shape) - 1, length), 0.2 if t.shape[-1] == got else 0.6)
 
 
-WINDOWS = (sides, window, volume, frames)
+def flattened(f: Failure) -> Iterator[Change]:
+    """Maps that are laid out as one row, ``x.view(-1, 256 * 6 * 6)``, tell by how much the sides of an image are off.
+
+    And series to which a dimension of one is added, ``x.view(-1, 1, steps, variables)``, tell what they are.
+    """
+    if (match := _LAID_OUT.search(f.message)) is None:
+        return
+    wanted, size = [int(n) for n in match[1].split(",")], int(match[2])
+    row, own = math.prod(n for n in wanted if n > 0), [n for n in wanted[1:] if n > 1]
+    for path, t in all_tensors(f.specs) if wanted[0] == -1 and 1 in wanted and len(own) > 1 else ():
+        yield f.with_tensor(path, replace(t, shape=(*t.shape[:1], *own)), 0.2)
+    if len(own) > 1:
+        return
+    for path, t in all_tensors(f.specs):
+        count = len(t.shape) - 2
+        share = size / t.shape[0] if -1 in wanted and t.shape[0] else size
+        scale = (row / share) ** (1 / count) if count > 1 and share else 1
+        # What is folded again and again grows late: a side of two is one of three from where it would be four on.
+        for i, power in enumerate((1.0, 2.0, 0.5) if scale != 1 and 1 / MAX_SCALE < scale < MAX_SCALE else ()):
+            last = [round(n * scale**power) for n in t.shape[2:]]
+            if min(last) > 0 and max(last) <= MAX_SIDE:
+                yield from f.with_alike(path, replace(t, shape=(*t.shape[:2], *last)), 0.3 + 0.1 * i)
+
+
+def demanded(f: Failure) -> Iterator[Change]:
+    """Sides that a check of the program itself asks for: ``raise ValueError("input size must be (299, 299)")``."""
+    if (match := _DEMANDED.search(f.message)) is None:
+        return
+    last = tuple(map(int, match.groups()))
+    for path, t in all_tensors(f.specs) if max(last) <= 2 * MAX_SIDE else ():
+        if len(t.shape) == 4:
+            yield f.with_tensor(path, replace(t, shape=(*t.shape[:2], *last)), 0.1)
+
+
+WINDOWS = (sides, window, volume, frames, flattened, demanded)

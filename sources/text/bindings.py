@@ -25,6 +25,7 @@ from sources.text.desugar import (
     with_positional_inputs,
     without_importing,
 )
+from sources.text.dispatched import with_usual_methods
 from sources.text.evaluated import without_evaluating
 from sources.text.importable import ALLOWED, FALLBACKS, STANDARD
 from sources.text.lent import with_lent
@@ -38,7 +39,7 @@ REWRITES = (
     with_plain_imports, without_arguments, without_importing, without_evaluating, with_forward, with_positional_inputs,
     with_counted_inputs, with_named_inputs, with_built_parts,
     with_distributed, with_removed, with_factories, with_networks, with_looped_edges, with_lent,
-    with_filled_parameters,
+    with_filled_parameters, with_usual_methods,
 )  # fmt: skip
 FRAMES = 1000  # of a parser: Python's own limit; it makes trees of three times as many levels
 VERSIONS = {"torch": "2.11", "python": "3.11"}  # the least that a task is written for

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import importlib.util
 import sys
 
 ALLOWED = frozenset(
@@ -52,3 +54,20 @@ def exports(module: str, name: str) -> bool:
     except ImportError:
         return False
     return name in getattr(loaded, "__all__", [n for n in dir(loaded) if not n.startswith("_")])
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def lacks(module: str, name: str) -> bool:
+    """Whether an allowed module, as it is installed, has no such name, or is not there itself: other versions have.
+
+    What is private is not looked at: parts of torch's compiler take seconds to import.
+    """
+    if any(part.startswith("_") for part in [*module.split("."), name]):
+        return False
+    try:
+        loaded = importlib.import_module(module)
+        return not hasattr(loaded, name) and importlib.util.find_spec(f"{module}.{name}") is None
+    except ModuleNotFoundError:  # of a module that is none, or is no package, either
+        return True
+    except ImportError:
+        return False

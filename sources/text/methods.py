@@ -108,6 +108,19 @@ def _own(node: ast.AST) -> str:
     return node.attr if plain and isinstance(node, ast.Attribute) else ""
 
 
+def handed_to(known: Methods) -> str:
+    """The method to which forward gives all that it is given, ``return self.compute(*args, **kwargs)``; "" for none."""
+    node = known.get("forward")
+    given = node.args if node else None
+    if node is None or given is None or given.vararg is None or len(given.args) != 1 or given.kwonlyargs:
+        return ""
+    ends = [n.value for n in nodes(node) if isinstance(n, ast.Return)]
+    call = ends[0] if len(ends) == 1 else None
+    whole = isinstance(call, ast.Call) and [ast.unparse(a) for a in call.args] == [f"*{given.vararg.arg}"]
+    name = _calls(call) if call is not None and whole else ""
+    return name if name in known and name != "forward" else ""
+
+
 def calls_forward(known: Methods) -> bool:
     """Whether any of a class's methods may call the forward that it has not."""
     return any("forward" in map(_calls, nodes(node)) for node in known.values())

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sources.text.desugar import MAIN
+from sources.text.folded import folded
 from sources.text.scope import is_literal
 
 _PARSE = re.compile(r"\bparse(_known)?_args\(|\bget_config\(")
@@ -97,8 +98,8 @@ def arguments(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def _default(named: dict[str | None, ast.expr]) -> str:
-    if "default" in named and is_literal(named["default"]):
-        value = ast.literal_eval(named["default"])
+    if "default" in named and is_literal(default := folded(named["default"])):
+        value = ast.literal_eval(default)
         kind = getattr(named.get("type"), "id", "")
         if isinstance(value, str) and kind in ("int", "float"):
             return value if re.fullmatch(r"-?[\d.]+(e-?\d+)?", value) else _TYPES[kind]

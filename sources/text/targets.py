@@ -6,7 +6,7 @@ import typing
 from dataclasses import dataclass
 
 from sources.text.bindings import Imported
-from sources.text.importable import ALLOWED, GROWN, LATE, STANDARD, SUBMODULES, UNUSABLE
+from sources.text.importable import ALLOWED, GROWN, LATE, STANDARD, SUBMODULES, UNUSABLE, lacks
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,4 +66,6 @@ def external(how: Imported) -> Target:
     if module.split(".")[0] not in ALLOWED or how.level or module.startswith(UNUSABLE):
         package = "" if how.level or module.split(".")[0] in ALLOWED | STANDARD else module.split(".")[0]
         return Missing(f"{module}.{name}" if name else module, package)
+    if name and lacks(module, name):
+        return Missing(f"{module}.{name}")
     return canonical(External(module, name)) if name else External(module)

@@ -5,7 +5,15 @@ from collections import OrderedDict
 import torch
 import torch.nn as nn
 
-model_urls = {}
+
+class Addresses(dict):
+    """Where trained weights of networks are, by the networks' names; nobody fetches them."""
+
+    def __missing__(self, name):
+        return f"{name}.pth"
+
+
+model_urls = Addresses()
 
 
 def load_state_dict_from_url(*args, **kwargs):
