@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import re
+import resource
 import sys
 import types
 from collections.abc import Callable
@@ -57,6 +58,8 @@ DEAR = (TOO_LARGE, "timeout", "crash")  # how a check ends that takes more than 
 MAX_IGNORED = 3  # inputs of one class that it takes and does not use
 MAX_FAILURES = 40  # of a search, that are tried again
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
+# CPU seconds of one definition after which it is not tried in yet another way: none of 373 became a task after seven.
+LAST_BEGUN = 20
 # Bytes of address space that one of its forks may take: most weights of the largest modules are never touched. How
 # much of that is in memory is bounded where weights are filled and where modules are called.
 MEMORY = 7 << 27
@@ -101,8 +104,11 @@ def attempt_one(
 
     ``seen`` keeps what users of classes showed, by the digest of their name and source.
     """
+    begun = _spent()
     outcome = _tried(cut, operators, scratch, seen)
     for other, before in other_cuts(cut, outcome) if outcome["reason"] not in ("", "timeout") else ():
+        if _spent() - begun > LAST_BEGUN:
+            break
         again = _tried(other, operators, scratch, seen, before)
         if not again["reason"]:
             return again
@@ -111,6 +117,12 @@ def attempt_one(
             break
         outcome = _without_ignored(cut, outcome, operators, scratch)
     return outcome
+
+
+def _spent() -> float:
+    """CPU seconds of all forks that ended."""
+    forks = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return forks.ru_utime + forks.ru_stime
 
 
 def _without_ignored(cut: dict[str, Any], outcome: dict[str, Any], operators: int, scratch: Path) -> dict[str, Any]:
