@@ -33,6 +33,9 @@ from sources.text.set_outside import NOTE as SET
 from sources.text.single import NOTE as SINGLE
 from sources.text.single import WANTED as DOUBLE
 from sources.text.single import of_single
+from sources.text.views import NOTE as RESHAPED
+from sources.text.views import WANTED as VIEWS
+from sources.text.views import reshaped
 from sources.text.whole_division import NOTE as DIVIDED
 from sources.text.whole_division import WANTED, divided
 
@@ -44,6 +47,7 @@ _BY_MESSAGE: tuple[tuple[re.Pattern[str], Callable[[str, str], str], str], ...] 
     (WANTED, lambda source, _: divided(source), DIVIDED),
     (DOUBLE, of_single, SINGLE),
     (MASKS, lambda source, _: of_truth(source), TRUE),
+    (VIEWS, lambda source, _: reshaped(source), RESHAPED),
     (NAMED, lambda source, _: named_answers(source), BY_NAME),
     (ASSERTED, lambda source, _: given_within(source), GIVEN),
 )

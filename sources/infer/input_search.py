@@ -201,7 +201,8 @@ class InputSearch:
             self.heavy = True
             for cost, s in enumerate(less):
                 self._push(SMALLER + cost, s)
-            ended = not less and not (self.heap and self._reduces())  # there may be others that are queued
+            # There may be others that are queued, or what came further and was not too large.
+            ended = not less and not (self.heap and self._reduces()) and progress.count >= self.best.reached
             if self.best.specs is None and (ended or progress.count > self.best.reached):
                 self.best = Tried(None, "", TOO_LARGE, Trouble(str(error)), progress.count, specs)
             return ended

@@ -73,6 +73,26 @@ def by_use(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, replace(t, shape=(*lead, *shape)), 0.15 + 0.1 * i)
 
 
+def by_what_follows(f: Failure) -> Iterator[Change]:
+    """What was made of an input is laid out as one of another rank: it, or all that are like it, have so many more.
+
+    What an embedding looks up in a table of pairs is one: ``self.table(pairs).permute(0, 3, 1, 2)``.
+    """
+    x, axes = (f.arguments[0], f.arguments[1:]) if f.function in ("permute", "expand") and f.arguments else (None, ())
+    if not isinstance(x, torch.Tensor) or not re.search(r"len\(dims\)|number of sizes|non-existing", f.message):
+        return
+    axes = axes[0] if len(axes) == 1 and isinstance(axes[0], tuple | list) else axes
+    more = len(axes) - x.dim()
+    together = f.specs
+    for path, t in all_tensors(f.specs) if more else ():
+        if t.shape and 1 <= len(t.shape) + more <= MAX_RANK:
+            shape = (*t.shape, *[t.shape[-1]] * more) if more > 0 else t.shape[:more]
+            yield f.with_tensor(path, replace(t, shape=shape), 0.25 if t.kind == "int" else 0.5)
+            together = edited(together, path, replace(t, shape=shape))
+    if together != f.specs:
+        yield 0.4, together
+
+
 def squeezed(f: Failure) -> Iterator[Change]:
     """What a pooling was to leave one of, and ``squeeze`` to take away, is still there: inputs are to be so much less.
 

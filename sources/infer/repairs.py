@@ -18,7 +18,7 @@ from sources.infer.failure import APART, Change, Failure
 from sources.infer.influence import differing
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited
 from sources.infer.kinds import KINDS
-from sources.infer.ranks import by_use, fewer, of_several, rank, squeezed, without_rest
+from sources.infer.ranks import by_use, by_what_follows, fewer, of_several, rank, squeezed, without_rest
 from sources.infer.variants import of_one
 from sources.infer.windows import MAX_SAMPLES, MAX_SIDE, WINDOWS
 
@@ -394,6 +394,6 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
     _layer, _of_part, _positions, _masked, _of_attention, _unbatched, *ALIGNED, _expected, _shapes, _mismatch,
-    _broadcast, _einsum, _split, _matmul, _numbers, _view, by_use, of_several, rank, *WINDOWS, _small, _divisible,
-    _equal, fewer, squeezed, without_rest, *KINDS,
+    _broadcast, _einsum, _split, _matmul, _numbers, _view, by_use, by_what_follows, of_several, rank, *WINDOWS, _small,
+    _divisible, _equal, fewer, squeezed, without_rest, *KINDS,
 )  # fmt: skip
