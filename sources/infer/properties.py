@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import cache
 from typing import Any
 
@@ -26,6 +26,6 @@ def reveal() -> None:
 
 
 @cache  # searches ask all parts of a module for what few of them have
-def _getter(kind: type[nn.Module], name: str) -> Callable[[Any], Any] | None:
+def _getter(kind: Hashable, name: str) -> Callable[[Any], Any] | None:
     found = inspect.getattr_static(kind, name, None)
     return found.fget if isinstance(found, property) else None

@@ -81,8 +81,8 @@ def by_what_follows(f: Failure) -> Iterator[Change]:
     x, axes = (f.arguments[0], f.arguments[1:]) if f.function in ("permute", "expand") and f.arguments else (None, ())
     if not isinstance(x, torch.Tensor) or not re.search(r"len\(dims\)|number of sizes|non-existing", f.message):
         return
-    axes = axes[0] if len(axes) == 1 and isinstance(axes[0], tuple | list) else axes
-    more = len(axes) - x.dim()
+    named = axes[0] if len(axes) == 1 and isinstance(axes[0], tuple | list) else axes
+    more = len(named) - x.dim()
     together = f.specs
     for path, t in all_tensors(f.specs) if more else ():
         if t.shape and 1 <= len(t.shape) + more <= MAX_RANK:
