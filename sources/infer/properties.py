@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -18,7 +18,7 @@ def reveal() -> None:
         try:
             return look_up(self, name)
         except AttributeError:
-            if getter := _getter(type(self), name):
+            if getter := _getter(type(self), name):  # type: ignore[arg-type]  # a class is hashable
                 getter(self)
             raise
 
@@ -26,6 +26,6 @@ def reveal() -> None:
 
 
 @cache  # searches ask all parts of a module for what few of them have
-def _getter(kind: Hashable, name: str) -> Callable[[Any], Any] | None:
+def _getter(kind: type[nn.Module], name: str) -> Callable[[Any], Any] | None:
     found = inspect.getattr_static(kind, name, None)
     return found.fget if isinstance(found, property) else None
