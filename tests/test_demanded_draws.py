@@ -314,3 +314,12 @@ def test_scores_are_largest_for_their_targets_by_more_from_row_to_row(shape: tup
     assert torch.allclose(gaps, torch.linspace(LEAST, MOST, 6), atol=1e-5)
     assert sure([scores, targets + 9]) is None  # they pick something else
     assert sure([scores, torch.arange(5)]) is None
+
+
+def test_rows_of_two_inputs_are_sure_of_each_other() -> None:
+    one, other = torch.randn(8, 64), torch.randn(8, 64)
+    made = sure([one, other])
+    assert made is not None and made[1] is other
+    own = (made[0] * other).sum(-1)
+    assert bool((own[1:] > own[:-1]).all()) and 39.0 < float(own[-1]) < 41.0
+    assert sure([one.abs(), other]) is None  # shares are never negative

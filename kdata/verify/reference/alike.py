@@ -8,6 +8,7 @@ a tile always needs them, and where scores are far apart such a block counts for
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -61,7 +62,8 @@ def _graded(leaf: torch.Tensor, ways: dict[int, torch.Tensor], generator: torch.
     if width not in ways:
         ways[width] = 2.0 * torch.randint(0, 2, (width,), generator=generator) - 1.0
     steps = torch.linspace(1.0, -1.0, size).reshape(-1, *[1] * (leaf.ndim - 1 - axis))
-    return (OWN * leaf + (SCORE / width**0.5) ** 0.5 * steps * ways[width]).to(leaf.dtype)
+    far = math.sqrt(SCORE / math.sqrt(width))  # a product of two such rows is divided by the root of their width
+    return (OWN * leaf + far * steps * ways[width]).to(leaf.dtype)
 
 
 def _turned(leaf: torch.Tensor, model: torch.Tensor) -> torch.Tensor:
