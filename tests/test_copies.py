@@ -10,7 +10,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from kdata.verify.candidate.setting import duplicate
-from kdata.verify.reference.alike import paired
+from kdata.verify.reference.alike import graded, paired
 from kdata.verify.reference.influence import copies
 
 
@@ -81,3 +81,15 @@ def test_rows_become_multiples_of_another_inputs() -> None:
     above = paired([x.abs(), y.abs()])
     assert above is not None and float(above[1].min()) >= 0  # what is never negative stays so
     assert paired([x, torch.randn(5, 3)]) is None
+
+
+def test_rows_go_from_one_way_to_the_other_where_both_inputs_agree() -> None:
+    q, k, mask = torch.randn(2, 40, 16), torch.randn(2, 60, 16), torch.zeros(40, 60)
+    made = graded([q, k, mask], torch.Generator().manual_seed(1))
+    assert made is not None and made[2] is mask  # zeros stay zeros
+    scores = made[0][0] @ made[1][0].T / 16**0.5
+    first, last = scores[0, 0], scores[0, -1]
+    assert 6.0 < float(first) < 18.0 and -18.0 < float(last) < -6.0
+    blocks = scores[:8].unflatten(1, (6, 10)).amax(-1)
+    assert bool((blocks[:, :-1] > blocks[:, 1:]).all())  # for all rows of a tile
+    assert graded([q.abs(), mask], torch.Generator()) is None

@@ -18,6 +18,7 @@ from kdata.verify.reference.magnitudes import RootsApart
 from kdata.verify.reference.probe import Meter, Prober
 from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
+from kdata.verify.reference.sure import LEAST, MOST, sure
 from kdata.verify.reference.variants import plan
 from kdata.verify.values import altered, by_an_ulp, doubles, own_epsilon, upcast
 
@@ -300,3 +301,25 @@ def test_numbers_in_float8_are_kept_and_not_computed_with() -> None:
 
 def test_of_an_empty_input_the_golden_is_of_fp64_too() -> None:
     assert upcast(torch.empty(0, 4)).dtype is torch.float64
+
+
+@pytest.mark.parametrize("shape", [(6, 9), (2, 9, 3)])
+def test_scores_are_largest_for_their_targets_by_more_from_row_to_row(shape: tuple[int, ...]) -> None:
+    scores, targets = torch.randn(shape), torch.randint(0, 9, (shape[0], *shape[2:]))
+    made = sure([scores, targets])
+    assert made is not None and made[1] is targets
+    top = made[0].topk(2, dim=1)
+    assert torch.equal(top.indices.select(1, 0), targets)
+    gaps = (top.values.select(1, 0) - top.values.select(1, 1)).flatten()
+    assert torch.allclose(gaps, torch.linspace(LEAST, MOST, 6), atol=1e-5)
+    assert sure([scores, targets + 9]) is None  # they pick something else
+    assert sure([scores, torch.arange(5)]) is None
+
+
+def test_rows_of_two_inputs_are_sure_of_each_other() -> None:
+    one, other = torch.randn(8, 64), torch.randn(8, 64)
+    made = sure([one, other])
+    assert made is not None and made[1] is other
+    own = (made[0] * other).sum(-1)
+    assert bool((own[1:] > own[:-1]).all()) and 39.0 < float(own[-1]) < 41.0
+    assert sure([one.abs(), other]) is None  # shares are never negative

@@ -53,6 +53,7 @@ def test_numbers_of_kernels(line: str, found: tuple[int, ...]) -> None:
         "x = tl.minimum(x, 1000.0)",
         "x += tl.where(i % 16 == 0, 1.0, 2.0)",
         "x = tl.where(n % 1024 == 0, x, x + 0.0)",  # what sizes are asked to be multiples of
+        "x = tl.where(n % min(1024, triton.next_power_of_2(n)) == 0, x, x + 0.0)",  # or, as the least of two
     ],
 )
 def test_numbers_that_are_none_of_sizes(line: str) -> None:

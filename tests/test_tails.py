@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import torch
 
+from kdata.verify.beyond import whole
 from kdata.verify.interpreter import sampling
 from kdata.verify.reference.draws import LONG, TAIL, draw
 
@@ -27,3 +31,15 @@ def test_how_much_one_program_writes_at_most() -> None:
     assert sampling.most_written(tensor) == 4
     sampling.sample(0)
     assert sampling.most_written(tensor) == 0
+
+
+def test_a_last_program_of_one_row_does_not_stand_for_others() -> None:
+    """Of 1537 programs the first and the last had ended when time was over: of 32 rows, and of one."""
+    written = np.zeros(1536 * 32 + 1, np.uint8)
+    written[:32] = written[-1] = 1
+    report = {"outcome": "ok", "launches": [{"grid": [1537, 1, 1]}], "programs": 2, "ends": 1,
+              **{part: {"tensor": n} for n, part in enumerate(("written", "outputs", "spared"))}}  # fmt: skip
+    expected: Any = SimpleNamespace(trials=[{"kept": {"eager": {"value": None}}}])
+    returned: Any = SimpleNamespace(array=lambda number: written)
+    assert whole._covered(expected, 0, report, returned) >= 1.0
+    assert whole._covered(expected, 0, report | {"programs": 3}, returned) < whole.LEAST  # one of them wrote nothing

@@ -165,8 +165,9 @@ def _number(node: ast.AST) -> int | None:
 
 
 def _divides(part: ast.AST, number: ast.expr) -> bool:
-    """Whether it is that of which a remainder is asked."""
-    return any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) and n.right is number for n in ast.walk(part))
+    """Whether it is that of which a remainder is asked, or one of those that it is the least of."""
+    remainders = (n for n in ast.walk(part) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod))
+    return any(n is number for remainder in remainders for n in ast.walk(remainder.right))
 
 
 def _equal(part: ast.AST) -> bool:

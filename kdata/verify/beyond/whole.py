@@ -204,13 +204,16 @@ def _covered(expected: Expected, number: int, report: dict[str, Any], returned: 
     """The share of the answer that all programs write if the others write as much as those that ran; 1: unknown.
 
     What a store's mask spares counts, too, where it is right as it is: in a copy that is changed in place.
+
+    Of the last ones, which may have a row only, what they write counts, and they do not: where time is over soon, half
+    of those that ran are such.
     """
     if report["outcome"] != "ok" or len(report["launches"]) != 1 or "written" not in report:
         return 1.0
     programs = math.prod(report["launches"][0]["grid"])
     eager = dict(leaves(expected.trials[number]["kept"]["eager"]))
     got, spared = dict(leaves(report["outputs"])), dict(leaves(report["spared"]))
-    masks = []
+    masks, ran = [], max(1, report["programs"] - report["ends"])
     for path, node in leaves(report["written"]):
         if "tensor" not in node:
             continue
@@ -219,7 +222,7 @@ def _covered(expected: Expected, number: int, report: dict[str, Any], returned: 
             right = returned.array(got[path]["tensor"]) == expected.kept.array(wanted["tensor"])
             mask |= right & (returned.array(spared[path]["tensor"]) != 0)
         masks.append(mask)
-    return min((float(m.mean()) * programs / report["programs"] for m in masks if m.size), default=1.0)
+    return min((float(m.mean()) * programs / ran for m in masks if m.size), default=1.0)
 
 
 def _left_out(expected: Expected, number: int, answer: Answer, run: Run, may_be_thin: bool) -> str:

@@ -217,7 +217,7 @@ def _name(node: ast.Name, roots: Roots, own: set[str], kernels: set[str], parent
         yield node.id
     elif isinstance(node.ctx, ast.Store) and _hook(node.id):
         yield f"{node.id} = ..."
-    elif node.id == "__name__" and not (_asks_for_main(parent) or _names_a_logger(parent, roots)):
+    elif node.id == "__name__" and not (_asks_for_main(parent, parents) or _names_a_logger(parent, roots)):
         yield node.id
     elif (meant := roots.of(node)) and isinstance(node.ctx, ast.Load) and _shut(meant, node, parent, parents):
         yield meant
@@ -231,8 +231,14 @@ def _name(node: ast.Name, roots: Roots, own: set[str], kernels: set[str], parent
         yield f"f'{{{node.id}}}'"
 
 
-def _asks_for_main(parent: ast.AST | None) -> bool:
-    return isinstance(parent, ast.Compare) and "__main__" in ast.unparse(parent)
+def _asks_for_main(parent: ast.AST | None, parents: dict[int, ast.AST]) -> bool:
+    """Whether it is what tests beside a module's own functions ask; a function would be told who has imported it."""
+    if not (isinstance(parent, ast.Compare) and "__main__" in ast.unparse(parent)):
+        return False
+    asking = parents.get(id(parent))
+    while isinstance(asking, ast.BoolOp | ast.UnaryOp):
+        asking = parents.get(id(asking))
+    return isinstance(asking, ast.If) and isinstance(parents.get(id(asking)), ast.Module)
 
 
 def _names_a_logger(parent: ast.AST | None, roots: Roots) -> bool:

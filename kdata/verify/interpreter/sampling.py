@@ -40,6 +40,7 @@ _settled: Array = np.empty(0, np.int64)  # addresses at which programs of earlie
 _misled: set[int] = set()  # programs that do not count
 _replaced: list[tuple[int, list[tuple[int, int]]]] = []  # launches, counted, and memory where not all of one stored
 _ran = 0  # programs
+_ends: set[int] = set()  # of these, counted, such as are the last of a dimension that is gone through in places
 _until = math.inf  # by the clock that only goes on: when they are to end
 _late = False  # they were ended
 _slow = False  # before one of a launch was
@@ -80,7 +81,10 @@ def install() -> None:
         global _ran
         _hurry(0)
         _ran += 1
-        step(self, *(places[n] if places else n for n, places in zip(place, _chosen, strict=True)))
+        chosen = [places[n] if places else n for n, places in zip(place, _chosen, strict=True)]
+        last = any(len(places) > 1 and n == max(places) for n, places in zip(chosen, _chosen, strict=True))
+        (_ends.add if last else _ends.discard)(_ran)
+        step(self, *chosen)
 
     def create_masked_load(self: Any, *arguments: Any, **named: Any) -> Any:
         _hurry()
@@ -134,7 +138,7 @@ def sample(programs: int, named: Sequence[int] = (), until: float = math.inf) ->
     global _most, _atomic, _ran, _until, _late, _slow
     _most, _atomic, _ran, _until, _late, _slow = programs, False, 0, until, False, False
     _named[:] = named
-    for kept in (_written, _spared, _writers, _given, _begun, _unsure, _misled, _replaced):
+    for kept in (_written, _spared, _writers, _given, _begun, _unsure, _misled, _replaced, _ends):
         kept.clear()
 
 
@@ -280,7 +284,8 @@ def thinned(extent: list[int]) -> Any:
 def report(outputs: Any, write: Callable[[Any], Any]) -> dict[str, Any]:
     """Where programs that count have stored something last, or spared it, and how many these were.
 
-    And what one of them stored at most, and of which launches some count.
+    And what one of them stored at most, of which launches some count, and how many are the last ones of a dimension,
+    which may have little to do.
     """
     stored = _stored()
     masks, spared = (write(tree_map_only(torch.Tensor, partial(touched, by=by), outputs))
@@ -289,6 +294,7 @@ def report(outputs: Any, write: Callable[[Any], Any]) -> dict[str, Any]:
     counting = set(_writers) - _misled if stored[True].size else set()
     told = [any(begun < writer <= end for writer in counting) for begun, end in pairwise([*_begun, _ran])]
     return {"written": masks, "spared": spared, "programs": _ran, "told": told,
+            "ends": sum(program <= _ran for program in _ends),
             "most": most_written(outputs) if plain else 0}  # fmt: skip
 
 

@@ -1,11 +1,14 @@
-"""Inputs of one shape whose rows are equal, or point the same way, or opposite ones. In the reference's child only.
+"""Inputs whose rows are equal, or point the same way, or opposite ones. In the reference's child only.
 
 Of random ones no two are: a cosine that is an ulp beyond one, whose arc there is none of, and a distance that is
-expanded into squares, whose root there is none of, are seen here only.
+expanded into squares, whose root there is none of, are seen here only. So are scores that fall from block to block for
+all rows alike: who leaves out blocks that are a little below the largest leaves out none of random keys, for a row of
+a tile always needs them, and where scores are far apart such a block counts for nothing.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -14,6 +17,8 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from kdata.verify.reference.draws import labels
 from kdata.verify.values import computes
 
+SCORE = 12.0  # by which scores of rows that are graded are above zero, and below it at the other end
+OWN = 0.25  # share of itself that such a row keeps
 TURNS = (1.0, None, 2.0, -1.0)  # what each row is times the first input's; None: its own
 
 
@@ -34,6 +39,31 @@ def paired(inputs: list[Any]) -> list[Any] | None:
         return None
     found: list[Any] = tree_unflatten(changed, form)
     return found
+
+
+def graded(inputs: list[Any], generator: torch.Generator) -> list[Any] | None:
+    """Matrices, and more, of either sign and without zeros, whose rows point one way, from far to as far opposite.
+
+    Inputs with rows of one length have that way in common, so that all queries agree which keys are the largest.
+    """
+    leaves, form = tree_flatten(inputs)
+    ways = dict[int, torch.Tensor]()
+    changed = [_graded(t, ways, generator) if _grades(t) else t for t in leaves]
+    found: list[Any] | None = tree_unflatten(changed, form) if len(ways) < sum(map(_grades, leaves)) else None
+    return found
+
+
+def _grades(leaf: Any) -> bool:
+    return computes(leaf) and leaf.ndim > 1 and float(leaf.min()) < 0 and bool((leaf != 0).all())
+
+
+def _graded(leaf: torch.Tensor, ways: dict[int, torch.Tensor], generator: torch.Generator) -> torch.Tensor:
+    width, (size, axis) = leaf.shape[-1], max((n, axis) for axis, n in enumerate(leaf.shape[:-1]))
+    if width not in ways:
+        ways[width] = 2.0 * torch.randint(0, 2, (width,), generator=generator) - 1.0
+    steps = torch.linspace(1.0, -1.0, size).reshape(-1, *[1] * (leaf.ndim - 1 - axis))
+    far = math.sqrt(SCORE / math.sqrt(width))  # a product of two such rows is divided by the root of their width
+    return (OWN * leaf + far * steps * ways[width]).to(leaf.dtype)
 
 
 def _turned(leaf: torch.Tensor, model: torch.Tensor) -> torch.Tensor:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
-from itertools import combinations, islice, zip_longest
+from itertools import chain, combinations, islice, product, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ FARTHEST = 1 << 40  # elements: what is larger fits no grid either
 FAR = 1 << 20  # from here on what an axis asks for may cost, or ask of others, more than a test is worth
 MANY = 100  # operators: a reference of so many may loop over what is larger
 LEAST = (2, 3, 1)  # sizes of other dimensions, where one is as large as can be
+ODD = (1, 3)  # the same where what they come to in all is to be an odd multiple, of at least so many
 SEVERAL = 4  # times the elements of the largest one that is computed, in all
 
 
@@ -116,12 +117,23 @@ class Larger(Reference):
         """An axis and sizes at which the reference runs, each once, and what it does there."""
         seen: list[Values] = []
         turns = zip_longest(*([(axis, wish) for wish in self._wishes(axis)] for axis in self._axes()))
-        for axis, wish in (turn for turns_of in turns for turn in turns_of if turn is not None):
-            tried = ((values, self.prober.forward(values, real=False)) for values in self._near(axis, wish))
+        near = ((axis, self._near(axis, wish)) for turns_of in turns for axis, wish in filter(None, turns_of))
+        for axis, candidates in chain(near, self._odd_multiples()):
+            tried = ((values, self.prober.forward(values, real=False)) for values in candidates)
             values, run = next((found for found in tried if found[1]), ({}, None))
             if run is not None and values not in seen:
                 seen.append(values)
                 yield axis, values, run
+
+    def _odd_multiples(self) -> Iterator[tuple[list[str], Iterator[Values]]]:
+        """Of each number that a rest is asked for three times as many, with all other sizes odd, by one axis at a time.
+
+        A block of twice the number goes beyond what is an odd multiple of it; most products of sizes are even ones.
+        """
+        for number, axis in product(self._multiples, self._axes()):
+            if not self._base or ODD[-1] * number <= self._own[axis[0]]:
+                others = [name for name in self._grows if name not in axis]
+                yield axis, (dict.fromkeys(others, n) | dict.fromkeys(axis, ODD[-1] * number) for n in ODD)
 
     def _axes(self) -> list[list[str]]:
         """Names that take one value, the first axis and the last one first."""

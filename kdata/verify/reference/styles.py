@@ -50,7 +50,8 @@ DETAILS = {
     "absent": "zeros among the weights",
     "lone": "integers among the inputs that all are one which the reference asks about, but for one",
     "alike": "rows of one input that are multiples of another's", "twins": "the largest of each row twice",
-    "coupled": "rows of weights that are equal",
+    "sure": "scores that are largest for their targets",
+    "graded": "rows that go from far one way to as far the other", "coupled": "rows of weights that are equal",
     "single": "a last dimension of one",
     "adjacent": "large integers among the inputs that are nearly the same",
     **dict.fromkeys(SPARSE, "some inputs that are zero nearly everywhere"),
@@ -60,7 +61,8 @@ DETAILS = {
 # right for the task; of a last dimension of one only wrong answers count; gradients at many rows.
 BATCH, SINGLE, TALL = ALONE = ("batch", "single", "tall")
 TAILED = "tails"  # a kind of variant: the last axes long, and one element more than blocks hold
-ALIKE = "alike"  # see kdata.verify.reference.alike
+ALIKE, GRADED = "alike", "graded"  # see kdata.verify.reference.alike
+SURE = "sure"  # see kdata.verify.reference.sure
 STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes
 KINKED = "kinked"  # where derivatives jump, as that of a relu at zero
 BORDERED = "bordered"  # where they jump at a number that the reference says, as those of a clamp at its ends
@@ -72,7 +74,7 @@ VIEWS = ("strided", "beside", "pairs", "sliced")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.
 CONDITIONED = ("wide", "offset", "moved", "corners", "huge", "below", "above", "deep", "steep", "ends", STRETCHED,
-               ALIKE, *REACHING)  # fmt: skip
+               ALIKE, GRADED, SURE, *REACHING)  # fmt: skip
 ON_DEVICE = ("natural", "wide", "corners", "huge")  # at a task's own sizes on a GPU
 FLAT = 11  # by which the seed of that draw differs from the first; others take those before it
 BITS = 48  # of a seed there; those above name the style

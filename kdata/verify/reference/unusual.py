@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,7 @@ from torch.utils._pytree import tree_map
 from kdata.task import Program
 from kdata.verify.gradients import APART
 from kdata.verify.reference import asked, exact, magnitudes, unread
-from kdata.verify.reference.alike import paired
+from kdata.verify.reference.alike import graded, paired
 from kdata.verify.reference.answering import FINITE, all_answered, enlarged
 from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.conditioned import ANY, EITHER
@@ -24,7 +25,8 @@ from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.roundings import Nudged
 from kdata.verify.reference.sparse import sparse
-from kdata.verify.reference.styles import ALIKE, BORDERED, KINKED, RAISED, REACHING, SPARSE, STRETCHED
+from kdata.verify.reference.styles import ALIKE, BORDERED, GRADED, KINKED, RAISED, REACHING, SPARSE, STRETCHED, SURE
+from kdata.verify.reference.sure import PICKS, sure
 from kdata.verify.reference.ties import Ties, coupled, twinned
 from kdata.verify.reference.variants import Variant
 from kdata.verify.values import by_an_ulp, computes, same, seed_torch
@@ -33,17 +35,18 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
-          "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE)  # fmt: skip
+          "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE)  # fmt: skip
 # And as what style the reference is to bear each.
-HELD = {"twins": "twins", ALIKE: ALIKE} | dict.fromkeys(("zeros", *SPARSE), "wide")
+HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE} | dict.fromkeys(("zeros", *SPARSE), "wide")
 IGNORED, GROUPED = "ignored", "grouped"
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
-                "emptied", "rows", "twins", "lone", *SPARSE, GROUPED)  # fmt: skip
+                "emptied", "rows", "twins", "lone", *SPARSE, GRADED, GROUPED)  # fmt: skip
 LOOKS_UP = frozenset("embedding _embedding_bag _embedding_bag_forward_only index index_select gather".split())
 WEIGHED = ("weights", "grown", "absent", "coupled")  # styles of the weights only; the last: of experts behind a gate
 STEADY = frozenset({"hypot"})  # operators in which nothing overflows that their answers do not
 MOST_SAID = 16  # numbers that a candidate names which are put among integers
+WEIGHS = re.compile("softmax|attention|^exp2?$")  # operators by which some of what is summed counts for little
 CHOOSES = "topk"  # the operator that takes some of what is equal, and all of it where there is room
 
 
@@ -139,6 +142,10 @@ class Unusual(Reference):
             return twinned(natural) if CHOOSES in self._names else None
         if style == ALIKE:
             return paired(natural)
+        if style == SURE:
+            return sure(natural) if self._names & PICKS else None
+        if style == GRADED:  # who weighs products leaves out what weighs little
+            return graded(natural, generator) if self._products and any(map(WEIGHS.search, self._names)) else None
         if self._names & ANY or style in SPARSE and not self._products:  # nobody skips what is no work
             return None
         return sparse(style, natural, generator) if style in SPARSE else zeroed(natural, generator)
