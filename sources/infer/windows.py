@@ -101,7 +101,7 @@ def flattened(f: Failure) -> Iterator[Change]:
     row, own = math.prod(n for n in wanted if n > 0), [n for n in wanted[1:] if n > 1]
     for path, t in all_tensors(f.specs) if wanted[0] == -1 and 1 in wanted and len(own) > 1 else ():
         yield f.with_tensor(path, replace(t, shape=(*t.shape[:1], *own)), 0.2)
-    if len(own) > 1:
+    if len(wanted) != 2:
         return
     for path, t in all_tensors(f.specs):
         count = len(t.shape) - 2
