@@ -182,3 +182,24 @@ def test_a_key_that_is_made_of_a_number_is_one_of_those_there_are(tmp_path: Path
         namespace["build"](32)
     asked = demands(caught.value, ast.parse(text), str(file))
     assert [(d.name, d.value, d.wanted) for d in asked] == [("size", 32, ("320", "512"))]
+
+
+BLOCKS = """
+class Net(nn.Module):
+    def __init__(self, depth, classes):
+        super().__init__()
+        assert (depth - 4) % 6 == 0
+        self.first = nn.Conv2d(3, 16, 3, padding=1)
+        blocks = [nn.Sequential(nn.Conv2d(32 if i else 16, 32, 3, padding=1), nn.ReLU()) for i in range((depth - 4) // 6)]
+        self.blocks = nn.Sequential(*blocks)
+        self.norm = nn.BatchNorm2d(32)
+        self.last = nn.Linear(32, classes)
+
+    def forward(self, x):
+        return self.last(torch.relu(self.norm(self.blocks(self.first(x)))).mean([2, 3]))
+"""
+
+
+def test_a_depth_that_leaves_no_rest_leaves_a_block(tmp_path: Path) -> None:
+    """Four leaves no rest either, and a network without blocks: what is normalised then has other channels."""
+    assert _solved(BLOCKS, tmp_path).arguments["depth"] in ("10", "16")

@@ -263,8 +263,11 @@ def _solved(node: ast.BinOp, result: int, values: Mapping[str, Any]) -> Iterator
         wanted = result - right if isinstance(node.op, ast.Add) else result + right
         yield from _compared(ast.Eq, node.left, ast.Constant(wanted), values)
     elif isinstance(node.op, ast.Mod) and type(left := _value(node.left, values)) is int and right > 0:
-        below = left // right * right + result
-        yield _demand(node.left, [str(n) for n in (below, below + right) if n > 0], values)
+        # Nothing at all leaves no rest either: ``(depth - 4) % 6 == 0``, and a network of no blocks.
+        below = max(left // right, 1) * right + result
+        for whole in (below, below + right) if isinstance(node.left, ast.BinOp) else ():
+            yield from _compared(ast.Eq, node.left, ast.Constant(whole), values)
+        yield _demand(node.left, [str(below), str(below + right)], values)
         divisors = (n for n in range(min(right, left), 0, -1) if left % n == result)
         yield _demand(node.right, [str(n) for n in itertools.islice(divisors, 2)], values)
 
