@@ -33,7 +33,7 @@ from sources.infer.drawn import NOTE, drawn, drawn_at_last
 from sources.infer.failure import NO_TENSOR
 from sources.infer.initial import cheapen, quicken
 from sources.infer.input_search import TOO_LONG, Failed, feed
-from sources.infer.makers import is_maker, run_made
+from sources.infer.makers import run_made
 from sources.infer.memory import without_compiler
 from sources.infer.progress import BUDGET, Budget, Progress
 from sources.infer.properties import reveal
@@ -58,8 +58,7 @@ DEAR = (TOO_LARGE, "timeout", "crash")  # how a check ends that takes more than 
 MAX_IGNORED = 3  # inputs of one class that it takes and does not use
 MAX_FAILURES = 40  # of a search, that are tried again
 INFER_SECONDS, CHECK_SECONDS = 5, 10  # CPU seconds of one definition
-# CPU seconds of one definition after which it is not tried in yet another way: none of 373 became a task after seven.
-LAST_BEGUN = 20
+LAST_BEGUN = 20  # CPU seconds of one definition after which it is not tried in yet another way
 # Bytes of address space that one of its forks may take: most weights of the largest modules are never touched. How
 # much of that is in memory is bounded where weights are filled and where modules are called.
 MEMORY = 7 << 27
@@ -327,7 +326,7 @@ def watch(user: dict[str, Any], scratch: Path, device: str = "cpu") -> dict[str,
     known, found = dict(namespace), dict[str, Solution]()
     own = {v: n for n, v in known.items() if isinstance(v, type) and v.__module__ == MODULE}
     entry = namespace[user["name"]]
-    makes = isinstance(entry, type) and is_maker(entry)
+    makes = "defaults" in user  # see ``sources.hints.makers``
     # a search must see where errors are
     watching = functools.partial(install, own, known, found, forwards=not isinstance(entry, type))
     if not makes:
@@ -335,7 +334,7 @@ def watch(user: dict[str, Any], scratch: Path, device: str = "cpu") -> dict[str,
     try:
         with torch.device(device), OnOne(torch.device(device)):
             if makes:
-                told = Told((), user.get("defaults", {}))
+                told = Told((), user["defaults"])
                 run_made(entry, namespace, user["source"], told, USER_TRIES, watching)
             elif isinstance(entry, type) and device == "cpu":
                 solve(entry, namespace, user["source"], work=USER_BUDGET, constructed=USER_TRIES)

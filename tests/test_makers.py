@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 import pytest
+from torch import nn
 
 from kdata.record import Definition, Origin, SourceFile, Task
 from sources import mine
 from sources.hints.makers import as_class, makes
-from sources.infer.makers import is_maker
 
 NETS = """import torch
 import torch.nn as nn
@@ -99,6 +99,6 @@ def test_a_function_is_said_as_a_class_that_holds_what_it_makes() -> None:
     text, name = as_class("def build_net(a, b=2, *, c, d=4):\n    return [a, b, c, d]\n", "build_net")
     namespace: dict[str, type] = {}
     exec(text, namespace)
-    assert is_maker(namespace[name])
+    assert issubclass(namespace[name], nn.Module)
     assert namespace[name](1, c=3).made_here == [1, 2, 3, 4]
     assert as_class("build = 3\n", "build")[1] == ""

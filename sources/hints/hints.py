@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from sources.hints.below import Below
 from sources.hints.calls import called, of_bases, tells
 from sources.hints.likeness import Likeness, asked
-from sources.hints.makers import makes
+from sources.hints.makers import kind_of
 from sources.hints.said import FIELD, Said, said
 from sources.hints.settings import Settings, builds, mapping
 from sources.hints.spelling import Spelling, chosen, constructor, held_before, required
@@ -131,8 +131,7 @@ class Hints:
         self._mentions: dict[str, dict[Here, ast.Name | ast.Attribute]] = defaultdict(dict)  # name -> who says it
         self._settings, self._trees = Settings(), Trees()
         self._likeness, self._below = Likeness(package), Below(package)
-        # Of these: a "class", a "function", a "maker" that answers with what it makes, or "ready": one that just runs.
-        self._kinds: dict[Here, str] = {}
+        self._kinds: dict[Here, str] = {}  # of these, see ``kind_of``
         for path in package.looked_through():
             if path not in package.replacements and (file := package.file(path)) is not None:
                 for statement in file.tree.body:
@@ -261,16 +260,10 @@ class Hints:
                 yield user
 
     def _mention(self, path: str, statement: ast.stmt) -> None:
-        if isinstance(statement, ast.FunctionDef):
-            given = statement.args
-            ready = len(given.args) + len(given.posonlyargs) == len(given.defaults) and None not in given.kw_defaults
-        elif isinstance(statement, ast.ClassDef):
-            ready = False
-        else:
+        if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
             return
         here = Here(path, statement.name)
-        kind = "maker" if isinstance(statement, ast.FunctionDef) and makes(statement) else "function"
-        self._kinds[here] = "class" if isinstance(statement, ast.ClassDef) else "ready" if ready else kind
+        self._kinds[here] = kind_of(statement)
         for node in walk(statement):
             if isinstance(node, ast.Name):
                 self._mentions[node.id].setdefault(here, node)

@@ -5,19 +5,32 @@ from __future__ import annotations
 import ast
 import re
 
+from sources.hints.spelling import needed
 from sources.text.scope import nodes
 
 MAX_NEEDED = 6  # arguments
-PREFIX, MADE = "MadeBy", "made_here"
+MADE = "made_here"  # what a class calls what its function makes
 # Functions that go on with what they make: to data, or for hours.
 _BEYOND = re.compile(r"_|(train|test|eval|val|run|main|fit|infer|predict|sample|plot|show|load|save|export|parse|log)")
 
 
+def kind_of(statement: ast.FunctionDef | ast.ClassDef) -> str:
+    """What a definition is to what it uses.
+
+    A "class", a function that is "ready" to run, a "maker" that needs arguments and answers with what it makes, or
+    another "function".
+    """
+    if isinstance(statement, ast.ClassDef):
+        return "class"
+    if not any(needed(statement.args)):
+        return "ready"
+    return "maker" if makes(statement) else "function"
+
+
 def makes(function: ast.FunctionDef) -> bool:
     """Whether a function needs a few arguments, and answers with something."""
-    given = function.args
-    needed = len(given.posonlyargs) + len(given.args) - len(given.defaults) + given.kw_defaults.count(None)
-    if not 0 < needed <= MAX_NEEDED or _BEYOND.match(function.name) or function.decorator_list:
+    places, named = needed(function.args)
+    if not 0 < len(places) + len(named) <= MAX_NEEDED or _BEYOND.match(function.name) or function.decorator_list:
         return False
     return any(isinstance(n, ast.Return) and n.value is not None for n in nodes(function))
 
@@ -28,12 +41,9 @@ def as_class(source: str, name: str) -> tuple[str, str]:
     function = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == name), None)
     if function is None:
         return source, ""
-    given = function.args
-    required = [*given.posonlyargs, *given.args][: len(given.posonlyargs) + len(given.args) - len(given.defaults)]
-    places = [a.arg for a in required]
-    named = [a.arg for a, d in zip(given.kwonlyargs, given.kw_defaults, strict=True) if d is None]
+    places, named = ([a.arg for a in given] for given in needed(function.args))
     call = ", ".join([*places, *(f"{n}={n}" for n in named)])
-    made = PREFIX + "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+    made = "MadeBy" + "".join(word[:1].upper() + word[1:] for word in name.split("_"))
     taken = ", ".join([*places, *named])
     text = (
         f"\n\nimport torch\n\n\nclass {made}(torch.nn.Module):\n    def __init__(self, {taken}):\n"

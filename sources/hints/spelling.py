@@ -197,12 +197,16 @@ def constructor(node: ast.ClassDef) -> ast.FunctionDef | None:
 def required(node: ast.ClassDef) -> list[tuple[str, ast.expr | None]]:
     """Parameters that the class must be given, with their hints: of ``__init__``, or fields of a record."""
     if (init := constructor(node)) is not None:
-        given = [*init.args.posonlyargs, *init.args.args][1:]
-        needed = given[: len(given) - len(init.args.defaults)] if init.args.defaults else given
-        only = zip(init.args.kwonlyargs, init.args.kw_defaults, strict=True)
-        return [(a.arg, a.annotation) for a in [*needed, *(a for a, d in only if d is None)]]
+        places, named = needed(init.args)
+        return [(a.arg, a.annotation) for a in [*places[1:], *named]]
     fields = (s for s in node.body if isinstance(s, ast.AnnAssign) and (s.value is None or _is_none(s.value)))
     return [(f.target.id, f.annotation) for f in fields if isinstance(f.target, ast.Name)]
+
+
+def needed(given: ast.arguments) -> tuple[list[ast.arg], list[ast.arg]]:
+    """Parameters that have no default: such as go by their place, and such as go by name only."""
+    places, only = [*given.posonlyargs, *given.args], zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    return places[: len(places) - len(given.defaults)], [a for a, default in only if default is None]
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from sources.infer.failure import APART, Change, Failure
+from sources.infer.failure import APART, VIEWED, Change, Failure
 from sources.infer.inputs import BATCH, TOKENS, Specs, Tensor, all_tensors, edited
 
 _GATES = (1, 2, 3, 4)  # how many times the channels of its state a layer of a recurrent cell gives
@@ -155,7 +155,7 @@ def repeated(f: Failure) -> Iterator[Change]:
     if "of repeat dims can not be smaller" in f.message and f.arguments:
         for path, t in f.from_input(f.arguments[0]):
             yield from (f.with_tensor(path, replace(t, shape=s), 0.2) for s in _shorter(t))
-    match = re.search(r"shape '\[([\d, ]+)\]' is invalid for input of size (\d+)", f.message)
+    match = VIEWED.search(f.message)
     size, wanted = (int(match[2]), math.prod(map(int, match[1].split(",")))) if match else (1, 0)
     for path, t in all_tensors(f.specs) if 0 < wanted < size and size % wanted == 0 else ():
         without = (t.shape[:i] + t.shape[i + 1 :] for i in range(1, len(t.shape)) if t.shape[i] == size // wanted)

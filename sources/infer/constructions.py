@@ -172,8 +172,7 @@ class Constructions:
             self._reached, self.message, self.furthest = reached, trouble.message, dict(arguments)
         cost = PATIENCE * self._stale - math.log2(1 + reached)
         self._tree = self._tree or ast.parse(self.text)
-        # What a check asks for is surer than any other value of what it asks about.
-        self._obey(cost + 0.5 * TRACED, arguments, demands(error, self._tree, file))
+        self._obey(cost + 0.5 * TRACED, arguments, demands(error, self._tree, file))  # surer than other values
         traced = blamed(error, self._tree, file, trouble.culprits)
         self._mend(cost, arguments, trouble, parameters_of(self.kind), {}, traced)
 

@@ -12,7 +12,7 @@ import re
 from torch import nn
 from torch.nn.modules.conv import _ConvNd
 
-from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Many, Plain, Spec, Tensor
+from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Many, Plain, Spec, Tensor, file_of
 
 MAX_METHODS = 3  # that an input is followed through
 MAX_ITEMS = 8  # of a list of inputs
@@ -124,7 +124,7 @@ def extents(name: str, text: str, rank: int) -> list[Spec]:
 
 def decides(module: nn.Module, name: str, text: str) -> bool:
     """Whether the program only asks whether an input is true, ``if sparse:``, which of a tensor makes no sense."""
-    body, file = text.partition(":\n")[2], getattr(getattr(type(module).forward, "__code__", None), "co_filename", "")
+    body, file = text.partition(":\n")[2], file_of(module)
     asked = rf"\b(?:if|elif)(?: not)? {re.escape(name)}\s*:|\bif {re.escape(name)} else\b"
     known = re.search(rf"\b{re.escape(name)}\s*[.\[+*/-]|[+*/(-] ?{re.escape(name)}\s*[+*/-]", body)
     return not known and re.search(asked, "".join(linecache.getlines(file)) if file else text) is not None

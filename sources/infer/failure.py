@@ -15,6 +15,8 @@ from sources.infer.usual_shapes import shaped
 
 # Of two tensors that meet in one operator: sizes that have to be equal.
 APART = re.compile(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)")
+# The shape that a view is to have, and how many elements there are.
+VIEWED = re.compile(r"shape '\[([-\d, ]+)\]' is invalid for input of size (\d+)")
 NO_TENSOR = "no tensor among the outputs"  # the message of a call that came to its end without one
 APART_COST = 0.1  # of one tensor that is replaced where others are like it
 Change = tuple[float, Specs]  # cost and new inputs

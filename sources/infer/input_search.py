@@ -19,7 +19,7 @@ from sources.infer.calls import MAX_DRAWN, call, forget, has_tensor
 from sources.infer.check import MAX_ELEMENTS, MAX_FLOPS, TOO_LARGE
 from sources.infer.failure import NO_TENSOR, Failure
 from sources.infer.influence import Influence
-from sources.infer.inputs import Specs, elements
+from sources.infer.inputs import Specs, elements, file_of
 from sources.infer.progress import BUDGET, DRAWN_OF_ONE, Budget, Progress, TooLongError, TooMuchError
 from sources.infer.rehearsal import Rehearsal
 from sources.infer.repairs import repairs
@@ -253,19 +253,19 @@ class InputSearch:
         return not found
 
     def _failed(self, specs: Specs, error: Exception | None, progress: Progress) -> None:
-        trouble = Trouble.of(error, _file(self.module)) if error else Trouble(NO_TENSOR)
+        trouble = Trouble.of(error, file_of(self.module)) if error else Trouble(NO_TENSOR)
         self.failed.setdefault(
             (trouble.line, without_numbers(trouble.message)), Failed(self.arguments, specs, trouble.message)
         )
         self.stale = 0 if progress.count > self.best.reached else self.stale + 1
         if progress.count > self.best.reached and self.best.specs is None:
-            asked = of_call(error, _file(self.module)) if error else ()
+            asked = of_call(error, file_of(self.module)) if error else ()
             self.best = Tried(trouble=trouble, reached=progress.count, furthest=specs, asked=asked)
             hopeless = rescaled(self.arguments, trouble.message) or _OF_ARGUMENTS.search(trouble.message)
             self.patience = SHORT_STALE if hopeless or 0 <= progress.count <= self.reached_before else MAX_STALE
             if self.states.get(self.best.state, 0) > 1:
                 self.patience = SAME_STALE
-        for other in wishes(error, _file(self.module), specs, self.module) if error else ():
+        for other in wishes(error, file_of(self.module), specs, self.module) if error else ():
             self._push(-math.log2(1 + progress.count), other)
         self._repair(specs, trouble.message, progress)
 
@@ -294,12 +294,6 @@ def _nearly_too_large(progress: Progress) -> bool:
 def without_numbers(message: str) -> str:
     """The message with 0 in place of each number: the same failure with other sizes is the same failure."""
     return re.sub(r"\d+", "0", message)
-
-
-def _file(module: nn.Module) -> str:
-    """The file of a task's text."""
-    code = getattr(type(module).forward, "__code__", None)
-    return code.co_filename if code else ""
 
 
 def feed(module: nn.Module, budget: Budget) -> Specs | None:

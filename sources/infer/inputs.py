@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+from torch import nn
 
 from sources.infer import graph_object
 
@@ -119,6 +120,12 @@ def positional(forward: Any) -> list[str]:
     except (TypeError, ValueError):
         return []
     return [p.name for p in every if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
+def file_of(module: nn.Module) -> str:
+    """The file of the program that a module's class is of; "" where it has none."""
+    code = getattr(type(module).forward, "__code__", None)
+    return code.co_filename if code else ""
 
 
 def parameters(forward: Any) -> list[inspect.Parameter]:

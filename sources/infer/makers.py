@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import nn
 
-from sources.hints.makers import MADE, PREFIX
+from sources.hints.makers import MADE
 from sources.infer.calls import call
 from sources.infer.constructions import Constructions, Told, build
 from sources.infer.input_search import MAX_CALLS, InputSearch
@@ -17,11 +17,6 @@ from sources.infer.variants import Arguments
 
 MAX_MADE = 2  # networks of one function that are run
 WORK = BUDGET / 2  # of searching inputs of one
-
-
-def is_maker(kind: type) -> bool:
-    """Whether a class holds what a function makes, see ``sources.hints.makers``."""
-    return kind.__name__.startswith(PREFIX)
 
 
 def run_made(

@@ -14,7 +14,7 @@ from dataclasses import replace
 import torch
 
 from sources.infer.aligned import ALIGNED
-from sources.infer.failure import APART, Change, Failure
+from sources.infer.failure import APART, VIEWED, Change, Failure
 from sources.infer.influence import differing
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited
 from sources.infer.kinds import KINDS
@@ -332,7 +332,7 @@ def _numbers(f: Failure) -> Iterator[Change]:
 
 def _view(f: Failure) -> Iterator[Change]:
     """A view whose fixed sizes do not divide the input."""
-    match = re.search(r"shape '\[([-\d, ]+)\]' is invalid for input of size (\d+)", f.message)
+    match = VIEWED.search(f.message)
     if not match:
         return
     wanted = tuple(map(int, match[1].split(",")))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from torch import nn
 
 from sources.infer.input_guesses import guesses, source, takes_any
-from sources.infer.inputs import TOKENS, Many, Spec, Specs, Tensor, all_tensors, edited, parameters
+from sources.infer.inputs import TOKENS, Many, Spec, Specs, Tensor, all_tensors, edited, file_of, parameters
 from sources.infer.variants import Arguments
 
 STEPS = 16  # of a sequence that is gone through step by step
@@ -49,8 +49,7 @@ def costed(module: nn.Module, known: Mapping[str, int]) -> Iterator[tuple[float,
 
 def _goes_by_steps(module: nn.Module) -> bool:
     """Whether the program goes through the steps of a sequence: each is as much as all at once are elsewhere."""
-    file = getattr(getattr(type(module).forward, "__code__", None), "co_filename", "")
-    text = "".join(linecache.getlines(file))
+    text = "".join(linecache.getlines(file_of(module)))
     names = dict.fromkeys(m[1] for m in _LOOP.finditer(text))
     return any(re.search(rf"\w\[:, ?{name}[\],]", text) for name in [*names][:_LOOPS])
 

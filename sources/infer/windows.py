@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sources.infer.failure import Change, Failure
+from sources.infer.failure import VIEWED, Change, Failure
 from sources.infer.inputs import Tensor, all_tensors
 
 MAX_SIDE = 256
@@ -15,7 +15,6 @@ MAX_SAMPLES = 1 << 15  # of a sound
 LONGER = 2  # times as long is what takes several windows, one after another, which each leave less
 FRAMES, MAX_WAVE = 3, 1 << 16  # how many times what is too long for it a wave is to be, and no longer than this
 MAX_SCALE = 8  # times as large, or as small, as the sides of images that are laid out as rows
-_LAID_OUT = re.compile(r"shape '\[([-\d, ]+)\]' is invalid for input of size (\d+)")
 _DEMANDED = re.compile(
     r"(?:must|should|has to|expected to) be (?:of size )?[(\[]?(\d+)(?:, ?| ?[x*] ?)(\d+)\b(?! ?[x*,])"
 )
@@ -90,19 +89,26 @@ def frames(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, t.resized(len(t.shape) - 1, length), 0.2 if t.shape[-1] == got else 0.6)
 
 
-def flattened(f: Failure) -> Iterator[Change]:
-    """Maps that are laid out as one row, ``x.view(-1, 256 * 6 * 6)``, tell by how much the sides of an image are off.
+def _viewed(f: Failure) -> tuple[list[int], int]:
+    """The shape that a view was to have, and how many elements there are; none of another failure."""
+    match = VIEWED.search(f.message)
+    return ([int(n) for n in match[1].split(",")], int(match[2])) if match else ([], 0)
 
-    And series to which a dimension of one is added, ``x.view(-1, 1, steps, variables)``, tell what they are.
-    """
-    if (match := _LAID_OUT.search(f.message)) is None:
-        return
-    wanted, size = [int(n) for n in match[1].split(",")], int(match[2])
-    row, own = math.prod(n for n in wanted if n > 0), [n for n in wanted[1:] if n > 1]
-    for path, t in all_tensors(f.specs) if wanted[0] == -1 and 1 in wanted and len(own) > 1 else ():
+
+def series(f: Failure) -> Iterator[Change]:
+    """What a dimension of one is added to, ``x.view(-1, 1, steps, variables)``, tells what it is."""
+    wanted, _ = _viewed(f)
+    own = [n for n in wanted[1:] if n > 1]
+    for path, t in all_tensors(f.specs) if wanted[:1] == [-1] and 1 in wanted and len(own) > 1 else ():
         yield f.with_tensor(path, replace(t, shape=(*t.shape[:1], *own)), 0.2)
+
+
+def flattened(f: Failure) -> Iterator[Change]:
+    """Maps that are laid out as one row, ``x.view(-1, 256 * 6 * 6)``, tell by how much an image is off."""
+    wanted, size = _viewed(f)
     if len(wanted) != 2:
         return
+    row = math.prod(n for n in wanted if n > 0)
     for path, t in all_tensors(f.specs):
         count = len(t.shape) - 2
         share = size / t.shape[0] if -1 in wanted and t.shape[0] else size
@@ -124,4 +130,4 @@ def demanded(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, replace(t, shape=(*t.shape[:2], *last)), 0.1)
 
 
-WINDOWS = (sides, window, volume, frames, flattened, demanded)
+WINDOWS = (sides, window, volume, frames, series, flattened, demanded)

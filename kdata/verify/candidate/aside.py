@@ -54,7 +54,7 @@ def calls(candidate: Calls, trials: list[Given], plan: dict[str, Any]) -> Iterat
     if plan["retyped"]:
         yield from _retyped(candidate, given, told)
     yield from _cutting(candidate, left, given, plan["cuts"])
-    ranked = {(number, arm) for number, arm in plan["ranked"]}  # where no test asks about ranks, none but its own count
+    ranked = {(number, arm) for number, arm in plan["ranked"]}  # of another rank only what asks about ranks is meant
     for number, other in enumerate(trials if plan["others"] else ()):  # of few elements none may go well along one side
         yield from _taking(candidate, ranked if other.get("ranked") else left, other, told | {"trial": number})
 

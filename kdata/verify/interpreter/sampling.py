@@ -40,7 +40,7 @@ _settled: Array = np.empty(0, np.int64)  # addresses at which programs of earlie
 _misled: set[int] = set()  # programs that do not count
 _replaced: list[tuple[int, list[tuple[int, int]]]] = []  # launches, counted, and memory where not all of one stored
 _ran = 0  # programs
-_ends: set[int] = set()  # of these, counted, such as are the last of a dimension that is gone through in places
+_ends: list[int] = []  # of these, counted, such as are the last of a dimension that is gone through in places
 _until = math.inf  # by the clock that only goes on: when they are to end
 _late = False  # they were ended
 _slow = False  # before one of a launch was
@@ -82,8 +82,8 @@ def install() -> None:
         _hurry(0)
         _ran += 1
         chosen = [places[n] if places else n for n, places in zip(place, _chosen, strict=True)]
-        last = any(len(places) > 1 and n == max(places) for n, places in zip(chosen, _chosen, strict=True))
-        (_ends.add if last else _ends.discard)(_ran)
+        if any(len(places) > 1 and n == max(places) for n, places in zip(chosen, _chosen, strict=True)):
+            _ends.append(_ran)
         step(self, *chosen)
 
     def create_masked_load(self: Any, *arguments: Any, **named: Any) -> Any:
@@ -256,6 +256,8 @@ def launch(run: Callable[[], Any], ranges: Sequence[tuple[int, int]]) -> None:
         while _writers and _writers[-1] > _ran:
             _writers.pop()
             _written.pop()
+        while _ends and _ends[-1] > _ran:
+            _ends.pop()
         if _ran == begun:
             _slow = True
             raise LateError from None
@@ -294,7 +296,7 @@ def report(outputs: Any, write: Callable[[Any], Any]) -> dict[str, Any]:
     counting = set(_writers) - _misled if stored[True].size else set()
     told = [any(begun < writer <= end for writer in counting) for begun, end in pairwise([*_begun, _ran])]
     return {"written": masks, "spared": spared, "programs": _ran, "told": told,
-            "ends": sum(program <= _ran for program in _ends),
+            "ends": len(_ends),
             "most": most_written(outputs) if plain else 0}  # fmt: skip
 
 

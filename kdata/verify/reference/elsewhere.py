@@ -69,8 +69,10 @@ class Elsewhere(Reference):
     def _every(self, natural: list[Any]) -> Iterator[tuple[list[Any], dict[str, Any]]]:
         """All such inputs, and what the candidate's child is told of how they are handed over."""
         yield from ((inputs, {}) for inputs in self._shaped(natural))
-        yield from ((inputs, {"ranked": True}) for inputs in (self._ranked(natural) if self._ranks else ()))
-        yield from _stepping(natural) if self._spread else ()
+        if self._ranks:
+            yield from ((inputs, {"ranked": True}) for inputs in self._ranked(natural))
+        if self._spread:
+            yield from _stepping(natural)
 
     def _tried(self, variant: Variant, inputs: list[Any]) -> dict[str, Any] | None:
         self._inputs = inputs
