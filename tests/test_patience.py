@@ -21,7 +21,7 @@ def test_as_long_as_there_is_time(patience: float, monkeypatch: pytest.MonkeyPat
     asked: list[int] = []
     entirely = whole._entirely
 
-    def noted(expected: Any, number: int, run: Any) -> str | None:
+    def noted(expected: Any, number: int, run: Any) -> tuple[str | None, float]:
         asked.append(number)
         return entirely(expected, number, run)
 
@@ -33,8 +33,12 @@ def test_as_long_as_there_is_time(patience: float, monkeypatch: pytest.MonkeyPat
     assert any(check.name == whole.ALL for check in receipt.checks) != bool(patience), "a look left out is told"
 
 
-def test_every_size_has_its_turn_before_others_draws_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five draws at two sizes; of what takes nine seconds or three there are twenty seconds' worth."""
+@pytest.mark.parametrize("part", [1.0, 0.1])
+def test_every_size_has_its_turn_before_others_draws_have(part: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five draws at two sizes; of what is taken for nine seconds or three there are twenty seconds' worth.
+
+    Where it takes a ``part`` of that, there is more.
+    """
     sizes, seconds = [0, 0, 0, 1, 1], [9.0, 9.0, 9.0, 3.0, 3.0]
     expected: Any = SimpleNamespace(trials=[{"variant": size} for size in sizes])
     ran: list[int] = []
@@ -42,9 +46,9 @@ def test_every_size_has_its_turn_before_others_draws_have(monkeypatch: pytest.Mo
         (n, SimpleNamespace(cpu=s, value={"trials": [{"launches": [{"kernel": "k", "grid": [4]}], "programs": 4}]}))
         for n, s in enumerate(seconds)
     ]
-    monkeypatch.setattr(whole, "_entirely", lambda expected, number, run: ran.append(number) or "")
+    monkeypatch.setattr(whole, "_entirely", lambda expected, n, run: ran.append(n) or ("", part * seconds[n]))
     monkeypatch.setattr(whole, "_partly", lambda report: True)
     found = Findings()
     whole._entire(expected, untold, lambda *asked: pytest.fail("their cost is known"), found)
-    assert ran == [3, 0, 4]
-    assert [check.passed for check in found.checks if check.name == whole.ALL] == [False, False]
+    assert ran == ([3, 0, 4] if part == 1.0 else [3, 0, 4, 1, 2])
+    assert [check.passed for check in found.checks if check.name == whole.ALL] == [False] * (5 - len(ran))

@@ -62,7 +62,7 @@ def look(expected: Expected, run: Run, found: Findings, thorough: bool = False) 
         called.append((number, report))
         if before and _doubtful(expected, number, answer):
             few = _programs(before[1]) + _programs(report) <= ENTIRE
-            _note(expected, number, _entirely(expected, number, run, before[0]) if few else None, found)
+            _note(expected, number, _entirely(expected, number, run, before[0])[0] if few else None, found)
             continue
         told = _holds(expected, number, answer, run, found)
         known += _told(report) if told else []
@@ -91,8 +91,8 @@ def _entire(
         if cost > left:
             found.check(ALL, False, "not seen: some of them take too long")
             continue
-        left -= cost
-        detail = _entirely(expected, number, run)
+        detail, spent = _entirely(expected, number, run)
+        left -= cost if detail is None else spent  # an estimate counts what a call takes without its programs, too
         if detail is not None:
             reports = [other.value["trials"][0] for one, other in untold if one == number]
             known += [launch for report in reports for launch in report["launches"]]
@@ -317,18 +317,20 @@ def _cost(expected: Expected, number: int, answer: Answer, run: Run, most: float
     return few.cpu + each * _programs(many.value["trials"][0])
 
 
-def _entirely(expected: Expected, number: int, run: Run, before: int | None = None) -> str | None:
-    """What is wrong with the whole answer; "" where it is right, None where it cannot be had.
+def _entirely(
+    expected: Expected, number: int, run: Run, before: int | None = None
+) -> tuple[str | None, float]:  # fmt: skip
+    """What is wrong with the whole answer, "" where it is right, None where it cannot be had; seconds of CPU it took.
 
     ``before``: a trial that is called first.
     """
     try:
         answer = run(expected, [number] if before is None else [before, number], 0)
     except JobError:
-        return None
+        return None, 0.0
     if "failed" in answer.value:
         raise RejectedError(*answer.value["failed"])
-    return wrong(expected, number, answer.value["trials"][-1], _returned(answer), entire=True)
+    return wrong(expected, number, answer.value["trials"][-1], _returned(answer), entire=True), answer.cpu
 
 
 def _returned(answer: Answer) -> Tensors:
