@@ -29,6 +29,7 @@ from sources.fetch.local import collect
 PEER = Path(__file__).with_name("paritybench_peer.py")
 NO_CLASS = ("duplicate", "does not parse", mine.NOT_CAPTURED)  # reasons that are no loss of a class
 NOTHING = (ABSTRACT, NO_FORWARD, "computes nothing")  # and those of classes that by themselves compute nothing
+FUNCTION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 CLOCK = os.sysconf("SC_CLK_TCK")
 
 
@@ -74,11 +75,10 @@ def mined(folder: Path) -> Yield:
     functions = {(d.origin.path, d.symbol) for d in definitions if re.search(rf"^def {d.symbol}\(", d.source, re.M)}
     tasks = [t for t in made if isinstance(t, Task)]
     plain = sum((t.origin.path, t.symbol) in functions for t in tasks)
-    refused = sum(isinstance(d, Dropped) and d.reason not in NO_CLASS for d in cut)
+    named = {":".join((f.origin.repository, f.origin.path, name)) for f in files for name in FUNCTION.findall(f.text)}
+    refused = sum(isinstance(d, Dropped) and d.reason not in NO_CLASS and d.name not in named for d in cut)
     classes = len(definitions) - len(functions) + refused
-    whole = {f"{d.origin.repository}:{d.origin.path}:{d.symbol}" for d in definitions
-             if (d.origin.path, d.symbol) in functions}  # fmt: skip
-    lost = [d for d in [*cut, *made] if isinstance(d, Dropped) and d.reason in NOTHING and d.name not in whole]
+    lost = [d for d in [*cut, *made] if isinstance(d, Dropped) and d.reason in NOTHING and d.name not in named]
     return Yield(classes, classes - len(lost), len(tasks) - plain, plain, seconds() - before)
 
 
