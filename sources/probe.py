@@ -14,7 +14,7 @@ import resource
 import sys
 import types
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from sources.infer.failure import NO_TENSOR
 from sources.infer.initial import cheapen, quicken
 from sources.infer.input_search import TOO_LONG, Failed, feed
 from sources.infer.makers import run_made
-from sources.infer.memory import without_compiler
+from sources.infer.memory import bounded, without_compiler
 from sources.infer.progress import BUDGET, Budget, Progress
 from sources.infer.properties import reveal
 from sources.infer.search import Solution, solve
@@ -339,7 +339,10 @@ def watch(user: dict[str, Any], scratch: Path, device: str = "cpu") -> dict[str,
             elif isinstance(entry, type) and device == "cpu":
                 solve(entry, namespace, user["source"], work=USER_BUDGET, constructed=USER_TRIES)
             elif not isinstance(entry, type):
-                with Progress(Budget()) if device == "cpu" else nullcontext():
+                with ExitStack() as limits:
+                    if device == "cpu":  # what one function takes is counted when it has been taken
+                        limits.enter_context(bounded())
+                        limits.enter_context(Progress(Budget()))
                     made = entry()
                 if isinstance(made, torch.nn.Module) and device == "cpu":  # it makes a network, which nothing calls
                     unwatched_forwards(own)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -65,6 +67,36 @@ def test_a_constructor_may_not_take_it_in_small_parts_either(monkeypatch: pytest
         with pytest.raises(TooMuchError, match="can't allocate memory"):
             made.extend(copy.deepcopy(layer) for _ in range(60))
     assert len(made) < 63
+
+
+RUNS = """
+import resource, sys
+from pathlib import Path
+from sources import probe
+from sources.infer.memory import RESIDENT
+from sources.isolation import isolated
+
+SCRIPT = '''
+import torch
+
+def main():
+    torch.ones(150_000_000)
+'''
+probe.warm()
+
+def job():
+    seen = probe.watch({"name": "main", "source": SCRIPT, "wanted": "Net"}, Path(sys.argv[1]))
+    return seen | {"peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / RESIDENT}
+
+print(isolated(job, 20, probe.MEMORY))
+"""
+
+
+def test_a_script_may_not_take_it_at_once_either(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", RUNS, tmp_path], capture_output=True, text=True, check=True)
+    answer = ast.literal_eval(done.stdout)
+    assert answer["detail"] == TooMuchError.__name__
+    assert answer["peak"] < 1
 
 
 def test_where_there_is_no_limit_none_is_set() -> None:
