@@ -95,6 +95,22 @@ def test_a_block_that_only_fetches_weights_is_passed_over_and_one_that_others_bu
         namespace["Net"]("imagenet")
 
 
+def test_of_a_branch_that_loads_weights_the_rest_stays() -> None:
+    text = HEAD + (
+        "from torch.hub import load_state_dict_from_url\n\n\ndef net(pretrained=None, classes=3):\n"
+        "    model = nn.Linear(4, classes)\n    if pretrained:\n"
+        "        state = load_state_dict_from_url('http://x')\n        if classes != 3:\n"
+        "            state['bias'] = model.state_dict()['bias']\n        model.load_state_dict(state)\n"
+        "        model = nn.Sequential(model, nn.ReLU())\n    return model\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self, weights='imagenet'):\n        super().__init__()\n"
+        "        self.layer = net(weights)\n\n    def forward(self, x):\n        return self.layer(x)\n"
+    )
+    namespace: dict[str, Any] = {}
+    exec(cut({"net.py": text}, "net.py", "Net"), namespace)
+    assert isinstance(namespace["Net"]().layer, torch.nn.Sequential)
+    assert isinstance(namespace["Net"](None).layer, torch.nn.Linear)
+
+
 def test_weights_are_not_loaded_from_files_but_copies_of_weights_stay() -> None:
     text = HEAD + (
         "class Net(nn.Module):\n    def __init__(self, dim, path='weights.pth'):\n        super().__init__()\n"

@@ -37,14 +37,14 @@ from sources.cut.pieces import (
     without_dependants,
 )
 from sources.text.bindings import Imported, imports
-from sources.text.danger import branches, harmful
+from sources.text.danger import harmful
 from sources.text.desugar import MAIN, NAMED
 from sources.text.registries import Registries, foreign, words
 from sources.text.rewrite import Text
 from sources.text.scope import BUILTINS, FORMER, Reads, nodes, reads, root_of
 from sources.text.symbols import Package
 from sources.text.targets import USUAL, Here, Inner, Missing, Target
-from sources.text.weights import fills_weights, loading
+from sources.text.weights import fills_weights, left_out
 
 ABSENT = "needs a package that is absent"
 _CLASS_NAME = re.compile(r"[A-Z]\w*[a-z]\w*")
@@ -250,7 +250,7 @@ class Slicer:
     def dead(self, path: str, node: ast.stmt) -> dict[int, ast.stmt]:
         """Statements of a piece that a task does without: prints, imports, branches never taken, what loads weights."""
         if id(node) not in self._dead:
-            found: dict[int, ast.stmt] = {id(s): s for s in [*branches(node), *loading(node)]}
+            found: dict[int, ast.stmt] = {id(s): s for s in left_out(node)}
             quiet = getattr(node, "name", "") != MAIN  # what a script prints is the result of what we want to see
             for inner in nodes(node):
                 idle = quiet and is_debugging(inner) or self._idle(path, inner)

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, answering, listed, locally_bound, made_of, used_names
 from sources.cut.settings import without_unread_settings
 from sources.cut.slicer import SliceError, Slicer
-from sources.text.danger import branches, fetching_only
 from sources.text.older import causal_layers, functions_of_old, marks_of_old, padding_of_old, spectra_of_pairs
 from sources.text.on_cpu import moved, respelled
 from sources.text.rewrite import Edits, RewriteError, Text, remove_statements
 from sources.text.scope import BUILTINS, FORMER, nodes, root_of
 from sources.text.targets import External, Here, Inner, Missing, Target
+from sources.text.weights import refused
 
 RESERVED: dict[str, Target] = {
     "torch": External("torch"), "nn": External("torch.nn"), "get_inputs": Missing("get_inputs"),
@@ -213,8 +213,7 @@ class _Writer:
         edits = Edits(text)
         left_out = {id(n) for n in _pruned(piece)} | set(self.slicer.dead(piece.key.file, piece.node))
         if left_out:
-            refused = {id(s) for s in branches(piece.node)} - fetching_only(piece.node)
-            remove_statements(edits, piece.node, lambda s: id(s) in left_out, refused)
+            remove_statements(edits, piece.node, lambda s: id(s) in left_out, refused(piece.node))
         for node in nodes(piece.view):
             for decorator in getattr(node, "decorator_list", []):
                 if self.slicer.is_noise(piece.key.file, decorator):

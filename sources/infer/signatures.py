@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import inspect
 import re
+import textwrap
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -19,6 +22,7 @@ def parameters_of(kind: type[nn.Module]) -> list[inspect.Parameter]:
     """Parameters that can be given by name, those that ``**kwargs`` passes on to a base class included."""
     found: dict[str, inspect.Parameter] = {}
     handed_whole = True  # all that it is given goes to the base
+    said: tuple[int, set[str]] = (0, set())  # what a base is given besides
     for base in kind.__mro__:
         if "__init__" not in vars(base) and base is not kind:
             continue
@@ -27,12 +31,38 @@ def parameters_of(kind: type[nn.Module]) -> list[inspect.Parameter]:
         except (TypeError, ValueError):
             break
         plain = [p for p in every if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name != "self"]
-        for p in plain:
+        for p in (p for p in plain[said[0] :] if p.name not in said[1]):
             found.setdefault(p.name, p if base is kind or handed_whole else p.replace(kind=p.KEYWORD_ONLY))
         handed_whole = handed_whole and {p.kind for p in every if p.name != "self"} == _ANY
         if not any(p.kind is p.VAR_KEYWORD for p in every) or base is nn.Module:
             break
+        handed = (0, set[str]()) if handed_whole else _handed(vars(base).get("__init__"))
+        if handed is None:
+            break
+        said = handed
     return list(found.values())
+
+
+@functools.lru_cache(maxsize=256)
+def _handed(constructor: Any) -> tuple[int, set[str]] | None:
+    """How many arguments, and which names, a constructor gives its base beside ``**kwargs``; None: not ``**kwargs``.
+
+    ``super().__init__(width, **kwargs)``: others may go to what it constructs, ``self.body = Body(**kwargs)``.
+    """
+    try:
+        function = ast.parse(textwrap.dedent(inspect.getsource(constructor))).body[0]
+    except (OSError, TypeError, SyntaxError):  # it has no text of its own, which would tell
+        return 0, set()
+    rest = function.args.kwarg if isinstance(function, ast.FunctionDef) else None
+    for call in ast.walk(function):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "__init__":
+            continue
+        spread = [ast.unparse(k.value) for k in call.keywords if k.arg is None]
+        if rest and any(re.search(rf"\b{rest.arg}\b", text) for text in spread):
+            given = [a for a in call.args if not isinstance(a, ast.Starred)]
+            unbound = not isinstance(call.func.value, ast.Call)  # ``Base.__init__(self, ...)``, and not ``super()``
+            return len(given) - unbound, {k.arg for k in call.keywords if k.arg}
+    return None
 
 
 def bound_of(kind: type[nn.Module], given: tuple[Any, ...], named: Mapping[str, Any]) -> inspect.BoundArguments:

@@ -59,10 +59,15 @@ def branches(tree: ast.AST) -> tuple[ast.stmt, ...]:
     for node in reversed([n for n in nodes(tree) if isinstance(n, ast.If)]):  # inner ones first
         for block in (node.body, node.orelse):
             chained = len(block) == 1 and isinstance(block[0], ast.If)
-            whole = ast.Module(block, [])
-            if block and not chained and (dangerous(whole, known) or _fetches(whole, known)):
+            if block and not chained and touches(block, known):
                 found |= {id(s): s for s in block}
     return tuple(found.values())
+
+
+def touches(block: list[ast.stmt], skip: Callable[[ast.AST], bool]) -> bool:
+    """Whether statements touch the system, or fetch trained weights, outside of what they may ``skip``."""
+    whole = ast.Module(block, [])
+    return bool(dangerous(whole, skip)) or _fetches(whole, skip)
 
 
 def fetching_only(tree: ast.AST) -> frozenset[int]:
@@ -88,7 +93,14 @@ def _is_idle(tree: ast.AST, block: list[ast.stmt]) -> bool:
     ]
     bound, own = {n.id for n in stored if isinstance(n, ast.Name)}, {id(n) for n in inside}
     elsewhere = (n for n in nodes(tree) if isinstance(n, ast.Name) and id(n) not in own)
-    return all(isinstance(n, ast.Name) for n in stored) and all(n.id not in bound for n in elsewhere)
+    return all(_root(n) in bound for n in stored) and all(n.id not in bound for n in elsewhere)
+
+
+def _root(node: ast.AST) -> str:
+    """What an item or attribute is of: ``weights`` of ``weights["head.bias"]``."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _fetches(tree: ast.AST, skip: Callable[[ast.AST], bool] = lambda _: False) -> bool:

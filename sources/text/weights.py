@@ -12,7 +12,7 @@ import functools
 import re
 from collections.abc import Iterable, Iterator
 
-from sources.text.danger import FETCHING
+from sources.text.danger import FETCHING, branches, fetching_only, touches
 from sources.text.scope import nodes
 
 LOADING = frozenset({"load_state_dict"})  # methods that put weights into a module
@@ -27,6 +27,38 @@ def loading(tree: ast.AST) -> tuple[ast.stmt, ...]:
         return ()
     functions = (n for n in nodes(tree) if isinstance(n, ast.FunctionDef))
     return tuple({id(s): s for f in functions for s in _of_function(f)}.values())
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def left_out(tree: ast.AST) -> tuple[ast.stmt, ...]:
+    """The statements that a task does without: what loads trained weights, and branches that touch the system."""
+    beside = _beside(tree)
+    return (*(s for s in branches(tree) if id(s) not in beside), *loading(tree))
+
+
+def refused(tree: ast.AST) -> frozenset[int]:
+    """Those of the branches, by id, that a task is not to enter: they do more than to load trained weights."""
+    return frozenset(id(s) for s in branches(tree)) - fetching_only(tree) - _beside(tree)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _beside(tree: ast.AST) -> frozenset[int]:
+    """The statements, by id, of branches that touch the system by nothing but what loads weights.
+
+    What else such a branch does stays: ``if pretrained: load(...); model = with_other_layers(model)``.  Nothing of that
+    is made of what was loaded.
+    """
+    touching = {id(s) for s in branches(tree)}
+    lost = loading(tree) if touching else ()
+    gone = {id(n) for s in lost for n in nodes(s)}
+    found = set[int]()
+    if any(isinstance(n, ast.Name) and n.id in _stored(lost) for n in nodes(tree) if id(n) not in gone):
+        return frozenset()
+    for node in nodes(tree) if gone else ():
+        for block in (node.body, node.orelse) if isinstance(node, ast.If) else ():
+            if block and touching.issuperset(map(id, block)) and not touches(block, lambda n: id(n) in gone):
+                found |= {id(s) for s in block}
+    return frozenset(found - fetching_only(tree))
 
 
 def _of_function(function: ast.FunctionDef) -> Iterator[ast.stmt]:
