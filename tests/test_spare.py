@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import torch
 
 from sources.infer import progress
 from sources.infer.calls import call
+from sources.infer.check import all_finite
 from sources.infer.inputs import Tensor
 from sources.infer.memory import bounded
 from sources.infer.progress import Budget, TooMuchError, constructing
@@ -102,3 +104,13 @@ def test_a_script_may_not_take_it_at_once_either(tmp_path: Path) -> None:
 def test_where_there_is_no_limit_none_is_set() -> None:
     with bounded(1):
         assert torch.ones(1 << 20).sum() == 1 << 20
+
+
+@pytest.mark.parametrize("odd", [math.inf, -math.inf, math.nan])
+def test_one_number_that_is_not_finite_is_told_without_memory_for_as_many(odd: float) -> None:
+    large = torch.ones(3, 5)
+    assert all_finite([large, torch.empty(0), large.to(torch.complex64).conj(), large.bool()])
+    for kind in (torch.float32, torch.float16, torch.complex64):
+        other = large.to(kind)
+        other[2, 1] = odd
+        assert not all_finite([large, other])

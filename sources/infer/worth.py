@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from sources.infer.check import leaves
+from sources.infer.check import all_finite, leaves
 from sources.infer.initial import known
 from sources.infer.inputs import Plain, Specs, all_tensors, draw, edited
 from sources.infer.memory import bounded
@@ -61,8 +61,7 @@ def flaw(module: nn.Module, specs: Specs, result: Any, budget: Budget) -> str:
 
 def finite(module: nn.Module, result: Any) -> bool:
     """Whether all of a module's answer is finite, or its weights tell nothing of that."""
-    floats = (t for t in leaves(result) if t.is_floating_point() or t.is_complex())
-    return not known(module) or all(bool(torch.isfinite(t).all()) for t in floats)
+    return not known(module) or all_finite(leaves(result))
 
 
 def _ignored(module: nn.Module, specs: Specs, run: Callable[..., Outputs | None], before: Outputs | None) -> str:
