@@ -203,3 +203,19 @@ class Net(nn.Module):
 def test_a_depth_that_leaves_no_rest_leaves_a_block(tmp_path: Path) -> None:
     """Four leaves no rest either, and a network without blocks: what is normalised then has other channels."""
     assert _solved(BLOCKS, tmp_path).arguments["depth"] in ("10", "16")
+
+
+def test_a_row_of_words_is_asked_for_from_its_first_one_on(tmp_path: Path) -> None:
+    text = HEAD + (
+        "def layer(norm_name):\n    if norm_name == 'plain':\n        return nn.BatchNorm1d\n"
+        "    elif norm_name in ('group', 'group_norm'):\n        return nn.GroupNorm\n"
+        "    elif norm_name in ('none',):\n        return nn.Identity\n    else:\n"
+        "        raise ValueError('no such layer')\n\n\nlayer('fast')\n"
+    )
+    file = tmp_path / "net.py"
+    file.write_text(text)
+    with pytest.raises(ValueError, match="no such layer") as caught:
+        exec(compile(text, str(file), "exec"), {})
+    first = demands(caught.value, ast.parse(text), str(file))[0]
+    assert (first.name, first.value) == ("norm_name", "fast")
+    assert first.wanted == ("'plain'", "'group'", "'group_norm'", "'none'")

@@ -104,13 +104,13 @@ def _asked(error: Exception, path: list[ast.stmt], values: Mapping[str, Any]) ->
     if isinstance(last, ast.Assert):
         yield from _wishes(last.test, True, values)
     elif isinstance(last, ast.Raise):
+        yield from _unmatched(last, path, values)  # the first word of a row is more usual than the last
         inner: ast.stmt = last
         for outer in reversed(path[:-1]):
             if not isinstance(outer, ast.If):
                 break
             yield from _wishes(outer.test, inner in outer.orelse, values)
             inner = outer
-        yield from _unmatched(last, path, values)
     else:
         yield from _avoided(path, values)
     if isinstance(error, NameError):  # in a branch that was not taken
@@ -123,12 +123,13 @@ def _asked(error: Exception, path: list[ast.stmt], values: Mapping[str, Any]) ->
 def _unmatched(last: ast.Raise, path: list[ast.stmt], values: Mapping[str, Any]) -> Iterator[Demand]:
     """What raises after a row of branches, each for a word, asks for one of these words."""
     function = next((s for s in reversed(path) if isinstance(s, ast.FunctionDef)), path[0])
-    words: dict[str, list[ast.Compare]] = {}
+    rows: dict[str, tuple[ast.expr, dict[str, None]]] = {}
     for node in ast.walk(function):
-        if isinstance(node, ast.If) and node.lineno < last.lineno and (choice := _choice(node.test)):
-            words.setdefault(ast.dump(choice.left), []).append(choice)
-    for row in words.values():
-        yield _demand(row[0].left, [ast.unparse(c.comparators[0]) for c in row], values)
+        if isinstance(node, ast.If) and node.lineno < last.lineno and isinstance(node.test, ast.Compare):
+            _, row = rows.setdefault(ast.dump(node.test.left), (node.test.left, {}))
+            row.update(dict.fromkeys(_words(node.test)))
+    for left, row in rows.values():
+        yield _demand(left, [*row], values)
 
 
 def _avoided(path: list[ast.stmt], values: Mapping[str, Any]) -> Iterator[Demand]:
@@ -143,6 +144,14 @@ def _avoided(path: list[ast.stmt], values: Mapping[str, Any]) -> Iterator[Demand
             others = (c for n in ast.walk(function) if (c := _choice(n)) and ast.dump(c.left) == ast.dump(choice.left))
             words = dict.fromkeys(ast.unparse(c.comparators[0]) for c in others)
             yield _demand(choice.left, [w for w in words if w != ast.unparse(choice.comparators[0])], values)
+
+
+def _words(test: ast.Compare) -> list[str]:
+    """The words, as expressions, of which a comparison asks for one; none where it asks for something else."""
+    said = test.comparators[0]
+    several = isinstance(test.ops[0], ast.In) and isinstance(said, ast.List | ast.Tuple | ast.Set)
+    parts = said.elts if several else [said] if isinstance(test.ops[0], ast.Eq) else []  # type: ignore[attr-defined]
+    return [ast.unparse(p) for p in parts if isinstance(p, ast.Constant) and isinstance(p.value, str)]
 
 
 def _choice(node: ast.AST) -> ast.Compare | None:

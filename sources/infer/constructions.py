@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
-import heapq
 import inspect
-import itertools
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -23,6 +21,7 @@ from torch import nn
 from sources.hints.demands import Demand, demands
 from sources.hints.guesses import IMAGE, WINDOW, Uses, compared, looked_up, uses, values
 from sources.infer import parts
+from sources.infer.agenda import Agenda
 from sources.infer.blamed import blamed
 from sources.infer.configs import CONFIG, METHOD, Config, reading
 from sources.infer.counted import in_lists, recounted, thinner, together, with_entries
@@ -108,9 +107,7 @@ class Constructions:
     lighter: bool = False  # whether it begins with smaller images and fewer layers
     message: str = ""
     furthest: Arguments = field(default_factory=dict)  # of those that failed, whose failure it is
-    _heap: list[tuple[float, int, Arguments]] = field(default_factory=list)
-    _seen: set[str] = field(default_factory=set)
-    _order: Iterator[int] = field(default_factory=itertools.count)
+    _agenda: Agenda[Arguments] = field(default_factory=Agenda)
     _values: dict[str, list[str]] = field(default_factory=dict)
     _tree: ast.Module | None = None
     _used: dict[str, Uses] | None = None
@@ -133,11 +130,11 @@ class Constructions:
         if len(told) > 1:  # what the package says elsewhere for these names may belong together
             self._start(FIRST + 0.3, {**(plain or {}), **told})
         for tried in range(self.tries):
-            if not self._heap or self.budget.left < 0:
+            if not self._agenda or self.budget.left < 0:
                 return
             if tried == OTHERS_FIRST and plain is not None:  # what mends the package's own arguments is not to be all
-                heapq.heappush(self._heap, (2 * FIRST, next(self._order), plain))
-            cost, _, arguments = heapq.heappop(self._heap)
+                self._push(2 * FIRST, plain)
+            cost, arguments = self._agenda.pop()
             plain = None if arguments == plain else plain
             progress, left = constructing(self.budget), self.budget.left
             try:
@@ -195,9 +192,7 @@ class Constructions:
 
     def again(self, arguments: Arguments) -> bool:
         """Whether these arguments are new; they are the next to be tried."""
-        before = len(self._seen)
-        self._push(FIRST - 1.0, arguments)
-        return len(self._seen) > before
+        return self._push(FIRST - 1.0, arguments)
 
     def again_smaller(self, arguments: Arguments, images: bool = True) -> bool:
         """Whether any with smaller ``images``, fewer or narrower layers are new; they are the next to be tried."""
@@ -269,11 +264,8 @@ class Constructions:
                 found[name].attributes |= keys
         return found
 
-    def _push(self, cost: float, arguments: Arguments) -> None:
-        key = repr(sorted(arguments.items()))
-        if key not in self._seen:
-            self._seen.add(key)
-            heapq.heappush(self._heap, (cost, next(self._order), arguments))
+    def _push(self, cost: float, arguments: Arguments) -> bool:
+        return self._agenda.push(cost, repr(sorted(arguments.items())), arguments)
 
     def _mend(
         self,
