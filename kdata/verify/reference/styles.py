@@ -54,6 +54,7 @@ DETAILS = {
     "graded": "rows that go from far one way to as far the other", "coupled": "rows of weights that are equal",
     "single": "a last dimension of one",
     "adjacent": "large integers among the inputs that are nearly the same",
+    "eased": "numbers of usual size in a mask that is added",
     **dict.fromkeys(SPARSE, "some inputs that are zero nearly everywhere"),
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
 }  # fmt: skip
