@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from kdata.verify.reference.packed import uneven
+from kdata.verify.reference.packed import filled, uneven
 
 
 def test_one_of_packed_sequences_is_nearly_all() -> None:
@@ -30,3 +30,13 @@ def test_ends_of_queries_and_keys_that_are_equal_stay_so() -> None:
     (change,) = uneven(inputs, [], torch.Generator().manual_seed(0))
     _, queries, keys = change(inputs)
     assert torch.equal(queries, keys)
+
+
+def test_lengths_that_leave_room_become_longer_but_no_longer_than_what_is_said() -> None:
+    rows, lengths, generator = torch.randn(4, 50), torch.tensor([10, 16, 4, 12]), torch.Generator().manual_seed(0)
+    for said, longest in (([], 49), ([20, 3], 20)):
+        (change,) = filled([rows, lengths], {1: 50}, said, generator)
+        changed = change([rows, lengths])[1]
+        assert int(changed.max()) == longest
+        assert bool((changed >= lengths).all())
+    assert not [*filled([rows, lengths], {1: 17}, [], generator)]

@@ -1,4 +1,4 @@
-"""Sequences of other lengths than a task draws, where they lie one after another. In the reference's child only.
+"""Sequences of other lengths than a task draws, one after another or in rows. In the reference's child only.
 
 How long each is, or where each ends, is drawn by a task as it likes: all alike, or none longer than a block of some
 kernel. One that goes through a number of elements instead of all that a sequence has is right there and nowhere else.
@@ -6,7 +6,7 @@ kernel. One that goes through a number of elements instead of all that a sequenc
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -26,8 +26,7 @@ def uneven(inputs: list[Any], said: Collection[Any], generator: torch.Generator)
     that are no less than the longest sequence each may be what the longest one is to be: none is longer than these.
     """
     leaves = tree_leaves(inputs)
-    sizes = sizes_of(leaves)
-    told = {int(n) for n in (*said, *leaves) if type(n) is int or integral(n) and n.numel() == 1}
+    sizes, told = sizes_of(leaves), _told(said, leaves)
     done: list[Tensor] = []
     for leaf in leaves:
         if not (ends(leaf, sizes) or counts(leaf, sizes)) or any(_alike(leaf, other) for other in done):
@@ -40,6 +39,28 @@ def uneven(inputs: list[Any], said: Collection[Any], generator: torch.Generator)
         if int(made.max()) > int(lengths.max()):
             places = [n for n, other in enumerate(leaves) if _alike(leaf, other)]
             yield partial(_put, places=places, value=value)
+
+
+def filled(
+    inputs: list[Any], room: Mapping[int, int], said: Collection[Any], generator: torch.Generator
+) -> Iterator[Change]:  # fmt: skip
+    """For each input of lengths that leave ``room``, by their places: some become one less than there are positions.
+
+    One less, for what is compared with positions may be the last of them. ``said``: as for ``uneven``.
+    """
+    leaves = tree_leaves(inputs)
+    for place, positions in room.items():
+        longest = int(leaves[place].max())
+        most = min([positions - 1, *(n for n in _told(said, leaves) if n >= longest)])
+        if most > longest and not ends(leaves[place], sizes_of(leaves)):
+            chosen = torch.rand(leaves[place].shape, generator=generator) < 0.5
+            chosen.view(-1)[-1] = True
+            yield partial(_put, places=[place], value=leaves[place].masked_fill(chosen, most))
+
+
+def _told(said: Collection[Any], leaves: Collection[Any]) -> set[int]:
+    """Whole numbers that a task says."""
+    return {int(n) for n in (*said, *leaves) if type(n) is int or integral(n) and n.numel() == 1}
 
 
 def counts(leaf: Any, sizes: Collection[int]) -> bool:

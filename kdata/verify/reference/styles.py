@@ -50,7 +50,7 @@ DETAILS = {
     "absent": "zeros among the weights",
     "lone": "integers among the inputs that all are one which the reference asks about, but for one",
     "alike": "rows of one input that are multiples of another's", "twins": "the largest of each row twice",
-    "sure": "scores that are largest for their targets", "uneven": "sequences of which one is nearly all",
+    "sure": "scores that are largest for their targets", "uneven": "sequences as long as there is room",
     "graded": "rows that go from far one way to as far the other", "coupled": "rows of weights that are equal",
     "single": "a last dimension of one",
     "adjacent": "large integers among the inputs that are nearly the same",

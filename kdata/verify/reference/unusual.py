@@ -21,7 +21,7 @@ from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.conditioned import ANY, EITHER
 from kdata.verify.reference.draws import centred_apart, draw, holding, zeroed
 from kdata.verify.reference.lengths import Lengths
-from kdata.verify.reference.packed import uneven
+from kdata.verify.reference.packed import filled, uneven
 from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.roundings import Nudged
@@ -171,7 +171,10 @@ class Unusual(Reference):
     ) -> Iterable[asked.Change]:
         """How integers among the inputs are changed, where the reference's operators leave no doubt what that means."""
         if style == UNEVEN:
-            return uneven(natural, tree_leaves([*program.arguments()]), generator)
+            with Lengths(natural) as lengths:
+                self._answer(program, state, natural)
+            said = tree_leaves([*program.arguments()])
+            return [*uneven(natural, said, generator), *filled(natural, lengths.room, said, generator)]
         if style == "negative":
             return asked.negated(natural, generator) if self._asks.signed and not self._asks.places else ()
         if style == "lone":
