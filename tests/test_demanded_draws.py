@@ -247,6 +247,17 @@ def test_some_of_the_weights_are_zero() -> None:
     assert torch.equal(drawn["table"], state["table"])
 
 
+def test_numbers_of_usual_size_stand_in_masks_that_are_added() -> None:
+    generator = torch.Generator().manual_seed(1)
+    for far in (-1e9, -torch.inf):
+        mask = torch.triu(torch.full((30, 30), far), 1)
+        (change,) = asked.eased([torch.randn(30, 30), mask, torch.tensor([0.0, -1.0])], generator)
+        changed = change([torch.randn(30, 30), mask, torch.tensor([0.0, -1.0])])[1]
+        others = changed[(changed != 0) & (changed != far)]
+        assert 0 < len(others) < mask.numel() // 4
+        assert float(others.abs().max()) < 10
+
+
 def test_lengths_that_fill_all_are_lowered_in_order() -> None:
     full, one, mixed = torch.full((5,), 9), torch.ones(4, dtype=torch.int64), torch.tensor([3, 4])
     (change,) = asked.lowered([full, one, mixed], torch.Generator().manual_seed(1))

@@ -16,7 +16,8 @@ from kdata.verify.tolerances import LENIENT, Tolerance, either_infinite, steppin
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Node = dict[str, Any]
-EXACT = ("int", "uint", "bool")
+EXACT = ("int", "uint", "bool", "float8")  # float8 is one that numbers are only kept in, as integers are
+EIGHTS = {"float8_e4m3fn": (3, 7, 0x7F), "float8_e5m2": (2, 15, 0x7C)}  # digits, bias, first that is no finite number
 BASE = 1 << 40  # an address
 EFFORT = 100_000  # steps after which two tensors in one memory that may share an element are taken to do so
 DIGITS = {"float16": 10, "bfloat16": 7}  # after the first one, of what is rounded to half precision
@@ -56,8 +57,12 @@ class Tensors:
         if dtype == "bfloat16":
             wide = np.frombuffer(data, np.uint16).astype(np.uint32) << np.uint32(16)
             return wide.view(np.float32).astype(np.float64).reshape(entry["shape"])
+        if dtype in EIGHTS:
+            return _eights(dtype)[np.frombuffer(data, np.uint8)].reshape(entry["shape"])
         if dtype.startswith("float8"):
             raise UnequalError(reasons.BAD_TASK, f"{dtype} outputs cannot be compared yet")
+        if dtype == "bool" and data.strip(b"\0\1"):  # a byte that is neither equals neither, nor does torch count it so
+            return np.frombuffer(data, np.uint8).reshape(entry["shape"])
         array = np.frombuffer(data, np.dtype(dtype)).reshape(entry["shape"])
         wide_type = {"f": np.float64, "c": np.complex128}.get(array.dtype.kind)
         return array.astype(wide_type) if wide_type else array
@@ -275,19 +280,32 @@ def _sane(eager: Array, golden: Array) -> bool:
     return _distance(eager[finite], golden[finite])[0] <= 0.05 * max(_rms(golden[finite]), 1e-30)
 
 
+def _eights(dtype: str) -> Array:
+    """The numbers of all 256 codes of a float8."""
+    digits, bias, beyond = EIGHTS[dtype]
+    codes = np.arange(128)
+    exponent, fraction = codes >> digits, codes % (1 << digits)
+    whole = np.where(exponent == 0, fraction, fraction + (1 << digits))
+    size = np.ldexp(whole.astype(np.float64), np.maximum(exponent, 1) - bias - digits)
+    size[beyond:] = math.nan
+    if dtype == "float8_e5m2":
+        size[beyond] = math.inf
+    return np.concatenate([size, -size])
+
+
 def exactly(path: str, answer: Array, eager: Array, golden: Array | None, span: Span | None = None) -> None:
-    """Integers and booleans: equal to eager or, where rounding decides, to the golden or what is between honest ones.
+    """Integers, booleans, float8: equal to eager or, where rounding decides, the golden or what is between honest ones.
 
     Raises:
         UnequalError: somewhere they are neither.
     """
-    right = answer == eager
+    right = (answer == eager) | ((answer != answer) & (eager != eager))
     if golden is not None and golden.shape == eager.shape:
         right |= answer == golden
     if span is not None and not np.all(right):
         right |= stepping(np, answer.astype(np.float64), [a.astype(np.float64) for a in (eager, *span)], 0.0)
     if not bool(np.all(right)):
-        raise UnequalError(reasons.WRONG, f"{path}: {int((~right).sum())} of {answer.size} integers differ")
+        raise UnequalError(reasons.WRONG, f"{path}: {int((~right).sum())} of {answer.size} elements differ")
 
 
 def _rms(values: Array) -> float:

@@ -44,6 +44,12 @@ def upcast(value: Any) -> Any:
     return value.double() if _of_numbers(value) else value
 
 
+def kept_in(value: Any) -> Any:
+    """What torch does not compute with, float8, as float32, which holds all of its numbers; all else as it is."""
+    eight = isinstance(value, torch.Tensor) and value.is_floating_point() and not _of_numbers(value)
+    return value.float() if eight else value
+
+
 def integral(value: Any) -> bool:
     """Whether it is a tensor of integers that holds any."""
     plain = isinstance(value, torch.Tensor) and not (value.is_floating_point() or value.is_complex())
@@ -115,7 +121,8 @@ def span(answers: Iterable[list[Any]]) -> tuple[list[Any], list[Any]]:
 
 
 def _each(choose: Callable[[Any, Any], Any], one: list[Any], other: list[Any]) -> list[Any]:
-    return [choose(a, b) if isinstance(a, torch.Tensor) else a for a, b in zip(one, other, strict=True)]
+    pairs = zip(one, other, strict=True)
+    return [choose(kept_in(a), kept_in(b)).to(a.dtype) if isinstance(a, torch.Tensor) else a for a, b in pairs]
 
 
 @contextmanager
@@ -173,12 +180,14 @@ def state_by(module: torch.nn.Module, names: list[str]) -> dict[str, Any]:
 
 def equal(one: Any, other: Any) -> bool:
     """Whether two values are equal tensors."""
-    return isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor) and torch.equal(one, other)
+    return (
+        isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor) and torch.equal(kept_in(one), kept_in(other))
+    )
 
 
 def same(one: Any, other: Any) -> bool:
     """Whether two answers are equal; NaN equals NaN."""
-    pairs = list(zip(tree_leaves(one), tree_leaves(other), strict=True))
+    pairs = [(kept_in(a), kept_in(b)) for a, b in zip(tree_leaves(one), tree_leaves(other), strict=True)]
     return all(
         torch.equal(torch.nan_to_num(a), torch.nan_to_num(b)) if isinstance(a, torch.Tensor) else a == b or a != a
         for a, b in pairs
@@ -187,7 +196,7 @@ def same(one: Any, other: Any) -> bool:
 
 def finite(outputs: Any) -> bool:
     """Whether no floating tensor holds NaN or infinity."""
-    made = [t for t in tree_leaves(outputs) if isinstance(t, torch.Tensor) and t.is_floating_point()]
+    made = [kept_in(t) for t in tree_leaves(outputs) if isinstance(t, torch.Tensor) and t.is_floating_point()]
     return all(bool(torch.isfinite(t).all()) for t in made)
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from kdata.verify.reference import asked, magnitudes
-from kdata.verify.values import integral, near
+from kdata.verify.values import integral, kept_in, near
 
 NOTHING, LEFT = 1e-5, 0.5  # below a hundred ulps of one, and of what is right the share that may be lost
 FINITE = 0.5  # share of an answer that must stay finite when three elements of the inputs are not
@@ -63,7 +63,7 @@ def answers(
         usual = eager if alike is None else measures.eager(alike)
     except Exception:  # noqa: BLE001 - the task does not allow it
         return False
-    made = [[t for t in tree_leaves(answer) if isinstance(t, Tensor)] for answer in (eager, golden, usual)]
+    made = [[kept_in(t) for t in tree_leaves(answer) if isinstance(t, Tensor)] for answer in (eager, golden, usual)]
     return (
         [t.shape for t in made[0]] == [t.shape for t in made[2]]
         and all(same_places(a, b) for a, b in zip(made[0], made[1], strict=True))
@@ -76,6 +76,7 @@ def close(one: Tensor, golden: Tensor, share: float) -> bool:
     """Whether an answer is finite and, but for a share of its size, the golden one; integers are the same."""
     if not one.is_floating_point():
         return torch.equal(one, golden)
+    one, golden = kept_in(one), kept_in(golden)
     finite = bool(torch.isfinite(one).all() and torch.isfinite(golden).all())
     return finite and float((one.double() - golden).norm()) <= share * float(golden.norm())
 
@@ -85,7 +86,7 @@ def lost(one: Tensor, golden: Tensor) -> bool:
 
     So is what two shares differ by that are nearly equal.
     """
-    few = one.is_floating_point() and one.numel() > 0 and float(one.abs().max()) < NOTHING
+    few = one.is_floating_point() and one.numel() > 0 and float(kept_in(one).abs().max()) < NOTHING
     return few and not close(one, golden, LEFT)
 
 
@@ -96,5 +97,5 @@ def same_places(one: Tensor, other: Tensor) -> bool:
 
 def share_finite(outputs: Any) -> float:
     """The share of the floating outputs' elements that is finite, in the output where it is least; 1 without any."""
-    made = [t for t in tree_leaves(outputs) if isinstance(t, Tensor) and t.is_floating_point() and t.numel()]
+    made = [kept_in(t) for t in tree_leaves(outputs) if isinstance(t, Tensor) and t.is_floating_point() and t.numel()]
     return min((float(torch.isfinite(t).double().mean()) for t in made), default=1.0)

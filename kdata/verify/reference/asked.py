@@ -23,6 +23,7 @@ MOST = 6  # numbers that are tried
 TRIED = 3  # elements that are left as they are, one after another
 TRUE = (1, 2, 4)  # numbers that stand for true; in signed integers less these, too
 ODD = 5  # of what integers are multiplied by: no multiples of a power of two alone, which fewer bits hold, too
+MASKS = -1e3  # what is added where something does not count is this much at least: beyond it exp(x) is nothing
 FINE = 1 << 24  # beyond it float32 does not hold every integer
 STEP = 8  # by which integers that can be made large can be multiplied at least
 LITTLE = (8, 4, 2)  # by which they are where more is too much; first by the least, to see whether shapes follow
@@ -212,6 +213,15 @@ def ended(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
             yield partial(_put, place=place, value=some)
 
 
+def eased(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
+    """For each floating input of zeros and one number far below, as added masks are: numbers of usual size beside."""
+    for place, leaf in enumerate(tree_leaves(inputs)):
+        if computes(leaf) and float(leaf.min()) < MASKS and bool(((leaf == 0) | (leaf == leaf.min())).all()):
+            numbers = torch.randn(leaf.shape, generator=generator).to(leaf.dtype)
+            chosen = torch.rand(leaf.shape, generator=generator) < SHARE
+            yield partial(_put, place=place, value=torch.where(chosen, numbers, leaf))
+
+
 def _spread(leaf: Tensor, times: int) -> Tensor:
     """The integers times an even number, and less than that for each beside it: equal ones are equal, odd ones odd."""
     return torch.where(leaf == 0, leaf, leaf * times + (leaf * ODD).remainder(times))
@@ -305,5 +315,5 @@ def _zeros(inputs: list[Any], generator: torch.Generator) -> list[Any]:
 
 CHANGED: dict[str, Callable[[list[Any], torch.Generator], Iterator[Change]]] = {
     "reordered": reordered, "lowered": lowered, "ones": typed, "ends": ended, "emptied": emptied, "grouped": ungrouped,
-    "adjacent": adjacent,
+    "adjacent": adjacent, "eased": eased,
 }  # fmt: skip

@@ -39,7 +39,12 @@ class Lengths(TorchDispatchMode):
     @property
     def found(self) -> frozenset[int]:
         """The places of lengths among the leaves of the inputs."""
-        return frozenset(n for n, most in self._most.items() if int(self._held[n].max()) <= most)
+        return frozenset(self.room)
+
+    @property
+    def room(self) -> dict[int, int]:
+        """The places of lengths among the leaves of the inputs, each with how many positions there are."""
+        return {n: most for n, most in self._most.items() if int(self._held[n].max()) <= most}
 
     @property
     def extents(self) -> frozenset[tuple[str, int]] | None:

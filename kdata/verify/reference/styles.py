@@ -50,10 +50,11 @@ DETAILS = {
     "absent": "zeros among the weights",
     "lone": "integers among the inputs that all are one which the reference asks about, but for one",
     "alike": "rows of one input that are multiples of another's", "twins": "the largest of each row twice",
-    "sure": "scores that are largest for their targets",
+    "sure": "scores that are largest for their targets", "uneven": "sequences as long as there is room",
     "graded": "rows that go from far one way to as far the other", "coupled": "rows of weights that are equal",
     "single": "a last dimension of one",
     "adjacent": "large integers among the inputs that are nearly the same",
+    "eased": "numbers of usual size in a mask that is added",
     **dict.fromkeys(SPARSE, "some inputs that are zero nearly everywhere"),
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
 }  # fmt: skip
@@ -63,6 +64,7 @@ BATCH, SINGLE, TALL = ALONE = ("batch", "single", "tall")
 TAILED = "tails"  # a kind of variant: the last axes long, and one element more than blocks hold
 ALIKE, GRADED = "alike", "graded"  # see kdata.verify.reference.alike
 SURE = "sure"  # see kdata.verify.reference.sure
+UNEVEN = "uneven"  # see kdata.verify.reference.packed
 STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes
 KINKED = "kinked"  # where derivatives jump, as that of a relu at zero
 BORDERED = "bordered"  # where they jump at a number that the reference says, as those of a clamp at its ends

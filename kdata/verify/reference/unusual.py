@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.task import Program
 from kdata.verify.gradients import APART
@@ -21,32 +21,46 @@ from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.conditioned import ANY, EITHER
 from kdata.verify.reference.draws import centred_apart, draw, holding, zeroed
 from kdata.verify.reference.lengths import Lengths
+from kdata.verify.reference.packed import filled, uneven
 from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.roundings import Nudged
 from kdata.verify.reference.sparse import sparse
-from kdata.verify.reference.styles import ALIKE, BORDERED, GRADED, KINKED, RAISED, REACHING, SPARSE, STRETCHED, SURE
+from kdata.verify.reference.styles import (
+    ALIKE,
+    BORDERED,
+    GRADED,
+    KINKED,
+    RAISED,
+    REACHING,
+    SPARSE,
+    STRETCHED,
+    SURE,
+    UNEVEN,
+)
 from kdata.verify.reference.sure import PICKS, sure
 from kdata.verify.reference.ties import Ties, coupled, twinned
 from kdata.verify.reference.variants import Variant
-from kdata.verify.values import by_an_ulp, computes, same, seed_torch
+from kdata.verify.values import by_an_ulp, computes, near, same, seed_torch
 
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
-          "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE)  # fmt: skip
+          "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased")  # fmt: skip
 # And as what style the reference is to bear each.
 HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE} | dict.fromkeys(("zeros", *SPARSE), "wide")
 IGNORED, GROUPED = "ignored", "grouped"
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
-                "emptied", "rows", "twins", "lone", *SPARSE, GRADED, GROUPED)  # fmt: skip
+                "emptied", "rows", "twins", "lone", *SPARSE, GRADED, GROUPED, UNEVEN,
+                "eased")  # fmt: skip
 LOOKS_UP = frozenset("embedding _embedding_bag _embedding_bag_forward_only index index_select gather".split())
 WEIGHED = ("weights", "grown", "absent", "coupled")  # styles of the weights only; the last: of experts behind a gate
 STEADY = frozenset({"hypot"})  # operators in which nothing overflows that their answers do not
 MOST_SAID = 16  # numbers that a candidate names which are put among integers
 WEIGHS = re.compile("softmax|attention|^exp2?$")  # operators by which some of what is summed counts for little
+VISIBLE = 0.01  # relative change of an answer that shows whatever the tolerance
 CHOOSES = "topk"  # the operator that takes some of what is equal, and all of it where there is room
 
 
@@ -111,10 +125,12 @@ class Unusual(Reference):
             if style == "adjacent" and self._names & ANY:
                 return None
             finite = 1.0 if style in ("ends", "emptied") else FINITE
-            return all_answered(measures, natural, asked.CHANGED[style](natural, generator), natural, finite)
-        if style in ("negative", "repeated", "rows", "lone"):
-            finite = 1.0 if style == "lone" else FINITE
-            return all_answered(measures, natural, self._integers(style, state, natural, generator), natural, finite)
+            held = all_answered(measures, natural, asked.CHANGED[style](natural, generator), natural, finite)
+            return None if style == "eased" and held is not None and not _adds(measures, held) else held
+        if style in ("negative", "repeated", "rows", "lone", UNEVEN):
+            finite = 1.0 if style in ("lone", UNEVEN) else FINITE
+            some = self._integers(style, program, state, natural, generator)
+            return all_answered(measures, natural, some, natural, finite)
         if style in HELD:
             held = self._held(style, natural, generator)
             return held if held is not None and self._bears(program, state, held, HELD[style], generator) else None
@@ -151,9 +167,14 @@ class Unusual(Reference):
         return sparse(style, natural, generator) if style in SPARSE else zeroed(natural, generator)
 
     def _integers(
-        self, style: str, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+        self, style: str, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> Iterable[asked.Change]:
         """How integers among the inputs are changed, where the reference's operators leave no doubt what that means."""
+        if style == UNEVEN:
+            with Lengths(natural) as lengths:
+                self._answer(program, state, natural)
+            said = tree_leaves([*program.arguments()])
+            return [*uneven(natural, said, generator), *filled(natural, lengths.room, said, generator)]
         if style == "negative":
             return asked.negated(natural, generator) if self._asks.signed and not self._asks.places else ()
         if style == "lone":
@@ -266,3 +287,10 @@ class Unusual(Reference):
         if trial is not None and trial["style"] in REACHING and self._mixed:
             trial["kept"]["homogeneous"] = self._mixed.homogeneous
         return trial
+
+
+def _adds(measures: magnitudes.Measures, inputs: list[Any]) -> bool:
+    """Whether an answer follows the numbers of a mask, not only whether they are below zero, by half of each."""
+    masks = [t for t in tree_leaves(inputs) if computes(t) and float(t.min()) < asked.MASKS]
+    halved = tree_map(lambda t: t / 2 if any(t is mask for mask in masks) else t, inputs)
+    return not near(measures.eager(inputs), measures.eager(halved), VISIBLE)
