@@ -9,7 +9,7 @@ from kdata.record import digest
 from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import JobError
 from kdata.verify import reasons
-from kdata.verify.options import WEIGHTS, WHOLE, Concession, Options
+from kdata.verify.options import LOADED, WEIGHTS, WHOLE, Concession, Options
 from kdata.verify.reference import admission
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.trial import Expected
@@ -48,7 +48,7 @@ def expect(
     try:
         with lease("torch", "kdata.verify.reference.reference:warm") as worker:
             job = f"kdata.verify.reference.{side}:answer"
-            answer = worker.call(job, payload, options.limits(WEIGHTS), fetch=(GIVEN, KEPT))
+            answer = worker.call(job, payload, options.limits(WEIGHTS, LOADED), fetch=(GIVEN, KEPT))
     except JobError as error:
         raise UndecidedError(reasons.BAD_TASK, f"the reference's process ended with {error}") from error
     if "fault" in answer.value:

@@ -18,6 +18,8 @@ WEIGHTS = 512 << 20  # bytes that the draws of a task's weights and inputs may c
 # Elements up to which a task that was scaled down is also run at its own sizes.
 WHOLE: dict[Level, int] = {"screen": 1 << 21, "trust": 1 << 24, "kernelbench": 1 << 21}
 
+LOADED = 2.0  # patience with references: a candidate is not to go without a verdict because a machine is loaded
+
 
 @dataclass(frozen=True, slots=True)
 class Concession:
@@ -75,7 +77,10 @@ class Options:
         """Sets of sizes."""
         return self.variants or LEVELS[self.level][1]
 
-    def limits(self, given: int = 0) -> Limits:
-        """Resource limits of a child that is ``given`` so many bytes, which it may hand back changed."""
+    def limits(self, given: int = 0, patience: float = 1.0) -> Limits:
+        """Resource limits of a child that is ``given`` so many bytes, which it may hand back changed.
+
+        ``patience``: on the clock it may take so many times the seconds that it may take of the CPU.
+        """
         seconds = self.timeout * LEVELS[self.level][2]
-        return Limits(wall=seconds, cpu=seconds, memory=self.memory, file_size=FILE + 2 * given)
+        return Limits(wall=patience * seconds, cpu=seconds, memory=self.memory, file_size=FILE + 2 * given)

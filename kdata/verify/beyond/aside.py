@@ -27,7 +27,7 @@ from kdata.verify.candidate.arms import RANKS, SIZES, SMALL, Test, tests
 from kdata.verify.candidate.ways import RETYPED
 from kdata.verify.compare import EXACT, Tensors, leaves
 from kdata.verify.findings import Findings, RejectedError
-from kdata.verify.options import Options
+from kdata.verify.options import LOADED, Options
 from kdata.verify.scratch import GIVEN, KEPT, RETURNED
 from kdata.verify.trial import Expected
 
@@ -306,7 +306,9 @@ def expect(
                "counts": list(shapes.counts), "ranks": shapes.ranks, "spread": shapes.spread,
                "cuts": [[list(pair) for pair in cut] for cut in shapes.cuts]}  # fmt: skip
     with lease("torch", "kdata.verify.reference.reference:warm") as worker:
-        answer = worker.call("kdata.verify.reference.elsewhere:answer", payload, options.limits(), fetch=(GIVEN, KEPT))
+        answer = worker.call(
+            "kdata.verify.reference.elsewhere:answer", payload, options.limits(patience=LOADED), fetch=(GIVEN, KEPT)
+        )
     if "fault" in answer.value:
         raise JobError("fault", str(answer.value["fault"][1]))
     if answer.files.keys() != {GIVEN, KEPT}:

@@ -24,7 +24,7 @@ from kdata.verify.candidate.indices import COUNTED_SO
 from kdata.verify.candidate.subset import jitted
 from kdata.verify.constants import name_of
 from kdata.verify.findings import Findings, Launch, RejectedError
-from kdata.verify.options import Options
+from kdata.verify.options import LOADED, Options
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.trial import Expected
 
@@ -144,7 +144,9 @@ def expect(
         "equal": list(exact[0]), "multiples": list(exact[1]), "asked": list(asked),
     }  # fmt: skip
     with lease("torch", "kdata.verify.reference.reference:warm") as worker:
-        answer = worker.call("kdata.verify.reference.larger:answer", payload, options.limits(), fetch=(GIVEN, KEPT))
+        answer = worker.call(
+            "kdata.verify.reference.larger:answer", payload, options.limits(patience=LOADED), fetch=(GIVEN, KEPT)
+        )
     if "fault" in answer.value:
         raise JobError("fault", str(answer.value["fault"][1]))
     if answer.files.keys() != {GIVEN, KEPT}:
