@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+from sources.hints.guesses import Uses, values
 from sources.text.danger import touches_system
 from tests.attempts import attempted
 from tests.cuts import HEAD, cut
@@ -69,6 +70,18 @@ UPSAMPLED = """class Net(nn.Module):
         return self.out(x.squeeze(1))
 """
 
+GOT = """class Net(nn.Module):
+    def __init__(self, bias, **model_kwargs):
+        super().__init__()
+        self.width, self.count = int(model_kwargs.get("rnn_units")), int(model_kwargs.get("num_rnn_layers", 1))
+        self.layers = nn.ModuleList([nn.Linear(self.width, self.width, bias) for _ in range(self.count)])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x).tanh()
+        return x
+"""
+
 
 def test_of_sizes_alike_the_one_of_the_part_that_failed_is_changed(tmp_path: Path) -> None:
     outcome = attempted(BANK, tmp_path)
@@ -76,8 +89,8 @@ def test_of_sizes_alike_the_one_of_the_part_that_failed_is_changed(tmp_path: Pat
     assert re.search(r"^bank_dims = 128$", outcome["source"], re.M)
 
 
-@pytest.mark.parametrize("text", [KEYED, UPSAMPLED])
-def test_what_holds_keys_is_a_mapping_and_scales_are_small(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", [KEYED, UPSAMPLED, GOT])
+def test_mappings_are_asked_for_keys_and_scales_are_small(text: str, tmp_path: Path) -> None:
     outcome = attempted(text, tmp_path)
     assert outcome["reason"] == "", outcome["detail"]
     assert "[32, 64]" not in outcome["source"]
@@ -105,3 +118,9 @@ def test_a_message_may_say_its_own_module() -> None:
     assert touches_system(said.replace("sys.modules[__name__]", "sys.modules['os']"))
     assert touches_system("import sys\n\n\ndef f(name):\n    return getattr(sys.modules[__name__], name)\n")
     assert touches_system("import sys\n\n\ndef f():\n    return sys.modules[__name__].os\n")
+
+
+def test_steps_are_counted() -> None:
+    assert [values(name, "", Uses())[0] for name in ("num_steps", "time_steps")] == ["2", "64"]
+    names = ("eps", "norm_eps", "epsilon", "layernorm_eps", "rms_norm_eps")
+    assert {values(name, "", Uses())[0] for name in names} == {"1e-5"}

@@ -239,8 +239,9 @@ class _Writer:
 
     def _asks_module(self, piece: Piece, asked: ast.expr) -> bool:
         """Whether a tensor's method, ``x.get_device()``, is a module's function of that name."""
-        named = isinstance(asked, ast.Call) and isinstance(asked.func, ast.Attribute) and asked.func.attr == ORDINAL
-        root = root_of(asked.func) if named else None
+        if not isinstance(asked, ast.Call) or not isinstance(asked.func, ast.Attribute) or asked.func.attr != ORDINAL:
+            return False
+        root = root_of(asked.func)
         return isinstance(root, ast.Name) and isinstance(self.slicer.target(piece, root.id), Inner)
 
     def _rename(self, piece: Piece, edits: Edits) -> None:

@@ -48,7 +48,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"^(depth|n_?layers?|num_?layers?|nlayers|num_?blocks?|n_?blocks?|n_?repeats?|num_stages?|steps?|n_iter|iters)$"
          r"|_depth$|_layers$|num_experts|n_experts", COUNTS),
         (r"(^|_)(num|nr?)_(\w+_)?(blocks?|layers?|modules|repeats?|convs|stacks?|stages?|cells|branches|levels|downs?|ups?"
-         r"|highways?|downsampl\w+|upsampl\w+|hops?|flows?|scales?)(_per_\w+)?$"
+         r"|steps|iter(ation)?s?|highways?|downsampl\w+|upsampl\w+|hops?|flows?|scales?)(_per_\w+)?$"
          r"|_modules$|_blocks$", ["2", "1", "3", "4"]),
         (r"kwargs$", ["{}"]),
         (r"kernel|^k$|^ks$|^k_?size$|filter_size|window_size_conv", ["3", "1", "5", "7"]),
@@ -58,7 +58,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"^pad|padding", ["1", "0"]),
         (r"dilat", ["1", "2"]),
         (r"^groups?$|num_groups|n_groups|^g$|cardinality", ["4", "1", "32"]),
-        (r"eps", ["1e-5"]),
+        (r"(^|_|n|m)eps", ["1e-5"]),  # no steps
         (r"momentum|decay", ["0.1"]),
         (r"drop|^p$|_p$|prob|keep", ["0.0"]),
         (r"reduction|^ratio|squeeze|^r$|expan|mlp_ratio|^factor|scale_factor|upscale|multiplier|_mult$|^mult$|shrink",
