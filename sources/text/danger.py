@@ -42,12 +42,12 @@ def dangerous(tree: ast.AST, skip: Callable[[ast.AST], bool] = lambda _: False) 
 
 
 def _saying_itself(every: Sequence[ast.AST]) -> Iterator[int]:
-    """Names, by id, in ``sys.modules[__name__]`` where a message says that; not where something is looked up in it."""
-    asked = {id(n.value) for n in every if isinstance(n, ast.Attribute | ast.Subscript)}
-    asked |= {id(a) for n in every if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) for a in n.args}
+    """Names, by id, in ``sys.modules[__name__]`` where ``"..." % it`` says that: nothing is looked up in it."""
     for node in every:
-        if isinstance(node, ast.Subscript) and id(node) not in asked and ast.unparse(node) == ITSELF:
-            yield from (id(n) for n in ast.walk(node) if isinstance(n, ast.Name))
+        said = node.right if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) else None
+        for part in said.elts if isinstance(said, ast.Tuple) else [said]:
+            if isinstance(part, ast.Subscript) and ast.unparse(part) == ITSELF:
+                yield from (id(n) for n in ast.walk(part) if isinstance(n, ast.Name))
 
 
 @functools.lru_cache(maxsize=1 << 13)
