@@ -16,7 +16,7 @@ from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, answering, listed
 from sources.cut.settings import without_unread_settings
 from sources.cut.slicer import SliceError, Slicer
 from sources.text.older import causal_layers, functions_of_old, marks_of_old, padding_of_old, spectra_of_pairs
-from sources.text.on_cpu import moved, respelled
+from sources.text.on_cpu import ORDINAL, moved, respelled
 from sources.text.rewrite import Edits, RewriteError, Text, remove_statements
 from sources.text.scope import BUILTINS, FORMER, nodes, root_of
 from sources.text.targets import External, Here, Inner, Missing, Target
@@ -226,7 +226,7 @@ class _Writer:
         for constant, new in respelled(nodes(piece.view)):
             if isinstance(constant, ast.Name):
                 edits.rename(constant, new)
-            else:
+            elif not self._asks_module(piece, constant):
                 edits.replace(text.start(constant), text.end(constant), new)
         spectra_of_pairs(nodes(piece.view), edits, lambda n: self.slicer.target(piece, n) == External("torch"))
         causal_layers(nodes(piece.view), edits)
@@ -235,6 +235,13 @@ class _Writer:
         marks_of_old(nodes(piece.view), edits)
         self._rename(piece, edits)
         return edits.cut(piece.node)
+
+    def _asks_module(self, piece: Piece, asked: ast.expr) -> bool:
+        """Whether a tensor's method, ``x.get_device()``, is a module's function of that name."""
+        if not isinstance(asked, ast.Call) or not isinstance(asked.func, ast.Attribute) or asked.func.attr != ORDINAL:
+            return False
+        root = root_of(asked.func)
+        return isinstance(root, ast.Name) and isinstance(self.slicer.target(piece, root.id), Inner)
 
     def _rename(self, piece: Piece, edits: Edits) -> None:
         renamed: dict[str, str] = {}

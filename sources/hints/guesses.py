@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 DIMENSION, CHANNELS, TOKENS, IMAGE, HEADS = "64", "64", "64", "32", "4"
 WINDOW = "256"  # samples of a sound, beside a hop of fewer
 COUNTS = ["2", "4", "1", "3"]
+ADJACENCY = "torch.rand(64, 64) * 0.03"  # of a graph: its rows add up to about one
 NORM = ["nn.LayerNorm", "nn.BatchNorm2d", "'batch'", "'layer'", "nn.Identity"]
 ACTIVATION = ["nn.GELU", "nn.ReLU()", "'relu'", "'gelu'", "F.relu"]
 MODULE = ["nn.Identity()", "nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)", "nn.Identity", "nn.ReLU()"]
@@ -27,6 +28,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"(emb|embed|embedding|word|token|vocab|glove|w2v)s?_?(matrix|mat|weights?|vectors?|vecs?|table|tensor)$"
          r"|^weights?_matrix$|^pre_?train(ed)?_(\w+_)?(emb\w*|weights?|vectors?)$",
          ["torch.randn(1024, 64)", "torch.randn(1024, 64).numpy()", "1024"]),
+        (r"(^|_)adj(acency)?(_?(m|mx|mat|matrix))?$", [ADJACENCY, f"({ADJACENCY}).numpy()"]),
         (r"(^|_)beta_?(0|1|start|min)$|linear_start$", ["0.0001"]),  # of a diffusion: all noise else
         (r"(^|_)beta_?(t|end|max)$|linear_end$", ["0.02"]),
         (r"(^|_)min(_val|_value)?$|_min_", ["-1.0", "0.0"]),
@@ -46,16 +48,17 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"^(depth|n_?layers?|num_?layers?|nlayers|num_?blocks?|n_?blocks?|n_?repeats?|num_stages?|steps?|n_iter|iters)$"
          r"|_depth$|_layers$|num_experts|n_experts", COUNTS),
         (r"(^|_)(num|nr?)_(\w+_)?(blocks?|layers?|modules|repeats?|convs|stacks?|stages?|cells|branches|levels|downs?|ups?"
-         r"|downsampl\w+|upsampl\w+|hops?|flows?|scales?)(_per_\w+)?$"
+         r"|steps|iter(ation)?s?|highways?|downsampl\w+|upsampl\w+|hops?|flows?|scales?)(_per_\w+)?$"
          r"|_modules$|_blocks$", ["2", "1", "3", "4"]),
         (r"kwargs$", ["{}"]),
         (r"kernel|^k$|^ks$|^k_?size$|filter_size|window_size_conv", ["3", "1", "5", "7"]),
         (r"stride", ["1", "2"]),
+        (r"(up|down)_?(sampl\w*|scal\w*)_(scales|rates|factors|ratios)$", ["[4, 4]", "[2, 2]"]),
         (r"output_pad|out_pad", ["0", "1"]),
         (r"^pad|padding", ["1", "0"]),
         (r"dilat", ["1", "2"]),
         (r"^groups?$|num_groups|n_groups|^g$|cardinality", ["4", "1", "32"]),
-        (r"eps", ["1e-5"]),
+        (r"(^|_|n|m)eps", ["1e-5"]),  # no steps
         (r"momentum|decay", ["0.1"]),
         (r"drop|^p$|_p$|prob|keep", ["0.0"]),
         (r"reduction|^ratio|squeeze|^r$|expan|mlp_ratio|^factor|scale_factor|upscale|multiplier|_mult$|^mult$|shrink",

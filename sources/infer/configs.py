@@ -287,7 +287,8 @@ def _as_mapping(name: str, fields: Mapping[str, str], source: str) -> bool:
     keys = "|".join(map(re.escape, fields)) or "(?!)"
     last = re.escape(name.split(".")[-1])
     pattern = (
-        rf"""(\[\s*|\.get\(\s*)["']({keys})["']|\*\*[\w.]*\b{last}\b|\bin [\w.]*\b{last}\b(?!\.)|\b{last}\.copy\("""
+        rf"""(\[\s*|\.get\(\s*)["']({keys})["']|\*\*[\w.]*\b{last}\b|\bin [\w.]*\b{last}\b(?!\.)"""
+        rf"""|\b{last}\.(copy|keys|items|values|update)\("""
         rf"""|\b{last}\.get\(\s*["']"""
     )
     return re.search(pattern, source) is not None

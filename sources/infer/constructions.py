@@ -19,7 +19,7 @@ from typing import Any
 from torch import nn
 
 from sources.hints.demands import Demand, demands
-from sources.hints.guesses import IMAGE, WINDOW, Uses, compared, looked_up, uses, values
+from sources.hints.guesses import ADJACENCY, IMAGE, WINDOW, Uses, compared, looked_up, uses, values
 from sources.infer import parts
 from sources.infer.agenda import Agenda
 from sources.infer.blamed import blamed
@@ -30,7 +30,7 @@ from sources.infer.progress import Budget, Progress, TooMuchError, constructing
 from sources.infer.records import WANTS, lists, namesakes
 from sources.infer.signatures import as_called, handed_on, parameters_of, passed_on, spelled
 from sources.infer.suspects import holding, line_reached, made_of, meant, ranked, word
-from sources.infer.trouble import MATRIX, TENSORS, Trouble, offered, wanted
+from sources.infer.trouble import TENSORS, Trouble, offered, wanted
 from sources.infer.variants import (
     Arguments,
     coarser,
@@ -374,7 +374,7 @@ class Constructions:
             asked = [*self._records, *asked]
         if asked and text[:1] == "[" and "int" in trouble.culprits:
             layers = [filled(text, a) for a in asked[:LAYERS] if a.startswith("nn.")]
-            return [*([filled(text, MATRIX)] if asked == TENSORS else layers or [f"[{text}, {text}]"]), *asked]
+            return [*([filled(text, ADJACENCY)] if asked == TENSORS else layers or [f"[{text}, {text}]"]), *asked]
         return asked
 
 

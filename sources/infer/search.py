@@ -9,6 +9,7 @@ The method, measured: progress-guided search over inputs and backtracking over a
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -25,6 +26,8 @@ from sources.infer.input_search import MAX_CALLS, TOO_LONG, Failed, Failures, In
 from sources.infer.inputs import Specs, draw
 from sources.infer.made import Made
 from sources.infer.progress import BUDGET, Budget
+from sources.infer.suspects import made_of, word
+from sources.infer.trouble import Trouble
 from sources.infer.variants import Arguments, constructed, defaults_of, lengthened, refitted, rescaled, shallower
 from sources.infer.worth import RANDOM
 
@@ -129,16 +132,33 @@ def _mended(constructions: Constructions, arguments: Arguments, outcome: Tried, 
     """Queue arguments that may mend a failure; False where it has too many operators, and no fewer layers."""
     defaults, message = defaults_of(constructions.kind), outcome.trouble.message
     counted = recounted(constructions.kind, arguments, message) if outcome.specs is None else []
-    for other in [*constructed(arguments, message), *rescaled(arguments, message),
+    by_origin = functools.partial(_by_origin, constructions, arguments, outcome.trouble)
+    for other in [*constructed(arguments, message), *by_origin(rescaled(arguments, message)),
                   *lengthened(arguments, message), *counted]:  # fmt: skip
         constructions.again(shallower(other, defaults) if costly else other)
     if outcome.reason == TOO_LARGE or outcome.heavy and outcome.specs is None:  # smaller inputs may be too small
         constructions.again_smaller(arguments)
     if outcome.reason == TOO_LONG and not constructions.again(shallower(arguments, defaults)):
         return False
-    for other in refitted(arguments, defaults, message) if outcome.specs is None else ():
+    for other in by_origin(refitted(arguments, defaults, message)) if outcome.specs is None else ():
         constructions.again(other)
     return True
+
+
+def _by_origin(
+    constructions: Constructions, arguments: Arguments, trouble: Trouble, others: list[Arguments]
+) -> list[Arguments]:
+    """Other arguments, first those in which one differs that made what the lines on the way to a failure call.
+
+    Of several arguments of one size the message does not tell which is wrong; the part that failed does.
+    """
+    made = made_of(constructions.kind, constructions.text) if len(others) > 1 else {}
+
+    def is_elsewhere(other: Arguments) -> bool:
+        changed = (name for name, text in other.items() if text != arguments.get(name))
+        return not any(made.get(n.split(".")[0]) and word(n.split(".")[0], made).search(trouble.far) for n in changed)
+
+    return sorted(others, key=is_elsewhere)
 
 
 def _unsolved(first: Unsolved | None, failures: Failures, constructions: Constructions) -> Unsolved:

@@ -34,7 +34,6 @@ _OF_TENSORS = rf"has no attribute '({'|'.join(sorted(_ONLY_TENSORS))})'"
 TENSORS = ["torch.ones(64, 64)", "torch.ones(64)"]
 WORDS = "torch.randn(1024, 64)"  # vectors of so many
 _LOOKS_UP = re.compile(r"from_pretrained\(|\bembeddings\.dim")  # where torch.nn.Embedding is given them
-MATRIX = "torch.rand(64, 64) * 0.03"  # with rows that add up to about one, as those of a graph's adjacency
 _TENSORS = ["torch.linspace(0.99, 0.01, 64)", "torch.ones(64, 64)"]
 _PARAMETERS = ["nn.Parameter(torch.randn(64, 64))", "nn.Parameter(torch.ones(64))"]
 MAX_LINES = 12  # of one call

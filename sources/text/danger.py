@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from sources.text.scope import nodes, reads
 
@@ -15,6 +15,7 @@ FETCHING = {"load_url", "load_state_dict_from_url", "urlretrieve", "urlopen", "h
 SUSPECT = re.compile(rf"(?<![.\w])(?:os|sys|{'|'.join(sorted(DANGEROUS))})\b")
 # Of os and sys. What ends a program that was given something wrong is an exception like others.
 HARMLESS = {"exit", "environ", "getenv", "path", "version_info", "maxsize", "float_info", "platform"}
+ITSELF = "sys.modules[__name__]"  # of a program
 
 
 def touches_system(source: str) -> str:
@@ -35,8 +36,18 @@ def dangerous(tree: ast.AST, skip: Callable[[ast.AST], bool] = lambda _: False) 
     if not any(isinstance(n, ast.Name) and (n.id in DANGEROUS or n.id in ("os", "sys")) for n in every):
         return ""
     fine = {id(n.value) for n in every if isinstance(n, ast.Attribute) and n.attr in HARMLESS}
+    fine.update(_saying_itself(every))
     named = (n for n in reads(tree, skip).names if n.id in DANGEROUS or (n.id in ("os", "sys") and id(n) not in fine))
     return next((n.id for n in named), "")
+
+
+def _saying_itself(every: Sequence[ast.AST]) -> Iterator[int]:
+    """Names, by id, in ``sys.modules[__name__]`` where ``"..." % it`` says that: nothing is looked up in it."""
+    for node in every:
+        said = node.right if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) else None
+        for part in said.elts if isinstance(said, ast.Tuple) else [said]:
+            if isinstance(part, ast.Subscript) and ast.unparse(part) == ITSELF:
+                yield from (id(n) for n in ast.walk(part) if isinstance(n, ast.Name))
 
 
 @functools.lru_cache(maxsize=1 << 13)

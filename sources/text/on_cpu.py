@@ -16,7 +16,8 @@ from sources.text.older import convolves_images, now_at
 
 CPU = torch.device("cpu")
 _PRETRAINED = re.compile(r"(^|_)(pre_?trained|imagenet_weights)(_|$)")
-_ORDINAL = re.compile(r"(.*)\.get_device\(\)", re.DOTALL)  # of a tensor on the CPU it is -1, which is no device
+ORDINAL = "get_device"  # of a tensor on the CPU it is -1, which is no device
+_ORDINAL = re.compile(rf"(.*)\.{ORDINAL}\(\)", re.DOTALL)
 
 
 # Names that numpy no longer has, and what they were.

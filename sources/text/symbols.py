@@ -123,7 +123,8 @@ class Package:
     def _resolve(self, path: str, how: Imported, hops: int) -> Target:
         inner = self._module(path, how.module, how.level)
         if inner is None:
-            return external(how)
+            ours = f"{how.module.replace('.', '/')}/{how.name}.py"  # ``from torch import distributed``
+            return Inner(ours) if ours in self.replacements else external(how)
         if not how.name:
             return Inner(inner)
         found = self.member(inner, how.name, hops + 1)
@@ -151,6 +152,8 @@ class Package:
                 return Inner(module)  # not what our own text imports by that name
             if not isinstance(found, Missing):
                 return found
+        if module in self.replacements and (inner := f"{module.removesuffix('.py')}/{name}.py") in self.replacements:
+            return Inner(inner)
         if below is None and module in self.replacements and name in SERVED:
             return Inner(module)
         if below is None and self._is_ours(module):
