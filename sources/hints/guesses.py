@@ -18,12 +18,13 @@ ADJACENCY = "torch.rand(64, 64) * 0.03"  # of a graph: its rows add up to about 
 NORM = ["nn.LayerNorm", "nn.BatchNorm2d", "'batch'", "'layer'", "nn.Identity"]
 ACTIVATION = ["nn.GELU", "nn.ReLU()", "'relu'", "'gelu'", "F.relu"]
 MODULE = ["nn.Identity()", "nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)", "nn.Identity", "nn.ReLU()"]
+_NO_COUNT = r"(?!.*(len|seq|num|size|step|pos|tok|node|iter|depth|layer))"  # ``dec_max_len`` is no bound of values
 # Name patterns and what a parameter of such a name is given; the first that matches counts.
 BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
     (re.compile(pattern), values)
     for pattern, values in [
-        (r"^(use|is|with|has|if|do|no|enable|return|need|requires|learn|learnable|shared?|causal|bidirectional|inplace"
-         r"|pretrained|bias|affine|residual|shortcut|training|verbose|pre_norm|qkv_bias|qk_norm|batch_first|bn)(_|$)"
+        (r"^(use|is|with|has|if|do|no|enable|return|need|requires|learn|learnable|shared?|pretrained|verbose)(_|$)"
+         r"|^(causal|bidirectional|inplace|bias|affine|residual|shortcut|training|pre_norm|qkv_bias|qk_norm|bn)$"
          r"|_bias$|_flag$|_only$|_first$", ["False", "True"]),
         (r"(emb|embed|embedding|word|token|vocab|glove|w2v)s?_?(matrix|mat|weights?|vectors?|vecs?|table|tensor)$"
          r"|^weights?_matrix$|^pre_?train(ed)?_(\w+_)?(emb\w*|weights?|vectors?)$",
@@ -31,10 +32,12 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"(^|_)adj(acency)?(_?(m|mx|mat|matrix))?$", [ADJACENCY, f"({ADJACENCY}).numpy()"]),
         (r"(^|_)beta_?(0|1|start|min)$|linear_start$", ["0.0001"]),  # of a diffusion: all noise else
         (r"(^|_)beta_?(t|end|max)$|linear_end$", ["0.02"]),
-        (r"(^|_)min(_val|_value)?$|_min_", ["-1.0", "0.0"]),
-        (r"(^|_)max(_val|_value)?$|_max_", ["1.0", "6.0"]),
+        (r"^n_?(min|max)$|^(min|max)_?(n|num|kept|count)(_\w+)?$", ["16", "2"]),
+        (rf"(^|_)min(_val|_value)?$|_min_{_NO_COUNT}", ["-1.0", "0.0"]),
+        (rf"(^|_)max(_val|_value)?$|_max_{_NO_COUNT}", ["1.0", "6.0"]),
         (r"^(add|subtract|scale|scaling|multiply|multiplier|constant|divide|sub|mul)\d?_?(value|factor|by)?(_?\d)?$|divisor",
          ["0.5", "2.0", "2", "64"]),
+        (r"(up|down)_?(sampl\w*|scal\w*)_(scale|rate|factor|ratio)$", ["4", "2"]),
         (r"sampl(e|ing)_?(rate|freq(uency)?)$|^s(amp)?_?rate$|^(sr|fs)$", ["16000", "0.5"]),  # of sounds
         (r"^(mel_?)?f(req)?_?min$", ["0.0"]),
         (r"^(mel_?)?f(req)?_?max$", ["8000.0"]),
@@ -42,7 +45,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"(^|_)act(ion)?s?_shape$", ["(4,)", "4", "(64,)"]),
         (r"_shape$", ["(64, 1, 1)", "(64,)", "(32, 32)", "64"]),
         (r"vocab|num_embeddings|n_?tokens?$|^num_tokens$|n_words|num_types", ["1024"]),
-        (r"class|num_labels|num_outputs|num_actions", ["16", "2"]),
+        (r"class(?!ifi|_?(name|type|weight|tok|emb|fn|map|loss))|num_labels|num_outputs|num_actions", ["16", "2"]),
         (r"head_?dim|dim_?head|^d_?[kv]$|d_head|per_head|kv_lora|q_lora", ["16", "32"]),
         (r"heads?$|^n_?heads?|^nheads?$|^h$|_heads$", [HEADS, "8", "1"]),
         (r"^(depth|n_?layers?|num_?layers?|nlayers|num_?blocks?|n_?blocks?|n_?repeats?|num_stages?|steps?|n_iter|iters)$"
@@ -55,37 +58,44 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"stride", ["1", "2"]),
         (r"(up|down)_?(sampl\w*|scal\w*)_(scales|rates|factors|ratios)$", ["[4, 4]", "[2, 2]"]),
         (r"output_pad|out_pad", ["0", "1"]),
+        (r"pad(ding)?_(mode|type)$", ["'zeros'", "'reflect'", "'zero'"]),
         (r"^pad|padding", ["1", "0"]),
         (r"dilat", ["1", "2"]),
-        (r"^groups?$|num_groups|n_groups|^g$|cardinality", ["4", "1", "32"]),
+        (r"(^|_)n?groups?$|num_groups|n_groups|^g$|cardinality", ["4", "1", "32"]),
         (r"(^|_|n|m)eps", ["1e-5"]),  # no steps
         (r"momentum|decay", ["0.1"]),
+        (r"growth", ["16", "32"]),  # of a dense block, in channels
         (r"drop|^p$|_p$|prob|keep", ["0.0"]),
         (r"reduction|^ratio|squeeze|^r$|expan|mlp_ratio|^factor|scale_factor|upscale|multiplier|_mult$|^mult$|shrink",
          ["4", "2", "1", "'mean'", "0.25"]),
         (r"im(age|g)_?s|input_res|resolution|^img|input_size|^size$|spatial_size|fmap|feat_size|feature_size",
          [IMAGE, "(32, 32)", "64", "224"]),
-        (r"patch", ["4", "8", "16", "2"]),
+        (r"patch(?!es$)", ["4", "8", "16", "2"]),
         (r"window", ["8", "4", "7", "3", "(8, 8)"]),
         (r"seq|max_?len|length|context|block_size|num_pos|max_pos|positions|horizon|max_t|time_?steps?|frames|^len"
          r"|num_patches|n_patches|num_nodes|top_?k|codebook|num_quer|num_token", [TOKENS, "16", "32"]),
         (r"^(lr|alpha|beta|gamma|lam|lambda|temp|temperature|tau|scale|weight|sigma|margin|std|mean|slope|delta|thr)$"
          r"|_weight$|_scale$|_rate$|rate$|_factor$|lambda|threshold|temperature|init_value", ["0.5", "1.0", "2", "64"]),
         (r"loss|criterion", ["nn.MSELoss()", "nn.BCEWithLogitsLoss()", "nn.L1Loss()", "1.0"]),
+        (r"norm\w*_(type|mode|name|kind)$", ["'batch'", "'layer'", "'instance'", "'bn'"]),
+        (r"act\w*_(type|mode|name|kind)$", ["'relu'", "'gelu'", "'silu'"]),
         (r"norm", NORM),
         (r"(^|_)act(ivation|_|$|s$)|nonlin|relu$", ACTIVATION),
+        (r"pool\w*_(sizes?|scales?|widths?|factors?|ratios?)$|(^|_)(n|num)_pool", ["2", "3", "[1, 2]"]),
         (r"pool", ["'avg'", "'max'", "2", "nn.AvgPool2d", "nn.MaxPool2d(2)"]),
         (r"^conv(_?layer|_?block|_?op|_?fn|_?type)?$", ["nn.Conv2d", "nn.Conv2d(64, 64, 3, padding=1)"]),
         (r"^(layers|depths|blocks|block_config|cfgs?_?list|stages?|units)$", ["[2, 2]", "[2, 2, 2, 2]", "2"]),
         (r"(dims|channels|filters|sizes|widths|planes|features|chs)(_list)?$|_list$",
          [CHANNELS, "[32, 64, 128]", "[16, 32, 64, 128]"]),
+        (r"(^|_)\w*(modes?|methods?|types?|kinds?|names?|variants?|versions?|arch(itecture)?|style)$",
+         ["'default'", "'bilinear'", "'mean'", "2"]),
         (r"^in_|^inp|^in$|^c1$|^c_?in|^nin|^d_model$|^embed|^dim_in|^dim$", [DIMENSION, "32", "3"]),
         (r"^out|^oup$|^c2$|^c_?out|^hidden|^inner|^mid|^ffn|^mlp|^ff_|^d_ff|^dim_?out|^nf$|^n?g?f$|^inter",
          ["128", "64"]),
         (r"device", ["None", "'cpu'", "torch.device('cpu')"]),
         (r"dtype", ["torch.float32"]),
-        (r"mode|method|type|kind|name|variant|version|arch|style", ["'default'", "'bilinear'", "'mean'", "2"]),
-        (r"dim|size|hidden|features?|units|width|model|channel|chan|planes|ch$|latent|num_|n_",
+        (r"extractor$|classifier$|^(?!(d|dim|n|h|hidden)_)(\w+_)?models?$", MODULE),
+        (r"dim|size|hidden|features?|units|width|model|channel|chan|planes|ch$|latent|(^|_)num_|(^|_)n_",
          [DIMENSION, "32", "16"]),
         (r"^(fn|f|func|layer|module|net|backbone|encoder|decoder|body|head|stem|network|attn|mlp|sub.*|block|branch"
          r"|attention|conv|proj|.*_net|.*_module|.*_layer|.*_encoder|.*_decoder|.*_fn|.*_block)$", MODULE),
