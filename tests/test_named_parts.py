@@ -64,7 +64,9 @@ def test_what_a_package_says_for_several_names_is_tried_together() -> None:
     told = Told((), {"rates": "[[2], [2]]", "windows": "[[4], [4]]", "unknown": "3"})
     search = Constructions(namespace["Net"], namespace, HEAD + LEVELS, Budget(), told, tries=2)
     assert next(iter(search), None) is None
-    assert any("[[2], [2]]" in seen and "[[4], [4]]" in seen for seen in search._seen)
+    assert any(
+        "[[2], [2]]" in seen and "[[4], [4]]" in seen for seen in search._agenda._costs
+    )  # by the keys, which tell all of each
 
 
 def test_a_count_that_leaves_less_than_nothing_is_larger() -> None:

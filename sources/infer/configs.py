@@ -22,6 +22,7 @@ import torch
 from sources.hints.guesses import Uses, values
 from sources.infer import parts
 from sources.infer.variants import Arguments
+from sources.text.scope import variable_of
 
 CONFIG = "<config>"
 RECORD = "SimpleNamespace"
@@ -87,7 +88,7 @@ def reading(file: str) -> Reading:
         if aliases and isinstance(node, ast.Attribute | ast.Subscript) and _read(node) not in _OF_NO_PART:
             parts.update(aliases.get(ast.unparse(node.value), ()) if _depth(node.value) < MAX_ALIAS else ())
         if (name := _read(node)) and name not in _OF_VALUES and (inner := _read(getattr(node, "value", node))):
-            root = _root(node)
+            root = variable_of(node)
             if root != "self" or _depth(node) > 2:
                 parts.add(inner)
         if isinstance(node, ast.Compare) and ast.unparse(node.comparators[0]) == "None":
@@ -150,7 +151,7 @@ def _aliases(tree: ast.AST) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for node in ast.walk(tree):
         part = _read(node.value) if isinstance(node, ast.Assign) and len(node.targets) == 1 else ""
-        if isinstance(node, ast.Assign) and part and (_root(node.value) != "self" or _depth(node.value) > 1):
+        if isinstance(node, ast.Assign) and part and (variable_of(node.value) != "self" or _depth(node.value) > 1):
             found.setdefault(ast.unparse(node.targets[0]), set()).add(part)
     return {name: parts - _OF_TENSORS for name, parts in found.items()}
 
@@ -168,12 +169,6 @@ def _read(node: ast.AST) -> str:
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         return node.slice.value if isinstance(node.slice.value, str) else ""
     return ""
-
-
-def _root(node: ast.AST) -> str:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _depth(node: ast.AST) -> int:

@@ -7,7 +7,7 @@ import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from sources.text.scope import nodes, reads
+from sources.text.scope import nodes, reads, variable_of
 
 DANGEROUS = {"open", "exec", "eval", "input", "compile", "breakpoint", "__import__"}
 # What fetches trained weights: there are none in a task.
@@ -104,14 +104,7 @@ def _is_idle(tree: ast.AST, block: list[ast.stmt]) -> bool:
     ]
     bound, own = {n.id for n in stored if isinstance(n, ast.Name)}, {id(n) for n in inside}
     elsewhere = (n for n in nodes(tree) if isinstance(n, ast.Name) and id(n) not in own)
-    return all(_root(n) in bound for n in stored) and all(n.id not in bound for n in elsewhere)
-
-
-def _root(node: ast.AST) -> str:
-    """What an item or attribute is of: ``weights`` of ``weights["head.bias"]``."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+    return all(variable_of(n) in bound for n in stored) and all(n.id not in bound for n in elsewhere)
 
 
 def _fetches(tree: ast.AST, skip: Callable[[ast.AST], bool] = lambda _: False) -> bool:

@@ -36,6 +36,13 @@ def root_of(node: ast.expr) -> ast.expr:
     return node
 
 
+def variable_of(node: ast.AST) -> str:
+    """The variable that attributes and items are read of in the end: ``weights`` of ``weights["head.bias"]``, or ""."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 @dataclass(slots=True)
 class Reads:
     """What a node needs from outside itself."""
