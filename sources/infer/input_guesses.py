@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-import itertools
 import keyword
 import math
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -21,17 +20,17 @@ from sources.hints.layouts import Sizes, told
 from sources.infer.consumers import as_given, consumed, decides, each, extents, first_layers, handed_on
 from sources.infer.graphs import beside, edge_list, graphs
 from sources.infer.initial_states import initial
-from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
+from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
 from sources.infer.keyed import keyed, of_each, of_objects
 from sources.infer.labels import matched
 from sources.infer.plain import chosen, plain
+from sources.infer.sides import as_made_for
 from sources.infer.unpacked import unpacked
 from sources.infer.usual_shapes import channels_of, features_of, ranks_told, shaped, spread_over, usual_ranks
 
 LEVELS = 5  # of a pyramid
 MAPS = 4  # of several sizes, to which attention is paid at once
 _FED = re.compile(r"(input|in|feat(ure)?|mel)_?(dim|size|features)|i_?dim|n_?mels?(_channels)?|num_(features|mel_bins)")
-MAX_FRAMES = 64
 MAX_SERIES = 1024  # steps, and variables, of one
 _LENGTH = re.compile(r"(seq|input|context|history|lookback|window)_?(len(gth)?|size)|look_?back|n_?steps_?in|window")
 _OF_WORDS = re.compile(r"(\w+_)?(seqs?|sequences?|src|tgt|trg|caps?|captions?|sents?|utterances?|questions?|docs?)")
@@ -116,10 +115,7 @@ def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspe
         image = [t for t in handed[:1] if isinstance(t, Tensor) and len(t.shape) > 3]  # of patches it tells no rank
         found.append(list(dict.fromkeys([*image, *_of_parameter(module, p, text, shapes)])))
     found = beside(module, [p.name for p in wanted], text, found, {**own, **known})
-    side = next((v for n, v in _extents(module, known) if _IMAGE.search(n.lower()) and 8 <= v <= 512 and v != SIDE), 0)
-    area = next((a for a in _areas(module) if a != TOKENS), 0)
-    frames = next((v for n, v in known.items() if _FRAMES.search(n.lower()) and 1 < v <= MAX_FRAMES), 0)
-    found = [_of_side(options, side, area, frames) for options in found] if side or area else found
+    found = as_made_for(module, known, found)
     return [_of_series(options, known) for options in found]
 
 
@@ -147,10 +143,6 @@ def _documentation(kind: type[nn.Module]) -> str:
 _CONTAINERS = (nn.Module, nn.Sequential, nn.ModuleList, nn.ModuleDict)
 
 
-_FRAMES = re.compile(r"^n(um)?_?frames$|^clip_len")
-_IMAGE = re.compile(r"im(age|g)_?(size|res|dim|h|w|side)|input_?(size|res|shape)|resolution|crop_?size|^[hw]$")
-
-
 def _of_series(options: list[Spec], known: Mapping[str, int]) -> list[Spec]:
     """The options, a series of as many steps and variables as are ``known`` first, where they begin with a sequence."""
     sizes = {n: v for n, v in known.items() if 1 < v <= MAX_SERIES}
@@ -158,39 +150,6 @@ def _of_series(options: list[Spec], known: Mapping[str, int]) -> list[Spec]:
     first = options[0] if length and width and options else None
     fits = isinstance(first, Tensor) and first.kind == "float" and len(first.shape) in (2, 3)
     return list(dict.fromkeys([Tensor((BATCH, length, width)), *options])) if fits else options
-
-
-def _extents(module: nn.Module, known: Mapping[str, int]) -> Iterator[tuple[str, int]]:
-    """Integers that a module was given or holds, by name; of a tuple the last."""
-    yield from known.items()
-    for part in itertools.islice(module.modules(), 20):
-        for name, value in vars(part).items():
-            last = value[-1] if isinstance(value, tuple | list) and value else value
-            if type(last) is int:
-                yield name, last
-
-
-def _areas(module: nn.Module) -> Iterator[int]:
-    """Numbers of tokens that images of the extents that a module holds have: Swin's ``input_resolution``."""
-    for part in itertools.islice(module.modules(), 20):
-        for name, value in vars(part).items():
-            pair = value if isinstance(value, tuple | list) and [type(v) for v in value] == [int, int] else (0, 0)
-            if "resolution" in name and 0 < pair[0] * pair[1] <= 1 << 12:
-                yield pair[0] * pair[1]
-
-
-def _of_side(options: list[Spec], side: int, area: int, frames: int) -> list[Spec]:
-    """The options, each image first of the side, and each sequence of the length, that the module was made for."""
-    out: list[Spec] = []
-    for option in options:
-        if area and isinstance(option, Tensor) and len(option.shape) == 3 and option.shape[1] == TOKENS:
-            out.append(option.resized(1, area))
-        if side and isinstance(option, Tensor) and option.shape[2:] == (SIDE, SIDE):
-            out.append(replace(option, shape=(BATCH if side > 128 else option.shape[0], option.shape[1], side, side)))
-        if side and frames and isinstance(option, Tensor) and option.shape[2:] == SPATIAL[3]:
-            out.append(replace(option, shape=(2, option.shape[1], frames, side, side)))
-        out.append(option)
-    return list(dict.fromkeys(out))
 
 
 def _does_the_work(module: nn.Module) -> Any:
