@@ -14,7 +14,7 @@ import resource
 import sys
 import types
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -339,10 +339,8 @@ def watch(user: dict[str, Any], scratch: Path, device: str = "cpu") -> dict[str,
             elif isinstance(entry, type) and device == "cpu":
                 solve(entry, namespace, user["source"], work=USER_BUDGET, constructed=USER_TRIES)
             elif not isinstance(entry, type):
-                with ExitStack() as limits:
-                    if device == "cpu":  # what one function takes is counted when it has been taken
-                        limits.enter_context(bounded())
-                        limits.enter_context(Progress(Budget()))
+                # what one function takes is counted when it has been taken, and is to be no more than there is
+                with bounded(), Progress(Budget()) if device == "cpu" else nullcontext():
                     made = entry()
                 if isinstance(made, torch.nn.Module) and device == "cpu":  # it makes a network, which nothing calls
                     unwatched_forwards(own)

@@ -18,6 +18,7 @@ from sources.hints.guesses import Uses, values
         ("num_patches", "64"), ("patch_size", "4"), ("attention_layer", "nn.Identity()"),
         ("classifier", "nn.Identity()"), ("num_classes", "16"), ("n_min", "16"), ("dec_max_len", "64"),
         ("upsample_rate", "4"), ("norm_eps", "1e-5"), ("num_steps", "2"), ("conv_groups", "4"),
+        ("dtype", "torch.float32"), ("beam_search", "64"), ("num_prototypes", "64"), ("extractor_type", "'default'"),
     ],
 )  # fmt: skip
 def test_no_part_of_a_word_is_taken_for_it(name: str, first: str) -> None:

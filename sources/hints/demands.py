@@ -156,10 +156,7 @@ def _words(test: ast.Compare) -> list[str]:
 
 def _choice(node: ast.AST) -> ast.Compare | None:
     """A comparison with a word."""
-    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq) and len(node.ops) == 1:
-        word = node.comparators[0]
-        return node if isinstance(word, ast.Constant) and isinstance(word.value, str) else None
-    return None
+    return node if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq) and _words(node) else None
 
 
 def _uneven(error: Exception, last: ast.stmt, values: Mapping[str, Any]) -> Iterator[Demand]:

@@ -22,9 +22,7 @@ class Agenda(Generic[T]):
 
     def __bool__(self) -> bool:
         """Whether anything is left."""
-        while self._heap and self._costs[self._heap[0][2]] != self._heap[0][0]:  # it was taken, or got cheaper
-            heapq.heappop(self._heap)
-        return bool(self._heap)
+        return any(cost != _TAKEN for cost in self._costs.values())
 
     def push(self, cost: float, key: Hashable, item: T) -> bool:
         """Whether it was neither taken before nor is there at so little a cost; from now on it is at this one."""
@@ -35,8 +33,13 @@ class Agenda(Generic[T]):
         return True
 
     def pop(self) -> tuple[float, T]:
-        """The cheapest that is left, and its cost; there is one."""
-        assert self
-        cost, _, key, item = heapq.heappop(self._heap)
-        self._costs[key] = _TAKEN
-        return cost, item
+        """The cheapest that is left, and its cost.
+
+        Raises:
+            IndexError: nothing is.
+        """
+        while True:
+            cost, _, key, item = heapq.heappop(self._heap)
+            if cost == self._costs[key]:  # else it was taken, or got cheaper
+                self._costs[key] = _TAKEN
+                return cost, item
