@@ -97,10 +97,20 @@ def test_package_faces_hold_a_docstring_only(module: str) -> None:
     assert ast.get_docstring(ast.Module(body, []))
 
 
-def test_the_command_line_starts_without_heavy_imports() -> None:
-    code = "import sys, kdata.cli; print(*sorted({m.partition('.')[0] for m in sys.modules}))"
+def loaded_by(module: str) -> set[str]:
+    """Packages and modules at the top that a fresh process has, once it has imported this one."""
+    code = f"import sys, {module}; print(*sorted({{m.partition('.')[0] for m in sys.modules}}))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert not HEAVY & set(done.stdout.split())
+    return set(done.stdout.split())
+
+
+def test_the_command_line_starts_without_heavy_imports() -> None:
+    assert not HEAVY & loaded_by(DOOR)
+
+
+@pytest.mark.parametrize("step", ["kdata.verify.step", "sources.mine", "kdata.align.step"])
+def test_a_step_leaves_torch_to_its_workers(step: str) -> None:
+    assert not {"torch", "triton"} & loaded_by(step)
 
 
 def tracked() -> list[Path]:

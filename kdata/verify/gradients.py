@@ -10,13 +10,11 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
+from kdata.verify.reference.styles import NoGradientError
+
 # Between the seeds of inputs and vectors: of one seed both hold the same numbers, along which norms have no gradient.
 APART = 0x5DEECE66D
 ROUNDING = 1e-5  # share of what a gradient usually is that one which vanishes may be
-
-
-class NoGradientError(Exception):
-    """The answer does not follow from its inputs in a way that torch can differentiate."""
 
 
 @dataclass(frozen=True, slots=True)

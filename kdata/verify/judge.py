@@ -18,7 +18,7 @@ from kdata.task import TaskError, find_entry_point, sizes
 from kdata.verify import calls, languages, reasons, receipts, witness
 from kdata.verify.beyond import aside, beyond, left_out, placed, unseen, whole, within
 from kdata.verify.candidate import indices
-from kdata.verify.candidate.aside import THEN
+from kdata.verify.candidate.arms import THEN
 from kdata.verify.candidate.idle import without_idle_lines
 from kdata.verify.candidate.settled import settled
 from kdata.verify.candidate.source import (

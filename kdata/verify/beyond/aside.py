@@ -23,8 +23,7 @@ from kdata.sandbox.pool import lease
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.beyond import whole
-from kdata.verify.candidate.arms import RANKS, SIZES, SMALL, Test, tests
-from kdata.verify.candidate.ways import RETYPED
+from kdata.verify.candidate.arms import RANKS, RETYPED, SIZES, SMALL, Test, tests
 from kdata.verify.compare import EXACT, Tensors, leaves
 from kdata.verify.findings import Findings, RejectedError
 from kdata.verify.options import LOADED, Options

@@ -19,6 +19,8 @@ from kdata.verify.candidate.subset import jitted
 from kdata.verify.constants import whole as constant
 
 NAME, COMPARED = "goes which way", "compares to what"
+THEN = 2  # the trial that is called after the first: of its sizes, with other values
+RETYPED = "after half precision"  # how a report calls a call whose module was given that before
 SMALL = 8  # numbers up to this one are ranks and sizes that may be something of their own as often as not
 LEAST = 1  # and up to this one such as stand for there being anything at all
 SIZES = frozenset({"shape", "size", "numel", "nelement", "stride", "strides", "nbytes", "element_size", "itemsize"})

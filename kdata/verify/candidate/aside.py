@@ -13,7 +13,6 @@ from kdata.verify.interpreter import sampling
 Given = dict[str, Any]
 Report = dict[str, Any]
 SEARCH = 4.0  # seconds of CPU that calls may take which only tell what arms they take
-THEN = 2  # the trial that is called after the first: of its sizes, with other values
 
 
 class Calls(Protocol):
@@ -47,10 +46,10 @@ def calls(candidate: Calls, trials: list[Given], plan: dict[str, Any]) -> Iterat
         if (number, arm) not in arms.taken:
             with arms.forced(number, arm):
                 yield from _taking(candidate, {(number, arm)}, given, told | {"forced": True})
-    for number, arm in plan["kept"] if len(trials) > THEN else ():
+    for number, arm in plan["kept"] if len(trials) > arms.THEN else ():
         candidate.trial(given | {"again": False})
         with arms.forced(number, arm):
-            yield _marked(candidate, {(number, arm)}, trials[THEN]) | told | {"trial": THEN, "forced": True}
+            yield _marked(candidate, {(number, arm)}, trials[arms.THEN]) | told | {"trial": arms.THEN, "forced": True}
     if plan["retyped"]:
         yield from _retyped(candidate, given, told)
     yield from _cutting(candidate, left, given, plan["cuts"])
@@ -64,7 +63,7 @@ def _retyped(candidate: Calls, given: Given, told: dict[str, Any]) -> Iterator[R
     half = given | {"way": "float16", "place": 0, "again": False}
     if candidate.trial(half)["outcome"] == "ok":
         usual = candidate.trial(given | {"again": True, "sized": True, "dtype": "float32"})
-        yield usual | told | {"arms": [], "way": ways.RETYPED}
+        yield usual | told | {"arms": [], "way": arms.RETYPED}
 
 
 def _cutting(candidate: Calls, left: set[arms.Arm], given: Given, cuts: list[Any]) -> Iterator[Report]:

@@ -101,7 +101,7 @@ def _paged(tensor: Tensor) -> Tensor:
     return room.copy_(tensor)
 
 
-CUT, RETYPED, SPREAD, OVERLAPPED = "cut", "after half precision", "spread", "overlapped"
+CUT, SPREAD, OVERLAPPED = "cut", "spread", "overlapped"
 TENSORS: dict[str, Callable[[Tensor], Tensor]] = {
     "strided": _strided, "offset": _offset, "transposed": _transposed, "padded": _padded,
     "channels last": _channels_last, "paged": _paged, SPREAD: _spread, OVERLAPPED: _overlapped,

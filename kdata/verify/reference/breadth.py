@@ -24,8 +24,7 @@ from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.compare import Tensors, leaves
 from kdata.verify.findings import Findings, RejectedError
-from kdata.verify.gradients import NoGradientError
-from kdata.verify.reference.styles import BATCH, COUNTED, DETAILS, GRADIENTS, SINGLE
+from kdata.verify.reference.styles import BATCH, COUNTED, DETAILS, GRADIENTS, SINGLE, NoGradientError
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import FLOATS, Expected, compare, failure
 

@@ -1,4 +1,7 @@
-"""The distributions of inputs by name, see ``kdata.verify.reference.draws``; without torch, for the parent."""
+"""The distributions of inputs by name, see ``kdata.verify.reference.draws``, and what gradients are not given for.
+
+Without torch, for the parent.
+"""
 
 from __future__ import annotations
 
@@ -116,3 +119,7 @@ def schedule(kind: str, seeds: Sequence[int], thorough: bool) -> list[tuple[int,
 def styled(seed: int, style: str) -> int:
     """The seed of a draw on a device in one of its styles, for a seed of ``BITS`` bits."""
     return seed | ON_DEVICE.index(style) << BITS
+
+
+class NoGradientError(Exception):
+    """The answer does not follow from its inputs in a way that torch can differentiate."""

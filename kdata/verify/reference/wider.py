@@ -17,14 +17,14 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.task import INIT_INPUTS, INPUTS, Program
-from kdata.verify.gradients import NoGradientError, beyond_rounding, floating, gradients, names
+from kdata.verify.gradients import beyond_rounding, floating, gradients, names
 from kdata.verify.reference.answering import FINITE, close, lost, same_places, share_finite
 from kdata.verify.reference.arguments import COUNTING, KINDS, Arguments, changed, counted, with_numbers
 from kdata.verify.reference.conditioned import first, of_blocks, one_way
 from kdata.verify.reference.draws import DTYPES, jogged, labels
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.magnitudes import CONDITION
-from kdata.verify.reference.styles import ALONE, COUNTED, GRADIENTS, KINKED, TALL, VIEWS
+from kdata.verify.reference.styles import ALONE, COUNTED, GRADIENTS, KINKED, TALL, VIEWS, NoGradientError
 from kdata.verify.reference.unusual import BEYOND, GROUPED, IGNORED, Unusual
 from kdata.verify.reference.variants import Variant
 from kdata.verify.reference.weights import redraw
