@@ -4,12 +4,15 @@ python tests/bench/bench_timing.py [FILE ...]
 
 ``FILE``: a candidate with its task in one file, as those of tests/kernels are; without any, the honest ones there that a
 GPU takes longer for. Needs a GPU; without one this says so. Prints a line a candidate, and how many of those agree.
+Several are judged at once, as `kdata verify` does: their checks share the GPU, their timings wait for each other.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from kdata.verify.gpu.cards import cards
@@ -18,6 +21,7 @@ from kdata.verify.options import Options
 
 KERNELS = sorted((Path(__file__).parents[1] / "kernels" / "gpu").glob("good_*.py"))
 RUNS = 5
+AT_ONCE = max(1, (os.cpu_count() or 1) // 2)  # candidates; each keeps two processes busy most of the time
 AGREE = 0.03  # spread of the speedups up to which they are the same
 
 
@@ -27,7 +31,8 @@ def main(arguments: Sequence[str]) -> None:
         print("not measured: speedups need a GPU")
         return
     files = [Path(argument) for argument in arguments] or KERNELS
-    spreads = [measure(file) for file in files]
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        spreads = list(threads.map(measure, files))
     agreeing = sum(spread is not None and spread <= AGREE for spread in spreads)
     print(f"{agreeing} of {len(files)} candidates agree within {AGREE:.0%} in {RUNS} runs (target 95 %)")
 
