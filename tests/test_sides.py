@@ -1,4 +1,4 @@
-"""Images of the sides that a module was made for."""
+"""First guesses of inputs by what a module holds and says: the sides of its images, the ranks of its documentation."""
 
 from __future__ import annotations
 
@@ -48,3 +48,38 @@ def test_what_layers_of_torch_hold_says_nothing_of_inputs() -> None:
     first = guesses(Doubled())[0][0]
     assert isinstance(first, Tensor)
     assert first.shape[1:] == (3, 32, 32)
+
+
+class Scaled(nn.Module):
+    """Rows of features, of which no layer says that they are no sequences."""
+
+    def __init__(self, width: int = 24) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(8))
+        self.late, self.first = nn.Linear(8, 8), nn.Linear(width, 8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Scale.
+
+        Args:
+            x (torch.Tensor): Input tensor of shape (batch_size, width).
+        """
+        y: torch.Tensor = self.late(self.scale * self.first(x))
+        return y
+
+
+class Shifted(Scaled):
+    """The same, of which no rank is said."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Shift."""
+        y: torch.Tensor = self.late(self.scale + self.first(x))
+        return y
+
+
+def test_an_input_has_the_rank_that_is_documented_and_the_width_of_the_layer_that_takes_it() -> None:
+    assert [len(s.shape) for s in guesses(Scaled())[0][:2] if isinstance(s, Tensor)] == [2, 3]
+    assert [len(s.shape) for s in guesses(Shifted())[0][:2] if isinstance(s, Tensor)] == [3, 2]
+    first = guesses(Scaled())[0][0]
+    assert isinstance(first, Tensor)
+    assert first.shape[-1] == 24

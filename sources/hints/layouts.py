@@ -58,11 +58,7 @@ def _entries(name: str, documentation: str, code: str) -> Iterator[Shape]:
     for text in (documentation, comments):
         for match in re.finditer(head, text):
             rest = text[match.end() : match.end() + 400]
-            entry = re.split(
-                r"\n\s*(?::\w|['\"]?\w+['\"]?\s*(?:\([^)\n]*\))?\s*:|-+\n|\n|[-*] )|[Rr]eturns?\b|->|→",
-                rest,
-                maxsplit=1,
-            )[0]
+            entry = _ENTRY.split(rest, maxsplit=1)[0]
             if shape := _shape(entry):
                 yield shape
                 break

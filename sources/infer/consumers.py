@@ -66,7 +66,7 @@ def handed_on(module: nn.Module, name: str, text: str) -> nn.Module | None:
     return part if part is not None and type(part).__module__ == type(module).__module__ else None
 
 
-def consumed(module: nn.Module, name: str, text: str) -> list[Spec]:
+def consumed(module: nn.Module, name: str, text: str) -> list[Tensor]:
     """What the layer takes that an input goes to first, where that is not the module's first one."""
     name, text = _entered(module, name, text)
     called = re.search(rf"\bself\.(\w+)(?:\[0\])?\({re.escape(name)}[,)]", text.partition(":\n")[2])
@@ -74,7 +74,7 @@ def consumed(module: nn.Module, name: str, text: str) -> list[Spec]:
     while layer is not None and layer._modules and type(layer).__module__.startswith("torch.nn"):
         layer = next(iter(layer._modules.values()))
     layers = first_layers(module)
-    if layer is None or layer is next((m for m in layers if m._parameters), None):
+    if layer is None or layer is next((m for m in layers[1:] if m._parameters), None):
         return []
     return _taken(layer, any(isinstance(m, _ConvNd) for m in layers))
 
@@ -99,7 +99,7 @@ def each(module: nn.Module, name: str, text: str) -> list[Spec]:
     return [Many(tuple(known))] if len(known) == len(items) else []
 
 
-def _taken(layer: nn.Module, spatial: bool) -> list[Spec]:
+def _taken(layer: nn.Module, spatial: bool) -> list[Tensor]:
     """What a layer takes, in a module of images if ``spatial``."""
     if isinstance(layer, _ConvNd):
         return [Tensor((BATCH, layer.in_channels, *SPATIAL[len(layer.kernel_size)]))]

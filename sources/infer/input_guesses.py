@@ -181,7 +181,9 @@ def _of_parameter(
     low = name.lower()
     ranks = ranks_told(name, as_given(name, text))
     found = _by_use(module, parameter, text)
-    found += [Tensor(shape) for shape in shapes if 1 <= len(shape) <= 6]
+    said = {len(shape) for shape in shapes}  # the layer knows how wide an input is, its rank the text knows better
+    taken = sorted(consumed(module, name, text), key=lambda t: len(t.shape) not in said)
+    found += [*taken, *(Tensor(shape) for shape in shapes if 1 <= len(shape) <= 6)]
     found += [shaped(module, rank) for rank in ranks]
     common: list[Spec] = [shaped(module, rank) for rank in usual_ranks(module, text)]
     ints: list[Spec] = [Tensor((BATCH, TOKENS), "int", 16), Tensor((BATCH,), "int", 16)]
@@ -240,7 +242,6 @@ def _by_use(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[
     found += extents(name, text, usual_ranks(module, text)[0])
     found += _indexed(module, name, text)
     found += _levels(module, name, text)
-    found += consumed(module, name, text)
     if re.search(rf"\w\[(?:[^\[\]]*, ?)?{re.escape(name)}(?:, ?[^\[\]]*)?\]", text.partition(":\n")[2]):
         found += [Tensor((BATCH,), "int", 2), Tensor((BATCH, TOKENS), "int", 2)]
     found += [Plain("cpu")] if name.lower() == "device" else []
