@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from sources.hints.guesses import Uses, as_layers_want, values
 from sources.infer.constructions import Constructions
 from sources.infer.input_guesses import guesses
 from sources.infer.inputs import Many, Tensor
@@ -184,3 +185,9 @@ def test_a_single_number_that_does_nothing_becomes_a_matrix(tmp_path: Path) -> N
     _, adjacency = _solved(PROPAGATED, tmp_path).specs
     assert isinstance(adjacency, Tensor)
     assert len(adjacency.shape) == 2 and min(adjacency.shape) > 1
+
+
+def test_what_is_added_to_rows_has_one_dimension_and_what_is_added_to_images_one_for_channels() -> None:
+    by_name = values("bias_shape", "", Uses())
+    assert as_layers_want(by_name, "nn.Conv2d(dim, dim, 3)")[0] == "(64, 1, 1)"
+    assert as_layers_want(by_name, "nn.Linear(dim, dim)")[0] == "(64,)"

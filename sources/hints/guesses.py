@@ -15,6 +15,7 @@ DIMENSION, CHANNELS, TOKENS, IMAGE, HEADS = "64", "64", "64", "32", "4"
 WINDOW = "256"  # samples of a sound, beside a hop of fewer
 COUNTS = ["2", "4", "1", "3"]
 ADJACENCY = "torch.rand(64, 64) * 0.03"  # of a graph: its rows add up to about one
+OF_CHANNELS, OF_FEATURES = "(64, 1, 1)", "(64,)"  # shapes of what is added to images, and to rows
 NORM = ["nn.LayerNorm", "nn.BatchNorm2d", "'batch'", "'layer'", "nn.Identity"]
 ACTIVATION = ["nn.GELU", "nn.ReLU()", "'relu'", "'gelu'", "F.relu"]
 MODULE = ["nn.Identity()", "nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)", "nn.Identity", "nn.ReLU()"]
@@ -43,7 +44,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"^(mel_?)?f(req)?_?max$", ["8000.0"]),
         (r"(^|_)(obs|observation|state|image|img|frame)s?_shape$", ["(3, 64, 64)", "(64,)", "(64, 1, 1)"]),
         (r"(^|_)act(ion)?s?_shape$", ["(4,)", "4", "(64,)"]),
-        (r"_shape$", ["(64, 1, 1)", "(64,)", "(32, 32)", "64"]),
+        (r"_shape$", [OF_CHANNELS, OF_FEATURES, "(32, 32)", "64"]),
         (r"vocab|num_embeddings|n_?tokens?$|^num_tokens$|n_words|num_types", ["1024"]),
         (r"class(?!ifi|_?(name|type|weight|tok|emb|fn|map|loss))|num_labels|num_outputs|num_actions", ["16", "2"]),
         (r"head_?dim|dim_?head|^d_?[kv]$|d_head|per_head|kv_lora|q_lora", ["16", "32"]),
@@ -328,3 +329,13 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
     elif "Module" in annotation or "Callable" in annotation:
         by_name = [v for v in by_name if v.startswith(("nn", "F."))] + MODULE
     return list(dict.fromkeys([*found, *by_name, *FALLBACK]))
+
+
+def as_layers_want(options: list[str], text: str) -> list[str]:
+    """The options with what the layers of a class's text want first: a normalisation of images, a shape for rows."""
+    found = re.search(r"\bConv(?:Transpose)?([123])d\b", text)
+    if options[0] == OF_CHANNELS and not found and "nn.Linear(" in text:
+        return list(dict.fromkeys([OF_FEATURES, *options]))
+    if options[0] != "nn.LayerNorm" or not found or "LayerNorm" in text:
+        return options
+    return list(dict.fromkeys([f"nn.BatchNorm{found[1]}d", *options]))

@@ -19,7 +19,7 @@ from typing import Any
 from torch import nn
 
 from sources.hints.demands import Demand, demands
-from sources.hints.guesses import ADJACENCY, IMAGE, WINDOW, Uses, compared, looked_up, uses, values
+from sources.hints.guesses import ADJACENCY, IMAGE, WINDOW, Uses, as_layers_want, compared, looked_up, uses, values
 from sources.infer import parts
 from sources.infer.agenda import Agenda
 from sources.infer.blamed import blamed
@@ -228,19 +228,12 @@ class Constructions:
                 found = values(name, hint, self._uses().get(name, Uses()))
                 hops = any(p.name.lower().startswith("hop") for p in parameters_of(self.kind))
                 lead = [IMAGE, "64"] if sides else [WINDOW] if hops and name.lower().startswith("win") else []
-                first, *rest = self._for_images([*lead, *found])
+                first, *rest = as_layers_want([*lead, *found], self.text)
                 needed = {p.name for p in parameters_of(self.kind) if p.default is p.empty}
                 nothing = ["None"] if name in needed and self._uses().get(name, Uses()).optional else []
                 found = [*(k for k in known if k[:2] == "[["), first, *known, *nothing, *rest]  # rows: guessed in vain
                 self._values[name] = list(dict.fromkeys(found))
         return self._values[name]
-
-    def _for_images(self, options: list[str]) -> list[str]:
-        """The options with the normalisation first that the convolutions of the class want."""
-        found = re.search(r"\bConv(?:Transpose)?([123])d\b", self.text)
-        if options[0] != "nn.LayerNorm" or not found or "LayerNorm" in self.text:
-            return options
-        return list(dict.fromkeys([f"nn.BatchNorm{found[1]}d", *options]))
 
     def _uses(self) -> dict[str, Uses]:
         if self._used is None:
