@@ -70,3 +70,20 @@ def test_what_no_block_has_room_for_is_told_of_unless_the_task_has_such_sizes(mo
     for first, own in (([narrow, wide], [wide]), ([wide, narrow], [])):
         builds, _ = targets.compile_kernels(SOURCE, first, ("sm_90",), own)
         assert any(b.error for b in builds)
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_other_launches_are_compiled_in_one_process_unless_one_of_them_ends_it(
+    monkeypatch: pytest.MonkeyPatch, ends: bool
+) -> None:
+    asked: list[int] = []
+
+    def built(jobs: Sequence[targets.Job], *_: Any) -> list[Build]:
+        asked.append(len(jobs))
+        slow = ends and any(job.launch["arguments"]["BLOCK"]["constant"] == 512 for job in jobs)
+        return [Build("total", job.target, 1, 0, 0, f"{targets.ENDED} timeout" * slow) for job in jobs]
+
+    monkeypatch.setattr(targets, "_built", built)
+    builds, refused = targets.compile_kernels(SOURCE, [_launch(False, 60, n) for n in (64, 512, 32)], ("sm_90",))
+    assert asked == ([1, 2, 1, 1] if ends else [1, 2])
+    assert not refused and not any(build.error for build in builds)  # what takes too long is not seen

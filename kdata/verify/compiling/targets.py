@@ -74,8 +74,9 @@ def compile_kernels(
         first.setdefault(launch["kernel"], launch)
     builds = _built([_job(source, launch, target) for launch in first.values() for target in targets])
     refused, asked = "", {kernels.told(launch) for launch in own}
-    for launch in [launch for launch in unlike.values() if launch is not first[launch["kernel"]]][:OTHERS]:
-        error = _built([_job(source, launch, targets[0])], BRIEF)[0].error
+    others = [launch for launch in unlike.values() if launch is not first[launch["kernel"]]][:OTHERS]
+    for launch, build in zip(others, _each([_job(source, launch, targets[0]) for launch in others]), strict=True):
+        error = build.error
         if error.startswith(FULL) and kernels.told(launch) not in asked:
             refused = refused or f"{launch['kernel']}: {error}"
         elif error and not error.startswith(ENDED):
@@ -85,6 +86,13 @@ def compile_kernels(
 
 def _job(source: str, launch: Mapping[str, Any], target: str) -> Job:
     return Job(kernels.text_of(source, launch), launch, target)
+
+
+def _each(jobs: Sequence[Job]) -> list[Build]:
+    """Builds of jobs in one process; in one for each where that ends early, for one of them may be what takes long."""
+    builds = _built(jobs, BRIEF)
+    ended = len(jobs) > 1 and any(build.error.startswith(ENDED) for build in builds)
+    return [build for job in jobs for build in _built([job], BRIEF)] if ended else builds
 
 
 def _built(wanted: Sequence[Job], limits: Limits = LIMITS) -> list[Build]:
