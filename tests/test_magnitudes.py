@@ -234,6 +234,18 @@ def test_gates_are_lifted_and_masks_are_not() -> None:
     assert float(raised[0].mean()) > 4 and torch.equal(raised[2], drawn - 0.1)
 
 
+def test_every_other_input_is_faint_and_single_numbers_and_labels_are_not() -> None:
+    drawn, scale, labels = torch.randn(6), torch.tensor(3.0), torch.tensor([0.0, 1.0, 1.0, 0.0, 1.0, 0.0])
+    given, generator = [drawn, scale, labels, drawn + 1], torch.Generator()
+    faint, dim = (draw(style, given, generator) for style in ("faint", "dim"))
+    assert faint is not None
+    assert dim is not None
+    assert [torch.equal(one, other) for one, other in zip(faint, given, strict=True)] == [True, True, True, False]
+    assert [torch.equal(one, other) for one, other in zip(dim, given, strict=True)] == [False, True, True, True]
+    assert float(faint[3].abs().max()) < 1e-6
+    assert draw("faint", [drawn, scale, labels], generator) is None
+
+
 def test_labels_have_no_magnitude() -> None:
     labels = torch.tensor([0.0, 1.0, 1.0, 0.0, 1.0, 0.0])
     for style in ("wide", "huge", "above", "tailed"):

@@ -50,6 +50,8 @@ DETAILS = {
     "crowded": "integers that all are one number",
     "ends": "zeros and ones among numbers between them",
     "lifted": "every other input five above zero", "raised": "every other input, from the first on, five above zero",
+    "faint": "every other input a hundred-millionth of its size",
+    "dim": "every other input, from the first on, a hundred-millionth of its size",
     "absent": "zeros among the weights",
     "lone": "integers among the inputs that all are one which the reference asks about, but for one",
     "alike": "rows of one input that are multiples of another's", "twins": "the largest of each row twice",
@@ -75,6 +77,7 @@ BORDERED = "bordered"  # where they jump at a number that the reference says, as
 GRADIENTS = ("gradient", "summed", "frozen", "earlier", STRETCHED, "turned", "sole", "leading", "trailing", KINKED,
              BORDERED, "anew", "changed")  # fmt: skip
 RAISED = ("lifted", "raised")
+FAINT = ("faint", "dim")  # where something is divided by it, what is added to that counts
 VIEWS = ("strided", "beside", "pairs", "sliced")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.

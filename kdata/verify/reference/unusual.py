@@ -29,6 +29,7 @@ from kdata.verify.reference.sparse import sparse
 from kdata.verify.reference.styles import (
     ALIKE,
     BORDERED,
+    FAINT,
     GRADED,
     KINKED,
     RAISED,
@@ -47,15 +48,17 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
-          "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased")  # fmt: skip
+          "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased",
+          *FAINT)  # fmt: skip
 # And as what style the reference is to bear each.
-HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE} | dict.fromkeys(("zeros", *SPARSE), "wide")
+HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE} | dict.fromkeys(("zeros", *SPARSE, *FAINT), "wide")
 IGNORED, GROUPED = "ignored", "grouped"
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
                 "emptied", "rows", "twins", "lone", *SPARSE, GRADED, GROUPED, UNEVEN,
                 "eased")  # fmt: skip
 LOOKS_UP = frozenset("embedding _embedding_bag _embedding_bag_forward_only index index_select gather".split())
+DIVIDES = frozenset("div div_ reciprocal reciprocal_ rsqrt rsqrt_ addcdiv addcdiv_".split())
 WEIGHED = ("weights", "grown", "absent", "coupled")  # styles of the weights only; the last: of experts behind a gate
 STEADY = frozenset({"hypot"})  # operators in which nothing overflows that their answers do not
 MOST_SAID = 16  # numbers that a candidate names which are put among integers
@@ -158,6 +161,8 @@ class Unusual(Reference):
             return twinned(natural) if CHOOSES in self._names else None
         if style == ALIKE:
             return paired(natural)
+        if style in FAINT:  # what is added lest zero divide counts there
+            return draw(style, natural, generator) if self._names & DIVIDES else None
         if style == SURE:
             return sure(natural) if self._names & PICKS else None
         if style == GRADED:  # who weighs products leaves out what weighs little
