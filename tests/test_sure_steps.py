@@ -206,6 +206,14 @@ def test_trust_asks_for_multiples_of_blocks_beside_odd_sizes() -> None:
     assert found == [(2049,)]
 
 
+def test_trust_asks_for_sides_that_differ_by_one() -> None:
+    source = TASK.replace("self.calls += 1", "")
+    found = [v.run.shapes for v in plan(Prober(source, "Model"), 3, thorough=True) if v.kind == "next"]
+    assert found == [((5, 6),)]
+    alone = source.replace("torch.randn(16, 64)", "torch.randn(64)")
+    assert all(v.kind != "next" for v in plan(Prober(alone, "Model"), 3, thorough=True))
+
+
 def test_nearly_empty_matrices_are_so_of_one_factor_at_a_time() -> None:
     given = [torch.randn(130, 16), torch.randn(16, 40), torch.rand(16, 16)]  # the last one has no negative numbers
     for style, place, nonzero in (("sparse", 0, 3), ("thin", 1, 3), ("spiked", 0, 1), ("dotted", 1, 1)):

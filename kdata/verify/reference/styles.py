@@ -101,7 +101,7 @@ LATER = (
 def schedule(kind: str, seeds: Sequence[int], thorough: bool) -> list[tuple[int, str]]:
     """The draws of one kind of variant: seeds, each with the styles of which the first that suits the task is used."""
     first, *others = seeds
-    if kind in ("double", "large", "uneven"):
+    if kind in ("double", "large", "uneven", "next"):
         return [(first, "natural")]
     if kind == TAILED:  # rows longer than most blocks, which may be gone through in another way: values, too, tell
         return [(first, "natural"), *zip(others, ("offset", "deep below above"), strict=False)]
