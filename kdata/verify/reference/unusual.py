@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.task import Program
@@ -19,9 +19,10 @@ from kdata.verify.reference.alike import graded, paired
 from kdata.verify.reference.answering import FINITE, all_answered, enlarged
 from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.conditioned import ANY, EITHER
-from kdata.verify.reference.draws import centred_apart, draw, holding, zeroed
+from kdata.verify.reference.draws import AS_THEY_ARE, DTYPES, centred_apart, draw, holding, zeroed
 from kdata.verify.reference.lengths import Lengths
 from kdata.verify.reference.packed import filled, uneven
+from kdata.verify.reference.pairs import apart, complexes, together
 from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.roundings import Nudged
@@ -31,6 +32,7 @@ from kdata.verify.reference.styles import (
     BORDERED,
     FAINT,
     GRADED,
+    GRADIENTS,
     KINKED,
     RAISED,
     REACHING,
@@ -38,6 +40,7 @@ from kdata.verify.reference.styles import (
     STRETCHED,
     SURE,
     UNEVEN,
+    VIEWS,
 )
 from kdata.verify.reference.sure import PICKS, sure
 from kdata.verify.reference.ties import Ties, coupled, twinned
@@ -53,6 +56,7 @@ BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "
 # And as what style the reference is to bear each.
 HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE} | dict.fromkeys(("zeros", *SPARSE, *FAINT), "wide")
 IGNORED, GROUPED = "ignored", "grouped"
+AS_COMPLEX = (*AS_THEY_ARE, *GRADIENTS, *DTYPES, *VIEWS)  # styles for which complex inputs are no pairs
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
                 "emptied", "rows", "twins", "lone", *SPARSE, GRADED, GROUPED, UNEVEN,
@@ -74,6 +78,7 @@ class Unusual(Reference):
         super().__init__(payload)
         self._names_said: list[float] = payload["named"]
         self._asks, self._names, self._products = Asks(), frozenset[str](), False  # of the variant that is being tried
+        self._unpaired: list[Any] | None = None  # inputs that are complex, while they are drawn as pairs
         self._mixed: magnitudes.Mixed | None = None  # rows of several magnitudes, where these are independent
 
     @property
@@ -88,6 +93,24 @@ class Unusual(Reference):
         return super()._trials(index, variant)
 
     def _draw(
+        self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+    ) -> tuple[str, list[Any] | None]:
+        if not complexes(natural) or styles[0] in AS_COMPLEX:
+            return self._drawn(styles, program, state, natural, generator)
+        self._unpaired = natural
+        try:
+            style, inputs = self._drawn(styles, program, state, apart(natural), generator)
+        finally:
+            self._unpaired = None
+        return style, inputs and together(inputs, natural)
+
+    def _answer(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], double: bool = False
+    ) -> tuple[Any, nn.Module, list[Any]]:
+        given = inputs if self._unpaired is None else together(inputs, self._unpaired)
+        return super()._answer(program, state, given, double)
+
+    def _drawn(
         self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> tuple[str, list[Any] | None]:
         if styles[0] in (*BEYOND, IGNORED, GROUPED, STRETCHED):
