@@ -336,6 +336,37 @@ def test_no_sizes_are_tried_at_which_the_answer_is_no_number() -> None:
     assert not base.degenerates(base)
 
 
+SCATTERED = """import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, values, places):
+        return torch.zeros(9).scatter_add(0, places, values)
+
+
+def get_inputs():
+    return [torch.randn(32), torch.randint(0, 9, (32,))]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_there_are_as_many_places_as_values_that_go_there() -> None:
+    prober = Prober(SCATTERED, "Model")
+    base, fewer_places, both = (
+        prober.forward({"get_inputs[0]": values, "get_inputs[2]": places})
+        for values, places in ((32, 32), (64, 32), (64, 64))
+    )
+    assert base is not None
+    assert fewer_places is not None
+    assert both is not None
+    assert base.degenerates(fewer_places)
+    assert not base.degenerates(both)
+
+
 GROUPED = """import torch
 from torch import nn
 
