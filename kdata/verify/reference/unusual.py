@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -21,7 +23,7 @@ from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.conditioned import ANY, EITHER
 from kdata.verify.reference.draws import AS_THEY_ARE, DTYPES, centred_apart, draw, holding, zeroed
 from kdata.verify.reference.lengths import Lengths
-from kdata.verify.reference.packed import filled, uneven
+from kdata.verify.reference.packed import filled, uneven, without_any
 from kdata.verify.reference.pairs import apart, complexes, together
 from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
@@ -202,7 +204,11 @@ class Unusual(Reference):
             with Lengths(natural) as lengths:
                 self._answer(program, state, natural)
             said = tree_leaves([*program.arguments()])
-            return [*uneven(natural, said, generator), *filled(natural, lengths.room, said, generator)]
+            changes = [*uneven(natural, said, generator), *filled(natural, lengths.room, said, generator)]
+            with contextlib.suppress(Exception):  # it has no answer to a sequence of nothing
+                answer = partial(self._answer, program, state)
+                changes += without_any(natural, lengths.room, lambda held: answer(held)[0], generator)
+            return changes
         if style == "negative":
             return asked.negated(natural, generator) if self._asks.signed and not self._asks.places else ()
         if style == "lone":
