@@ -85,6 +85,14 @@ def test_a_forward_shows_what_it_asks_about() -> None:
     assert metered(torch.copysign, torch.randn(4), torch.randn(4)).asks.signs
 
 
+def test_a_bag_asks_about_what_is_no_word() -> None:
+    for padding, asked_about in ((2, {2}), (None, set())):
+        bag = torch.nn.EmbeddingBag(9, 4, padding_idx=padding)
+        with Meter() as meter:
+            bag(torch.tensor([[2, 2, 3], [1, 2, 5]]))
+        assert meter.cost.asks.numbers == asked_about
+
+
 def test_inputs_hold_what_is_asked_about() -> None:
     inputs = [torch.randn(8, 8), torch.arange(64)]
     asks = Asks(oddities=True, signs=True, numbers={-5})
