@@ -85,6 +85,14 @@ def test_a_forward_shows_what_it_asks_about() -> None:
     assert metered(torch.copysign, torch.randn(4), torch.randn(4)).asks.signs
 
 
+def test_a_bag_asks_about_what_is_no_word() -> None:
+    for padding, asked_about in ((2, {2}), (None, set())):
+        bag = torch.nn.EmbeddingBag(9, 4, padding_idx=padding)
+        with Meter() as meter:
+            bag(torch.tensor([[2, 2, 3], [1, 2, 5]]))
+        assert meter.cost.asks.numbers == asked_about
+
+
 def test_inputs_hold_what_is_asked_about() -> None:
     inputs = [torch.randn(8, 8), torch.arange(64)]
     asks = Asks(oddities=True, signs=True, numbers={-5})
@@ -232,6 +240,18 @@ def test_gates_are_lifted_and_masks_are_not() -> None:
     assert raised is not None
     assert torch.equal(lifted[0], drawn) and torch.equal(lifted[1], mask) and float(lifted[2].mean()) > 4
     assert float(raised[0].mean()) > 4 and torch.equal(raised[2], drawn - 0.1)
+
+
+def test_every_other_input_is_faint_and_single_numbers_and_labels_are_not() -> None:
+    drawn, scale, labels = torch.randn(6), torch.tensor(3.0), torch.tensor([0.0, 1.0, 1.0, 0.0, 1.0, 0.0])
+    given, generator = [drawn, scale, labels, drawn + 1], torch.Generator()
+    faint, dim = (draw(style, given, generator) for style in ("faint", "dim"))
+    assert faint is not None
+    assert dim is not None
+    assert [torch.equal(one, other) for one, other in zip(faint, given, strict=True)] == [True, True, True, False]
+    assert [torch.equal(one, other) for one, other in zip(dim, given, strict=True)] == [False, True, True, True]
+    assert float(faint[3].abs().max()) < 1e-6
+    assert draw("faint", [drawn, scale, labels], generator) is None
 
 
 def test_labels_have_no_magnitude() -> None:

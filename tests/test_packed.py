@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from kdata.verify.reference.packed import filled, uneven
+from kdata.verify.reference.packed import filled, uneven, without_any
 
 
 def test_one_of_packed_sequences_is_nearly_all() -> None:
@@ -40,3 +40,16 @@ def test_lengths_that_leave_room_become_longer_but_no_longer_than_what_is_said()
         assert int(changed.max()) == longest
         assert bool((changed >= lengths).all())
     assert not [*filled([rows, lengths], {1: 17}, [], generator)]
+
+
+def test_a_length_is_zero_where_the_answer_to_it_is() -> None:
+    def mean(held: list[torch.Tensor]) -> torch.Tensor:
+        rows, lengths = held
+        kept = torch.arange(rows.shape[1]) < lengths[:, None]
+        return (rows * kept).sum(1) / lengths.clamp(min=1)
+
+    given, generator = [torch.randn(4, 50), torch.tensor([10, 16, 4, 12])], torch.Generator().manual_seed(0)
+    (change,) = without_any(given, [1], mean, generator)
+    assert change(given)[1].sort().values.tolist()[0] == 0
+    assert int((change(given)[1] == given[1]).sum()) == 3
+    assert not [*without_any(given, [1], lambda held: mean(held) + 1.0, generator)]

@@ -39,6 +39,7 @@ def numbers(line: str = "pass", wrapper: str = "pass") -> Numbers:
         ("x = tl.where(tl.program_id(0) == FIRST, 0.0, x)", (7918,)),
         ("rows = tl.minimum(rows, LIMIT)", (4090,)),
         ("x += n >> 28", (-28,)),
+        ("x += n ^ (n >> 28)", (-28,)),
         ("x = tl.where(i > 3 * 10**8, 0.0, x)", (300_000_000,)),
     ],
 )
@@ -51,6 +52,7 @@ def test_numbers_of_kernels(line: str, found: tuple[int, ...]) -> None:
     [
         "x = tl.where(x > 60000, 60000, x)",  # a value is no size
         "x = tl.minimum(x, 1000.0)",
+        "i = i ^ (i >> 16); i ^= i >> 8; i ^= i >> 4; i ^= i >> 2; i ^= i >> 1",  # a parity needs all of its bits
         "x += tl.where(i % 16 == 0, 1.0, 2.0)",
         "x = tl.where(n % 1024 == 0, x, x + 0.0)",  # what sizes are asked to be multiples of
         "x = tl.where(n % min(1024, triton.next_power_of_2(n)) == 0, x, x + 0.0)",  # or, as the least of two

@@ -206,6 +206,14 @@ def test_trust_asks_for_multiples_of_blocks_beside_odd_sizes() -> None:
     assert found == [(2049,)]
 
 
+def test_trust_asks_for_sides_that_differ_by_one() -> None:
+    source = TASK.replace("self.calls += 1", "")
+    found = [v.run.shapes for v in plan(Prober(source, "Model"), 3, thorough=True) if v.kind == "next"]
+    assert found == [((5, 6),)]
+    alone = source.replace("torch.randn(16, 64)", "torch.randn(64)")
+    assert all(v.kind != "next" for v in plan(Prober(alone, "Model"), 3, thorough=True))
+
+
 def test_nearly_empty_matrices_are_so_of_one_factor_at_a_time() -> None:
     given = [torch.randn(130, 16), torch.randn(16, 40), torch.rand(16, 16)]  # the last one has no negative numbers
     for style, place, nonzero in (("sparse", 0, 3), ("thin", 1, 3), ("spiked", 0, 1), ("dotted", 1, 1)):
@@ -326,6 +334,37 @@ def test_no_sizes_are_tried_at_which_the_answer_is_no_number() -> None:
     assert fewer_keys is not None
     assert base.degenerates(fewer_keys)
     assert not base.degenerates(base)
+
+
+SCATTERED = """import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, values, places):
+        return torch.zeros(9).scatter_add(0, places, values)
+
+
+def get_inputs():
+    return [torch.randn(32), torch.randint(0, 9, (32,))]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_there_are_as_many_places_as_values_that_go_there() -> None:
+    prober = Prober(SCATTERED, "Model")
+    base, fewer_places, both = (
+        prober.forward({"get_inputs[0]": values, "get_inputs[2]": places})
+        for values, places in ((32, 32), (64, 32), (64, 64))
+    )
+    assert base is not None
+    assert fewer_places is not None
+    assert both is not None
+    assert base.degenerates(fewer_places)
+    assert not base.degenerates(both)
 
 
 GROUPED = """import torch

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from kdata.verify.reference.weights import after_calls
+from kdata.verify.reference.weights import after_calls, redraw
 
 
 class Counting(nn.Module):
@@ -43,3 +43,14 @@ def test_the_state_after_some_calls_is_what_these_leave() -> None:
     made = len(calls)
     assert after_calls(3, nn.Linear(2, 2), (weights := nn.Linear(2, 2).state_dict()), call) is weights
     assert len(calls) == made
+
+
+def test_buffers_of_one_number_are_drawn_and_others_are_structure() -> None:
+    module = nn.Module()
+    kept = {"mask": torch.ones(3, 3).tril(), "none": torch.full((4,), -torch.inf), "scale": torch.tensor(2.0)}
+    for name, value in {**kept, "weights": torch.full((5,), 2.0)}.items():
+        module.register_buffer(name, value.clone())
+    redraw(module, torch.Generator().manual_seed(0))
+    assert all(torch.equal(module.get_buffer(name), value) for name, value in kept.items())
+    assert len(module.get_buffer("weights").unique()) == 5
+    assert bool(((module.get_buffer("weights") >= 1.0) & (module.get_buffer("weights") <= 3.0)).all())

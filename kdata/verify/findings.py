@@ -16,6 +16,7 @@ from kdata.verify.trial import ROUGH, Expected, compare, copied, overwrites, unt
 
 Launch = dict[str, Any]
 CORRECT, SAME_BEHIND = "correct", "two equal calls leave the same behind"
+EVALUATES = "answers in evaluation mode as the reference does"
 MOST_UNTOUCHED = 0.5  # share of an answer that may be there without the candidate's kernels
 
 # Reasons that may come of sizes: where they appear only at other sizes than the base ones, the sizes are the reason.
@@ -215,7 +216,7 @@ class Judgement:
         found.check("holds however it is called", not refused, refused)
         if any(trial["kept"] != trial["judged"] for trial in self.expected.otherwise):
             told = f"{deaf} it answers as in {self.expected.mode} mode" if deaf else ""
-            found.check("answers in evaluation mode as the reference does", not deaf, told)
+            found.check(EVALUATES, not deaf, told)
 
     def _wrong(self, found: Findings, works_at_double: Callable[[], bool]) -> RejectedError:
         """The reason behind failed trials: sizes, where only they make the difference."""

@@ -186,7 +186,7 @@ def _run(
     candidate: Candidate, expected: Expected, options: Options, found: Findings, seat: Seat | None
 ) -> None:  # fmt: skip
     """Run every trial in one child, and judge what comes back."""
-    numbers = expected.numbers("base", "odd", "one", "mixed", "uneven", TAILED, "few", "large")
+    numbers = expected.numbers("base", "odd", "one", "mixed", "uneven", "next", TAILED, "few", "large")
     numbers += expected.afterwards(numbers) if options.level == "trust" else []
     try:
         answer = found.saw(calls.call(candidate, expected, numbers, options, seat=seat))

@@ -26,7 +26,7 @@ from kdata.verify.compare import (
     leaves,
     structure,
 )
-from kdata.verify.reference.styles import CONDITIONED, RAISED, REACHING, SPARSE, STRETCHED, VIEWS
+from kdata.verify.reference.styles import CONDITIONED, FAINT, RAISED, REACHING, SPARSE, STRETCHED, VIEWS
 from kdata.verify.tolerances import Tolerance
 
 NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True, 0.0)
@@ -189,8 +189,8 @@ def nature(trial: dict[str, Any]) -> Nature:
     kept = trial["kept"]
     sums = kept["sums"] or kept["products"]
     style = trial["style"]
-    ones = style in ("small", STRETCHED, *SPARSE) or (style in REACHING and not kept.get("homogeneous"))
-    lenient = style in (*CONDITIONED, *RAISED)
+    ones = style in ("small", STRETCHED, *SPARSE, *FAINT) or (style in REACHING and not kept.get("homogeneous"))
+    lenient = style in (*CONDITIONED, *RAISED, *FAINT)
     return Nature(kept["terms"], sums, ones, kept["tf32"], kept["products"], lenient, style == "magnitudes")
 
 

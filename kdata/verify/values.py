@@ -40,7 +40,9 @@ def computes(value: Any) -> TypeGuard[torch.Tensor]:
 
 
 def upcast(value: Any) -> Any:
-    """A floating tensor as fp64, an empty one, too."""
+    """A floating tensor as fp64, an empty one, too, and a complex one as two of these."""
+    if isinstance(value, torch.Tensor) and value.is_complex():
+        return value.to(torch.complex128)
     return value.double() if _of_numbers(value) else value
 
 
@@ -71,8 +73,11 @@ def ends(leaf: Any, sizes: Collection[int]) -> bool:
 def by_an_ulp(value: Any, generator: torch.Generator, whole: bool = False, tf32: bool = False) -> Any:
     """A floating tensor with each element moved by up to an ulp of float32 (of its own dtype where that is coarser).
 
-    ``whole``: by all of it. ``tf32``: float32 is cut to tf32, toward zero, as tensor cores cut factors of products.
+    Of a complex one each part. ``whole``: by all of it. ``tf32``: float32 is cut to tf32, toward zero, as tensor cores
+    cut factors of products.
     """
+    if isinstance(value, torch.Tensor) and value.is_complex():
+        return torch.view_as_complex(by_an_ulp(torch.view_as_real(value.resolve_conj()), generator, whole, tf32))
     if not computes(value):
         return value
     if tf32 and value.dtype is torch.float32:
@@ -195,8 +200,9 @@ def same(one: Any, other: Any) -> bool:
 
 
 def finite(outputs: Any) -> bool:
-    """Whether no floating tensor holds NaN or infinity."""
-    made = [kept_in(t) for t in tree_leaves(outputs) if isinstance(t, torch.Tensor) and t.is_floating_point()]
+    """Whether no floating or complex tensor holds NaN or infinity."""
+    leaves = [t for t in tree_leaves(outputs) if isinstance(t, torch.Tensor)]
+    made = [kept_in(t) for t in leaves if t.is_floating_point() or t.is_complex()]
     return all(bool(torch.isfinite(t).all()) for t in made)
 
 
@@ -207,6 +213,8 @@ def near(one: Any, other: Any, limit: float) -> bool:
 
 
 def _near_tensor(one: torch.Tensor, other: torch.Tensor, limit: float) -> bool:
+    if one.is_complex():
+        one, other = (torch.view_as_real(t.resolve_conj()) for t in (one, other))
     if not one.is_floating_point():
         return torch.equal(one, other)
     wide, moved = one.double(), other.double()

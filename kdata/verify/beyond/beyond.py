@@ -23,7 +23,7 @@ from kdata.verify.beyond.whole import Run
 from kdata.verify.candidate.indices import COUNTED_SO
 from kdata.verify.candidate.subset import jitted
 from kdata.verify.constants import name_of
-from kdata.verify.findings import Findings, Launch, RejectedError
+from kdata.verify.findings import EVALUATES, Findings, Launch, RejectedError
 from kdata.verify.options import LOADED, Options
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.trial import Expected
@@ -66,8 +66,8 @@ def look(
     numbers = far + once + named[::-1]
     try:
         larger = expect(candidate.task.source, candidate.task.entry_point, options, expected.mode,
-                        tuple(expected.base.items()), tuple(expected.grows.items()), numbers, stops, exact,
-                        own)  # fmt: skip
+                        tuple(expected.base.items()), tuple(expected.grows.items()), numbers, stops, exact, own,
+                        _heard(found))  # fmt: skip
     except JobError as error:
         found.check(CHECK, False, f"not seen: the reference's process ended with {error}"[:300])
         return ""
@@ -75,6 +75,11 @@ def look(
         return ""
     told = whole.look(larger, run, found, thorough=True) if run else []
     return _outlines(larger, outlined, [*found.launched, *found.lowered, *told], found, bool(named or idle))
+
+
+def _heard(found: Findings) -> bool:
+    """Whether it was seen to do in evaluation mode what the reference does there and nowhere else."""
+    return any(check.name == EVALUATES and check.passed for check in found.checks)
 
 
 def _idle(text: str, found: Findings) -> bool:
@@ -130,7 +135,7 @@ def _outlines(
 @lru_cache(maxsize=8)
 def expect(
     source: str, entry_point: str, options: Options, mode: str, base: Sizes, grows: Sizes, numbers: Sequence[int],
-    stops: Ends, exact: tuple[Sequence[int], Sequence[int]], asked: Sequence[int],
+    stops: Ends, exact: tuple[Sequence[int], Sequence[int]], asked: Sequence[int], evaluates: bool,
 ) -> Expected:  # fmt: skip
     """Run a task's reference at larger sizes.
 
@@ -142,6 +147,7 @@ def expect(
         "whole": 0, "precision": options.precision, "mode": mode, "base": dict(base), "grows": dict(grows),
         "numbers": list(numbers), "most": MOST, "ends": list(stops.sizes), "counts": list(stops.elements),
         "equal": list(exact[0]), "multiples": list(exact[1]), "asked": list(asked),
+        "evaluates": evaluates,
     }  # fmt: skip
     with lease("torch", "kdata.verify.reference.reference:warm") as worker:
         answer = worker.call(

@@ -64,6 +64,7 @@ class Numbers:
         self._values = {id(k): loaded(k) for k in jitted(self._tree)}
         self._places: dict[int, int] = {}  # of nodes that are replaced: their numbers
         self._parameters = _parameters(self._tree)
+        self._folds = folds(self._tree)
         self.groups = self._grouped()
 
     def text(self, instead: dict[int, int]) -> str:
@@ -116,7 +117,7 @@ class Numbers:
 
     def _counts(self, number: int, node: ast.expr, part: ast.AST) -> bool:
         """Whether a number of an expression may be of sizes, and none that they are asked to be multiples of."""
-        if 0 <= number < BESIDE or number in self._known:
+        if 0 <= number < BESIDE or number in self._known or id(node) in self._folds:
             return False
         if isinstance(part, ast.BinOp) and number >= MAGIC:  # of a division by a product
             return False
@@ -209,6 +210,26 @@ def _given(node: ast.AST, parameters: dict[str, list[list[str]]]) -> Iterator[tu
                 yield from ((name_of(t), v) for t, v in zip(target.elts, value.elts, strict=False))
             else:
                 yield name_of(target), value
+
+
+def folds(tree: ast.Module) -> set[int]:
+    """Bits by which numbers are shifted onto themselves, with half as many down to one: of a parity all are needed.
+
+    Where none is shifted by so many it is none of sizes.
+    """
+    found: dict[int, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        pairs: list[tuple[ast.expr, ast.expr]] = []
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitXor):
+            pairs = [(node.left, node.right), (node.right, node.left)]
+        elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.BitXor):
+            pairs = [(node.target, node.value)]
+        for one, other in pairs:
+            if isinstance(other, ast.BinOp) and isinstance(other.op, ast.RShift):
+                bits = whole(other.right) if ast.unparse(one) == ast.unparse(other.left) else None
+                found.setdefault(bits or 0, []).append(other.right)
+    halved = {bits for bits in found if bits > 0 and all(bits >> n in found for n in range(bits.bit_length()))}
+    return {id(place) for bits in halved for place in found[bits]}
 
 
 def loaded(kernel: ast.FunctionDef) -> set[str]:

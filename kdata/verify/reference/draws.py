@@ -21,6 +21,7 @@ from kdata.verify.values import computes, ends, integral, sizes_of
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 LOW, HIGH = -2.0, 2.3  # decimal exponents of ``wide``
 LONG, TAIL = 64, 32.0  # elements from which on a dimension has a tail, and by how much it is larger
+FAINTLY = 1e-8  # squares of such numbers are no zeros, but less than what is added lest zero divide
 LIFT, OFFSET, SMALL, HUGE, FAR, FARTHER, TINY, JOG = 5.0, 100.0, 1e-4, 1e4, 1e3, 1e5, 1e-5, 1e-6
 NEARER = 10.0
 NARROW, SPREAD = 16, 8  # bits of integers that are small beside sums of them, and how many of the largest are drawn
@@ -53,6 +54,7 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
       minima that start at a number are wrong; deep, steep: likewise, a hundred times as far, beyond all numbers but
       those from a million on that published kernels start at; all these see ``spared``;
     - lifted, raised: every other input five above zero, where what decays does so slowly;
+    - faint, dim: every other input a hundred-millionth of its size, as moments are beside what they divide;
     - sliced: the same values in memory in which each row is followed by some that are not the tensor's;
     - strided: the same values in memory whose last two dimensions are swapped; beside, pairs: those of some inputs;
     - nonfinite: NaN and both infinities in three places of the first input that holds enough;
@@ -313,10 +315,29 @@ def _lifted(first: int) -> Style:
     def change(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
         leaves = tree_leaves(inputs)
         signed = [n for n, t in enumerate(leaves) if computes(t) and float(t.min()) < 0 and bool((t != 0).all())]
-        still = {*range(len(leaves))} - {*signed[first::2]}
-        return _far(inputs, lambda t: t + LIFT, still) if len(signed) > 1 else None
+        return _every_other(inputs, signed, first, lambda t: t + LIFT)
 
     return change
+
+
+def _faint(first: int) -> Style:
+    """Every other input of several numbers, and no labels, far smaller than those beside it."""
+
+    def change(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
+        leaves = tree_leaves(inputs)
+        still = labels(leaves)
+        several = [n for n, t in enumerate(leaves) if computes(t) and t.numel() > 1 and n not in still]
+        return _every_other(inputs, several, first, lambda t: t * FAINTLY)
+
+    return change
+
+
+def _every_other(
+    inputs: list[Any], places: list[int], first: int, change: Callable[[torch.Tensor], torch.Tensor]
+) -> list[Any] | None:  # fmt: skip
+    """The inputs with every other one of these changed; None where there is one at most."""
+    still = {*range(len(tree_leaves(inputs)))} - {*places[first::2]}
+    return _far(inputs, change, still) if len(places) > 1 else None
 
 
 def _beyond(tensor: torch.Tensor, far: float) -> torch.Tensor:
@@ -365,7 +386,8 @@ OF_INTEGERS: dict[str, Style] = {
 }  # bools are integers of one bit
 OTHERS: dict[str, Style] = {"corners": _corners, "huge": _huge, "below": _below, "above": _above,
                             "deep": partial(_below, far=FARTHER), "steep": partial(_above, far=FARTHER),
-                            "lifted": _lifted(1), "raised": _lifted(0), "ties": _tied, KINKED: _tied, "small": _small,
+                            "lifted": _lifted(1), "raised": _lifted(0),
+                            "faint": _faint(1), "dim": _faint(0), "ties": _tied, KINKED: _tied, "small": _small,
                             "strided": views.strided, "sliced": views.sliced,
                             "beside": views.beside(1), "pairs": views.beside(2), "nonfinite": _nonfinite,
                             "tailed": lambda inputs, _: _far(inputs, _tailed, labels(tree_leaves(inputs))),

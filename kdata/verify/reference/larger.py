@@ -21,7 +21,7 @@ from kdata.verify.reference.axes import ARGUMENT, LITERAL, TIED, Axis, Values
 from kdata.verify.reference.conditioned import of_blocks
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.probe import Run
-from kdata.verify.reference.reference import Reference
+from kdata.verify.reference.reference import EVALUATED, Reference
 from kdata.verify.reference.slack import on_purpose
 from kdata.verify.reference.variants import Variant
 from kdata.verify.scratch import GIVEN, KEPT
@@ -45,7 +45,8 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     where these are the task's own), grows (the sizes that may vary, with the task's own values), numbers, most
     (elements up to which it is computed), ends and counts (sizes, and numbers of elements, that are exceeded once, also
     where they are beyond the task's own), asked (numbers that its own text compares with sizes, likewise), equal and
-    multiples (sizes that are tried by themselves, the latter where no multiple of them was judged).
+    multiples (sizes that are tried by themselves, the latter where no multiple of them was judged), evaluates (whether
+    each is tried in evaluation mode, too).
     """
     torch.set_num_threads(1)
     return answered(lambda: Larger(payload).run(scratch))
@@ -65,12 +66,14 @@ class Larger(Reference):
         self._asked = payload["asked"]
         self._equal, self._multiples = payload["equal"], payload["multiples"]
         self._terms = self._inexact()
+        self._evaluates = payload["evaluates"]
 
     def run(self, scratch: Path) -> dict[str, Any]:
         """Everything."""
         outlines: list[dict[str, Any]] = []
         variants: list[Variant] = []
         trials: list[dict[str, Any]] = []
+        evaluated: list[dict[str, Any]] = []  # after all others: a module that was told so stays in that mode
         left = SEVERAL * self._limit
         for axis, values, run in islice(self._sizes(), MOST):
             variant = Variant("beyond", values, run)
@@ -86,13 +89,25 @@ class Larger(Reference):
                         trial = self._trial(len(variants), variant, self.seeds[0], style)
                         left -= elements if trial is not None else 0
                         trials += [trial] if trial is not None else []
+                    evaluated += self._evaluated(len(variants), variant)
                     variants.append(variant)
         (scratch / GIVEN).write_bytes(bytes(self.given.blob))
         (scratch / KEPT).write_bytes(bytes(self.kept.blob))
         return {"mode": self.mode, "variants": [{"kind": v.kind, "sizes": v.label} for v in variants],
-                "trials": trials, "outlines": outlines, "otherwise": [], "own": None, "unused": [],
+                "trials": trials + evaluated, "outlines": outlines, "otherwise": [], "own": None, "unused": [],
                 "base": self._base, "grows": self._grows,
                 "given": self.given.manifest, "kept": self.kept.manifest}  # fmt: skip
+
+    def _evaluated(self, index: int, variant: Variant) -> list[dict[str, Any]]:
+        """One trial in evaluation mode: who heard of it at small sizes may be deaf at larger ones."""
+        if not self._evaluates:
+            return []
+        judged, self.mode = self.mode, EVALUATED["mode"]
+        try:
+            trial = self._trial(index, variant, self.seeds[0], "natural")
+        finally:
+            self.mode = judged
+        return [trial | {"given": trial["given"] | {"mode": EVALUATED["mode"]}}] if trial else []
 
     def _fits(self, variant: Variant) -> bool:
         """Whether it is no other task there, see ``Run.degenerates``; values are drawn where inputs say lengths."""

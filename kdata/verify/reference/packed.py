@@ -6,7 +6,7 @@ kernel. One that goes through a number of elements instead of all that a sequenc
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -58,6 +58,24 @@ def filled(
             yield partial(_put, places=[place], value=leaves[place].masked_fill(chosen, most))
 
 
+def without_any(
+    inputs: list[Any], room: Collection[int], answer: Callable[[list[Any]], Any], generator: torch.Generator
+) -> Iterator[Change]:  # fmt: skip
+    """For each input of lengths, by their places: one of them is zero, if its row of the ``answer`` is zeros then.
+
+    There the reference says what the answer is of nothing; of a share of nothing it may be anything.
+    """
+    leaves = tree_leaves(inputs)
+    for place in room:
+        leaf = leaves[place]
+        if leaf.ndim == 1 and len(leaf) > 1 and int(leaf.min()) > 0 and not ends(leaf, sizes_of(leaves)):
+            row = int(torch.randint(len(leaf), (), generator=generator))
+            change = partial(_emptied, place=place, row=row)
+            made = [t for t in tree_leaves(answer(change(inputs))) if isinstance(t, Tensor)]
+            if made and all(t.ndim and len(t) == len(leaf) and not t[row].any() for t in made):
+                yield change
+
+
 def _told(said: Collection[Any], leaves: Collection[Any]) -> set[int]:
     """Whole numbers that a task says."""
     return {int(n) for n in (*said, *leaves) if type(n) is int or integral(n) and n.numel() == 1}
@@ -83,6 +101,12 @@ def _lengths(lengths: Tensor, most: Sequence[int], generator: torch.Generator) -
 
 def _alike(one: Tensor, other: Any) -> bool:
     return integral(other) and one.shape == other.shape and bool((one == other).all())
+
+
+def _emptied(inputs: list[Any], place: int, row: int) -> list[Any]:
+    value = tree_leaves(inputs)[place].clone()
+    value[row] = 0
+    return _put(inputs, [place], value)
 
 
 def _put(inputs: list[Any], places: Sequence[int], value: Tensor) -> list[Any]:

@@ -192,8 +192,9 @@ def _step(name: str, args: Sequence[Any], given: list[torch.Tensor], out: Any) -
     shapes = [tuple(t.shape) for t in given]
     shape = tuple(out.shape) if isinstance(out, torch.Tensor) else ()
     if name.startswith(INDEXED) and len(args) > 2 and len(shapes) > 1 and len(shapes[0]) == len(shapes[1]):
-        pairs = enumerate(zip(shapes[0], shapes[1], strict=True))
-        shorter = {(1, dim) for dim, (a, b) in pairs if a != b and dim != args[1] % len(shapes[0])}
+        each = [*enumerate(zip(shapes[0], shapes[1], shapes[-1], strict=False))]  # the last may be what is scattered
+        shorter = {(1, dim) for dim, (a, b, _) in each if a != b and dim != args[1] % len(shapes[0])}
+        shorter |= {(2, dim) for dim, (_, b, c) in each if b != c}
         return Step(name, frozenset(shorter), frozenset(shorter))
     if len(shapes) < 2 or not _broadcast(shapes, shape):
         return Step(name, frozenset(), frozenset(), _cut(name, args, out))
@@ -278,11 +279,11 @@ class Run:
     def degenerates(self, other: Run) -> bool:
         """Whether the same operators broadcast at other sizes what they do not broadcast here, as by accident.
 
-        An odd number of channels cut in two may leave one channel, which then spreads over the others.  So are halves
-        meant to be halves: a rotary embedding of an odd number of channels runs, and no kernel is written for it.
-        Nor for an attention of no heads at all, whose answer is zero whatever else it is given; for indices of fewer
-        rows than what they are looked up in has; for lengths beyond the end of what they are lengths of.  Of two or
-        three numbers that happen to be close the variance is rounding, however it is computed.  Nor where an answer is
+        An odd number of channels cut in two may leave one channel, which then spreads over the others. So are halves
+        meant to be halves: a rotary embedding of an odd number of channels runs, and no kernel is written for it. Nor
+        for an attention of no heads, whose answer is zero whatever else is given; for indices of fewer rows than what
+        they are looked up in has, or than what they scatter; for lengths beyond the end of what they are of. Of two or
+        three numbers that happen to be close the variance is rounding, however it is computed. Nor where an answer is
         no number that is one here: queries before the first key, in a causal attention that ends at the last one.
         """
         if other.void and not self.void:

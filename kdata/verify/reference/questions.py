@@ -33,6 +33,7 @@ SHIFTS = ("rshift", "right_shift", "lshift", "left_shift")  # by so many
 BORDERS = CLAMPS | {"hardtanh", "threshold", "hardshrink", "softshrink"}
 SHARES = frozenset({"_softmax", "_safe_softmax"})  # in which NaN says that there is nothing to share
 LOSSES = frozenset({"cross_entropy", "nll_loss"})
+BAGS, PADDING = "_embedding_bag", 8  # and which of its arguments says what is no word
 IGNORED = -100  # what ``ignore_index`` is in torch where nobody says it
 LEAST_DIVISOR, MOST_DIVISOR = 3, 1 << 10  # what a row's largest element may be divided by
 MOST = 16  # softmaxes whose answers are remembered
@@ -98,6 +99,8 @@ class Asks:
         if name == "slice" and len(args) > 3:
             size = args[0].shape[args[1]]
             self.ends |= {abs(n) for n in args[2:4] if type(n) is int and size < abs(n) < FARTHEST}
+        if name.startswith(BAGS) and len(args) > PADDING and args[PADDING] >= 0:
+            self.numbers.add(args[PADDING])  # of which a whole bag may be
         if name.startswith("nll_loss") and name.endswith("forward") and len(args) > 4 and type(args[4]) is int:
             (self.ignored if args[4] == IGNORED else self.numbers).add(args[4])
 

@@ -50,6 +50,8 @@ DETAILS = {
     "crowded": "integers that all are one number",
     "ends": "zeros and ones among numbers between them",
     "lifted": "every other input five above zero", "raised": "every other input, from the first on, five above zero",
+    "faint": "every other input a hundred-millionth of its size",
+    "dim": "every other input, from the first on, a hundred-millionth of its size",
     "absent": "zeros among the weights",
     "lone": "integers among the inputs that all are one which the reference asks about, but for one",
     "alike": "rows of one input that are multiples of another's", "twins": "the largest of each row twice",
@@ -75,6 +77,7 @@ BORDERED = "bordered"  # where they jump at a number that the reference says, as
 GRADIENTS = ("gradient", "summed", "frozen", "earlier", STRETCHED, "turned", "sole", "leading", "trailing", KINKED,
              BORDERED, "anew", "changed")  # fmt: skip
 RAISED = ("lifted", "raised")
+FAINT = ("faint", "dim")  # where something is divided by it, what is added to that counts
 VIEWS = ("strided", "beside", "pairs", "sliced")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.
@@ -98,7 +101,7 @@ LATER = (
 def schedule(kind: str, seeds: Sequence[int], thorough: bool) -> list[tuple[int, str]]:
     """The draws of one kind of variant: seeds, each with the styles of which the first that suits the task is used."""
     first, *others = seeds
-    if kind in ("double", "large", "uneven"):
+    if kind in ("double", "large", "uneven", "next"):
         return [(first, "natural")]
     if kind == TAILED:  # rows longer than most blocks, which may be gone through in another way: values, too, tell
         return [(first, "natural"), *zip(others, ("offset", "deep below above"), strict=False)]

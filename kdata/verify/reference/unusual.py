@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.task import Program
@@ -19,9 +21,10 @@ from kdata.verify.reference.alike import graded, paired
 from kdata.verify.reference.answering import FINITE, all_answered, enlarged
 from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.conditioned import ANY, EITHER
-from kdata.verify.reference.draws import centred_apart, draw, holding, zeroed
+from kdata.verify.reference.draws import AS_THEY_ARE, DTYPES, centred_apart, draw, holding, zeroed
 from kdata.verify.reference.lengths import Lengths
-from kdata.verify.reference.packed import filled, uneven
+from kdata.verify.reference.packed import filled, uneven, without_any
+from kdata.verify.reference.pairs import apart, complexes, together
 from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.roundings import Nudged
@@ -29,7 +32,9 @@ from kdata.verify.reference.sparse import sparse
 from kdata.verify.reference.styles import (
     ALIKE,
     BORDERED,
+    FAINT,
     GRADED,
+    GRADIENTS,
     KINKED,
     RAISED,
     REACHING,
@@ -37,6 +42,7 @@ from kdata.verify.reference.styles import (
     STRETCHED,
     SURE,
     UNEVEN,
+    VIEWS,
 )
 from kdata.verify.reference.sure import PICKS, sure
 from kdata.verify.reference.ties import Ties, coupled, twinned
@@ -47,15 +53,18 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
-          "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased")  # fmt: skip
+          "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased",
+          *FAINT)  # fmt: skip
 # And as what style the reference is to bear each.
-HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE} | dict.fromkeys(("zeros", *SPARSE), "wide")
+HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE} | dict.fromkeys(("zeros", *SPARSE, *FAINT), "wide")
 IGNORED, GROUPED = "ignored", "grouped"
+AS_COMPLEX = (*AS_THEY_ARE, *GRADIENTS, *DTYPES, *VIEWS)  # styles for which complex inputs are no pairs
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
                 "emptied", "rows", "twins", "lone", *SPARSE, GRADED, GROUPED, UNEVEN,
                 "eased")  # fmt: skip
 LOOKS_UP = frozenset("embedding _embedding_bag _embedding_bag_forward_only index index_select gather".split())
+DIVIDES = frozenset("div div_ reciprocal reciprocal_ rsqrt rsqrt_ addcdiv addcdiv_".split())
 WEIGHED = ("weights", "grown", "absent", "coupled")  # styles of the weights only; the last: of experts behind a gate
 STEADY = frozenset({"hypot"})  # operators in which nothing overflows that their answers do not
 MOST_SAID = 16  # numbers that a candidate names which are put among integers
@@ -71,6 +80,7 @@ class Unusual(Reference):
         super().__init__(payload)
         self._names_said: list[float] = payload["named"]
         self._asks, self._names, self._products = Asks(), frozenset[str](), False  # of the variant that is being tried
+        self._unpaired: list[Any] | None = None  # inputs that are complex, while they are drawn as pairs
         self._mixed: magnitudes.Mixed | None = None  # rows of several magnitudes, where these are independent
 
     @property
@@ -85,6 +95,24 @@ class Unusual(Reference):
         return super()._trials(index, variant)
 
     def _draw(
+        self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+    ) -> tuple[str, list[Any] | None]:
+        if not complexes(natural) or styles[0] in AS_COMPLEX:
+            return self._drawn(styles, program, state, natural, generator)
+        self._unpaired = natural
+        try:
+            style, inputs = self._drawn(styles, program, state, apart(natural), generator)
+        finally:
+            self._unpaired = None
+        return style, inputs and together(inputs, natural)
+
+    def _answer(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], double: bool = False
+    ) -> tuple[Any, nn.Module, list[Any]]:
+        given = inputs if self._unpaired is None else together(inputs, self._unpaired)
+        return super()._answer(program, state, given, double)
+
+    def _drawn(
         self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> tuple[str, list[Any] | None]:
         if styles[0] in (*BEYOND, IGNORED, GROUPED, STRETCHED):
@@ -158,6 +186,8 @@ class Unusual(Reference):
             return twinned(natural) if CHOOSES in self._names else None
         if style == ALIKE:
             return paired(natural)
+        if style in FAINT:  # what is added lest zero divide counts there
+            return draw(style, natural, generator) if self._names & DIVIDES else None
         if style == SURE:
             return sure(natural) if self._names & PICKS else None
         if style == GRADED:  # who weighs products leaves out what weighs little
@@ -174,7 +204,11 @@ class Unusual(Reference):
             with Lengths(natural) as lengths:
                 self._answer(program, state, natural)
             said = tree_leaves([*program.arguments()])
-            return [*uneven(natural, said, generator), *filled(natural, lengths.room, said, generator)]
+            changes = [*uneven(natural, said, generator), *filled(natural, lengths.room, said, generator)]
+            with contextlib.suppress(Exception):  # it has no answer to a sequence of nothing
+                answer = partial(self._answer, program, state)
+                changes += without_any(natural, lengths.room, lambda held: answer(held)[0], generator)
+            return changes
         if style == "negative":
             return asked.negated(natural, generator) if self._asks.signed and not self._asks.places else ()
         if style == "lone":

@@ -81,6 +81,7 @@ TURNS = 2  # axes from either end that are so, each in its turn
 # Of the last axes, and of one alone: in all one element more than a multiple of most blocks, of which it has several.
 TAILS: list[tuple[int, ...]] = [(3,), (683,)]
 TAIL: list[tuple[int, ...]] = [(2049,)]
+NEXT = (5, 3, 7), (6, 4, 8)  # of the last two axes
 MIXED = (33, 20, 12, 10, 6, 9, 24, 65, 40, 15, 3, 5, 7)  # of all axes alike, for some take equal sizes for one
 
 
@@ -88,7 +89,8 @@ MIXED = (33, 20, 12, 10, 6, 9, 24, 65, 40, 15, 3, 5, 7)  # of all axes alike, fo
 class Variant:
     """Sizes of one kind.
 
-    ``kind``: "base", "odd", "one", "mixed", "uneven", "tails", "few", "large"; "double" and "batch" decide nothing.
+    ``kind``: "base", "odd", "one", "mixed", "uneven", "next", "tails", "few", "large"; "double" and "batch" decide
+    nothing.
     """
 
     kind: str
@@ -131,6 +133,8 @@ def plan(
     if thorough:
         for order, wishes in [*_uneven(axes, step), *_grouped(axes, step)]:
             _add(chosen, prober, "uneven", base, order, _powers(order, wide, wishes, len(chosen)), ONCE)
+        if len(axes) > 1:
+            _add(chosen, prober, "next", base, axes, _powers(axes, wide, _next(axes, step), len(chosen)))
         if axes:
             _add(chosen, prober, TALL, base, *_tall(axes, step), ONCE)
         if axes and step == 1:
@@ -213,6 +217,11 @@ def _grouped(axes: list[Axis], step: int) -> Iterator[tuple[list[Axis], list[tup
     for alone, tied in permutations(axes, 2):
         if set(alone) < set(tied):
             yield [tied, alone], [tuple(n * step for n in GROUPS), tuple(n * step for n in GROUPED)]
+
+
+def _next(axes: list[Axis], step: int) -> list[tuple[int, ...]]:
+    """The last axis one more than that before it: what takes nearly square images for square is wrong there."""
+    return [tuple(n * step for n in wish) for wish in ([(1, 2, 3)] * (len(axes) - 2) + [*NEXT])]
 
 
 def _powers(axes: list[Axis], wide: frozenset[Axis], wishes: list[tuple[int, ...]], turn: int) -> list[tuple[int, ...]]:

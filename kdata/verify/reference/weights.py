@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -15,6 +16,7 @@ from kdata.verify.values import finite, same
 RUNNING = ("running_mean", "running_var")
 COUNT, MOST = "num_batches_tracked", 8  # of BatchNorm: how many batches were seen, of which its mean may be that
 SMALL, TENTH = 1e-2, 0.1
+MEAN = 1e-2  # by how much weights of a mean may miss one in all: those of half precision do
 
 
 def redraw(module: nn.Module, generator: torch.Generator) -> None:
@@ -23,8 +25,9 @@ def redraw(module: nn.Module, generator: torch.Generator) -> None:
     Values that differ are shuffled and scaled by 0.8 to 1.2; constant ones are scaled by 0.5 to 1.5, small
     ones (of a branch that is to count for little at first) after they have been made a tenth; zeros become normal with
     deviation 0.1.  Some batches have been seen.  Other buffers and frozen parameters are structure (masks, windows,
-    tables): they stay, but for ones and zeros that are loaded with a module (weights of classes, corrections of
-    scores), which stand for what is not known yet, and leave unseen whether they are used.
+    tables, filters that take a mean): they stay, but for such as are one number throughout and loaded with a module
+    (weights of classes, corrections of scores), which stand for what is not known yet, and leave unseen which of them
+    is used, if any.
     """
     with torch.no_grad():
         for parameter in module.parameters():
@@ -36,7 +39,7 @@ def redraw(module: nn.Module, generator: torch.Generator) -> None:
             if name.rpartition(".")[2] == COUNT and buffer.numel() == 1:
                 buffer.fill_(int(torch.randint(0, MOST, (), generator=generator)))
         for kept in module.state_dict().values():  # which shares memory with the module
-            if isinstance(kept, Tensor) and _neutral(kept):
+            if isinstance(kept, Tensor) and _uniform(kept):
                 kept.copy_(_like(kept, generator))
 
 
@@ -112,12 +115,15 @@ def _counts(value: Any) -> bool:
     return isinstance(value, Tensor) and value.numel() == 1 and float(value) == round(float(value))
 
 
-def _neutral(tensor: Tensor) -> bool:
-    """Whether these are several numbers, all of them ones or all of them zeros."""
+def _uniform(tensor: Tensor) -> bool:
+    """Whether these are several numbers, all of them finite and the same, and no filter that takes a mean."""
     if not (tensor.is_floating_point() and tensor.numel() > 1):
         return False
     first = float(tensor.flatten()[0])
-    return first in (0.0, 1.0) and bool((tensor == first).all())
+    if not (math.isfinite(first) and bool((tensor == first).all())):
+        return False
+    summed = [first * math.prod(tensor.shape[dim:]) for dim in range(tensor.ndim) if tensor.shape[dim] > 1]
+    return all(not math.isclose(one, 1.0, rel_tol=MEAN) for one in summed)
 
 
 def _like(tensor: Tensor, generator: torch.Generator) -> Tensor:
