@@ -1,0 +1,120 @@
+"""Sizes at which a reference runs by accident, or answers with nothing: none of them is tried."""
+
+from __future__ import annotations
+
+from kdata.verify.reference.probe import Prober
+
+HALVED = """import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, table):
+        half = x.shape[-1] // 2
+        return x * table + torch.cat((-x[..., half:], x[..., :half]), -1) * table
+
+
+def get_inputs():
+    width = 8
+    table = torch.rand(4, -(-width // 2))
+    return [torch.randn(3, 4, width), torch.cat((table, table), -1)]
+
+
+def get_init_inputs():
+    return []
+"""
+CAUSAL = """import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, scores):
+        queries, keys = scores.shape[-2:]
+        kept = torch.ones(queries, keys, dtype=torch.bool).tril(keys - queries)
+        return scores.masked_fill(~kept, float("-inf")).softmax(-1)
+
+
+def get_inputs():
+    return [torch.randn(8, 20, 36)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_half_of_one_is_none_to_spread_though_its_slices_take_all() -> None:
+    prober = Prober(HALVED, "Model")
+    base, one, two = (prober.forward({"get_inputs[0]": width}) for width in (8, 1, 2))
+    assert base is not None
+    assert one is not None
+    assert two is not None
+    assert base.degenerates(one)
+    assert not base.degenerates(two)
+
+
+def test_no_sizes_are_tried_at_which_the_answer_is_no_number() -> None:
+    prober = Prober(CAUSAL, "Model")
+    base, fewer_keys = (prober.forward({"get_inputs[2]": keys}) for keys in (36, 18))
+    assert base is not None
+    assert fewer_keys is not None
+    assert base.degenerates(fewer_keys)
+    assert not base.degenerates(base)
+
+
+SCATTERED = """import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, values, places):
+        return torch.zeros(9).scatter_add(0, places, values)
+
+
+def get_inputs():
+    return [torch.randn(32), torch.randint(0, 9, (32,))]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_there_are_as_many_places_as_values_that_go_there() -> None:
+    prober = Prober(SCATTERED, "Model")
+    base, fewer_places, both = (
+        prober.forward({"get_inputs[0]": values, "get_inputs[2]": places})
+        for values, places in ((32, 32), (64, 32), (64, 64))
+    )
+    assert base is not None
+    assert fewer_places is not None
+    assert both is not None
+    assert base.degenerates(fewer_places)
+    assert not base.degenerates(both)
+
+
+GROUPED = """import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x, weights, ends):
+        group = torch.bucketize(torch.arange(len(x)), ends, right=True).clamp(max=len(weights) - 1)
+        return (x[:, None, :] @ weights[group])[:, 0]
+
+
+def get_inputs():
+    return [torch.randn(20, 8), torch.randn(3, 8, 5), torch.tensor([6, 6, 20])]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_there_are_as_many_matrices_as_groups_of_rows() -> None:
+    prober = Prober(GROUPED, "Model")
+    base, more = (prober.forward({"get_inputs[2]": count}) for count in (3, 7))
+    assert base is not None
+    assert more is not None
+    assert base.degenerates(more)
