@@ -10,11 +10,11 @@ import pytest
 import torch
 
 from sources import mine, probe
-from sources.cut.cutting import cut_package
 from sources.infer.input_search import MAX_CALLS, SAME_STALE, InputSearch
 from sources.infer.inputs import BATCH, Many, Tensor
 from sources.infer.progress import Budget
 from sources.infer.spaces import NUMBER, TABLE, others, shown
+from tests.attempts import cut_and_attempted
 from tests.cuts import HEAD
 
 GYM = "import gymnasium as gym\nimport numpy as np\nfrom gymnasium import spaces\n"
@@ -68,16 +68,9 @@ class Lower(Net):
 """
 
 
-def outcome_of(text: str, symbol: str, tmp_path: Path) -> dict[str, Any]:
-    payload = {"files": {"net.py": HEAD + GYM + text}, "replacements": mine.replacements(), "cut_points": {}, "part": 0,
-               "parts": 1, "seed": 0, "enough": 99}  # fmt: skip
-    (found,) = [c for c in cut_package(payload, tmp_path)["cuts"] if c["symbol"] == symbol]
-    return probe.attempt({"cuts": [found | {"header": []}], "operators": 200, "enough": 1}, tmp_path)[0]
-
-
 @pytest.mark.parametrize(("text", "symbol"), [(IMAGES, "Net"), (KEYS, "Net"), (BELOW, "Lower")])
 def test_a_network_is_told_the_spaces_that_it_asks_for(text: str, symbol: str, tmp_path: Path) -> None:
-    outcome = outcome_of(text, symbol, tmp_path)
+    outcome = cut_and_attempted(HEAD + GYM + text, symbol, tmp_path)
     assert not outcome["reason"], outcome["detail"]
 
 
