@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from sources.hints.guesses import Uses, values
 from sources.infer.variants import rescaled
 from tests.attempts import attempted, cut_and_attempted
 from tests.cuts import HEAD, cut
@@ -90,6 +91,15 @@ def test_a_layer_of_one_channel_asks_for_one_of_what_made_several() -> None:
     message = "Given groups=1, weight of size [3, 1, 8, 3], expected input[1, 3, 8, 64] to have 1 channels, but got 3 channels"
     assert rescaled({"window": "8", "w_kernel": "3"}, message) == [{"window": "8", "w_kernel": "1"}]
     assert rescaled({"window": "8", "w_kernel": "2"}, message) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [("layer_idx", "0"), ("layer_ind", "0"), ("stage_id", "0"), ("index", "0"), ("layer_num", "64"), ("num_idx", "64"),
+     ("ignore_index", "64"), ("padding_idx", "1"), ("mind", "64")],
+)  # fmt: skip
+def test_a_place_among_others_is_a_small_number(name: str, first: str) -> None:
+    assert values(name, "", Uses())[0] == first
 
 
 def test_a_constant_of_a_file_is_done_without() -> None:
