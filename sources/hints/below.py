@@ -30,9 +30,13 @@ class Below:
         return self._known[base]
 
     def beside(self, key: Here) -> list[Here]:
-        """The classes of one of our replacements that are kinds of the same as one of it: that may be meant, too."""
-        ours = key.file in self.package.replacements
-        return [kind for base in (self._bases(key) if ours else ()) for kind in self._below(base) if kind != key]
+        """The classes of one of our replacements that are kinds of the same as one of it: that may be meant, too.
+
+        Of layers there are many, which do not stand for each other: their base has one itself.
+        """
+        above = self._bases(key) if key.file in self.package.replacements else []
+        plain = [b for b in above if (node := self.package.class_of(b)) is not None and not node.bases]
+        return [kind for base in plain for kind in self._below(base) if kind != key]
 
     def _first(self, base: Here) -> Here:
         queue, seen = [base], {base}
