@@ -103,3 +103,9 @@ def test_a_model_is_constructed_of_classes_that_are_whole(tmp_path: Path) -> Non
     (model,) = [c for c in cut_package(payload, tmp_path)["cuts"] if c["symbol"] == "Model"]
     named = {"encoder": "Deep(width=64)", "predictor": "Real()"}
     assert {"positional": [], "named": named} in model["told"]["sites"]
+
+
+def test_what_one_of_ours_may_stand_for_is_of_the_same_plain_kind() -> None:
+    below = Below(Package({"net.py": ""}, mine.replacements()))
+    assert {key.name for key in below.beside(Here("gymnasium.py", "Box"))} >= {"Discrete", "Dict", "MultiBinary"}
+    assert below.beside(Here("torch_geometric.py", "GATConv")) == below.beside(Here("bases.py", "Deep")) == []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from sources.infer.given import NOTE, given
+from sources.infer.given import LEFT_OUT, NOTE, given
 from sources.infer.inputs import Tensor, draw
 from sources.infer.search import Solution
 from sources.probe import load
@@ -85,6 +85,17 @@ def test_noise_is_handed_down_through_methods_to_where_it_was_drawn(tmp_path: Pa
     x = torch.full((4, 6), 1 / 8)
     mean, std = module.mean(x), torch.exp(0.5 * module.spread(x))
     assert torch.allclose(out, 2 * mean + std * (2 / 8 + 3 / 8), atol=1e-6)
+
+
+def test_dropout_that_a_forward_makes_for_itself_is_left_out(tmp_path: Path) -> None:
+    text = (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.line, self.share = nn.Linear(6, 6), 0.5\n\n"
+        "    def forward(self, x):\n        return nn.Dropout(p=self.share)(self.line(x)).relu()\n"
+    )
+    cut, namespace, solution = made(text, "Net", tmp_path)
+    assert cut["header"][1:] == [LEFT_OUT] and "return (self.line(x)).relu()" in cut["source"]
+    runs(namespace, "Net", solution)
 
 
 def test_noise_goes_through_modules_and_functions_and_keeps_its_distribution(tmp_path: Path) -> None:

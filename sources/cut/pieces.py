@@ -40,6 +40,12 @@ _ANSWERS = {
     re.compile(r"_?([A-Z]+_)?LOG(GER)?|_?(\w+_)?logger"): "import logging\n\n{} = logging.getLogger()",
     **{re.compile(rf"Sync(hronized)?BatchNorm{n}d"): f"from torch.nn import BatchNorm{n}d as {{}}" for n in (1, 2, 3)},
 }
+# Calls that read what a file of the package's holds; ``open`` is none of them: it touches the system anyway.
+_READS_FILES = re.compile(
+    r"(torch|np|numpy|json|pickle|joblib|yaml|scipy\.io|sio)\.(load|safe_load|loadtxt|genfromtxt|fromfile|loadmat)|loadmat"
+    r"|(pd|pandas)\.read_(csv|table|json|excel|pickle|hdf|parquet)"
+)
+FROM_FILE = "what a file holds"
 TRAINED = "what trained weights there are"
 # A table of them, whatever is looked up in it; ``Name = deepcopy(Name)`` of an imported one cannot be said.
 NO_TABLE = '{} = type("NoWeights", (dict,), {{"__missing__": lambda *_: {{}}}})()'
@@ -94,6 +100,13 @@ def weights_of(node: ast.stmt) -> list[str]:
     if not isinstance(node, ast.ClassDef) or not any(ast.unparse(b).endswith(_WEIGHTS) for b in node.bases):
         return []
     return [t.id for s in node.body if isinstance(s, ast.Assign) for t in s.targets if isinstance(t, ast.Name)]
+
+
+def reads_file(node: ast.stmt) -> bool:
+    """Whether a constant is read from a file: a task has none, and who does without the constant can be one."""
+    value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+    calls = (n for n in ast.walk(value) if isinstance(n, ast.Call)) if value is not None else ()
+    return any(_READS_FILES.fullmatch(ast.unparse(call.func)) for call in calls)
 
 
 def locally_bound(view: ast.stmt) -> set[str]:

@@ -14,6 +14,7 @@ from sources.cut import by_name
 from sources.cut.cutpoints import Framework
 from sources.cut.decided import decided
 from sources.cut.pieces import (
+    FROM_FILE,
     KEPT_CLASS,
     NO_STATE,
     NO_TABLE,
@@ -28,6 +29,7 @@ from sources.cut.pieces import (
     is_noise,
     listed,
     optional,
+    reads_file,
     stand_in_for,
     swept,
     taken_from,
@@ -195,6 +197,8 @@ class Slicer:
                 return [stand_in_for(key, "what loads trained weights", NO_STATE)]
             if names := weights_of(found[0].node):
                 return [stand_in_for(key, TRAINED, NO_WEIGHTS.format(" = ".join(names)))]
+            if reads_file(found[0].node):
+                return [stand_in_for(key, FROM_FILE)]
             plain = (p.view for p in found if not isinstance(p.node, ast.ClassDef))
             if misuse := next(filter(None, map(harmful, plain)), ""):
                 return [stand_in_for(key, f"what uses {misuse}")]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from sources.hints.spelling import constructor
 from sources.text.methods import methods, unfinished, unset
 from sources.text.symbols import Package
 from sources.text.targets import Here
@@ -26,6 +28,15 @@ class Below:
         if base not in self._known:
             self._known[base] = self._first(base)
         return self._known[base]
+
+    def beside(self, key: Here) -> list[Here]:
+        """The classes of one of our replacements that are kinds of the same as one of it: that may be meant, too.
+
+        Of layers there are many, which do not stand for each other: their base has one itself.
+        """
+        above = self._bases(key) if key.file in self.package.replacements else []
+        plain = [b for b in above if (node := self.package.class_of(b)) is not None and not node.bases]
+        return [kind for base in plain for kind in self._below(base) if kind != key]
 
     def _first(self, base: Here) -> Here:
         queue, seen = [base], {base}
@@ -60,6 +71,20 @@ class Below:
                 found[place] = node
                 stack += self._bases(place)
         return list(found.values())
+
+    def constructors(self, key: Here) -> Iterator[tuple[str, ast.FunctionDef]]:
+        """The constructors that take what a class is given, with their files: its own, and its bases' for the rest."""
+        stack, seen = [key], set[Here]()
+        while stack:
+            place = stack.pop(0)
+            node = self.package.class_of(place) if place not in seen else None
+            seen.add(place)
+            if node is None:
+                continue
+            if (init := constructor(node)) is not None:
+                yield place.file, init
+            if init is None or init.args.kwarg or init.args.vararg:
+                stack += self._bases(place)
 
     def _leaves(self, key: Here) -> bool:
         """Whether a class calls what it is to get from a class below: a method, or a part that nothing sets."""

@@ -48,6 +48,8 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"vocab|num_embeddings|n_?tokens?$|^num_tokens$|n_words|num_types", ["1024"]),
         (r"class(?!ifi|_?(name|type|weight|tok|emb|fn|map|loss))|num_labels|num_outputs|num_actions", ["16", "2"]),
         (r"head_?dim|dim_?head|^d_?[kv]$|d_head|per_head|kv_lora|q_lora", ["16", "32"]),
+        # of a layer among its like, of a word in a vocabulary
+        (r"^(?!pad|num_|n_|ignore_)(\w+_)?(idx|ind|index)$|^(layer|block|level|stage)_?(id|no)$", ["0", "1", "2"]),
         (r"heads?$|^n_?heads?|^nheads?$|^h$|_heads$", [HEADS, "8", "1"]),
         (r"^(depth|n_?layers?|num_?layers?|nlayers|num_?blocks?|n_?blocks?|n_?repeats?|num_stages?|steps?|n_iter|iters)$"
          r"|_depth$|_layers$|num_experts|n_experts", COUNTS),

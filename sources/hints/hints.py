@@ -213,16 +213,17 @@ class Hints:
         """The arguments whose type hints name classes of the package."""
         spelling, site = Spelling(self.package, key.file, self._usual, self._below.instead), Site([], {})
         node = self.package.class_of(key)
-        init = constructor(node) if node else None
-        for argument in [*init.args.args[1:], *init.args.kwonlyargs] if init else []:
-            if (made := spelling.asked(key.file, argument.annotation, argument.arg)) is not None:
-                site.named[argument.arg] = made
+        for path, init in self._below.constructors(key):
+            for a in [*init.args.args[1:], *init.args.kwonlyargs]:
+                if a.arg not in site.named and (made := spelling.asked(path, a.annotation, a.arg)) is not None:
+                    site.named[a.arg] = made
         for name, (like, definition) in self._alike(key, node, set(site.named)) if node else ():
             if (made := spelling.instance(like, definition)) is not None:
                 site.named[name] = made
         for name, kind in self._likeness.kinds(node, key) if node else ():
             site.named.setdefault(name, spelling.name(kind))
         site.add(spelling)
+        site.needs |= {other for key in site.needs for other in self._below.beside(key)}
         return site
 
     def _alike(self, key: Here, node: ast.ClassDef, known: set[str]) -> Iterator[tuple[str, tuple[Here, ast.ClassDef]]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+import inspect
 import itertools
 import linecache
 import re
@@ -25,6 +26,7 @@ from torch import nn
 from sources.hints.demands import statements
 from sources.infer.input_guesses import up_to
 from sources.infer.inputs import BATCH, Many, Specs, Tensor, all_tensors, edited
+from sources.infer.keyed import as_mappings
 from sources.infer.usual_shapes import shaped
 
 MAX_LINES = 12  # of one assertion
@@ -55,6 +57,8 @@ def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iter
     test = _assertion(file, line) if asserts else _tested(file, line) if frame is every[-1][0] else None
     values = {**frame.f_globals, **frame.f_locals}
     for node in ast.walk(_spelled_out(test, file, line)) if test else ():
+        if _asks_for_mapping(node):
+            yield from as_mappings(specs, module)
         if not isinstance(node, ast.Compare):
             continue
         if all(isinstance(op, ast.Eq if asserts else ast.Eq | ast.NotEq) for op in node.ops):
@@ -73,6 +77,35 @@ def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iter
         for path, t in all_tensors(specs):
             positive = edited(positive, path, replace(t, kind="unit"))
         yield positive
+
+
+def of_settings(error: Exception, file: str) -> bool:
+    """Whether the test that failed looks at nothing but what the module was constructed with: no inputs will do."""
+    every = list(traceback.walk_tb(error.__traceback__))
+    if not every or every[-1][0].f_code.co_filename != file:
+        return False
+    frame, line = every[-1]
+    test = _assertion(file, line) if isinstance(error, AssertionError) else _tested(file, line)
+    read = {n.id for n in ast.walk(test) if isinstance(n, ast.Name)} if test is not None else set()
+    of_self = {n.attr for n in ast.walk(test) if isinstance(n, ast.Attribute)} if test is not None else set()
+    if "self" not in read or any(name in frame.f_locals for name in read - {"self"}):
+        return False
+    ways = "".join(_text_of(f) for f, _ in every if f.f_code.co_filename == file)
+    return not any(re.search(rf"\.{attribute}\b[^=\n]*(?<![=!<>])=(?!=)", ways) for attribute in of_self)
+
+
+def _text_of(frame: types.FrameType) -> str:
+    try:
+        return inspect.getsource(frame.f_code)
+    except OSError:
+        return ""
+
+
+def _asks_for_mapping(node: ast.AST) -> bool:
+    """Whether a test is one of a value being a dictionary: ``isinstance(batch, dict)``."""
+    if not isinstance(node, ast.Call) or ast.unparse(node.func) != "isinstance" or len(node.args) != 2:
+        return False
+    return re.search(r"\b(dict|Mapping)\b", ast.unparse(node.args[1])) is not None
 
 
 def _lacking(message: str, frame: types.FrameType, line: int, specs: Specs, module: nn.Module) -> Iterator[Specs]:

@@ -20,7 +20,7 @@ from torch import nn
 
 from sources.hints.demands import Demand, demands
 from sources.hints.guesses import ADJACENCY, IMAGE, WINDOW, Uses, as_layers_want, compared, looked_up, uses, values
-from sources.infer import parts
+from sources.infer import parts, spaces
 from sources.infer.agenda import Agenda
 from sources.infer.blamed import blamed
 from sources.infer.configs import CONFIG, METHOD, Config, reading
@@ -119,13 +119,16 @@ class Constructions:
     def __iter__(self) -> Iterator[tuple[Arguments, nn.Module]]:
         parameters = parameters_of(self.kind)
         required = [p.name for p in parameters if p.default is p.empty]
-        for i, site in enumerate(as_called(self.told.sites, parameters)):
+        called = as_called(self.told.sites, parameters)
+        for i, site in enumerate(called):
             self._start(FIRST + 0.1 * i, {name: self._options(name)[0] for name in required} | site)
         empty = [p.name for p in parameters if type(p.default) in (list, tuple, dict) and not p.default]
         if empty:  # what may be left empty is seldom left so
             self._start(FIRST + 0.2, {name: self._options(name)[0] for name in [*required, *empty]})
         plain: Arguments | None = {name: self._options(name)[0] for name in required}
         self._start(FIRST + 0.25, dict(plain or {}))
+        for site in called[-1:]:  # what its type hints tell of, without what it may do without
+            self._start(FIRST + 0.27, {name: site.get(name, self._options(name)[0]) for name in required})
         told = {name: self.told.defaults[name] for name in required if name in self.told.defaults}
         if len(told) > 1:  # what the package says elsewhere for these names may belong together
             self._start(FIRST + 0.3, {**(plain or {}), **told})
@@ -345,6 +348,8 @@ class Constructions:
             others = self._others(name, text.removeprefix(METHOD), trouble, running)
             return [METHOD + other for other in others if other != CONFIG]
         known = self._options(name)
+        if instead := spaces.others(name, text, self.namespace, trouble.message):
+            return [*instead, *known]
         if _INTEGER.search(trouble.message):
             known = [*(v for v in values(name.split(".")[-1], "int", Uses())[:2] if v != text), *known]
             return list(dict.fromkeys([*known[:2], *self._asked(text, trouble, running), *known]))

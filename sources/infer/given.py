@@ -36,10 +36,11 @@ NAME = "noise"
 MAX_DRAWS = 4  # inputs that a task may get so
 MAX_BESIDE = 4  # texts in which what stands beside what draws takes what it does not use
 MAX_ROWS = 64  # of one of them: how often a loop may draw
-_MAY = re.compile(r"rand|normal|uniform|sample|dropout|bernoulli|gumbel|multinomial")
+_MAY = re.compile(r"rand|normal|uniform|sample|dropout|bernoulli|gumbel|multinomial|Dropout\w*\([^()]*\)\(")
 # Files of torch that may stand between a call and the function that draws, and between a call and a module's forward.
 _DIRECT = re.compile(r"torch/(overrides|functional|_tensor|nn/functional)\.py$")
 _MODULE = re.compile(r"torch/nn/modules/module\.py$")
+_LAYER = re.compile(rf"{_DIRECT.pattern}|torch/nn/modules/(dropout|module)\.py$")  # ``nn.Dropout(0.1)(x)`` in a forward
 _DISTRIBUTION = re.compile(r"torch/distributions/(normal|utils)\.py$")  # others have a loc and a scale, too
 _CATEGORICAL = re.compile(r"torch/distributions/(categorical|distribution|utils)\.py$")
 _INTEGERS = frozenset(["randint", "randperm", "multinomial", "categorical"])
@@ -173,7 +174,7 @@ class _Watch(TorchFunctionMode):
                 if not path and between[-1].endswith("torch/distributions/categorical.py"):
                     shape = frame.f_locals["self"]._param.shape
             else:
-                allowed = _MODULE if path else _DIRECT
+                allowed = _MODULE if path else _LAYER if _DROPOUT.fullmatch(name) else _DIRECT
                 if not path and between and all(map(_DISTRIBUTION.search, between)):
                     name = "sample"
                 elif not path and between and all(map(_CATEGORICAL.search, between)):

@@ -25,6 +25,7 @@ from sources.infer.keyed import keyed, of_each, of_objects
 from sources.infer.labels import matched
 from sources.infer.plain import chosen, plain
 from sources.infer.sides import as_made_for
+from sources.infer.spaces import shown
 from sources.infer.unpacked import unpacked
 from sources.infer.usual_shapes import channels_of, features_of, ranks_told, shaped, spread_over, usual_ranks
 
@@ -225,6 +226,7 @@ def _by_use(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[
     name = parameter.name
     whole = functools.partial(source, type(module))
     found: list[Spec] = [
+        *shown(module, name),
         *keyed(name, text, functools.partial(_by_key, module), whole),
         *of_each(name, text, whole),
         *_recorded(module, parameter, text),

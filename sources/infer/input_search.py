@@ -14,7 +14,7 @@ from typing import Any
 from torch import nn
 
 from sources.hints.demands import Demand, of_call
-from sources.infer.asserted import wishes
+from sources.infer.asserted import of_settings, wishes
 from sources.infer.calls import MAX_DRAWN, call, forget, has_tensor
 from sources.infer.check import MAX_ELEMENTS, MAX_FLOPS, TOO_LARGE
 from sources.infer.failure import NO_TENSOR, Failure
@@ -263,7 +263,7 @@ class InputSearch:
             self.best = Tried(trouble=trouble, reached=progress.count, furthest=specs, asked=asked)
             hopeless = rescaled(self.arguments, trouble.message) or _OF_ARGUMENTS.search(trouble.message)
             self.patience = SHORT_STALE if hopeless or 0 <= progress.count <= self.reached_before else MAX_STALE
-            if self.states.get(self.best.state, 0) > 1:
+            if self.states.get(self.best.state, 0) > 1 or error and of_settings(error, file_of(self.module)):
                 self.patience = SAME_STALE
         for other in wishes(error, file_of(self.module), specs, self.module) if error else ():
             self._push(-math.log2(1 + progress.count), other)

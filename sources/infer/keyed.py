@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from torch import nn
 
 from sources.infer.failure import Change, Failure
-from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Spec, Tensor, edited
+from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Spec, Specs, Tensor, edited
 
 Guess = Callable[[str, str], Spec]  # of what goes by a key, from a text that speaks of it by that name
 OBJECTS, CLASSES = 8, 16  # of one image, and of all objects
@@ -87,22 +87,27 @@ MAX_KEYS = 8
 
 
 def mappings(f: Failure) -> Iterator[Change]:
-    """An input is asked for its keys, or for what goes by them: all that are alike are dictionaries, or one of them is.
+    """An input is asked for its keys, or for what goes by them: all inputs are dictionaries, or one of them is."""
+    if _LACKS.search(f.message):
+        *each, every = as_mappings(f.specs, f.module) or [f.specs]
+        yield from ((0.1 * i, specs) for i, specs in enumerate(each))
+        if every != f.specs:
+            yield -0.1 if each else 0.0, every
+
+
+def as_mappings(specs: Specs, module: nn.Module) -> list[Specs]:
+    """The inputs with one as a dictionary, for each of them, and with all of them so.
 
     By the keys of what the module holds by words, if it holds anything so.
     """
-    found = [(i, spec) for i, spec in enumerate(f.specs) if not isinstance(spec, Many) or spec.kind == "list"]
-    if not _LACKS.search(f.message) or not found:
-        return
-    keys = _held_by(f.module) or ("first", "second")
-    every = f.specs
-    for i, spec in found:
-        value = spec if isinstance(spec, Tensor) else Tensor((BATCH, TOKENS))
-        made = Many((value,) * len(keys), "dict", keys)
-        every = edited(every, (i,), made)
-        yield f.with_tensor((i,), made, 0.1 * i)
-    if len(found) > 1:
-        yield -0.1, every
+    keys, every, found = _held_by(module) or ("first", "second"), specs, list[Specs]()
+    for i, spec in enumerate(specs):
+        if not isinstance(spec, Many) or spec.kind == "list":
+            value = spec if isinstance(spec, Tensor) else Tensor((BATCH, TOKENS))
+            made = Many((value,) * len(keys), "dict", keys)
+            every = edited(every, (i,), made)
+            found.append(edited(specs, (i,), made))
+    return [*found, every] if len(found) > 1 else found
 
 
 def _held_by(module: nn.Module) -> tuple[str, ...]:

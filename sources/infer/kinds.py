@@ -48,7 +48,9 @@ _SIZES = re.compile(r"must match|exceeds dimension size|shape|batch_size|out of 
 _ASKS = re.compile(r"(?i)\b(provide|specify|requires?|required|pass|need|needs|give|given)\b")
 _PRODUCT = re.compile(r"mat1 and mat2 shapes cannot be multiplied \(\d+x\d+ and (\d+)x\d+\)")
 _LACKS_BATCH = re.compile(r"Got (\d)D input, but \w+ mode needs (\d)D input")
+_NAMED_AXES = re.compile(r"shape \(([\d, ]+)\) does not fit the axes \[(.*?)\] with")  # our einops'
 _TURNED = "step must be greater than zero"  # of a tensor: ``features[::-1]``
+_UNPACKS = re.compile(r"values to unpack \(expected (\d+)")
 _RANKS = re.compile(r"same number of dimensions|number of dims don't match|Dimension out of range|too many values")
 SPECIAL = 4  # numbers that may stand for padding, for what is unknown, and for where a sentence begins and ends
 MAX_LENGTH = 512
@@ -283,6 +285,29 @@ def maps(f: Failure) -> Iterator[Change]:
     for path, t in all_tensors(f.specs):
         if len(path) == 1 and len(t.shape) == wanted == got + 1:
             yield f.with_tensor(path, Many((t,) * LEVELS), 0.0)
+    yield from _pairs(f)
+
+
+def _pairs(f: Failure) -> Iterator[Change]:
+    """A part of an input is to have as many axes as it has: it is taken apart, ``sin, cos = map(turned, angles)``."""
+    match = _NAMED_AXES.search(f.message)
+    shape = tuple(map(int, re.findall(r"\d+", match[1]))) if match else ()
+    wanted = len(re.findall(r"\[[^\[\]]*\]", match[2])) if match else 0
+    for path, t in all_tensors(f.specs) if wanted == len(shape) + 1 else ():
+        if len(path) == 1 and t.shape[1:] == shape:
+            yield from (f.with_tensor(path, Many((t,) * n, "tuple"), 0.1 * i) for i, n in enumerate((2, LEVELS)))
+
+
+def taken_apart(f: Failure) -> Iterator[Change]:
+    """A dimension is taken apart into variables, ``x, y, z = points.unbind(-1)``: it is as long as these are many."""
+    match = _UNPACKS.search(f.message)
+    if f.function != "unbind" or match is None or not f.arguments or not isinstance(f.arguments[0], torch.Tensor):
+        return
+    whole, rest = f.arguments[0], [a for a in f.arguments[1:] if type(a) is int]
+    back = (rest[0] if rest else 0) % max(whole.dim(), 1) - whole.dim()  # the place from the end
+    for path, t in dict([*f.of_shape(whole), *f.from_input(whole)]).items():
+        if len(t.shape) >= -back:
+            yield f.with_tensor(path, t.resized(len(t.shape) + back, int(match[1])), 0.0)
 
 
 def rows(f: Failure) -> Iterator[Change]:
@@ -351,6 +376,6 @@ def _batch(f: Failure) -> int:
 
 
 KINDS = (
-    dtypes, containers, classes, special, constrained, flaws, attributes, keys, mappings, maps, rows, states, flags,
-    optional, truths, unpacked_by_name,
+    dtypes, containers, classes, special, constrained, flaws, attributes, keys, mappings, maps, taken_apart, rows,
+    states, flags, optional, truths, unpacked_by_name,
 )  # fmt: skip

@@ -98,6 +98,10 @@ def passed_on(kind: type[nn.Module], text: str, message: str, arguments: Argumen
     open_ended, key = bool(rest), re.fullmatch(r"KeyError: '([^\W\d]\w*)'", message)
     if rest and key and re.search(rf"\b{rest[0]}(\[|\.pop\()['\"]{key[1]}['\"]", text):
         return [key[1]] if key[1] not in arguments else []
+    if rest:  # ``if "name" not in kwargs: raise ValueError("name must be given")``
+        asked = re.findall(rf"['\"]([^\W\d]\w*)['\"] not in {rest[0]}\b", text)
+        if lacking := [n for n in dict.fromkeys(asked) if n not in arguments and re.search(rf"\b{n}\b", message)]:
+            return lacking
     if rest and "NoneType" in message:  # ``kwargs.get("name")`` is what is needed, where nothing stands in for it
         asked = re.findall(rf"\b{rest[0]}\.get\(['\"]([^\W\d]\w*)['\"]\)", text)
         return [n for n in dict.fromkeys(asked) if n not in arguments]

@@ -104,8 +104,11 @@ def rescaled(arguments: Arguments, message: str) -> list[Arguments]:
         counts = sorted((n for n, t in arguments.items() if t.isdecimal()), key=lambda n: not _COUNTS.search(n))
         return [{**arguments, n: str(int(arguments[n]) + more)} for n in counts]
     match = re.search(r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at .* 1$", message)
-    match = match or re.search(r"to have (\d+) channels, but got (\d+) channels", message)
+    channels = re.search(r"to have (\d+) channels, but got (\d+) channels", message)
+    match = match or channels
     one, other = map(int, match.groups()) if match else (1, 1)
+    if channels and one == 1:  # a layer of one channel was written so: what made the others is to be one
+        return [{**arguments, name: "1"} for name, text in arguments.items() if text == str(other)]
     if min(one, other) < 2 or max(one, other) > MAX_WIDTH:
         return []
     return [
