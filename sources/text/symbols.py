@@ -115,10 +115,11 @@ class Package:
     def _is_short(self, found: Target, how: Imported) -> bool:
         """Whether an import of a module binds what may be the one that it is in, of which our text says something.
 
-        ``import torch_geometric.graphgym.register as register``: what that holds is its package's own.
+        ``import torch_geometric.graphgym.register as register``: what that holds is its package's own.  Of a whole
+        package, ``import pytorch_lightning as pl``, ours comes first, as where one name is imported.
         """
         served = isinstance(found, Inner) and (found.file in self.replacements or found.file in self.roots)
-        return served and not how.name and how.module.split(".")[-1] not in SERVED
+        return served and not how.name and "." in how.module and how.module.split(".")[-1] not in SERVED
 
     def _resolve(self, path: str, how: Imported, hops: int) -> Target:
         inner = self._module(path, how.module, how.level)
