@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
 import inspect
 import io
@@ -105,6 +106,32 @@ def test_a_lightning_module_seeds_freezes_and_has_settings_before_it_saves_any()
     assert not one.training and not one.line.weight.requires_grad and not Net(6).line.weight.equal(one.line.weight)
     one.unfreeze()
     assert one.training and one.line.weight.requires_grad
+
+
+def test_settings_in_records_are_containers_at_any_depth_and_always_open() -> None:
+    space: dict[str, Any] = {}
+    exec(mine.replacements()["omegaconf"], space)
+
+    @dataclasses.dataclass
+    class Inner:
+        width: int = 3
+        sides: list[int] = dataclasses.field(default_factory=lambda: [4, 5])
+
+    @dataclasses.dataclass
+    class Outer:
+        name: str
+        inner: Inner = dataclasses.field(default_factory=Inner)
+
+    conf = space["OmegaConf"]
+    for made in (conf.structured(Outer), conf.create({"name": None, "inner": {"width": 3, "sides": [4, 5]}})):
+        assert made == {"name": None, "inner": {"width": 3, "sides": [4, 5]}}
+        assert made.inner.width == 3 and conf.select(made, "inner.width") == 3
+        assert conf.select(made, "inner.none", 7) == 7 and conf.is_missing(made, "name")
+        with space["open_dict"](made):
+            made.inner.depth = 2
+        assert made["inner"]["depth"] == 2
+    assert conf.structured(Outer("net", Inner(8))).inner.width == 8
+    assert conf.merge({"inner": {"width": 1}}, None, {"name": "x"}).inner.width == 1
 
 
 def test_our_base_of_layers_takes_the_place_of_a_packages_own_and_no_other_text_does() -> None:

@@ -319,8 +319,8 @@ class _Writer:
     def _hints(self, piece: Piece, edits: Edits) -> None:
         """Keep type hints that need nothing but imports, drop the others."""
         text = edits.text
-        record = isinstance(piece.view, ast.ClassDef) and _is_record(piece.view)
-        own = {id(s) for s in piece.view.body} if isinstance(piece.view, ast.ClassDef) and record else set()
+        records = (n for n in nodes(piece.view) if isinstance(n, ast.ClassDef) and _is_record(n))  # one inside, too
+        own = {id(s) for r in records for s in r.body}
         for node in nodes(piece.view):
             if isinstance(node, ast.arg) and node.annotation is not None and not self._plain(piece, node.annotation):
                 start = text.start(node) + len(node.arg.encode())
