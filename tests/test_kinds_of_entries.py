@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import torch
+
 from sources.cut.slicer import Slicer
 from sources.cut.writer import cut
 from sources.text.symbols import Package
@@ -84,3 +88,56 @@ def test_where_there_is_one_kind_its_name_says_nothing() -> None:
 def test_what_registers_asks_for_nothing() -> None:
     found = text('registry.get("plain", "plain")()')
     assert "class Plain(" not in found and "class Training" not in found
+
+
+CIRCLE = """
+class Registry:
+    tables = {}
+
+    @classmethod
+    def register_part(cls, name):
+        def wrap(kind):
+            from base import Base
+            assert issubclass(kind, Base)
+            cls.tables[name] = kind
+            return kind
+        return wrap
+
+    def get_part_class(self, name):
+        return self.tables[name]
+
+
+registry = Registry()
+"""
+BASE = """
+import torch.nn as nn
+from reg import registry
+
+
+class Base(nn.Module):
+    def forward(self, x):
+        return registry.get_part_class("second")().forward(x)
+"""
+PARTS = """
+from reg import Registry, registry
+from base import Base
+
+
+@registry.register_part("first")
+class First(Base):
+    pass
+
+
+@Registry.register_part("second")
+class Second(First):
+    def forward(self, x):
+        return x + 1
+"""
+
+
+def test_a_base_stands_before_its_class_though_a_registry_wants_both_of_them_first() -> None:
+    files = {"reg.py": CIRCLE, "base.py": BASE, "parts.py": PARTS}
+    for path, symbol in (("base.py", "Base"), ("parts.py", "First"), ("parts.py", "Second")):
+        namespace: dict[str, Any] = {}
+        exec(cut(Slicer(Package(files)), path, symbol).source, namespace)
+        assert namespace[symbol]()(torch.ones(1)) == 2
