@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from sources.text.bindings import File, Imported, parse
+from sources.text.environment import said_in
 from sources.text.importable import ALIASES, FALLBACKS, SERVED, STANDARD, exports
 from sources.text.roots import Roots
 from sources.text.targets import External, Here, Inner, Missing, Target, canonical, external
@@ -54,6 +55,11 @@ class Package:
         self._by_name: dict[str, list[str]] = {}
         for path in sorted(self.texts):
             self._by_name.setdefault(_module_name(path), []).append(path)
+
+    @functools.cached_property
+    def environment(self) -> dict[str, str]:
+        """The environment variables that the package sets itself, and to what, as expressions."""
+        return said_in(self.texts[path] for path in self.looked_through())
 
     def looked_through(self) -> list[str]:
         """The files that are looked through, with replacements and examples, in order."""
