@@ -89,6 +89,18 @@ def test_a_package_that_a_task_has_is_there_when_it_is_asked_for() -> None:
     assert namespace["Net"]()(torch.ones(1)) == 2
 
 
+def test_a_record_inside_a_class_keeps_its_fields_though_their_hints_are_of_the_package() -> None:
+    text = HEAD + (
+        "from dataclasses import dataclass, field\n\n\nclass Part:\n    pass\n\n\n"
+        "class Net(nn.Module):\n    @dataclass\n    class Config:\n        part: Part = field(default_factory=lambda: 3)\n"
+        "        width: int = 2\n\n    def __init__(self):\n        super().__init__()\n        self.config = self.Config(width=4)\n"
+        "\n    def forward(self, x):\n        return x * self.config.width + self.config.part\n"
+    )
+    namespace: dict[str, Any] = {}
+    exec(cut({"net.py": text}, "net.py", "Net"), namespace)
+    assert namespace["Net"]()(torch.ones(1)) == 7
+
+
 def test_distributed_as_an_attribute_of_torch_is_ours_of_one_process() -> None:
     text = HEAD + (
         "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
 import inspect
 import io
@@ -69,6 +70,68 @@ def test_modules_that_our_text_does_not_say_are_the_packages_own() -> None:
         node = ast.parse(said, mode="eval").body
         assert isinstance(node, ast.Attribute)
         assert package.chain("n.py", node)[0] == target
+
+
+def test_a_whole_package_is_ours_first_and_its_own_where_ours_says_nothing() -> None:
+    files = {"pytorch_lightning/__init__.py": b"from .core import LightningModule, odd\n",
+             "pytorch_lightning/core.py": b"class LightningModule:\n    pass\n\n\ndef odd():\n    pass\n"}  # fmt: skip
+    roots = Roots([("pytorch_lightning-2.0-py3-none-any.whl", wheel(files), "pytorch_lightning")])
+    text = "import pytorch_lightning as pl\nimport lightning.pytorch as plain\nimport lightning as whole\n"
+    package = Package({"n.py": text}, mine.replacements(), roots=roots)
+    own = Here("_roots/pytorch-lightning==2.0/pytorch_lightning/core.py", "odd")
+    base, seeds = (Here("pytorch_lightning.py", n) for n in ("LightningModule", "seed_everything"))
+    said = {"pl.LightningModule": base, "pl.seed_everything": seeds, "pl.odd": own, "plain.LightningModule": base,
+            "whole.LightningModule": base, "whole.pytorch.LightningModule": base}  # fmt: skip
+    for name, target in said.items():
+        node = ast.parse(name, mode="eval").body
+        assert isinstance(node, ast.Attribute)
+        assert package.chain("n.py", node)[0] == target
+
+
+def test_a_lightning_module_seeds_freezes_and_has_settings_before_it_saves_any() -> None:
+    space: dict[str, Any] = {}
+    exec(mine.replacements()["pytorch_lightning"], space)
+    base: Any = space["LightningModule"]
+
+    class Net(base):  # type: ignore[misc]
+        def __init__(self, seed: int) -> None:
+            super().__init__()
+            assert space["seed_everything"](seed, workers=True) == seed
+            self.hparams.update(width=3)
+            self.line = torch.nn.Linear(self.hparams.width, 2)
+            self.freeze()
+
+    one, other = Net(5), Net(5)
+    assert torch.equal(one.line.weight, other.line.weight)
+    assert not one.training and not one.line.weight.requires_grad and not Net(6).line.weight.equal(one.line.weight)
+    one.unfreeze()
+    assert one.training and one.line.weight.requires_grad
+
+
+def test_settings_in_records_are_containers_at_any_depth_and_always_open() -> None:
+    space: dict[str, Any] = {}
+    exec(mine.replacements()["omegaconf"], space)
+
+    @dataclasses.dataclass
+    class Inner:
+        width: int = 3
+        sides: list[int] = dataclasses.field(default_factory=lambda: [4, 5])
+
+    @dataclasses.dataclass
+    class Outer:
+        name: str
+        inner: Inner = dataclasses.field(default_factory=Inner)
+
+    conf = space["OmegaConf"]
+    for made in (conf.structured(Outer), conf.create({"name": None, "inner": {"width": 3, "sides": [4, 5]}})):
+        assert made == {"name": None, "inner": {"width": 3, "sides": [4, 5]}}
+        assert made.inner.width == 3 and conf.select(made, "inner.width") == 3
+        assert conf.select(made, "inner.none", 7) == 7 and conf.is_missing(made, "name")
+        with space["open_dict"](made):
+            made.inner.depth = 2
+        assert made["inner"]["depth"] == 2
+    assert conf.structured(Outer("net", Inner(8))).inner.width == 8
+    assert conf.merge({"inner": {"width": 1}}, None, {"name": "x"}).inner.width == 1
 
 
 def test_our_base_of_layers_takes_the_place_of_a_packages_own_and_no_other_text_does() -> None:

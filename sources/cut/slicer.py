@@ -7,6 +7,7 @@ mentions, decorators that register or compile, prints, and branches on packages 
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterable, Iterator
 
@@ -41,7 +42,7 @@ from sources.cut.pieces import (
 from sources.text.bindings import Imported, imports
 from sources.text.danger import harmful
 from sources.text.desugar import MAIN, NAMED
-from sources.text.registries import Registries, foreign, words
+from sources.text.registries import Registries, asked_for, foreign, words
 from sources.text.rewrite import Text
 from sources.text.scope import BUILTINS, FORMER, Reads, nodes, reads, root_of
 from sources.text.symbols import Package
@@ -151,7 +152,9 @@ class Slicer:
             every = [p for found in pieces.values() for p in found]
             named, swept_of = known | words(p.view for p in every), ((p, n) for p in every for n in swept(p.view))
             whole = {self.chain(p, n) if isinstance(n, ast.Attribute) else self.target(p, n.id) for p, n in swept_of}
-            entries = [e for e in self._registries.wanted(containers, named, whole) if e.key not in {root, *wanted}]
+            asked = asked_for(((p.view, functools.partial(self.target, p)) for p in every), containers)
+            entries = self._registries.wanted(containers, named, whole, asked)
+            entries = [e for e in entries if e.key not in {root, *wanted}]
             if not entries:
                 break
             before = set(self._registering), {k: [*found] for k, found in self.entries.items()}

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, answering, listed, locally_bound, made_of, used_names
 from sources.cut.settings import without_unread_settings
 from sources.cut.slicer import SliceError, Slicer
+from sources.text.environment import read_in
 from sources.text.older import causal_layers, functions_of_old, marks_of_old, padding_of_old, spectra_of_pairs
 from sources.text.on_cpu import ORDINAL, moved, respelled
-from sources.text.rewrite import Edits, RewriteError, Text, remove_statements
-from sources.text.scope import BUILTINS, FORMER, nodes, root_of
+from sources.text.rewrite import Edits, RewriteError, hint_end, joined, remove_statements
+from sources.text.scope import BUILTINS, FORMER, is_record, nodes, root_of
 from sources.text.targets import External, Here, Inner, Missing, Target
 from sources.text.weights import refused
 
@@ -97,7 +98,7 @@ class _Writer:
         absent = [
             f"# {what} is not here and not needed\n{self._stand_in(name)}" for name, what in sorted(self.lacks.items())
         ]
-        source = without_unread_settings(header + "\n\n\n" + _join([*absent, *body]) + "\n")
+        source = without_unread_settings(header + "\n\n\n" + joined([*absent, *body]) + "\n")
         lacks = tuple(sorted({*self.lacks.values(), *(p.lacks for k in order for p in self.pieces[k] if p.lacks)}))
         names = {k: n for k, n in self.names.items() if isinstance(k, Here)}
         files = tuple(sorted({k.file for k in order if not all(p.lacks for p in self.pieces[k])}))
@@ -181,6 +182,27 @@ class _Writer:
 
         for key in order:
             place(key, False)
+        return self._after_bases(list(out))
+
+    def _after_bases(self, order: list[Here]) -> list[Here]:
+        """The order with what a definition itself reads at once before it.
+
+        In a circle of a registry and its entries, what is to be filled first gives way to the base of a class.
+        """
+        out: dict[Here, None] = {}
+        seen: set[Here] = set()
+
+        def place(key: Here) -> None:
+            if key not in seen:
+                seen.add(key)
+                first = self.pieces[key][0]
+                for name, target in first.needs:
+                    if isinstance(target, Here) and target in self.pieces and name in first.reads.eager:
+                        place(target)
+                out.setdefault(key)
+
+        for key in order:
+            place(key)
         return list(out)
 
     def _edges(self, key: Here, deep: bool) -> tuple[list[Here], list[tuple[Here, bool]]]:
@@ -228,6 +250,8 @@ class _Writer:
                 edits.rename(constant, new)
             elif not self._asks_module(piece, constant):
                 edits.replace(text.start(constant), text.end(constant), new)
+        for read, told in read_in(nodes(piece.view), self.slicer.package.environment):
+            edits.replace(text.start(read), text.end(read), told)
         spectra_of_pairs(nodes(piece.view), edits, lambda n: self.slicer.target(piece, n) == External("torch"))
         causal_layers(nodes(piece.view), edits)
         functions_of_old(nodes(piece.view), edits)
@@ -319,23 +343,23 @@ class _Writer:
     def _hints(self, piece: Piece, edits: Edits) -> None:
         """Keep type hints that need nothing but imports, drop the others."""
         text = edits.text
-        record = isinstance(piece.view, ast.ClassDef) and _is_record(piece.view)
-        own = {id(s) for s in piece.view.body} if isinstance(piece.view, ast.ClassDef) and record else set()
+        records = (n for n in nodes(piece.view) if isinstance(n, ast.ClassDef) and is_record(n))  # one inside, too
+        own = {id(s) for r in records for s in r.body}
         for node in nodes(piece.view):
             if isinstance(node, ast.arg) and node.annotation is not None and not self._plain(piece, node.annotation):
                 start = text.start(node) + len(node.arg.encode())
-                edits.replace(start, _hint_end(text, start, node.annotation), "")
+                edits.replace(start, hint_end(text, start, node.annotation), "")
             elif (
                 isinstance(node, ast.FunctionDef) and node.returns is not None and not self._plain(piece, node.returns)
             ):
                 start = text.data.rfind(b"->", 0, text.start(node.returns)) - 1
-                edits.replace(start, _hint_end(text, start, node.returns), "")
+                edits.replace(start, hint_end(text, start, node.returns), "")
             elif isinstance(node, ast.AnnAssign) and not self._plain(piece, node.annotation):
                 if id(node) in own or node.value is None:
                     edits.replace(text.start(node.annotation), text.end(node.annotation), "object")
                 else:
                     start = text.end(node.target)
-                    edits.replace(start, _hint_end(text, start, node.annotation), "")
+                    edits.replace(start, hint_end(text, start, node.annotation), "")
 
     def _plain(self, piece: Piece, hint: ast.expr) -> bool:
         names = [n.id for n in ast.walk(hint) if isinstance(n, ast.Name)]
@@ -372,27 +396,3 @@ def _pruned(piece: Piece) -> list[ast.stmt]:
         return []
     kept = {id(s) for s in piece.view.body}
     return [s for s in piece.node.body if id(s) not in kept]
-
-
-def _is_record(node: ast.ClassDef) -> bool:
-    """Whether a class's annotations make its fields."""
-    return any("dataclass" in ast.unparse(d) for d in node.decorator_list) or any(
-        ast.unparse(b).split(".")[-1] in ("NamedTuple", "TypedDict") for b in node.bases
-    )
-
-
-def _hint_end(text: Text, start: int, hint: ast.expr) -> int:
-    """Where a type hint whose colon or arrow is at ``start`` ends, parentheses around it included."""
-    end = text.end(hint)
-    for _ in range(text.data.count(b"(", start, text.start(hint))):
-        end = text.data.index(b")", end) + 1
-    return end
-
-
-def _join(body: list[str]) -> str:
-    """Two blank lines around definitions, none between the lines of a run of constants."""
-    out = ""
-    for previous, text in zip(["", *body], body, strict=False):
-        short = "\n" not in previous and "\n" not in text and previous
-        out += ("\n" if short else "\n\n\n" if previous else "") + text
-    return out

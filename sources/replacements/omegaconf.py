@@ -1,5 +1,9 @@
 """omegaconf's containers, as Python's own."""
 
+from contextlib import contextmanager
+from dataclasses import MISSING as UNSET
+from dataclasses import fields, is_dataclass
+
 MISSING = None
 ListConfig = list
 
@@ -10,11 +14,60 @@ class DictConfig(dict):
             return self[name]
         raise AttributeError(name)
 
+    def __setattr__(self, name, value):
+        self[name] = value
+
+
+def _plain(field):
+    return field.default_factory() if field.default_factory is not UNSET else getattr(field, "default", None)
+
+
+def _contained(value):
+    """A value in which mappings, and records of a dataclass or its class, are containers, at any depth."""
+    if is_dataclass(value) and isinstance(value, type):
+        value = {f.name: None if _plain(f) is UNSET else _plain(f) for f in fields(value)}
+    elif is_dataclass(value):
+        value = {f.name: getattr(value, f.name) for f in fields(value)}
+    if isinstance(value, dict):
+        return DictConfig({k: _contained(v) for k, v in value.items()})
+    return [_contained(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+@contextmanager
+def open_dict(config):
+    """Ours are open at any time."""
+    yield config
+
+
+read_write = open_dict
+
 
 class OmegaConf:
     @staticmethod
     def create(value=None):
-        return DictConfig(value or {}) if isinstance(value, dict) or value is None else value
+        return _contained({} if value is None else value)
+
+    @staticmethod
+    def structured(value):
+        return _contained(value)
+
+    @staticmethod
+    def select(value, key, default=None):
+        for name in key.split("."):
+            value = value.get(name) if isinstance(value, dict) else None
+        return default if value is None else value
+
+    @staticmethod
+    def resolve(value):
+        pass
+
+    @staticmethod
+    def is_missing(value, key):
+        return value.get(key) is None
+
+    @staticmethod
+    def register_new_resolver(name, resolver, **kwargs):
+        pass
 
     @staticmethod
     def to_container(value, **kwargs):
@@ -36,7 +89,7 @@ class OmegaConf:
     def merge(*values):
         merged = DictConfig()
         for value in values:
-            merged.update(value)
+            merged.update(_contained(value or {}))
         return merged
 
     @staticmethod

@@ -23,6 +23,17 @@ class LightningModule(nn.Module):
     current_epoch = global_step = local_rank = global_rank = 0
     trainer = logger = None
 
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        if "hparams" not in vars(self):
+            self.hparams = AttributeDict()
+
+    def freeze(self):
+        self.requires_grad_(False).eval()
+
+    def unfreeze(self):
+        self.requires_grad_(True).train()
+
     def save_hyperparameters(self, *args, **kwargs):
         local = inspect.currentframe().f_back.f_locals
         values = {k: v for k, v in local.items() if k not in ("self", "__class__", "args", "kwargs")}
@@ -54,6 +65,13 @@ class LightningDataModule:
 
 class Callback:
     pass
+
+
+def seed_everything(seed=None, workers=False, verbose=True):
+    """Of what it seeds a task has torch's generator only."""
+    seed = seed or 0
+    torch.manual_seed(seed)
+    return seed
 
 
 def rank_zero_only(function):

@@ -40,7 +40,7 @@ ALIASES = {
 }  # fmt: skip
 # Modules below a third-party one that our replacement of it serves: ``from gymnasium import spaces``.
 SERVED = frozenset(["spaces", "cnn", "nn", "layers", "models", "ops", "utils", "filters", "util", "utilities",
-                    "resnet", "vgg", "mobilenet"])  # fmt: skip
+                    "pytorch", "resnet", "vgg", "mobilenet"])  # fmt: skip
 # What is imported of these in a try is said in plain torch where it fails.
 FALLBACKS = frozenset(["apex", "flash_attn", "xformers", "mamba_ssm", "causal_conv1d", "inplace_abn"])
 

@@ -10,14 +10,18 @@ import ast
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from sources.text.scope import nodes, root_of
+from sources.text.scope import nodes, root_of, variable_of
 from sources.text.symbols import Package
 from sources.text.targets import Here
 
+Meaning = Callable[[str], object]  # of a name
 MAX_ENTRIES = 40  # of all containers that one task takes
+_REGISTERS = re.compile(r"register_(\w+?)(?:_class|_module|_cls|_fn)?")
+_ANY_KIND = ("module", "class", "cls", "fn", "obj")
 _DECORATED = re.compile(r"^@register\w*\b[^\n]*\n(?:@[^\n]*\n)*(?:def|class)[ \t]+(\w+)", re.M)
 
 
@@ -30,6 +34,7 @@ class Entry:
     names: frozenset[str]  # by which it may be taken out, in lower case
     decorator: ast.expr
     sets: frozenset[str] = frozenset()  # attributes that it gives what it is called with, in lower case
+    kind: str = ""  # "loss", of ``registry.register_loss("l2")``: where one object holds tables of several kinds
 
 
 class Registries:
@@ -41,16 +46,22 @@ class Registries:
         self._fetched: dict[str, dict[str, list[str]]] = {}  # of other packages: file of a registry -> name -> files
         self._of_files: dict[str, list[Entry]] = {}
 
-    def wanted(self, containers: Iterable[Here], words: set[str], swept: Collection[object] = ()) -> list[Entry]:
+    def wanted(
+        self, containers: Iterable[Here], words: set[str], swept: Collection[object] = (),
+        asked: Mapping[Here, str] = MappingProxyType({}),
+    ) -> list[Entry]:  # fmt: skip
         """Entries of these containers that go by one of the words, which are in lower case.
 
         Of those that are ``swept``, all of which are called in turn, what sets one of these attributes counts, too.
+        Where one container holds several kinds, what it is ``asked`` for tells of which kinds entries are taken out.
         """
         if self._entries is None:
             self._entries = self._collected()
         known = self._entries
         every = (e for c in containers for e in [*known.get(c, []), *self._elsewhere(c, words)])
-        found = (e for e in every if e.names & words or e.container in swept and e.sets & words)
+        mixed = {c for c, entries in known.items() if len({e.kind for e in entries}) > 1}
+        of_kind = (e for e in every if e.container not in mixed or e.kind in asked.get(e.container, e.kind))
+        found = (e for e in of_kind if e.names & words or e.container in swept and e.sets & words)
         return list(found)[:MAX_ENTRIES]
 
     def _collected(self) -> dict[Here, list[Entry]]:
@@ -63,11 +74,11 @@ class Registries:
     def _of_file(self, path: str) -> list[Entry]:
         if path not in self._of_files:
             file = self._package.file(path)
+            decorated = [(n, d) for n in (file.tree.body if file else ()) for d in getattr(n, "decorator_list", ())]
             self._of_files[path] = [
-                Entry(Here(path, node.name), container, _names(node, decorator), decorator, _sets(node))  # type: ignore[attr-defined]
-                for node in (file.tree.body if file else ())
-                for decorator in getattr(node, "decorator_list", ())
-                for container in self._filled(path, decorator)
+                Entry(Here(path, getattr(node, "name", "")), container, _names(node, by), by, _sets(node), _kind(by))
+                for node, by in decorated
+                for container in self._filled(path, by)
             ]
         return self._of_files[path]
 
@@ -103,6 +114,26 @@ class Registries:
             yield from (Here(target.file, name) for name in sorted(held) if name in file.bindings)
         elif isinstance(node, ast.Assign | ast.AnnAssign) or ast.unparse(root).count(".") > used:
             yield target
+
+
+def asked_for(readers: Iterable[tuple[ast.AST, Meaning]], containers: Iterable[Here]) -> dict[Here, str]:
+    """The text of all that trees do with containers, but for registering; each is given with what its names mean."""
+    found = dict.fromkeys(containers, "")
+    for tree, meaning in readers:
+        for node in (n for n in nodes(tree) if isinstance(n, ast.Attribute | ast.Call | ast.Subscript)):
+            name = variable_of(node.func if isinstance(node, ast.Call) else node)
+            held = meaning(name) if name else None
+            text = ast.unparse(node) if isinstance(held, Here) and held in found else ""
+            if isinstance(held, Here) and text and not text.startswith(f"{name}.register"):
+                found[held] += f" {text.lower()}"
+    return found
+
+
+def _kind(decorator: ast.expr) -> str:
+    """What a decorator says that it registers; "" where it says nothing but that it does."""
+    root = decorator.func if isinstance(decorator, ast.Call) else decorator
+    said = _REGISTERS.fullmatch(root.attr.lower()) if isinstance(root, ast.Attribute) else None
+    return "" if said is None or said[1] in _ANY_KIND else said[1]
 
 
 def _sets(node: ast.stmt) -> frozenset[str]:

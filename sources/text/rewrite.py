@@ -148,3 +148,20 @@ def _tidy(text: str) -> str:
     text = re.sub(r"[ \t]+\n", "\n", text)
     text = re.sub(r"\n{3,}(?=[ \t])", "\n\n", text)
     return re.sub(r":\n{2,}(?=[ \t])", ":\n", text).rstrip()
+
+
+def hint_end(text: Text, start: int, hint: ast.expr) -> int:
+    """Where a type hint whose colon or arrow is at ``start`` ends, parentheses around it included."""
+    end = text.end(hint)
+    for _ in range(text.data.count(b"(", start, text.start(hint))):
+        end = text.data.index(b")", end) + 1
+    return end
+
+
+def joined(body: list[str]) -> str:
+    """Two blank lines around definitions, none between the lines of a run of constants."""
+    out = ""
+    for previous, text in zip(["", *body], body, strict=False):
+        short = "\n" not in previous and "\n" not in text and previous
+        out += ("\n" if short else "\n\n\n" if previous else "") + text
+    return out

@@ -217,3 +217,10 @@ class _Walk(ast.NodeVisitor):
         self._scopes.pop()
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+
+def is_record(node: ast.ClassDef) -> bool:
+    """Whether a class's annotations make its fields."""
+    return any("dataclass" in ast.unparse(d) for d in node.decorator_list) or any(
+        ast.unparse(b).split(".")[-1] in ("NamedTuple", "TypedDict") for b in node.bases
+    )

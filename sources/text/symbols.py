@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from sources.text.bindings import File, Imported, parse
+from sources.text.environment import said_in
 from sources.text.importable import ALIASES, FALLBACKS, SERVED, STANDARD, exports
 from sources.text.roots import Roots
 from sources.text.targets import External, Here, Inner, Missing, Target, canonical, external
@@ -54,6 +55,11 @@ class Package:
         self._by_name: dict[str, list[str]] = {}
         for path in sorted(self.texts):
             self._by_name.setdefault(_module_name(path), []).append(path)
+
+    @functools.cached_property
+    def environment(self) -> dict[str, str]:
+        """The environment variables that the package sets itself, and to what, as expressions."""
+        return said_in(self.texts[path] for path in self.looked_through())
 
     def looked_through(self) -> list[str]:
         """The files that are looked through, with replacements and examples, in order."""
@@ -115,10 +121,11 @@ class Package:
     def _is_short(self, found: Target, how: Imported) -> bool:
         """Whether an import of a module binds what may be the one that it is in, of which our text says something.
 
-        ``import torch_geometric.graphgym.register as register``: what that holds is its package's own.
+        ``import torch_geometric.graphgym.register as register``: what that holds is its package's own.  Of a whole
+        package, ``import pytorch_lightning as pl``, ours comes first, as where one name is imported.
         """
         served = isinstance(found, Inner) and (found.file in self.replacements or found.file in self.roots)
-        return served and not how.name and how.module.split(".")[-1] not in SERVED
+        return served and not how.name and "." in how.module and how.module.split(".")[-1] not in SERVED
 
     def _resolve(self, path: str, how: Imported, hops: int) -> Target:
         inner = self._module(path, how.module, how.level)
