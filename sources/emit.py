@@ -7,12 +7,12 @@ import inspect
 import math
 import re
 
-from sources.infer import configs, parts
-from sources.infer.configs import CONFIG
+from sources.infer.constructor import configs, parts
+from sources.infer.constructor.configs import CONFIG
+from sources.infer.forward.variants import Arguments
 from sources.infer.inputs import MASK_DENSITY, Many, Plain, Spec
 from sources.infer.search import Solution
 from sources.infer.sizes import Size, Slot, literals
-from sources.infer.variants import Arguments
 from sources.text.parsers import NAMESPACE_IMPORT
 
 

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sources.infer.check import TOO_LARGE, UnfitError
-from sources.infer.progress import out_of_memory
+from sources.infer.running.check import TOO_LARGE, UnfitError
+from sources.infer.running.progress import out_of_memory
 from sources.text.failing import failed_at
 
 FRAMES = 1000  # of Python's own limit: code that calls itself for ever is to end with an error, not with a crash

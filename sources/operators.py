@@ -77,7 +77,7 @@ def definitions(files: Sequence[SourceFile], seed: int) -> Iterator[Definition]:
 
 
 def tasks(found: Sequence[Definition], limit: int | None, operators: int) -> Iterator[Task | Dropped]:
-    """Those of the definitions that hold what a task promises, see ``sources.infer.check``; at most ``limit``."""
+    """Those of the definitions, at most ``limit``, that hold what a task promises: ``sources.infer.running.check``."""
     left, kept = found, 0
     with pool.lease(*CHECKS, **ALLOCATOR) as worker:
         while left and (limit is None or kept < limit):

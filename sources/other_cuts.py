@@ -8,10 +8,10 @@ from typing import Any
 
 from sources.cut.inferring import NOTE as IN_TRAINING
 from sources.cut.inferring import inferring
-from sources.infer.check import TOO_LARGE
-from sources.infer.drawn import NOTE, drawn
+from sources.infer.rewritten.drawn import NOTE, drawn
+from sources.infer.running.check import TOO_LARGE
+from sources.infer.running.worth import RANDOM
 from sources.infer.search import PARAMETERS
-from sources.infer.worth import RANDOM
 from sources.lessons import TELLS_NOTHING
 from sources.text.callables import NOTE as BELONGS
 from sources.text.callables import WANTED as CALLABLE

@@ -24,23 +24,23 @@ from kdata.record import digest
 from sources.cut.pruning import pruned
 from sources.cut.slicer import ABSENT
 from sources.cut.unreached import LONG, MAX_SOURCE
-from sources.infer import parts
-from sources.infer.adapters import spared
-from sources.infer.calls import call, forget, has_tensor
-from sources.infer.check import IGNORES, MODULE, TOO_LARGE, UnfitError, Work, check
-from sources.infer.constructions import Told, build
-from sources.infer.drawn import NOTE, drawn, drawn_at_last
-from sources.infer.failure import NO_TENSOR
-from sources.infer.initial import cheapen, quicken
+from sources.infer.constructor import parts
+from sources.infer.constructor.constructions import Told, build
+from sources.infer.constructor.trouble import Trouble
+from sources.infer.forward.failure import NO_TENSOR
 from sources.infer.input_search import TOO_LONG, Failed, feed
-from sources.infer.makers import run_made
-from sources.infer.memory import bounded, without_compiler
-from sources.infer.progress import BUDGET, Budget, Progress
-from sources.infer.properties import reveal
+from sources.infer.rewritten.adapters import spared
+from sources.infer.rewritten.drawn import NOTE, drawn, drawn_at_last
+from sources.infer.rewritten.makers import run_made
+from sources.infer.running.calls import call, forget, has_tensor
+from sources.infer.running.check import IGNORES, MODULE, TOO_LARGE, UnfitError, Work, check
+from sources.infer.running.initial import cheapen, quicken
+from sources.infer.running.memory import bounded, without_compiler
+from sources.infer.running.progress import BUDGET, Budget, Progress
+from sources.infer.running.properties import reveal
+from sources.infer.running.vanishing import REASON as NOTHING
+from sources.infer.running.worth import CONSTANT, NOT_FINITE, RANDOM
 from sources.infer.search import Solution, solve
-from sources.infer.trouble import Trouble
-from sources.infer.vanishing import REASON as NOTHING
-from sources.infer.worth import CONSTANT, NOT_FINITE, RANDOM
 from sources.isolation import BEYOND, extend, isolated
 from sources.other_cuts import other_cuts
 from sources.text.danger import touches_system

@@ -13,11 +13,11 @@ from typing import Any
 from torch import nn
 
 from kdata.record import digest
-from sources.infer.calls import call
-from sources.infer.check import MODULE
-from sources.infer.constructions import build
-from sources.infer.initial import cheapen
-from sources.infer.progress import Budget
+from sources.infer.constructor.constructions import build
+from sources.infer.running.calls import call
+from sources.infer.running.check import MODULE
+from sources.infer.running.initial import cheapen
+from sources.infer.running.progress import Budget
 from sources.infer.search import Solution
 from sources.isolation import isolated
 from sources.probe import INFER_SECONDS, MEMORY, attempt_one, load, until_enough

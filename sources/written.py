@@ -8,12 +8,12 @@ from typing import Any
 
 from sources.cut.pruning import pruned
 from sources.emit import emit
-from sources.infer.adapters import adapted
-from sources.infer.answers import answered
-from sources.infer.given import given
-from sources.infer.ignored import without_ignored
 from sources.infer.inputs import all_tensors, parameters, positional
-from sources.infer.memory import release
+from sources.infer.rewritten.adapters import adapted
+from sources.infer.rewritten.answers import answered
+from sources.infer.rewritten.given import given
+from sources.infer.rewritten.ignored import without_ignored
+from sources.infer.running.memory import release
 from sources.infer.runs import Runs, fitted
 from sources.infer.search import Solution
 from sources.infer.sizes import Slot, bounded, named, slots, tied

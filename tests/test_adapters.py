@@ -16,9 +16,9 @@ from kdata.task import find_entry_point
 from kdata.verbs import read_all
 from kdata.verify.judge import judge
 from kdata.verify.options import Options
-from sources.infer.adapters import adapted
-from sources.infer.answers import answered
 from sources.infer.inputs import Many, Tensor
+from sources.infer.rewritten.adapters import adapted
+from sources.infer.rewritten.answers import answered
 from sources.infer.search import Solution
 from sources.mine import cut_step, step, write_tasks
 from sources.probe import load

@@ -9,9 +9,9 @@ import pytest
 
 from sources import probe
 from sources.hints.likeness import Likeness, asked
-from sources.infer.drawn import drawn
-from sources.infer.suspects import holding
-from sources.infer.variants import enlarged
+from sources.infer.constructor.suspects import holding
+from sources.infer.forward.variants import enlarged
+from sources.infer.rewritten.drawn import drawn
 from sources.text.symbols import Package
 from sources.text.targets import Here
 from tests.attempts import attempted

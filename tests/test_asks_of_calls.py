@@ -16,12 +16,12 @@ from torch import nn
 from sources.cut.modules import candidates
 from sources.cut.slicer import Slicer
 from sources.cut.writer import cut
-from sources.infer.constructions import Constructions, Told
-from sources.infer.consumers import as_given
+from sources.infer.constructor.constructions import Constructions, Told
+from sources.infer.forward.consumers import as_given
+from sources.infer.forward.starts import starts
 from sources.infer.inputs import all_tensors, draw
-from sources.infer.progress import Budget
+from sources.infer.running.progress import Budget
 from sources.infer.search import Solution, solve
-from sources.infer.starts import starts
 from sources.mine import replacements
 from sources.text.symbols import Package
 from sources.text.targets import Here

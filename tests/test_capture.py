@@ -14,9 +14,9 @@ from sources.cut.slicer import Slicer
 from sources.cut.writer import cut
 from sources.fetch import texts
 from sources.hints.hints import Hints
+from sources.infer.constructor.signatures import as_called, parameters_of
 from sources.infer.inputs import Many, Plain, Tensor
 from sources.infer.search import Solution
-from sources.infer.signatures import as_called, parameters_of
 from sources.mine import replacements
 from sources.probe import _seen, attempt_one, warm
 from sources.text import documents

@@ -7,7 +7,7 @@ from typing import Any
 
 from kdata.task import execute
 from sources.hints import configs_tiny
-from sources.infer.configs import Config, reading, without_unread
+from sources.infer.constructor.configs import Config, reading, without_unread
 from sources.mine import LARGE
 from sources.probe import attempt_one, warm
 

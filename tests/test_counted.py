@@ -12,10 +12,10 @@ from torch import nn
 
 from sources import mine, probe
 from sources.hints.hints import Hints
-from sources.infer.check import UnfitError, check
-from sources.infer.failure import Failure
+from sources.infer.forward.failure import Failure
+from sources.infer.forward.repairs import repairs
 from sources.infer.inputs import Tensor
-from sources.infer.repairs import repairs
+from sources.infer.running.check import UnfitError, check
 from sources.mine import replacements
 from sources.text.symbols import Package
 from sources.text.targets import Here

@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from sources import probe
-from sources.infer.failure import Failure
-from sources.infer.influence import differing
+from sources.infer.constructor.parts import holding
+from sources.infer.forward.failure import Failure
+from sources.infer.forward.influence import differing
+from sources.infer.forward.repairs import repairs
 from sources.infer.inputs import Tensor
-from sources.infer.parts import holding
-from sources.infer.rehearsal import Rehearsal
-from sources.infer.repairs import repairs
+from sources.infer.running.rehearsal import Rehearsal
 from tests.attempts import attempted
 
 

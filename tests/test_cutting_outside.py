@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from sources.cut.cutting import cut_package
-from sources.infer.drawn import drawn
+from sources.infer.rewritten.drawn import drawn
 from tests.cuts import HEAD, cut
 
 

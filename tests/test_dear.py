@@ -13,16 +13,16 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from sources import probe
 from sources.cut.slicer import ABSENT
-from sources.infer import calls
-from sources.infer import check as checking
-from sources.infer.calls import call
-from sources.infer.check import UnfitError, Work, check
-from sources.infer.given import given
-from sources.infer.initial import quicken
 from sources.infer.inputs import Tensor
-from sources.infer.progress import Budget, TooMuchError
-from sources.infer.rehearsal import Rehearsal
-from sources.infer.repeated import REPEATED
+from sources.infer.rewritten.given import given
+from sources.infer.running import calls
+from sources.infer.running import check as checking
+from sources.infer.running.calls import call
+from sources.infer.running.check import UnfitError, Work, check
+from sources.infer.running.initial import quicken
+from sources.infer.running.progress import Budget, TooMuchError
+from sources.infer.running.rehearsal import Rehearsal
+from sources.infer.running.repeated import REPEATED
 from sources.infer.search import Solution, solve
 from sources.infer.sizes import Slot, assigned, slots, tied
 from sources.text.on_cpu import respelled

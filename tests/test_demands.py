@@ -11,8 +11,8 @@ import torch
 from torch import nn
 
 from sources.hints.demands import demands
+from sources.infer.constructor.trouble import Trouble, kinds
 from sources.infer.search import Solution, solve
-from sources.infer.trouble import Trouble, kinds
 from sources.text.danger import branches, dangerous, harmful
 
 HEAD = "import torch\nimport torch.nn as nn\n\n\n"

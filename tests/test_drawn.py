@@ -8,7 +8,7 @@ from typing import Any
 
 from kdata.task import execute
 from sources import probe
-from sources.infer.drawn import NOTE, drawn, drawn_at_last
+from sources.infer.rewritten.drawn import NOTE, drawn, drawn_at_last
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 LAST = """

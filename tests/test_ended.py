@@ -16,11 +16,11 @@ from test_dear import SMALL, TASK
 from torch import nn
 
 from sources import written
-from sources.infer import check as checking
-from sources.infer.check import check
 from sources.infer.inputs import Tensor
-from sources.infer.memory import release
-from sources.infer.rehearsal import Rehearsal
+from sources.infer.running import check as checking
+from sources.infer.running.check import check
+from sources.infer.running.memory import release
+from sources.infer.running.rehearsal import Rehearsal
 from sources.infer.runs import Runs
 from sources.infer.search import MAX_ALIKE, MAX_MODULES, Solution, Unsolved, solve
 from sources.infer.sizes import slots, tied

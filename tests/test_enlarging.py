@@ -7,9 +7,9 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from sources.infer.failure import Failure
+from sources.infer.forward.failure import Failure
+from sources.infer.forward.repairs import repairs
 from sources.infer.inputs import Tensor, all_tensors
-from sources.infer.repairs import repairs
 from sources.infer.search import Solution
 from sources.infer.sizes import slots
 from tests.attempts import attempted

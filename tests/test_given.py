@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from sources.infer.given import LEFT_OUT, NOTE, given
 from sources.infer.inputs import Tensor, draw
+from sources.infer.rewritten.given import LEFT_OUT, NOTE, given
 from sources.infer.search import Solution
 from sources.probe import load
 

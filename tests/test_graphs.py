@@ -10,7 +10,7 @@ import torch
 
 from sources import mine, probe
 from sources.infer import graph_object
-from sources.infer.graphs import graph
+from sources.infer.forward.graphs import graph
 from sources.infer.inputs import Many, Tensor, draw
 from sources.infer.search import Solution, solve
 from sources.watch.capture import decoded, encoded

@@ -13,16 +13,16 @@ from sources.cut.slicer import Slicer
 from sources.cut.writer import cut
 from sources.hints.guesses import looked_up
 from sources.hints.settings import Settings
-from sources.infer.answers import answered
-from sources.infer.check import fields_of, leaves
-from sources.infer.configs import CONFIG, METHOD
-from sources.infer.constructions import Told
+from sources.infer.constructor.configs import CONFIG, METHOD
+from sources.infer.constructor.constructions import Told
+from sources.infer.constructor.suspects import made_of, ranked
+from sources.infer.constructor.trouble import Trouble, kinds, wanted
+from sources.infer.forward.variants import halved, rescaled, smaller
 from sources.infer.inputs import Tensor
+from sources.infer.rewritten.answers import answered
+from sources.infer.running.check import fields_of, leaves
 from sources.infer.runs import Runs, lightened
 from sources.infer.search import Solution, solve
-from sources.infer.suspects import made_of, ranked
-from sources.infer.trouble import Trouble, kinds, wanted
-from sources.infer.variants import halved, rescaled, smaller
 from sources.isolation import isolated
 from sources.probe import infer, load
 from sources.text.documents import sections

@@ -64,6 +64,16 @@ def top(module: str) -> str:
     return module.partition(".")[0]
 
 
+def test_rooms_within_inference_are_built_upon_each_other_in_one_way() -> None:
+    inside = [m for m in modules() if m.count(".") > 2 and m.startswith("sources.infer.")]
+    assert len(inside) > 40
+    rooms: dict[str, set[str]] = {}
+    for module in inside:
+        room = module.rpartition(".")[0]
+        rooms.setdefault(room, set()).update(n.rpartition(".")[0] for n in edges(module) if n in inside)
+    TopologicalSorter({room: below - {room} for room, below in rooms.items()}).prepare()  # raises for a circle
+
+
 def test_there_are_modules() -> None:
     assert len(modules()) > 30
 

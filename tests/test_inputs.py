@@ -13,11 +13,11 @@ from torch import nn
 from kdata.task import execute, sizes
 from sources.emit import emit
 from sources.infer import search
-from sources.infer.failure import Failure
-from sources.infer.ignored import without_ignored
+from sources.infer.forward.failure import Failure
+from sources.infer.forward.repairs import repairs
 from sources.infer.inputs import Many, Plain, Tensor
-from sources.infer.progress import Budget, Progress, TooMuchError
-from sources.infer.repairs import repairs
+from sources.infer.rewritten.ignored import without_ignored
+from sources.infer.running.progress import Budget, Progress, TooMuchError
 from sources.infer.runs import Runs, fitted
 from sources.infer.search import Solution, solve
 from sources.infer.sizes import named, slots, tied

@@ -12,9 +12,9 @@ from sources.cut.slicer import Slicer
 from sources.cut.writer import cut as write_cut
 from sources.fetch.texts import wanted
 from sources.hints.guesses import Uses, values
-from sources.infer.constructions import Told
-from sources.infer.drawn import drawn
+from sources.infer.constructor.constructions import Told
 from sources.infer.inputs import Plain, all_tensors
+from sources.infer.rewritten.drawn import drawn
 from sources.infer.search import Solution, solve
 from sources.text.symbols import Package
 

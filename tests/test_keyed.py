@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from sources.hints.layouts import told
+from sources.infer.forward.keyed import OBJECTS, keyed, of_each, with_key
 from sources.infer.inputs import BATCH, Many, Tensor
-from sources.infer.keyed import OBJECTS, keyed, of_each, with_key
 from tests.attempts import attempted
 
 MATCHER = '''

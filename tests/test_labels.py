@@ -10,11 +10,11 @@ import pytest
 from torch import nn
 
 from sources.hints.spelling import held_before
-from sources.infer.failure import Failure
+from sources.infer.forward.failure import Failure
+from sources.infer.forward.repairs import repairs
+from sources.infer.forward.unpacked import unpacked
 from sources.infer.inputs import Many, Plain, Tensor
-from sources.infer.repairs import repairs
 from sources.infer.search import Solution, solve
-from sources.infer.unpacked import unpacked
 from sources.probe import load
 
 HEAD = "import torch\nimport torch.nn as nn\n\n\n"

@@ -10,13 +10,13 @@ import torch
 from torch import nn
 
 from sources.hints.guesses import Uses, values
+from sources.infer.constructor.nested import changed
+from sources.infer.constructor.trouble import Trouble
 from sources.infer.inputs import REPEATED, Many, Tensor, draw
-from sources.infer.nested import changed
-from sources.infer.progress import Budget, Progress
+from sources.infer.running.progress import Budget, Progress
 from sources.infer.runs import Runs
 from sources.infer.search import Solution, solve
 from sources.infer.sizes import bounded
-from sources.infer.trouble import Trouble
 from sources.probe import load
 from sources.text.on_cpu import OnOne
 from sources.watch.seen import as_seen

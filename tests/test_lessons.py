@@ -16,7 +16,7 @@ from kdata.sandbox.worker import JobError, Worker
 from sources import mine, probe, taught
 from sources.cut.cutting import cut_package
 from sources.explain import explain
-from sources.infer.configs import CONFIG, Config
+from sources.infer.constructor.configs import CONFIG, Config
 from sources.infer.inputs import Many, Tensor
 from sources.infer.search import Solution
 from sources.isolation import isolated

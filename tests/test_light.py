@@ -9,15 +9,15 @@ import torch
 from torch import nn
 
 from sources import probe
-from sources.infer.check import TOO_LARGE, UnfitError, leaves
-from sources.infer.initial import quicken
 from sources.infer.inputs import Tensor
-from sources.infer.progress import Budget, Progress, constructing
-from sources.infer.repeated import REPEATED
-from sources.infer.reshaped import shape_matters
+from sources.infer.running.check import TOO_LARGE, UnfitError, leaves
+from sources.infer.running.initial import quicken
+from sources.infer.running.progress import Budget, Progress, constructing
+from sources.infer.running.repeated import REPEATED
+from sources.infer.running.reshaped import shape_matters
+from sources.infer.running.vanishing import hidden
 from sources.infer.runs import Runs, lightened
 from sources.infer.search import Solution
-from sources.infer.vanishing import hidden
 from sources.lessons import TELLS_NOTHING
 from sources.mine import LARGE
 from sources.other_cuts import other_cuts

@@ -16,8 +16,8 @@ from torch import nn
 
 from sources import probe
 from sources.cut.inferring import inferring
-from sources.infer.check import TOO_LARGE
-from sources.infer.made import Made, answers_quietly, evaluated
+from sources.infer.running.check import TOO_LARGE
+from sources.infer.running.made import Made, answers_quietly, evaluated
 from sources.infer.runs import Runs
 from sources.infer.search import Solution, solve
 from sources.mine import ALLOCATOR

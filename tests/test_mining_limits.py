@@ -6,11 +6,11 @@ import torch
 from torch import nn
 
 from kdata.record import Definition, Dropped, Origin, SourceFile, Task
-from sources.infer.constructions import Constructions
+from sources.infer.constructor.constructions import Constructions
+from sources.infer.forward.variants import narrower, of_one, opened, shallower
 from sources.infer.inputs import Tensor
-from sources.infer.progress import Budget
+from sources.infer.running.progress import Budget
 from sources.infer.search import Solution, solve
-from sources.infer.variants import narrower, of_one, opened, shallower
 from sources.mine import cut_step, step
 
 HEAD = "import torch\nimport torch.nn as nn\n"

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from sources.hints.hints import Hints
-from sources.infer.constructions import Constructions, Told
-from sources.infer.progress import Budget
-from sources.infer.variants import constructed, rescaled, reshaped
+from sources.infer.constructor.constructions import Constructions, Told
+from sources.infer.forward.variants import constructed, rescaled, reshaped
+from sources.infer.running.progress import Budget
 from sources.text.symbols import Package
 from sources.text.targets import Here
 from tests.attempts import attempted

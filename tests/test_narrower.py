@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sources import probe
-from sources.infer.check import TOO_LARGE
-from sources.infer.drawn import drawn
+from sources.infer.rewritten.drawn import drawn
+from sources.infer.running.check import TOO_LARGE
 from sources.infer.search import PARAMETERS
 from sources.other_cuts import other_cuts
 from sources.text.narrower import NOTE, narrower

@@ -11,10 +11,10 @@ import torch
 
 from kdata.task import execute
 from sources.hints.guesses import Uses, values
-from sources.infer.failure import Failure
-from sources.infer.input_guesses import LEVELS
+from sources.infer.forward.failure import Failure
+from sources.infer.forward.input_guesses import LEVELS
+from sources.infer.forward.repairs import repairs
 from sources.infer.inputs import Many, Tensor
-from sources.infer.repairs import repairs
 from sources.mine import replacements
 from sources.text.roots import Roots
 from sources.text.symbols import Package

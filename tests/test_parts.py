@@ -9,12 +9,12 @@ import torch
 from torch import nn
 
 from sources import probe
-from sources.infer.configs import text
-from sources.infer.constructions import Constructions
-from sources.infer.parts import STUB, StubModule
-from sources.infer.progress import Budget
-from sources.infer.suspects import ranked
-from sources.infer.trouble import Trouble, wanted
+from sources.infer.constructor.configs import text
+from sources.infer.constructor.constructions import Constructions
+from sources.infer.constructor.parts import STUB, StubModule
+from sources.infer.constructor.suspects import ranked
+from sources.infer.constructor.trouble import Trouble, wanted
+from sources.infer.running.progress import Budget
 from tests.attempts import attempted
 
 

@@ -13,7 +13,7 @@ from tests.cuts import HEAD, cut
 
 REVEALED = """
 import torch.nn as nn
-from sources.infer.properties import reveal
+from sources.infer.running.properties import reveal
 
 class Net(nn.Module):
     @property

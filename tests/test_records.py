@@ -6,8 +6,8 @@ import ast
 from pathlib import Path
 from typing import Any
 
+from sources.infer.constructor.records import lists
 from sources.infer.inputs import Many, Tensor
-from sources.infer.records import lists
 from sources.infer.search import Solution, solve
 
 COLUMNS = """from collections import namedtuple

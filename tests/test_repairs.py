@@ -11,15 +11,15 @@ import torch
 from torch import nn
 
 from kdata.task import execute
-from sources.infer.constructions import Constructions
-from sources.infer.failure import Failure
-from sources.infer.influence import Influence, differing
-from sources.infer.input_guesses import guesses
+from sources.infer.constructor.constructions import Constructions
+from sources.infer.constructor.trouble import Trouble
+from sources.infer.forward.failure import Failure
+from sources.infer.forward.influence import Influence, differing
+from sources.infer.forward.input_guesses import guesses
+from sources.infer.forward.repairs import repairs
 from sources.infer.inputs import Many, Specs, Tensor, all_tensors
-from sources.infer.progress import Budget
-from sources.infer.repairs import repairs
+from sources.infer.running.progress import Budget
 from sources.infer.search import Solution, solve
-from sources.infer.trouble import Trouble
 from sources.isolation import isolated
 from sources.probe import infer
 

@@ -9,7 +9,7 @@ import pytest
 
 from kdata.record import Input, records
 from sources import probe
-from sources.infer.check import UnfitError, check
+from sources.infer.running.check import UnfitError, check
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 NET = HEAD + "class Net(nn.Module):\n    def forward(self, x, like):\n        {body}\n"

@@ -12,17 +12,17 @@ import torch
 from torch import nn
 
 from sources.hints.layouts import Sizes, told
-from sources.infer.constructions import Constructions
-from sources.infer.failure import Failure
-from sources.infer.input_guesses import guesses
+from sources.infer.constructor.constructions import Constructions
+from sources.infer.constructor.trouble import Trouble, offered
+from sources.infer.forward.failure import Failure
+from sources.infer.forward.input_guesses import guesses
+from sources.infer.forward.repairs import repairs
+from sources.infer.forward.variants import refitted
 from sources.infer.inputs import Many, Plain, Tensor
-from sources.infer.progress import Budget, Progress, TooMuchError
-from sources.infer.rehearsal import Rehearsal
-from sources.infer.repairs import repairs
+from sources.infer.running.progress import Budget, Progress, TooMuchError
+from sources.infer.running.rehearsal import Rehearsal
+from sources.infer.running.worth import CONSTANT, IGNORES, NOT_FINITE, OUT_OF_RANGE, flaw
 from sources.infer.search import Solution, solve
-from sources.infer.trouble import Trouble, offered
-from sources.infer.variants import refitted
-from sources.infer.worth import CONSTANT, IGNORES, NOT_FINITE, OUT_OF_RANGE, flaw
 from sources.probe import load
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"

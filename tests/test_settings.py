@@ -8,7 +8,7 @@ import pytest
 
 from sources.hints.hints import Hints
 from sources.hints.settings import Settings, builds, mapping
-from sources.infer.configs import Config
+from sources.infer.constructor.configs import Config
 from sources.text.symbols import Package
 from sources.text.targets import Here
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
-from sources.infer.shapes import Shapes
+from sources.infer.running.shapes import Shapes
 
 META = torch.device("meta")
 

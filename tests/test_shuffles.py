@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sources.infer.check import UnfitError, check
+from sources.infer.running.check import UnfitError, check
 
 TASK = (
     "import torch\nimport torch.nn as nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return {}\n\n\n"

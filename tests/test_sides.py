@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from sources.infer.input_guesses import guesses
+from sources.infer.forward.input_guesses import guesses
+from sources.infer.forward.starts import starts
 from sources.infer.inputs import Tensor
-from sources.infer.starts import starts
 
 
 class Persons(nn.Module):

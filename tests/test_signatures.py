@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from torch import nn
 
-from sources.infer.signatures import parameters_of
+from sources.infer.constructor.signatures import parameters_of
 
 
 class Pair(nn.Module):

@@ -8,9 +8,9 @@ import pytest
 
 from sources import probe
 from sources.cut.cutting import cut_package
+from sources.infer.forward.usual_shapes import spread_over
+from sources.infer.forward.variants import refitted, shortened
 from sources.infer.inputs import Tensor
-from sources.infer.usual_shapes import spread_over
-from sources.infer.variants import refitted, shortened
 from tests.attempts import attempted
 from tests.cuts import HEAD
 

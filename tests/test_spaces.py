@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from sources import mine, probe
+from sources.infer.forward.spaces import NUMBER, TABLE, others, shown
 from sources.infer.input_search import MAX_CALLS, SAME_STALE, InputSearch
 from sources.infer.inputs import BATCH, Many, Tensor
-from sources.infer.progress import Budget
-from sources.infer.spaces import NUMBER, TABLE, others, shown
+from sources.infer.running.progress import Budget
 from tests.attempts import cut_and_attempted
 from tests.cuts import HEAD
 

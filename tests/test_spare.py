@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 import torch
 
-from sources.infer import progress
-from sources.infer.calls import call
-from sources.infer.check import all_finite
 from sources.infer.inputs import Tensor
-from sources.infer.memory import bounded
-from sources.infer.progress import Budget, TooMuchError, constructing
+from sources.infer.running import progress
+from sources.infer.running.calls import call
+from sources.infer.running.check import all_finite
+from sources.infer.running.memory import bounded
+from sources.infer.running.progress import Budget, TooMuchError, constructing
 from sources.isolation import isolated
 
 UNCOMPILED = """
@@ -75,7 +75,7 @@ RUNS = """
 import resource, sys
 from pathlib import Path
 from sources import probe
-from sources.infer.memory import RESIDENT
+from sources.infer.running.memory import RESIDENT
 from sources.isolation import isolated
 
 SCRIPT = '''

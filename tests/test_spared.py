@@ -14,11 +14,11 @@ from torch import nn
 
 from sources import probe
 from sources.cut.inferring import inferring
-from sources.infer.calls import call
-from sources.infer.constructions import build
-from sources.infer.ignored import without_ignored
+from sources.infer.constructor.constructions import build
 from sources.infer.inputs import Tensor
-from sources.infer.progress import Budget, TooMuchError
+from sources.infer.rewritten.ignored import without_ignored
+from sources.infer.running.calls import call
+from sources.infer.running.progress import Budget, TooMuchError
 from sources.infer.runs import Runs, fitted
 from sources.infer.search import Solution, Unsolved, solve
 from sources.isolation import extend, isolated

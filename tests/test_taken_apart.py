@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from sources.hints.guesses import Uses, values
-from sources.infer.variants import rescaled
+from sources.infer.forward.variants import rescaled
 from tests.attempts import attempted, cut_and_attempted
 from tests.cuts import HEAD, cut
 

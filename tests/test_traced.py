@@ -13,16 +13,16 @@ from torch import nn
 from sources.cut.cutting import cut_package
 from sources.cut.slicer import Slicer
 from sources.cut.writer import cut as write_cut
-from sources.infer.blamed import blamed
-from sources.infer.check import check
-from sources.infer.drawn import drawn
-from sources.infer.failure import Failure
-from sources.infer.given import LEFT_OUT, given
-from sources.infer.input_guesses import guesses
+from sources.infer.constructor.blamed import blamed
+from sources.infer.constructor.trouble import wanted
+from sources.infer.forward.failure import Failure
+from sources.infer.forward.input_guesses import guesses
+from sources.infer.forward.repairs import repairs
 from sources.infer.inputs import Many, Tensor
-from sources.infer.repairs import repairs
+from sources.infer.rewritten.drawn import drawn
+from sources.infer.rewritten.given import LEFT_OUT, given
+from sources.infer.running.check import check
 from sources.infer.search import Solution, solve
-from sources.infer.trouble import wanted
 from sources.mine import replacements
 from sources.probe import load
 from sources.text.symbols import Package

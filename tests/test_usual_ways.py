@@ -12,13 +12,13 @@ from torch import nn
 from kdata.record import Definition, Dropped, Origin, SourceFile, Task
 from sources import mine
 from sources.hints.hints import Hints
-from sources.infer.configs import reading
-from sources.infer.failure import Failure
-from sources.infer.influence import differing
+from sources.infer.constructor.configs import reading
+from sources.infer.forward.failure import Failure
+from sources.infer.forward.influence import differing
+from sources.infer.forward.starts import starts
+from sources.infer.forward.variants import narrower
+from sources.infer.forward.windows import demanded
 from sources.infer.inputs import Tensor
-from sources.infer.starts import starts
-from sources.infer.variants import narrower
-from sources.infer.windows import demanded
 from sources.probe import load
 from sources.text.dispatched import with_usual_methods
 from sources.text.folded import folded

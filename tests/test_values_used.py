@@ -9,10 +9,10 @@ import torch
 from torch import nn
 
 from sources.hints.guesses import Uses, as_layers_want, values
-from sources.infer.constructions import Constructions
-from sources.infer.input_guesses import guesses
+from sources.infer.constructor.constructions import Constructions
+from sources.infer.forward.input_guesses import guesses
 from sources.infer.inputs import Many, Tensor
-from sources.infer.progress import Budget
+from sources.infer.running.progress import Budget
 from sources.infer.search import Solution, solve
 from sources.probe import load
 

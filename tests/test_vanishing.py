@@ -11,8 +11,8 @@ from torch import nn
 
 from kdata.task import execute
 from sources import probe
-from sources.infer.drawn import NOTE
-from sources.infer.vanishing import REASON, hidden
+from sources.infer.rewritten.drawn import NOTE
+from sources.infer.running.vanishing import REASON, hidden
 from tests.attempts import attempted
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"

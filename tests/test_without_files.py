@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from sources.hints.hints import Hints
-from sources.infer.initial import HUGE, quicken, settle
+from sources.infer.forward.starts import starts
+from sources.infer.forward.variants import left_out
 from sources.infer.inputs import Many
-from sources.infer.starts import starts
-from sources.infer.variants import left_out
+from sources.infer.running.initial import HUGE, quicken, settle
 from sources.mine import replacements
 from sources.text.danger import touches_system
 from sources.text.symbols import Package

@@ -9,17 +9,17 @@ import pytest
 import torch
 from torch import nn
 
-from sources.infer import configs
-from sources.infer.asserted import wishes
-from sources.infer.check import UnfitError, check
-from sources.infer.constructions import Constructions, Told
-from sources.infer.failure import Failure
-from sources.infer.input_guesses import guesses
+from sources.infer.constructor import configs
+from sources.infer.constructor.constructions import Constructions, Told
+from sources.infer.forward.asserted import wishes
+from sources.infer.forward.failure import Failure
+from sources.infer.forward.input_guesses import guesses
+from sources.infer.forward.repairs import repairs
 from sources.infer.inputs import Many, Plain, Tensor, all_tensors
-from sources.infer.progress import Budget, Progress
-from sources.infer.repairs import repairs
+from sources.infer.running.check import UnfitError, check
+from sources.infer.running.progress import Budget, Progress
+from sources.infer.running.worth import OUT_OF_RANGE, flaw
 from sources.infer.search import Solution, solve
-from sources.infer.worth import OUT_OF_RANGE, flaw
 from sources.isolation import isolated
 from sources.mine import replacements
 from sources.probe import infer

@@ -19,7 +19,7 @@ from sources.aten import blocks, chains, elementwise, layers, products, reductio
 from sources.aten.form import Form, restored
 from sources.aten.running import distinct
 from sources.aten.words import PRIMES
-from sources.infer.check import UnfitError, Work, check, leaves
+from sources.infer.running.check import UnfitError, Work, check, leaves
 from sources.isolation import isolated
 
 DRAWN = {"chains": "chain", "blocks": "block"}  # kinds that are nobody's code

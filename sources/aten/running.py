@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from kdata.record import digest
 from sources.aten.form import Form
 from sources.aten.words import PRIMES
-from sources.infer.check import leaves
+from sources.infer.running.check import leaves
 
 AUTO = "auto"  # a draw that is yet to be chosen
 TRIED: tuple[tuple[str, ...], ...] = (

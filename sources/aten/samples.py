@@ -18,7 +18,7 @@ from sources.aten.calls import literal, spelled
 from sources.aten.form import INDEX, Drawn, Form, camel, pick
 from sources.aten.running import AUTO, run
 from sources.aten.words import PRIMES
-from sources.infer.check import leaves
+from sources.infer.running.check import leaves
 
 Found = Iterator[tuple[Form, tuple[str, ...]]]
 MOST_RANK, MOST_INPUTS, MOST_SLOTS = 5, 5, 6

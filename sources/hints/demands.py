@@ -23,7 +23,7 @@ from torch import nn
 from sources.hints.configs_tiny import by_halves
 from sources.hints.guesses import Uses
 from sources.hints.guesses import values as guessed
-from sources.infer.configs import CONFIG
+from sources.infer.constructor.configs import CONFIG
 
 MAX_VALUES = 6  # of one wish
 MAX_KINDS = 3  # classes that are made of one that is asked for

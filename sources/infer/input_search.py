@@ -14,19 +14,19 @@ from typing import Any
 from torch import nn
 
 from sources.hints.demands import Demand, of_call
-from sources.infer.asserted import of_settings, wishes
-from sources.infer.calls import MAX_DRAWN, call, forget, has_tensor
-from sources.infer.check import MAX_ELEMENTS, MAX_FLOPS, TOO_LARGE
-from sources.infer.failure import NO_TENSOR, Failure
-from sources.infer.influence import Influence
+from sources.infer.constructor.trouble import Trouble
+from sources.infer.forward.asserted import of_settings, wishes
+from sources.infer.forward.failure import NO_TENSOR, Failure
+from sources.infer.forward.influence import Influence
+from sources.infer.forward.repairs import repairs
+from sources.infer.forward.starts import costed, given_sizes
+from sources.infer.forward.variants import Arguments, halved, of_one, rescaled, shortened, smaller
 from sources.infer.inputs import Specs, elements, file_of
-from sources.infer.progress import BUDGET, DRAWN_OF_ONE, Budget, Progress, TooLongError, TooMuchError
-from sources.infer.rehearsal import Rehearsal
-from sources.infer.repairs import repairs
-from sources.infer.starts import costed, given_sizes
-from sources.infer.trouble import Trouble
-from sources.infer.variants import Arguments, halved, of_one, rescaled, shortened, smaller
-from sources.infer.worth import NOT_FINITE, RANDOM, finite, flaw
+from sources.infer.running.calls import MAX_DRAWN, call, forget, has_tensor
+from sources.infer.running.check import MAX_ELEMENTS, MAX_FLOPS, TOO_LARGE
+from sources.infer.running.progress import BUDGET, DRAWN_OF_ONE, Budget, Progress, TooLongError, TooMuchError
+from sources.infer.running.rehearsal import Rehearsal
+from sources.infer.running.worth import NOT_FINITE, RANDOM, finite, flaw
 
 TOO_LONG = "too many operators"
 MAX_CALLS = 140  # of one module's forward; a third of it for all modules but the first
@@ -38,7 +38,9 @@ SAME_STALE = 4  # the same where those before failed likewise
 NEW_EVERY = 5  # every so many calls what is nearest to a first guess has its turn, however far others came
 UNLIKE = 2.0  # what the repairs cost of inputs that are none: smaller ones, or what a check of the program wishes for
 MAX_FLAWED = 16  # calls after the first that runs, but is not worth keeping
-MAX_RANDOM = 2  # the same where it draws at random: what it draws may be an input later, see ``sources.infer.given``
+MAX_RANDOM = (
+    2  # the same where it draws at random: what it draws may be an input later, see ``sources.infer.rewritten.given``
+)
 MAX_LOOKED_AT = 300  # work of a call whose answer is looked at: that takes a few calls more
 SMALLER = -1e6  # cost of inputs smaller than ones that were too large: they come first
 IDLE = 1.5  # what inputs cost more that differ from failed ones in what does not matter to the failure only

@@ -9,16 +9,16 @@ from typing import Any
 import torch
 from torch import nn
 
-from sources.infer.calls import call, forget, has_tensor
-from sources.infer.check import TOO_LARGE, UnfitError, Work, dear
-from sources.infer.constructions import build
+from sources.infer.constructor.constructions import build
+from sources.infer.forward.variants import Arguments, defaults_of, halved, of_one, shallower, shortened
 from sources.infer.input_search import LIGHT
 from sources.infer.inputs import Specs, draw, elements
-from sources.infer.memory import bounded
-from sources.infer.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, LIGHT_OPERATORS, Budget, Progress, out_of_memory
-from sources.infer.rehearsal import Rehearsal
+from sources.infer.running.calls import call, forget, has_tensor
+from sources.infer.running.check import TOO_LARGE, UnfitError, Work, dear
+from sources.infer.running.memory import bounded
+from sources.infer.running.progress import LIGHT_ELEMENTS, LIGHT_FLOPS, LIGHT_OPERATORS, Budget, Progress, out_of_memory
+from sources.infer.running.rehearsal import Rehearsal
 from sources.infer.search import Solution
-from sources.infer.variants import Arguments, defaults_of, halved, of_one, shallower, shortened
 
 MAX_HALVINGS = 6
 COSTLY_ELEMENTS, COSTLY_FLOPS = 1 << 18, 1 << 25  # of one call: what it takes besides no longer counts

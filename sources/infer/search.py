@@ -19,17 +19,25 @@ from typing import Any
 import torch
 from torch import nn
 
-from sources.infer.check import MAX_PARAMETERS, TOO_LARGE, Work
-from sources.infer.constructions import MAX_CONSTRUCTIONS, NOTHING, Constructions, Told
-from sources.infer.counted import recounted
+from sources.infer.constructor.constructions import MAX_CONSTRUCTIONS, NOTHING, Constructions, Told
+from sources.infer.constructor.counted import recounted
+from sources.infer.constructor.suspects import made_of, word
+from sources.infer.constructor.trouble import Trouble
+from sources.infer.forward.variants import (
+    Arguments,
+    constructed,
+    defaults_of,
+    lengthened,
+    refitted,
+    rescaled,
+    shallower,
+)
 from sources.infer.input_search import MAX_CALLS, TOO_LONG, Failed, Failures, InputSearch, State, Tried
 from sources.infer.inputs import Specs, draw
-from sources.infer.made import Made
-from sources.infer.progress import BUDGET, Budget
-from sources.infer.suspects import made_of, word
-from sources.infer.trouble import Trouble
-from sources.infer.variants import Arguments, constructed, defaults_of, lengthened, refitted, rescaled, shallower
-from sources.infer.worth import RANDOM
+from sources.infer.running.check import MAX_PARAMETERS, TOO_LARGE, Work
+from sources.infer.running.made import Made
+from sources.infer.running.progress import BUDGET, Budget
+from sources.infer.running.worth import RANDOM
 
 MAX_MODULES = 9  # constructed modules whose forward is tried
 MAX_FLAWED_MODULES = 2

@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from sources.infer.forward.variants import halved
 from sources.infer.inputs import Plain, Specs, Tensor, all_tensors, edited
 from sources.infer.search import Solution
-from sources.infer.variants import halved
 
 Runs = Callable[[Solution], bool]
 LONG = 16  # a dimension from which on it is halved so

@@ -23,12 +23,12 @@ import numpy as np
 import torch
 from torch import nn
 
-from sources.infer.calls import has_tensor
-from sources.infer.configs import CONFIG, Config
+from sources.infer.constructor.configs import CONFIG, Config
+from sources.infer.constructor.signatures import bound_of
+from sources.infer.forward.variants import Arguments
 from sources.infer.inputs import Many, Plain, Spec, Specs, Tensor
+from sources.infer.running.calls import has_tensor
 from sources.infer.search import Solution
-from sources.infer.signatures import bound_of
-from sources.infer.variants import Arguments
 from sources.text.on_cpu import names_cuda
 
 MAX_DEPTH = 6

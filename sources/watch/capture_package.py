@@ -23,12 +23,12 @@ import torch
 from torch import nn
 
 from sources.hints import configs_tiny
-from sources.infer.calls import has_tensor
-from sources.infer.initial import cheapen
+from sources.infer.forward.starts import starts
 from sources.infer.input_search import feed
 from sources.infer.inputs import Specs, Tensor, draw
-from sources.infer.progress import Budget, Progress
-from sources.infer.starts import starts
+from sources.infer.running.calls import has_tensor
+from sources.infer.running.initial import cheapen
+from sources.infer.running.progress import Budget, Progress
 from sources.isolation import isolated
 from sources.text.on_cpu import without_weights
 from sources.watch.packages import MAX_STAND_INS, Site, classes

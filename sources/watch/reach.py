@@ -18,10 +18,10 @@ import torch
 
 from kdata.task import execute, sizes
 from sources.cut.unreached import NOTE, without_unreached
-from sources.infer.check import leaves
-from sources.infer.memory import bounded
-from sources.infer.rehearsal import shadow
-from sources.infer.reshaped import same
+from sources.infer.running.check import leaves
+from sources.infer.running.memory import bounded
+from sources.infer.running.rehearsal import shadow
+from sources.infer.running.reshaped import same
 
 FILE = "<task>"  # as which ``kdata.task`` executes a text
 LARGE = 1 << 22  # weights and buffers of a module that is not to be in memory several times

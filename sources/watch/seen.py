@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from sources.infer.calls import call, forget, has_tensor
-from sources.infer.check import MAX_PARAMETERS, UnfitError
-from sources.infer.configs import noting, without_unread
-from sources.infer.constructions import build
+from sources.infer.constructor.configs import noting, without_unread
+from sources.infer.constructor.constructions import build
+from sources.infer.forward.variants import halved, of_one
 from sources.infer.input_search import MAX_LOOKED_AT, TOO_LONG
-from sources.infer.made import Made
-from sources.infer.progress import Budget, TooLongError, TooMuchError
+from sources.infer.running.calls import call, forget, has_tensor
+from sources.infer.running.check import MAX_PARAMETERS, UnfitError
+from sources.infer.running.made import Made
+from sources.infer.running.progress import Budget, TooLongError, TooMuchError
+from sources.infer.running.worth import RANDOM, flaw
 from sources.infer.search import Solution
-from sources.infer.variants import halved, of_one
-from sources.infer.worth import RANDOM, flaw
 from sources.watch.capture import decoded
 
 
@@ -49,7 +49,7 @@ def as_seen(
         raise UnfitError(TOO_LONG, str(error))
     if error is not None or not has_tensor(result):
         return None
-    # What draws at random may be given what it draws, see ``sources.infer.given``.
+    # What draws at random may be given what it draws, see ``sources.infer.rewritten.given``.
     if telling and progress.work < MAX_LOOKED_AT and flaw(module, specs, result, Budget()) not in ("", RANDOM):
         return None
     arguments = {n: without_unread(text, read) for n, text in solution.arguments.items()}

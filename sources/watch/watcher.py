@@ -12,8 +12,8 @@ from typing import Any, cast
 
 from torch import nn
 
-from sources.infer.calls import has_tensor
 from sources.infer.inputs import Specs
+from sources.infer.running.calls import has_tensor
 from sources.infer.search import Solution
 from sources.watch import capture
 from sources.watch.packages import Site

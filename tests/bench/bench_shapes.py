@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 import torch
 from torch import nn
 
-from sources.infer.shapes import Shapes
+from sources.infer.running.shapes import Shapes
 
 META = torch.device("meta")
 CALLS = 20

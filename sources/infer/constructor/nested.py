@@ -1,0 +1,77 @@
+"""Arguments that are calls themselves, ``Layer(Attention(64), 64)``: other values inside of them.
+
+A package's own calls tell most of what a constructor is given; what they leave open is guessed, and a guess inside of
+an argument may be what fails.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sources.hints.guesses import Uses, values
+from sources.infer.constructor.configs import CONFIG
+from sources.infer.constructor.trouble import Trouble, kinds, wanted
+
+MAX_OPTIONS = 3  # of one parameter
+MAX_CHANGES = 12  # of one argument
+
+
+def changed(text: str, namespace: Mapping[str, Any], trouble: Trouble, defaults: Mapping[str, str]) -> Iterator[str]:
+    """The expression with another value for one parameter of a class that it calls, which is named where it failed."""
+    if "(" not in text or text.startswith("<") or "lambda" in text:
+        return
+    found = dict.fromkeys(_changed(ast.parse(text, mode="eval"), namespace, trouble, defaults))
+    yield from [t for t in found if t != text][:MAX_CHANGES]
+
+
+def _changed(
+    tree: ast.Expression, namespace: Mapping[str, Any], trouble: Trouble, defaults: Mapping[str, str]
+) -> Iterator[str]:
+    for at, node in enumerate(ast.walk(tree)):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        for i, p in enumerate(_parameters(namespace.get(node.func.id))):
+            old = _argument(node, i, p.name)
+            if isinstance(old, ast.Call | ast.List | ast.ListComp) or f" {p.name} " not in _words(trouble):
+                continue
+            if old is None and p.default is not p.empty and type(p.default) in (int, float, bool):
+                continue
+            misfits = old is not None and bool(trouble.culprits & kinds(ast.unparse(old)))
+            asked = wanted(trouble.message, trouble.line) if misfits else []
+            known = [defaults[p.name]] if p.name in defaults else []
+            options = [v for v in [*known, *asked, *values(p.name, "", Uses())] if v != CONFIG]
+            for option in options[:MAX_OPTIONS]:
+                other = copy.deepcopy(tree)
+                call = next(n for j, n in enumerate(ast.walk(other)) if j == at)
+                assert isinstance(call, ast.Call)
+                _give(call, i, p.name, ast.parse(option, mode="eval").body)
+                yield ast.unparse(other)
+
+
+def _parameters(kind: Any) -> list[inspect.Parameter]:
+    try:
+        every = list(inspect.signature(kind).parameters.values()) if isinstance(kind, type) else []
+    except (TypeError, ValueError):
+        return []
+    return [p for p in every if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+
+
+def _words(trouble: Trouble) -> str:
+    return f" {' '.join(''.join(c if c.isalnum() or c == '_' else ' ' for c in trouble.near).split())} "
+
+
+def _argument(node: ast.Call, i: int, name: str) -> ast.expr | None:
+    if i < len(node.args):
+        return node.args[i]
+    return next((k.value for k in node.keywords if k.arg == name), None)
+
+
+def _give(node: ast.Call, i: int, name: str, value: ast.expr) -> None:
+    if i < len(node.args):
+        node.args[i] = value
+    else:
+        node.keywords = [*(k for k in node.keywords if k.arg != name), ast.keyword(name, value)]

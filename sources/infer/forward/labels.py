@@ -1,0 +1,29 @@
+"""Inputs that number the classes of samples, which are asked which of them are the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sources.infer.forward.failure import Change, Failure
+from sources.infer.inputs import BATCH, Tensor, all_tensors
+
+CLASSES = 2  # of a batch: several of each, most likely
+_LABELS = re.compile(r"targets?|y|(\w+_)?labels?|(\w*_)?(pids?|identit(y|ies)|classes)|gts?")
+
+
+def numbered(f: Failure) -> Iterator[Change]:
+    """Labels that were no numbers of classes, where an answer does not depend on something."""
+    for path, t in all_tensors(f.specs):
+        if t.kind != "int" and len(path) == 1 and t.shape and _LABELS.fullmatch(f.names()[path[0]].lower()):
+            yield f.with_tensor(path, Tensor(t.shape[:1], "int", CLASSES), 0.0)
+
+
+def matched(name: str, text: str) -> list[Tensor]:
+    """Numbers of few classes, where a text tells which of an input's are the same as others of it; else nothing."""
+    if not _LABELS.fullmatch(name.lower()):
+        return []
+    name = re.escape(name)
+    twice = rf"\b{name}\b[^\n=]*(?:\.eq\(|\.ne\(|==|!=)[^\n]*\b{name}\b"
+    found = re.search(rf"{twice}|\b(?:eq|ne|unique)\([^\n]*\b{name}\b[^\n]*\b{name}\b|\bunique\({name}\b", text)
+    return [Tensor((BATCH,), "int", CLASSES)] if found else []

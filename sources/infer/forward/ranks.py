@@ -1,0 +1,163 @@
+"""Rules of ``sources.infer.forward.repairs`` that give an input more dimensions, or fewer."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import torch
+
+from sources.infer.forward.failure import Change, Failure
+from sources.infer.inputs import SIDE, TOKENS, Many, all_tensors, edited, positional
+
+
+def _reranked(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Shapes of other ranks with the sizes that were found so far: of the batch, and of channels first or last."""
+    if len(shape) < 2:
+        return []
+    batch, one, last = shape[0], shape[1], shape[-1]
+    if len(shape) == 2:
+        return [(batch, TOKENS, one), (batch, one, TOKENS), (batch, one, SIDE, SIDE), (batch, 8, 8, one), (batch,)]
+    if len(shape) == 3:
+        side = math.isqrt(one) if math.isqrt(one) ** 2 == one else 8
+        return [(batch, side, side, last), (batch, last), (batch, one), (batch, one, SIDE, SIDE), (batch, 4, one, last)]
+    if len(shape) == 4:
+        height = shape[2]
+        return [(batch, one, height * last), (batch, one * height, last), (batch, one), (batch, last),
+                (batch, height, last), (batch, one, 8, height, last), (batch, 4, one, height, last)]  # fmt: skip
+    return [(batch, one, *shape[-2:]), (batch, *shape[-3:])] if len(shape) == 5 else []
+
+
+MAX_RANK, SMALL = 6, 8
+_SIZES_DIFFER = re.compile(
+    r"must match the size|cannot be multiplied|should contain|not broadcast|be broadcast"
+    r"|exceeds dimension size"
+)
+
+
+def fewer(f: Failure) -> Iterator[Change]:
+    """Sizes may differ because one of several inputs has dimensions that it should not have."""
+    found = all_tensors(f.specs)
+    if len(found) > 1 and _SIZES_DIFFER.search(f.message):
+        for path, t in found:
+            shapes = [shape for shape in _reranked(t.shape) if len(shape) < len(t.shape)]
+            yield from (f.with_tensor(path, replace(t, shape=s), 1.0 + 0.05 * j) for j, s in enumerate(shapes))
+        rows = f.specs  # what all are given of a sequence may be one step of it
+        for path, t in found if len({len(t.shape) for _, t in found}) == 1 else ():
+            rows = edited(rows, path, replace(t, shape=(t.shape[0], t.shape[-1]))) if len(t.shape) == 3 else rows
+        if rows != f.specs:
+            yield 0.6, rows
+
+
+def by_use(f: Failure) -> Iterator[Change]:
+    """An input, or a part of it, is indexed, or its shape taken apart, as one of another rank: it is to have that."""
+    x = f.arguments[0] if f.arguments else None
+    if not isinstance(x, torch.Tensor):
+        return
+    if f.function == "__getitem__" and "too many indices" in f.message and isinstance(f.arguments[1], tuple):
+        more = sum(index is not None and index is not Ellipsis for index in f.arguments[1]) - x.dim()
+    elif (told := re.search(r"to unpack \(expected (\d)", f.message)) and f.function in ("__get__", "size"):
+        more = int(told[1]) - x.dim()
+    else:
+        return
+    for path, t in f.from_input(x):
+        kept = len(t.shape) - x.dim()  # dimensions by which the part was chosen
+        if kept < 0 or not 1 <= len(t.shape) + more <= MAX_RANK:
+            continue
+        lead, inner = t.shape[:kept], replace(t, shape=t.shape[kept:])
+        shapes = [s for s in _reranked(inner.shape) if len(s) == x.dim() + more]
+        shapes += [(*inner.shape, *[SMALL] * more)] if more > 0 else [inner.shape[:more]]
+        for i, shape in enumerate(dict.fromkeys(shapes)):
+            yield f.with_tensor(path, replace(t, shape=(*lead, *shape)), 0.15 + 0.1 * i)
+
+
+def by_what_follows(f: Failure) -> Iterator[Change]:
+    """What was made of an input is laid out as one of another rank: it, or all that are like it, have so many more.
+
+    What an embedding looks up in a table of pairs is one: ``self.table(pairs).permute(0, 3, 1, 2)``.
+    """
+    x, axes = (f.arguments[0], f.arguments[1:]) if f.function in ("permute", "expand") and f.arguments else (None, ())
+    if not isinstance(x, torch.Tensor) or not re.search(r"len\(dims\)|number of sizes|non-existing", f.message):
+        return
+    named = axes[0] if len(axes) == 1 and isinstance(axes[0], tuple | list) else axes
+    more = len(named) - x.dim()
+    together = f.specs
+    for path, t in all_tensors(f.specs) if more else ():
+        if t.shape and 1 <= len(t.shape) + more <= MAX_RANK:
+            shape = (*t.shape, *[t.shape[-1]] * more) if more > 0 else t.shape[:more]
+            yield f.with_tensor(path, replace(t, shape=shape), 0.25 if t.kind == "int" else 0.5)
+            together = edited(together, path, replace(t, shape=shape))
+    if together != f.specs:
+        yield 0.4, together
+
+
+def squeezed(f: Failure) -> Iterator[Change]:
+    """What a pooling was to leave one of, and ``squeeze`` to take away, is still there: inputs are to be so much less.
+
+    The layer that follows then finds what it takes one dimension before the last.
+    """
+    x, weight = f.arguments[:2] if len(f.arguments) > 1 else (None, None)
+    if f.function != "linear" or not isinstance(x, torch.Tensor) or not isinstance(weight, torch.Tensor):
+        return
+    left = x.shape[-1] if x.dim() > 2 else 1
+    if left < 2 or weight.shape[1] == left or weight.shape[1] not in x.shape[1:-1]:
+        return
+    for path, t in all_tensors(f.specs):
+        for i, size in enumerate(t.shape):
+            if i and size % left == 0:
+                yield f.with_tensor(path, t.resized(i, size // left), 0.2)
+
+
+_ALONE = re.compile(r"Dimension out of range|too many indices|not enough values to unpack|more than 1 value per")
+
+
+def of_several(f: Failure) -> Iterator[Change]:
+    """A batch of one that was squeezed away with the other dimensions of one: there are to be two."""
+    alone = [(path, t) for path, t in all_tensors(f.specs) if len(t.shape) > 2 and t.shape[0] == 1]
+    if alone and _ALONE.search(f.message):
+        specs = f.specs
+        for path, t in alone:
+            specs = edited(specs, path, t.resized(0, 2))
+        yield 0.4, specs
+
+
+def without_rest(f: Failure) -> Iterator[Change]:
+    """What goes by ``*args`` is handed on as a rule, and may be nothing."""
+    named = len(positional(f.module.forward))
+    if 0 < named < len(f.specs):
+        yield 0.0 if re.search(r"takes .*positional arguments? but", f.message) else 1.0, f.specs[:named]
+
+
+def rank(f: Failure) -> Iterator[Change]:
+    """The rank that a message names, and others where dimensions are what it is about."""
+    message = f.message
+    ranks: list[tuple[int, float]] = [(int(n), 0.3) for n in re.findall(r"len\(dims\) = (\d)", message)]
+    unpack = re.search(
+        r"not enough values to unpack \(expected (\d)|too many values to unpack \(expected (\d)", message
+    )
+    if unpack:
+        ranks.append((int(unpack[1] or unpack[2]), 0.4))
+    ranks += [
+        (int(n), 0.8) for n in re.findall(r"(\d)-?\s?[dD](?:imension|\b)|dims?(?:=|:| )+(\d)", message) for n in n if n
+    ]
+    if re.search(
+        r"number of dim|permute|Dimension out of range|too many indices|must be at least|dimension|axes|dims"
+        r"|is invalid for input",
+        message,
+    ):
+        ranks += [(r, 1.2 + 0.1 * i) for i, r in enumerate((3, 4, 2, 5))]
+    for path, t in all_tensors(f.specs):
+        for wanted, cost in ranks:
+            if 1 <= wanted <= 5 and wanted != len(t.shape):
+                kind = t.kind if t.kind != "int" else "float"
+                yield f.with_tensor(path, replace(f.shaped(wanted), kind=kind), cost)
+                kept = [shape for shape in _reranked(t.shape) if len(shape) == wanted]
+                yield from (
+                    f.with_tensor(path, replace(t, shape=s), cost + 0.05 + 0.05 * j) for j, s in enumerate(kept)
+                )
+        if unpack and t.shape:
+            yield f.with_tensor(path, t.resized(0, int(unpack[1] or unpack[2])), 1.0)
+        if unpack and int(unpack[1] or unpack[2]) <= 4:
+            yield f.with_tensor(path, Many((t,) * int(unpack[1] or unpack[2]), "tuple"), 1.5)
