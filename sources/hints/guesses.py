@@ -45,6 +45,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"(^|_)(obs|observation|state|image|img|frame)s?_shape$", ["(3, 64, 64)", "(64,)", "(64, 1, 1)"]),
         (r"(^|_)act(ion)?s?_shape$", ["(4,)", "4", "(64,)"]),
         (r"_shape$", [OF_CHANNELS, OF_FEATURES, "(32, 32)", "64"]),
+        (r"^lags?(_?seq(uence)?)?$", ["[1, 2, 3]", "1"]),  # how many steps back
         (r"vocab|num_embeddings|n_?tokens?$|^num_tokens$|n_words|num_types", ["1024"]),
         (r"class(?!ifi|_?(name|type|weight|tok|emb|fn|map|loss))|num_labels|num_outputs|num_actions", ["16", "2"]),
         (r"head_?dim|dim_?head|^d_?[kv]$|d_head|per_head|kv_lora|q_lora", ["16", "32"]),
@@ -193,6 +194,11 @@ def uses(definition: ast.ClassDef) -> dict[str, Uses]:
         elif (key := _key(node)) and isinstance(node, ast.Subscript):
             if use := of(node.value):
                 use.attributes.add(key)
+        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Dict):  # ``{"gru": nn.GRU}[kind]``
+            if use := of(node.slice):
+                use.strings += [
+                    k.value for k in node.value.keys if isinstance(k, ast.Constant) and type(k.value) is str
+                ]
         elif isinstance(node, ast.For | ast.comprehension | ast.Starred | ast.Subscript):
             inner = node.iter if isinstance(node, ast.For | ast.comprehension) else node.value
             if use := of(inner):

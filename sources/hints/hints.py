@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sources.hints.below import Below
+from sources.hints.callees import Callees
 from sources.hints.calls import called, of_bases, tells
 from sources.hints.likeness import Likeness, asked
 from sources.hints.makers import kind_of
@@ -130,7 +131,7 @@ class Hints:
         self.counts: dict[str, Counter[str]] = defaultdict(Counter)  # how often names are given values
         self._mentions: dict[str, dict[Here, ast.Name | ast.Attribute]] = defaultdict(dict)  # name -> who says it
         self._settings, self._trees = Settings(), Trees()
-        self._likeness, self._below = Likeness(package), Below(package)
+        self._likeness, self._below, self._callees = Likeness(package), Below(package), Callees(package)
         self._kinds: dict[Here, str] = {}  # of these, see ``kind_of``
         for path in package.looked_through():
             if path not in package.replacements and (file := package.file(path)) is not None:
@@ -220,7 +221,7 @@ class Hints:
         for name, (like, definition) in self._alike(key, node, set(site.named)) if node else ():
             if (made := spelling.instance(like, definition)) is not None:
                 site.named[name] = made
-        for name, kind in self._likeness.kinds(node, key) if node else ():
+        for name, kind in [*self._likeness.kinds(node, key), *self._callees.of(node)] if node else ():
             site.named.setdefault(name, spelling.name(kind))
         site.add(spelling)
         site.needs |= {other for key in site.needs for other in self._below.beside(key)}
@@ -293,6 +294,7 @@ class Hints:
                 self._settings.add(mapping(node))
             self._hold(said(node))
             self._trees.note(node)
+            self._callees.note(path, node)
 
     def _hold(self, values: Iterable[Said]) -> None:
         for name, given, weight in values:

@@ -1,0 +1,42 @@
+"""What a package's own functions call by a parameter, as its defaults tell: ``conv=default_conv``."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from sources.hints.guesses import uses
+from sources.hints.spelling import required
+from sources.text.symbols import Package
+from sources.text.targets import Here
+
+
+class Callees:
+    """Defaults that name functions and classes of the package, by the names of their parameters."""
+
+    def __init__(self, package: Package) -> None:
+        self.package = package
+        self._named: dict[str, list[tuple[str, ast.Name | ast.Attribute]]] = defaultdict(list)
+
+    def note(self, path: str, node: ast.AST) -> None:
+        """Keep the defaults of a function that are names."""
+        if not isinstance(node, ast.FunctionDef):
+            return
+        plain = [*node.args.posonlyargs, *node.args.args]
+        pairs = [*zip(plain[len(plain) - len(node.args.defaults) :], node.args.defaults, strict=True),
+                 *zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)]  # fmt: skip
+        for argument, default in pairs:
+            if isinstance(default, ast.Name | ast.Attribute):
+                self._named[argument.arg].append((path, default))
+
+    def of(self, node: ast.ClassDef) -> Iterator[tuple[str, Here]]:
+        """What a class may call by its required parameters: what most of the others do, where they name something."""
+        used = uses(node)
+        for name in (name for name, _ in required(node) if name in used and used[name].called):
+            found = Counter(h for path, default in self._named.get(name, ()) if (h := self._meant(path, default)))
+            yield from ((name, here) for here, _ in found.most_common(1))
+
+    def _meant(self, path: str, node: ast.Name | ast.Attribute) -> Here | None:
+        target, used = self.package.chain(path, node)
+        return target if isinstance(target, Here) and used == ast.unparse(node).count(".") else None
