@@ -84,3 +84,24 @@ def test_checks_of_arguments_are_left_out() -> None:
 def test_a_folder_called_torch_is_not_torch() -> None:
     text = "\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return torch.symeig(x)[0]\n"
     assert "torch._removed" not in cut({"lib/torch/net.py": HEAD + text}, "lib/torch/net.py", "Net")
+
+
+ACTS = """import torch
+import torch.nn as nn
+
+
+class Actor(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.mean, self.value = nn.Linear(width, 2), nn.Linear(width, 1)
+
+    def step(self, seen):
+        with torch.no_grad():
+            return self.mean(seen).cpu().numpy(), self.value(seen).numpy()
+"""
+
+
+def test_who_acts_with_arrays_answers_with_tensors(tmp_path: Path) -> None:
+    made = cut_and_attempted(ACTS, "Actor", tmp_path)
+    assert not made["reason"], made["detail"]
+    assert "return self.mean(seen).cpu(), self.value(seen)\n" in made["source"]

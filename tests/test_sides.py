@@ -7,7 +7,7 @@ from torch import nn
 
 from sources.infer.forward.input_guesses import guesses
 from sources.infer.forward.starts import starts
-from sources.infer.inputs import Tensor
+from sources.infer.inputs import Many, Tensor
 
 
 class Persons(nn.Module):
@@ -83,3 +83,26 @@ def test_an_input_has_the_rank_that_is_documented_and_the_width_of_the_layer_tha
     first = guesses(Scaled())[0][0]
     assert isinstance(first, Tensor)
     assert first.shape[-1] == 24
+
+
+class Windowed(nn.Module):
+    """A series of one variable, of a batch that goes by keys."""
+
+    def __init__(self, steps: int = 16) -> None:
+        super().__init__()
+        self.line = nn.Linear(steps, 4)
+
+    def forward(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        series = batch["series"].squeeze(-1)
+        batch_size = len(series)
+        y: torch.Tensor = self.line(series).reshape(batch_size, 4, 1)
+        return y
+
+
+def test_what_is_squeezed_away_is_one_and_what_tells_the_batch_is_no_list() -> None:
+    first = guesses(Windowed())[0][0]
+    assert isinstance(first, Many)
+    assert first.keys == ("series",)
+    (series,) = first.items
+    assert isinstance(series, Tensor)
+    assert series.shape[-1] == 1

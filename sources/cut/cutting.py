@@ -24,8 +24,9 @@ from sources.cut.writer import Cut
 from sources.cut.writer import cut as write_cut
 from sources.hints.hints import Hints
 from sources.text.danger import touches_system
-from sources.text.rewrite import without_docstrings
+from sources.text.rewrite import Edits, Text, without_docstrings
 from sources.text.roots import Roots
+from sources.text.scope import nodes
 from sources.text.targets import Here
 from sources.watch.capture import HERE
 from sources.watch.capture_package import Observed, observe
@@ -310,7 +311,18 @@ def by_method(cut: Cut, method: str) -> Cut:
         f"    def forward(self, {taken_in}):\n"
         f"        return self.{method}({given})\n"
     )
-    return replace(cut, source=cut.source + text, name=name)
+    return replace(cut, source=_with_tensors(cut.source, found) + text, name=name)
+
+
+def _with_tensors(source: str, method: ast.FunctionDef) -> str:
+    """The source, in which a method answers with tensors where it makes arrays of these: ``return action.numpy()``."""
+    edits = Edits(Text.of(source))
+    for end in (n.value for n in nodes(method) if isinstance(n, ast.Return) and n.value is not None):
+        for value in end.elts if isinstance(end, ast.Tuple) else [end]:
+            match value:
+                case ast.Call(func=ast.Attribute(value=of, attr="numpy"), args=[], keywords=[]):
+                    edits.replace(edits.text.end(of), edits.text.end(value), "")
+    return edits.whole() if edits.changes else source
 
 
 def _camel(name: str) -> str:

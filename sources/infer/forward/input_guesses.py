@@ -34,6 +34,7 @@ MAPS = 4  # of several sizes, to which attention is paid at once
 _FED = re.compile(r"(input|in|feat(ure)?|mel)_?(dim|size|features)|i_?dim|n_?mels?(_channels)?|num_(features|mel_bins)")
 MAX_SERIES = 1024  # steps, and variables, of one
 _LENGTH = re.compile(r"(seq|input|context|history|lookback|window)_?(len(gth)?|size)|look_?back|n_?steps_?in|window")
+_NO_BATCH = r"(?<!batch_size = )(?<!batch = )(?<!bsz = )(?<!bs = )(?<!B = )"  # what is counted next is no batch
 _OF_WORDS = re.compile(r"(\w+_)?(seqs?|sequences?|src|tgt|trg|caps?|captions?|sents?|utterances?|questions?|docs?)")
 _VARIABLES = re.compile(
     r"enc_in|c_in|n_?(vars?|variates|features|series)|num_?(vars?|variates|features|series|nodes)|channels?"
@@ -218,7 +219,20 @@ def _of_parameter(
     elif re.search(r"^(h|w|height|width|size|n|k|step|num_.*|.*_size)$", low) and not ranks:
         common = [Plain(SIDE if low in ("h", "w", "height", "width") else 8), *common]
     found = [*edge_list(name, text), *found, *_several(name, hint, text, common)]
-    return list(dict.fromkeys([*found, *common, *ints, Plain(4)]))
+    return list(dict.fromkeys(_squeezed(name, as_given(name, text), [*found, *common, *ints, Plain(4)])))
+
+
+def _squeezed(name: str, text: str, options: list[Spec]) -> list[Spec]:
+    """The options with one in the dimension that the text takes away: ``x.squeeze(-1)`` leaves others as they are."""
+    found = re.search(rf"\b{re.escape(name)}\.squeeze\((?:dim ?= ?)?(-?\d)\)", text)
+    if found is None:
+        return options
+    at = int(found[1])
+    inside = (isinstance(t, Tensor) and -len(t.shape) <= at < len(t.shape) for t in options)
+    return [
+        t.resized(at % len(t.shape), 1) if isinstance(t, Tensor) and fits else t
+        for t, fits in zip(options, inside, strict=True)
+    ]
 
 
 def _by_use(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[Spec]:
@@ -254,7 +268,7 @@ def _by_use(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[
 def _several(name: str, hint: str, text: str, common: list[Spec]) -> list[Spec]:
     """As many of the likeliest as a text tells, where it goes through them; nothing where it does not."""
     if not re.search(r"list|tuple|sequence", hint, re.I) and not re.search(
-        rf"\bin (?:enumerate\()?{name}\b|len\({name}\)|[(,]\s*\*{name}\s*[,)]", text
+        rf"\bin (?:enumerate\()?{name}\b|{_NO_BATCH}len\({name}\)|[(,]\s*\*{name}\s*[,)]", text
     ):
         return []
     said = re.search(rf"len\({name}\) == ([1-8])\b", text)
