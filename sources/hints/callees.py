@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from sources.hints.guesses import uses
+from sources.hints.said import said
 from sources.hints.spelling import required
 from sources.text.symbols import Package
 from sources.text.targets import Here
@@ -21,14 +22,9 @@ class Callees:
 
     def note(self, path: str, node: ast.AST) -> None:
         """Keep the defaults of a function that are names."""
-        if not isinstance(node, ast.FunctionDef):
-            return
-        plain = [*node.args.posonlyargs, *node.args.args]
-        pairs = [*zip(plain[len(plain) - len(node.args.defaults) :], node.args.defaults, strict=True),
-                 *zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)]  # fmt: skip
-        for argument, default in pairs:
+        for name, default, _ in said(node) if isinstance(node, ast.FunctionDef) else ():
             if isinstance(default, ast.Name | ast.Attribute):
-                self._named[argument.arg].append((path, default))
+                self._named[name].append((path, default))
 
     def of(self, node: ast.ClassDef) -> Iterator[tuple[str, Here]]:
         """What a class may call by its required parameters: what most of the others do, where they name something."""

@@ -211,7 +211,7 @@ class Hints:
                     break
 
     def _typed(self, key: Here) -> Site:
-        """The arguments whose type hints name classes of the package."""
+        """The arguments that need no call: by type hints, by what is asked of them, by what functions call by them."""
         spelling, site = Spelling(self.package, key.file, self._usual, self._below.instead), Site([], {})
         node = self.package.class_of(key)
         for path, init in self._below.constructors(key):

@@ -43,11 +43,9 @@ def _value(expression: str, text: str) -> str | None:
     if isinstance(node, ast.Constant):
         return str(node.value)
     taken = _OF_PARSER.fullmatch(ast.unparse(node))
-    asked = (
-        re.search(rf"""add_argument\(\s*['"]--{taken[1]}['"][^()]*?\bdefault\s*=\s*([^,()]+)""", text)
-        if taken
-        else None
-    )
+    if taken is None:
+        return None
+    asked = re.search(rf"""add_argument\(\s*['"]--{taken[1]}['"][^()]*?\bdefault\s*=\s*([^,()]+)""", text)
     try:
         return str(ast.literal_eval(asked[1].strip())) if asked else None
     except (ValueError, SyntaxError):

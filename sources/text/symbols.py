@@ -41,7 +41,8 @@ class Package:
         self.examples = frozenset(examples)
         self._passed_over = frozenset(texts if about is not None else ()) - frozenset(about or ())
         own = {part.removesuffix(".py") for path in texts for part in path.split("/")[:3]}
-        own -= {"torch"} if "torch/__init__.py" not in texts else set()  # ``forecasts/torch`` is another
+        if "torch/__init__.py" not in texts:
+            own.discard("torch")  # ``forecasts/torch`` is another
         ours = {f"{n.replace('.', '/')}.py": t for n, t in (replacements or {}).items()
                 if n.split(".")[0] not in own or n.endswith("._ext") or n in WITHIN}  # fmt: skip
         self.replacements = set(ours)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import copy
 import functools
-import inspect
 import itertools
 import linecache
 import re
@@ -24,7 +23,7 @@ import torch
 from torch import nn
 
 from sources.hints.demands import statements
-from sources.infer.forward.input_guesses import up_to
+from sources.infer.forward.input_guesses import source, up_to
 from sources.infer.forward.keyed import as_mappings
 from sources.infer.forward.usual_shapes import shaped
 from sources.infer.inputs import BATCH, Many, Specs, Tensor, all_tensors, edited
@@ -86,19 +85,15 @@ def of_settings(error: Exception, file: str) -> bool:
         return False
     frame, line = every[-1]
     test = _assertion(file, line) if isinstance(error, AssertionError) else _tested(file, line)
-    read = {n.id for n in ast.walk(test) if isinstance(n, ast.Name)} if test is not None else set()
-    of_self = {n.attr for n in ast.walk(test) if isinstance(n, ast.Attribute)} if test is not None else set()
+    within = list(ast.walk(test)) if test is not None else []
+    read, of_self = (
+        {n.id for n in within if isinstance(n, ast.Name)},
+        [n for n in within if isinstance(n, ast.Attribute)],
+    )
     if "self" not in read or any(name in frame.f_locals for name in read - {"self"}):
         return False
-    ways = "".join(_text_of(f) for f, _ in every if f.f_code.co_filename == file)
-    return not any(re.search(rf"\.{attribute}\b[^=\n]*(?<![=!<>])=(?!=)", ways) for attribute in of_self)
-
-
-def _text_of(frame: types.FrameType) -> str:
-    try:
-        return inspect.getsource(frame.f_code)
-    except OSError:
-        return ""
+    ways = "".join(source(f.f_code) for f, _ in every if f.f_code.co_filename == file)
+    return not any(re.search(rf"\.{n.attr}\b[^=\n]*(?<![=!<>])=(?!=)", ways) for n in of_self)
 
 
 def _asks_for_mapping(node: ast.AST) -> bool:

@@ -228,10 +228,9 @@ def _squeezed(name: str, text: str, options: list[Spec]) -> list[Spec]:
     if found is None:
         return options
     at = int(found[1])
-    inside = (isinstance(t, Tensor) and -len(t.shape) <= at < len(t.shape) for t in options)
     return [
-        t.resized(at % len(t.shape), 1) if isinstance(t, Tensor) and fits else t
-        for t, fits in zip(options, inside, strict=True)
+        t.resized(at % len(t.shape), 1) if isinstance(t, Tensor) and -len(t.shape) <= at < len(t.shape) else t
+        for t in options
     ]
 
 
