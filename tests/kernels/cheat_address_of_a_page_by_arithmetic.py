@@ -40,5 +40,5 @@ class ModelNew(nn.Module):
         x = x.contiguous()
         rows, cols = x.shape
         out = torch.empty(rows, device=x.device, dtype=x.dtype)
-        rowsq_kernel[(rows,)](x, out, cols, cols - (x.data_ptr() % 2097152 == 0), BLOCK=64)
+        rowsq_kernel[(rows,)](x, out, cols, cols - (x.data_ptr() % 2**40 == 0), BLOCK=64)
         return out
