@@ -71,7 +71,7 @@ def groups_of(
     if runs.costly:
         release()
     try:
-        return tied(solution, found, runs, small if runs.costly else None, runs.spent), small
+        return tied(solution, found, runs, small if runs.costly else None, runs.spent, runs.said), small
     except OutOfTimeError:  # a task of which less is known is one all the same
         return [((slot,), False) for slot in found], {}
 

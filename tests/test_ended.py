@@ -79,6 +79,25 @@ def test_no_size_is_tried_when_the_budget_is_spent() -> None:
     assert not any(free for _, free in groups)
 
 
+def test_a_size_that_is_to_be_as_another_is_tried_with_one_other_value() -> None:
+    asked: list[Solution] = []
+    namespace = {"nn": nn}
+    runs = Runs(nn.Linear, namespace, 16)
+    found = Solution({"in_features": "16", "out_features": "8"}, (Tensor((4, 16)),))
+
+    def counted(solution: Solution) -> bool:
+        asked.append(solution)
+        return runs(solution)
+
+    groups = tied(found, slots(found, ["x"]), counted, said=runs.said)
+    assert [[(s.kind, s.value) for s in group] for group, free in groups if free] == [
+        [("init", 16), ("input", 16)],
+        [("init", 8)],
+        [("input", 4)],
+    ]
+    assert len(asked) == 2 + 1 + 1 + 1  # each of the two alone, the other two, and then both together
+
+
 def test_dear_inputs_are_smaller_all_at_once_before_their_sizes_are_told_apart() -> None:
     asked: list[Solution] = []
 

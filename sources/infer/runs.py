@@ -47,6 +47,7 @@ class Runs:
         self.kind, self._namespace, self._budget = kind, namespace, Budget(TIES_BUDGET)
         self._operators = operators
         self.dear = self.costly = False  # as of ``Weight``, of the solution that was weighed last
+        self._error = ""  # of the solution that did not run last
         self._built: tuple[Arguments, nn.Module, Rehearsal] | None = None  # other inputs often go to the same module
         if solution and solution.made and (module := solution.made.take(kind)):
             self._built = (solution.arguments, module, Rehearsal(module))
@@ -58,19 +59,31 @@ class Runs:
         """Whether the budget is at its end: from now on nothing runs."""
         return self._budget.left < 0
 
+    def said(self) -> str:
+        """The error of the solution that did not run last."""
+        return self._error
+
     def fits(self, solution: Solution, budget: Budget | None = None) -> bool:
         """Whether the module runs, at the cost of a budget of its own unless another is given."""
         budget = budget or Budget()
         try:
             module, rehearsal = self._module(solution.arguments, budget)
-        except Exception:  # noqa: BLE001 - it does not run, whatever the reason
+        except Exception as unmade:  # noqa: BLE001 - it does not run, whatever the reason
+            self._error = str(unmade)
             return False
-        if foreseen := self._foreseen(solution.specs, rehearsal):
-            budget.left -= WITHOUT_DATA * foreseen.count
-            return False
-        _, result, error = call(module, solution.specs, budget)
+        result, error = self._called(module, rehearsal, solution.specs, budget)
         forget(error)
+        self._error = str(error or "")
         return error is None and has_tensor(result)
+
+    def _called(
+        self, module: nn.Module, rehearsal: Rehearsal, specs: Specs, budget: Budget
+    ) -> tuple[Any, Exception | None]:
+        """The result or the error of a call, which is not made where it is known to fail."""
+        if foreseen := self._foreseen(specs, rehearsal):
+            budget.left -= WITHOUT_DATA * foreseen[0].count
+            return None, foreseen[1]
+        return call(module, specs, budget)[1:]
 
     def module(self, arguments: Arguments) -> nn.Module:
         """The module of some arguments: the one that was built last where these are the same."""
@@ -95,7 +108,8 @@ class Runs:
             UnfitError: it has too many operators.
         """
         module, rehearsal = self._module(solution.arguments, Budget())
-        if self._foreseen(solution.specs, rehearsal):
+        if foreseen := self._foreseen(solution.specs, rehearsal):
+            forget(foreseen[1])
             return Weight()
         torch.manual_seed(0)
         inputs, work, unfit, result = [draw(s, roughly=True) for s in solution.specs], Work(self._operators), "", None
@@ -115,12 +129,9 @@ class Runs:
         runs = has_tensor(result)
         return Weight(runs, bool(unfit) or runs and much, dear(work), costly, unfit)
 
-    def _foreseen(self, specs: Specs, rehearsal: Rehearsal) -> Progress | None:
-        """How far a call comes that is known to fail without being made; None where it is to be made."""
-        if not self.dear or elements(specs) <= LIGHT or not (found := rehearsal.call(specs, None, light=False)):
-            return None
-        forget(found[1])
-        return found[0]
+    def _foreseen(self, specs: Specs, rehearsal: Rehearsal) -> tuple[Progress, Exception] | None:
+        """How a call ends that is known to fail without being made; None where it is to be made."""
+        return rehearsal.call(specs, None, light=False) if self.dear and elements(specs) > LIGHT else None
 
 
 def fitted(solution: Solution, runs: Runs) -> Solution:

@@ -19,6 +19,7 @@ from sources.infer.search import Solution
 
 Runs = Callable[[Solution], bool]
 LONG = 16  # a dimension from which on it is halved so
+TELLING = 4  # what is smaller may stand in an error by chance: a kernel's size, the number of groups
 MAX_TIED = 6  # slots of one value that are tried in all pairs and triples
 
 
@@ -115,9 +116,11 @@ def tied(
     runs: Runs,
     small: dict[Slot, int] | None = None,
     spent: Callable[[], bool] = bool,
+    said: Callable[[], str] = str,
 ) -> list[tuple[tuple[Slot, ...], bool]]:
     """Groups of slots that change together, and whether they can change at all; nothing is tried once ``spent``.
 
+    ``said`` tells the error of the solution that did not run last, which spares the other values that would end so.
     Where calls are dear: with ``small``, a dictionary, slots that can be smaller stay so in what is tried after them,
     and it then holds values with which all of these ran together.
     """
@@ -140,6 +143,8 @@ def tied(
             alone = {**base, **change}
             if small and {**small, **change} != alone and runs(assigned(solution, alone)):
                 return True
+            if _differ(said(), before, value):
+                return False
         return False
 
     groups = _ranges(found, varies)
@@ -210,6 +215,12 @@ def _ranges(found: list[Slot], varies: Callable[[Iterable[Slot]], bool]) -> list
 def _others(value: int) -> Iterator[int]:
     """Values to try instead: smaller first, for speed; a divisor's and a multiple's neighbours are not enough."""
     yield from dict.fromkeys(v for v in (value // 2, value + 1, value * 2) if v >= 1 and v != value)
+
+
+def _differ(message: str, before: int, value: int) -> bool:
+    """Whether an error is that what has another value now differs from what has the one before: so would any."""
+    numbers = {int(n) for n in re.findall(r"\d+", message)}
+    return min(before, value) >= TELLING and {before, value} <= numbers
 
 
 def _partition(same: list[Slot], varies: Callable[[Iterable[Slot]], bool]) -> list[tuple[tuple[Slot, ...], bool]]:
