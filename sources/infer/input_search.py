@@ -21,7 +21,7 @@ from sources.infer.forward.influence import Influence
 from sources.infer.forward.repairs import repairs
 from sources.infer.forward.starts import costed, given_sizes
 from sources.infer.forward.variants import Arguments, halved, of_one, rescaled, shortened, smaller
-from sources.infer.inputs import Specs, elements, file_of
+from sources.infer.inputs import Specs, Tensor, elements, file_of
 from sources.infer.running.calls import MAX_DRAWN, call, forget, has_tensor
 from sources.infer.running.check import MAX_ELEMENTS, MAX_FLOPS, TOO_LARGE
 from sources.infer.running.progress import BUDGET, DRAWN_OF_ONE, Budget, Progress, TooLongError, TooMuchError
@@ -113,6 +113,7 @@ class InputSearch:
     order: Iterator[int] = field(default_factory=itertools.count)
     failures: Counter[tuple[int, str, str]] = field(default_factory=Counter)  # by how far, at what, and message
     influence: Influence = field(default_factory=Influence)
+    of_rank: dict[int, Tensor] = field(default_factory=dict)  # see ``Failure.shaped``
     rehearsal: Rehearsal | None = None  # once calls are heavy
     dear: bool = False  # whether even those on few data are
     stale: int = 0
@@ -278,7 +279,8 @@ class InputSearch:
         dearer = AGAIN * self.failures[failure] - reached
         for i, other in enumerate(solved):
             self._push(0.1 * i + dearer, other)
-        for cost, other in repairs(Failure(specs, message, self.module, *progress.last, progress.given)):
+        failed = Failure(specs, message, self.module, *progress.last, progress.given, self.of_rank)
+        for cost, other in repairs(failed):
             grown = GROWN * math.log2(max(LIGHT, elements(other)) / LIGHT)
             idle = IDLE * self.influence.idle(failure, specs, other)
             self._push(cost + 0.4 + dearer + idle + grown, other)

@@ -13,13 +13,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from sources.infer.forward.influence import differing
 from sources.infer.forward.variants import halved
 from sources.infer.inputs import Plain, Specs, Tensor, all_tensors, edited
 from sources.infer.search import Solution
 
 Runs = Callable[[Solution], bool]
 LONG = 16  # a dimension from which on it is halved so
-TELLING = 4  # what is smaller may stand in an error by chance: a kernel's size, the number of groups
 MAX_TIED = 6  # slots of one value that are tried in all pairs and triples
 
 
@@ -143,7 +143,7 @@ def tied(
             alone = {**base, **change}
             if small and {**small, **change} != alone and runs(assigned(solution, alone)):
                 return True
-            if _differ(said(), before, value):
+            if _as_far_apart(said(), before, value):
                 return False
         return False
 
@@ -217,10 +217,10 @@ def _others(value: int) -> Iterator[int]:
     yield from dict.fromkeys(v for v in (value // 2, value + 1, value * 2) if v >= 1 and v != value)
 
 
-def _differ(message: str, before: int, value: int) -> bool:
-    """Whether an error is that what has another value now differs from what has the one before: so would any."""
-    numbers = {int(n) for n in re.findall(r"\d+", message)}
-    return min(before, value) >= TELLING and {before, value} <= numbers
+def _as_far_apart(message: str, before: int, value: int) -> bool:
+    """Whether an error is that two sizes differ by as much as two values of one size do: with any other they would."""
+    one, other = differing(message) or (0, 0)
+    return one != other and one * before == other * value or one * value == other * before != 0
 
 
 def _partition(same: list[Slot], varies: Callable[[Iterable[Slot]], bool]) -> list[tuple[tuple[Slot, ...], bool]]:

@@ -32,13 +32,13 @@ class Failure:
     function: str = ""
     arguments: tuple[Any, ...] = ()
     given: Sequence[int] = ()  # where the values of each tensor among the inputs lie in memory, see ``Progress``
-    _shaped: dict[int, Tensor] = field(default_factory=dict)
+    of_rank: dict[int, Tensor] = field(default_factory=dict)  # see ``shaped``: those that are known
 
     def shaped(self, rank: int) -> Tensor:
         """See ``shaped``: that looks through the whole module."""
-        if rank not in self._shaped:
-            self._shaped[rank] = shaped(self.module, rank)
-        return self._shaped[rank]
+        if rank not in self.of_rank:
+            self.of_rank[rank] = shaped(self.module, rank)
+        return self.of_rank[rank]
 
     def of_shape(self, tensor: Any) -> Iterator[tuple[tuple[int, ...], Tensor]]:
         """Inputs that have the shape of an operator's argument: most likely they are it."""
