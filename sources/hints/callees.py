@@ -30,9 +30,6 @@ class Callees:
         """What a class may call by its required parameters: what most of the others do, where they name something."""
         used = uses(node)
         for name in (name for name, _ in required(node) if name in used and used[name].called):
-            found = Counter(h for path, default in self._named.get(name, ()) if (h := self._meant(path, default)))
+            meant = (self.package.whole(path, default) for path, default in self._named.get(name, ()))
+            found = Counter(target for target in meant if isinstance(target, Here))
             yield from ((name, here) for here, _ in found.most_common(1))
-
-    def _meant(self, path: str, node: ast.Name | ast.Attribute) -> Here | None:
-        target, used = self.package.chain(path, node)
-        return target if isinstance(target, Here) and used == ast.unparse(node).count(".") else None

@@ -376,8 +376,8 @@ class Hints:
             root = root_of(node)
             if not isinstance(root, ast.Name) or id(root) not in free:
                 return False
-            target, used = self.package.chain(path, node)
-            if used != ast.unparse(node).count("."):
+            target = self.package.whole(path, node)
+            if target is None:
                 return False
             site.targets[id(node)] = target
             site.kept.append(node)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from sources.hints.guesses import CONFIG, Uses, compared, values
 from sources.text.scope import nodes, reads, root_of
 from sources.text.symbols import Package
-from sources.text.targets import External, Here, Missing, Target
+from sources.text.targets import External, Here, Target
 
 MAX_DEPTH = 14
 COPIES = 2  # of what a comprehension makes
@@ -86,8 +86,8 @@ class Spelling:
             return self.asked(path, hint.left, name, depth) or self.asked(path, hint.right, name, depth)
         if not isinstance(hint, ast.Name | ast.Attribute) or depth > COPIES:
             return None
-        target, used = self.package.chain(path, hint)
-        if not isinstance(target, Here) or used != ast.unparse(hint).count("."):
+        target = self.package.whole(path, hint)
+        if not isinstance(target, Here):
             return None
         target = self.instead(target)
         made = self.package.class_of(target)
@@ -151,9 +151,7 @@ class Spelling:
         root = root_of(node)
         if not isinstance(root, ast.Name) or id(root) not in free or not isinstance(node, ast.Name | ast.Attribute):
             return None
-        target, used = self.package.chain(path, node)
-        if isinstance(target, Missing) or used != ast.unparse(node).count("."):
-            return None
+        target = self.package.whole(path, node)
         return self.name(target) if isinstance(target, Here | External) else None
 
     def guessed(self, node: ast.expr) -> ast.expr | None:

@@ -210,6 +210,11 @@ class Package:
                 return target, used
         return target, len(names)
 
+    def whole(self, path: str, node: ast.Attribute | ast.Name) -> Target | None:
+        """What all of ``a.b.c`` means; None where some of it is left to what a name means."""
+        target, used = self.chain(path, node)
+        return target if used == ast.unparse(node).count(".") else None
+
     def class_of(self, key: Here) -> ast.ClassDef | None:
         """The definition of a class that counts: its last."""
         file = self.file(key.file)
