@@ -27,7 +27,7 @@ UNTRIED = (repositories.FULL, "duplicate")
 NOTHING = (ABSTRACT, NO_FORWARD, "computes nothing")
 LEGEND = (
     "refused: runs, but its answers are constant, random or not finite, or an input does not matter.\n"
-    "CPU s: a task, with what was tried in vain."
+    "CPU s: a task, with what was tried in vain. MiB: the most that one of its processes had in memory."
 )
 
 
@@ -41,6 +41,7 @@ class Mined:
     reasons: Counter[str]  # why the others, or files of theirs, are none
     seconds: float  # of CPU; 0 where all was found finished
     made: int  # tasks among them that are not from an earlier run
+    memory: int  # bytes of the largest process; 0 as above
 
     @property
     def found(self) -> int:
@@ -88,7 +89,7 @@ def _begun(
         reasons = sum((Counter(m.reasons) for m in [cut, *manifests]), Counter[str]())
         tasks = tuple(t for m in manifests for t in store.read(m.name, Task))
         made = sum(m.kept for m in manifests if m.name not in finished)
-        return Mined(source, tasks, cut.kept, reasons, meter.seconds, made)
+        return Mined(source, tasks, cut.kept, reasons, meter.seconds, made, meter.memory)
 
     return ended
 
@@ -101,7 +102,7 @@ def table(rows: Sequence[Mined]) -> Table:
     """
     shown = Table(title="Mined", title_justify="left", caption=LEGEND, caption_justify="left")
     shown.add_column("source", overflow="fold")
-    for name in ("found", "cut", "runnable", "share", "refused", "lost", "CPU s"):
+    for name in ("found", "cut", "runnable", "share", "refused", "lost", "CPU s", "MiB"):
         shown.add_column(name, justify="right")
     for row in rows:
         shown.add_row(row.source, *_cells(row))
@@ -109,7 +110,7 @@ def table(rows: Sequence[Mined]) -> Table:
         shown.add_section()
         every = sum((r.reasons for r in rows), Counter[str]())
         total = Mined("all", tuple(t for r in rows for t in r.tasks), sum(r.cut for r in rows), every,
-                      sum(r.seconds for r in rows), sum(r.made for r in rows))  # fmt: skip
+                      sum(r.seconds for r in rows), sum(r.made for r in rows), max(r.memory for r in rows))  # fmt: skip
         shown.add_row(total.source, *_cells(total))
     return shown
 
@@ -134,7 +135,8 @@ def _cells(row: Mined) -> list[str]:
     of_all, of_computing = (f"{len(row.tasks) / max(1, n):.0%}" for n in (computing + nothing, computing))
     cost = f"{row.seconds / row.made:.2f}" if row.made else "-"
     counts = map(str, (row.found, row.cut, len(row.tasks)))
-    return [*counts, f"{of_all} ({of_computing})", str(refused), str(lost), cost]
+    memory = str(row.memory >> 20) if row.memory else "-"
+    return [*counts, f"{of_all} ({of_computing})", str(refused), str(lost), cost, memory]
 
 
 def _why(reasons: Counter[str]) -> list[tuple[str, int]]:

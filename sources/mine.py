@@ -47,15 +47,17 @@ PRELOAD = ("torch", "sources.probe:warm")
 
 @dataclass(slots=True)
 class Meter:
-    """CPU seconds that jobs took in the sandbox; threads may share one."""
+    """CPU seconds that jobs took in the sandbox, and bytes of the largest process; threads may share one."""
 
     seconds: float = 0.0
+    memory: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def read(self, answer: Answer) -> Any:
         """The value of a job's answer, whose cost is added."""
         with self._lock:
             self.seconds += answer.cpu
+            self.memory = max(self.memory, answer.memory)
         return answer.value
 
 

@@ -46,6 +46,11 @@ def test_answer(worker: Worker) -> None:
     assert "rlimits" in answer.guards
 
 
+def test_an_answer_tells_how_much_was_in_memory(worker: Worker) -> None:
+    little, much = (call(worker, "eat", size).memory for size in (1 << 10, 64 << 20))
+    assert little < 64 << 20 <= much < 2 * SHORT.memory
+
+
 @pytest.mark.parametrize(
     ("job", "payload", "reason"),
     [

@@ -46,12 +46,13 @@ class JobError(Exception):
 
 @dataclass(slots=True)
 class Answer:
-    """What a job returned."""
+    """What a job returned, and what it took: seconds of CPU, and bytes that its largest process had in memory."""
 
     value: Any
     guards: tuple[str, ...]
     cpu: float
     files: dict[str, bytes]
+    memory: int = 0
 
 
 class Worker:
@@ -190,7 +191,7 @@ class Worker:
             detail = problem["message"] if reason != "exception" else f"{problem['type']}: {problem['message']}"
             raise JobError(reason, detail, problem["type"])
         files = {n: (place / n).read_bytes() for n in fetch if (place / n).is_file() and not (place / n).is_symlink()}
-        return Answer(answer["value"], tuple(report["guards"]), report["cpu"], files)
+        return Answer(answer["value"], tuple(report["guards"]), report["cpu"], files, report["memory"])
 
 
 def _parse(data: bytes) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import resource
 import select
 import shutil
 import signal
@@ -56,14 +57,15 @@ def main() -> None:
             os.close(heard)
             _child(job, told)
         os.close(told)
-        status, timed_out, seconds = _wait(pid, job["limits"]["wall"], jobs.fileno())
-        report = {"status": status, "timed_out": timed_out, "cpu": seconds, "guards": _guards(heard)}
+        status, timed_out, usage = _wait(pid, job["limits"]["wall"], jobs.fileno())
+        report = {"status": status, "timed_out": timed_out, "cpu": usage.ru_utime + usage.ru_stime,
+                  "memory": usage.ru_maxrss << 10, "guards": _guards(heard)}  # fmt: skip
         print(json.dumps(report), file=answers, flush=True)
     _leave()
 
 
-def _wait(pid: int, wall: float, jobs: int) -> tuple[int, bool, float]:
-    """Exit status (negative: the signal), whether the time was up, CPU seconds; ends when the parent does."""
+def _wait(pid: int, wall: float, jobs: int) -> tuple[int, bool, resource.struct_rusage]:
+    """Exit status (negative: the signal), whether the time was up, what was used; ends when the parent does."""
     ends = time.monotonic() + wall
     timed_out, ended = False, _descriptor(pid)
     waiting = select.poll()
@@ -75,7 +77,7 @@ def _wait(pid: int, wall: float, jobs: int) -> tuple[int, bool, float]:
         if done:
             if ended is not None:
                 os.close(ended)
-            return os.waitstatus_to_exitcode(status), timed_out, usage.ru_utime + usage.ru_stime
+            return os.waitstatus_to_exitcode(status), timed_out, usage
         if time.monotonic() > ends and not timed_out:
             timed_out = True
             _kill(pid)
