@@ -6,7 +6,8 @@ python tests/bench/bench_mine.py [FOLDER ...]
 checkout of github.com/jansel/pytorch-jit-paritybench (it needs ``pip install astor``); without it only mining is
 measured.  Paritybench runs the repositories' code outside of any sandbox: name only ones that you trust.  Both are
 counted over the same classes: those of the repository that have nn.Module among their bases, equal ones once.  Our
-second share is of those that compute: no bases that are left to subclasses, no containers and views.
+second share is of those that compute: no bases that are left to subclasses, no containers and views.  As ``kdata mine``
+does, ours fetches the source of absent packages from the package index.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from sources.cut.modules import ABSTRACT, NO_FORWARD
 from sources.fetch.local import collect
 
 PEER = Path(__file__).with_name("paritybench_peer.py")
-NO_CLASS = ("duplicate", "does not parse", mine.NOT_CAPTURED)  # reasons that are no loss of a class
+NO_CLASS = ("duplicate", "does not parse", mine.NOT_CAPTURED, mine.NOT_FETCHED)  # reasons that are no loss of a class
 NOTHING = (ABSTRACT, NO_FORWARD, "computes nothing")  # and those of classes that by themselves compute nothing
 FUNCTION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 CLOCK = os.sysconf("SC_CLK_TCK")
@@ -42,6 +43,7 @@ class Yield:
     tasks: int
     functions: int  # tasks of functions, which paritybench does not look at
     seconds: float  # of CPU, of all processes
+    memory: int  # bytes of the largest process in the sandbox
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -51,15 +53,14 @@ def main(arguments: Sequence[str]) -> None:
     if not folders:
         print("not measured: name the folders of repositories")
         return
-    print(
-        "| repository | classes | our tasks | of functions | CPU s | a task | paritybench | CPU s | a class that ran |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|")
+    columns = ("repository", "classes", "our tasks", "of functions", "CPU s", "a task", "MiB")
+    print(f"| {' | '.join(columns)} | paritybench | CPU s | a class that ran |")
+    print("|---" * (len(columns) + 3) + "|")
     for folder in folders:
         ours = mined(Path(folder))
         share, other = (f"{ours.tasks / max(1, count):.0%}" for count in (ours.classes, ours.computing))
         each = ours.seconds / max(1, ours.tasks + ours.functions)
-        line = f"| {Path(folder).name} | {ours.classes} | {ours.tasks} ({share}, {other}) | {ours.functions} | {ours.seconds:.0f} | {each:.2f} |"
+        line = f"| {Path(folder).name} | {ours.classes} | {ours.tasks} ({share}, {other}) | {ours.functions} | {ours.seconds:.0f} | {each:.2f} | {ours.memory >> 20} |"
         print(line + (peer(checkout, folder, ours.classes) if checkout else " - | - | - |"), flush=True)
     if not checkout:
         print("paritybench: not measured, name its checkout with PARITYBENCH")
@@ -67,11 +68,11 @@ def main(arguments: Sequence[str]) -> None:
 
 def mined(folder: Path) -> Yield:
     """Mine all of a repository, in this process and the sandbox."""
-    before = seconds()
+    before, meter = seconds(), mine.Meter()
     files = [f for f in collect(str(folder)) if isinstance(f, SourceFile)]
-    cut = list(mine.cut_step().function(files))
+    cut = list(mine.cut_step(meter=meter, inline=True).function(files))
     definitions = [d for d in cut if isinstance(d, Definition)]
-    made = list(mine.step(operators=mine.LARGE).function(definitions))
+    made = list(mine.step(operators=mine.LARGE, meter=meter).function(definitions))
     functions = {(d.origin.path, d.symbol) for d in definitions if re.search(rf"^def {d.symbol}\(", d.source, re.M)}
     tasks = [t for t in made if isinstance(t, Task)]
     plain = sum((t.origin.path, t.symbol) in functions for t in tasks)
@@ -79,7 +80,7 @@ def mined(folder: Path) -> Yield:
     refused = sum(isinstance(d, Dropped) and d.reason not in NO_CLASS and d.name not in named for d in cut)
     classes = len(definitions) - len(functions) + refused
     lost = [d for d in [*cut, *made] if isinstance(d, Dropped) and d.reason in NOTHING and d.name not in named]
-    return Yield(classes, classes - len(lost), len(tasks) - plain, plain, seconds() - before)
+    return Yield(classes, classes - len(lost), len(tasks) - plain, plain, seconds() - before, meter.memory)
 
 
 def seconds() -> float:
