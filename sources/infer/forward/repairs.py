@@ -124,8 +124,8 @@ def _of_attention(f: Failure) -> Iterator[Change]:
     """Masks of torch's attention: what is to be another square, or to have the batch first where sequences have not."""
     square = re.search(r"attn_mask is torch\.Size\(\[([\d, ]+)\]\), but should be \(([\d, ]+)\)", f.message)
     padded = re.search(r"key_padd\w+_mask\.shape\[(\d)\] to be (\d+), but got (\d+)", f.message)
-    found = [(p, t, f.names()[p[0]]) for p, t in all_tensors(f.specs) if len(t.shape) > 1]
-    for path, t, name in found:
+    names = f.names() if square or padded else []
+    for path, t, name in ((p, t, names[p[0]]) for p, t in all_tensors(f.specs) if names and len(t.shape) > 1):
         if square and list(t.shape) == [*map(int, square[1].split(","))]:
             wanted = tuple(map(int, square[2].split(",")))
             yield f.with_tensor(path, replace(t, shape=wanted), 0.0 if "mask" in name and "pad" not in name else 0.5)
