@@ -150,6 +150,56 @@ def test_what_decides_how_a_function_is_read_stays() -> None:
     assert "y = 2" not in short
 
 
+ABSTRACT = """
+import abc
+from abc import abstractmethod
+import torch
+from torch import nn
+
+
+class Base(nn.Module, abc.ABC):
+    @abstractmethod
+    def shift(self, x):
+        \"\"\"Move.\"\"\"
+
+    @abc.abstractmethod
+    def mode(self): ...
+
+    @abstractmethod
+    def sample(self):
+        raise NotImplementedError
+
+
+class Net(Base):
+    def shift(self, x):
+        return x + 1
+
+    def mode(self):
+        return torch.zeros(2)
+
+    def sample(self):
+        return torch.ones(2)
+
+    def forward(self, x):
+        return self.shift(x) * 2
+
+
+def get_inputs():
+    return [torch.randn(3, 4)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_what_is_abstract_goes_with_what_no_run_reaches_of_it() -> None:
+    short = shortened(ABSTRACT, "Net", {})["source"]
+    names = [n.name for n in ast.walk(ast.parse(short)) if isinstance(n, ast.FunctionDef)]
+    assert sorted(names) == ["forward", "get_init_inputs", "get_inputs", "shift", "shift"]
+    assert "abc.abstractmethod" not in short and "@abstractmethod" in short
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _warm() -> None:
     probe.warm()

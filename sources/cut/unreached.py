@@ -162,8 +162,9 @@ def _goes(names: list[str], said: Counter[str], own: Counter[str]) -> bool:
 
 
 def _without_methods(edits: Edits, node: ast.ClassDef, said: Counter[str]) -> None:
-    """Leave out methods that only refuse, and that nothing names."""
-    out = [s for s in node.body if isinstance(s, _FUNCTIONS) and _only_refuses(s) and not said[s.name]]
+    """Leave out methods that nothing names: those that only refuse, and the abstract ones of which these are."""
+    unnamed = (s for s in node.body if isinstance(s, _FUNCTIONS) and not said[s.name])
+    out = [s for s in unnamed if _only_refuses(s) or _is_abstract(s)]
     rest = [s for s in node.body if s not in out]
     for i, statement in enumerate(out):
         edits.remove(statement, "pass" if not rest and i == 0 else "")
@@ -172,6 +173,10 @@ def _without_methods(edits: Edits, node: ast.ClassDef, said: Counter[str]) -> No
 def _only_refuses(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     told = [s for s in node.body if not _is_silent(s)]
     return len(told) == 1 and isinstance(told[0], ast.Raise) and ast.unparse(told[0]) == REFUSED
+
+
+def _is_abstract(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(ast.unparse(d).split(".")[-1].startswith("abstract") for d in node.decorator_list)
 
 
 def _said(tree: ast.AST) -> Iterator[str]:
