@@ -10,7 +10,8 @@ answer follows from its inputs, is rejected where one of its gradients is wrong,
 one: training goes on without a word.
 A backward that raises, an answer that is detached, and no backward at all are heard of in training: they are told.
 So is one that writes into the gradients that it is given, as published libraries' do: other branches may share them;
-and one that is wrong the second time that a graph is gone through, for these keep gradients where logits were.
+and one that is wrong the second time that a graph is gone through, for these keep gradients where logits were. One that
+does not hear of ``eval()`` has other gradients in that mode, too, which is told.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from kdata.record import Trial
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.compare import Tensors, leaves
-from kdata.verify.findings import Findings, RejectedError
-from kdata.verify.reference.styles import BATCH, COUNTED, DETAILS, GRADIENTS, SINGLE, NoGradientError
+from kdata.verify.findings import EVALUATES, Findings, RejectedError
+from kdata.verify.reference.styles import BATCH, COUNTED, DETAILS, EVALUATED, GRADIENTS, SINGLE, NoGradientError
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import FLOATS, Expected, compare, failure
 
@@ -104,6 +105,8 @@ def _of(failed: tuple[Trial, str]) -> str:
 def _refuse(style: str, trial: Trial, reason: str, source: str, found: Findings) -> None:
     """Reject what fails, without a word, where it seems to hold."""
     if style in GRADIENTS:
+        if style == EVALUATED and any(check.name == EVALUATES and not check.passed for check in found.checks):
+            return  # its answer is the one in the other mode: it has been told
         missing = "it gives none where the reference does" if reason == reasons.STRUCTURE else ""
         raise RejectedError(reasons.WRONG_GRADIENT, f"{CHECKS[style]}: {missing or trial.detail}")
     if style == SINGLE:
