@@ -126,7 +126,11 @@ def _check_bounds(builder: Any, name: str, pointer: int, mask: int) -> None:
     def method(self: Any, *arguments: Any, **named: Any) -> Any:
         addresses, wanted = arguments[pointer].data, arguments[mask].data
         size = max(1, arguments[pointer].get_element_ty().primitive_bitwidth // 8)
-        if wanted.any() and not _inside(addresses if wanted.all() else addresses[wanted], size):
+        if wanted.size == 1 == addresses.size:
+            right = not wanted.item() or _holds(addresses.item(), size)
+        else:
+            right = not wanted.any() or _inside(addresses if wanted.all() else addresses[wanted], size)
+        if not right:
             _violations.append(f"program {self.grid_idx} {name.split('_')[-1]}s outside the tensors it was given")
             raise IndexError(_violations[-1])
         return original(self, *arguments, **named)
@@ -134,9 +138,13 @@ def _check_bounds(builder: Any, name: str, pointer: int, mask: int) -> None:
     setattr(builder, name, method)
 
 
+def _holds(address: int, size: int) -> bool:
+    return any(first <= address and address + size <= end for first, end in _ranges)
+
+
 def _inside(addresses: Array, size: int) -> bool:
     low, high = int(addresses.min()), int(addresses.max()) + size
-    if any(first <= low and high <= end for first, end in _ranges):
+    if _holds(low, high - low):
         return True
     right = np.zeros(addresses.shape, bool)
     for first, end in _ranges:
