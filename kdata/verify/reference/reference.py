@@ -70,7 +70,7 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Choose the variants, draw weights and inputs, and run the reference on them.
 
     ``payload``: source, entry_point, variants (how many), seeds (one a draw), level, whole (elements up to which a task
-    is also run at its own sizes), precision. Returns ``{"fault": [reason, detail]}`` or all that ``Reference.run`` says.
+    is also run at its own sizes), precision. Returns ``{"fault": [reason, detail]}`` or what ``Reference.run`` says.
     """
     torch.set_num_threads(1)
     return answered(lambda: Reference(payload).run(scratch))
