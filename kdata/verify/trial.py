@@ -161,6 +161,8 @@ def _ended_well(report: dict[str, Any]) -> None:
         raise UnequalError(reasons.OUT_OF_BOUNDS, "something was read or written outside")
     if report["racing"]:
         raise UnequalError(reasons.ORDER, report["racing"])
+    if report["assumes"]:
+        raise UnequalError(reasons.WRONG, "a kernel has the compiler assume what is not so")
 
 
 def _within(measured: list[Errors]) -> None:
