@@ -28,7 +28,7 @@ from kdata.verify.reference.variants import Variant
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.values import integral, seed_torch
 
-MOST = 32  # sizes
+MOST = 40  # sizes
 EXACT, BYTE = 1 << 24, 8  # float32 holds no more integers without a gap; bits of such as are multiplied
 WORK = 512  # multiplications, filled up to blocks, by 64, that cost what an element does: torch does them, few programs
 FARTHEST = 1 << 40  # elements: what is larger fits no grid either
