@@ -13,6 +13,7 @@ from kdata.verify import reasons
 from kdata.verify.judge import judge_files
 from kdata.verify.options import Level, Options
 from kdata.verify.reference.arguments import changed
+from kdata.verify.reference.breadth import OWN_BACKWARD
 from kdata.verify.reference.draws import centred_apart, draw
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -341,3 +342,12 @@ def test_other_arguments_are_such_as_show() -> None:
     assert changed(given, (complex,), constructor, answer) is None
     assert changed(given, (str,), constructor, answer) is None
     assert changed(given, (int,), constructor, answer, sizes={3}) is None
+
+
+def test_products_that_a_backward_leaves_to_torch_are_told(tmp_path: Path) -> None:
+    own = judged(with_backward(), tmp_path)
+    assert checks(own)[OWN_BACKWARD] == (True, "")
+    ones = "d = (d @ torch.eye(d.shape[-1], dtype=d.dtype)).contiguous()\n        return d\n"
+    receipt = judged(with_backward().replace("return d\n", ones), tmp_path)
+    assert receipt.verdict == "verified", receipt.detail
+    assert checks(receipt)[OWN_BACKWARD] == (False, "aten.mm")

@@ -165,3 +165,16 @@ def test_a_vector_lies_the_other_way_in_memory() -> None:
     one, other = (gradients(Wearing(), [torch.ones(2, 3)], 0, [], way).found[0] for way in ("gradient", "turned"))
     assert one is not None and other is not None and torch.equal(one, other)
     assert Worn.seen == [(3, 1), (1, 2)]
+
+
+class Deaf(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x if self.training else x.detach() + 0 * x
+
+
+def test_a_module_in_training_has_gradients_in_evaluation_mode_too() -> None:
+    usual, evaluated = (gradients(Deaf(), [torch.ones(3)], 0, [], way).found[0] for way in ("gradient", "evaluated"))
+    assert usual is not None and evaluated is not None
+    assert usual.count_nonzero() == 3 and evaluated.count_nonzero() == 0
+    with pytest.raises(NoGradientError):
+        gradients(Deaf().eval(), [torch.ones(3)], 0, [], "evaluated")

@@ -11,6 +11,7 @@ FOLDED: dict[type[ast.operator], Callable[[int, int], int]] = {
 }  # fmt: skip
 GROWING = (ast.LShift, ast.Pow)
 BITS = 62
+SHORT = 3 << 15  # elements that an integer of 16 bits does not count, with a sign or without one
 PRINTED = 4096  # bits of an integer that Python prints however it is set
 
 

@@ -12,7 +12,8 @@ from kdata.sandbox.worker import Answer
 from kdata.verify import reasons
 from kdata.verify.compare import Tensors
 from kdata.verify.reference.styles import CONDITIONED
-from kdata.verify.trial import ROUGH, Expected, compare, copied, overwrites, untouched
+from kdata.verify.shares import copied, untouched
+from kdata.verify.trial import ROUGH, Expected, compare, overwrites
 
 Launch = dict[str, Any]
 CORRECT, SAME_BEHIND = "correct", "two equal calls leave the same behind"

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
-from kdata.verify.reference.styles import NoGradientError
+from kdata.verify.reference.styles import EVALUATED, NoGradientError
 
 # Between the seeds of inputs and vectors: of one seed both hold the same numbers, along which norms have no gradient.
 APART = 0x5DEECE66D
@@ -44,12 +44,16 @@ def gradients(
     - "leading", "trailing": of the first, or the last, of several outputs alone;
     - "earlier": the module is called with other inputs before the backward of the first call runs, as one that stands
       in two places is; "anew": its graph was gone through before, with other vectors;
-    - "changed": the answer is overwritten before the backward runs, as operators in place do where torch lets them.
+    - "changed": the answer is overwritten before the backward runs, as operators in place do where torch lets them;
+    - "evaluated": the module is put into evaluation mode before it is called, as it is for adversarial inputs, or to go
+      on training with statistics that stay.
 
     Raises:
         NoGradientError: no floating output requires a gradient, or the way says nothing of this module.
         Exception: whatever the module raises.
     """
+    if way == EVALUATED:
+        _evaluate(module)
     held = tree_map(lambda t: t.detach().clone() if _floating(t) else t, list(inputs))
     sources = _sources(module, floating(held), parameters, way)
     with torch.enable_grad():
@@ -76,6 +80,13 @@ def gradients(
     found = [None if t is None else next(given) for t in sources]
     own = [g if g is None else g.clone(memory_format=torch.contiguous_format) for g in found]  # two may be one tensor
     return Derived(own, not all(map(torch.equal, left, before)))
+
+
+def _evaluate(module: nn.Module) -> None:
+    """Put a module that is being trained into evaluation mode."""
+    if not module.training:
+        raise NoGradientError("it is in evaluation mode as it is")
+    module.eval()
 
 
 def _sources(

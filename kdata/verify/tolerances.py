@@ -52,7 +52,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "29"
+VERSION = "30"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 

@@ -13,7 +13,6 @@ from kdata.record import Trial
 from kdata.verify import reasons
 from kdata.verify.compare import (
     EXACT,
-    Array,
     Errors,
     Nature,
     Node,
@@ -32,7 +31,6 @@ from kdata.verify.tolerances import Tolerance
 NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True, 0.0)
 ROUGH = ": right to some ulps of one, not of its own size"  # at the end of a trial's detail
 LIKE_TF32 = ", as far off as products in tf32 are"
-STRETCH = 16  # elements in a row, see _share
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 OUTCOMES = {"no ModelNew": reasons.NO_MODEL_NEW, "constructor": reasons.CONSTRUCTOR, "state": reasons.STATE_DICT,
             "raises": reasons.RAISES, "memory": reasons.MEMORY, "structure": reasons.STRUCTURE, "fault": reasons.RAISES,
@@ -141,6 +139,7 @@ def compare(expected: Expected, number: int, report: dict[str, Any], returned: T
         _unchanged(expected, trial, report, returned)
         measured += _outputs(expected, trial, report, returned)
         measured += _state(expected, trial, report, returned)
+        measured += _assigned(expected, trial, report, returned)
         _within(measured)
         if report["random"]:
             raise UnequalError(reasons.RANDOM, "torch's generator is in another state after the call")
@@ -162,6 +161,8 @@ def _ended_well(report: dict[str, Any]) -> None:
         raise UnequalError(reasons.OUT_OF_BOUNDS, "something was read or written outside")
     if report["racing"]:
         raise UnequalError(reasons.ORDER, report["racing"])
+    if report["assumes"]:
+        raise UnequalError(reasons.WRONG, "a kernel has the compiler assume what is not so")
 
 
 def _within(measured: list[Errors]) -> None:
@@ -267,78 +268,6 @@ def overwrites(before: dict[str, Any], after: dict[str, Any], kept: dict[str, An
     return any("tensor" in a and returned.raw(a["tensor"]) != returned.raw(b["tensor"]) for (_, a), (_, b) in pairs)
 
 
-def untouched(expected: Expected, number: int, ablated: dict[str, Any], returned: Tensors) -> float:
-    """The share of an answer that is right with the kernels disabled, in the output where it is largest.
-
-    Zeros and ones that are right do not count, for they may be what a kernel's output starts as; nor do elements that
-    an input of the same shape has in the same place, for kernels may change a copy in place.
-    """
-    kept = expected.trials[number]["kept"]
-    pairs = zip(leaves(kept["eager"]), leaves(ablated["outputs"]), strict=True)
-    given = [n["tensor"] for _, n in leaves(expected.trials[number]["given"]["inputs"]) if "tensor" in n]
-    shares = [0.0]
-    for (_, eager), (_, answer) in pairs:
-        if "tensor" not in eager or expected.kept.entry(eager["tensor"])["dtype"] not in FLOATS:
-            continue
-        ours, theirs = expected.kept.array(eager["tensor"]), returned.array(answer["tensor"])
-        counts = (ours != 0) & (np.abs(ours) != 1)
-        for index in given:
-            entry = expected.given.entry(index)
-            if entry["shape"] == list(ours.shape) and entry["dtype"] in FLOATS:
-                counts &= expected.given.array(index) != ours
-        if ours.size and counts.sum() > ours.size // 4:
-            shares.append(_share(theirs, ours, counts, np.isclose(theirs, ours, 1e-5, 1e-8)))
-    return max(shares)
-
-
-def copied(expected: Expected, number: int, report: dict[str, Any], returned: Tensors) -> float:
-    """The share of an answer that torch had made before a kernel was launched on it, as in ``untouched``."""
-    kept = expected.trials[number]["kept"]
-    given = [n["tensor"] for _, n in leaves(expected.trials[number]["given"]["inputs"]) if "tensor" in n]
-    found = [n["tensor"] for _, n in leaves(report.get("made", {"list": []})) if "tensor" in n]
-    made = [returned.array(index).reshape(-1) for index in found if returned.entry(index)["dtype"] in FLOATS]
-    made = [m for m in made if m.size and (m != m[0]).any()]  # a constant is filled in, not computed
-    shares = [0.0]
-    for _, eager in leaves(kept["eager"]):
-        if "tensor" not in eager or expected.kept.entry(eager["tensor"])["dtype"] not in FLOATS:
-            continue
-        ours = expected.kept.array(eager["tensor"]).reshape(-1)
-        counts = (ours != 0) & (np.abs(ours) != 1)
-        same = [np.array_equal(m, ours) for m in made if m.size == ours.size]
-        if any(same) and np.ptp(ours) > 0 and not _is_given(expected, given, ours):
-            return 1.0
-        for index in given:
-            entry = expected.given.entry(index)
-            if math.prod(entry["shape"]) == ours.size and entry["dtype"] in FLOATS:
-                counts &= expected.given.array(index).reshape(-1) != ours
-        if counts.sum() > ours.size // 8:
-            as_large = [m for m in made if m.size == ours.size]
-            shares += [_share(m, ours, counts, np.isclose(m, ours, 1e-6, 0)) for m in as_large]
-    return max(shares)
-
-
-def _share(there: Array, ours: Array, counts: Array, right: Array) -> float:
-    """The share of the elements that count, or of stretches without one that is wrong, if other numbers stand there.
-
-    A kernel that cuts off what torch has copied leaves most as it was, but here and there it puts zeros, say, in place
-    of other numbers; one that fills in a part finds nothing there, or one number.
-    """
-    matters = counts | ((ours == 0) & ~right)
-    others = there[matters & ~right]
-    others = others[np.isfinite(others)]
-    if not others.size or (others == others[0]).all():
-        return float((right & counts).sum() / counts.sum())
-    starts = np.arange(0, ours.size, max(1, min(STRETCH, ours.size // STRETCH)))
-    some = np.logical_or.reduceat(matters.reshape(-1), starts)
-    wrong = np.logical_or.reduceat((matters & ~right).reshape(-1), starts)
-    return float((some & ~wrong).sum() / some.sum())
-
-
-def _is_given(expected: Expected, given: list[int], answer: Array) -> bool:
-    """Whether an input has the same elements in the same order."""
-    return any(np.array_equal(expected.given.array(index).reshape(-1), answer) for index in given)
-
-
 def _shared(outputs: Node, held: list[Node], tensors: Tensors) -> bool:
     """Whether one of the outputs shares memory with one of the others."""
     memory = {tensors.entry(n["tensor"]).get("storage") for node in held for _, n in leaves(node) if "tensor" in n}
@@ -392,3 +321,24 @@ def _state(expected: Expected, trial: dict[str, Any], report: dict[str, Any], re
             name = path.replace("output", "state")
             measured += _tensor(name, node, after[path], golden.get(path), others, ours, returned, nature(trial))
     return measured
+
+
+def _assigned(expected: Expected, trial: dict[str, Any], report: dict[str, Any], returned: Tensors) -> list[Errors]:
+    """What the reference puts in an input, a cache say, the candidate must put there, too.
+
+    Not so in views, for which kernels may be given copies.
+    """
+    kept, ours = trial["kept"], expected.kept
+    if not kept.get("assigned") or trial["style"] in VIEWS:
+        return []
+    after = [(path, node) for path, node in leaves(report["inputs"], "inputs") if "tensor" in node]
+    left = [node for _, node in leaves(kept["inputs"]) if "tensor" in node]
+    if len(after) != len(left):
+        raise UnequalError(reasons.MUTATES, "inputs have other members after the call")
+    found = []
+    for n in kept["assigned"]:
+        path, node = after[n]
+        if returned.entry(node["tensor"])["shape"] != ours.entry(left[n]["tensor"])["shape"]:
+            raise UnequalError(reasons.MUTATES, f"{path} has another shape after the call")
+        found += _tensor(f"{path} after the call", left[n], node, None, [], ours, returned, nature(trial))
+    return found

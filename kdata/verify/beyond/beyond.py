@@ -22,14 +22,15 @@ from kdata.verify.beyond.thresholds import CAP, branches, caps, counted_loops, e
 from kdata.verify.beyond.whole import Run
 from kdata.verify.candidate.indices import COUNTED_SO
 from kdata.verify.candidate.subset import jitted
-from kdata.verify.constants import name_of
+from kdata.verify.constants import SHORT, name_of
 from kdata.verify.findings import EVALUATES, Findings, Launch, RejectedError
 from kdata.verify.options import LOADED, Options
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.trial import Expected
 
 CHECK = "does beyond the sizes at which it was judged what it did there"
-FAR = (3 << 20, 1 << 30)  # elements at which it is looked at, whatever numbers the text names; the first are computed
+# Elements at which it is looked at, whatever numbers the text names: beyond 16 bits, many, and more than are computed.
+FAR = (SHORT, 3 << 20, 1 << 30)
 MOST = 1 << 22  # elements up to which sizes are computed
 AT_ONCE = (1 << 12, 1 << 14)  # sizes beyond which a kernel that reduces a block may be given one too small
 BLOCK = 64  # elements: a block of which nobody takes for a constant
@@ -71,9 +72,9 @@ def look(
     except JobError as error:
         found.check(CHECK, False, f"not seen: the reference's process ended with {error}"[:300])
         return ""
+    told = whole.look(larger, run, found, thorough=True) if run else []
     if not larger.outlines:
         return ""
-    told = whole.look(larger, run, found, thorough=True) if run else []
     return _outlines(larger, outlined, [*found.launched, *found.lowered, *told], found, bool(named or idle))
 
 

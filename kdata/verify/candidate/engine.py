@@ -8,7 +8,7 @@ from typing import Any
 
 from kdata.verify.candidate.launches import Ledger
 from kdata.verify.candidate.setting import StopTrialError
-from kdata.verify.interpreter import interpreter, order, races, streams, unloaded
+from kdata.verify.interpreter import assumed, interpreter, order, races, streams, unloaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class Engine:
     left: Callable[[], list[Any]] = list  # what a candidate keeps where no object of Python's shows it
     show_unloaded: Callable[[bool], None] = lambda _: None  # what masked loads leave out is numbers that show
     unloaded: Callable[[], bool] = lambda: False  # whether any left something out since this was last asked
+    assumes: Callable[[], bool] = lambda: False  # whether any assumed what is not so since this was last asked
     begin: Callable[[], None] = lambda: None  # a call begins
 
 
@@ -47,5 +48,5 @@ def _demand_order() -> None:
 INTERPRETED = Engine(
     "cpu", Ledger(), interpreter.take_turn, lambda: bool(interpreter.violations()), races.found,
     _demand_order, order.turn_round, interpreter.choices, interpreter.prunes, interpreter.measure, True,
-    show_unloaded=unloaded.show, unloaded=unloaded.met, begin=streams.begin,
+    show_unloaded=unloaded.show, unloaded=unloaded.met, assumes=assumed.broken, begin=streams.begin,
 )  # fmt: skip

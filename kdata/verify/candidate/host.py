@@ -199,7 +199,7 @@ class Calls:
         """
         ledger = _engine.ledger
         ledger.launches = []
-        for left in (_engine.racing, _engine.unloaded):  # by a call that failed
+        for left in (_engine.racing, _engine.unloaded, _engine.assumes):  # by a call that failed
             left()
         watch = Unfilled(ledger) if "outline" in given else Watch(ledger)
         report: dict[str, Any] = {"outcome": "ok", "detail": ""}
@@ -358,7 +358,7 @@ class Calls:
                 held |= {"made": write(made.found), "used": used}
             held |= sampling.report(outputs, write) if sampling.active() else {}
             held |= {"inputs": write(inputs), "state": write(dict(model.state_dict())), "out_of_bounds": broken}
-            held |= {"racing": _engine.racing(), "unloaded": _engine.unloaded()}
+            held |= {"racing": _engine.racing(), "unloaded": _engine.unloaded(), "assumes": _engine.assumes()}
         self._last = Last(model, inputs, outputs)
         return held
 

@@ -29,7 +29,7 @@ from kdata.verify.gpu.launches import DeviceLedger
 from kdata.verify.gpu.restored import Restored
 from kdata.verify.gpu.streams import InOrder
 from kdata.verify.guards import start_bools_as
-from kdata.verify.interpreter import interpreter
+from kdata.verify.interpreter import precision
 from kdata.verify.loading import line, load
 from kdata.verify.scratch import OWN, SOURCE, VALUE
 from kdata.verify.timing.activity import activities
@@ -44,7 +44,7 @@ def warm() -> None:
     """Put the ledger and the watches in place. Nothing here starts CUDA: the children that are forked do."""
     host.use(Engine("cuda", _ledger, _ledger.take_turn, lambda: False, lambda: "", torch.cuda.synchronize,
                          left=cuda_host.left))  # fmt: skip
-    interpreter.hear_older_precision()
+    precision.hear_older()
     prepare()
     host.remember_libraries()
 

@@ -7,8 +7,10 @@ Each part names what is slow in triton 3.7.1:
   look-up.
 - the type of a block, and the shape of a tensor as a tuple of constants, are made anew for every value: kept here.
 - operands are made alike in a dozen steps at each operation, and shapes compared element by element in Python: one step
-  here where they are of one type, and none where they are of one shape.
+  here where they are of one type, and none where they are of one shape. Sums and products ask of what kind their types
+  are by half a dozen methods: by name here.
 - each function of the language is called through two others, and each value's size is looked at twice.
+- what is loaded without a mask is loaded with one, and with numbers for what it leaves out, both made anew: kept here.
 """
 
 from __future__ import annotations
@@ -47,6 +49,8 @@ def hasten() -> None:
     _fill_at_once()
     _call_at_once()
     _look_once()
+    _load_at_once()
+    _compute_at_once()
 
 
 def _patch_language_once() -> None:
@@ -268,3 +272,50 @@ def _look_once() -> None:
 
     vars(interpreter)["_validate_np_data_size"] = fits
     handle.__init__ = init
+
+
+def _load_at_once() -> None:
+    builder: Any = interpreter.InterpreterBuilder
+    original, handle = builder.create_load, interpreter.TensorHandle
+
+    @lru_cache(maxsize=KEPT)
+    def all_of(extent: tuple[int, ...]) -> Any:
+        mask = np.ones(extent, bool)
+        mask.flags.writeable = False
+        return mask
+
+    def create_load(self: Any, pointers: Any, *more: Any) -> Any:
+        if pointers.data.size > COPIED:
+            return original(self, pointers, *more)
+        return self.create_masked_load(pointers, handle(all_of(pointers.data.shape), tl.int1), None, *more)
+
+    builder.create_load = create_load
+
+
+def _compute_at_once() -> None:
+    space: Any = semantic.TritonSemantic
+    tensor, pointer = core.tensor, core.pointer_type
+    signed = {name for name in LIMITS if name.startswith("int")}
+
+    def add(self: Any, one: Any, other: Any, sanitize_overflow: bool) -> Any:
+        one, other = self.binary_op_type_checking_impl(one, other, True, True)
+        name, added = one.dtype.name, other.dtype.name
+        if name in FLOATS:
+            return tensor(self.builder.create_fadd(one.handle, other.handle), one.type)
+        if type(one.dtype) is pointer and added in signed:
+            return tensor(self.builder.create_addptr(one.handle, other.handle), one.type)
+        if name in LIMITS and added == name:
+            return tensor(self.builder.create_add(one.handle, other.handle), one.type)
+        return adds(self, one, other, sanitize_overflow)
+
+    def mul(self: Any, one: Any, other: Any, sanitize_overflow: bool) -> Any:
+        one, other = self.binary_op_type_checking_impl(one, other)
+        name = one.dtype.name
+        if name in FLOATS:
+            return tensor(self.builder.create_fmul(one.handle, other.handle), one.type)
+        if name in LIMITS:
+            return tensor(self.builder.create_mul(one.handle, other.handle), one.type)
+        return multiplies(self, one, other, sanitize_overflow)
+
+    adds, multiplies = space.add, space.mul
+    space.add, space.mul = add, mul

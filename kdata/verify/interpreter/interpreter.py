@@ -24,7 +24,7 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 - what a masked load leaves out is zeros: other numbers can be asked for, see ``kdata.verify.interpreter.unloaded``.
 - the masks of block pointers and of tensor descriptors are no values of the language: they are here.
 - hints, such as ``tl.multiple_of``, mean nothing: a false one is believed here, see ``interpreter.promised``; and what
-  may be reordered keeps its order: not so here, see ``interpreter.order``.
+  may be reordered keeps its order: not so here, see ``interpreter.order``. ``tl.assume``: see ``interpreter.assumed``.
 - a kernel's ``"tl.constexpr"`` in quotes is none there: it is here. Shifts beyond bits: see ``interpreter.shifts``.
 - floating numbers beyond what an integer holds become any: here its ends, as on GPUs, and zero of NaN.
 - ``and``, ``or``, ``not``, ``min`` and ``max`` are read as Python reads them: see ``interpreter.rewriting``.
@@ -49,10 +49,12 @@ from triton._C.libtriton import ir
 from triton.runtime import autotuner, interpreter
 
 from kdata.verify.interpreter import (
+    assumed,
     haste,
     libdevice,
     order,
     pointers,
+    precision,
     promised,
     races,
     reductions,
@@ -85,7 +87,7 @@ def mend() -> None:
     wide.install()
     _mend_constants()
     _mend_masks()
-    hear_older_precision()
+    precision.hear_older()
     libdevice.teach()
     builder: Any = interpreter.InterpreterBuilder
     builder.create_maxnumf = lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmax)
@@ -104,6 +106,7 @@ def mend() -> None:
     races.watch(_ranges)
     unloaded.fill()
     promised.install()
+    assumed.install()
     vectors.share(_ranges)
     pointers.refuse_as_numbers()
 
@@ -126,7 +129,11 @@ def _check_bounds(builder: Any, name: str, pointer: int, mask: int) -> None:
     def method(self: Any, *arguments: Any, **named: Any) -> Any:
         addresses, wanted = arguments[pointer].data, arguments[mask].data
         size = max(1, arguments[pointer].get_element_ty().primitive_bitwidth // 8)
-        if wanted.any() and not _inside(addresses if wanted.all() else addresses[wanted], size):
+        if wanted.size == 1 == addresses.size:
+            right = not wanted.item() or _holds(addresses.item(), size)
+        else:
+            right = not wanted.any() or _inside(addresses if wanted.all() else addresses[wanted], size)
+        if not right:
             _violations.append(f"program {self.grid_idx} {name.split('_')[-1]}s outside the tensors it was given")
             raise IndexError(_violations[-1])
         return original(self, *arguments, **named)
@@ -134,9 +141,13 @@ def _check_bounds(builder: Any, name: str, pointer: int, mask: int) -> None:
     setattr(builder, name, method)
 
 
+def _holds(address: int, size: int) -> bool:
+    return any(first <= address and address + size <= end for first, end in _ranges)
+
+
 def _inside(addresses: Array, size: int) -> bool:
     low, high = int(addresses.min()), int(addresses.max()) + size
-    if any(first <= low and high <= end for first, end in _ranges):
+    if _holds(low, high - low):
         return True
     right = np.zeros(addresses.shape, bool)
     for first, end in _ranges:
@@ -326,25 +337,6 @@ def _mend_constants() -> None:
 
     for name in "add sub mul truediv floordiv mod and or xor lshift rshift gt ge lt le eq ne".split():
         around(f"__{name}__")
-
-
-def hear_older_precision() -> None:
-    """Let ``allow_tf32`` ask for what it says, though the default for where nothing is asked for is set."""
-    language: Any = tl.core
-    original = language.dot
-
-    @language.builtin  # type: ignore[untyped-decorator]  # triton says no types
-    @wraps(original)
-    def dot(*given: Any, **more: Any) -> Any:
-        asked = more.pop("allow_tf32", given[4] if len(given) > 4 else None)
-        asked = getattr(asked, "value", asked)
-        if asked is None:
-            return original(*given, **more)
-        names = ("max_num_imprecise_acc", "out_dtype")
-        more |= {"input_precision": "tf32" if asked else "ieee"} | dict(zip(names, given[5:], strict=False))
-        return original(*given[:3], **more)
-
-    tl.dot = language.dot = dot
 
 
 def _mend_masks() -> None:

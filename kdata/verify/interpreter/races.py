@@ -33,6 +33,10 @@ class Shadow:
     blocks: Array  # sizes of the blocks that were stored
     clocks: Array  # of the store, see Record.clock
 
+    def holds_none(self, low: int, high: int) -> bool:
+        """Whether none of its elements is among these addresses."""
+        return high < self.first or low >= self.first + len(self.times) * self.size
+
     @staticmethod
     def of(first: int, end: int, size: int) -> Shadow:
         """Of a range that nothing was stored in yet."""
@@ -108,10 +112,14 @@ class Record:
 
     def loads(self, addresses: Array, mask: Array) -> None:
         """The running program loads a block."""
-        if not self.shadows or self.found:
+        if not self.shadows or self.found or not addresses.size:
+            return
+        low, high = int(addresses.min()), int(addresses.max())
+        near = [shadow for shadow in self.shadows.values() if not shadow.holds_none(low, high)]
+        if not near:  # inputs mostly, in which nothing is stored
             return
         places, lanes = _active(addresses, mask)
-        for shadow in self.shadows.values():
+        for shadow in near:
             where = (places - shadow.first) // shadow.size
             inside = (where >= 0) & (where < len(shadow.times))
             self.found = self._race(shadow, where[inside], lanes[inside], mask.size)

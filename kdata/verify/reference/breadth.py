@@ -10,7 +10,9 @@ answer follows from its inputs, is rejected where one of its gradients is wrong,
 one: training goes on without a word.
 A backward that raises, an answer that is detached, and no backward at all are heard of in training: they are told.
 So is one that writes into the gradients that it is given, as published libraries' do: other branches may share them;
-and one that is wrong the second time that a graph is gone through, for these keep gradients where logits were.
+one that has torch multiply its matrices; and one that is wrong the second time that a graph is gone through, for these
+keep gradients where logits were. One that does not hear of ``eval()`` has other gradients in that mode, too: that is
+told.
 """
 
 from __future__ import annotations
@@ -23,8 +25,8 @@ from kdata.record import Trial
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
 from kdata.verify.compare import Tensors, leaves
-from kdata.verify.findings import Findings, RejectedError
-from kdata.verify.reference.styles import BATCH, COUNTED, DETAILS, GRADIENTS, SINGLE, NoGradientError
+from kdata.verify.findings import EVALUATES, Findings, RejectedError
+from kdata.verify.reference.styles import BATCH, COUNTED, DETAILS, EVALUATED, GRADIENTS, SINGLE, NoGradientError
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import FLOATS, Expected, compare, failure
 
@@ -47,6 +49,10 @@ NO_ATOMICS = "not seen: the interpreter has no atomics of this type"
 STRIDES = re.compile(r"\.\s*(stride|is_contiguous)\s*\(")
 OFFERS = re.compile(r"\b(backward|vjp|register_autograd|setup_context)\b")
 LEAVES_GIVEN = "its backward leaves the gradients and inputs that it is given as they are"
+# Operators that are a layer's work, whoever needs their answer: sums and products of elements are left to any backward.
+PRODUCTS = frozenset(f"aten.{name}" for name in ("mm bmm addmm addbmm baddbmm mv addmv dot vdot matmul linear einsum "
+                                                 "convolution convolution_backward").split())  # fmt: skip
+OWN_BACKWARD = "leaves no product of its backward to torch"
 ROUGH = 100.0  # times what is allowed
 Run = Callable[[Expected, Sequence[int]], Answer]
 
@@ -57,6 +63,7 @@ class Judged(NamedTuple):
     trial: Trial
     reason: str  # why it failed; "" if it passed
     overwrites: bool = False  # its backward left other numbers in what it was given
+    called: frozenset[str] = frozenset()  # what it had torch compute
 
 
 def offers_gradients(source: str) -> bool:
@@ -91,6 +98,7 @@ def look(expected: Expected, run: Run, found: Findings, source: str) -> None:
         found.trials += [j.trial for j in judged if not j.reason]
     if detached:
         tell_of_none(expected, found)
+    _tell_of_products(wider, reports, found)
     if any(judged.overwrites for judged in reports):
         found.check(LEAVES_GIVEN, False, "its backward writes there: other branches of a graph may share them")
 
@@ -104,6 +112,8 @@ def _of(failed: tuple[Trial, str]) -> str:
 def _refuse(style: str, trial: Trial, reason: str, source: str, found: Findings) -> None:
     """Reject what fails, without a word, where it seems to hold."""
     if style in GRADIENTS:
+        if style == EVALUATED and any(check.name == EVALUATES and not check.passed for check in found.checks):
+            return  # its answer is the one in the other mode: it has been told
         missing = "it gives none where the reference does" if reason == reasons.STRUCTURE else ""
         raise RejectedError(reasons.WRONG_GRADIENT, f"{CHECKS[style]}: {missing or trial.detail}")
     if style == SINGLE:
@@ -149,6 +159,15 @@ def _tell_of_arguments(
     found.trials += [j.trial for _, j in pairs if not j.reason]
 
 
+def _tell_of_products(wider: Expected, reports: Sequence[Judged], found: Findings) -> None:
+    """Note whether its backward has torch multiply matrices, if it has one."""
+    pairs = zip(wider.trials, reports, strict=True)
+    derived = [judged for trial, judged in pairs if trial["style"] in GRADIENTS and not judged.reason]
+    called = frozenset[str]().union(*(judged.called for judged in derived)) & PRODUCTS
+    if derived:
+        found.check(OWN_BACKWARD, not called, ", ".join(sorted(called)))
+
+
 def tell_of_none(expected: Expected, found: Findings) -> None:
     """Note that a candidate offers no gradients, where the reference's answer may have some."""
     floats = (n for _, n in leaves(expected.trials[0]["kept"]["eager"]) if "tensor" in n)
@@ -182,6 +201,6 @@ def _judged(wider: Expected, numbers: Sequence[int], run: Run) -> list[Judged]:
         return [Judged(failure(wider, n, str(detail)), str(outcome)) for n in numbers]
     returned = Tensors(value["manifest"], answer.files.get(RETURNED, b""))
     return [
-        Judged(*compare(wider, n, report, returned), bool(report.get("overwrites")))
+        Judged(*compare(wider, n, report, returned), bool(report.get("overwrites")), frozenset(report["aten"]))
         for n, report in zip(numbers, value["trials"], strict=True)
     ]

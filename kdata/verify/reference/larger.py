@@ -17,6 +17,7 @@ from torch.utils._pytree import tree_leaves
 
 from kdata.task import sizes
 from kdata.verify.candidate.unfilled import outlined
+from kdata.verify.constants import SHORT
 from kdata.verify.reference.axes import ARGUMENT, LITERAL, TIED, Axis, Values
 from kdata.verify.reference.conditioned import of_blocks
 from kdata.verify.reference.faults import answered
@@ -27,7 +28,7 @@ from kdata.verify.reference.variants import Variant
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.values import integral, seed_torch
 
-MOST = 32  # sizes
+MOST = 40  # sizes
 EXACT, BYTE = 1 << 24, 8  # float32 holds no more integers without a gap; bits of such as are multiplied
 WORK = 512  # multiplications, filled up to blocks, by 64, that cost what an element does: torch does them, few programs
 FARTHEST = 1 << 40  # elements: what is larger fits no grid either
@@ -134,11 +135,20 @@ class Larger(Reference):
         turns = zip_longest(*([(axis, wish) for wish in self._wishes(axis)] for axis in self._axes()))
         near = ((axis, self._near(axis, wish)) for turns_of in turns for axis, wish in filter(None, turns_of))
         for axis, candidates in chain(near, self._odd_multiples()):
-            tried = ((values, self.prober.forward(values, real=False)) for values in candidates)
+            tried = ((values, self._ran(values)) for values in candidates)
             values, run = next((found for found in tried if found[1]), ({}, None))
             if run is not None and values not in seen:
                 seen.append(values)
                 yield axis, values, run
+
+    def _ran(self, values: Values) -> Run | None:
+        """What the reference does there; on real memory where its shapes follow from numbers, as those of counts do."""
+        run = self.prober.forward(values, real=False)
+        if run is not None or self.prober.forward(self._base, real=False) is not None:
+            return run
+        given = self.prober.shapes(values)
+        small = given is not None and sum(map(math.prod, given.shapes)) <= SHORT * 2
+        return self.prober.forward(values) if small else None
 
     def _odd_multiples(self) -> Iterator[tuple[list[str], Iterator[Values]]]:
         """Of each number that a rest is asked for three times as many, with all other sizes odd, by one axis at a time.
@@ -195,7 +205,9 @@ class Larger(Reference):
         wishes = [own] if own != base else []
         exact = [n for n in self._equal if n != base] + [n for n in self._multiples if base % n]
         for number in self._numbers_for(axis, own):
-            wishes += [_past(number), *self._holding(axis, base, number)]
+            wishes += [] if number == SHORT else [_past(number)]
+            wishes += self._holding(axis, base, number)
+            wishes += self._holding(axis, base, number, made=True) if SHORT <= number <= self._limit else []
         farthest = min(most, FARTHEST ** (1 / len(axis)))
         wishes = [wish for wish in wishes if wish <= farthest] + [number + 2 for number in self._ends]  # an index, too
         wishes += [number + number // 2 + 2 for number in self._asked]  # a third of it is beyond
@@ -220,10 +232,17 @@ class Larger(Reference):
         alone = not self._base and any(value == own and name not in axis for name, value in self._grows.items())
         return [number for number in self._numbers if number < FAR or not (loops or alone)]
 
-    def _holding(self, axis: list[str], value: int, number: int) -> list[int]:
-        """The least value of an axis with which an input has more elements than ``number``."""
-        runs = [self.prober.shapes(self._base | dict.fromkeys(axis, value * n)) for n in (1, 2)]
-        one, two = (max((math.prod(s) for s in run.shapes), default=0) if run else 0 for run in runs)
+    def _holding(self, axis: list[str], value: int, number: int, made: bool = False) -> list[int]:
+        """The least value of an axis with which an input, or what is ``made`` of it, has more elements than ``number``.
+
+        Of what is made nothing is said where no input has fewer.
+        """
+        doubled = (self._base | dict.fromkeys(axis, value * n) for n in (1, 2))
+        runs = [self.prober.forward(v, real=False) if made else self.prober.shapes(v) for v in doubled]
+        given = [max((math.prod(s) for s in run.shapes), default=0) if run else 0 for run in runs]
+        one, two = [run.cost.largest if run else 0 for run in runs] if made else given
+        if made and [one, two] == given:
+            return []
         if not 0 < one < two:
             return []
         return [math.ceil(value * (number / one) ** (1 / math.log2(two / one))) + 1]

@@ -1,6 +1,6 @@
 """The reference's side: what the candidate is given, and what it ought to answer. In a child of its own.
 
-``answer`` is called in the sandbox with the task; no candidate is ever in this process.  Two files come back: what may
+``answer`` is called in the sandbox with the task; no candidate is ever in this process. Two files come back: what may
 be handed on to the candidate's process, and what stays with the judge.
 """
 
@@ -23,6 +23,7 @@ from kdata.verify.candidate.unfilled import outlined
 from kdata.verify.compare import FEW
 from kdata.verify.loading import line
 from kdata.verify.options import Concession
+from kdata.verify.reference.assigned import assigned
 from kdata.verify.reference.conditioned import bears, suited
 from kdata.verify.reference.draws import draw, thinned
 from kdata.verify.reference.faults import TaskFaultError, answered, demand_runnable
@@ -54,8 +55,8 @@ STEPPED = 1 << 23  # elements up to which steps are looked for where no golden i
 WHOLE = 1 << 21  # elements up to which a task is run at its own sizes on real memory without being asked to
 LARGE, EVALUATED = "large", {"mode": "eval", "gradients": "off"}  # a kind of variant, and a way of calling
 MANY_CALLS, MANY_WORK = 128, 1 << 24  # before a draw that finds what many calls leave behind, and what these may cost
-NOISES = 2  # runs with inputs and weights moved by an ulp: how much error is the task's own
-NOISES_OF_FEW = 8  # the same where the answer has few elements, whose errors say little: see kdata.verify.compare
+# Runs with inputs and weights moved by an ulp: how much error is the task's own; few errors say little, see compare.
+NOISES, NOISES_OF_FEW = 2, 8
 
 
 def warm() -> None:
@@ -69,8 +70,7 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Choose the variants, draw weights and inputs, and run the reference on them.
 
     ``payload``: source, entry_point, variants (how many), seeds (one a draw), level, whole (elements up to which a task
-    is also run at its own sizes), precision.  Returns ``{"fault": [reason, detail]}``
-    or mode, variants, trials and the manifests of the two files.
+    is also run at its own sizes), precision. Returns ``{"fault": [reason, detail]}`` or what ``Reference.run`` says.
     """
     torch.set_num_threads(1)
     return answered(lambda: Reference(payload).run(scratch))
@@ -331,8 +331,9 @@ class Reference:
             dropped, _, _ = self._answer(program, state, tree_map(lambda t: thinned(t, generator), inputs))
             kept["dropped"] = self._plain(self.kept, dropped)
         few = sum(t.numel() for t in tree_leaves(eager) if isinstance(t, torch.Tensor)) < FEW
-        noises = NOISES_OF_FEW if few else NOISES
-        return kept | {"noisy": self._noisy(noises, program, state, inputs, changed, move, cost.names)}
+        kept |= assigned(partial(self._answer, program, state, inputs), inputs, held)
+        noisy = self._noisy(NOISES_OF_FEW if few else NOISES, program, state, inputs, changed, move, cost.names)
+        return kept | {"noisy": noisy}
 
     def _noisy(
         self, count: int, program: Program, state: dict[str, Any], inputs: list[Any], changed: list[str],

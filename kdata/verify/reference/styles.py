@@ -32,6 +32,7 @@ DETAILS = {
     "kinked": "gradients of inputs of few values, zero among them", "stretched": "gradients of inputs as large as 120",
     "bordered": "gradients of inputs at the ends that the reference keeps them within",
     "changed": "gradients where the answer is changed before they are asked for",
+    "evaluated": "gradients in evaluation mode",
     "named": "numbers among the inputs that the kernels name",
     "magnitudes": "each row of another magnitude", "farthest": "inputs as large as the reference bears",
     "nearest": "inputs as small as the reference bears", "weights": "weights as large as the reference bears",
@@ -73,9 +74,10 @@ UNEVEN = "uneven"  # see kdata.verify.reference.packed
 STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes
 KINKED = "kinked"  # where derivatives jump, as that of a relu at zero
 BORDERED = "bordered"  # where they jump at a number that the reference says, as those of a clamp at its ends
+EVALUATED = "evaluated"  # where the module is in evaluation mode
 # See kdata.verify.gradients.
 GRADIENTS = ("gradient", "summed", "frozen", "earlier", STRETCHED, "turned", "sole", "leading", "trailing", KINKED,
-             BORDERED, "anew", "changed")  # fmt: skip
+             BORDERED, "anew", "changed", EVALUATED)  # fmt: skip
 RAISED = ("lifted", "raised")
 FAINT = ("faint", "dim")  # where something is divided by it, what is added to that counts
 VIEWS = ("strided", "beside", "pairs", "sliced")  # which differ in memory only
