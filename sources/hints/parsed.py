@@ -46,7 +46,5 @@ def _reading(node: ast.AST, of: str, whole: ast.expr) -> Reading | None:
     if called.split(".")[-1] in _EVALUATE and [ast.unparse(a) for a in node.args[:1]] == [of]:
         return "eval", None
     numbers = [n.id for n in ast.walk(whole) if isinstance(n, ast.Name) and n.id in _NUMBERS]
-    between = node.args[0] if node.args else ast.Constant(None)
-    if called == f"{of}.split" and numbers and isinstance(between, ast.Constant):
-        return numbers[0], between.value
-    return None
+    between = getattr(node.args[0], "value", 0) if node.args else None
+    return (numbers[0], between) if called == f"{of}.split" and numbers and isinstance(between, str | None) else None

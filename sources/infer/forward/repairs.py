@@ -18,6 +18,7 @@ from sources.infer.forward.failure import APART, VIEWED, Change, Failure
 from sources.infer.forward.influence import differing
 from sources.infer.forward.kinds import KINDS
 from sources.infer.forward.ranks import by_use, by_what_follows, fewer, of_several, rank, squeezed, without_rest
+from sources.infer.forward.told_shapes import SHAPES
 from sources.infer.forward.variants import of_one
 from sources.infer.forward.windows import MAX_SAMPLES, MAX_SIDE, WINDOWS
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited
@@ -194,16 +195,19 @@ def _of_side(t: Tensor, side: int) -> Tensor:
 
 
 def _together(f: Failure, got: int, wanted: int) -> Iterator[Change]:
-    """All inputs that have a size, or a share of it, at the same place from the end: they may have to agree."""
+    """All inputs that have one size at the same place from the end, which is that, a share of it, or less by some."""
     found = all_tensors(f.specs)
     every = ((i - len(t.shape), size) for _, t in found for i, size in enumerate(t.shape) if i or size == got)
-    for at, size in dict.fromkeys((at, size) for at, size in every if size == got or size * wanted % got == 0):
+    for at, size in dict.fromkeys(every):
         alike = [(p, t) for p, t in found if len(t.shape) >= -at and t.shape[at] == size]
-        specs = f.specs
-        for path, t in alike if len(alike) > 1 else ():
-            specs = edited(specs, path, t.resized(len(t.shape) + at, size * wanted // got))
-        if len(alike) > 1 and size * wanted // got <= MAX_DIMENSION:
-            yield 0.25 if size == got else 0.65, specs
+        new = [(size * wanted // got, 0.25 if size == got else 0.65)] if size * wanted % got == 0 else []
+        new += [(size + wanted - got, 0.75)] if size not in (got, got - wanted) else []  # something is joined to it
+        for other, cost in new if len(alike) > 1 else ():
+            specs = f.specs
+            for path, t in alike:
+                specs = edited(specs, path, t.resized(len(t.shape) + at, other))
+            if 0 < other <= MAX_DIMENSION:
+                yield cost, specs
 
 
 def _shared(specs: Specs, times: int) -> Specs:
@@ -217,33 +221,13 @@ def _shared(specs: Specs, times: int) -> Specs:
     return specs
 
 
-def _expected(f: Failure) -> Iterator[Change]:
-    """A message that tells a whole shape: ``Expected hidden size (2, 4, 128), got [4, 64, 32]``."""
-    shape = r"[^(\[]*[(\[]([\d, ]+)[)\]]"
-    match = re.search(rf"[Ee]xpected [^(\[]*(?:\[\d\])?{shape},? (?:but )?got {shape}", f.message)
-    if not match:
-        return
-    wanted, got = (tuple(int(n) for n in text.split(",") if n.strip()) for text in match.groups())
-    for path, t in all_tensors(f.specs):
-        if t.shape == got and wanted:
-            yield f.with_tensor(path, replace(t, shape=wanted), 0.0)
-
-
-def _shapes(f: Failure) -> Iterator[Change]:
-    """An input whose shape a message tells may have to have another one that it tells."""
-    texts = re.findall(r"[\[(](\d+(?:, ?\d+)*,?)[\])]", f.message)
-    told = [tuple(int(n) for n in text.split(",") if n.strip()) for text in dict.fromkeys(texts)][:4]
-    for path, t in all_tensors(f.specs):
-        if t.shape in told:
-            yield from (f.with_tensor(path, replace(t, shape=other), 0.7) for other in told if other != t.shape)
-
-
 def _mismatch(f: Failure) -> Iterator[Change]:
     """Two sizes that must be equal are both made from inputs: one is scaled, or shifted, until they are."""
     match = APART.search(f.message) or _JOINED.search(f.message)
     a, b = (int(match[1]), int(match[2])) if match else (0, 0)
     if min(a, b) < 1:
         return
+    yield from itertools.chain(_together(f, a, b), _together(f, b, a))
     for path, t in all_tensors(f.specs):
         if len(t.shape) < 3:
             continue
@@ -308,7 +292,9 @@ def _split(f: Failure) -> Iterator[Change]:
 
 
 def _matmul(f: Failure) -> Iterator[Change]:
-    told = re.search(r"cannot be multiplied \(|dimensions of batch2 tensor to be|previously seen size", f.message)
+    told = re.search(
+        r"cannot be multiplied \(|dimensions of batch2 tensor to be|previously seen size|, vec \(", f.message
+    )
     if f.function != "linear" and told and (sizes := differing(f.message)):
         yield from _wanted(f, *sizes)
         yield from _wanted(f, *sizes[::-1])
@@ -393,7 +379,7 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
-    _layer, _of_part, _positions, _masked, _of_attention, _unbatched, *ALIGNED, _expected, _shapes, _mismatch,
+    _layer, _of_part, _positions, _masked, _of_attention, _unbatched, *ALIGNED, *SHAPES, _mismatch,
     _broadcast, _einsum, _split, _matmul, _numbers, _view, by_use, by_what_follows, of_several, rank, *WINDOWS, _small,
     _divisible, _equal, fewer, squeezed, without_rest, *KINDS,
 )  # fmt: skip
