@@ -258,6 +258,15 @@ def test_a_truncated_normal_has_scipys_moments_and_follows_torchs_seed() -> None
     assert one.std() == pytest.approx(0.44, abs=0.02)
 
 
+def test_lengths_of_vectors_are_drawn_with_torchs_generator() -> None:
+    namespace: dict[str, Any] = {}
+    exec(mine.replacements()["scipy.stats"], namespace)
+    torch.manual_seed(0)
+    drawn = namespace["chi"].rvs(4, loc=1, scale=0.5, size=(40, 100))
+    assert drawn.shape == (40, 100) and drawn.min() > 1
+    assert drawn.mean() == pytest.approx(1 + 0.5 * 1.88, abs=0.02)  # sqrt(2) gamma(5 / 2) / gamma(2)
+
+
 def test_masks_are_inverted_though_a_class_extends_them_in_its_own_way() -> None:
     space: dict[str, Any] = {}
     exec(mine.replacements()["transformers"], space)
