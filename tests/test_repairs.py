@@ -123,6 +123,27 @@ def test_inputs_of_one_length_grow_together() -> None:
     assert [(4, 169, 7), (4, 169, 4)] in [shapes(specs) for _, specs in found]
 
 
+@pytest.mark.parametrize(
+    ("message", "given", "wanted"),
+    [
+        ("Padding size should be less than the corresponding input dimension", (4, 1, 1024), (4, 1, 8192)),
+        ("mat1 and mat2 shapes cannot be multiplied (4x1 and 8x1)", (4, 2, 2), (4, 1 << 14, 2)),
+        ("Sizes of tensors must match except in dimension 1. Expected size 2 but got size 1 for tensor", (4, 64), None),
+    ],
+)
+def test_of_a_sound_that_strides_left_nothing_of_there_is_more(
+    message: str, given: tuple[int, ...], wanted: tuple[int, ...] | None
+) -> None:
+    found = repairs(Failure((Tensor(given),), message, nn.Identity()))
+    assert (wanted or (4, 512)) in [shapes(specs)[0] for _, specs in found]
+
+
+def test_what_is_cut_down_to_an_index_is_positive() -> None:
+    given, index = (Tensor((4, 7, 5)),), torch.full((4, 7), -1)
+    failure = Failure(given, "index out of range in self", nn.Identity(), "embedding", (index, torch.ones(60, 8)))
+    assert repairs(failure)[0][1] == (Tensor((4, 7, 5), "unit"),)
+
+
 def solved(text: str, folder: Path) -> Solution:
     path = folder / "cut.py"
     path.write_text(HEAD + text)

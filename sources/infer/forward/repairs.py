@@ -344,9 +344,7 @@ def _small(f: Failure) -> Iterator[Change]:
     ):
         return
     for path, t in all_tensors(f.specs):
-        for times in (8, 64) if len(t.shape) == 2 and t.kind == "float" else ():  # samples of a sound, perhaps
-            if t.shape[1] * times <= MAX_SAMPLES:
-                yield f.with_tensor(path, t.resized(1, t.shape[1] * times), 0.8 + times / 100)
+        yield from _longer(f, path, t)
         if "more than 1 value" in f.message and t.shape[:1] == (1,):
             yield f.with_tensor(path, t.resized(0, 2), 0.1)
         if len(t.shape) == 4:
@@ -356,6 +354,21 @@ def _small(f: Failure) -> Iterator[Change]:
                 yield from f.with_alike(path, _of_side(t, side), 0.7 + side / 1000)
             if len(t.shape) == 5 and side > t.shape[-1]:  # of images: the third dimension is frames, or channels
                 yield from f.with_alike(path, replace(t, shape=(*t.shape[:3], side, side)), 0.6 + side / 1000)
+
+
+def _longer(f: Failure, path: tuple[int, ...], t: Tensor) -> Iterator[Change]:
+    """Samples of a sound, perhaps, are to be more: those of a row, or of one or two channels."""
+    rows = {2: (1,), 3: tuple(i for i in (2, 1) if t.shape[-i] <= 2)}.get(len(t.shape), ()) if t.kind == "float" else ()
+    for at, (j, times) in itertools.product(rows, enumerate((8, 64, 1 << 10, 1 << 13))):
+        if t.shape[at] * times <= MAX_SAMPLES:
+            yield f.with_tensor(path, t.resized(at, t.shape[at] * times), 0.8 + 0.1 * j)
+
+
+def _halved(f: Failure) -> Iterator[Change]:
+    """There are to be several of what strides left one of, however short an input was."""
+    if re.search(r"cannot be multiplied \(\d+x1 and (?!1x)|Expected size \d+ but got size 1 for", f.message):
+        for path, t in all_tensors(f.specs):
+            yield from _longer(f, path, t)
 
 
 def _divisible(f: Failure) -> Iterator[Change]:
@@ -381,5 +394,5 @@ def _equal(f: Failure) -> Iterator[Change]:
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
     _layer, _of_part, _positions, _masked, _of_attention, _unbatched, *ALIGNED, *SHAPES, _mismatch,
     _broadcast, _einsum, _split, _matmul, _numbers, _view, by_use, by_what_follows, of_several, rank, *WINDOWS, _small,
-    _divisible, _equal, fewer, squeezed, without_rest, *KINDS,
+    _halved, _divisible, _equal, fewer, squeezed, without_rest, *KINDS,
 )  # fmt: skip
