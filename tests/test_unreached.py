@@ -150,6 +150,19 @@ def test_what_decides_how_a_function_is_read_stays() -> None:
     assert "y = 2" not in short
 
 
+def test_what_others_are_to_say_goes_with_what_they_say() -> None:
+    text = (
+        "import abc\n\n\nclass Base(abc.ABC):\n    @abc.abstractmethod\n    def size(self):\n        pass\n\n"
+        "    def used(self):\n        return 1\n\n\n"
+        "class Net(Base):\n    def size(self):\n        return 2\n\n\ndef wanted():\n    return Net().used()\n"
+    )
+    reached = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() != "return 2"]
+    short = without_unreached(text, reached, ["wanted"])
+    space: dict[str, Any] = {}
+    exec(short, space)
+    assert space["wanted"]() == 1 and "size" not in short
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _warm() -> None:
     probe.warm()

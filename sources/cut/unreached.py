@@ -162,8 +162,9 @@ def _goes(names: list[str], said: Counter[str], own: Counter[str]) -> bool:
 
 
 def _without_methods(edits: Edits, node: ast.ClassDef, said: Counter[str]) -> None:
-    """Leave out methods that only refuse, and that nothing names."""
-    out = [s for s in node.body if isinstance(s, _FUNCTIONS) and _only_refuses(s) and not said[s.name]]
+    """Leave out methods that only refuse, or are to be said by other classes, and that nothing names."""
+    methods = [s for s in node.body if isinstance(s, _FUNCTIONS) and not said[s.name]]
+    out = [s for s in methods if _only_refuses(s) or any("abstract" in ast.unparse(d) for d in s.decorator_list)]
     rest = [s for s in node.body if s not in out]
     for i, statement in enumerate(out):
         edits.remove(statement, "pass" if not rest and i == 0 else "")
