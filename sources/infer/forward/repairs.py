@@ -20,7 +20,7 @@ from sources.infer.forward.kinds import KINDS
 from sources.infer.forward.ranks import by_use, by_what_follows, fewer, of_several, rank, squeezed, without_rest
 from sources.infer.forward.told_shapes import SHAPES
 from sources.infer.forward.variants import of_one
-from sources.infer.forward.windows import MAX_SAMPLES, MAX_SIDE, WINDOWS
+from sources.infer.forward.windows import MAX_SIDE, WINDOWS, longer
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited
 
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
@@ -28,6 +28,7 @@ SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
 MAX_ELEMENTS = 1 << 22  # of one input that is proposed
 MAX_DIMENSION = 4096
 MANY_PARTS = 4  # of an input that is cut into such
+MAX_JOINED = 4  # steps that are joined to a sequence: a token of its class, the one to be foretold
 
 _JOINED = re.compile(r"Sizes of tensors must match except.* Expected size (\d+) but got size (\d+)")
 
@@ -195,19 +196,28 @@ def _of_side(t: Tensor, side: int) -> Tensor:
 
 
 def _together(f: Failure, got: int, wanted: int) -> Iterator[Change]:
-    """All inputs that have one size at the same place from the end, which is that, a share of it, or less by some."""
+    """All inputs that have a size, or a share of it, at the same place from the end: they may have to agree."""
     found = all_tensors(f.specs)
     every = ((i - len(t.shape), size) for _, t in found for i, size in enumerate(t.shape) if i or size == got)
-    for at, size in dict.fromkeys(every):
-        alike = [(p, t) for p, t in found if len(t.shape) >= -at and t.shape[at] == size]
-        new = [(size * wanted // got, 0.25 if size == got else 0.65)] if size * wanted % got == 0 else []
-        new += [(size + wanted - got, 0.75)] if size not in (got, got - wanted) else []  # something is joined to it
-        for other, cost in new if len(alike) > 1 else ():
-            specs = f.specs
-            for path, t in alike:
-                specs = edited(specs, path, t.resized(len(t.shape) + at, other))
-            if 0 < other <= MAX_DIMENSION:
-                yield cost, specs
+    for at, size in dict.fromkeys((at, size) for at, size in every if size == got or size * wanted % got == 0):
+        if size * wanted // got <= MAX_DIMENSION and (specs := _resized(f.specs, at, size, size * wanted // got)):
+            yield 0.25 if size == got else 0.65, specs
+
+
+def _joined(f: Failure, more: int) -> Iterator[Change]:
+    """All inputs that have one size at the same place are to have a few ``more``: something is joined to one."""
+    every = ((i - len(t.shape), size) for _, t in all_tensors(f.specs) for i, size in enumerate(t.shape) if i)
+    for at, size in dict.fromkeys(every) if abs(more) <= MAX_JOINED else ():
+        if size + more > 0 and (specs := _resized(f.specs, at, size, size + more)):
+            yield 0.75, specs
+
+
+def _resized(specs: Specs, at: int, size: int, new: int) -> Specs | None:
+    """The inputs with a size changed wherever it is at a place, from the end; None where that is in one at most."""
+    alike = [(p, t) for p, t in all_tensors(specs) if len(t.shape) >= -at and t.shape[at] == size]
+    for path, t in alike:
+        specs = edited(specs, path, t.resized(len(t.shape) + at, new))
+    return specs if len(alike) > 1 else None
 
 
 def _shared(specs: Specs, times: int) -> Specs:
@@ -227,7 +237,7 @@ def _mismatch(f: Failure) -> Iterator[Change]:
     a, b = (int(match[1]), int(match[2])) if match else (0, 0)
     if min(a, b) < 1:
         return
-    yield from itertools.chain(_together(f, a, b), _together(f, b, a))
+    yield from itertools.chain(_joined(f, a - b), _joined(f, b - a))
     for path, t in all_tensors(f.specs):
         if len(t.shape) < 3:
             continue
@@ -344,7 +354,7 @@ def _small(f: Failure) -> Iterator[Change]:
     ):
         return
     for path, t in all_tensors(f.specs):
-        yield from _longer(f, path, t)
+        yield from longer(f, path, t)
         if "more than 1 value" in f.message and t.shape[:1] == (1,):
             yield f.with_tensor(path, t.resized(0, 2), 0.1)
         if len(t.shape) == 4:
@@ -354,21 +364,6 @@ def _small(f: Failure) -> Iterator[Change]:
                 yield from f.with_alike(path, _of_side(t, side), 0.7 + side / 1000)
             if len(t.shape) == 5 and side > t.shape[-1]:  # of images: the third dimension is frames, or channels
                 yield from f.with_alike(path, replace(t, shape=(*t.shape[:3], side, side)), 0.6 + side / 1000)
-
-
-def _longer(f: Failure, path: tuple[int, ...], t: Tensor) -> Iterator[Change]:
-    """Samples of a sound, perhaps, are to be more: those of a row, or of one or two channels."""
-    rows = {2: (1,), 3: tuple(i for i in (2, 1) if t.shape[-i] <= 2)}.get(len(t.shape), ()) if t.kind == "float" else ()
-    for at, (j, times) in itertools.product(rows, enumerate((8, 64, 1 << 10, 1 << 13))):
-        if t.shape[at] * times <= MAX_SAMPLES:
-            yield f.with_tensor(path, t.resized(at, t.shape[at] * times), 0.8 + 0.1 * j)
-
-
-def _halved(f: Failure) -> Iterator[Change]:
-    """There are to be several of what strides left one of, however short an input was."""
-    if re.search(r"cannot be multiplied \(\d+x1 and (?!1x)|Expected size \d+ but got size 1 for", f.message):
-        for path, t in all_tensors(f.specs):
-            yield from _longer(f, path, t)
 
 
 def _divisible(f: Failure) -> Iterator[Change]:
@@ -394,5 +389,5 @@ def _equal(f: Failure) -> Iterator[Change]:
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
     _layer, _of_part, _positions, _masked, _of_attention, _unbatched, *ALIGNED, *SHAPES, _mismatch,
     _broadcast, _einsum, _split, _matmul, _numbers, _view, by_use, by_what_follows, of_several, rank, *WINDOWS, _small,
-    _halved, _divisible, _equal, fewer, squeezed, without_rest, *KINDS,
+    _divisible, _equal, fewer, squeezed, without_rest, *KINDS,
 )  # fmt: skip
