@@ -158,3 +158,11 @@ def test_a_class_that_gives_a_name_what_is_so_called_outside_needs_that(hint: st
         space: dict[str, Any] = {}
         exec(text, space)
         assert torch.equal(space["Net"]()(torch.ones(2)), torch.ones(2).sin())
+
+
+def test_a_name_that_torch_gives_once_only_is_not_given() -> None:
+    text = HEAD + (
+        "from torch.utils.data import functional_datapipe\n\n\n@functional_datapipe('doubled')\n"
+        "class Net(nn.Module):\n    def forward(self, x):\n        return x * 2\n"
+    )
+    assert "functional_datapipe" not in cut({"net.py": text}, "net.py", "Net")
