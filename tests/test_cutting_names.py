@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
 from sources.cut.modules import NO_FORWARD, candidates
@@ -144,15 +145,24 @@ def test_a_base_of_a_certain_type_is_the_base() -> None:
     assert [(c.symbol, c.refused) for c in found] == [("Base", NO_FORWARD), ("Net", "")]
 
 
-def test_a_class_that_gives_a_name_what_is_so_called_outside_needs_that() -> None:
+@pytest.mark.parametrize("hint", ["", ": Callable"])
+def test_a_class_that_gives_a_name_what_is_so_called_outside_needs_that(hint: str) -> None:
     texts = {
         "net/__init__.py": "",
         "net/work.py": "def decode(module, x):\n    return x.sin()\n\n\ndef other(module, x):\n    return x\n",
-        "net/net.py": HEAD + "from net.work import decode as decode_function, other\nclass Net(nn.Module):\n"
-        "    decode = decode_function\n    def forward(self, x):\n        return self.decode(x)\n",
+        "net/net.py": HEAD + "from net.work import decode, other\nclass Net(nn.Module):\n"
+        f"    decode{hint} = decode\n    def forward(self, x):\n        return self.decode(x)\n",
     }
     source = cut(texts, "net/net.py", "Net")
     for text in (source, pruned(source, ["Net"])):
         space: dict[str, Any] = {}
         exec(text, space)
         assert torch.equal(space["Net"]()(torch.ones(2)), torch.ones(2).sin())
+
+
+def test_a_name_that_torch_gives_once_only_is_not_given() -> None:
+    text = HEAD + (
+        "from torch.utils.data import functional_datapipe\n\n\n@functional_datapipe('doubled')\n"
+        "class Net(nn.Module):\n    def forward(self, x):\n        return x * 2\n"
+    )
+    assert "functional_datapipe" not in cut({"net.py": text}, "net.py", "Net")

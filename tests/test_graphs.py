@@ -14,6 +14,7 @@ from sources.infer.forward.graphs import graph
 from sources.infer.inputs import Many, Tensor, draw
 from sources.infer.search import Solution, solve
 from sources.watch.capture import decoded, encoded
+from tests.attempts import attempted
 from tests.cuts import cut
 
 LAYER = """import dgl
@@ -202,3 +203,22 @@ def test_what_is_beside_a_list_of_edges_has_a_row_for_each_node_or_edge(tmp_path
     assert isinstance(nodes, Tensor) and isinstance(edges, Tensor) and isinstance(features, Tensor)
     assert (edges.kind, edges.shape[0]) == ("int", 2)
     assert (nodes.shape[0], features.shape[0]) == (edges.high, edges.shape[1])
+
+
+SENDING = """
+class Net(nn.Module):
+    def __init__(self, in_features, edge_index):
+        super().__init__()
+        self.line = nn.Linear(in_features, in_features)
+        self.register_buffer("fixed", edge_index)
+
+    def forward(self, x, edge_index, edge_weight):
+        weights = torch.cat([edge_weight, edge_weight.new_ones(self.fixed.size(1))])
+        sources, targets = torch.cat([edge_index, self.fixed], 1)
+        return self.line(torch.zeros_like(x).index_add(0, targets, weights.sqrt()[:, None] * x[sources]))
+"""
+
+
+def test_edges_have_a_positive_weight_each_and_constructors_are_given_some(tmp_path: Path) -> None:
+    outcome = attempted(SENDING, tmp_path)
+    assert [len(i["shape"]) for i in outcome["inputs"]] == [2, 2, 1], outcome["detail"]

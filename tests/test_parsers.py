@@ -9,7 +9,9 @@ import pytest
 
 from flows.mine_source import mined
 from sources.cut.pruning import pruned
+from sources.hints.hints import Hints
 from sources.text.parsers import without_arguments
+from sources.text.symbols import Package
 
 OPTIONS = """import argparse
 
@@ -84,3 +86,20 @@ def test_imports_that_only_what_is_left_out_needs_are_left_out() -> None:
     )
     text = pruned(source + "\n\ndef root(x):\n    return math.sqrt(x)\n", ["root"])
     assert "Space" not in text and "import math" in text and "import torch" in text
+
+
+@pytest.mark.parametrize(
+    ("default", "read", "known"),
+    [
+        ("'[4, 4]'", "eval(opt.window)", "[4, 4]"),
+        ("'3,5'", "[int(w) for w in opt.window.split(',')]", "[3, 5]"),
+        ("'0.5 1'", "list(map(float, opt.window.split()))", "[0.5, 1.0]"),
+        ("'wide'", "eval(opt.window)", "'wide'"),  # the name of a function
+        ("'3,5'", "opt.window.split(',')", "'3,5'"),
+    ],
+)
+def test_what_is_read_out_of_an_option_is_its_value(default: str, read: str, known: str) -> None:
+    text = (
+        f"parser.add_argument('-window', type=str, default={default})\nopt = parser.parse_args()\nopt.window = {read}"
+    )
+    assert Hints(Package({"run.py": text})).defaults(["window"]) == {"window": known}

@@ -51,6 +51,7 @@ def shapes(specs: Specs) -> list[tuple[int, ...]]:
             "The shape of the mask [4, 128, 64] at index 2 does not match the shape of the indexed tensor [4, 128, 96] at",
             (64, 96),
         ),
+        ("size mismatch, got input (24576), mat (24576x2), vec (307)", (2, 307)),
         ("index out of range in self", None),
     ],
 )
@@ -101,6 +102,46 @@ def test_a_new_rank_keeps_the_sizes_that_were_found() -> None:
     message = "permute(sparse_coo): number of dimensions ... input.dim() = 3 is not equal to len(dims) = 4"
     found = repairs(Failure((Tensor((2, 49, 24)),), message, nn.Identity(), "permute"))
     assert (2, 7, 7, 24) in [shapes(specs)[0] for _, specs in found[:4]]
+
+
+def test_of_one_dimension_too_many_one_of_one_goes_first() -> None:
+    message = "expand(Bool{[4, 1, 1, 64]}, size=[-1, 64, -1]): the number of sizes provided (3) must be greater ..."
+    mask = torch.ones(4, 1, 1, 64)
+    found = repairs(Failure((Tensor((4, 1, 64), "bool"),), message, nn.Identity(), "expand", (mask, -1, 64, -1)))
+    assert shapes(found[0][1]) == [(4, 64)]
+
+
+def test_a_whole_shape_is_told_of_what_was_unsqueezed() -> None:
+    message = "Expected hidden[0] size (1, 24, 32), got [1, 24, 4]"
+    found = repairs(Failure((Tensor((24, 4)), Tensor((1, 24, 4))), message, nn.Identity()))
+    assert [shapes(specs) for _, specs in found[:2]] == [[(24, 32), (1, 24, 4)], [(24, 4), (1, 24, 32)]]
+
+
+def test_inputs_of_one_length_grow_together() -> None:
+    message = "The size of tensor a (223) must match the size of tensor b (222) at non-singleton dimension 3"
+    found = repairs(Failure((Tensor((4, 168, 7)), Tensor((4, 168, 4))), message, nn.Identity()))
+    assert [(4, 169, 7), (4, 169, 4)] in [shapes(specs) for _, specs in found]
+
+
+@pytest.mark.parametrize(
+    ("message", "given", "wanted"),
+    [
+        ("Padding size should be less than the corresponding input dimension", (4, 1, 1024), (4, 1, 8192)),
+        ("mat1 and mat2 shapes cannot be multiplied (4x1 and 8x1)", (4, 2, 2), (4, 1 << 14, 2)),
+        ("Sizes of tensors must match except in dimension 1. Expected size 2 but got size 1 for tensor", (4, 64), None),
+    ],
+)
+def test_of_a_sound_that_strides_left_nothing_of_there_is_more(
+    message: str, given: tuple[int, ...], wanted: tuple[int, ...] | None
+) -> None:
+    found = repairs(Failure((Tensor(given),), message, nn.Identity()))
+    assert (wanted or (4, 512)) in [shapes(specs)[0] for _, specs in found]
+
+
+def test_what_is_cut_down_to_an_index_is_positive() -> None:
+    given, index = (Tensor((4, 7, 5)),), torch.full((4, 7), -1)
+    failure = Failure(given, "index out of range in self", nn.Identity(), "embedding", (index, torch.ones(60, 8)))
+    assert repairs(failure)[0][1] == (Tensor((4, 7, 5), "unit"),)
 
 
 def solved(text: str, folder: Path) -> Solution:

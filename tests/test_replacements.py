@@ -72,6 +72,15 @@ def test_modules_that_our_text_does_not_say_are_the_packages_own() -> None:
         assert package.chain("n.py", node)[0] == target
 
 
+def test_a_function_of_a_package_may_be_called_as_the_module_that_it_is_in() -> None:
+    files = {"torch_geometric/__init__.py": b"", "torch_geometric/nn/__init__.py": b"from .odd import odd\n",
+             "torch_geometric/nn/odd.py": b"from torch_geometric.resolver import resolver as odd\n",
+             "torch_geometric/resolver.py": b"def resolver():\n    pass\n"}  # fmt: skip
+    roots = Roots([("torch_geometric-2.0-py3-none-any.whl", wheel(files), "torch_geometric")])
+    package = Package({"n.py": "from torch_geometric.nn import odd\n"}, mine.replacements(), roots=roots)
+    assert package.lookup("n.py", "odd") == Here("_roots/torch-geometric==2.0/torch_geometric/resolver.py", "resolver")
+
+
 def test_a_whole_package_is_ours_first_and_its_own_where_ours_says_nothing() -> None:
     files = {"pytorch_lightning/__init__.py": b"from .core import LightningModule, odd\n",
              "pytorch_lightning/core.py": b"class LightningModule:\n    pass\n\n\ndef odd():\n    pass\n"}  # fmt: skip
@@ -256,6 +265,15 @@ def test_a_truncated_normal_has_scipys_moments_and_follows_torchs_seed() -> None
     assert 0 <= one.min() < 0.2
     assert 1.8 < one.max() <= 2
     assert one.std() == pytest.approx(0.44, abs=0.02)
+
+
+def test_lengths_of_vectors_are_drawn_with_torchs_generator() -> None:
+    namespace: dict[str, Any] = {}
+    exec(mine.replacements()["scipy.stats"], namespace)
+    torch.manual_seed(0)
+    drawn = namespace["chi"].rvs(4, loc=1, scale=0.5, size=(40, 100))
+    assert drawn.shape == (40, 100) and drawn.min() > 1
+    assert drawn.mean() == pytest.approx(1 + 0.5 * 1.88, abs=0.02)  # sqrt(2) gamma(5 / 2) / gamma(2)
 
 
 def test_masks_are_inverted_though_a_class_extends_them_in_its_own_way() -> None:

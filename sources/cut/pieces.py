@@ -18,7 +18,8 @@ from sources.text.targets import Here, Target
 _NOISE = re.compile(
     r"regist|jit\b|compile|docstring|(^|_)docs?(_|$)|deprecat|beartype|typecheck|jaxtyped|export|experimental|"
     r"torch\.fx|overload|validate(d|_call|_arguments)$|"
-    r"force_fp32|auto_fp16|autocast|custom_fwd|custom_bwd|add_to|requires_|builder|configurable|gin\.|rank_zero"
+    r"force_fp32|auto_fp16|autocast|custom_fwd|custom_bwd|add_to|requires_|builder|configurable|gin\.|rank_zero|"
+    r"functional_(transform|datapipe)"  # which refuse what they hold already
 )
 EMPTY_CLASS = "class {}:\n    pass"
 # What can be made, kept, and be a base beside nn.Module.

@@ -15,6 +15,7 @@ DIMENSION, CHANNELS, TOKENS, IMAGE, HEADS = "64", "64", "64", "32", "4"
 WINDOW = "256"  # samples of a sound, beside a hop of fewer
 COUNTS = ["2", "4", "1", "3"]
 ADJACENCY = "torch.rand(64, 64) * 0.03"  # of a graph: its rows add up to about one
+EDGES = "torch.stack([torch.arange(16), torch.arange(16).roll(1)])"  # of a graph: each node to the next
 OF_CHANNELS, OF_FEATURES = "(64, 1, 1)", "(64,)"  # shapes of what is added to images, and to rows
 NORM = ["nn.LayerNorm", "nn.BatchNorm2d", "'batch'", "'layer'", "nn.Identity"]
 ACTIVATION = ["nn.GELU", "nn.ReLU()", "'relu'", "'gelu'", "F.relu"]
@@ -31,6 +32,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
          r"|^weights?_matrix$|^pre_?train(ed)?_(\w+_)?(emb\w*|weights?|vectors?)$",
          ["torch.randn(1024, 64)", "torch.randn(1024, 64).numpy()", "1024"]),
         (r"(^|_)adj(acency)?(_?(m|mx|mat|matrix))?$", [ADJACENCY, f"({ADJACENCY}).numpy()"]),
+        (r"(^|_)edge_?(index|indices|list)$", [EDGES]),
         (r"(^|_)beta_?(0|1|start|min)$|linear_start$", ["0.0001"]),  # of a diffusion: all noise else
         (r"(^|_)beta_?(t|end|max)$|linear_end$", ["0.02"]),
         (r"^n_?(min|max)$|^(min|max)_?(n|num|kept|count)(_\w+)?$", ["16", "2"]),

@@ -18,6 +18,7 @@ from sources.hints.callees import Callees
 from sources.hints.calls import called, of_bases, tells
 from sources.hints.likeness import Likeness, asked
 from sources.hints.makers import kind_of
+from sources.hints.parsed import Parsed
 from sources.hints.said import FIELD, Said, said
 from sources.hints.settings import Settings, builds, mapping
 from sources.hints.spelling import Spelling, chosen, constructor, held_before, required
@@ -130,7 +131,7 @@ class Hints:
         self.everywhere: Mapping[str, list[Place]] | None = None  # calls in files that are not looked through, too
         self.counts: dict[str, Counter[str]] = defaultdict(Counter)  # how often names are given values
         self._mentions: dict[str, dict[Here, ast.Name | ast.Attribute]] = defaultdict(dict)  # name -> who says it
-        self._settings, self._trees = Settings(), Trees()
+        self._settings, self._trees, self._parsed = Settings(), Trees(), Parsed()
         self._likeness, self._below, self._callees = Likeness(package), Below(package), Callees(package)
         self._kinds: dict[Here, str] = {}  # of these, see ``kind_of``
         for path in package.looked_through():
@@ -152,7 +153,8 @@ class Hints:
         known = sorted(set(words))
         usual = {w: c.most_common(1)[0][0] for w in known if (c := self.counts.get(w))}
         together = {w: v for w, v in self._settings.together(known).items() if w in usual or "." in w}
-        return usual | together | self._trees.told(set(known), name)
+        found = usual | together | self._trees.told(set(known), name)
+        return {w: self._parsed.of(w, text) for w, text in found.items()}
 
     def sites(self, key: Here) -> list[Site]:
         """Calls of a class, most readable arguments first; half of its own file: others may give what does not fit."""
@@ -294,6 +296,7 @@ class Hints:
                 self._settings.add(mapping(node))
             self._hold(said(node))
             self._trees.note(node)
+            self._parsed.note(node)
             self._callees.note(path, node)
 
     def _hold(self, values: Iterable[Said]) -> None:

@@ -149,11 +149,6 @@ class _Walk(ast.NodeVisitor):
         if isinstance(node.value, str) and node.value.isidentifier():
             self.found.attributes.add(node.value)
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        self.visit(node.target)
-        if node.value is not None:
-            self.visit(node.value)
-
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         for outer in [*self._decorators(node), *node.args.defaults, *filter(None, node.args.kw_defaults)]:
             self.visit(outer)
@@ -180,17 +175,20 @@ class _Walk(ast.NodeVisitor):
         names = set[str]()
         self._scopes.append((names, True))
         for statement in node.body:
-            names |= set() if isinstance(statement, ast.Assign) else bound([statement])
+            names |= set() if isinstance(statement, ast.Assign | ast.AnnAssign) else bound([statement])
             self.visit(statement)
         self._scopes.pop()
 
-    def visit_Assign(self, node: ast.Assign) -> None:
+    def visit_Assign(self, node: ast.Assign | ast.AnnAssign) -> None:
         """``decode = decode`` in a class: until it binds a name itself, it sees what that means outside."""
-        self.visit(node.value)
+        if node.value is not None:
+            self.visit(node.value)
         if self._scopes and self._scopes[-1][1]:
             self._scopes[-1][0].update(bound([node]))
-        for target in node.targets:
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             self.visit(target)
+
+    visit_AnnAssign = visit_Assign
 
     def _decorators(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[ast.expr]:
         return [d for d in node.decorator_list if not self._skip_decorator(d)]

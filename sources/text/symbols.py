@@ -277,15 +277,16 @@ class Package:
         """The file or folder that a module name means in the file ``path``, None if it is not of this package."""
         if not level and (rooted := self._beside(path, module)):
             return rooted
-        module = module if level else self._served(module)
+        whole, module = module, module if level else self._served(module)
         parts = [p for p in module.split(".") if p]
         folder = posixpath.dirname(path)
         if level:
             for _ in range(level - 1):
                 folder = posixpath.dirname(folder)
             return self._path(folder, parts) or ("?" if parts else None)
-        if path in self.roots and (own := self._path(self.roots.base(path), parts)):
-            return own
+        for said in (whole.split("."), parts) if path in self.roots else ():
+            if own := self._path(self.roots.base(path), said):
+                return own
         if f"{'/'.join(parts)}.py" in self.replacements:
             return f"{'/'.join(parts)}.py"
         if parts[0] in STANDARD and "/".join(parts) in self._replaced:

@@ -32,6 +32,7 @@ _COUNTS = re.compile(r"(?i)n(um(ber)?)?_?(of_)?(nodes|edges|layers)")
 _EDGE_LIST = Tensor((2, ROWS * NEIGHBOURS), "int", ROWS)
 _LISTED = re.compile(r"(?i)edge_?ind(ex|ices)?s?|edges|edge_?list|adj_t")
 _OF_EDGES = re.compile(r"(?i)(^|_)e(_|$)|^ef|edge|pseudo")
+_WEIGHTS = re.compile(r"(?i)edge_?weights?|edge_norms?")  # a positive number of each edge
 
 
 def graph(names: Sequence[str] = (), items: Sequence[Spec] = ()) -> Many:
@@ -80,6 +81,8 @@ def _rows(module: nn.Module, name: str, text: str, options: Sequence[Spec], know
     if first is None:
         return []
     rows = ROWS * NEIGHBOURS if _OF_EDGES.search(name) else ROWS
+    if _WEIGHTS.fullmatch(name) and first.kind == "float":
+        return [Tensor((rows,), "unit")]
     called = re.search(rf"\bself\.(\w+)\({re.escape(name)}[,)]", text)
     layer = module._modules.get(called[1]) if called else None
     if isinstance(layer, nn.Embedding):

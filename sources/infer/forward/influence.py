@@ -25,6 +25,7 @@ _PAIRS = [APART, *(re.compile(pattern) for pattern in (
     r"to have (\d+) channels, but got (\d+) channels",
     r"cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)",
     r"Expected size (\d+) but got size (\d+)",
+    r"size mismatch, got input \(\d+\), mat \(\d+x(\d+)\), vec \((\d+)\)",
     r"should contain (\d+) elements not (\d+)",
     r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)",
     r"subscript \w+ has size (\d+) for operand \d+ which does not broadcast with previously seen size (\d+)",

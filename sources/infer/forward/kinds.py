@@ -84,9 +84,15 @@ def dtypes(f: Failure) -> Iterator[Change]:
             fewer = dict.fromkeys(n for n in (*told, t.high // 2, t.high // 4, 2) if 2 <= n < t.high)
             yield from (f.with_tensor(path, replace(t, high=n), 0.3 + 0.1 * j) for j, n in enumerate(fewer))
         if "out of range in self" in message and t.kind == "float":  # a part of it is cut down to an index
-            yield f.with_tensor(path, replace(t, kind="unit"), 1.35)
+            yield f.with_tensor(path, replace(t, kind="unit"), 0.25 if _below_zero(f) else 1.35)
         if "between 0 and 1" in message and t.kind == "float":
             yield f.with_tensor(path, replace(t, kind="unit"), 0.0)
+
+
+def _below_zero(f: Failure) -> bool:
+    """Whether an index is: it was drawn as other numbers are."""
+    x = f.arguments[0] if f.arguments else None
+    return isinstance(x, torch.Tensor) and not x.is_meta and bool((x < 0).any())
 
 
 def _lengths(f: Failure, path: tuple[int, ...], t: Tensor) -> Iterator[Change]:

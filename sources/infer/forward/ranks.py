@@ -86,11 +86,19 @@ def by_what_follows(f: Failure) -> Iterator[Change]:
     together = f.specs
     for path, t in all_tensors(f.specs) if more else ():
         if t.shape and 1 <= len(t.shape) + more <= MAX_RANK:
-            shape = (*t.shape, *[t.shape[-1]] * more) if more > 0 else t.shape[:more]
+            shape = (*t.shape, *[t.shape[-1]] * more) if more > 0 else _lowered(t.shape, -more)
             yield f.with_tensor(path, replace(t, shape=shape), 0.25 if t.kind == "int" else 0.5)
             together = edited(together, path, replace(t, shape=shape))
     if together != f.specs:
         yield 0.4, together
+
+
+def _lowered(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
+    """A shape of ``count`` fewer dimensions: those of one behind the batch go first, then the last ones."""
+    while count and 1 in shape[1:]:
+        at = shape.index(1, 1)
+        shape, count = (*shape[:at], *shape[at + 1 :]), count - 1
+    return shape[: len(shape) - count]
 
 
 def squeezed(f: Failure) -> Iterator[Change]:

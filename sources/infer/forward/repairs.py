@@ -18,8 +18,9 @@ from sources.infer.forward.failure import APART, VIEWED, Change, Failure
 from sources.infer.forward.influence import differing
 from sources.infer.forward.kinds import KINDS
 from sources.infer.forward.ranks import by_use, by_what_follows, fewer, of_several, rank, squeezed, without_rest
+from sources.infer.forward.told_shapes import SHAPES
 from sources.infer.forward.variants import of_one
-from sources.infer.forward.windows import MAX_SAMPLES, MAX_SIDE, WINDOWS
+from sources.infer.forward.windows import MAX_SIDE, WINDOWS, longer
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited
 
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
@@ -27,6 +28,7 @@ SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
 MAX_ELEMENTS = 1 << 22  # of one input that is proposed
 MAX_DIMENSION = 4096
 MANY_PARTS = 4  # of an input that is cut into such
+MAX_JOINED = 4  # steps that are joined to a sequence: a token of its class, the one to be foretold
 
 _JOINED = re.compile(r"Sizes of tensors must match except.* Expected size (\d+) but got size (\d+)")
 
@@ -198,12 +200,24 @@ def _together(f: Failure, got: int, wanted: int) -> Iterator[Change]:
     found = all_tensors(f.specs)
     every = ((i - len(t.shape), size) for _, t in found for i, size in enumerate(t.shape) if i or size == got)
     for at, size in dict.fromkeys((at, size) for at, size in every if size == got or size * wanted % got == 0):
-        alike = [(p, t) for p, t in found if len(t.shape) >= -at and t.shape[at] == size]
-        specs = f.specs
-        for path, t in alike if len(alike) > 1 else ():
-            specs = edited(specs, path, t.resized(len(t.shape) + at, size * wanted // got))
-        if len(alike) > 1 and size * wanted // got <= MAX_DIMENSION:
+        if size * wanted // got <= MAX_DIMENSION and (specs := _resized(f.specs, at, size, size * wanted // got)):
             yield 0.25 if size == got else 0.65, specs
+
+
+def _joined(f: Failure, more: int) -> Iterator[Change]:
+    """All inputs that have one size at the same place are to have a few ``more``: something is joined to one."""
+    every = ((i - len(t.shape), size) for _, t in all_tensors(f.specs) for i, size in enumerate(t.shape) if i)
+    for at, size in dict.fromkeys(every) if abs(more) <= MAX_JOINED else ():
+        if size + more > 0 and (specs := _resized(f.specs, at, size, size + more)):
+            yield 0.75, specs
+
+
+def _resized(specs: Specs, at: int, size: int, new: int) -> Specs | None:
+    """The inputs with a size changed wherever it is at a place, from the end; None where that is in one at most."""
+    alike = [(p, t) for p, t in all_tensors(specs) if len(t.shape) >= -at and t.shape[at] == size]
+    for path, t in alike:
+        specs = edited(specs, path, t.resized(len(t.shape) + at, new))
+    return specs if len(alike) > 1 else None
 
 
 def _shared(specs: Specs, times: int) -> Specs:
@@ -217,33 +231,13 @@ def _shared(specs: Specs, times: int) -> Specs:
     return specs
 
 
-def _expected(f: Failure) -> Iterator[Change]:
-    """A message that tells a whole shape: ``Expected hidden size (2, 4, 128), got [4, 64, 32]``."""
-    shape = r"[^(\[]*[(\[]([\d, ]+)[)\]]"
-    match = re.search(rf"[Ee]xpected [^(\[]*(?:\[\d\])?{shape},? (?:but )?got {shape}", f.message)
-    if not match:
-        return
-    wanted, got = (tuple(int(n) for n in text.split(",") if n.strip()) for text in match.groups())
-    for path, t in all_tensors(f.specs):
-        if t.shape == got and wanted:
-            yield f.with_tensor(path, replace(t, shape=wanted), 0.0)
-
-
-def _shapes(f: Failure) -> Iterator[Change]:
-    """An input whose shape a message tells may have to have another one that it tells."""
-    texts = re.findall(r"[\[(](\d+(?:, ?\d+)*,?)[\])]", f.message)
-    told = [tuple(int(n) for n in text.split(",") if n.strip()) for text in dict.fromkeys(texts)][:4]
-    for path, t in all_tensors(f.specs):
-        if t.shape in told:
-            yield from (f.with_tensor(path, replace(t, shape=other), 0.7) for other in told if other != t.shape)
-
-
 def _mismatch(f: Failure) -> Iterator[Change]:
     """Two sizes that must be equal are both made from inputs: one is scaled, or shifted, until they are."""
     match = APART.search(f.message) or _JOINED.search(f.message)
     a, b = (int(match[1]), int(match[2])) if match else (0, 0)
     if min(a, b) < 1:
         return
+    yield from itertools.chain(_joined(f, a - b), _joined(f, b - a))
     for path, t in all_tensors(f.specs):
         if len(t.shape) < 3:
             continue
@@ -308,7 +302,9 @@ def _split(f: Failure) -> Iterator[Change]:
 
 
 def _matmul(f: Failure) -> Iterator[Change]:
-    told = re.search(r"cannot be multiplied \(|dimensions of batch2 tensor to be|previously seen size", f.message)
+    told = re.search(
+        r"cannot be multiplied \(|dimensions of batch2 tensor to be|previously seen size|, vec \(", f.message
+    )
     if f.function != "linear" and told and (sizes := differing(f.message)):
         yield from _wanted(f, *sizes)
         yield from _wanted(f, *sizes[::-1])
@@ -358,9 +354,7 @@ def _small(f: Failure) -> Iterator[Change]:
     ):
         return
     for path, t in all_tensors(f.specs):
-        for times in (8, 64) if len(t.shape) == 2 and t.kind == "float" else ():  # samples of a sound, perhaps
-            if t.shape[1] * times <= MAX_SAMPLES:
-                yield f.with_tensor(path, t.resized(1, t.shape[1] * times), 0.8 + times / 100)
+        yield from longer(f, path, t)
         if "more than 1 value" in f.message and t.shape[:1] == (1,):
             yield f.with_tensor(path, t.resized(0, 2), 0.1)
         if len(t.shape) == 4:
@@ -393,7 +387,7 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
-    _layer, _of_part, _positions, _masked, _of_attention, _unbatched, *ALIGNED, _expected, _shapes, _mismatch,
+    _layer, _of_part, _positions, _masked, _of_attention, _unbatched, *ALIGNED, *SHAPES, _mismatch,
     _broadcast, _einsum, _split, _matmul, _numbers, _view, by_use, by_what_follows, of_several, rank, *WINDOWS, _small,
     _divisible, _equal, fewer, squeezed, without_rest, *KINDS,
 )  # fmt: skip

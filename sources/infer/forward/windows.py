@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterator
@@ -130,4 +131,19 @@ def demanded(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, replace(t, shape=(*t.shape[:2], *last)), 0.1)
 
 
-WINDOWS = (sides, window, volume, frames, series, flattened, demanded)
+def longer(f: Failure, path: tuple[int, ...], t: Tensor) -> Iterator[Change]:
+    """Samples of a sound, perhaps, are to be more: those of a row, or of one or two channels."""
+    rows = {2: (1,), 3: tuple(i for i in (2, 1) if t.shape[-i] <= 2)}.get(len(t.shape), ()) if t.kind == "float" else ()
+    for at, (j, times) in itertools.product(rows, enumerate((8, 64, 1 << 10, 1 << 13))):
+        if t.shape[at] * times <= MAX_SAMPLES:
+            yield f.with_tensor(path, t.resized(at, t.shape[at] * times), 0.8 + 0.1 * j)
+
+
+def halved(f: Failure) -> Iterator[Change]:
+    """There are to be several of what strides left one of, however short an input was."""
+    if re.search(r"cannot be multiplied \(\d+x1 and (?!1x)|Expected size \d+ but got size 1 for", f.message):
+        for path, t in all_tensors(f.specs):
+            yield from longer(f, path, t)
+
+
+WINDOWS = (sides, window, volume, frames, series, flattened, demanded, halved)

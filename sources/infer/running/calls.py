@@ -25,14 +25,22 @@ def call(
         return progress, None, TooMuchError(f"inputs of {drawn} elements")
     arguments = [draw(spec, roughly=True) for spec in specs]
     progress.given = [t.untyped_storage().data_ptr() for t in leaves(arguments)]
-    before = torch.default_generator.get_state()
+    before, held = torch.default_generator.get_state(), _held(module)
     try:
         with torch.no_grad(), bounded(), progress:
             result = module(*arguments)
         progress.drew = not torch.equal(before, torch.default_generator.get_state())
         return progress, result, None
     except Exception as error:  # noqa: BLE001 - any error of the module is what the search learns from
+        for attributes, name in held:
+            attributes[name] = None
         return progress, None, error
+
+
+def _held(module: nn.Module) -> list[tuple[dict[str, Any], str]]:
+    """Attributes that are None: what a failed call keeps there, for steps that follow, is not to be met by the next."""
+    every = (vars(m) for m in module.modules())
+    return [(attributes, name) for attributes in every for name, value in attributes.items() if value is None]
 
 
 def forget(error: BaseException | None) -> None:

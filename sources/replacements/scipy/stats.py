@@ -1,4 +1,7 @@
-"""The truncated normal distribution of scipy.stats, drawn with torch's generator: a task's weights follow its seed."""
+"""Distributions of scipy.stats, drawn with torch's generator: a task's weights follow its seed.
+
+Of these there are the truncated normal and the chi distribution, the length of a vector of normal numbers.
+"""
 
 import math
 
@@ -44,4 +47,11 @@ class TruncatedNormal:
         return mean, 1 + ends / inside - mean**2, loc, scale
 
 
+class Chi:
+    def rvs(self, df, loc=0.0, scale=1.0, size=1, random_state=None):
+        halves = torch.full(torch.empty(size).shape, df / 2, dtype=torch.double)
+        return (loc + scale * (2 * torch._standard_gamma(halves)).sqrt()).numpy()
+
+
 truncnorm = TruncatedNormal()
+chi = Chi()
