@@ -156,3 +156,16 @@ def test_a_class_that_gives_a_name_what_is_so_called_outside_needs_that() -> Non
         space: dict[str, Any] = {}
         exec(text, space)
         assert torch.equal(space["Net"]()(torch.ones(2)), torch.ones(2).sin())
+
+
+def test_a_folder_without_an_init_file_is_imported_from_as_a_package_is() -> None:
+    texts = {
+        "net/ops.py": "def doubled(x):\n    return x + x\n",
+        "net/net.py": HEAD + "from . import ops\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n"
+        "        return ops.doubled(x)\n",
+    }  # fmt: skip
+    flat = {path.removeprefix("net/"): text for path, text in texts.items()}  # the repository is the package itself
+    for files, path in ((texts, "net/net.py"), (flat, "net.py")):
+        namespace: dict[str, Any] = {}
+        exec(cut(files, path, "Net"), namespace)
+        assert torch.equal(namespace["Net"]()(torch.ones(2)), torch.full((2,), 2.0))

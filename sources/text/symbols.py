@@ -278,7 +278,7 @@ class Package:
         if level:
             for _ in range(level - 1):
                 folder = posixpath.dirname(folder)
-            return self._path(folder, parts) or ("?" if parts else None)
+            return self._path(folder, parts) or ("?" if parts else folder)
         if path in self.roots and (own := self._path(self.roots.base(path), parts)):
             return own
         if f"{'/'.join(parts)}.py" in self.replacements:
