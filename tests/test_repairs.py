@@ -320,3 +320,17 @@ def test_weights_of_classes_are_as_many_as_these() -> None:
     given = torch.zeros(4, 64), torch.zeros(4, dtype=torch.int64)
     found = repairs(Failure((pred, target, weight), message, nn.Identity(), "nll_loss", given))
     assert [(4, 64), (4,), (64,)] in [shapes(specs) for _, specs in found[:3]]
+
+
+def test_a_row_that_is_viewed_with_more_dimensions_has_these() -> None:
+    message = "shape '[4, 16, 1]' is invalid for input of size 4"
+    row = torch.zeros(4)
+    given = [row.untyped_storage().data_ptr()]
+    found = repairs(Failure((Tensor((4,)),), message, nn.Identity(), "view", (row, 4, 16, 1), given))
+    assert [(4, 16)] in [shapes(specs) for _, specs in found[:3]]
+
+
+def test_of_what_is_joined_and_viewed_an_input_has_what_is_left() -> None:
+    message = "shape '[-1, 2064, 1]' is invalid for input of size 8448"
+    found = repairs(Failure((Tensor((4, 6, 64)), Tensor((4, 1, 64))), message, nn.Identity(), "view"))
+    assert [(4, 6, 64), (4, 1, 16)] in [shapes(specs) for _, specs in found]
