@@ -169,3 +169,31 @@ def test_a_folder_without_an_init_file_is_imported_from_as_a_package_is() -> Non
         namespace: dict[str, Any] = {}
         exec(cut(files, path, "Net"), namespace)
         assert torch.equal(namespace["Net"]()(torch.ones(2)), torch.full((2,), 2.0))
+
+
+def test_methods_whose_names_are_computed_stay() -> None:
+    text = (
+        HEAD
+        + "class Net(nn.Module):\n    def forward(self, x, part='head'):\n        return getattr(self, SAID)(x)\n\n"
+    )
+    text += "    def make_head(self, x):\n        return x + 1\n\n    def report(self):\n        return 0\n"
+    for said in ("f'make_{part}'", "'make_%s' % part", "'make_' + part", "'make_{}'.format(part)"):
+        source = cut({"net.py": text.replace("SAID", said)}, "net.py", "Net")
+        namespace: dict[str, Any] = {}
+        exec(source, namespace)
+        assert torch.equal(namespace["Net"]()(torch.ones(2), "head"), torch.full((2,), 2.0))
+        assert "report" not in source
+
+
+def test_of_several_tables_of_one_name_none_is_private_to_a_class() -> None:
+    part = "class {0}(nn.Module):\n    def forward(self, x):\n        return x{1}\n\n\n__all__ = {{'{0}': {0}}}\n"
+    texts = {
+        "net/tails/__init__.py": HEAD + part.format("Tail", " + 1"),
+        "net/heads/__init__.py": HEAD + part.format("Head", " * 3"),
+        "net/net.py": HEAD + "from . import heads, tails\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.parts = nn.Sequential(tails.__all__['Tail'](), heads.__all__['Head']())\n\n"
+        "    def forward(self, x):\n        return self.parts(x)\n",
+    }  # fmt: skip
+    namespace: dict[str, Any] = {}
+    exec(cut(texts, "net/net.py", "Net"), namespace)
+    assert torch.equal(namespace["Net"]()(torch.ones(2)), torch.full((2,), 6.0))
