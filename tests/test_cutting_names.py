@@ -197,3 +197,11 @@ def test_of_several_tables_of_one_name_none_is_private_to_a_class() -> None:
     namespace: dict[str, Any] = {}
     exec(cut(texts, "net/net.py", "Net"), namespace)
     assert torch.equal(namespace["Net"]()(torch.ones(2)), torch.full((2,), 6.0))
+
+
+def test_what_a_module_of_ours_defines_by_its_own_name_is_what_its_package_means_by_that() -> None:
+    text = HEAD + "from timm.layers import create_attn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+    text += "        super().__init__()\n        self.attn = create_attn('se', 16)\n\n    def forward(self, x):\n"
+    namespace: dict[str, Any] = {}
+    exec(cut({"net.py": text + "        return self.attn(x)\n"}, "net.py", "Net"), namespace)
+    assert namespace["Net"]()(torch.ones(2, 16, 4, 4)).shape == (2, 16, 4, 4)

@@ -162,7 +162,8 @@ class Package:
             if not isinstance(found, Missing):
                 return found
         if module in self.replacements and (inner := f"{module.removesuffix('.py')}/{name}.py") in self.replacements:
-            return Inner(inner)
+            own = self.lookup(inner, name, hops)  # which the package binds in place of the module that defines it
+            return Inner(inner) if isinstance(own, Missing) else own
         if below is None and module in self.replacements and name in SERVED:
             return Inner(module)
         if below is None and self._is_ours(module):
