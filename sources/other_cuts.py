@@ -8,6 +8,7 @@ from typing import Any
 
 from sources.cut.inferring import NOTE as IN_TRAINING
 from sources.cut.inferring import inferring
+from sources.infer.input_search import NOT_INFERRED, TOO_LONG
 from sources.infer.rewritten.drawn import NOTE, drawn
 from sources.infer.running.check import TOO_LARGE
 from sources.infer.running.worth import RANDOM
@@ -33,6 +34,8 @@ from sources.text.set_outside import NOTE as SET
 from sources.text.single import NOTE as SINGLE
 from sources.text.single import WANTED as DOUBLE
 from sources.text.single import of_single
+from sources.text.sparser import NOTE as SPARSER
+from sources.text.sparser import sparser
 from sources.text.views import NOTE as RESHAPED
 from sources.text.views import WANTED as VIEWS
 from sources.text.views import reshaped
@@ -40,6 +43,7 @@ from sources.text.whole_division import NOTE as DIVIDED
 from sources.text.whole_division import WANTED, divided
 
 MAX_HALVED = 2  # times that widths are
+FEWER = (16, 64)  # times fewer that points are sampled
 MAX_OTHER_SITES = 2  # calls of a class that are taken in place of the first
 Cut = dict[str, Any]
 # What a message tells of a text, what it is then, and what the task says of that.
@@ -73,6 +77,8 @@ def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[st
         yield _noted(cut, SET, source=whole), None
     if outcome["reason"] == TOO_LARGE and outcome["detail"] == PARAMETERS:
         yield from _narrower(cut)
+    elif outcome["reason"] in (TOO_LARGE, TOO_LONG, NOT_INFERRED):
+        yield from _sparser(cut)
     if outcome["reason"] == RANDOM and (kept := kept_within(source)) != source:
         yield _noted(cut, KEPT, source=kept, told=_begun(told, outcome) | {"users": []}), None
     large = outcome["reason"] == TOO_LARGE and outcome.get("solved")  # it ran, and will be as large without training
@@ -95,6 +101,13 @@ def _narrower(cut: Cut) -> Iterator[tuple[Cut, None]]:
         if (halved := narrower(source)) != source:
             yield _noted(cut, NARROWER, source=halved, told=cut["told"] | {"users": []}), None
         source = halved
+
+
+def _sparser(cut: Cut) -> Iterator[tuple[Cut, None]]:
+    """The cut with fewer points where its text says how many are sampled."""
+    for times in FEWER:
+        if (fewer := sparser(cut["source"], times)) != cut["source"]:
+            yield _noted(cut, SPARSER, source=fewer, told=cut["told"] | {"users": []}), None
 
 
 def _begun(told: dict[str, Any], outcome: dict[str, Any]) -> dict[str, Any]:

@@ -166,3 +166,52 @@ def test_a_name_that_torch_gives_once_only_is_not_given() -> None:
         "class Net(nn.Module):\n    def forward(self, x):\n        return x * 2\n"
     )
     assert "functional_datapipe" not in cut({"net.py": text}, "net.py", "Net")
+
+
+def test_a_folder_without_an_init_file_is_imported_from_as_a_package_is() -> None:
+    texts = {
+        "net/ops.py": "def doubled(x):\n    return x + x\n",
+        "net/net.py": HEAD + "from . import ops\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n"
+        "        return ops.doubled(x)\n",
+    }  # fmt: skip
+    flat = {path.removeprefix("net/"): text for path, text in texts.items()}  # the repository is the package itself
+    for files, path in ((texts, "net/net.py"), (flat, "net.py")):
+        namespace: dict[str, Any] = {}
+        exec(cut(files, path, "Net"), namespace)
+        assert torch.equal(namespace["Net"]()(torch.ones(2)), torch.full((2,), 2.0))
+
+
+def test_methods_whose_names_are_computed_stay() -> None:
+    text = (
+        HEAD
+        + "class Net(nn.Module):\n    def forward(self, x, part='head'):\n        return getattr(self, SAID)(x)\n\n"
+    )
+    text += "    def make_head(self, x):\n        return x + 1\n\n    def report(self):\n        return 0\n"
+    for said in ("f'make_{part}'", "'make_%s' % part", "'make_' + part", "'make_{}'.format(part)"):
+        source = cut({"net.py": text.replace("SAID", said)}, "net.py", "Net")
+        namespace: dict[str, Any] = {}
+        exec(source, namespace)
+        assert torch.equal(namespace["Net"]()(torch.ones(2), "head"), torch.full((2,), 2.0))
+        assert "report" not in source
+
+
+def test_of_several_tables_of_one_name_none_is_private_to_a_class() -> None:
+    part = "class {0}(nn.Module):\n    def forward(self, x):\n        return x{1}\n\n\n__all__ = {{'{0}': {0}}}\n"
+    texts = {
+        "net/tails/__init__.py": HEAD + part.format("Tail", " + 1"),
+        "net/heads/__init__.py": HEAD + part.format("Head", " * 3"),
+        "net/net.py": HEAD + "from . import heads, tails\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.parts = nn.Sequential(tails.__all__['Tail'](), heads.__all__['Head']())\n\n"
+        "    def forward(self, x):\n        return self.parts(x)\n",
+    }  # fmt: skip
+    namespace: dict[str, Any] = {}
+    exec(cut(texts, "net/net.py", "Net"), namespace)
+    assert torch.equal(namespace["Net"]()(torch.ones(2)), torch.full((2,), 6.0))
+
+
+def test_what_a_module_of_ours_defines_by_its_own_name_is_what_its_package_means_by_that() -> None:
+    text = HEAD + "from timm.layers import create_attn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n"
+    text += "        super().__init__()\n        self.attn = create_attn('se', 16)\n\n    def forward(self, x):\n"
+    namespace: dict[str, Any] = {}
+    exec(cut({"net.py": text + "        return self.attn(x)\n"}, "net.py", "Net"), namespace)
+    assert namespace["Net"]()(torch.ones(2, 16, 4, 4)).shape == (2, 16, 4, 4)

@@ -87,3 +87,19 @@ def test_a_call_that_a_word_spells_is_made(tmp_path: Path) -> None:
     namespace: dict[str, Any] = {}
     exec(found["source"], namespace)
     assert namespace["Net"]()(torch.ones(1, 4)).tolist() == [[2.0]]
+
+
+@pytest.mark.parametrize("said", ["name + '%dd' % 2", "f'{name}{2}d'"])
+def test_what_begins_with_a_variable_may_be_a_dotted_name(said: str, tmp_path: Path) -> None:
+    net = (
+        "import torch.nn as nn\n\n\nclass OwnConv2d(nn.Conv2d):\n    pass\n\n\nclass Net(nn.Module):\n"
+        "    def __init__(self, own=False):\n        super().__init__()\n        name = 'OwnConv' if own else 'nn.Conv'\n"
+        f"        self.layer = eval({said})(3, 8, 1)\n\n    def forward(self, x):\n        return self.layer(x)\n"
+    )
+    payload = {"files": {"net.py": net}, "replacements": {}, "cut_points": {}, "part": 0, "parts": 1, "seed": 0,
+               "enough": 9, "only": ["Net"]}  # fmt: skip
+    (found,) = cut_package(payload, tmp_path)["cuts"]
+    namespace: dict[str, Any] = {}
+    exec(found["source"], namespace)
+    assert type(namespace["Net"]().layer) is torch.nn.Conv2d
+    assert type(namespace["Net"](own=True).layer) is namespace["OwnConv2d"]

@@ -7,9 +7,12 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
 from kdata.task import execute
+from sources.cut.slicer import Slicer
+from sources.cut.writer import cut as write_cut
 from sources.hints.guesses import Uses, values
 from sources.infer.forward.failure import Failure
 from sources.infer.forward.input_guesses import LEVELS
@@ -101,6 +104,15 @@ def test_layers_that_a_package_adds_to_the_registries_are_found_by_the_builders(
     assert net(torch.ones(2, 4, 5, 5)).shape == (2, 8, 4, 4)
 
 
+def archived(files: dict[str, str]) -> Roots:
+    """The files as those of a version of mmcv's package."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for path, text in files.items():
+            archive.writestr(path, text)
+    return Roots([("mmcv-1.0-py3-none-any.whl", out.getvalue(), "mmcv")])
+
+
 def test_what_is_ours_is_taken_by_the_packages_own_files_too() -> None:
     files = {
         "mmcv/__init__.py": "", "mmcv/cnn/__init__.py": "from .block import Block\n",
@@ -108,16 +120,58 @@ def test_what_is_ours_is_taken_by_the_packages_own_files_too() -> None:
         "mmcv/cnn/block.py": "from .conv import ConvModule\nfrom .other import other\n\n\nclass Block(ConvModule):\n    pass\n",
         "mmcv/cnn/other.py": "def other():\n    pass\n",
     }  # fmt: skip
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for path, text in files.items():
-            archive.writestr(path, text)
-    roots = Roots([("mmcv-1.0-py3-none-any.whl", out.getvalue(), "mmcv")])
+    roots = archived(files)
     package = Package({"net.py": "from mmcv.cnn import Block\n"}, replacements(), roots=roots)
     block = package.lookup("net.py", "Block")
     assert block == Here("_roots/mmcv==1.0/mmcv/cnn/block.py", "Block")
     assert package.lookup(block.file, "ConvModule") == Here("mmcv.py", "ConvModule")
     assert package.lookup(block.file, "other") == Here("_roots/mmcv==1.0/mmcv/cnn/other.py", "other")
+
+
+EXTENDED = """from ..utils import ext_loader
+import torch
+import torch.nn.functional as F
+
+ext_module = ext_loader.load_ext('_ext', ['deform_conv_forward', 'sigmoid_focal_loss_forward', 'nms'])
+
+
+def moved(x, weight, offset):
+    out = x.new_empty(x.shape[0], weight.shape[0], x.shape[2] - 2, x.shape[3] - 2)
+    ext_module.deform_conv_forward(x, weight, offset, out, None, None, kW=3, kH=3, dW=1, dH=1, padW=0, padH=0,
+                                   dilationW=1, dilationH=1, group=1, deformable_group=1, im2col_step=1)
+    return out
+
+
+def focal(x, target):
+    out = torch.empty_like(x)
+    ext_module.sigmoid_focal_loss_forward(x, target, x.new_empty(0), out, gamma=2.0, alpha=0.25)
+    return out
+
+
+def kept(boxes, scores):
+    return ext_module.nms(boxes, scores)
+"""
+
+
+def test_compiled_operators_of_mmcv_that_torch_has_are_these_and_others_raise_when_they_are_called() -> None:
+    files = {"mmcv/__init__.py": "", "mmcv/utils/__init__.py": "", "mmcv/utils/ext_loader.py": "import compiled\n",
+             "mmcv/ops/__init__.py": "from .op import focal, kept, moved\n", "mmcv/ops/op.py": EXTENDED}  # fmt: skip
+    text = HEAD + "from mmcv.ops import focal, kept, moved\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n"
+    text += "        return moved, focal, kept\n"
+    package = Package({"net.py": text}, replacements(), roots=archived(files))
+    namespace: dict[str, Any] = {}
+    exec(write_cut(Slicer(package), "net.py", "Net").source, namespace)
+    moved, focal, kept = namespace["Net"]()(None)
+    x, weight = torch.randn(2, 4, 6, 6), torch.randn(5, 4, 3, 3)
+    torch.testing.assert_close(moved(x, weight, torch.zeros(2, 18, 4, 4)), torch.nn.functional.conv2d(x, weight))
+    rows, classes = torch.randn(3, 2), torch.tensor([0, 2, 1])  # of two: the second row is of none
+    share = torch.sigmoid(rows)
+    wrong = -0.75 * share**2 * torch.log1p(-share)
+    right = -0.25 * (1 - share) ** 2 * torch.log(share)
+    true = torch.tensor([[True, False], [False, False], [False, True]])
+    torch.testing.assert_close(focal(rows, classes), torch.where(true, right, wrong))
+    with pytest.raises(NotImplementedError):
+        kept(None, None)
 
 
 def test_a_text_that_is_only_executed_needs_no_module_and_no_file_of_its_own(tmp_path: Path) -> None:

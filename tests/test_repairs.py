@@ -328,3 +328,50 @@ def test_what_is_said_of_pairs_of_rows_has_no_batch() -> None:
     found = [shapes(other) for _, other in repairs(Failure(specs, message, nn.Identity()))]
     assert [(4, 64, 32), (64, 64, 32), (4, 64)] in found
     assert [(4, 64, 32), (4, 64, 32), (64, 64)] in found
+
+
+SQUEEZED = """class Norm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.width = 12
+
+    def forward(self, x):
+        assert x.size(1) == self.width
+        return torch.tanh(x)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = Norm()
+
+    def forward(self, x):
+        n, c, h, w = x.shape
+        return self.norm(x.view(n, c, h // 2, 2, w // 2, 2).permute(0, 1, 3, 5, 2, 4).reshape(n, 4 * c, h // 2, w // 2))
+"""
+
+
+def test_what_is_asserted_of_a_size_that_is_made_of_an_inputs_holds_of_it_in_proportion(tmp_path: Path) -> None:
+    assert shapes(solved(SQUEEZED, tmp_path).specs)[0][1] == 3
+
+
+def test_weights_of_classes_are_as_many_as_these() -> None:
+    pred, target, weight = Tensor((4, 64)), Tensor((4,), "int", 64), Tensor((4, 64, 64))
+    message = "weight tensor should be defined either for all or no classes"
+    given = torch.zeros(4, 64), torch.zeros(4, dtype=torch.int64)
+    found = repairs(Failure((pred, target, weight), message, nn.Identity(), "nll_loss", given))
+    assert [(4, 64), (4,), (64,)] in [shapes(specs) for _, specs in found[:3]]
+
+
+def test_a_row_that_is_viewed_with_more_dimensions_has_these() -> None:
+    message = "shape '[4, 16, 1]' is invalid for input of size 4"
+    row = torch.zeros(4)
+    given = [row.untyped_storage().data_ptr()]
+    found = repairs(Failure((Tensor((4,)),), message, nn.Identity(), "view", (row, 4, 16, 1), given))
+    assert [(4, 16)] in [shapes(specs) for _, specs in found[:3]]
+
+
+def test_of_what_is_joined_and_viewed_an_input_has_what_is_left() -> None:
+    message = "shape '[-1, 2064, 1]' is invalid for input of size 8448"
+    found = repairs(Failure((Tensor((4, 6, 64)), Tensor((4, 1, 64))), message, nn.Identity(), "view"))
+    assert [(4, 6, 64), (4, 1, 16)] in [shapes(specs) for _, specs in found]

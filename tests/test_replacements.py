@@ -290,6 +290,26 @@ def test_masks_are_inverted_though_a_class_extends_them_in_its_own_way() -> None
     assert mask[0, 0, 0].tolist() == [0.0, torch.finfo(torch.float32).min]
 
 
+def test_a_configuration_of_fields_takes_what_it_is_given_and_finishes_by_it() -> None:
+    space: dict[str, Any] = {}
+    exec(mine.replacements()["huggingface_hub.dataclasses"], space)
+    exec(mine.replacements()["transformers"], space)
+    base, field = space["PretrainedConfig"], space["as_validated_field"](lambda value: None)
+
+    class Config(base):  # type: ignore[misc]
+        width: int = 4096
+        heads: int = field(default=32)
+        head_dim: int | None = None
+
+        def __post_init__(self, **kwargs: Any) -> None:
+            self.head_dim = self.width // self.heads if self.head_dim is None else self.head_dim
+            super().__post_init__(**kwargs)
+
+    config = Config(width=64, heads=4)
+    assert (config.width, config.heads, config.head_dim, config.use_cache) == (64, 4, 16, False)
+    assert Config().heads == 32 and Config(head_dim=8).head_dim == 8
+
+
 def test_special_functions_have_the_values_that_are_known() -> None:
     namespace: dict[str, Any] = {}
     exec(mine.replacements()["scipy.special"], namespace)

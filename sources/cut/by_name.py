@@ -19,6 +19,7 @@ from sources.text.targets import Here
 
 MAX_NAMED = 12  # definitions that one task takes by name
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+")
+_OF_DIMENSIONS = re.compile(r"[1-3]d$")  # a name of a layer
 
 
 def named(package: Package, said: Iterable[str]) -> dict[str, Here]:
@@ -36,12 +37,16 @@ def named(package: Package, said: Iterable[str]) -> dict[str, Here]:
 
 
 def own(package: Package, path: str, view: ast.AST, said: Iterable[str]) -> dict[str, Here]:
-    """What a definition may look up in ``globals()``: what its file knows by one of the words that are ``said``."""
+    """What a definition may look up in ``globals()``: what its file knows by one of the words that are ``said``.
+
+    Or by such a word and how many dimensions it is for: ``"Conv" + "%dd" % 2``.
+    """
     calls = (n for n in nodes(view) if isinstance(n, ast.Call) and not n.args)
     file = package.file(path) if any(getattr(c.func, "id", "") == "globals" for c in calls) else None
     known = {*said, *words([view])} if file else set()
     found = {n: package.lookup(path, n) for n, ways in (file.bindings if file else {}).items()
-             if n.lower() in known and not any(map(_is_made, ways))}  # fmt: skip
+             if not known.isdisjoint((n.lower(), _OF_DIMENSIONS.sub("", n.lower())))
+             and not any(map(_is_made, ways))}  # fmt: skip
     return dict([(n, target) for n, target in found.items() if isinstance(target, Here)][:MAX_NAMED])
 
 

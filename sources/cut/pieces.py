@@ -216,15 +216,31 @@ def unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:
     """Methods of a class that nothing mentions, or that no task may call."""
     methods = (ast.FunctionDef, ast.AsyncFunctionDef)
     beside = {n.id for s in node.body if not isinstance(s, methods) for n in ast.walk(s) if isinstance(n, ast.Name)}
+    starts = tuple(computed(node))
     for statement in node.body:
         if isinstance(statement, methods) and statement.name not in beside:  # what has another name, ``b = a``, is used
             name = statement.name
+            if name.startswith(starts) and not harmful(statement):
+                continue
             special = name.startswith("__") and name.endswith("__") and name not in ("__repr__", "__str__")
             special = special or name in _CALLED
             special = special or makes_state(node, name) and not harmful(statement)
             needless = name not in used or name != "forward" and harmful(statement)
             if not special and needless or name == "extra_repr":
                 yield name
+
+
+def computed(node: ast.ClassDef) -> Iterator[str]:
+    """How names start by which methods of a class are taken out of ``self``: ``getattr(self, f"build_{part}")``."""
+    for call in (n for n in nodes(node) if isinstance(n, ast.Call) and len(n.args) > 1):
+        if ast.unparse(call.func) == "getattr" and ast.unparse(call.args[0]) == "self":
+            match call.args[1]:
+                case ast.JoinedStr(values=[ast.Constant(value=str() as said), ast.FormattedValue(), *_]):
+                    yield said
+                case ast.BinOp(left=ast.Constant(value=str() as said)) if start := said.split("%")[0]:
+                    yield start
+                case ast.Call(func=ast.Attribute(value=ast.Constant(value=str() as said), attr="format")):
+                    yield from filter(None, [said.split("{")[0]])
 
 
 def optional(piece: Piece, name: str) -> bool:

@@ -140,10 +140,10 @@ class _Writer:
         yield from waiting
 
     def _claim(self, name: str, target: Target) -> str:
-        """A name for the target: its own, or with a number where that is taken."""
-        chosen, number = name, 2
+        """A name for the target: its own; one with a number, that is private to no class, where that is taken."""
+        chosen, plain, number = name, name.strip("_") if name[:2] == "__" else name, 2
         while chosen in self.taken and self.taken[chosen] != target:
-            chosen, number = f"{name}_{number}", number + 1
+            chosen, number = f"{plain}_{number}", number + 1
         self.taken[chosen] = target
         return chosen
 

@@ -28,7 +28,7 @@ from sources.infer.running.progress import BUDGET, DRAWN_OF_ONE, Budget, Progres
 from sources.infer.running.rehearsal import Rehearsal
 from sources.infer.running.worth import NOT_FINITE, RANDOM, finite, flaw
 
-TOO_LONG = "too many operators"
+NOT_INFERRED, TOO_LONG = "inputs not inferred", "too many operators"
 MAX_CALLS = 140  # of one module's forward; a third of it for all modules but the first
 LEAST_CALLS = 4  # of one module, as long as there is any sense in it, however dear they are
 LONG, MAX_LONG = 500, 2  # operators that a loop over a short sequence may have; how often sequences are shortened
@@ -78,7 +78,7 @@ class Tried:
 
     specs: Specs | None = None
     flaw: str = ""
-    reason: str = "inputs not inferred"
+    reason: str = NOT_INFERRED
     trouble: Trouble = field(default_factory=lambda: Trouble(""))
     reached: int = -1
     furthest: Specs | None = None  # inputs of the best failure

@@ -17,6 +17,9 @@ def furthest_point_sampling_wrapper(b, n, m, points, temp, idx):
     idx.copy_(furthest_point_sampling(points, m))
 
 
+farthest_point_sampling_wrapper = furthest_point_sampling_wrapper  # as OpenPCDet calls it
+
+
 def gather_points_wrapper(b, c, n, npoints, points, idx, out):
     out.copy_(gather_points(points, idx))
 

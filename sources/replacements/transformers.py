@@ -1,5 +1,6 @@
 """What models written for transformers take from it: base classes, activations, outputs."""
 
+import inspect
 import logging as standard_logging
 import math
 
@@ -26,9 +27,14 @@ class PretrainedConfig:
             "tie_word_embeddings": False,
             "pad_token_id": None,
         }
+        fields = {name for kind in type(self).__mro__ for name in inspect.get_annotations(kind)}
         for name, value in {**defaults, **kwargs}.items():
-            if not hasattr(type(self), name):
+            if not hasattr(type(self), name) or name in kwargs and name in fields:
                 setattr(self, name, value)
+        self.__post_init__()
+
+    def __post_init__(self, **kwargs):
+        pass
 
     @classmethod
     def from_pretrained(cls, name, **kwargs):

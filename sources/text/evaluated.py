@@ -54,7 +54,7 @@ def without_evaluating(text: str, tree: ast.Module) -> str:
         if getattr(call.func, "id", "") == "eval" and len(call.args) == 1 and not call.keywords:
             start, word = edits.text.start(call), call.args[0]
             plain = _plain(word)
-            if spelled and isinstance(word, ast.Name | ast.Attribute | ast.Subscript):
+            if spelled and isinstance(_first(word), ast.Name | ast.Attribute | ast.Subscript):
                 plain = f"meant_by({ast.unparse(word)}, {known})"
             if edits.text.data.startswith(b"eval", start) and plain:
                 edits.replace(start, edits.text.end(call), plain)
@@ -98,6 +98,14 @@ class _WithoutNothing(ast.NodeTransformer):
         self.generic_visit(node)
         there = [n for n in (node.left, node.right) if getattr(n, "value", None) != ""]
         return there[0] if len(there) == 1 and isinstance(node.op, ast.Add) else node
+
+
+def _first(evaluated: ast.expr) -> ast.expr:
+    """What the string begins with that an expression makes: ``name`` of ``name + "2d"``, which may be ``nn.Conv``."""
+    while isinstance(evaluated, ast.BinOp) and isinstance(evaluated.op, ast.Add):
+        evaluated = evaluated.left
+    start = evaluated.values[0] if isinstance(evaluated, ast.JoinedStr) and evaluated.values else evaluated
+    return start.value if isinstance(start, ast.FormattedValue) else start
 
 
 def _plain(evaluated: ast.expr) -> str:

@@ -162,7 +162,8 @@ class Package:
             if not isinstance(found, Missing):
                 return found
         if module in self.replacements and (inner := f"{module.removesuffix('.py')}/{name}.py") in self.replacements:
-            return Inner(inner)
+            own = self.lookup(inner, name, hops)  # which the package binds in place of the module that defines it
+            return Inner(inner) if isinstance(own, Missing) else own
         if below is None and module in self.replacements and name in SERVED:
             return Inner(module)
         if below is None and self._is_ours(module):
@@ -283,7 +284,7 @@ class Package:
         if level:
             for _ in range(level - 1):
                 folder = posixpath.dirname(folder)
-            return self._path(folder, parts) or ("?" if parts else None)
+            return self._path(folder, parts) or ("?" if parts else folder)
         for said in (whole.split("."), parts) if path in self.roots else ():
             if own := self._path(self.roots.base(path), said):
                 return own

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from sources.infer.forward.failure import APART, VIEWED, Change, Failure
-from sources.infer.inputs import BATCH, TOKENS, Specs, Tensor, all_tensors, edited
+from sources.infer.inputs import BATCH, SIDE, TOKENS, Specs, Tensor, all_tensors, edited
 
 _GATES = (1, 2, 3, 4)  # how many times the channels of its state a layer of a recurrent cell gives
 _COLOURS = (3, 1)  # channels of images
@@ -221,6 +221,36 @@ def rearranged(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, replace(t, shape=tuple(shape)), 0.0)
 
 
+def multiplied(f: Failure) -> Iterator[Change]:
+    """Letters of an equation tell the ranks of what it multiplies, and which of their sizes are one."""
+    operands = f.arguments[1] if len(f.arguments) == 2 and isinstance(f.arguments[1], list | tuple) else f.arguments[1:]
+    equation = f.arguments[0] if f.arguments else None
+    if f.function != "einsum" or not isinstance(equation, str) or "." in equation:
+        return
+    letters = [part.strip() for part in equation.replace(" ", "").split("->")[0].split(",")]
+    tensors = [t for t in operands if isinstance(t, torch.Tensor)]
+    sizes: dict[str, int] = {}
+    for said, tensor in zip(letters, tensors, strict=False):  # those of the first that fits count
+        sizes |= {
+            a: n for a, n in zip(said, tensor.shape, strict=False) if a not in sizes and len(said) == tensor.dim()
+        }
+    for said, tensor in zip(letters, tensors, strict=False):
+        wanted = tuple(sizes.get(a, SIDE) for a in said)
+        if wanted != tuple(tensor.shape):
+            yield from ((0.1 * i, specs) for i, specs in enumerate(_in_place_of(f.specs, tuple(tensor.shape), wanted)))
+
+
+def _in_place_of(specs: Specs, shape: tuple[int, ...], new: tuple[int, ...]) -> Iterator[Specs]:
+    """The inputs with one whose tensors have a shape, or rows of it, of another one; the last of them first."""
+    for lead, at in itertools.product((0, 1), reversed(range(len(specs)))):
+        other = specs
+        for path, t in all_tensors(specs):
+            if path[0] == at and t.shape[lead:] == shape and len(t.shape) > lead:
+                other = edited(other, path, replace(t, shape=(*t.shape[:lead], *new)))
+        if other != specs:
+            yield other
+
+
 def _shorter(t: Tensor) -> list[tuple[int, ...]]:
     """Its shape without one of its dimensions, inner ones first: those are of sequences and images."""
     if len(t.shape) < 2:
@@ -245,4 +275,4 @@ def _as_wide(view: torch.Tensor, t: Tensor, other: torch.Tensor) -> tuple[int, .
 
 
 ALIGNED = (joined, shared, labelled, traded, aligned, expanded, longer, repeated, padded, looked_up, columns,
-           rearranged, paired)  # fmt: skip
+           rearranged, paired, multiplied)  # fmt: skip

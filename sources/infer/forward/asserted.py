@@ -193,11 +193,23 @@ def _equal(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs, modul
     yield from _ends(sides, values, specs)
     known = [(_place(side, values), _value(side, values)) for side in sides]
     for place, value in known:
-        wanted = [v for _, v in known if isinstance(v, int) and v != value]
-        for path, t in all_tensors(specs) if place else ():
-            for v in dict.fromkeys(wanted):
-                if place and t.shape == place[0] and (other := _changed(t, place[1], v, module)):
+        wanted = dict.fromkeys(v for _, v in known if isinstance(v, int) and v != value)
+        if place and any(t.shape == place[0] for _, t in all_tensors(specs)):
+            for (path, t), v in itertools.product(all_tensors(specs), wanted):
+                if t.shape == place[0] and (other := _changed(t, place[1], v, module)):
                     yield edited(specs, path, other)
+        elif place and isinstance(value, int):
+            yield from (s for v in wanted for s in _in_proportion(place, value, v, specs))
+
+
+def _in_proportion(place: Place, got: int, wanted: int, specs: Specs) -> Iterator[Specs]:
+    """A size of what is made of the inputs is to be another one: theirs at the same place changes in proportion."""
+    shape, at = place
+    for path, t in all_tensors(specs) if at is not None and wanted > 0 and got > 0 else ():
+        if at is not None and len(t.shape) == len(shape):
+            size, rest = divmod(t.shape[at % len(shape)] * wanted, got)
+            if not rest and 0 < size <= MAX_LENGTH:
+                yield edited(specs, path, t.resized(at % len(shape), size))
 
 
 def _ends(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs) -> Iterator[Specs]:

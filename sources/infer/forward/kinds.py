@@ -163,6 +163,10 @@ def classes(f: Failure) -> Iterator[Change]:
     for path, _ in f.of_shape(target):
         yield f.with_tensor(path, Tensor(places, "int", number), 0.0)
     yield from _flattened(f, prediction, number)
+    if "defined either for all" in f.message:  # the weights of the classes
+        known = {tuple(t.shape) for t in (prediction, target) if isinstance(t, torch.Tensor)}
+        yield from (f.with_tensor(p, Tensor((number,), "unit"), 0.0) for p, t in all_tensors(f.specs)
+                    if t.shape not in known and t.kind != "int")  # fmt: skip
 
 
 def _flattened(f: Failure, prediction: torch.Tensor, number: int) -> Iterator[Change]:

@@ -21,7 +21,7 @@ from sources.infer.forward.ranks import by_use, by_what_follows, fewer, of_sever
 from sources.infer.forward.told_shapes import SHAPES
 from sources.infer.forward.variants import of_one
 from sources.infer.forward.windows import MAX_SIDE, WINDOWS, longer
-from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited
+from sources.infer.inputs import BATCH, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited
 
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
 SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
@@ -264,36 +264,6 @@ def _broadcast(f: Failure) -> Iterator[Change]:
                 yield from (f.with_tensor(path, replace(t, shape=w), likely + 0.1 * j) for j, w in enumerate(new))
 
 
-def _einsum(f: Failure) -> Iterator[Change]:
-    """Letters of an equation tell the ranks of what it multiplies, and which of their sizes are one."""
-    operands = f.arguments[1] if len(f.arguments) == 2 and isinstance(f.arguments[1], list | tuple) else f.arguments[1:]
-    equation = f.arguments[0] if f.arguments else None
-    if f.function != "einsum" or not isinstance(equation, str) or "." in equation:
-        return
-    letters = [part.strip() for part in equation.replace(" ", "").split("->")[0].split(",")]
-    tensors = [t for t in operands if isinstance(t, torch.Tensor)]
-    sizes: dict[str, int] = {}
-    for said, tensor in zip(letters, tensors, strict=False):  # those of the first that fits count
-        sizes |= {
-            a: n for a, n in zip(said, tensor.shape, strict=False) if a not in sizes and len(said) == tensor.dim()
-        }
-    for said, tensor in zip(letters, tensors, strict=False):
-        wanted = tuple(sizes.get(a, SIDE) for a in said)
-        if wanted != tuple(tensor.shape):
-            yield from ((0.1 * i, specs) for i, specs in enumerate(_in_place_of(f.specs, tuple(tensor.shape), wanted)))
-
-
-def _in_place_of(specs: Specs, shape: tuple[int, ...], new: tuple[int, ...]) -> Iterator[Specs]:
-    """The inputs with one whose tensors have a shape, or rows of it, of another one; the last of them first."""
-    for lead, at in itertools.product((0, 1), reversed(range(len(specs)))):
-        other = specs
-        for path, t in all_tensors(specs):
-            if path[0] == at and t.shape[lead:] == shape and len(t.shape) > lead:
-                other = edited(other, path, replace(t, shape=(*t.shape[:lead], *new)))
-        if other != specs:
-            yield other
-
-
 def _split(f: Failure) -> Iterator[Change]:
     """A split into parts tells how long the dimension is."""
     match = re.search(r"sum exactly to (\d+) \(input tensor's size at dimension (-?\d)\).*=\[([\d, ]+)\]", f.message)
@@ -336,8 +306,12 @@ def _view(f: Failure) -> Iterator[Change]:
     for path, t in all_tensors(f.specs):
         if len(lead) < min(len(wanted), len(t.shape)) and t.shape[: len(lead)] == lead:
             yield f.with_tensor(path, replace(t, shape=lead), 0.2)  # x.view(n, c, 1, 1): it has two dimensions
+    shorter = ((path, t) for path, t in f.from_input((*f.arguments, None)[0]) if len(t.shape) < len(lead))
+    yield from (f.with_tensor(path, replace(t, shape=lead), 0.3) for path, t in shorter)  # x.view(n, c, 1) of a row
     fixed = math.prod(n for n in wanted if n > 0)
     size = int(match[2])
+    if size % BATCH == 0 and fixed > 1 and wanted[0] < 0:  # it was joined of several, of samples in a row
+        yield from ((cost + 0.2, specs) for cost, specs in _wanted(f, size // BATCH, fixed))
     for path, t in all_tensors(f.specs):
         for i, old in enumerate(t.shape):
             rest = size // old if size % old == 0 else 0
@@ -388,6 +362,6 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
     _layer, _of_part, _positions, _masked, _of_attention, _unbatched, *ALIGNED, *SHAPES, _mismatch,
-    _broadcast, _einsum, _split, _matmul, _numbers, _view, by_use, by_what_follows, of_several, rank, *WINDOWS, _small,
+    _broadcast, _split, _matmul, _numbers, _view, by_use, by_what_follows, of_several, rank, *WINDOWS, _small,
     _divisible, _equal, fewer, squeezed, without_rest, *KINDS,
 )  # fmt: skip
