@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -12,7 +11,7 @@ import torch
 from torch import nn
 
 from kdata.record import Definition, Dropped, Origin, SourceFile, Task
-from kdata.sandbox.worker import JobError, Worker
+from kdata.sandbox.worker import Answer, JobError, Worker
 from sources import mine, probe, taught
 from sources.cut.cutting import cut_package
 from sources.explain import explain
@@ -170,7 +169,7 @@ class Scripted:
         if job == "sources.taught:attempt":
             self.lost += 1
             raise JobError("crash", "gone")
-        return SimpleNamespace(value=[self.answer(c) for c in payload["cuts"]], cpu=1.0)
+        return Answer([self.answer(c) for c in payload["cuts"]], (), 1.0, {})
 
 
 def definitions(names: Sequence[str]) -> list[Definition]:
