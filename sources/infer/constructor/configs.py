@@ -35,6 +35,9 @@ CLASS = f"""class {NAME}(dict):
             return self[name]
         raise AttributeError(name)
 """
+_made: dict[str, Any] = {"__name__": __name__}
+exec(CLASS, _made)  # noqa: S102 - our own text: it is laid into tasks, too
+Configuration: type[dict[str, Any]] = _made[NAME]
 LENGTH, USUAL_LENGTH = "length", "1024"  # the setting that says how many there are of what is counted, too
 COUNTED = "Vocabulary"
 COUNTED_CLASS = f'''class {COUNTED}:
@@ -287,6 +290,24 @@ def _as_mapping(name: str, fields: Mapping[str, str], source: str) -> bool:
         rf"""|\b{last}\.get\(\s*["']"""
     )
     return re.search(pattern, source) is not None
+
+
+def with_attributes(expression: str, message: str) -> list[str]:
+    """An expression with configurations for the mappings in it, where a ``message`` says that one lacks a field."""
+    if not message.startswith("AttributeError: 'dict' object has no attribute") or "{" not in expression:
+        return []
+    tree = ast.parse(expression, mode="eval")
+    return [] if expression.startswith("lambda") else [ast.unparse(_Attributes().visit(tree))]
+
+
+class _Attributes(ast.NodeTransformer):
+    """Makes configurations of mappings."""
+
+    def visit_Dict(self, node: ast.Dict) -> ast.Call:
+        return ast.Call(ast.Name(NAME), [self.generic_visit(node)], [])  # type: ignore[list-item]
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        return node if ast.unparse(node.func) == NAME else self.generic_visit(node)
 
 
 def noting(read: set[str]) -> type[SimpleNamespace]:

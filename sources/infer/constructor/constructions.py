@@ -23,7 +23,7 @@ from sources.hints.guesses import ADJACENCY, IMAGE, WINDOW, Uses, as_layers_want
 from sources.infer.agenda import Agenda
 from sources.infer.constructor import parts
 from sources.infer.constructor.blamed import blamed
-from sources.infer.constructor.configs import CONFIG, METHOD, Config, reading
+from sources.infer.constructor.configs import CONFIG, METHOD, Config, reading, with_attributes
 from sources.infer.constructor.counted import in_lists, recounted, thinner, together, with_entries
 from sources.infer.constructor.nested import changed
 from sources.infer.constructor.records import WANTS, lists, namesakes
@@ -359,6 +359,7 @@ class Constructions:
     def _asked(self, text: str, trouble: Trouble, running: bool) -> list[str]:
         """Values of the kind that an error asks for in place of one; of a list, longer ones, or lists in it."""
         asked = [
+            *with_attributes(text, trouble.message),
             *parts.holding(text, trouble.message, trouble.line),
             *self._having(trouble.message),
             *(offered(trouble.message, self._tree) if self._tree and text[:1] in ("'", '"') else []),

@@ -134,6 +134,8 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"expected np.ndarray|numpy.ndarray", [f"{WORDS}.numpy()", "torch.ones(64).numpy()"]),
         (r"as parameter '\w+' \(torch\.nn\.Parameter", _PARAMETERS),
         (r"torch Tensor or None required|must be Tensor|to be a Tensor", _TENSORS),
+        (r"forward\(\) got an unexpected keyword argument '(kernel_size|stride|padding|dilation)'", ["nn.Conv2d"]),
+        (r"forward\(\) got an unexpected keyword argument 'scale_factor'", ["nn.Upsample"]),
         (r"\.forward\(\) (takes \d+ positional|got an unexpected keyword|missing \d+ required)", [FIRST, STUB]),
         (r"^StopIteration|not an iterator", PARTS if ".parameters()" in line else []),  # it has no weights
         (_OF_MODULES, ["nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)", "nn.Identity()"]),

@@ -1,0 +1,72 @@
+"""What frameworks do: mappings with attributes, parts that are handed on as makers, modules that projects install."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kdata.task import execute
+from sources.infer.constructor.configs import with_attributes
+from sources.infer.constructor.trouble import wanted
+from sources.infer.forward.variants import rescaled
+from sources.mine import LARGE
+from sources.probe import attempt_one
+from tests.attempts import HEAD
+from tests.cuts import cut
+
+NESTED = (
+    "class Net(nn.Module):\n    def __init__(self, cfg):\n        super().__init__()\n        count = 0\n"
+    "        for kind in cfg.inputs:\n            for name in kind:\n                count += kind[name].channels\n"
+    "        self.conv = nn.Conv2d(count, cfg.width, 3)\n"
+    "    def forward(self, x):\n        return self.conv(x)\n"
+)
+MAKES = (
+    "class Net(nn.Module):\n    def __init__(self, block):\n        super().__init__()\n"
+    "        self.inner = nn.Sequential(nn.Conv2d(3, 8, 3), block(8, 8, kernel_size=3, padding=1))\n"
+    "    def forward(self, x):\n        return self.inner(x)\n"
+)
+
+
+def outcome(text: str, scratch: Path, defaults: dict[str, str] | None = None) -> dict[str, Any]:
+    told = {"sites": [], "defaults": defaults or {}, "users": []}
+    return attempt_one({"source": HEAD + text, "name": "Net", "lacks": [], "told": told}, LARGE, scratch)
+
+
+def test_mappings_of_a_configuration_have_attributes_where_these_are_read(tmp_path: Path) -> None:
+    made = outcome(NESTED, tmp_path, {"inputs": "[{'image': {'channels': 3}}, {'label': {'channels': 2}}]"})
+    assert made["reason"] == "", made["detail"]
+    program = execute(made["source"], "Net")
+    (x,) = program.inputs()
+    assert x.shape[1] == 5
+    assert program.build()(x).shape[0] == len(x)
+
+
+def test_only_mappings_that_lack_an_attribute_are_given_any() -> None:
+    message = "AttributeError: 'dict' object has no attribute 'a'"
+    assert with_attributes("[{'a': {}}]", message) == ["[Configuration({'a': Configuration({})})]"]
+    assert with_attributes("[{'a': {}}]", "KeyError: 'a'") == []
+    assert with_attributes("[1, 2]", message) == []
+
+
+def test_keywords_tell_which_layers_are_made(tmp_path: Path) -> None:
+    made = outcome(MAKES, tmp_path)
+    assert made["reason"] == "", made["detail"]
+    assert "return [nn.Conv2d]" in made["source"]
+    message = "TypeError: Identity.forward() got an unexpected keyword argument 'scale_factor'"
+    assert wanted(message, "") == ["nn.Upsample"]
+
+
+def test_channels_of_which_a_package_counts_none_are_as_many_as_are_given() -> None:
+    message = "expected input[4, 32, 8, 8] to have 0 channels, but got 32 channels instead"
+    assert rescaled({"channels": "0", "width": "64"}, message) == [{"channels": "32", "width": "64"}]
+
+
+def test_a_module_is_found_in_the_folder_of_the_project_that_installs_it() -> None:
+    texts = {
+        "lib/scale/setup.py": "",
+        "lib/scale/scale.py": "import torch.nn as nn\n\n\nclass Scale(nn.Module):\n    def forward(self, x):\n        return 2 * x\n",
+        "lib/nets/net.py": "import torch.nn as nn\nimport scale\n\n\nclass Net(nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.scale = scale.Scale()\n"
+        "    def forward(self, x):\n        return self.scale(x)\n",
+    }
+    assert "return 2 * x" in cut(texts, "lib/nets/net.py", "Net")
