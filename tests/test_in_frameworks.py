@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from typing import Any
 
 from kdata.task import execute
+from sources.hints.mappings import gone_through
 from sources.infer.constructor.configs import with_attributes
 from sources.infer.constructor.trouble import wanted
 from sources.infer.forward.variants import rescaled
@@ -19,6 +21,13 @@ NESTED = (
     "        for kind in cfg.inputs:\n            for name in kind:\n                count += kind[name].channels\n"
     "        self.conv = nn.Conv2d(count, cfg.width, 3)\n"
     "    def forward(self, x):\n        return self.conv(x)\n"
+)
+LOOKED_FOR = NESTED.replace("count += ", "count += cfg.classes[name] if name in cfg.classes else ")
+THROUGH = (
+    "class Net(nn.Module):\n    def __init__(self, dim, heads):\n        super().__init__()\n        self.heads = heads\n"
+    "        for name in heads:\n            head = heads[name]\n            layers = [nn.Conv2d(dim, dim, 3) for _ in range(head['num_conv'])]\n"
+    "            self.__setattr__(name, nn.Sequential(*layers, nn.Conv2d(dim, head['out_channels'], 3)))\n"
+    "    def forward(self, x):\n        return {name: self.__getattr__(name)(x) for name in self.heads}\n"
 )
 MAKES = (
     "class Net(nn.Module):\n    def __init__(self, block):\n        super().__init__()\n"
@@ -39,6 +48,35 @@ def test_mappings_of_a_configuration_have_attributes_where_these_are_read(tmp_pa
     (x,) = program.inputs()
     assert x.shape[1] == 5
     assert program.build()(x).shape[0] == len(x)
+
+
+def test_a_setting_in_which_names_are_looked_for_is_no_number(tmp_path: Path) -> None:
+    made = outcome(LOOKED_FOR, tmp_path, {"inputs": "[{'image': {'channels': 3}}]", "classes": "16"})
+    assert made["reason"] == "", made["detail"]
+    assert execute(made["source"], "Net").inputs()[0].shape[1] == 3
+
+
+def test_mappings_whose_keys_are_gone_through_hold_what_is_looked_up(tmp_path: Path) -> None:
+    made = outcome(THROUGH, tmp_path)
+    assert made["reason"] == "", made["detail"]
+    assert "'b': {'num_conv': " in made["source"]
+    configured = THROUGH.replace("dim, heads):", "dim, cfg):").replace(
+        "self.heads = heads", "self.heads = heads = cfg.heads"
+    )
+    made = outcome(configured, tmp_path)
+    assert made["reason"] == "", made["detail"]
+
+
+def test_only_what_is_looked_up_by_its_own_keys_is_a_mapping() -> None:
+    def of(text: str) -> dict[str, str]:
+        return gone_through(ast.parse(text))
+
+    assert of("for name in self.heads.keys():\n    use(self.heads[name])") == {"heads": "{'a': 64, 'b': 64}"}
+    text = "for name in cfg.heads:\n    head = cfg.heads[name]\n    use(head['dropout'])"
+    assert of(text) == {"heads": "{'a': {'dropout': 0.0}, 'b': {'dropout': 0.0}}"}
+    assert of("for i in order:\n    use(parts[i])") == {}
+    assert of("for name in heads:\n    heads[name] = 1") == {}
+    assert of("for i in range(3):\n    use(parts[i])") == {}
 
 
 def test_only_mappings_that_lack_an_attribute_are_given_any() -> None:

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import torch
 
 from sources.hints.guesses import Uses, values
+from sources.hints.mappings import gone_through
 from sources.infer.constructor import parts
 from sources.infer.forward.variants import Arguments
 from sources.text.scope import variable_of
@@ -75,6 +76,7 @@ class Reading:
     called: frozenset[str] = frozenset()  # names of methods
     methods: frozenset[tuple[str, str]] = frozenset()  # of what is called so: ``data.words.size()``
     optional: frozenset[str] = frozenset()  # names of what may be None
+    mappings: Mapping[str, str] = field(default_factory=dict)  # expressions of those whose keys are gone through
     words: Mapping[str, list[str]] = field(default_factory=dict)  # expressions of what is compared with a word, by name
 
 
@@ -109,7 +111,8 @@ def reading(file: str) -> Reading:
                     named = tuple(k.arg for k in node.keywords if k.arg)
                     unpacked.append(Unpacking(name, ast.unparse(node.func), len(node.args), named))
     called -= _plainly_read(tree)  # x.expand(...) of a tensor is no call of config.expand
-    return Reading(frozenset(parts), tuple(unpacked), frozenset(called), frozenset(methods), frozenset(optional), words)
+    return Reading(frozenset(parts), tuple(unpacked), frozenset(called), frozenset(methods), frozenset(optional),
+                   gone_through(tree), words)  # fmt: skip
 
 
 def _plainly_read(tree: ast.AST) -> set[str]:
@@ -200,7 +203,8 @@ class Config:
         if key not in self._arguments and (name in how.parts or any(name == u.name for u in how.unpacked)):
             self._arguments[key] = CONFIG
         if key not in self._arguments:
-            guess = next(v for v in values(name, "", Uses()) if v != CONFIG)
+            use = Uses(mapping=how.mappings.get(name, ""))
+            guess = next(v for v in values(name, "", use) if v != CONFIG)
             usual = self._defaults.get(name, "None" if name in how.optional else guess)
             known = self._defaults.get(f"{self._name.split('.')[-1]}.{name}", usual)
             if name in how.words and (known[:1] not in "'\"N" or known == NO_WORD):

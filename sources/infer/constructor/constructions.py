@@ -20,6 +20,7 @@ from torch import nn
 
 from sources.hints.demands import Demand, demands
 from sources.hints.guesses import ADJACENCY, IMAGE, WINDOW, Uses, as_layers_want, compared, looked_up, uses, values
+from sources.hints.mappings import gone_through
 from sources.infer.agenda import Agenda
 from sources.infer.constructor import parts
 from sources.infer.constructor.blamed import blamed
@@ -259,6 +260,9 @@ class Constructions:
         for name, keys in looked_up(tree).items():
             if name in own and not found.setdefault(name, Uses()).called:
                 found[name].attributes |= keys
+        for name, mapping in gone_through(tree).items():
+            if name in own:
+                found.setdefault(name, Uses()).mapping = mapping
         return found
 
     def _push(self, cost: float, arguments: Arguments) -> bool:
@@ -372,7 +376,7 @@ class Constructions:
             if self._records is None:
                 self._records = lists(ast.parse(self.text), self.namespace, self.kind.__module__)
             asked = [*self._records, *asked]
-        if asked and text[:1] == "[" and "int" in trouble.culprits:
+        if asked and text[:1] == "[" and "int" in trouble.culprits and "{" not in text:
             layers = [filled(text, a) for a in asked[:LAYERS] if a.startswith("nn.")]
             return [*([filled(text, ADJACENCY)] if asked == TENSORS else layers or [f"[{text}, {text}]"]), *asked]
         return asked
