@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from kdata.task import execute
+from sources.hints.demands import Demand
 from sources.hints.mappings import gone_through
-from sources.infer.constructor.configs import with_attributes
+from sources.infer.constructor.configs import CONFIG, with_attributes
+from sources.infer.constructor.parts import named
+from sources.infer.constructor.suspects import meant
 from sources.infer.constructor.trouble import wanted
 from sources.infer.forward.variants import rescaled
 from sources.mine import LARGE
@@ -28,6 +31,15 @@ THROUGH = (
     "        for name in heads:\n            head = heads[name]\n            layers = [nn.Conv2d(dim, dim, 3) for _ in range(head['num_conv'])]\n"
     "            self.__setattr__(name, nn.Sequential(*layers, nn.Conv2d(dim, head['out_channels'], 3)))\n"
     "    def forward(self, x):\n        return {name: self.__getattr__(name)(x) for name in self.heads}\n"
+)
+BY_NAME = (
+    "from types import SimpleNamespace\n\n\n"
+    "class Net(nn.Module):\n    NEEDED = ['width']\n"
+    "    def __init__(self, modules=None, cfg=None):\n        super().__init__()\n"
+    "        self.mods = nn.ModuleDict(modules)\n        for name in self.NEEDED:\n            if name not in cfg:\n"
+    "                raise ValueError(f'cfg has no {name}')\n        self.cfg = SimpleNamespace(**cfg)\n"
+    "    def forward(self, x, lengths):\n        found = self.mods.norm(self.mods.encoder(x, lengths))\n"
+    "        return found * self.cfg.width + self.cfg.bias + lengths\n"
 )
 MAKES = (
     "class Net(nn.Module):\n    def __init__(self, block):\n        super().__init__()\n"
@@ -108,3 +120,18 @@ def test_a_module_is_found_in_the_folder_of_the_project_that_installs_it() -> No
         "    def forward(self, x):\n        return self.scale(x)\n",
     }
     assert "return 2 * x" in cut(texts, "lib/nets/net.py", "Net")
+
+
+def test_parts_by_name_are_those_that_a_program_calls(tmp_path: Path) -> None:
+    made = outcome(BY_NAME, tmp_path)
+    assert made["reason"] == "", made["detail"]
+    init = made["source"].split("def get_init_inputs")[1]
+    assert init.count("'encoder': StubModule(") == init.count("'norm': StubModule(") == 1
+    assert "width=" in init
+    assert named({"modules": "{}"}, "AttributeError: 'ModuleDict' object has no attribute 'encoder'", "") == []
+
+
+def test_a_configuration_has_the_settings_that_a_check_asks_for() -> None:
+    wanting = Demand("cfg.width", object(), ("64",))
+    assert meant(wanting, {"cfg": CONFIG, "other": CONFIG}, ["cfg"]) == ["cfg.width"]
+    assert meant(wanting, {"cfg": "64"}, ["cfg"]) == []

@@ -256,11 +256,9 @@ class Config:
     def _needed(self) -> Iterator[str]:
         last = self._name.split(".")[-1]
         for name, callee, positional, named in reading(self._namespace.get("__file__", "")).unpacked:
-            function = self._namespace.get(callee)
-            if name == last and callable(function):
-                kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-                every = list(inspect.signature(function).parameters.values())[positional:]
-                yield from (p.name for p in every if p.default is p.empty and p.kind in kinds and p.name not in named)
+            every = _parameters(self._namespace.get(callee))[positional:] if name == last else []
+            kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+            yield from (p.name for p in every if p.default is p.empty and p.kind in kinds and p.name not in named)
 
     def copy(self) -> Config:
         return self
@@ -269,6 +267,14 @@ class Config:
 
     def __deepcopy__(self, _: Any) -> Config:
         return self
+
+
+def _parameters(function: Any) -> list[inspect.Parameter]:
+    """What a function takes; nothing where that is not told, as of ``SimpleNamespace``."""
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return []
 
 
 def text(name: str, fields: Mapping[str, str], source: str) -> str:

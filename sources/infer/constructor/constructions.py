@@ -59,7 +59,7 @@ LINE = 3  # as much as so many torch functions counts a line of the constructor 
 LAYERS = 6  # kinds of items that are tried where they are called
 TRACED = -2  # how far an argument is from an error about its value
 _INTEGER = re.compile(r"as an integer|unsupported operand type\(s\) for (&|\||\^|<<|>>)")
-_COPIED = re.compile(r"\bvars\(|\.__dict__")
+_COPIED = re.compile(r"\bvars\(|\.__dict__|\bSimpleNamespace\(\*\*")
 PATIENCE = 0.2  # what each try without progress adds to the cost of those that follow from it
 
 
@@ -336,6 +336,7 @@ class Constructions:
                 self._push(cost + 0.01 * i, smaller)
         others = enlarged(arguments, message) + reshaped(arguments, message) + recounted(self.kind, arguments, message)
         others += with_entries(arguments, message, self.text, self.told.defaults) + thinner(arguments, message)
+        others += parts.named(arguments, message, self.text)
         for other in [*others, *left_out(arguments, message, self.text)]:
             self._push(cost, other)
         if lacking := passed_on(self.kind, self.text, message, arguments):
