@@ -9,7 +9,7 @@ from typing import Any
 from kdata.task import execute
 from sources.hints.demands import Demand
 from sources.hints.mappings import gone_through
-from sources.infer.constructor.configs import CONFIG, with_attributes
+from sources.infer.constructor.configs import CONFIG, Config, untold, with_attributes
 from sources.infer.constructor.parts import named
 from sources.infer.constructor.suspects import meant
 from sources.infer.constructor.trouble import wanted
@@ -40,6 +40,14 @@ BY_NAME = (
     "                raise ValueError(f'cfg has no {name}')\n        self.cfg = SimpleNamespace(**cfg)\n"
     "    def forward(self, x, lengths):\n        found = self.mods.norm(self.mods.encoder(x, lengths))\n"
     "        return found * self.cfg.width + self.cfg.bias + lengths\n"
+)
+UNPACKED = (
+    "class Block(nn.Module):\n    def __init__(self, dim, **kwargs):\n        super().__init__()\n"
+    "        self.conv = nn.Conv2d(dim, dim, **kwargs)\n"
+    "    def forward(self, x):\n        return self.conv(x)\n\n\n"
+    "class Net(nn.Module):\n    def __init__(self, cfg):\n        super().__init__()\n"
+    "        self.block = Block(cfg.width, **cfg.args)\n"
+    "    def forward(self, x):\n        return self.block(x).relu()\n"
 )
 MAKES = (
     "class Net(nn.Module):\n    def __init__(self, block):\n        super().__init__()\n"
@@ -135,3 +143,18 @@ def test_a_configuration_has_the_settings_that_a_check_asks_for() -> None:
     wanting = Demand("cfg.width", object(), ("64",))
     assert meant(wanting, {"cfg": CONFIG, "other": CONFIG}, ["cfg"]) == ["cfg.width"]
     assert meant(wanting, {"cfg": "64"}, ["cfg"]) == []
+
+
+def test_a_configuration_tells_no_more_than_its_settings() -> None:
+    config = Config("cfg", {"cfg": CONFIG, "cfg.width": "8"}, {}, {})
+    assert vars(config) == {"width": 8}
+    assert dict(**config) == {"width": 8}
+
+
+def test_what_an_unpacked_configuration_lacks_further_on_is_told(tmp_path: Path) -> None:
+    made = outcome(UNPACKED, tmp_path)
+    assert made["reason"] == "", made["detail"]
+    assert "kernel_size=" in made["source"].split("def get_init_inputs")[1]
+    lacking = "TypeError: Conv2d.__init__() missing 2 required positional arguments: 'in_channels' and 'kernel_size'"
+    assert untold("cfg.args", lacking, "Block(**cfg.args)") == ["in_channels", "kernel_size"]
+    assert untold("cfg", lacking, "Block(**cfg.args)") == []

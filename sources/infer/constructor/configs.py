@@ -55,6 +55,7 @@ _OF_TENSORS = frozenset(dir(torch.Tensor))
 _OF_VALUES = {*dir(str), *dir(dict), *dir(list), "shape", "size", "to", "dim", "device", "dtype"}
 _OF_NO_PART = {"", *_OF_TENSORS, *_OF_VALUES}
 _NO_WORDS = ("", "none", "no", "cuda", "cpu", "__main__")  # by which nothing is chosen
+_COPIED = re.compile(r"\bvars\(|\.__dict__|\bSimpleNamespace\(\*\*")
 MAX_ALIAS = 2  # dots in what a part of a configuration is called
 
 
@@ -187,10 +188,14 @@ def _depth(node: ast.AST) -> int:
 class Config:
     """A configuration that invents what it is asked for and notes it in the arguments."""
 
+    __slots__ = ("__dict__", "_arguments", "_defaults", "_given", "_name", "_namespace")  # no ``vars`` tells these
+
     def __init__(
         self, name: str, arguments: Arguments, namespace: Mapping[str, Any], defaults: Mapping[str, str]
     ) -> None:
-        self.__dict__.update(_name=name, _arguments=arguments, _namespace=namespace, _defaults=defaults, _given={})
+        own = {"_name": name, "_arguments": arguments, "_namespace": namespace, "_defaults": defaults, "_given": {}}
+        for field_name, value in own.items():
+            object.__setattr__(self, field_name, value)
         for key in [n for n in self._known() if arguments[f"{name}.{n}"] != CONFIG]:  # so that ``vars`` tells them
             self.__dict__[key] = self.__getattr__(key)
 
@@ -300,6 +305,25 @@ def _as_mapping(name: str, fields: Mapping[str, str], source: str) -> bool:
         rf"""|\b{last}\.get\(\s*["']"""
     )
     return re.search(pattern, source) is not None
+
+
+def untold(name: str, message: str, source: str) -> list[str]:
+    """Settings of the configuration of a name that an error asks for, where reading it does not show any.
+
+    They are read of a copy of it, or are what something lacks that it is unpacked for, further on perhaps.
+    """
+    last = name.split(".")[-1]
+    lacking = re.search(r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", message)
+    if lacking and re.search(rf"\*\*(?:vars\()?(?:\w+\.)*{re.escape(last)}\b(?!\.(?!__dict__))", source):
+        return re.findall(r"'(\w+)'", lacking[1])
+    match = re.search(r"has no attribute '([a-zA-Z]\w*)'", message)
+    return list(dict.fromkeys([match[1], *_attributes(source, last)])) if match and _COPIED.search(source) else []
+
+
+@functools.lru_cache(maxsize=256)
+def _attributes(text: str, last: str) -> list[str]:
+    """What a text reads of variables that are called like something."""
+    return re.findall(rf"\b\w*{re.escape(last)}\w*\.([a-zA-Z]\w*)\b(?!\()", text)
 
 
 def with_attributes(expression: str, message: str) -> list[str]:
