@@ -24,7 +24,7 @@ from kdata.record import digest
 from sources.cut.pruning import pruned
 from sources.cut.slicer import ABSENT
 from sources.cut.unreached import LONG, MAX_SOURCE
-from sources.infer.constructor import parts
+from sources.infer.constructor import configs, parts
 from sources.infer.constructor.constructions import Told, build
 from sources.infer.constructor.trouble import Trouble
 from sources.infer.forward.failure import NO_TENSOR
@@ -387,5 +387,6 @@ def load(source: str, scratch: Path) -> dict[str, Any]:
     # dont_inherit: else this file's own future import would hide what a type hint of the cut lacks
     exec(compile(source, str(path), "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - in the sandbox
     given = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "functools": functools,
-             "SimpleNamespace": types.SimpleNamespace, parts.NAME: parts.StubModule}  # fmt: skip
+             "SimpleNamespace": types.SimpleNamespace, parts.NAME: parts.StubModule,
+             configs.NAME: configs.Configuration}  # fmt: skip
     return given | module.__dict__ | {"__file__": str(path)}  # a cut may say that there is none

@@ -245,6 +245,8 @@ def _compared(kind: type, left: ast.expr, right: ast.expr, values: Mapping[str, 
         if kind in (ast.In, ast.NotIn):
             if operand is left and kind is ast.In and isinstance(bound, dict | list | tuple | set | frozenset):
                 yield _demand(operand, _spelled(bound), values)
+            elif operand is right and kind is ast.In and isinstance(bound, str) and (owner := _named(operand)):
+                yield Demand(f"{owner}.{bound}", _MISSING, tuple(guessed(bound, "", Uses())[:MAX_VALUES]))
         elif isinstance(operand, ast.BinOp) and type(bound) is int and kind is ast.Eq:
             yield from _solved(operand, bound, values)
         elif _is_rank(operand) and type(bound) is int and kind is ast.Eq:

@@ -56,7 +56,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"heads?$|^n_?heads?|^nheads?$|^h$|_heads$", [HEADS, "8", "1"]),
         (r"^(depth|n_?layers?|num_?layers?|nlayers|num_?blocks?|n_?blocks?|n_?repeats?|num_stages?|steps?|n_iter|iters)$"
          r"|_depth$|_layers$|num_experts|n_experts", COUNTS),
-        (r"(^|_)(num|nr?)_(\w+_)?(blocks?|layers?|modules|repeats?|convs|stacks?|stages?|cells|branches|levels|downs?|ups?"
+        (r"(^|_)(num|nr?)_(\w+_)?(blocks?|layers?|modules|repeats?|convs?|stacks?|stages?|cells|branches|levels|downs?|ups?"
          r"|steps|iter(ation)?s?|highways?|downsampl\w+|upsampl\w+|hops?|flows?|scales?)(_per_\w+)?$"
          r"|_modules$|_blocks$", ["2", "1", "3", "4"]),
         (r"kwargs$", ["{}"]),
@@ -174,6 +174,7 @@ class Uses:
     array: bool = False  # a tensor is made of it
     counted: bool = False  # something is done so many times
     optional: bool = False  # it is compared with None
+    mapping: str = ""  # an expression for one whose keys are gone through, where it is such
     strings: list[str] = field(default_factory=list)  # it is compared with these
     attributes: set[str] = field(default_factory=set)
     items: set[int] = field(default_factory=set)  # that are taken out of it
@@ -298,7 +299,7 @@ def _callables(use: Uses, by_name: list[str]) -> list[str]:
 def values(name: str, annotation: str, use: Uses) -> list[str]:
     """Expressions worth trying for a parameter, best first."""
     low = name.lower().lstrip("_")
-    found = [repr(s) for s in use.strings] + (WRAPPERS if use.wraps else [])
+    found = [*filter(None, [use.mapping]), *map(repr, use.strings), *(WRAPPERS if use.wraps else [])]
     if "bool" in annotation:
         found += ["False", "True"]
     found += [text for pattern, text in TYPED if pattern.search(low)]

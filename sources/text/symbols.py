@@ -366,7 +366,10 @@ class Package:
         for candidate in (f"{base}.py", posixpath.join(base, "__init__.py")):
             if self._has(candidate):
                 return candidate
-        return base if base in self._folders and parts else None
+        if base not in self._folders or not parts:
+            return None
+        inside = posixpath.join(base, f"{parts[-1]}.py")  # which the project in that folder installs
+        return inside if self._has(inside) and self._has(posixpath.join(base, "setup.py")) else base
 
 
 def _says_nothing(how: ast.stmt | None) -> bool:

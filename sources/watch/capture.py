@@ -150,7 +150,7 @@ def arguments_of(module: nn.Module, vocabulary: Vocabulary) -> Arguments:
 
 def _configuration(value: Config, name: str) -> Arguments:
     """A configuration that invents what it is asked for, as arguments of a class whose parameter ``name`` it is."""
-    own, noted, since = (value.__dict__[f"_{part}"] for part in ("name", "arguments", "given"))
+    own, noted, since = (getattr(value, f"_{part}") for part in ("name", "arguments", "given"))
     known = {f"{name}{k.removeprefix(own)}": text for k, text in noted.items() if k.startswith(f"{own}.")}
     plain = {f"{name}.{k}": repr(v) for k, v in since.items() if isinstance(v, bool | int | float | str)}
     return {name: CONFIG} | known | plain

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import torch
 
 from sources.hints.guesses import Uses, values
+from sources.hints.mappings import gone_through
 from sources.infer.constructor import parts
 from sources.infer.forward.variants import Arguments
 from sources.text.scope import variable_of
@@ -35,6 +36,9 @@ CLASS = f"""class {NAME}(dict):
             return self[name]
         raise AttributeError(name)
 """
+_made: dict[str, Any] = {"__name__": __name__}
+exec(CLASS, _made)  # noqa: S102 - our own text: it is laid into tasks, too
+Configuration: type[dict[str, Any]] = _made[NAME]
 LENGTH, USUAL_LENGTH = "length", "1024"  # the setting that says how many there are of what is counted, too
 COUNTED = "Vocabulary"
 COUNTED_CLASS = f'''class {COUNTED}:
@@ -51,6 +55,7 @@ _OF_TENSORS = frozenset(dir(torch.Tensor))
 _OF_VALUES = {*dir(str), *dir(dict), *dir(list), "shape", "size", "to", "dim", "device", "dtype"}
 _OF_NO_PART = {"", *_OF_TENSORS, *_OF_VALUES}
 _NO_WORDS = ("", "none", "no", "cuda", "cpu", "__main__")  # by which nothing is chosen
+_COPIED = re.compile(r"\bvars\(|\.__dict__|\bSimpleNamespace\(\*\*")
 MAX_ALIAS = 2  # dots in what a part of a configuration is called
 
 
@@ -72,6 +77,7 @@ class Reading:
     called: frozenset[str] = frozenset()  # names of methods
     methods: frozenset[tuple[str, str]] = frozenset()  # of what is called so: ``data.words.size()``
     optional: frozenset[str] = frozenset()  # names of what may be None
+    mappings: Mapping[str, str] = field(default_factory=dict)  # expressions of those whose keys are gone through
     words: Mapping[str, list[str]] = field(default_factory=dict)  # expressions of what is compared with a word, by name
 
 
@@ -106,7 +112,8 @@ def reading(file: str) -> Reading:
                     named = tuple(k.arg for k in node.keywords if k.arg)
                     unpacked.append(Unpacking(name, ast.unparse(node.func), len(node.args), named))
     called -= _plainly_read(tree)  # x.expand(...) of a tensor is no call of config.expand
-    return Reading(frozenset(parts), tuple(unpacked), frozenset(called), frozenset(methods), frozenset(optional), words)
+    return Reading(frozenset(parts), tuple(unpacked), frozenset(called), frozenset(methods), frozenset(optional),
+                   gone_through(tree), words)  # fmt: skip
 
 
 def _plainly_read(tree: ast.AST) -> set[str]:
@@ -181,10 +188,14 @@ def _depth(node: ast.AST) -> int:
 class Config:
     """A configuration that invents what it is asked for and notes it in the arguments."""
 
+    __slots__ = ("__dict__", "_arguments", "_defaults", "_given", "_name", "_namespace")  # no ``vars`` tells these
+
     def __init__(
         self, name: str, arguments: Arguments, namespace: Mapping[str, Any], defaults: Mapping[str, str]
     ) -> None:
-        self.__dict__.update(_name=name, _arguments=arguments, _namespace=namespace, _defaults=defaults, _given={})
+        own = {"_name": name, "_arguments": arguments, "_namespace": namespace, "_defaults": defaults, "_given": {}}
+        for field_name, value in own.items():
+            object.__setattr__(self, field_name, value)
         for key in [n for n in self._known() if arguments[f"{name}.{n}"] != CONFIG]:  # so that ``vars`` tells them
             self.__dict__[key] = self.__getattr__(key)
 
@@ -197,7 +208,8 @@ class Config:
         if key not in self._arguments and (name in how.parts or any(name == u.name for u in how.unpacked)):
             self._arguments[key] = CONFIG
         if key not in self._arguments:
-            guess = next(v for v in values(name, "", Uses()) if v != CONFIG)
+            use = Uses(mapping=how.mappings.get(name, ""))
+            guess = next(v for v in values(name, "", use) if v != CONFIG)
             usual = self._defaults.get(name, "None" if name in how.optional else guess)
             known = self._defaults.get(f"{self._name.split('.')[-1]}.{name}", usual)
             if name in how.words and (known[:1] not in "'\"N" or known == NO_WORD):
@@ -249,11 +261,9 @@ class Config:
     def _needed(self) -> Iterator[str]:
         last = self._name.split(".")[-1]
         for name, callee, positional, named in reading(self._namespace.get("__file__", "")).unpacked:
-            function = self._namespace.get(callee)
-            if name == last and callable(function):
-                kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-                every = list(inspect.signature(function).parameters.values())[positional:]
-                yield from (p.name for p in every if p.default is p.empty and p.kind in kinds and p.name not in named)
+            every = _parameters(self._namespace.get(callee))[positional:] if name == last else []
+            kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+            yield from (p.name for p in every if p.default is p.empty and p.kind in kinds and p.name not in named)
 
     def copy(self) -> Config:
         return self
@@ -262,6 +272,14 @@ class Config:
 
     def __deepcopy__(self, _: Any) -> Config:
         return self
+
+
+def _parameters(function: Any) -> list[inspect.Parameter]:
+    """What a function takes; nothing where that is not told, as of ``SimpleNamespace``."""
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return []
 
 
 def text(name: str, fields: Mapping[str, str], source: str) -> str:
@@ -287,6 +305,43 @@ def _as_mapping(name: str, fields: Mapping[str, str], source: str) -> bool:
         rf"""|\b{last}\.get\(\s*["']"""
     )
     return re.search(pattern, source) is not None
+
+
+def untold(name: str, message: str, source: str) -> list[str]:
+    """Settings of the configuration of a name that an error asks for, where reading it does not show any.
+
+    They are read of a copy of it, or are what something lacks that it is unpacked for, further on perhaps.
+    """
+    last = name.split(".")[-1]
+    lacking = re.search(r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)", message)
+    if lacking and re.search(rf"\*\*(?:vars\()?(?:\w+\.)*{re.escape(last)}\b(?!\.(?!__dict__))", source):
+        return re.findall(r"'(\w+)'", lacking[1])
+    match = re.search(r"has no attribute '([a-zA-Z]\w*)'", message)
+    return list(dict.fromkeys([match[1], *_attributes(source, last)])) if match and _COPIED.search(source) else []
+
+
+@functools.lru_cache(maxsize=256)
+def _attributes(text: str, last: str) -> list[str]:
+    """What a text reads of variables that are called like something."""
+    return re.findall(rf"\b\w*{re.escape(last)}\w*\.([a-zA-Z]\w*)\b(?!\()", text)
+
+
+def with_attributes(expression: str, message: str) -> list[str]:
+    """An expression with configurations for the mappings in it, where a ``message`` says that one lacks a field."""
+    if not message.startswith("AttributeError: 'dict' object has no attribute") or "{" not in expression:
+        return []
+    tree = ast.parse(expression, mode="eval")
+    return [] if expression.startswith("lambda") else [ast.unparse(_Attributes().visit(tree))]
+
+
+class _Attributes(ast.NodeTransformer):
+    """Makes configurations of mappings."""
+
+    def visit_Dict(self, node: ast.Dict) -> ast.Call:
+        return ast.Call(ast.Name(NAME), [self.generic_visit(node)], [])  # type: ignore[list-item]
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        return node if ast.unparse(node.func) == NAME else self.generic_visit(node)
 
 
 def noting(read: set[str]) -> type[SimpleNamespace]:

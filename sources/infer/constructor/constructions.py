@@ -7,7 +7,6 @@ failing line and its message say which parameter to change.
 from __future__ import annotations
 
 import ast
-import functools
 import inspect
 import math
 import re
@@ -20,10 +19,11 @@ from torch import nn
 
 from sources.hints.demands import Demand, demands
 from sources.hints.guesses import ADJACENCY, IMAGE, WINDOW, Uses, as_layers_want, compared, looked_up, uses, values
+from sources.hints.mappings import gone_through
 from sources.infer.agenda import Agenda
 from sources.infer.constructor import parts
 from sources.infer.constructor.blamed import blamed
-from sources.infer.constructor.configs import CONFIG, METHOD, Config, reading
+from sources.infer.constructor.configs import CONFIG, METHOD, Config, reading, untold, with_attributes
 from sources.infer.constructor.counted import in_lists, recounted, thinner, together, with_entries
 from sources.infer.constructor.nested import changed
 from sources.infer.constructor.records import WANTS, lists, namesakes
@@ -58,7 +58,6 @@ LINE = 3  # as much as so many torch functions counts a line of the constructor 
 LAYERS = 6  # kinds of items that are tried where they are called
 TRACED = -2  # how far an argument is from an error about its value
 _INTEGER = re.compile(r"as an integer|unsupported operand type\(s\) for (&|\||\^|<<|>>)")
-_COPIED = re.compile(r"\bvars\(|\.__dict__")
 PATIENCE = 0.2  # what each try without progress adds to the cost of those that follow from it
 
 
@@ -259,6 +258,9 @@ class Constructions:
         for name, keys in looked_up(tree).items():
             if name in own and not found.setdefault(name, Uses()).called:
                 found[name].attributes |= keys
+        for name, mapping in gone_through(tree).items():
+            if name in own:
+                found.setdefault(name, Uses()).mapping = mapping
         return found
 
     def _push(self, cost: float, arguments: Arguments) -> bool:
@@ -311,12 +313,9 @@ class Constructions:
                         self._push(dear - 0.1, arguments | dict.fromkeys(namesakes(name, arguments), option))
 
     def _tell(self, cost: float, arguments: Arguments, message: str) -> None:
-        """Queue arguments with the settings that are read of copies of a configuration: copying shows no names."""
-        match = re.search(r"has no attribute '([a-zA-Z]\w*)'", message)
-        match = match if match and _COPIED.search(self.text) else None
-        for name in [n for n, text in arguments.items() if match and text == CONFIG]:
-            read = _attributes(self.text, name.split(".")[-1])
-            wanted = (f"{name}.{n}" for n in dict.fromkeys([match[1], *read] if match else ()))
+        """Queue arguments with the settings of a configuration that reading it does not show."""
+        for name in [n for n, text in arguments.items() if text == CONFIG]:
+            wanted = (f"{name}.{n}" for n in untold(name, message, self.text))
             more = {n: self._options(n)[0] for n in wanted if n not in arguments}
             if more:
                 self._push(cost, {**arguments, **more})
@@ -332,6 +331,7 @@ class Constructions:
                 self._push(cost + 0.01 * i, smaller)
         others = enlarged(arguments, message) + reshaped(arguments, message) + recounted(self.kind, arguments, message)
         others += with_entries(arguments, message, self.text, self.told.defaults) + thinner(arguments, message)
+        others += parts.named(arguments, message, self.text)
         for other in [*others, *left_out(arguments, message, self.text)]:
             self._push(cost, other)
         if lacking := passed_on(self.kind, self.text, message, arguments):
@@ -359,6 +359,7 @@ class Constructions:
     def _asked(self, text: str, trouble: Trouble, running: bool) -> list[str]:
         """Values of the kind that an error asks for in place of one; of a list, longer ones, or lists in it."""
         asked = [
+            *with_attributes(text, trouble.message),
             *parts.holding(text, trouble.message, trouble.line),
             *self._having(trouble.message),
             *(offered(trouble.message, self._tree) if self._tree and text[:1] in ("'", '"') else []),
@@ -371,16 +372,10 @@ class Constructions:
             if self._records is None:
                 self._records = lists(ast.parse(self.text), self.namespace, self.kind.__module__)
             asked = [*self._records, *asked]
-        if asked and text[:1] == "[" and "int" in trouble.culprits:
+        if asked and text[:1] == "[" and "int" in trouble.culprits and "{" not in text:
             layers = [filled(text, a) for a in asked[:LAYERS] if a.startswith("nn.")]
             return [*([filled(text, ADJACENCY)] if asked == TENSORS else layers or [f"[{text}, {text}]"]), *asked]
         return asked
-
-
-@functools.lru_cache(maxsize=256)
-def _attributes(text: str, last: str) -> list[str]:
-    """What a text reads of variables that are called like something."""
-    return re.findall(rf"\b\w*{re.escape(last)}\w*\.([a-zA-Z]\w*)\b(?!\()", text)
 
 
 def _given(arguments: Arguments, name: str, option: str) -> Arguments:

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from sources.hints.guesses import Uses, values
+from sources.infer.forward.variants import Arguments
 
 NAME = "StubModule"
 CALLED = "layer"  # the setting that says with what a part answers
@@ -71,6 +72,17 @@ def holding(text: str, message: str, line: str) -> list[str]:
     options = [FIRST] if re.search(rf"\.{name}\(", line) else guesses
     inner = text.removeprefix(f"{NAME}(").removesuffix(")") if held else text
     return [f"{NAME}({inner}, {name}={option})" for option in options]
+
+
+def named(arguments: Arguments, message: str, text: str) -> list[Arguments]:
+    """Arguments with all parts by name that a program calls, where a dictionary of parts that it is given lacks one."""
+    lacking = re.search(r"'ModuleDict' object has no attribute '(\w+)'", message)
+    kept = re.search(r"self\.(\w+) = (?:\w+\.)*ModuleDict\((\w+)\)", text)
+    if not lacking or not kept:
+        return []
+    called = re.findall(rf"\bself\.{kept[1]}\.(\w+)\(", text)
+    names = sorted({lacking[1], *called}.difference(dir(nn.ModuleDict)))
+    return [{**arguments, kept[2]: f"{{{', '.join(f'{name!r}: {STUB}' for name in names)}}}"}]
 
 
 def _kind_of(part: str) -> str:

@@ -36,6 +36,8 @@ WORDS = "torch.randn(1024, 64)"  # vectors of so many
 _LOOKS_UP = re.compile(r"from_pretrained\(|\bembeddings\.dim")  # where torch.nn.Embedding is given them
 _TENSORS = ["torch.linspace(0.99, 0.01, 64)", "torch.ones(64, 64)"]
 _PARAMETERS = ["nn.Parameter(torch.randn(64, 64))", "nn.Parameter(torch.ones(64))"]
+_LISTS = ["[32, 64]", "[2, 2, 2, 2]", "(8, 8)", "[3, 5]", "[16, 32, 64, 128]"]
+_IN_SETTING = re.compile(r" in \w+(\.\w+)+")  # a name is looked for in it
 MAX_LINES = 12  # of one call
 _INSTANCES = ["nn.Identity()", "[nn.Identity(), nn.Identity()]", "nn.Linear(64, 64)"]
 
@@ -118,8 +120,9 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (_OF_DICTIONARIES, ["{}", CONFIG, "{'a': 64}", "{'a': nn.Identity()}"]),
         (r"not a Module subclass|ModuleList\S* should be called with an iterable",
          ["[nn.Identity(), nn.Identity()]", "nn.Identity()", "[nn.Conv2d(64, 64, 3, padding=1)] * 2"]),
+        (r"argument of type '(int|float|bool)'", [CONFIG] if _IN_SETTING.search(line) else _LISTS),
         (r"not iterable|not subscriptable|has no len|must be an iterable|\"sequence\" type",
-         ["[32, 64]", "[2, 2, 2, 2]", "(8, 8)", "[3, 5]", "[16, 32, 64, 128]"]),
+         _LISTS),
         (r"to have \d+ channels, but got|Kernel size can't be greater", ["(3, 64, 64)", "64"]),
         (r"missing 1 required positional argument: 'input'", _CLASSES),
         (r"object is not callable|should be called with|should be callable",
@@ -134,6 +137,8 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"expected np.ndarray|numpy.ndarray", [f"{WORDS}.numpy()", "torch.ones(64).numpy()"]),
         (r"as parameter '\w+' \(torch\.nn\.Parameter", _PARAMETERS),
         (r"torch Tensor or None required|must be Tensor|to be a Tensor", _TENSORS),
+        (r"forward\(\) got an unexpected keyword argument '(kernel_size|stride|padding|dilation)'", ["nn.Conv2d"]),
+        (r"forward\(\) got an unexpected keyword argument 'scale_factor'", ["nn.Upsample"]),
         (r"\.forward\(\) (takes \d+ positional|got an unexpected keyword|missing \d+ required)", [FIRST, STUB]),
         (r"^StopIteration|not an iterator", PARTS if ".parameters()" in line else []),  # it has no weights
         (_OF_MODULES, ["nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)", "nn.Identity()"]),

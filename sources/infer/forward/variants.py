@@ -109,6 +109,8 @@ def rescaled(arguments: Arguments, message: str) -> list[Arguments]:
     one, other = map(int, match.groups()) if match else (1, 1)
     if channels and one == 1:  # a layer of one channel was written so: what made the others is to be one
         return [{**arguments, name: "1"} for name, text in arguments.items() if text == str(other)]
+    if channels and one == 0:  # a call of the package that counts them knows of none
+        return [{**arguments, name: str(other)} for name, text in arguments.items() if text == "0"]
     if min(one, other) < 2 or max(one, other) > MAX_WIDTH:
         return []
     return [
