@@ -11,11 +11,11 @@ SHAPE, DROPPED = (32, 40), 0.2
 VALUES = np.random.default_rng(0).normal(size=SHAPE)
 
 
-def _calls(count: int, seed: int, dropped: float = DROPPED, rows: int = SHAPE[0], again: bool = False) -> list[Array]:
-    """Calls of a dropout, of which ``rows`` rows have masks of their own; ``again``: the same at each call."""
+def _calls(count: int, seed: int, dropped: float = DROPPED, rows: int = SHAPE[0], turns: int = 99999) -> list[Array]:
+    """Calls of a dropout, of which ``rows`` rows have masks of their own, and every so many calls the same ones."""
     made = []
     for number in range(count):
-        random = np.random.default_rng([seed, 0 if again else number])
+        random = np.random.default_rng([seed, number % turns])
         mask = np.resize(random.random((rows, SHAPE[1])) >= dropped, SHAPE)
         made.append(np.where(mask, VALUES / (1 - dropped), 0.0))
     return made
@@ -36,7 +36,9 @@ def test_who_draws_alike_is_not_beyond_it(usual: tuple[Usual, dict[str, list[flo
 
 def test_who_draws_otherwise_is(usual: tuple[Usual, dict[str, list[float]]]) -> None:
     known, ends = usual
-    assert "at every call" in known.beyond(_calls(CALLS, 2, again=True), ends)
+    assert "at every call" in known.beyond(_calls(CALLS, 2, turns=1), ends)
+    assert "at every second call" in known.beyond(_calls(CALLS, 2, turns=2), ends)
+    assert "at every third call" in known.beyond(_calls(CALLS, 2, turns=3), ends)
     assert "within one call" in known.beyond(_calls(CALLS, 2, rows=1), ends)
     assert "zero" in known.beyond(_calls(CALLS, 2, dropped=2 * DROPPED), ends)
     assert "size" in known.beyond([a * (1 - DROPPED) for a in _calls(CALLS, 2)], ends)

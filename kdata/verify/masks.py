@@ -3,7 +3,8 @@
 A task that draws in training, as dropout does, is judged in evaluation mode, where nothing is drawn.  In training one
 call says little, and many a lot.  Each measure is one number of a call, or of two.  Who draws as the reference does has
 numbers like the reference's, whatever their distribution: that all of ``CALLS`` are beyond all of ``USUAL`` of the
-reference's has less than one chance in 10 ** 15, for that is one order of them all of so many that are equally likely.
+reference's has less than one chance in 10 ** 15 (of pairs of calls, 10 ** 14), for that is one order of them all of so
+many that are equally likely.
 """
 
 from __future__ import annotations
@@ -17,16 +18,22 @@ import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-CALLS, USUAL = 10, 256  # of the candidate, and of the reference beside as many from which the usual answer is known
+CALLS, USUAL = 12, 256  # of the candidate, and of the reference beside as many from which the usual answer is known
 FAINT, FAR = 0.05, 8.0  # share of the usual size below which something is taken for none, and deviations at most
 SLACK, ROUNDING, ALIKE = 0.05, 5e-3, 0.1  # beyond the reference's numbers: of their range, of their size, of alikeness
 MEASURES = {
     "zeros": "other numbers of its elements are zero",
     "scale": "it is of another size on average",
     "power": "it is moved by another amount on average",
+    "spread": "its elements are moved by other amounts than each other",
+    "third": "what it draws is distributed otherwise",
+    "fourth": "what it draws is distributed otherwise",
     "within": "what it draws is the same again and again within one call",
-    "across": "what it draws is the same at every call",
+    "next": "what it draws is the same at every call",
+    "second": "what it draws is the same at every second call",
+    "later": "what it draws is the same at every third call",
 }
+ALIKENESS = ("within", "next", "second", "later")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +52,7 @@ class Usual:
     def measured(self, answers: Sequence[Array]) -> dict[str, list[float]]:
         """The measures of calls one after another."""
         mean = self.mean
-        flat = [a.reshape(-1).astype(np.float64) for a in answers]
+        flat = [a.reshape(-1)[: mean.size].astype(np.float64) for a in answers]
         there, power = np.abs(mean) > FAINT * _size(mean), max(float(mean @ mean), 1e-300)
         moves = self.spread > FAINT * _size(self.spread)
         size = np.where(moves, self.spread, 1.0)
@@ -54,9 +61,11 @@ class Usual:
             "zeros": [float((a == 0)[there].mean()) for a in flat],
             "scale": [float(a @ mean) / power for a in flat],
             "power": [float((o[moves] ** 2).mean()) for o in off],
+            "spread": [float(o[moves].std()) for o in off],
+            "third": [float((o[moves] ** 3).mean()) for o in off],
+            "fourth": [float((o[moves] ** 4).mean()) for o in off],
             "within": [_peak(a * b) for a, b in pairwise(off)],  # of two: signs of what is dropped cancel
-            "across": [_alike(a, b) for step in (1, 2) for a, b in zip(off, off[step:], strict=False)],
-        }
+        } | {name: _repeated(off, step) for step, name in enumerate(ALIKENESS) if step}
 
     def ends(self, answers: Sequence[Array]) -> dict[str, list[float]]:
         """Between which numbers the measures of calls are."""
@@ -68,7 +77,7 @@ class Usual:
             return "it is not finite"
         for name, found in self.measured(answers).items():
             low, high = ends[name]
-            slack = SLACK * (high - low) + ROUNDING * max(abs(low), abs(high)) + ALIKE * (name in ("within", "across"))
+            slack = SLACK * (high - low) + ROUNDING * max(abs(low), abs(high)) + ALIKE * (name in ALIKENESS)
             if high > low and (min(found) > high + slack or max(found) < low - slack):
                 return f"{MEASURES[name]}: {np.mean(found):.3g}, in the reference {low:.3g} to {high:.3g}"
         return ""
@@ -76,6 +85,11 @@ class Usual:
 
 def _size(values: Array) -> float:
     return float(np.sqrt((values**2).mean()))
+
+
+def _repeated(calls: Sequence[Array], step: int) -> list[float]:
+    """How alike each call is to one after it."""
+    return [_alike(a, b) for a, b in zip(calls, calls[step:], strict=False)]
 
 
 def _alike(one: Array, other: Array) -> float:

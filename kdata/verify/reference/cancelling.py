@@ -2,8 +2,8 @@
 
 Sums of random numbers grow so slowly that a kernel which adds them up in half precision is within what is allowed.
 Here they are whole numbers whose sums reach thousands half-way, of which half precision has every eighth or sixteenth
-only, and come back to few: exact in single precision, in any order and of any number of parts.  Only where there is one
-product, and the reference itself is right there.
+only, and come back to few: exact in single precision, in any order and of any number of parts.  Only where there
+is one product, or two, and the reference itself is right there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from kdata.verify.values import computes, finite, near
 HALF_WAY = 30000  # about which a sum is at its largest: float16 ends at 65504, beyond which it would be infinite
 FEWEST, MOST = 16, 1 << 13  # terms of a sum
 LESS = 16.0  # times as large as the answer are sums that do not cancel
-FACTORS = {"mm": 0, "bmm": 0, "mv": 0, "dot": 0, "addmm": 1, "baddbmm": 1, "addmv": 1, "linear": 0}
+FACTORS = {"mm": 0, "bmm": 0, "mv": 0, "dot": 0, "addmm": 1, "baddbmm": 1, "addmv": 1, "linear": 0,
+           "convolution": 1}  # fmt: skip
+SUMMED, TRANSPOSED, GROUPS = 1, 6, 8  # a dimension of a convolution's weights, and arguments of it
+ALLOWED = 2  # products on the way
 HALVES = (torch.float16, torch.bfloat16)
 Answer = Callable[[list[Any]], Any]
 
@@ -34,7 +37,7 @@ class Products(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.count = self.terms = 0
+        self.count, self.terms = 0, dict[int, None]()
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = str(function).split(".")[1]
@@ -42,7 +45,7 @@ class Products(TorchDispatchMode):
             self.count += 1
             one = args[FACTORS[name]] if name in FACTORS else None
             if isinstance(one, Tensor) and one.dtype in HALVES:
-                self.terms = int(one.shape[-1])
+                self.terms[_terms(name, one, args)] = None
         return function(*args, **(kwargs or {}))
 
 
@@ -55,15 +58,21 @@ def cancelling(
     """
     with Products() as products:
         eager([*leaves])
-    if products.count != 1 or not FEWEST <= products.terms <= MOST:
-        return None
-    for tried in _tried(leaves, products.terms, generator):
+    terms = [n for n in products.terms if FEWEST <= n <= MOST] if products.count <= ALLOWED else []
+    for tried in (tried for n in terms for tried in _tried(leaves, n, generator)):
         answer = eager(tried)
         large = eager([t.abs() if computes(t) else t for t in tried])
         epsilon = max(torch.finfo(t.dtype).eps for t in tried if computes(t))
         if finite(answer) and near(answer, golden(tried), epsilon) and _size(large) > LESS * _size(answer) > 0:
             return tried
     return None
+
+
+def _terms(name: str, factor: Tensor, args: Any) -> int:
+    """Along how long an axis a product sums; of a convolution, channels: what it sums beside them cancels by itself."""
+    if name != "convolution":
+        return int(factor.shape[-1])
+    return 0 if args[TRANSPOSED] or args[GROUPS] > 1 else int(factor.shape[SUMMED])
 
 
 def _tried(leaves: Sequence[Any], terms: int, generator: torch.Generator) -> Iterator[list[Any]]:
