@@ -83,6 +83,17 @@ def placed(candidate: Candidate, expected: Expected, options: Options) -> Answer
     return interpreted(candidate, payload, b"", options, "placed:answer")
 
 
+def trained(candidate: Candidate, expected: Expected, options: Options, seeds: Sequence[int]) -> Answer:
+    """Call it as in its first trial, but in training mode and once for each seed: see ``candidate.training``.
+
+    Raises:
+        JobError: the candidate's process gave no answer.
+    """
+    given = expected.sequence([0], backwards=False)[0]
+    payload = {"manifest": expected.manifest, "given": given, "seeds": [*seeds]}
+    return interpreted(candidate, payload, expected.given_bytes, options, "training:answer")
+
+
 def ends_idle(candidate: Candidate, expected: Expected, options: Options) -> bool:
     """Whether its first call ends in time where none of its kernels runs, be it with an error."""
     try:

@@ -16,7 +16,7 @@ from kdata.record import Candidate, Check, Origin, Receipt, Task
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
 from kdata.verify import calls, languages, reasons, receipts, witness
-from kdata.verify.beyond import aside, beyond, left_out, placed, unseen, whole, within
+from kdata.verify.beyond import aside, beyond, left_out, placed, training, unseen, whole, within
 from kdata.verify.candidate import indices
 from kdata.verify.candidate.arms import THEN
 from kdata.verify.candidate.idle import without_idle_lines
@@ -220,6 +220,7 @@ def _look_wider(candidate: Candidate, expected: Expected, options: Options, foun
     if options.level == "trust" and candidate.language == "triton":
         indices.tell(candidate.source, found)
         left_out.tell(found, partial(calls.works_alone, candidate, expected, options, backwards=False, shown=True))
+        training.look(expected, lambda: calls.trained(candidate, expected, options, training.seeds(expected)), found)
 
 
 def _testify(

@@ -6,6 +6,8 @@ import random
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+DRAWN = frozenset("random randint randrange getrandbits uniform seed".split())
+
 
 class Chance:
     """The module, or what it has: that can be named, and is refused when it is called."""
@@ -13,6 +15,7 @@ class Chance:
     __slots__ = ("_name",)
     _name: str
     refuse: ClassVar[Callable[[str], Any]]  # the enclosure's
+    drawing: ClassVar[bool] = False  # whether numbers may be drawn: where training is looked at
 
     def __init__(self, name: str) -> None:
         object.__setattr__(self, "_name", name)
@@ -33,12 +36,15 @@ class Chance:
     def __setattr__(self, name: str, value: Any) -> None:
         """Nothing is kept."""
 
-    def __call__(self, *_args: Any, **_named: Any) -> Any:
-        """No number.
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """No number, unless it is ``drawing``.
 
         Raises:
-            ForbiddenError: always.
+            ForbiddenError: elsewhere.
         """
+        name = self._name.rpartition(".")[2]
+        if Chance.drawing and name in DRAWN:
+            return getattr(random, name)(*args, **named)
         return Chance.refuse(self._name)
 
 

@@ -59,6 +59,7 @@ DETAILS = {
     "sure": "scores that are largest for their targets", "uneven": "sequences as long as there is room",
     "graded": "rows that go from far one way to as far the other", "coupled": "rows of weights that are equal",
     "single": "a last dimension of one",
+    "cancelling": "whole numbers in half precision whose products are large and cancel",
     "adjacent": "large integers among the inputs that are nearly the same",
     "eased": "numbers of usual size in a mask that is added",
     **dict.fromkeys(SPARSE, "some inputs that are zero nearly everywhere"),
@@ -71,6 +72,7 @@ TAILED = "tails"  # a kind of variant: the last axes long, and one element more 
 ALIKE, GRADED = "alike", "graded"  # see kdata.verify.reference.alike
 SURE = "sure"  # see kdata.verify.reference.sure
 UNEVEN = "uneven"  # see kdata.verify.reference.packed
+CANCELLING = "cancelling"  # see kdata.verify.reference.cancelling
 STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes
 KINKED = "kinked"  # where derivatives jump, as that of a relu at zero
 BORDERED = "bordered"  # where they jump at a number that the reference says, as those of a clamp at its ends

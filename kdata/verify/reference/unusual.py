@@ -5,20 +5,21 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 from kdata.task import Program
 from kdata.verify.gradients import APART
 from kdata.verify.reference import asked, exact, magnitudes, unread
 from kdata.verify.reference.alike import graded, paired
 from kdata.verify.reference.answering import FINITE, all_answered, enlarged
+from kdata.verify.reference.cancelling import HALVES, cancelling
 from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.conditioned import ANY, EITHER
 from kdata.verify.reference.draws import AS_THEY_ARE, DTYPES, centred_apart, draw, holding, zeroed
@@ -32,6 +33,7 @@ from kdata.verify.reference.sparse import sparse
 from kdata.verify.reference.styles import (
     ALIKE,
     BORDERED,
+    CANCELLING,
     FAINT,
     GRADED,
     GRADIENTS,
@@ -54,7 +56,7 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
           "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased",
-          *FAINT)  # fmt: skip
+          *FAINT, CANCELLING)  # fmt: skip
 # And as what style the reference is to bear each.
 HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE} | dict.fromkeys(("zeros", *SPARSE, *FAINT), "wide")
 IGNORED, GROUPED = "ignored", "grouped"
@@ -81,6 +83,7 @@ class Unusual(Reference):
         self._names_said: list[float] = payload["named"]
         self._asks, self._names, self._products = Asks(), frozenset[str](), False  # of the variant that is being tried
         self._unpaired: list[Any] | None = None  # inputs that are complex, while they are drawn as pairs
+        self._factors: dict[str, Any] | None = None  # weights that cancel in a product with inputs, or with each other
         self._mixed: magnitudes.Mixed | None = None  # rows of several magnitudes, where these are independent
 
     @property
@@ -115,6 +118,8 @@ class Unusual(Reference):
     def _drawn(
         self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> tuple[str, list[Any] | None]:
+        if styles[0] == CANCELLING:
+            return CANCELLING, self._cancelling(program, state, natural, generator)
         if styles[0] in (*BEYOND, IGNORED, GROUPED, STRETCHED):
             far = self._far(styles[0], program, state, natural, generator)
             large = styles[0] in (*REACHING, STRETCHED)
@@ -292,13 +297,39 @@ class Unusual(Reference):
         steps, inputs = max(found, key=lambda each: each[0])  # the first of those that are as good
         return inputs if steps else None
 
+    def _cancelling(
+        self, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+    ) -> list[Any] | None:  # fmt: skip
+        """Inputs, and weights beside, whose products cancel; None where there are none in half precision."""
+        generator = torch.Generator().manual_seed(generator.initial_seed() ^ APART)
+        flat, form = tree_flatten([natural, {name: state[name] for name in self._trained(program, state)}])
+        if not self._products or not any(computes(t) and t.dtype in HALVES for t in flat):
+            return None
+
+        def answer(of: Callable[..., Any], leaves: list[Any]) -> Any:
+            inputs, weights = tree_unflatten(leaves, form)
+            return of(program, state | weights, inputs)[0]
+
+        found = cancelling(flat, partial(answer, self._answer), partial(answer, self._golden), generator)
+        if found is None:
+            return None
+        inputs, weights = tree_unflatten(found, form)
+        self._factors = state | weights
+        return list(inputs)
+
+    def _trained(self, program: Program, state: dict[str, Any]) -> list[str]:
+        """The names of weights that are trained."""
+        module = self._build(program, program.arguments(), None)
+        return [n for n, p in module.named_parameters() if p.requires_grad and p.is_floating_point() and n in state]
+
     def _weigh(
         self, style: str, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
     ) -> dict[str, Any] | None:
+        if style == CANCELLING:
+            return self._factors
         if style not in (*WEIGHED, "exact"):
             return super()._weigh(style, program, state, inputs, generator)
-        module = self._build(program, program.arguments(), None)
-        trained = [n for n, p in module.named_parameters() if p.requires_grad and p.is_floating_point() and n in state]
+        trained = self._trained(program, state)
         if style == "coupled":
             borne = (w for w in coupled(state, trained) if self._bears(program, w, inputs, "wide", generator))
             return next(borne, None) if trained and CHOOSES in self._names else None
@@ -318,6 +349,8 @@ class Unusual(Reference):
         trial = super()._trial(index, variant, seed, style)
         if trial is not None and trial["style"] in ("exact", BORDERED):
             trial["kept"].pop("span", None)  # it is on one side for sure
+        if trial is not None and trial["style"] == CANCELLING:
+            trial["kept"]["noisy"] = []  # moved by an ulp, nothing cancels
         if trial is not None and trial["style"] in REACHING and self._mixed:
             trial["kept"]["homogeneous"] = self._mixed.homogeneous
         return trial

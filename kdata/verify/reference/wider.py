@@ -25,6 +25,7 @@ from kdata.verify.reference.draws import DTYPES, jogged, labels
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.magnitudes import CONDITION
 from kdata.verify.reference.styles import ALONE, COUNTED, GRADIENTS, KINKED, TALL, VIEWS, NoGradientError
+from kdata.verify.reference.training import training
 from kdata.verify.reference.unusual import BEYOND, GROUPED, IGNORED, Unusual
 from kdata.verify.reference.variants import Variant
 from kdata.verify.reference.weights import redraw
@@ -54,6 +55,7 @@ class Wider(Unusual):
         self._style = ""  # of the extra trial that is being made
         self._wanted: dict[str, Any] = {}  # which gradients the candidate is asked for
         self._extra: list[dict[str, Any]] = []
+        self._first = True  # no trial has been made yet
         self._instead: dict[str, Callable[[], list[Any]]] = {}  # functions in place of the task's, by their names
 
     def run(self, scratch: Path) -> dict[str, Any]:
@@ -164,6 +166,19 @@ class Wider(Unusual):
             trial["given"] |= {"build": ""} | ({"dtype": style} if style in DTYPES else {})
             trial["given"] |= {"gradient": self._wanted} if style in GRADIENTS else {}
         return trial
+
+    def _expect(
+        self, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator,
+        shared: bool = False,
+    ) -> dict[str, Any]:  # fmt: skip
+        kept = super()._expect(program, state, inputs, generator, shared)
+        if self._grid and self._first and self.mode == "eval":
+            self.mode = "train"
+            module = super()._build(program, program.arguments(), None)
+            self.mode = "eval"
+            kept["training"] = training(module, state, inputs, self.seeds[0], self.kept)
+        self._first = False
+        return kept
 
     def _build(
         self, program: Program, arguments: tuple[list[Any], dict[str, Any]], state: dict[str, Any] | None

@@ -1,0 +1,99 @@
+"""Whether a candidate draws in training as its reference does, where that one does: see ``kdata.verify.masks``.
+
+The trusted side of ``candidate.training``.  Kernels for inference, which refuse training or answer in it as in
+evaluation mode, are told of and not refused: the task is judged in evaluation mode.  Where their seeds come from is
+theirs: torch's generator, a counter, Python's ``random``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kdata.record import digest
+from kdata.sandbox.worker import Answer, JobError
+from kdata.verify import reasons
+from kdata.verify.compare import Tensors, UnequalError, leaves, structure
+from kdata.verify.findings import Findings, RejectedError
+from kdata.verify.masks import CALLS, Array, Usual
+from kdata.verify.scratch import RETURNED
+from kdata.verify.trial import Expected, compare
+
+EQUAL = 1e-3  # share of their size by which answers that are the same may differ
+CHECK = "draws in training as the reference does"
+
+
+def seeds(expected: Expected) -> list[int]:
+    """The generator's states for the calls: other ones than those of the reference's own calls."""
+    own = expected.trials[0]["seed"]
+    return [int(digest("training", str(own), str(n))[:8], 16) for n in range(CALLS)]
+
+
+def look(expected: Expected, run: Callable[[], Answer], found: Findings) -> None:
+    """Call it in training mode and then in evaluation mode.
+
+    Raises:
+        RejectedError: it draws, and not as its reference does; or drops something in evaluation mode afterwards.
+    """
+    drawn = expected.trials[0]["kept"].get("training")
+    if not drawn:
+        return
+    try:
+        answer = run()
+    except JobError as error:
+        found.check(CHECK, False, f"its process ended with {error}")
+        return
+    reports = answer.value.get("trials", [])
+    if len(reports) < CALLS + 2:
+        found.check(CHECK, False, reports[0]["detail"] if reports else "it could not be called")
+        return
+    returned = Tensors(answer.value["manifest"], answer.files.get(RETURNED, b""))
+    _judge(expected, drawn, reports, returned, found)
+
+
+def _judge(
+    expected: Expected, drawn: dict[str, Any], reports: Sequence[dict[str, Any]], returned: Tensors, found: Findings
+) -> None:  # fmt: skip
+    *called, evaluated = reports[1:]
+    if failing := next((r for r in called if r["outcome"] != "ok"), None):
+        found.check(CHECK, False, failing["detail"])
+        return
+    trial, wrong = compare(expected, 0, evaluated | {"random": False}, returned)
+    if wrong:
+        raise RejectedError(wrong, f"in evaluation mode after calls in training mode: {trial.detail}")
+    plain = _values(expected, evaluated, returned)
+    answers = [_values(expected, report, returned) for report in called]
+    if all(_same(plain, one) for one in answers):
+        found.check(CHECK, False, "it answers in training mode as in evaluation mode")
+        return
+    for place, told in drawn.items():
+        usual = Usual(*(expected.kept.array(node["tensor"]) for _, node in leaves(told["usual"])))
+        if other := usual.beyond([one[int(place)] for one in answers], told["ends"]):
+            found.check(CHECK, False, other)
+            raise RejectedError(reasons.WRONG, f"in training mode {other}")
+    found.check(CHECK, True)
+
+
+def _values(expected: Expected, report: dict[str, Any], returned: Tensors) -> dict[int, Array]:
+    """The tensors of an answer, by their places.
+
+    Raises:
+        RejectedError: it is of another form than the reference's.
+    """
+    eager = expected.trials[0]["kept"]["eager"]
+    try:
+        structure(eager, expected.kept, report["outputs"], returned)
+    except UnequalError as unequal:
+        raise RejectedError(unequal.reason, f"in training mode {unequal.detail}") from unequal
+    nodes = enumerate(node for _, node in leaves(report["outputs"]))
+    return {place: returned.array(node["tensor"]) for place, node in nodes if "tensor" in node}
+
+
+def _same(one: dict[int, Array], other: dict[int, Array]) -> bool:
+    """Whether two answers are the same but for rounding: a tuner may have chosen otherwise."""
+    return all(
+        np.allclose(array, other[place], EQUAL, EQUAL * float(np.abs(array).max(initial=0.0)), equal_nan=True)
+        for place, array in one.items()
+    )

@@ -1,0 +1,63 @@
+"""What a reference answers in training, where it draws: see ``kdata.verify.masks``. In the reference's child only."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
+
+from kdata.verify.masks import USUAL, Usual
+from kdata.verify.values import copied, seed_torch
+from kdata.verify.wire import Writer
+
+LARGEST = 1 << 14  # elements of an answer that are looked at
+PATIENCE, FIRST = 20.0, 8  # seconds that all of its calls may take, and after how many it is known what they take
+MOST = 4  # of an answer's tensors
+
+
+def training(module: nn.Module, state: dict[str, Any], inputs: list[Any], seed: int, writer: Writer) -> dict[str, Any]:
+    """Of each tensor that differs between calls what is usual, and the ends of its measures; nothing where it is unfit.
+
+    ``module``: in training mode.
+    """
+    try:
+        calls = list(_calls(module, state, inputs, seed))
+    except Exception:  # noqa: BLE001 - the task cannot be called so, or takes too long
+        return {}
+    found: dict[str, Any] = {}
+    for place, leaves in enumerate(zip(*calls, strict=True)):
+        if len(found) < MOST and _drawn(leaves):
+            arrays = [t.double().numpy() for t in leaves]
+            usual = Usual.of(arrays[:USUAL])
+            if not usual.spread.any():
+                continue
+            kept = writer.write([torch.from_numpy(usual.mean), torch.from_numpy(usual.spread)])
+            found[str(place)] = {"usual": kept, "ends": usual.ends(arrays[USUAL:])}
+    return found
+
+
+def _calls(module: nn.Module, state: dict[str, Any], inputs: list[Any], seed: int) -> Iterator[list[Any]]:
+    """The leaves of answers one after another, the generator in another state before each."""
+    begun = time.monotonic()
+    for number in range(2 * USUAL):
+        if number >= FIRST and (time.monotonic() - begun) * 2 * USUAL > PATIENCE * number:
+            raise TimeoutError
+        module.load_state_dict(state)
+        seed_torch(seed + number)
+        with torch.no_grad():
+            leaves = tree_leaves(module(*copied(inputs)))
+        yield [t.reshape(-1)[:LARGEST].clone() if isinstance(t, Tensor) else None for t in leaves]
+
+
+def _drawn(leaves: tuple[Any, ...]) -> bool:
+    """Whether a tensor of several elements is finite in all calls, of one size, and not the same in all of them."""
+    first = leaves[0]
+    if not (isinstance(first, Tensor) and first.is_floating_point() and first.numel() > 1):
+        return False
+    if any(not isinstance(t, Tensor) or t.shape != first.shape or not torch.isfinite(t).all() for t in leaves):
+        return False
+    return bool((first != 0).any()) and not all(torch.equal(first, t) for t in leaves[1:])

@@ -1,0 +1,45 @@
+"""What draws as a reference does, and what does not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kdata.verify.masks import CALLS, USUAL, Array, Usual
+
+SHAPE, DROPPED = (32, 40), 0.2
+VALUES = np.random.default_rng(0).normal(size=SHAPE)
+
+
+def _calls(count: int, seed: int, dropped: float = DROPPED, rows: int = SHAPE[0], turns: int = 99999) -> list[Array]:
+    """Calls of a dropout, of which ``rows`` rows have masks of their own, and every so many calls the same ones."""
+    made = []
+    for number in range(count):
+        random = np.random.default_rng([seed, number % turns])
+        mask = np.resize(random.random((rows, SHAPE[1])) >= dropped, SHAPE)
+        made.append(np.where(mask, VALUES / (1 - dropped), 0.0))
+    return made
+
+
+@pytest.fixture(scope="module")
+def usual() -> tuple[Usual, dict[str, list[float]]]:
+    calls = _calls(2 * USUAL, 1)
+    known = Usual.of(calls[:USUAL])
+    return known, known.ends(calls[USUAL:])
+
+
+@pytest.mark.parametrize("seed", range(2, 22))
+def test_who_draws_alike_is_not_beyond_it(usual: tuple[Usual, dict[str, list[float]]], seed: int) -> None:
+    known, ends = usual
+    assert known.beyond(_calls(CALLS, seed), ends) == ""
+
+
+def test_who_draws_otherwise_is(usual: tuple[Usual, dict[str, list[float]]]) -> None:
+    known, ends = usual
+    assert "at every call" in known.beyond(_calls(CALLS, 2, turns=1), ends)
+    assert "at every second call" in known.beyond(_calls(CALLS, 2, turns=2), ends)
+    assert "at every third call" in known.beyond(_calls(CALLS, 2, turns=3), ends)
+    assert "within one call" in known.beyond(_calls(CALLS, 2, rows=1), ends)
+    assert "zero" in known.beyond(_calls(CALLS, 2, dropped=2 * DROPPED), ends)
+    assert "size" in known.beyond([a * (1 - DROPPED) for a in _calls(CALLS, 2)], ends)
+    assert "finite" in known.beyond([a * np.nan for a in _calls(CALLS, 2)], ends)
