@@ -3,7 +3,7 @@
 A task that draws in training, as dropout does, is judged in evaluation mode, where nothing is drawn.  In training one
 call says little, and many a lot.  Each measure is one number of a call, or of two.  Who draws as the reference does has
 numbers like the reference's, whatever their distribution: that all of ``CALLS`` are beyond all of ``USUAL`` of the
-reference's has less than one chance in 10 ** 15 (of pairs of calls, 10 ** 14), for that is one order of them all of so
+reference's has less than one chance in 10 ** 15 (of pairs of calls, 10 ** 11), for that is one order of them all of so
 many that are equally likely.
 """
 
@@ -20,6 +20,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 CALLS, USUAL = 12, 256  # of the candidate, and of the reference beside as many from which the usual answer is known
 FAINT, FAR = 0.05, 8.0  # share of the usual size below which something is taken for none, and deviations at most
+ORDINALS = ("", "second ", "third ", "fourth ", "fifth ", "sixth ")  # calls: half of ``CALLS`` at most
 SLACK, ROUNDING, ALIKE = 0.05, 5e-3, 0.1  # beyond the reference's numbers: of their range, of their size, of alikeness
 MEASURES = {
     "zeros": "other numbers of its elements are zero",
@@ -29,11 +30,7 @@ MEASURES = {
     "third": "what it draws is distributed otherwise",
     "fourth": "what it draws is distributed otherwise",
     "within": "what it draws is the same again and again within one call",
-    "next": "what it draws is the same at every call",
-    "second": "what it draws is the same at every second call",
-    "later": "what it draws is the same at every third call",
-}
-ALIKENESS = ("within", "next", "second", "later")
+} | {f"again {n}": f"what it draws is the same at every {said}call" for n, said in enumerate(ORDINALS, 1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +62,7 @@ class Usual:
             "third": [float((o[moves] ** 3).mean()) for o in off],
             "fourth": [float((o[moves] ** 4).mean()) for o in off],
             "within": [_peak(a * b) for a, b in pairwise(off)],  # of two: signs of what is dropped cancel
-        } | {name: _repeated(off, step) for step, name in enumerate(ALIKENESS) if step}
+        } | {f"again {step}": _repeated(off, step) for step, _ in enumerate(ORDINALS, 1)}
 
     def ends(self, answers: Sequence[Array]) -> dict[str, list[float]]:
         """Between which numbers the measures of calls are."""
@@ -77,7 +74,8 @@ class Usual:
             return "it is not finite"
         for name, found in self.measured(answers).items():
             low, high = ends[name]
-            slack = SLACK * (high - low) + ROUNDING * max(abs(low), abs(high)) + ALIKE * (name in ALIKENESS)
+            alike = ALIKE if name.startswith(("within", "again")) else 0.0
+            slack = SLACK * (high - low) + ROUNDING * max(abs(low), abs(high)) + alike
             if high > low and (min(found) > high + slack or max(found) < low - slack):
                 return f"{MEASURES[name]}: {np.mean(found):.3g}, in the reference {low:.3g} to {high:.3g}"
         return ""

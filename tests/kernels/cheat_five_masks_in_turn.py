@@ -41,6 +41,6 @@ class ModelNew(nn.Module):
         y = torch.empty_like(x)
         train = self.training
         self.calls += train
-        seed = self.calls % 3
+        seed = self.calls % 5
         kernel[(triton.cdiv(x.numel(), 256),)](x, y, x.numel(), self.p, seed, TRAIN=train, BLOCK=256)
         return y
