@@ -49,6 +49,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="needs a CUDA device"))
 
 
+@pytest.fixture(autouse=True)
+def seeded() -> None:
+    """What a test draws does not depend on which tests ran before it in its process."""
+    if torch := sys.modules.get("torch"):
+        torch.manual_seed(0)
+
+
 @pytest.fixture
 def environment() -> dict[str, str]:
     """The environment of a subprocess that runs this checkout, with no Prefect server named."""

@@ -53,7 +53,6 @@ def test_a_branch_behind_nothing_is_given_weight(text: str, tmp_path: Path) -> N
     assert not outcome["reason"], outcome["detail"]
     assert outcome["source"].startswith(f"# {NOTE}\n")
     program = execute(outcome["source"], outcome["name"])
-    torch.manual_seed(0)  # one number that is drawn is next to nothing once in a hundred times
     assert not hidden(program.build(), program.inputs())
 
 
