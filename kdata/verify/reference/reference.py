@@ -32,7 +32,7 @@ from kdata.verify.reference.probe import Cost, Meter, Prober
 from kdata.verify.reference.roundings import either_way, nudge
 from kdata.verify.reference.styles import ALONE, DETAILS, schedule
 from kdata.verify.reference.variants import TooLargeError, Variant, grown, plan, varying
-from kdata.verify.reference.weights import after_calls, after_many_calls, redraw, without_signs
+from kdata.verify.reference.weights import after_calls, after_many_calls, as_first_made, redraw, without_signs
 from kdata.verify.scratch import GIVEN, KEPT
 from kdata.verify.values import (
     CALLING,
@@ -91,7 +91,7 @@ class Reference:
         self._most = payload["whole"]  # elements up to which a task is also looked at at its own sizes
         self._moved: dict[str, Any] = {}  # outputs that are moved only
         self._otherwise: list[dict[str, Any]] = []  # its first trial, called in other ways, and one of many rows
-        self.mode = "train"
+        self.mode, self._types = "train", dict[str, torch.dtype]()  # of weights: as they were first made
         self._copies = False  # a deep copy answers by weights of its own
         self._slim = False  # no golden, no mutant, and one run with noise: for what is compared roughly
         self.given, self.kept = Writer(), Writer()
@@ -183,6 +183,7 @@ class Reference:
         self, program: Program, arguments: tuple[list[Any], dict[str, Any]], state: dict[str, Any] | None
     ) -> nn.Module:
         module: nn.Module = program.namespace[self.entry_point](*arguments[0], **arguments[1])
+        as_first_made(module, self._types)
         if state is not None:
             module.load_state_dict(state)
         return module.eval() if self.mode == "eval" else module
@@ -381,9 +382,7 @@ class Reference:
     ) -> tuple[Any, nn.Module, list[Any]]:
         seed_torch(0)
         module = self._build(program, program.arguments(), None)
-        if double:
-            module = module.double()
-        module.load_state_dict(state)
+        (module.double() if double else module).load_state_dict(state)
         held = copied(inputs)
         return _forward(module, held), module, held
 

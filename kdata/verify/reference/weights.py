@@ -19,6 +19,17 @@ SMALL, TENTH = 1e-2, 0.1
 MEAN = 1e-2  # by how much weights of a mean may miss one in all: those of half precision do
 
 
+def as_first_made(module: nn.Module, types: dict[str, torch.dtype]) -> None:
+    """Give weights the ``types`` that they had when such a module was first made, and note these.
+
+    A layer that is a parameter's default, ``act=nn.PReLU()``, is one and the same in all modules: what makes one of
+    them double makes it so in the others.
+    """
+    for name, tensor in module.state_dict(keep_vars=True).items():
+        if isinstance(tensor, Tensor) and tensor.dtype != (first := types.setdefault(name, tensor.dtype)):
+            tensor.data = tensor.data.to(first)
+
+
 def redraw(module: nn.Module, generator: torch.Generator) -> None:
     """Draw the trainable parameters and the running statistics anew, keeping each one's range and sign.
 
