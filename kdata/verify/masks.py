@@ -3,8 +3,9 @@
 A task that draws in training, as dropout does, is judged in evaluation mode, where nothing is drawn.  In training one
 call says little, and many a lot.  Each measure is one number of a call, or of two.  Who draws as the reference does has
 numbers like the reference's, whatever their distribution: that all of ``CALLS`` are beyond all of ``USUAL`` of the
-reference's has less than one chance in 10 ** 15 (of pairs of calls, 10 ** 11), for that is one order of them all of so
-many that are equally likely.
+reference's has less than one chance in 10 ** 15, for that is one order of them all of so many that are equally likely.
+Pairs share calls; at least four of the candidate's do not, nor do 126 of the reference's: one in 10 ** 7, and then they
+are to be more alike than any of these by ``ALIKE``.
 """
 
 from __future__ import annotations

@@ -86,10 +86,8 @@ def of_settings(error: Exception, file: str) -> bool:
     frame, line = every[-1]
     test = _assertion(file, line) if isinstance(error, AssertionError) else _tested(file, line)
     within = list(ast.walk(test)) if test is not None else []
-    read, of_self = (
-        {n.id for n in within if isinstance(n, ast.Name)},
-        [n for n in within if isinstance(n, ast.Attribute)],
-    )
+    read = {n.id for n in within if isinstance(n, ast.Name)}
+    of_self = [n for n in within if isinstance(n, ast.Attribute)]
     if "self" not in read or any(name in frame.f_locals for name in read - {"self"}):
         return False
     ways = "".join(source(f.f_code) for f, _ in every if f.f_code.co_filename == file)

@@ -139,11 +139,11 @@ def longer(f: Failure, path: tuple[int, ...], t: Tensor) -> Iterator[Change]:
             yield f.with_tensor(path, t.resized(at, t.shape[at] * times), 0.8 + 0.1 * j)
 
 
-def halved(f: Failure) -> Iterator[Change]:
+def strided(f: Failure) -> Iterator[Change]:
     """There are to be several of what strides left one of, however short an input was."""
     if re.search(r"cannot be multiplied \(\d+x1 and (?!1x)|Expected size \d+ but got size 1 for", f.message):
         for path, t in all_tensors(f.specs):
             yield from longer(f, path, t)
 
 
-WINDOWS = (sides, window, volume, frames, series, flattened, demanded, halved)
+WINDOWS = (sides, window, volume, frames, series, flattened, demanded, strided)
