@@ -73,3 +73,21 @@ def test_what_the_task_asks_of_torch_is_not_the_candidates(also: str) -> None:
 )
 def test_what_the_candidate_may_reach_is(text: str) -> None:
     assert objection(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import numpy as np\ndef f(x):\n    return np.sqrt(np.prod(x.shape))\n", ""),
+        ("from numpy import sqrt\ndef f(x):\n    return sqrt(x.ndim)\n", ""),
+        ("import numpy as np\ndef f(x: np.ndarray):\n    return isinstance(x, np.ndarray)\n", ""),
+        ("import numpy as np\ndef f(x):\n    return np.ndarray(4)\n", "numpy.ndarray"),
+        ("import numpy as np\ndef f(x):\n    return np.load('golden')\n", "numpy.load"),
+        ("import numpy as np\ndef f(x):\n    return np.random.rand()\n", "numpy.random.rand"),
+        ("import numpy as np\ndef f(x):\n    return [np]\n", "numpy as a value"),
+        ("from numpy import memmap\ndef f(x):\n    return memmap\n", "numpy.memmap"),
+        ("import numpy.ctypeslib\ndef f(x):\n    return 0\n", "numpy.ctypeslib"),
+    ],
+)
+def test_of_numpy_there_is_what_computes_sizes_and_tables(text: str, said: str) -> None:
+    assert objection(text) == said

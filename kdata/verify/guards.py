@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 import torch
+from torch import from_numpy
 
 BAR = 4096  # bytes before and after each tensor; a multiple of every alignment that kernels assume
 ALIGNED = 512  # bytes; as CUDA's allocator aligns
@@ -54,7 +55,7 @@ def _between_bars(count: int, body: int) -> torch.UntypedStorage:
     start = BAR + -(_address(memory) + BAR) % ALIGNED
     inside = memory[start : start + count]
     inside[:] = body
-    storage = _storage(torch.from_numpy(inside))  # keeps the memory for as long as it lives
+    storage = _storage(from_numpy(inside))  # keeps the memory for as long as it lives
     _guarded[storage.data_ptr()] = memory
     return storage
 

@@ -22,6 +22,8 @@ SCALARS = 8  # reads of single numbers (``item``) in one forward: more would be 
 WHOLE = (torch.int64, torch.int32)
 DROPOUTS = ("dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout")
 HIDDEN = ("numpy", "tolist", "__array__", "__dlpack__", "untyped_storage", "storage", "apply_", "map_")
+SHARED = ("numpy", "__array__")  # of these, arrays on the memory of the tensor
+SHARING = ("from_numpy", "as_tensor", "asarray", "frombuffer", "from_dlpack")  # of torch: on the memory they are given
 
 
 class Watch(TorchDispatchMode):
@@ -122,15 +124,33 @@ def _kept_buffers(module: torch.nn.Module) -> Iterator[torch.Tensor]:
 
 
 def hide_values(watch: list[Watch], ledger: Ledger) -> None:
-    """Note calls that read a tensor's values past the dispatcher, in whatever watch is last in the list."""
+    """Note calls that read a tensor's values past the dispatcher, in whatever watch is last in the list.
+
+    Arrays and bytes share no memory with tensors from here on, either way: what a kernel has written could else be
+    computed with past the dispatcher. Modules of the judge that need what torch shares have imported it by name.
+    """
     for name in HIDDEN:
         setattr(torch.Tensor, name, _noted(name, getattr(torch.Tensor, name), watch, ledger))
+    for name in SHARING:
+        setattr(torch, name, _copying(getattr(torch, name), ledger))
 
 
 def _noted(name: str, original: Any, watch: list[Watch], ledger: Ledger) -> Any:
     def method(self: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         if watch and not ledger.moving:
             watch[-1].called[f"Tensor.{name}"] = None
-        return original(self, *args, **kwargs)
+        found = original(self, *args, **kwargs)
+        return found.copy() if name in SHARED and not ledger.moving else found
 
     return method
+
+
+def _copying(original: Any, ledger: Ledger) -> Any:
+    def make(data: Any, *more: Any, **named: Any) -> torch.Tensor:
+        made: torch.Tensor = original(data, *more, **named)
+        if isinstance(data, torch.Tensor):
+            return made
+        with ledger.move():
+            return made.detach().clone().requires_grad_(made.requires_grad)
+
+    return make

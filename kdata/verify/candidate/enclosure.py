@@ -26,6 +26,7 @@ from torch.nn.modules import module as modules
 from torch.utils import _contextlib
 
 from kdata.verify.candidate import custom_ops
+from kdata.verify.candidate.arrays import ARRAYS, Arrays
 from kdata.verify.candidate.chance import CHANCE, Chance
 from kdata.verify.candidate.silence import LOGGING, Logger
 from kdata.verify.candidate.source import PURE, object_to_import
@@ -123,8 +124,8 @@ def _harmless(event: str, arguments: tuple[Any, ...]) -> bool:
 
 _enclosure = Enclosure()
 install, armed, refuse = _enclosure.install, _enclosure.armed, _enclosure.refuse
-Logger.refuse = Chance.refuse = refuse
-STAND_INS = {"logging": LOGGING, "random": CHANCE}
+Logger.refuse = Chance.refuse = Arrays.refuse = refuse
+STAND_INS = {"logging": LOGGING, "random": CHANCE, "numpy": ARRAYS}
 
 
 def fault() -> str:

@@ -23,7 +23,7 @@ PURE = frozenset({
 })  # fmt: skip
 DESCRIPTORS = ("make_tensor_descriptor", "TensorDescriptor", "from_tensor")  # what is called to make one
 # Of these ``subset.CLOSED`` says what is not for candidates.
-ENGINES = frozenset({"torch", "triton", "packaging", "logging", "random"})
+ENGINES = frozenset({"torch", "triton", "packaging", "logging", "random", "numpy"})
 NEVER_IMPORTED = re.compile(r"(torch|triton)\.testing")
 BLOCK_SIZES = (32, 64, 128, 256, 512, 1024, 2048, 4096)
 MOST_NAMED, MOST_VALUES = 8, 48

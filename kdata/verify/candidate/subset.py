@@ -12,6 +12,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from kdata.verify.candidate.arrays import MEMBERS
 from kdata.verify.candidate.reached import reached
 from kdata.verify.candidate.scopes import hidden
 
@@ -34,6 +35,7 @@ CLOSED = re.compile(
     r"|triton\.(_(?!_version__)|backends\b|compiler\b|runtime\.(?!jit|autotuner|driver)|tools\.(?!tensor_descriptor)"
     r"|profiler\b|knobs\b|language\.(target_info|semantic)\b)"
     rf"|logging\.(?!({'|'.join(sorted({'Logger', *LEVELS, *LOGGED}))})\b)"
+    rf"|numpy\.(?!({'|'.join(sorted(MEMBERS))})\b)"
     # what runs text, or makes classes and names that text does not show
     r"|typing(_extensions)?\.(get_type_hints|ForwardRef|get_annotations|evaluate_forward_ref)"
     r"|functools\.singledispatch|types\.(new_class|prepare_class|resolve_bases|DynamicClassAttribute)"
@@ -64,7 +66,7 @@ MODULES = frozenset({
     "torch", "torch.nn", "torch.nn.functional", "torch.cuda", "torch.backends", "torch.utils", "torch.autograd",
     "triton", "triton.language", "triton.runtime", "math", "functools", "itertools", "operator", "types", "typing",
     "collections", "contextlib", "copy", "dataclasses", "enum", "abc", "warnings", "numbers", "fractions",
-    "packaging", "packaging.version", "logging", "random",
+    "packaging", "packaging.version", "logging", "random", "numpy",
 })  # fmt: skip
 # What subclasses of torch's own layers call: it looks at dimensions, and computes nothing.
 LAYERS_OWN = frozenset({"_check_input_dim"})
@@ -77,7 +79,8 @@ REGISTER = ("self.register_buffer", "self.register_parameter", "self.add_module"
 KINDS = re.compile(r"types\.FunctionType|torch\.nn\.modules\.\w+\._\w+")  # asked for by ``isinstance`` only
 # Functions of Triton's own library that kernels of sorting are made of.
 STANDARD = re.compile(r"triton\.language\.standard\._(log2|indicator|compare_and_swap|bitonic_merge|sum_combine)")
-CLASS_MAKERS = re.compile(r"(\w+\.)+(\w*Meta|EnumType)")  # likewise, and in annotations
+# Likewise, and in annotations: what makes classes, and arrays of memory that nobody wrote.
+MAKERS = re.compile(r"(\w+\.)+(\w*Meta|EnumType)|numpy\.ndarray")
 # What a text may name so itself: operators and protocols that run when its own code asks for them.
 OWN_DUNDERS = DUNDERS | frozenset(
     f"__{name}__" for name in (
@@ -201,7 +204,7 @@ def _shut(chain: str, node: ast.expr, parent: ast.AST | None, parents: dict[int,
     """Whether an imported name may not be used here."""
     if chain in ("torch.library", "torch.compiler") and isinstance(parent, ast.Attribute):
         return False  # what is asked of it is looked at by itself
-    return closed(chain) or (CLASS_MAKERS.fullmatch(chain) is not None and not _kind_of(node, parent, parents))
+    return closed(chain) or (MAKERS.fullmatch(chain) is not None and not _kind_of(node, parent, parents))
 
 
 def _kind_of(node: ast.expr, parent: ast.AST | None, parents: dict[int, ast.AST]) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor, from_numpy, nn
 from torch.utils._pytree import tree_flatten, tree_map_only, tree_unflatten
 
 from kdata.verify.interpreter import pretence, streams
@@ -97,7 +97,7 @@ def _paged(tensor: Tensor) -> Tensor:
     """In memory that begins where a page does, as large blocks of an allocator do."""
     memory = np.empty(tensor.nbytes + PAGE, np.uint8)
     memory = memory[-memory.ctypes.data % PAGE :][: tensor.nbytes]
-    room = torch.from_numpy(memory).view(tensor.dtype).view(tensor.shape)
+    room = from_numpy(memory).view(tensor.dtype).view(tensor.shape)
     return room.copy_(tensor)
 
 

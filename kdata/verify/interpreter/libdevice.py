@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 import triton.language as tl
+from torch import from_numpy
 from torch.utils._python_dispatch import _disable_current_modes
 from triton.runtime import interpreter
 
@@ -157,7 +158,7 @@ def _special(function: Callable[..., torch.Tensor]) -> Function:
     def computed(a: Array) -> Array:
         found = np.empty(a.shape)
         with _disable_current_modes(), torch._C.DisableTorchFunction():
-            function(torch.from_numpy(np.ascontiguousarray(a)), out=torch.from_numpy(found))
+            function(from_numpy(np.ascontiguousarray(a)), out=from_numpy(found))
         return found
 
     return computed

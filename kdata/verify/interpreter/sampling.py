@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import from_numpy
 from torch.utils._pytree import tree_map_only
 from triton.runtime import interpreter
 
@@ -319,4 +320,4 @@ def touched(tensor: torch.Tensor, by: list[Array]) -> torch.Tensor | None:
     for addresses in by:
         places = (addresses - tensor.data_ptr()) // size
         memory[places[(places >= 0) & (places < span)]] = 1
-    return torch.as_strided(torch.from_numpy(memory), tensor.shape, tensor.stride()).contiguous()
+    return torch.as_strided(from_numpy(memory), tensor.shape, tensor.stride()).contiguous()
