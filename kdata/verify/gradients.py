@@ -23,6 +23,7 @@ class Derived:
 
     found: list[Tensor | None]  # of each floating input, then of each named parameter; None for what has none
     overwrites: bool  # it leaves other numbers in the vectors that it was given, or in the inputs
+    answers: list[Tensor]  # the floating outputs of that call
 
 
 def names(module: nn.Module) -> list[str]:
@@ -79,7 +80,7 @@ def gradients(
     del later
     found = [None if t is None else next(given) for t in sources]
     own = [g if g is None else g.clone(memory_format=torch.contiguous_format) for g in found]  # two may be one tensor
-    return Derived(own, not all(map(torch.equal, left, before)))
+    return Derived(own, not all(map(torch.equal, left, before)), [t.detach() for t in outputs])
 
 
 def _evaluate(module: nn.Module) -> None:

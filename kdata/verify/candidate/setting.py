@@ -224,10 +224,11 @@ def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def derive(model: Any, wanted: dict[str, Any], told: dict[str, Any], *inputs: Any) -> list[Any]:
-    """The gradients that are asked for, None for those that the candidate does not offer.
+    """The gradients that are asked for, None for those that the candidate does not offer; ``answers`` after them.
 
     ``told``: takes down whether its backward writes into what it is given.
     """
     derived = gradients(model, inputs, wanted["seed"], wanted["parameters"], wanted["way"])
     told["overwrites"] = derived.overwrites
-    return [derived.found[n] for n in wanted["used"]]
+    answers = derived.answers if wanted.get("answers") else []
+    return [*(derived.found[n] for n in wanted["used"]), *answers]

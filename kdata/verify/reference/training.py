@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
-from kdata.verify.masks import USUAL, Usual
+from kdata.verify.gradients import floating, gradients, names
+from kdata.verify.masks import USUAL, Usual, with_products
+from kdata.verify.reference.draws import labels
 from kdata.verify.values import copied, seed_torch
 from kdata.verify.wire import Writer
 
 LARGEST = 1 << 14  # elements of an answer that are looked at
 PATIENCE, FIRST = 20.0, 8  # seconds that all of its calls may take, and after how many it is known what they take
 MOST = 4  # of an answer's tensors
+Answer = Callable[[], Sequence[Any]]
 
 
 def training(module: nn.Module, state: dict[str, Any], inputs: list[Any], seed: int, writer: Writer) -> dict[str, Any]:
@@ -24,12 +27,44 @@ def training(module: nn.Module, state: dict[str, Any], inputs: list[Any], seed: 
 
     ``module``: in training mode.
     """
+
+    def answer() -> list[Any]:
+        with torch.no_grad():
+            return tree_leaves(module(*copied(inputs)))
+
+    return _usual(answer, module, state, seed, writer)
+
+
+def derived(module: nn.Module, state: dict[str, Any], inputs: list[Any], seed: int, writer: Writer) -> dict[str, Any]:
+    """The same of its gradients and of what these are times the answer: ``places``; and which they are: ``wanted``.
+
+    None of labels, and none that vanish.  Nothing where it has none.
+    """
+    parameters = names(module)
     try:
-        calls = list(_calls(module, state, inputs, seed))
+        first = gradients(module, copied(inputs), seed, parameters).found
+    except Exception:  # noqa: BLE001 - the task has none
+        return {}
+    still = labels(floating(inputs))
+    used = [n for n, g in enumerate(first) if g is not None and n not in still and bool((g != 0).any())]
+
+    def answer() -> list[Any]:
+        given = gradients(module, copied(inputs), seed, parameters)
+        return with_products([g for n in used if (g := given.found[n]) is not None], given.answers)
+
+    places = _usual(answer, module, state, seed, writer)
+    wanted = {"seed": seed, "parameters": parameters, "used": used, "way": "gradient", "answers": True}
+    return {"wanted": wanted, "places": places} if places else {}
+
+
+def _usual(answer: Answer, module: nn.Module, state: dict[str, Any], seed: int, writer: Writer) -> dict[str, Any]:
+    try:
+        calls = list(_calls(answer, module, state, seed))
+        every = list(zip(*calls, strict=True))
     except Exception:  # noqa: BLE001 - the task cannot be called so, or takes too long
         return {}
     found: dict[str, Any] = {}
-    for place, leaves in enumerate(zip(*calls, strict=True)):
+    for place, leaves in enumerate(every):
         if len(found) < MOST and _drawn(leaves):
             arrays = [t.double().numpy() for t in leaves]
             usual = Usual.of(arrays[:USUAL])
@@ -40,7 +75,7 @@ def training(module: nn.Module, state: dict[str, Any], inputs: list[Any], seed: 
     return found
 
 
-def _calls(module: nn.Module, state: dict[str, Any], inputs: list[Any], seed: int) -> Iterator[list[Any]]:
+def _calls(answer: Answer, module: nn.Module, state: dict[str, Any], seed: int) -> Iterator[list[Any]]:
     """The leaves of answers one after another, the generator in another state before each."""
     begun = time.monotonic()
     for number in range(2 * USUAL):
@@ -48,9 +83,7 @@ def _calls(module: nn.Module, state: dict[str, Any], inputs: list[Any], seed: in
             raise TimeoutError
         module.load_state_dict(state)
         seed_torch(seed + number)
-        with torch.no_grad():
-            leaves = tree_leaves(module(*copied(inputs)))
-        yield [t.reshape(-1)[:LARGEST].clone() if isinstance(t, Tensor) else None for t in leaves]
+        yield [t.reshape(-1)[:LARGEST].clone() if isinstance(t, Tensor) else None for t in answer()]
 
 
 def _drawn(leaves: tuple[Any, ...]) -> bool:
