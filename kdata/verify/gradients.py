@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.verify.reference.styles import EVALUATED, NoGradientError
+from kdata.verify.values import upcast
 
 # Between the seeds of inputs and vectors: of one seed both hold the same numbers, along which norms have no gradient.
 APART = 0x5DEECE66D
@@ -28,7 +29,7 @@ class Derived:
 
 def names(module: nn.Module) -> list[str]:
     """The trainable parameters."""
-    return [name for name, p in module.named_parameters() if p.requires_grad and p.is_floating_point()]
+    return [name for name, p in module.named_parameters() if p.requires_grad and _floating(p)]
 
 
 def gradients(
@@ -79,7 +80,7 @@ def gradients(
     given = iter(engine.run_backward(ends, tuple(vectors), False, False, tuple(asked), **rest))
     del later
     found = [None if t is None else next(given) for t in sources]
-    own = [g if g is None else g.clone(memory_format=torch.contiguous_format) for g in found]  # two may be one tensor
+    own = [None if g is None else g.resolve_conj().clone(memory_format=torch.contiguous_format) for g in found]
     return Derived(own, not all(map(torch.equal, left, before)), [t.detach() for t in outputs])
 
 
@@ -145,17 +146,23 @@ def floating(inputs: Sequence[Any]) -> list[Tensor]:
 def beyond_rounding(found: list[Tensor | None], usual: list[Tensor | None]) -> list[int]:
     """Which gradients are there and more than what rounding leaves of the usual ones."""
     pairs = [(n, g, u) for n, (g, u) in enumerate(zip(found, usual, strict=True)) if g is not None and u is not None]
-    return [n for n, g, u in pairs if not float(g.double().norm()) <= ROUNDING * float(u.double().norm())]
+    return [n for n, g, u in pairs if not _size(g) <= ROUNDING * _size(u)]
 
 
-def _floating(value: Any) -> bool:
-    return isinstance(value, Tensor) and value.is_floating_point()
+def _size(gradient: Tensor) -> float:
+    return float(upcast(gradient).norm().real)
+
+
+def _floating(value: Any) -> TypeGuard[Tensor]:
+    """Whether it is a tensor that may have a gradient, which of a complex one is the conjugate of the derivative."""
+    return isinstance(value, Tensor) and (value.is_floating_point() or value.is_complex())
 
 
 def _vector(output: Tensor, seed: int) -> Tensor:
     generator = torch.Generator().manual_seed(seed ^ APART)
     with torch._C.DisableTorchFunction():  # where single precision is made double, these are to be the same numbers
-        drawn = torch.randn(output.shape, generator=generator, dtype=torch.float32)
+        dtype = torch.complex64 if output.is_complex() else torch.float32
+        drawn = torch.randn(output.shape, generator=generator, dtype=dtype)
     return drawn.to(output.dtype).to(output.device)
 
 
