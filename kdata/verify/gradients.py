@@ -67,7 +67,7 @@ def gradients(
     asked = [t for t in sources if t is not None]
     if not following or not asked:
         raise NoGradientError("no output requires a gradient")
-    drawn = VECTORS.get(way, _vector)
+    drawn = VECTORS.get(way, vector)
     vectors = [drawn(t, seed + n) for n, t in following]
     left = [*vectors, *(t.detach() for t in floating(held))]
     before = [v.clone() for v in left]
@@ -158,7 +158,8 @@ def _floating(value: Any) -> TypeGuard[Tensor]:
     return isinstance(value, Tensor) and (value.is_floating_point() or value.is_complex())
 
 
-def _vector(output: Tensor, seed: int) -> Tensor:
+def vector(output: Tensor, seed: int) -> Tensor:
+    """What the gradients of an output begin at, as a rule; ``seed``: that of the first one, and how many are before."""
     generator = torch.Generator().manual_seed(seed ^ APART)
     with torch._C.DisableTorchFunction():  # where single precision is made double, these are to be the same numbers
         dtype = torch.complex64 if output.is_complex() else torch.float32
@@ -167,13 +168,13 @@ def _vector(output: Tensor, seed: int) -> Tensor:
 
 
 def _expanded(output: Tensor, seed: int) -> Tensor:
-    return _vector(output.new_empty(()), seed).expand(output.shape)
+    return vector(output.new_empty(()), seed).expand(output.shape)
 
 
 def _turned_in_memory(output: Tensor, seed: int) -> Tensor:
     if output.ndim < 2:
         raise NoGradientError("it has one dimension")
-    return _vector(output, seed).mT.contiguous().mT
+    return vector(output, seed).mT.contiguous().mT
 
 
 VECTORS: dict[str, Callable[[Tensor, int], Tensor]] = {"summed": _expanded, "turned": _turned_in_memory}

@@ -16,9 +16,9 @@ import numpy as np
 from kdata.record import digest
 from kdata.sandbox.worker import Answer, JobError
 from kdata.verify import reasons
-from kdata.verify.compare import Tensors, UnequalError, leaves, structure
+from kdata.verify.compare import Node, Tensors, UnequalError, leaves, structure
 from kdata.verify.findings import Findings, RejectedError
-from kdata.verify.masks import CALLS, Array, Usual, with_products
+from kdata.verify.masks import CALLS, Array, Linear, Usual, with_products
 from kdata.verify.scratch import RETURNED
 from kdata.verify.trial import Expected, compare
 
@@ -75,7 +75,7 @@ def _judge(
         found.check(CHECK, False, "it answers in training mode as in evaluation mode")
         return False
     for place, told in drawn.items():
-        usual = Usual(*(expected.kept.array(node["tensor"]) for _, node in leaves(told["usual"])))
+        usual = Usual(*_arrays(told["usual"], expected.kept))
         if other := usual.beyond([one[int(place)] for one in answers], told["ends"]):
             found.check(CHECK, False, other)
             raise RejectedError(reasons.WRONG, f"in training mode {other}")
@@ -90,9 +90,11 @@ def _judge_derived(
     if failing := next((r for r in reports if r["outcome"] != "ok"), None):
         found.check(DERIVED, False, failing["detail"])
         return
-    answers = [_derived(len(derived["wanted"]["used"]), report, returned) for report in reports]
+    vectors, inputs, rows = (_arrays(node, expected.kept) for node in derived["linear"])
+    linear, count = Linear(vectors, inputs, derived["unit"], rows), len(derived["wanted"]["used"])
+    answers = [_derived(count, linear, report, returned) for report in reports]
     for place, told in derived["places"].items():
-        usual = Usual(*(expected.kept.array(node["tensor"]) for _, node in leaves(told["usual"])))
+        usual = Usual(*_arrays(told["usual"], expected.kept))
         if any(int(place) >= len(one) or one[int(place)].size < usual.mean.size for one in answers):
             raise RejectedError(reasons.WRONG_GRADIENT, "in training mode it has another shape")
         if other := usual.beyond([one[int(place)] for one in answers], told["ends"]):
@@ -101,17 +103,21 @@ def _judge_derived(
     found.check(DERIVED, True)
 
 
-def _derived(count: int, report: dict[str, Any], returned: Tensors) -> list[Array]:
-    """So many gradients, and what they are times the answer.
+def _derived(count: int, linear: Linear, report: dict[str, Any], returned: Tensors) -> list[Array]:
+    """So many gradients, after what they are beside the answer.
 
     Raises:
         RejectedError: one is none.
     """
-    nodes = [node for _, node in leaves(report["outputs"])]
-    if not all("tensor" in node for node in nodes):
+    if not all("tensor" in node for _, node in leaves(report["outputs"])):
         raise RejectedError(reasons.WRONG_GRADIENT, "in training mode it gives none where the reference does")
-    arrays = [returned.array(node["tensor"]) for node in nodes]
-    return with_products(arrays[:count], arrays[count:])
+    arrays = _arrays(report["outputs"], returned)
+    gradients, answers = arrays[:count], arrays[count:]
+    return [*linear.off(gradients, answers), *with_products(gradients, answers)]
+
+
+def _arrays(node: Node, tensors: Tensors) -> list[Array]:
+    return [tensors.array(leaf["tensor"]) for _, leaf in leaves(node)]
 
 
 def _values(expected: Expected, report: dict[str, Any], returned: Tensors) -> dict[int, Array]:
