@@ -237,9 +237,12 @@ def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
 def derive(model: Any, wanted: dict[str, Any], told: dict[str, Any], *inputs: Any) -> list[Any]:
     """The gradients that are asked for, None for those that the candidate does not offer; ``answers`` after them.
 
-    ``told``: takes down whether its backward writes into what it is given.
+    ``told``: takes down whether its backward writes into what it is given, and whether it has gradients of what the
+    reference has none of, which detaches it, say.
     """
     derived = gradients(model, inputs, wanted["seed"], wanted["parameters"], wanted["way"])
     told["overwrites"] = derived.overwrites
+    others = [derived.found[n] for n in wanted.get("none", ())]
+    told["more"] = any(g is not None and bool((g != 0).any()) for g in others)
     answers = derived.answers if wanted.get("answers") else []
     return [*(derived.found[n] for n in wanted["used"]), *answers]

@@ -224,7 +224,9 @@ class Wider(Unusual):
             still = labels(floating(inputs))
             used = beyond_rounding(found, derived("gradient") if self._style == "summed" else found)
             chosen = [n for n in used if n not in still]
-            self._wanted = {"seed": self.seeds[0], "parameters": parameters, "used": chosen, "way": self._style}
+            none = [n for n, g in enumerate(found) if g is None]
+            self._wanted = {"seed": self.seeds[0], "parameters": parameters, "used": chosen, "none": none,
+                            "way": self._style}  # fmt: skip
         if not self._wanted["used"]:
             raise NoGradientError("all of it vanishes")
         return [g for n in self._wanted["used"] if (g := found[n]) is not None]
