@@ -44,18 +44,25 @@ def look(expected: Expected, run: Run, found: Findings) -> None:
     if not (drawn := kept.get("training")):
         return
     derived = kept.get("derived") or {}
-    try:
-        answer = run(seeds(expected), derived.get("wanted", {}))
-    except JobError as error:
-        found.check(CHECK, False, f"its process ended with {error}")
+    if (answer := _answer(run, seeds(expected), derived.get("wanted", {}), found)) is None:
         return
     reports = answer.value.get("trials", [])
     if len(reports) < CALLS + 2:
         found.check(CHECK, False, reports[0]["detail"] if reports else "it could not be called")
         return
     returned = Tensors(answer.value["manifest"], answer.files.get(RETURNED, b""))
-    if _judge(expected, drawn, [*reports[1 : CALLS + 1], reports[-1]], returned, found) and derived:
+    if _judge(expected, drawn, [*reports[1 : CALLS + 1], reports[-1]], returned, found) and len(reports) > CALLS + 2:
         _judge_derived(expected, derived, reports[CALLS + 1 : -1], returned, found)
+
+
+def _answer(run: Run, drawn: Sequence[int], wanted: dict[str, Any], found: Findings) -> Answer | None:
+    """What it answers; without gradients where its process does not outlive those, and None where it gives nothing."""
+    for gradients in [wanted, {}] if wanted else [{}]:
+        try:
+            return run(drawn, gradients)
+        except JobError as error:
+            found.check(DERIVED if gradients else CHECK, False, f"its process ended with {error}")
+    return None
 
 
 def _judge(
