@@ -178,3 +178,17 @@ def test_a_module_in_training_has_gradients_in_evaluation_mode_too() -> None:
     assert usual.count_nonzero() == 3 and evaluated.count_nonzero() == 0
     with pytest.raises(NoGradientError):
         gradients(Deaf().eval(), [torch.ones(3)], 0, [], "evaluated")
+
+
+class Turned(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 1j
+
+
+def test_complex_numbers_have_gradients_that_are_conjugate() -> None:
+    x = torch.randn(2, 3, dtype=torch.complex64)
+    derived = gradients(Turned(), [x], 7, [])
+    vector = torch.randn(2, 3, generator=torch.Generator().manual_seed(7 ^ APART), dtype=torch.complex64)
+    assert derived.found[0] is not None and torch.allclose(derived.found[0], vector * -1j)
+    assert beyond_rounding(derived.found, derived.found) == [0]
+    assert len(derived.answers) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kdata.verify.masks import CALLS, ORDINALS, USUAL, Array, Usual
+from kdata.verify.masks import CALLS, ORDINALS, USUAL, Array, Linear, Usual, with_products
 
 SHAPE, DROPPED = (32, 40), 0.2
 VALUES = np.random.default_rng(0).normal(size=SHAPE)
@@ -42,3 +42,29 @@ def test_who_draws_otherwise_is(usual: tuple[Usual, dict[str, list[float]]]) -> 
     assert "zero" in known.beyond(_calls(CALLS, 2, dropped=2 * DROPPED), ends)
     assert "size" in known.beyond([a * (1 - DROPPED) for a in _calls(CALLS, 2)], ends)
     assert "finite" in known.beyond([a * np.nan for a in _calls(CALLS, 2)], ends)
+
+
+def test_a_gradient_of_another_mask_is_beyond_one_of_the_same() -> None:
+    def products(count: int, seed: int, other: int) -> list[Array]:
+        pairs = zip(_calls(count, seed), _calls(count, other), strict=True)
+        return [with_products([gradient], [answer])[0] for gradient, answer in pairs]
+
+    own = products(2 * USUAL, 1, 1)
+    usual = Usual.of(own[:USUAL])
+    ends = usual.ends(own[USUAL:])
+    assert usual.beyond(products(CALLS, 2, 2), ends) == ""
+    assert "zero" in usual.beyond(products(CALLS, 2, 3), ends)
+    assert len(with_products([VALUES], [VALUES[0]])) == 1
+
+
+def test_a_layer_after_a_dropout_tells_whether_its_gradient_is_of_the_same_mask() -> None:
+    random = np.random.default_rng(0)
+    weights, vector = random.normal(size=(SHAPE[1], 8)), random.normal(size=(SHAPE[0], 8))
+    masks = [random.random(SHAPE) >= DROPPED for _ in range(CALLS)]
+    answers, gradients = [(VALUES * m) @ weights for m in masks], [(vector @ weights.T) * m for m in masks]
+    known = Linear([vector], [VALUES], float((answers[0] * vector).sum(1).std()), [np.zeros(SHAPE[0])])
+    nothing = Usual(np.zeros(SHAPE[0]), np.zeros(SHAPE[0]))
+    same = [known.off([g], [a])[0] for g, a in zip(gradients, answers, strict=True)]
+    others = [known.off([g], [a])[0] for g, a in zip(gradients[1:], answers, strict=False)]
+    assert nothing.beyond(same, {}) == ""
+    assert "something else" in nothing.beyond(others, {})

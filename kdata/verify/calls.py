@@ -83,14 +83,18 @@ def placed(candidate: Candidate, expected: Expected, options: Options) -> Answer
     return interpreted(candidate, payload, b"", options, "placed:answer")
 
 
-def trained(candidate: Candidate, expected: Expected, options: Options, seeds: Sequence[int]) -> Answer:
+def trained(
+    candidate: Candidate, expected: Expected, options: Options, seeds: Sequence[int], wanted: dict[str, Any]
+) -> Answer:  # fmt: skip
     """Call it as in its first trial, but in training mode and once for each seed: see ``candidate.training``.
+
+    ``wanted``: which gradients it is then asked for; empty for none.
 
     Raises:
         JobError: the candidate's process gave no answer.
     """
     given = expected.sequence([0], backwards=False)[0]
-    payload = {"manifest": expected.manifest, "given": given, "seeds": [*seeds]}
+    payload = {"manifest": expected.manifest, "given": given, "seeds": [*seeds], "wanted": wanted}
     return interpreted(candidate, payload, expected.given_bytes, options, "training:answer")
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.verify.reference.styles import EVALUATED, NoGradientError
+from kdata.verify.values import upcast
 
 # Between the seeds of inputs and vectors: of one seed both hold the same numbers, along which norms have no gradient.
 APART = 0x5DEECE66D
@@ -23,11 +24,12 @@ class Derived:
 
     found: list[Tensor | None]  # of each floating input, then of each named parameter; None for what has none
     overwrites: bool  # it leaves other numbers in the vectors that it was given, or in the inputs
+    answers: list[Tensor]  # the floating outputs of that call
 
 
 def names(module: nn.Module) -> list[str]:
     """The trainable parameters."""
-    return [name for name, p in module.named_parameters() if p.requires_grad and p.is_floating_point()]
+    return [name for name, p in module.named_parameters() if p.requires_grad and _floating(p)]
 
 
 def gradients(
@@ -65,7 +67,7 @@ def gradients(
     asked = [t for t in sources if t is not None]
     if not following or not asked:
         raise NoGradientError("no output requires a gradient")
-    drawn = VECTORS.get(way, _vector)
+    drawn = VECTORS.get(way, vector)
     vectors = [drawn(t, seed + n) for n, t in following]
     left = [*vectors, *(t.detach() for t in floating(held))]
     before = [v.clone() for v in left]
@@ -78,8 +80,8 @@ def gradients(
     given = iter(engine.run_backward(ends, tuple(vectors), False, False, tuple(asked), **rest))
     del later
     found = [None if t is None else next(given) for t in sources]
-    own = [g if g is None else g.clone(memory_format=torch.contiguous_format) for g in found]  # two may be one tensor
-    return Derived(own, not all(map(torch.equal, left, before)))
+    own = [None if g is None else g.resolve_conj().clone(memory_format=torch.contiguous_format) for g in found]
+    return Derived(own, not all(map(torch.equal, left, before)), [t.detach() for t in outputs])
 
 
 def _evaluate(module: nn.Module) -> None:
@@ -144,28 +146,35 @@ def floating(inputs: Sequence[Any]) -> list[Tensor]:
 def beyond_rounding(found: list[Tensor | None], usual: list[Tensor | None]) -> list[int]:
     """Which gradients are there and more than what rounding leaves of the usual ones."""
     pairs = [(n, g, u) for n, (g, u) in enumerate(zip(found, usual, strict=True)) if g is not None and u is not None]
-    return [n for n, g, u in pairs if not float(g.double().norm()) <= ROUNDING * float(u.double().norm())]
+    return [n for n, g, u in pairs if not _size(g) <= ROUNDING * _size(u)]
 
 
-def _floating(value: Any) -> bool:
-    return isinstance(value, Tensor) and value.is_floating_point()
+def _size(gradient: Tensor) -> float:
+    return float(upcast(gradient).norm().real)
 
 
-def _vector(output: Tensor, seed: int) -> Tensor:
+def _floating(value: Any) -> TypeGuard[Tensor]:
+    """Whether it is a tensor that may have a gradient, which of a complex one is the conjugate of the derivative."""
+    return isinstance(value, Tensor) and (value.is_floating_point() or value.is_complex())
+
+
+def vector(output: Tensor, seed: int) -> Tensor:
+    """What the gradients of an output begin at, as a rule; ``seed``: that of the first one, and how many are before."""
     generator = torch.Generator().manual_seed(seed ^ APART)
     with torch._C.DisableTorchFunction():  # where single precision is made double, these are to be the same numbers
-        drawn = torch.randn(output.shape, generator=generator, dtype=torch.float32)
+        dtype = torch.complex64 if output.is_complex() else torch.float32
+        drawn = torch.randn(output.shape, generator=generator, dtype=dtype)
     return drawn.to(output.dtype).to(output.device)
 
 
 def _expanded(output: Tensor, seed: int) -> Tensor:
-    return _vector(output.new_empty(()), seed).expand(output.shape)
+    return vector(output.new_empty(()), seed).expand(output.shape)
 
 
 def _turned_in_memory(output: Tensor, seed: int) -> Tensor:
     if output.ndim < 2:
         raise NoGradientError("it has one dimension")
-    return _vector(output, seed).mT.contiguous().mT
+    return vector(output, seed).mT.contiguous().mT
 
 
 VECTORS: dict[str, Callable[[Tensor, int], Tensor]] = {"summed": _expanded, "turned": _turned_in_memory}

@@ -220,7 +220,7 @@ def _look_wider(candidate: Candidate, expected: Expected, options: Options, foun
     if options.level == "trust" and candidate.language == "triton":
         indices.tell(candidate.source, found)
         left_out.tell(found, partial(calls.works_alone, candidate, expected, options, backwards=False, shown=True))
-        training.look(expected, lambda: calls.trained(candidate, expected, options, training.seeds(expected)), found)
+        training.look(expected, partial(calls.trained, candidate, expected, options), found)
 
 
 def _testify(

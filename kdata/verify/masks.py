@@ -22,6 +22,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 CALLS, USUAL = 12, 256  # of the candidate, and of the reference beside as many from which the usual answer is known
 FAINT, FAR = 0.05, 8.0  # share of the usual size below which something is taken for none, and deviations at most
 ORDINALS = ("", "second ", "third ", "fourth ", "fifth ", "sixth ")  # calls: half of ``CALLS`` at most
+STEP, NONE = 0.02, 0.1  # of how much is off, and up to how much of it on average is none
 SLACK, ROUNDING, ALIKE = 0.05, 5e-3, 0.1  # beyond the reference's numbers: of their range, of their size, of alikeness
 MEASURES = {
     "zeros": "other numbers of its elements are zero",
@@ -70,9 +71,15 @@ class Usual:
         return {name: [min(found), max(found)] for name, found in self.measured(answers).items()}
 
     def beyond(self, answers: Sequence[Array], ends: dict[str, list[float]]) -> str:
-        """In what a candidate's calls are all beyond those of the reference; "" in nothing."""
+        """In what a candidate's calls are all beyond those of the reference; "" in nothing.
+
+        ``ends``: none where nothing is drawn.
+        """
         if not all(np.isfinite(a).all() for a in answers):
             return "it is not finite"
+        if not ends:
+            off = _size(np.stack([a.reshape(-1)[: self.mean.size] - self.mean for a in answers]))
+            return f"for its gradient it draws something else than for its answer: {off:.3g}" if off > NONE else ""
         for name, found in self.measured(answers).items():
             low, high = ends[name]
             alike = ALIKE if name.startswith(("within", "again")) else 0.0
@@ -80,6 +87,44 @@ class Usual:
             if high > low and (min(found) > high + slack or max(found) < low - slack):
                 return f"{MEASURES[name]}: {np.mean(found):.3g}, in the reference {low:.3g} to {high:.3g}"
         return ""
+
+
+def with_products(gradients: Sequence[Any], answers: Sequence[Any]) -> list[Any]:
+    """Gradients after their products with answers of their shapes, of numpy or torch.
+
+    Who draws another mask for the backward than for the forward has products that are zero in more places.
+    """
+    return [*(g * a for g in gradients for a in answers if g.shape == a.shape), *gradients]
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """What tells whether an answer is linear in an input by one mask, that of its gradient; of numpy or of torch.
+
+    Each row of the answer times the vector that gradients begin at is that of the input times its gradient then, but
+    for what is the same at every call.
+    """
+
+    vectors: Sequence[Any]  # of the answers
+    inputs: Sequence[Any]  # of as many gradients, the first ones
+    unit: float  # of what size rows are
+    usual: Sequence[Any]  # by how much they are off at some call
+
+    def off(self, gradients: Sequence[Any], answers: Sequence[Any]) -> list[Any]:
+        """By how much rows are off more than usual, in steps of ``STEP``: in single precision by none."""
+        pairs = zip(self.differences(gradients, answers), self.usual, strict=False)
+        return [((off - usual) / self.unit / STEP).round() * STEP for off, usual in pairs]
+
+    def differences(self, gradients: Sequence[Any], answers: Sequence[Any]) -> list[Any]:
+        """By how much rows are off, for each answer and input that have as many."""
+        ends = [(_rows(a, v), _rows(g, x)) for a, v in zip(answers, self.vectors, strict=False)
+                for g, x in zip(gradients, self.inputs, strict=False)]  # fmt: skip
+        return [one - other for one, other in ends if one.shape == other.shape]
+
+
+def _rows(one: Any, other: Any) -> Any:
+    product = one * other
+    return product.reshape(len(product), -1).sum(1) if product.ndim else product.reshape(1)
 
 
 def _size(values: Array) -> float:

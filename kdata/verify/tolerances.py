@@ -55,7 +55,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "31"
+VERSION = "32"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 

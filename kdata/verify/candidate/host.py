@@ -301,7 +301,7 @@ class Calls:
         before = others(state)
         with watch:  # what is asked of a module before it is called may be overridden, and compute
             model = duplicate(model) if given.get("copied") else model
-            weigh(model, state, before)
+            weigh(model, state, before, trained=last is not None and bool(given.get("sized")))
             if last is None:
                 model.to(_engine.device)
         if last is None:

@@ -126,34 +126,45 @@ def others(state: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _other(value) for name, value in state.items()}
 
 
-def weigh(model: nn.Module, state: Mapping[str, Any], before: Mapping[str, Any]) -> None:
+def weigh(
+    model: nn.Module, state: Mapping[str, Any], before: Mapping[str, Any], trained: bool = False
+) -> None:  # fmt: skip
     """Load the weights that were ``before`` into a module, then write its own over them as an optimizer does.
 
     What holds its own already is left alone, for who looks whether weights were changed would find that they were.
+    ``trained``: nothing is loaded where they can be written without, as between two steps of an optimizer; their
+    versions say so.
 
     Raises:
         StopTrialError: they are not its own.
     """
     try:
-        if _holds(model.state_dict(keep_vars=True), state):
-            return
-        model.load_state_dict(before, strict=True)
         own = model.state_dict(keep_vars=True)
+        if _holds(own, state):
+            return
+        written = trained and _like(own, state)
+        if not written:
+            model.load_state_dict(before, strict=True)
+            own = model.state_dict(keep_vars=True)
         with torch.no_grad():
             for name, value in state.items():
                 if isinstance(value, Tensor):
-                    own[name].data.copy_(value)
+                    (own[name] if written else own[name].data).copy_(value)
     except Exception as error:
         raise StopTrialError("state", line(error)) from error
 
 
 def _holds(own: Mapping[str, Any], state: Mapping[str, Any]) -> bool:
     """Whether weights are these, bit by bit, however they lie."""
+    return _like(own, state) and all(raw(one) == raw(state[name]) for name, one in own.items())
+
+
+def _like(own: Mapping[str, Any], state: Mapping[str, Any]) -> bool:
+    """Whether weights are tensors, and of the same shapes and types as these."""
     return own.keys() == state.keys() and all(
         isinstance(one, Tensor)
         and isinstance(state[name], Tensor)
         and (one.shape, one.dtype) == (state[name].shape, state[name].dtype)
-        and raw(one) == raw(state[name])
         for name, one in own.items()
     )
 
@@ -224,10 +235,14 @@ def _alike(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def derive(model: Any, wanted: dict[str, Any], told: dict[str, Any], *inputs: Any) -> list[Any]:
-    """The gradients that are asked for, None for those that the candidate does not offer.
+    """The gradients that are asked for, None for those that the candidate does not offer; ``answers`` after them.
 
-    ``told``: takes down whether its backward writes into what it is given.
+    ``told``: takes down whether its backward writes into what it is given, and whether it has gradients of what the
+    reference has none of, which detaches it, say.
     """
     derived = gradients(model, inputs, wanted["seed"], wanted["parameters"], wanted["way"])
     told["overwrites"] = derived.overwrites
-    return [derived.found[n] for n in wanted["used"]]
+    others = [derived.found[n] for n in wanted.get("none", ())]
+    told["more"] = any(g is not None and bool((g != 0).any()) for g in others)
+    answers = derived.answers if wanted.get("answers") else []
+    return [*(derived.found[n] for n in wanted["used"]), *answers]

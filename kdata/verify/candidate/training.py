@@ -21,8 +21,9 @@ from kdata.verify.scratch import GIVEN, RETURNED, SOURCE
 def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
     """Import a candidate, call its module in training mode with the generator in other states, then evaluate it.
 
-    ``payload``: manifest, given (of a trial), seeds (one a call).  What it draws by itself is not refused here.  No
-    ``trials`` where nothing is known: it asked for what it may not, which a trial tells of.
+    ``payload``: manifest, given (of a trial), seeds (one a call), wanted (gradients that it is asked for in as many
+    more calls in training mode; empty for none).  What it draws by itself is not refused here.  No ``trials`` where
+    nothing is known: it asked for what it may not, which a trial tells of.
     """
     reader = wire.Reader(payload["manifest"], (scratch / GIVEN).read_bytes())
     Chance.drawing = True
@@ -31,14 +32,22 @@ def answer(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
             calls = Calls(load(scratch / SOURCE), reader, "train")
             INTERPRETED.take_turn(0)
             reports = [calls.trial(payload["given"] | {"again": False})]
-            for seed in payload["seeds"] if reports[0]["outcome"] == "ok" else ():
-                torch.manual_seed(seed)
-                random.seed(seed)
-                reports.append(calls.trial(payload["given"] | {"again": True, "sized": True}))
-            reports.append(calls.trial(payload["given"] | {"again": True, "sized": True, "mode": "eval"}))
+            again = payload["given"] | {"again": True, "sized": True}
+            seeds = payload["seeds"] if reports[0]["outcome"] == "ok" else []
+            reports += [_drawn(calls, again, seed) for seed in seeds]
+            if payload["wanted"]:
+                reports += [_drawn(calls, again | {"gradient": payload["wanted"]}, seed) for seed in seeds]
+            reports.append(calls.trial(again | {"mode": "eval"}))
     except (enclosure.ForbiddenError, ImportingError):
         return {}
     if enclosure.fault():
         return {}
     (scratch / RETURNED).write_bytes(bytes(calls.writer.blob))
     return {"trials": reports, "manifest": calls.writer.manifest}
+
+
+def _drawn(calls: Calls, given: dict[str, Any], seed: int) -> dict[str, Any]:
+    """A call with the generators in this state."""
+    torch.manual_seed(seed)
+    random.seed(seed)
+    return calls.trial(given)

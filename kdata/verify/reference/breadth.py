@@ -7,7 +7,7 @@ with. One that answers wrongly where the last dimension is one. One that reads s
 right where all inputs are transposed views, but wrong where some of them are, or where they are parts of wider rows,
 takes the strides of one for those of another, or of its answer. And a candidate whose text offers a backward, and whose
 answer follows from its inputs, is rejected where one of its gradients is wrong, or is none though the reference has
-one: training goes on without a word.
+one, or is some where the reference detaches what it is of: training goes on without a word.
 A backward that raises, an answer that is detached, and no backward at all are heard of in training: they are told.
 So is one that writes into the gradients that it is given, as published libraries' do: other branches may share them;
 one that has torch multiply its matrices; and one that is wrong the second time that a graph is gone through, for these
@@ -64,6 +64,7 @@ class Judged(NamedTuple):
     reason: str  # why it failed; "" if it passed
     overwrites: bool = False  # its backward left other numbers in what it was given
     called: frozenset[str] = frozenset()  # what it had torch compute
+    more: bool = False  # it has gradients where the reference has none
 
 
 def offers_gradients(source: str) -> bool:
@@ -96,6 +97,9 @@ def look(expected: Expected, run: Run, found: Findings, source: str) -> None:
             continue
         found.check(CHECKS[style], not failed, _of(failed[0])[:300] if failed else "")
         found.trials += [j.trial for j in judged if not j.reason]
+    more = [t["style"] for t, j in zip(wider.trials, reports, strict=True) if j.more and t["style"] != EVALUATED]
+    if more:
+        raise RejectedError(reasons.WRONG_GRADIENT, f"{CHECKS[more[0]]}: it gives some where the reference has none")
     if detached:
         tell_of_none(expected, found)
     _tell_of_products(wider, reports, found)
@@ -201,6 +205,11 @@ def _judged(wider: Expected, numbers: Sequence[int], run: Run) -> list[Judged]:
         return [Judged(failure(wider, n, str(detail)), str(outcome)) for n in numbers]
     returned = Tensors(value["manifest"], answer.files.get(RETURNED, b""))
     return [
-        Judged(*compare(wider, n, report, returned), bool(report.get("overwrites")), frozenset(report["aten"]))
+        Judged(
+            *compare(wider, n, report, returned),
+            bool(report.get("overwrites")),
+            frozenset(report["aten"]),
+            bool(report.get("more")),
+        )
         for n, report in zip(numbers, value["trials"], strict=True)
     ]

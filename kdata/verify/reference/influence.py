@@ -14,7 +14,7 @@ from torch import nn
 from torch.utils._pytree import tree_leaves
 
 from kdata.verify.candidate.moves import Provenance
-from kdata.verify.values import altered, near, same
+from kdata.verify.values import altered, copied, near, same
 
 NOTHING = 1e-6  # relative change of an answer that counts as none
 TRIED = 32  # parameters and inputs of which it is asked whether they matter
@@ -64,3 +64,13 @@ def copies(module: nn.Module, state: State, answer: Callable[[nn.Module], Any], 
         return same(answer(copied), outputs)
     except Exception:  # noqa: BLE001 - it holds what cannot be copied
         return False
+
+
+def same_again(module: nn.Module, state: dict[str, Any], inputs: list[Any], before: Any) -> bool:
+    """Whether a module that was called answers as ``before`` when its state is what it was.
+
+    What it keeps beside that, a count of its calls say, no candidate is given.
+    """
+    module.load_state_dict(state)
+    with torch.no_grad():
+        return same(before, module(*copied(inputs)))

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
-from kdata.verify.masks import USUAL, Usual
+from kdata.verify.gradients import Derived, floating, gradients, names, vector
+from kdata.verify.masks import USUAL, Linear, Usual, with_products
+from kdata.verify.reference.draws import labels
 from kdata.verify.values import copied, seed_torch
 from kdata.verify.wire import Writer
 
 LARGEST = 1 << 14  # elements of an answer that are looked at
 PATIENCE, FIRST = 20.0, 8  # seconds that all of its calls may take, and after how many it is known what they take
 MOST = 4  # of an answer's tensors
+SINGLE = (torch.float32, torch.float64)
+Answer = Callable[[], Sequence[Any]]
 
 
 def training(module: nn.Module, state: dict[str, Any], inputs: list[Any], seed: int, writer: Writer) -> dict[str, Any]:
@@ -24,13 +28,66 @@ def training(module: nn.Module, state: dict[str, Any], inputs: list[Any], seed: 
 
     ``module``: in training mode.
     """
+
+    def answer() -> list[Any]:
+        with torch.no_grad():
+            return tree_leaves(module(*copied(inputs)))
+
+    return _usual(answer, module, state, seed, writer)
+
+
+def derived(module: nn.Module, state: dict[str, Any], inputs: list[Any], seed: int, writer: Writer) -> dict[str, Any]:
+    """The same of its gradients and of what these are beside the answer: ``places``; and which they are: ``wanted``.
+
+    None of labels, and none that vanish.  Nothing where it has none.  ``linear``: see ``kdata.verify.masks.Linear``.
+    """
+    parameters = names(module)
     try:
-        calls = list(_calls(module, state, inputs, seed))
+        first = gradients(module, copied(inputs), seed, parameters)
+    except Exception:  # noqa: BLE001 - the task has none
+        return {}
+    still = labels(floating(inputs))
+    used = [n for n, g in enumerate(first.found) if g is not None and n not in still and bool((g != 0).any())]
+    linear = _linear(first, used, floating(inputs), seed)
+
+    def answer() -> list[Any]:
+        given = gradients(module, copied(inputs), seed, parameters)
+        found = [g for n in used if (g := given.found[n]) is not None]
+        return [*linear.off(found, given.answers), *with_products(found, given.answers)]
+
+    places = _usual(answer, module, state, seed, writer, len(linear.usual))
+    wanted = {"seed": seed, "parameters": parameters, "used": used, "way": "gradient", "answers": True}
+    beside = [writer.write([*tensors]) for tensors in (linear.vectors, linear.inputs, linear.usual)]
+    return {"wanted": wanted, "places": places, "linear": beside, "unit": linear.unit} if places else {}
+
+
+def _linear(first: Derived, used: Sequence[int], inputs: Sequence[Tensor], seed: int) -> Linear:
+    """What gradients of inputs are held against; against nothing in half precision, which is off by more."""
+    chosen = [inputs[n] for n in used if n < len(inputs)]
+    if not all(t.dtype in SINGLE for t in (*first.answers, *chosen)):
+        return Linear([], [], 1.0, [])
+    vectors = [vector(t, seed + n) for n, t in enumerate(first.answers)]
+    unit = max([float((a * v).flatten(1).sum(1).norm()) / len(a) ** 0.5
+                for a, v in zip(first.answers, vectors, strict=True) if a.ndim > 1], default=0.0)  # fmt: skip
+    known = Linear(vectors, chosen, unit, [])
+    found = [g for n in used if (g := first.found[n]) is not None]
+    return Linear(vectors, chosen, unit, known.differences(found, first.answers) if unit > 0 else [])
+
+
+def _usual(
+    answer: Answer, module: nn.Module, state: dict[str, Any], seed: int, writer: Writer, still: int = 0
+) -> dict[str, Any]:  # fmt: skip
+    """``still``: how many of the first tensors are looked at where they are zero at all calls, too."""
+    try:
+        calls = list(_calls(answer, module, state, seed))
+        every = list(zip(*calls, strict=True))
     except Exception:  # noqa: BLE001 - the task cannot be called so, or takes too long
         return {}
     found: dict[str, Any] = {}
-    for place, leaves in enumerate(zip(*calls, strict=True)):
-        if len(found) < MOST and _drawn(leaves):
+    for place, leaves in enumerate(every):
+        if place < still and not any(t.any() for t in leaves):
+            found[str(place)] = {"usual": writer.write([leaves[0].double()] * 2), "ends": {}}
+        elif len(found) < MOST and _drawn(leaves):
             arrays = [t.double().numpy() for t in leaves]
             usual = Usual.of(arrays[:USUAL])
             if not usual.spread.any():
@@ -40,7 +97,7 @@ def training(module: nn.Module, state: dict[str, Any], inputs: list[Any], seed: 
     return found
 
 
-def _calls(module: nn.Module, state: dict[str, Any], inputs: list[Any], seed: int) -> Iterator[list[Any]]:
+def _calls(answer: Answer, module: nn.Module, state: dict[str, Any], seed: int) -> Iterator[list[Any]]:
     """The leaves of answers one after another, the generator in another state before each."""
     begun = time.monotonic()
     for number in range(2 * USUAL):
@@ -48,9 +105,7 @@ def _calls(module: nn.Module, state: dict[str, Any], inputs: list[Any], seed: in
             raise TimeoutError
         module.load_state_dict(state)
         seed_torch(seed + number)
-        with torch.no_grad():
-            leaves = tree_leaves(module(*copied(inputs)))
-        yield [t.reshape(-1)[:LARGEST].clone() if isinstance(t, Tensor) else None for t in leaves]
+        yield [t.reshape(-1)[:LARGEST].clone() if isinstance(t, Tensor) else None for t in answer()]
 
 
 def _drawn(leaves: tuple[Any, ...]) -> bool:

@@ -25,7 +25,7 @@ from kdata.verify.reference.draws import DTYPES, jogged, labels
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.magnitudes import CONDITION
 from kdata.verify.reference.styles import ALONE, COUNTED, GRADIENTS, KINKED, TALL, VIEWS, NoGradientError
-from kdata.verify.reference.training import training
+from kdata.verify.reference.training import derived, training
 from kdata.verify.reference.unusual import BEYOND, GROUPED, IGNORED, Unusual
 from kdata.verify.reference.variants import Variant
 from kdata.verify.reference.weights import redraw
@@ -177,6 +177,8 @@ class Wider(Unusual):
             module = super()._build(program, program.arguments(), None)
             self.mode = "eval"
             kept["training"] = training(module, state, inputs, self.seeds[0], self.kept)
+            if kept["training"] and self._gradient:
+                kept["derived"] = derived(module, state, inputs, self.seeds[0], self.kept)
         self._first = False
         return kept
 
@@ -222,7 +224,9 @@ class Wider(Unusual):
             still = labels(floating(inputs))
             used = beyond_rounding(found, derived("gradient") if self._style == "summed" else found)
             chosen = [n for n in used if n not in still]
-            self._wanted = {"seed": self.seeds[0], "parameters": parameters, "used": chosen, "way": self._style}
+            none = [n for n, g in enumerate(found) if g is None]
+            self._wanted = {"seed": self.seeds[0], "parameters": parameters, "used": chosen, "none": none,
+                            "way": self._style}  # fmt: skip
         if not self._wanted["used"]:
             raise NoGradientError("all of it vanishes")
         return [g for n in self._wanted["used"] if (g := found[n]) is not None]
