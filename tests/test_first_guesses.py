@@ -28,6 +28,24 @@ class Net(nn.Module):
     def forward(self, x):
         return self.net(x)
 """
+WEIGHED = """
+NAMES = ["conv1", "relu1", "conv2"]
+
+
+class Net(nn.Module):
+    def __init__(self, layer_weights):
+        super().__init__()
+        self.layer_weights = layer_weights
+        self.last = max([NAMES.index(name) for name in layer_weights.keys()], default=-1)
+        self.net = nn.ModuleList([nn.Conv2d(3, 3, 3), nn.ReLU(), nn.Conv2d(3, 3, 3)])
+
+    def forward(self, x):
+        found = {}
+        for name, layer in zip(NAMES, self.net[: self.last + 1]):
+            x = layer(x)
+            found[name] = x
+        return sum(self.layer_weights[name] * found[name].mean((2, 3)) for name in found if name in self.layer_weights)
+"""
 PAD = """
 class Net(nn.Module):
     def __init__(self, padding, value=0.):
@@ -49,6 +67,11 @@ class Net(nn.Module):
 def test_the_place_of_a_word_asks_for_one_that_is_there(tmp_path: Path) -> None:
     outcome = attempted(LISTED, tmp_path)
     assert outcome["reason"] == "" and "'conv1'" in outcome["source"].split("get_init_inputs")[1]
+
+
+def test_keys_that_name_layers_are_such_names(tmp_path: Path) -> None:
+    outcome = attempted(WEIGHED, tmp_path)
+    assert outcome["reason"] == "" and "'conv1': " in outcome["source"].split("get_init_inputs")[1]
 
 
 def test_what_torch_wants_as_a_tuple_is_one(tmp_path: Path) -> None:

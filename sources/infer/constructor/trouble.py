@@ -119,6 +119,7 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"indices must be integers or slices, not tuple", TENSORS),  # columns are taken: ``pairs[:, 0]``
         (_OF_TENSORS, [WORDS, *TENSORS] if _LOOKS_UP.search(line) else TENSORS),
         (r"(list|tuple) index out of range", ["[2, 2, 2, 2]", "[16, 32, 64, 128]", "[16, 32, 64, 128, 256]"]),
+        (r"attribute 'keys'", ["{'a': 64}", "{}", CONFIG, "{'a': nn.Identity()}"]),  # a key that is none is named next
         (_OF_DICTIONARIES, ["{}", CONFIG, "{'a': 64}", "{'a': nn.Identity()}"]),
         (r"not a Module subclass|ModuleList\S* should be called with an iterable",
          ["[nn.Identity(), nn.Identity()]", "nn.Identity()", "[nn.Conv2d(64, 64, 3, padding=1)] * 2"]),
