@@ -10,7 +10,7 @@ from sources.cut.inferring import NOTE as IN_TRAINING
 from sources.cut.inferring import inferring
 from sources.infer.input_search import NOT_INFERRED, TOO_LONG
 from sources.infer.rewritten.drawn import NOTE, drawn
-from sources.infer.running.check import TOO_LARGE
+from sources.infer.running.check import COMPUTES_NOTHING, TOO_LARGE
 from sources.infer.running.worth import RANDOM
 from sources.infer.search import PARAMETERS
 from sources.lessons import TELLS_NOTHING
@@ -36,6 +36,8 @@ from sources.text.single import WANTED as DOUBLE
 from sources.text.single import of_single
 from sources.text.sparser import NOTE as SPARSER
 from sources.text.sparser import sparser
+from sources.text.starred import NOTE as LISTED
+from sources.text.starred import listed
 from sources.text.views import NOTE as RESHAPED
 from sources.text.views import WANTED as VIEWS
 from sources.text.views import reshaped
@@ -75,6 +77,7 @@ def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[st
             yield _noted(cut, note, source=whole), None
     if (whole := set_within(source, outcome["detail"], told["defaults"])) != source:
         yield _noted(cut, SET, source=whole), None
+    yield from _listed(cut, outcome)
     if outcome["reason"] == TOO_LARGE and outcome["detail"] == PARAMETERS:
         yield from _narrower(cut)
     elif outcome["reason"] in (TOO_LARGE, TOO_LONG, NOT_INFERRED):
@@ -92,6 +95,13 @@ def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[st
             yield _noted(cut, NOTE, source=weighed, told=_begun(told, outcome)), None
         for i in range(1, min(len(told["sites"]), MAX_OTHER_SITES + 1)):
             yield cut | {"told": {**told, "sites": told["sites"][i:], "seen": None, "users": []}}, None
+
+
+def _listed(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, None]]:
+    """The cut with a list of layers where its constructor took them one by one: a search gave it none."""
+    source = cut["source"]
+    if outcome["reason"] in (COMPUTES_NOTHING, NOT_INFERRED) and (whole := listed(source, cut["name"])) != source:
+        yield _noted(cut, LISTED, source=whole, told=cut["told"] | {"sites": [], "seen": None, "users": []}), None
 
 
 def _narrower(cut: Cut) -> Iterator[tuple[Cut, None]]:

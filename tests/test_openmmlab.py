@@ -22,7 +22,7 @@ from sources.mine import replacements
 from sources.text.roots import Roots
 from sources.text.symbols import Package
 from sources.text.targets import Here
-from tests.attempts import attempted
+from tests.attempts import attempted, cut_and_attempted
 from tests.cuts import HEAD, cut
 
 LAYERS = """
@@ -202,3 +202,30 @@ def test_where_a_part_of_an_image_is_to_be_an_image_there_are_several() -> None:
     message = "NotImplementedError: Got 3D input, but bilinear mode needs 4D input"
     found = [specs for _, specs in repairs(Failure((image,), message, torch.nn.Identity(), "interpolate", (), []))]
     assert (Many((image,) * LEVELS),) in found
+
+
+RECOGNIZER = """
+import torch.nn as nn
+from mmengine.logging import MMLogger
+from mmengine.model import BaseModel
+from mmengine.registry import MODELS
+
+
+@MODELS.register_module()
+class Recognizer(BaseModel):
+    def __init__(self, width, data_preprocessor=None):
+        if data_preprocessor is None:
+            data_preprocessor = dict(type="ActionDataPreprocessor")
+        super().__init__(data_preprocessor=data_preprocessor)
+        self.head = nn.Linear(width, 8)
+        logger = MMLogger.get_current_instance()
+        logger.info(f"{width} channels")
+
+    def forward(self, inputs, data_samples=None, mode="tensor"):
+        return self.head(inputs)
+"""
+
+
+def test_models_of_openmmlab_need_no_preprocessor_and_log_with_pythons_own_logger(tmp_path: Path) -> None:
+    outcome = cut_and_attempted(RECOGNIZER, "Recognizer", tmp_path)
+    assert outcome["reason"] == "" and "class BaseDataPreprocessor" not in outcome["source"]

@@ -230,7 +230,7 @@ def test_records_are_not_given_more_of_what_has_no_name() -> None:
 
 def test_what_only_tensors_have_asks_for_tensors() -> None:
     assert wanted("AttributeError: 'int' object has no attribute 'sum'", "")[0] == "torch.ones(64, 64)"
-    assert wanted("AttributeError: 'int' object has no attribute 'keys'", "")[0] == "{}"
+    assert wanted("AttributeError: 'int' object has no attribute 'keys'", "")[0] == "{'a': 64}"
 
 
 def test_what_checks_that_weights_were_loaded_goes_with_them() -> None:

@@ -198,11 +198,14 @@ def _binds(node: ast.If, name: str) -> bool:
 
 
 def _looked_up(error: Exception, statement: ast.stmt, values: Mapping[str, Any]) -> Iterator[Demand]:
-    """A key that is not there: those that are would do."""
-    if not isinstance(error, KeyError):
-        return
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Subscript):
+    """A key that is not there, or a word whose place in a list is asked for: those that are would do."""
+    placed = str(error).endswith((" not in list", " not in tuple"))
+    for node in ast.walk(statement) if placed or isinstance(error, KeyError) else ():
+        if placed and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
+            known = _value(node.func.value, values)
+            if node.func.attr == "index" and isinstance(known, list | tuple):
+                yield _demand(node.args[0], _spelled(known), values)
+        elif isinstance(node, ast.Subscript) and not placed:
             table, key = _value(node.value, values), _value(node.slice, values)
             if isinstance(table, dict) and table and (of_number := _turned_to_text(node.slice)):
                 numbers = [int(k) for k in table if isinstance(k, str) and k.isdecimal()]

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from torch import nn
+
 DIMENSION, CHANNELS, TOKENS, IMAGE, HEADS = "64", "64", "64", "32", "4"
 WINDOW = "256"  # samples of a sound, beside a hop of fewer
 COUNTS = ["2", "4", "1", "3"]
@@ -256,7 +258,8 @@ def _of_kept(node: ast.Assign, of: Callable[[ast.expr], Uses | None]) -> None:
 
 def _of_call(node: ast.Call, of: Callable[[ast.expr], Uses | None]) -> None:
     """Notes what a call does with parameters."""
-    for keyword in node.keywords:
+    own = isinstance(node.func, ast.Name) and node.func.id[:1].isupper() and not hasattr(nn, node.func.id)
+    for keyword in node.keywords if not own else ():  # a layer of the program is told how wide it is by that name
         if keyword.arg in ("dim", "axis") and (use := of(keyword.value)):
             use.axis = True
     of_self = isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "self"

@@ -19,8 +19,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from sources.hints.guesses import Uses, values
 from sources.infer.constructor.constructions import MAX_CONSTRUCTIONS, NOTHING, Constructions, Told
 from sources.infer.constructor.counted import recounted
+from sources.infer.constructor.signatures import parameters_of
 from sources.infer.constructor.suspects import made_of, word
 from sources.infer.constructor.trouble import Trouble
 from sources.infer.forward.variants import (
@@ -46,6 +48,8 @@ MAX_LARGE = 3  # modules of too many parameters, none of whose arguments says ho
 PARAMETERS = "parameters"  # of which a module has too many
 MAX_ALIKE = 3  # modules that fail alike, where none came further: others hardly ever do
 _NO_PARTS = re.compile(r"nn\.Identity\(\)|(?<=nn\.ModuleList\()\[\](?=\))|^\[\]$")  # with which much runs
+_LAYER = re.compile(r"(^|_)(norm|act)(_?(layer|func|fn|cls|class))?$|^activation$")
+IDLE = 8  # torch functions, at most, of what lays out its input only
 PARTS = ("nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)")
 
 
@@ -105,7 +109,7 @@ def solve(
         states[outcome.state] += 1
         if outcome.specs is not None:
             solution = Solution(arguments, outcome.specs, outcome.quiet)
-            if not outcome.flaw and not (others := _with_parts(module, arguments, outcome.specs)):
+            if not outcome.flaw and not (others := _with_parts(module, arguments, outcome)):
                 return replace(solution, made=Made(kind, module))
             for other in others if not outcome.flaw else ():
                 constructions.again(other)
@@ -177,18 +181,35 @@ def _unsolved(first: Unsolved | None, failures: Failures, constructions: Constru
     return Unsolved("constructor not inferred", message, (Failed(constructions.furthest, None, message),))
 
 
-def _with_parts(module: nn.Module, arguments: Arguments, specs: Specs) -> list[Arguments]:
-    """Arguments with layers in place of parts that do nothing, where the module does nothing but call these."""
-    if not any(map(_NO_PARTS.search, arguments.values())):
+def _with_parts(module: nn.Module, arguments: Arguments, outcome: Tried) -> list[Arguments]:
+    """Arguments with layers in place of parts that do nothing, where the module does nothing but call these.
+
+    And those with which a module that lays out its input only may do more.
+    """
+    others = [{n: _filled(t, p) for n, t in arguments.items()} for p in PARTS]
+    others = [other for other in others if other != arguments]
+    others += _busier(type(module), arguments) if outcome.reached <= IDLE else []
+    if not others or outcome.specs is None:
         return []
     torch.manual_seed(0)
-    work, given = Work(1), [draw(spec, roughly=True) for spec in specs]
+    work, given = Work(1), [draw(spec, roughly=True) for spec in outcome.specs]
     try:
         with torch.no_grad(), work:
             module(*given)
     except Exception:  # noqa: BLE001 - it computes: more than one operator is too many
         return []
-    return [] if work.operators else [{n: _filled(t, part) for n, t in arguments.items()} for part in PARTS]
+    return [] if work.operators else others
+
+
+def _busier(kind: type[nn.Module], arguments: Arguments) -> list[Arguments]:
+    """Arguments with a normalisation or activation that may be left out, or with two where one is none.
+
+    ``scale=1`` asks an upsampling for no layers.
+    """
+    given = {**defaults_of(kind), **arguments}
+    found = [{**arguments, n: "2"} for n, text in given.items() if text == "1"]
+    left_out = (p.name for p in parameters_of(kind) if p.default is None and arguments.get(p.name, "None") == "None")
+    return found + [{**arguments, n: values(n, "", Uses())[0]} for n in left_out if _LAYER.search(n)]
 
 
 def _filled(text: str, part: str) -> str:

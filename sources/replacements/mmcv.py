@@ -1,6 +1,7 @@
 """The building blocks that OpenMMLab's packages take from mmcv and mmengine."""
 
 import itertools
+import logging
 import math
 
 import torch
@@ -14,6 +15,16 @@ class BaseModule(nn.Module):
 
     def init_weights(self):
         pass
+
+
+class BaseModel(BaseModule):
+    def __init__(self, data_preprocessor=None, init_cfg=None):
+        super().__init__(init_cfg)
+        self.data_preprocessor = nn.Identity()
+
+
+class MMLogger:
+    get_current_instance = get_instance = staticmethod(lambda *_, **__: logging.getLogger("mmengine"))
 
 
 class Sequential(BaseModule, nn.Sequential):

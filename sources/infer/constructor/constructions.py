@@ -184,6 +184,9 @@ class Constructions:
                     if self._may_be(option) and arguments.get(name) != option:
                         self._push(cost + 0.1 + 0.1 * i + 0.3 * j, _given(arguments, name, option))
             for name, text in {**defaults_of(self.kind), **arguments}.items():
+                if text[:1] == "{" and (key := f"{demand.value!r}:") in text:
+                    for j, option in enumerate(demand.wanted):
+                        self._push(cost + 0.1 + 0.3 * j, {**arguments, name: text.replace(key, f"{option}:")})
                 if (count := holding(text, demand.value)) and all(map(self._may_be, demand.wanted)):
                     for j, option in enumerate(demand.wanted):
                         self._push(cost + 0.3 + 0.3 * j, {**arguments, name: f"[{', '.join([option] * count)}]"})

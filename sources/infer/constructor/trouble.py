@@ -111,16 +111,20 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
     """Values of the kind that an error message asks for; ``running``: forward failed, not the constructor."""
     if match := re.search(r"values to unpack \(expected (\d)|unpack non-iterable", message):
         count = int(match[1]) if match[1] else line.split("=")[0].count(",") + 1
+        if re.search(r"\.(shape|size\(\))\s*$", line):  # it is a tensor, of so many dimensions
+            return [f"torch.rand({', '.join({4: ('4', '3', '32', '32')}.get(count, ('16',) * count))})"]
         return [{2: "(32, 32)", 3: "(3, 32, 32)"}.get(count, str((16,) * count)), str([2] * count)]
     rules = [
         (r"found element of type torch\.Size", [CONFIG]),  # what has a method ``size`` and is no tensor: a vocabulary
         (r"indices must be integers or slices, not tuple", TENSORS),  # columns are taken: ``pairs[:, 0]``
         (_OF_TENSORS, [WORDS, *TENSORS] if _LOOKS_UP.search(line) else TENSORS),
         (r"(list|tuple) index out of range", ["[2, 2, 2, 2]", "[16, 32, 64, 128]", "[16, 32, 64, 128, 256]"]),
+        (r"attribute 'keys'", ["{'a': 64}", "{}", CONFIG, "{'a': nn.Identity()}"]),  # a key that is none is named next
         (_OF_DICTIONARIES, ["{}", CONFIG, "{'a': 64}", "{'a': nn.Identity()}"]),
         (r"not a Module subclass|ModuleList\S* should be called with an iterable",
          ["[nn.Identity(), nn.Identity()]", "nn.Identity()", "[nn.Conv2d(64, 64, 3, padding=1)] * 2"]),
         (r"argument of type '(int|float|bool)'", [CONFIG] if _IN_SETTING.search(line) else _LISTS),
+        (r"argument '\w+' \(position \d\) must be tuple of ints, not", ["(1, 1)", "(2, 2, 2, 2)", *_LISTS]),
         (r"not iterable|not subscriptable|has no len|must be an iterable|\"sequence\" type",
          _LISTS),
         (r"to have \d+ channels, but got|Kernel size can't be greater", ["(3, 64, 64)", "64"]),

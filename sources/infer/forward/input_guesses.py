@@ -142,6 +142,8 @@ def _documentation(kind: type[nn.Module]) -> str:
     return "" if own in _CONTAINERS else inspect.cleandoc(own.__doc__ or "")
 
 
+# How far the training is that a loss changes with: a number, whatever is done with it.
+_OF_TRAINING = re.compile(r"(global|current|cur|train|n)?_?(step|epoch|iter|iteration|optimizer)s?(_?(idx|num|no))?")
 _CONTAINERS = (nn.Module, nn.Sequential, nn.ModuleList, nn.ModuleDict)
 
 
@@ -192,6 +194,8 @@ def _of_parameter(
     if "mask" in low:
         common = [*_masks(module), Plain(None), *common]
         found = [*(replace(s, kind="bool") for s in found if isinstance(s, Tensor)), *found]
+    elif _OF_TRAINING.fullmatch(low) and not ranks:
+        common = [Plain(8), *common]
     elif re.search(
         r"ids?$|(^|_)inds?$|idx|indices|index|tokens?$|timesteps?$|^t$|captions|words|^texts?$|sentences?$|lengths?$|(^|_)len$|lens$",
         low,

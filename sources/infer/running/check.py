@@ -24,7 +24,7 @@ from sources.infer.running.vanishing import REASON as NOTHING
 from sources.infer.running.vanishing import hidden
 
 MODULE = "task"  # that a cut is executed as
-TOO_LARGE = "too large"
+TOO_LARGE, COMPUTES_NOTHING = "too large", "computes nothing"
 IGNORES = "output ignores an input"
 MAX_OPERATORS = 60  # unless asked for more
 MAX_PARAMETERS = 75_000_000
@@ -110,7 +110,7 @@ def check(
     work = Work(operators)
     first = _run(module, inputs, work=work)
     if work.operators == 0 and not work.shuffles:
-        raise UnfitError("computes nothing")
+        raise UnfitError(COMPUTES_NOTHING)
     if not all_finite(first):
         raise UnfitError("not finite")
     mode, reads = "", list[str]()

@@ -1,0 +1,98 @@
+"""Values of the right kind at first sight, or as the message asks: widths, windows, samples, words, steps."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from sources.hints.guesses import uses
+from sources.infer.constructor.trouble import wanted
+from sources.infer.forward.input_guesses import guesses
+from sources.infer.inputs import Plain, Tensor
+from tests.attempts import attempted
+
+LISTED = """
+NAMES = ["conv1", "relu1", "conv2"]
+
+
+class Net(nn.Module):
+    def __init__(self, layer_names):
+        super().__init__()
+        last = max(NAMES.index(name) for name in layer_names)
+        self.net = nn.Sequential(*[nn.Conv2d(3, 3, 3), nn.ReLU(), nn.Conv2d(3, 3, 3)][: last + 1])
+
+    def forward(self, x):
+        return self.net(x)
+"""
+WEIGHED = """
+NAMES = ["conv1", "relu1", "conv2"]
+
+
+class Net(nn.Module):
+    def __init__(self, layer_weights):
+        super().__init__()
+        self.layer_weights = layer_weights
+        self.last = max([NAMES.index(name) for name in layer_weights.keys()], default=-1)
+        self.net = nn.ModuleList([nn.Conv2d(3, 3, 3), nn.ReLU(), nn.Conv2d(3, 3, 3)])
+
+    def forward(self, x):
+        found = {}
+        for name, layer in zip(NAMES, self.net[: self.last + 1]):
+            x = layer(x)
+            found[name] = x
+        return sum(self.layer_weights[name] * found[name].mean((2, 3)) for name in found if name in self.layer_weights)
+"""
+PAD = """
+class Net(nn.Module):
+    def __init__(self, padding, value=0.):
+        super().__init__()
+        self.padding, self.value = padding, value
+
+    def forward(self, x):
+        return F.pad(x, self.padding, value=self.value) * 2
+"""
+WIDE = """
+class Net(nn.Module):
+    def __init__(self, dim, axis, other):
+        super().__init__()
+        self.inner = Attention(dim=dim)
+        self.soft, self.weights = nn.Softmax(dim=axis), torch.ones(3).sum(dim=other)
+"""
+
+
+def test_the_place_of_a_word_asks_for_one_that_is_there(tmp_path: Path) -> None:
+    outcome = attempted(LISTED, tmp_path)
+    assert outcome["reason"] == "" and "'conv1'" in outcome["source"].split("get_init_inputs")[1]
+
+
+def test_keys_that_name_layers_are_such_names(tmp_path: Path) -> None:
+    outcome = attempted(WEIGHED, tmp_path)
+    assert outcome["reason"] == "" and "'conv1': " in outcome["source"].split("get_init_inputs")[1]
+
+
+def test_what_torch_wants_as_a_tuple_is_one(tmp_path: Path) -> None:
+    assert attempted(PAD, tmp_path)["reason"] == ""
+
+
+def test_what_a_shape_is_unpacked_of_has_as_many_dimensions() -> None:
+    message = "ValueError: not enough values to unpack (expected 4, got 2)"
+    made = wanted(message, "b, c, h, w = sample.shape")
+    assert [eval(text).dim() for text in made] == [4] and torch.is_tensor(eval(made[0]))
+    assert wanted(message, "b, c, h, w = size") == ["(16, 16, 16, 16)", "[2, 2, 2, 2]"]
+
+
+def test_how_far_the_training_is_is_a_number() -> None:
+    class Loss(nn.Module):
+        def forward(self, loss: Any, optimizer_idx: Any, global_step: Any, epoch: Any, steps_of: Any) -> Any: ...
+
+    _, *numbers, sequence = guesses(Loss())
+    assert [options[0] for options in numbers] == [Plain(8)] * 3 and isinstance(sequence[0], Tensor)
+
+
+def test_the_width_of_a_layer_of_the_program_is_no_axis() -> None:
+    found = uses(ast.parse(WIDE).body[0])
+    assert {name for name, use in found.items() if use.axis} == {"axis", "other"}
