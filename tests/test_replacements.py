@@ -315,6 +315,7 @@ def test_special_functions_have_the_values_that_are_known() -> None:
     exec(mine.replacements()["scipy.special"], namespace)
     x = np.linspace(-0.9, 0.9, 7)
     np.testing.assert_allclose(namespace["eval_legendre"](3, x), (5 * x**3 - 3 * x) / 2)
+    np.testing.assert_allclose(namespace["eval_legendre"](np.arange(2)[:, None], x), [np.ones(7), x])
     np.testing.assert_allclose(namespace["eval_chebyt"](3, x), 4 * x**3 - 3 * x)
     np.testing.assert_allclose(namespace["eval_hermite"](2, x), 4 * x**2 - 2)
     np.testing.assert_allclose(namespace["erf"](x), [math.erf(v) for v in x])
