@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sources import probe
+from sources.hints.demands import Demand, of_call
 from tests.attempts import attempted
 
 SCRIPTED = """class Net(nn.Module):
@@ -27,6 +29,16 @@ SCALAR = """class Net(nn.Module):
     def forward(self, hidden, target=None, mask: torch.Tensor = torch.tensor(0)):
         return self.line(hidden).sigmoid() * mask.transpose(-1, -2)
 """
+WORDS = """def task(name, x):
+    if name == "one" or name == "two":
+        raise NotImplementedError("not for tasks of this kind")
+    if name == "three":
+        raise NotImplementedError("nor for these")
+    if name == "four":
+        return x
+"""
+
+
 @pytest.fixture(autouse=True, scope="module")
 def warmed() -> None:
     probe.warm()
@@ -36,3 +48,13 @@ def warmed() -> None:
 def test_what_is_left_out_and_needed_is_given(text: str, tmp_path: Path) -> None:
     outcome = attempted(text, tmp_path)
     assert outcome["reason"] == "", outcome["detail"]
+
+
+@pytest.mark.parametrize("name", ["one", "two", "three"])
+def test_where_words_only_raise_those_are_asked_for_that_do_not(name: str, tmp_path: Path) -> None:
+    file, space = tmp_path / "net.py", dict[str, Any]()
+    file.write_text(WORDS)
+    exec(compile(WORDS, str(file), "exec"), space)
+    with pytest.raises(NotImplementedError) as caught:
+        space["task"](name, 1)
+    assert Demand("name", name, ("'four'",)) in of_call(caught.value, str(file))
