@@ -43,6 +43,7 @@ def test_what_cannot_be_made_is_absent_with_what_is_made_of_it() -> None:
     assert "logger = Talking()" in text
     assert "from logging import getLogger\n\nlogger = getLogger()" in without_failing(text, 7)
     assert without_failing(FAILS, 2) == FAILS
+    assert without_failing("a, b = read()\nc = a + 1\n", 1) == "a, b = (None,) * 2\nc = None\n"
 
 
 def test_a_class_that_only_talks_to_it_becomes_a_task(tmp_path: Path) -> None:

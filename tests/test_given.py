@@ -237,6 +237,11 @@ def test_other_distributions_with_a_loc_and_a_scale_are_left_alone(drawn: str, t
 INTEGERS = [
     ("return x[:, torch.randint(6, (3,))]", Tensor((3,), "int", 6), lambda x, drawn: x[:, drawn]),
     ("return x[:, torch.randint(2, high=6, size=(3,))]", Tensor((3,), "int", 4), lambda x, drawn: x[:, 2 + drawn]),
+    (
+        "return x + torch.randint(1, 6, (4, 1), dtype=x.dtype).mul_(0.5)",
+        Tensor((4, 1), "int", 5),
+        lambda x, drawn: x + (1 + drawn) * 0.5,
+    ),
     ("return x[torch.randperm(x.shape[0])]", Tensor((4,), "unit"), lambda x, drawn: x[drawn.argsort()]),
     (
         "w = x.softmax(-1)\n        return x.gather(1, torch.multinomial(w, 2))",

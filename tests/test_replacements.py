@@ -315,12 +315,27 @@ def test_special_functions_have_the_values_that_are_known() -> None:
     exec(mine.replacements()["scipy.special"], namespace)
     x = np.linspace(-0.9, 0.9, 7)
     np.testing.assert_allclose(namespace["eval_legendre"](3, x), (5 * x**3 - 3 * x) / 2)
+    np.testing.assert_allclose(namespace["eval_legendre"](np.arange(2)[:, None], x), [np.ones(7), x])
     np.testing.assert_allclose(namespace["eval_chebyt"](3, x), 4 * x**3 - 3 * x)
     np.testing.assert_allclose(namespace["eval_hermite"](2, x), 4 * x**2 - 2)
     np.testing.assert_allclose(namespace["erf"](x), [math.erf(v) for v in x])
     np.testing.assert_allclose(namespace["softmax"](np.array([[1e4, 1e4], [0.0, 0.0]]), axis=1), 0.5)
     assert namespace["comb"](7, 3) == 35 and namespace["factorial"](5) == 120
     assert namespace["logsumexp"](np.zeros(4)) == pytest.approx(math.log(4))
+
+
+@pytest.mark.parametrize("name", ["haar", "db2", "sym3", "db8"])
+def test_wavelets_are_orthogonal_and_those_that_are_known(name: str) -> None:
+    space: dict[str, Any] = {}
+    exec(mine.replacements()["pywt"], space)
+    bank = np.array(space["Wavelet"](name).filter_bank)
+    shifted = np.stack([np.roll(np.pad(f, (0, 40)), 2 * k) for f in bank[:2] for k in range(9)])
+    np.testing.assert_allclose(shifted @ shifted.T, np.eye(18), atol=1e-7)
+    np.testing.assert_allclose(bank[:2], bank[2:, ::-1])
+    known = [-0.1294095, 0.2241439, 0.8365163, 0.4829629]
+    np.testing.assert_allclose(space["Wavelet"]("db2").dec_lo, known, atol=1e-7)
+    assert (space["dwt_coeff_len"](64, 8, "zero"), space["dwt_coeff_len"](65, bank[0], "per")) == (35, 33)
+    assert space["dwt_max_level"](64, space["Wavelet"]("db2")) == 4
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (4, 4), (3, 5), (5, 2)])

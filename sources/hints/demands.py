@@ -111,6 +111,7 @@ def _asked(error: Exception, path: list[ast.stmt], values: Mapping[str, Any]) ->
                 break
             yield from _wishes(outer.test, inner in outer.orelse, values)
             inner = outer
+        yield from _avoided(path, values)
     else:
         yield from _avoided(path, values)
     if isinstance(error, NameError):  # in a branch that was not taken
@@ -140,10 +141,14 @@ def _avoided(path: list[ast.stmt], values: Mapping[str, Any]) -> Iterator[Demand
             continue
         if isinstance(outer.test, ast.Name | ast.Attribute):
             yield _demand(outer.test, ["False", "None"], values)
-        elif (choice := _choice(outer.test)) is not None:
-            others = (c for n in ast.walk(function) if (c := _choice(n)) and ast.dump(c.left) == ast.dump(choice.left))
+        elif choices := _choices(outer.test):
+            asked, alike = {ast.unparse(c.comparators[0]) for c in choices}, ast.dump(choices[0].left)
+            for node in ast.walk(function):  # of other words, those that only raise do not do either
+                if isinstance(node, ast.If) and isinstance(node.body[0], ast.Raise):
+                    asked |= {ast.unparse(c.comparators[0]) for c in _choices(node.test) if ast.dump(c.left) == alike}
+            others = (c for n in ast.walk(function) for c in _choices(n) if ast.dump(c.left) == alike)
             words = dict.fromkeys(ast.unparse(c.comparators[0]) for c in others)
-            yield _demand(choice.left, [w for w in words if w != ast.unparse(choice.comparators[0])], values)
+            yield _demand(choices[0].left, [w for w in words if w not in asked], values)
 
 
 def _words(test: ast.Compare) -> list[str]:
@@ -154,9 +159,11 @@ def _words(test: ast.Compare) -> list[str]:
     return [ast.unparse(p) for p in parts if isinstance(p, ast.Constant) and isinstance(p.value, str)]
 
 
-def _choice(node: ast.AST) -> ast.Compare | None:
-    """A comparison with a word."""
-    return node if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq) and _words(node) else None
+def _choices(node: ast.AST) -> list[ast.Compare]:
+    """The comparison with a word that something is, or those that it joins by ``or``; none where it is none."""
+    parts = node.values if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) else [node]
+    found = [n for n in parts if isinstance(n, ast.Compare) and isinstance(n.ops[0], ast.Eq) and _words(n)]
+    return found if len(found) == len(parts) and len({ast.dump(c.left) for c in found}) == 1 else []
 
 
 def _uneven(error: Exception, last: ast.stmt, values: Mapping[str, Any]) -> Iterator[Demand]:

@@ -150,6 +150,8 @@ CONFIG = re.compile(
 )
 _WIDTHS = re.compile(r"chan|feat|filter|unit|dim|size|hidden|width|token|node|mels|bins|class|len|seq|vert|joint|point")
 _SCALAR = re.compile(r"\bUnion\[int,|(?:^|\| ?)int(?= ?\||$)")  # a number, or several
+_BY_WORD = re.compile(r"\b(?:[Dd]ict|Mapping)\[str, ?(int|float|bool)\]")  # something for each of several names
+_PLAIN = {"int": DIMENSION, "float": "0.5", "bool": "False"}
 _STRING = re.compile(r"str|Optional\[str\]|str \| None|None \| str")
 LISTS = ["[32, 64]", "(2, 2)", "[2, 2, 2, 2]", "[16, 32, 64, 128]", "(8, 8)", "[3, 5, 7]"]
 
@@ -299,12 +301,18 @@ def _callables(use: Uses, by_name: list[str]) -> list[str]:
     return [*makers, *([] if use.run else ["nn.Identity"]), *MODULE]
 
 
+def _annotated(annotation: str) -> list[str]:
+    """What an annotation says by itself: flags, or one for each of several names."""
+    if by_word := _BY_WORD.search(annotation):
+        return [f"{{'a': {_PLAIN[by_word[1]]}, 'b': {_PLAIN[by_word[1]]}}}"]
+    return ["False", "True"] if "bool" in annotation else []
+
+
 def values(name: str, annotation: str, use: Uses) -> list[str]:
     """Expressions worth trying for a parameter, best first."""
     low = name.lower().lstrip("_")
     found = [*filter(None, [use.mapping]), *map(repr, use.strings), *(WRAPPERS if use.wraps else [])]
-    if "bool" in annotation:
-        found += ["False", "True"]
+    found += _annotated(annotation)
     found += [text for pattern, text in TYPED if pattern.search(low)]
     several = len(use.attributes - {"shape", "size", "dim", "device", "dtype", "data"}) >= 2
     found += [] if CONFIG.match(low) else _layers(low, use)

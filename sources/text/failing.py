@@ -40,5 +40,12 @@ def without_failing(source: str, line: int) -> str:
         absent |= {n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)} if not logs else set()
         start = edits.text.start(node)
         edits.replace(start, start, "from logging import getLogger\n\n" if logs else "")
-        edits.replace(edits.text.start(node.value), edits.text.end(node.value), "getLogger()" if logs else "None")
+        made = "getLogger()" if logs else _nothing(node.targets[0])
+        edits.replace(edits.text.start(node.value), edits.text.end(node.value), made)
     return edits.whole() if edits.changes else source
+
+
+def _nothing(target: ast.expr) -> str:
+    """What an assignment is to make where it makes nothing: None, for each variable that takes a part."""
+    plain = isinstance(target, ast.Tuple | ast.List) and not any(isinstance(e, ast.Starred) for e in target.elts)
+    return f"(None,) * {len(target.elts)}" if plain else "None"  # type: ignore[attr-defined]

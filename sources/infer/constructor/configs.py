@@ -79,6 +79,8 @@ class Reading:
     optional: frozenset[str] = frozenset()  # names of what may be None
     mappings: Mapping[str, str] = field(default_factory=dict)  # expressions of those whose keys are gone through
     words: Mapping[str, list[str]] = field(default_factory=dict)  # expressions of what is compared with a word, by name
+    flags: frozenset[str] = frozenset()  # names of what decides something, and is read for nothing else
+    stated: Mapping[str, str] = field(default_factory=dict)  # what stands for a name that is not there, as expressions
 
 
 @functools.lru_cache(maxsize=64)
@@ -113,7 +115,7 @@ def reading(file: str) -> Reading:
                     unpacked.append(Unpacking(name, ast.unparse(node.func), len(node.args), named))
     called -= _plainly_read(tree)  # x.expand(...) of a tensor is no call of config.expand
     return Reading(frozenset(parts), tuple(unpacked), frozenset(called), frozenset(methods), frozenset(optional),
-                   gone_through(tree), words)  # fmt: skip
+                   gone_through(tree), words, _flags(tree), dict(_stated(tree)))  # fmt: skip
 
 
 def _plainly_read(tree: ast.AST) -> set[str]:
@@ -121,6 +123,35 @@ def _plainly_read(tree: ast.AST) -> set[str]:
     functions = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
     reads = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute | ast.Subscript) and id(n) not in functions)
     return {_read(n) for n in reads if isinstance(n.value, ast.Name) and n.value.id != "self"}
+
+
+def _flags(tree: ast.AST) -> frozenset[str]:
+    """Names that are read as a test only, or to be kept by that name: ``if config.tied:``."""
+    tests, reads = set[int](), list[ast.AST]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert):
+            tests.update(map(id, _joined(node.test)))
+        elif isinstance(node, ast.Assign) and _read(node.value) == _read(node.targets[0]):
+            tests.add(id(node.value))
+        elif _read(node) and isinstance(getattr(node, "ctx", None), ast.Load):
+            reads.append(node)
+    return frozenset(map(_read, reads)).difference(_read(n) for n in reads if id(n) not in tests)
+
+
+def _stated(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Names that are read with a plain value in case they are not there, and this: ``getattr(args, "tied", False)``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "getattr" and len(node.args) == 3:
+            name, value = (getattr(a, "value", None) for a in node.args[1:])
+            if isinstance(name, str) and isinstance(value, bool | int | float | str):
+                yield name, repr(value)
+
+
+def _joined(test: ast.expr) -> list[ast.expr]:
+    """What a test joins by ``and``, ``or`` and ``not``."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _joined(test.operand)
+    return [e for v in test.values for e in _joined(v)] if isinstance(test, ast.BoolOp) else [test]
 
 
 def _compared(node: ast.AST) -> Iterator[tuple[str, str]]:
@@ -209,7 +240,8 @@ class Config:
             self._arguments[key] = CONFIG
         if key not in self._arguments:
             use = Uses(mapping=how.mappings.get(name, ""))
-            guess = next(v for v in values(name, "", use) if v != CONFIG)
+            guess = "False" if name in how.flags else next(v for v in values(name, "", use) if v != CONFIG)
+            guess = how.stated.get(name, guess)
             usual = self._defaults.get(name, "None" if name in how.optional else guess)
             known = self._defaults.get(f"{self._name.split('.')[-1]}.{name}", usual)
             if name in how.words and (known[:1] not in "'\"N" or known == NO_WORD):

@@ -225,7 +225,8 @@ class Constructions:
             known = [self.told.defaults[k] for k in names if k in self.told.defaults]
             if "." in name:
                 guesses = [v for v in values(name.split(".")[-1], "", Uses()) if v != CONFIG]
-                words = reading(str(self.namespace.get("__file__", ""))).words.get(name.split(".")[-1], ())
+                how, last = reading(str(self.namespace.get("__file__", ""))), name.split(".")[-1]
+                words = ["False", "True"] if last in how.flags else how.words.get(last, [])
                 of_part = parts.ANSWERS if name.endswith(f".{parts.CALLED}") else []
                 self._values[name] = list(dict.fromkeys([*of_part, *known, *words, *guesses]))
             else:
@@ -280,13 +281,17 @@ class Constructions:
     ) -> None:
         """Queue variants of arguments that failed: those that the failing value came from, or named where it failed."""
         made = {} if attributes else made_of(self.kind, self.text, inside=True)  # a line may name what it was made
+        absent = []
         for p in parameters:  # optional ones that are really needed
             optional = p.default is None or isinstance(p.default, str | tuple | list | dict | type)
             optional = optional or type(p.default).__name__ in trouble.culprits  # a number where several are wanted
             said = word(p.name, attributes).search(trouble.near) or word(p.name, made).search(trouble.near)
             if p.name not in arguments and optional and said:
+                absent += [p.name] if p.default is None else []
                 for j, option in enumerate(self._others(p.name, repr(p.default), trouble, bool(attributes))[:4]):
                     self._push(cost + 0.5 + 0.4 * j, {**arguments, p.name: option})
+        if len(absent) > 1 and "None" in trouble.message:  # no single one of them mends the line
+            self._push(cost + 0.2, {**arguments, **{name: self._options(name)[0] for name in absent}})
         for listed in together(self.kind, arguments, trouble.near, trouble.message):
             self._push(cost - 0.5, listed)
         self._resize(cost - 0.5, arguments, trouble.message)

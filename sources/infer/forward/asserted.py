@@ -23,7 +23,7 @@ import torch
 from torch import nn
 
 from sources.hints.demands import statements
-from sources.infer.forward.input_guesses import source, up_to
+from sources.infer.forward.input_guesses import is_absent, source, up_to
 from sources.infer.forward.keyed import as_mappings
 from sources.infer.forward.usual_shapes import shaped
 from sources.infer.inputs import BATCH, Many, Specs, Tensor, all_tensors, edited
@@ -102,13 +102,14 @@ def _asks_for_mapping(node: ast.AST) -> bool:
 
 
 def _lacking(message: str, frame: types.FrameType, line: int, specs: Specs, module: nn.Module) -> Iterator[Specs]:
-    """Inputs with an optional one that is None where a line needs it."""
+    """Inputs with an optional one that is None, or a tensor of no rows, where a line needs it."""
     text, test = _statement(frame.f_code.co_filename, line), _tested(frame.f_code.co_filename, line)
     asked = ast.unparse(test) if test is not None else ""
-    if "None" in message or "is None" in asked or re.search(r"assert .* is not None", text):
+    lacks = re.search(r"None|Dimension out of range", message) or re.search(r"assert .* is not None", text)
+    if lacks or "is None" in asked:
         text += asked
         for name in dict.fromkeys(re.findall(r"[^\W\d]\w*", text)):
-            if name in frame.f_locals and frame.f_locals[name] is None:
+            if name in frame.f_locals and is_absent(frame.f_locals[name]):
                 yield from up_to(module, specs, name)
 
 

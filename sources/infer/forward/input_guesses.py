@@ -44,18 +44,24 @@ _VARIABLES = re.compile(
 def following(module: nn.Module, count: int) -> list[Spec]:
     """Specs for the first parameter of ``forward`` that ``count`` inputs leave to its default."""
     plain = _positional(module)
-    if count >= len(plain) or plain[count].default is not None:
+    if count >= len(plain) or not is_absent(plain[count].default):
         return []
     return _guesses(module, {}, [plain[count]])[0][:3]
+
+
+def is_absent(default: Any) -> bool:
+    """Whether a parameter's default stands for no tensor: None, or, in scripted code, one of no rows."""
+    return default is None or isinstance(default, torch.Tensor) and not (default.dim() and default.numel())
 
 
 def up_to(module: nn.Module, specs: Specs, name: str) -> list[Specs]:
     """The inputs with the parameter of a name, which they leave to its default, and the defaults of those before it."""
     plain = _positional(module)
-    at = next((i for i, p in enumerate(plain) if p.name == name and p.default is None), -1)
+    at = next((i for i, p in enumerate(plain) if p.name == name and is_absent(p.default)), -1)
     if at < 0 or at < len(specs) and specs[at] != Plain(None):
         return []
-    between = tuple(Plain(p.default) for p in plain[len(specs) : at])
+    between = tuple(_guesses(module, {}, [p])[0][0] if isinstance(p.default, torch.Tensor) else Plain(p.default)
+                    for p in plain[len(specs) : at])  # fmt: skip
     return [(*specs[:at], *between, new, *specs[at + 1 :]) for new in _guesses(module, {}, [plain[at]])[0][:3]]
 
 

@@ -44,6 +44,8 @@ _NUMBER = re.compile(
     r"|takes an iterable of 'int'"
 )
 _LENGTHS = re.compile(r"(?i)len(gth)?s?$")
+# Something was left out that is needed after all; in scripted code, a tensor of no rows stands for it.
+_LACKING = re.compile(r"NoneType|missing \d+ required positional|UnboundLocalError|x0 and \d+x|tensor [ab] \(0\)")
 _SIZES = re.compile(r"must match|exceeds dimension size|shape|batch_size|out of bounds|same|equal")
 _ASKS = re.compile(r"(?i)\b(provide|specify|requires?|required|pass|need|needs|give|given)\b")
 _PRODUCT = re.compile(r"mat1 and mat2 shapes cannot be multiplied \(\d+x\d+ and (\d+)x\d+\)")
@@ -370,7 +372,7 @@ def optional(f: Failure) -> Iterator[Change]:
     if wide := _PRODUCT.search(f.message):  # what is attended to, perhaps, and not the input itself
         attended = Tensor((_batch(f), TOKENS, int(wide[1])))
         yield from ((0.6 + 0.1 * i, specs) for i, specs in enumerate(given_last(f.module, f.specs, attended)))
-    if re.search(r"NoneType|missing \d+ required positional|UnboundLocalError", f.message):
+    if _LACKING.search(f.message):
         others = following(f.module, len(f.specs)) or ([f.specs[-1]] if f.specs and takes_any(f.module) else [])
         yield from ((0.8 + 0.1 * i, (*f.specs, more)) for i, more in enumerate(others))
     few = re.search(r"not enough values to unpack \(expected (\d), got (\d)\)", f.message)

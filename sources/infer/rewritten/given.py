@@ -188,7 +188,8 @@ class _Watch(TorchFunctionMode):
                     break
             frame = _around(frame) if frame.f_code.co_name == "<lambda>" and inside else frame.f_back
         wanted = torch.int64 if name in _INTEGERS else torch.float32
-        if not isinstance(result, torch.Tensor) or result.dtype != wanted or math.prod(shape) < 2:
+        other = name != "randint" and getattr(result, "dtype", None) != wanted  # that may be told which
+        if not isinstance(result, torch.Tensor) or other or math.prod(shape) < 2:
             raise UngivenError(f"{name} draws no vector of {wanted}")
         span = _span(args, kwargs) if name == "randint" else (0, 0)
         self.draws.append(_Draw(tuple(reversed(path)), name, tuple(shape), span))

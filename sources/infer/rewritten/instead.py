@@ -45,7 +45,9 @@ def of_integers(call: ast.Call, function: str, span: tuple[int, int], name: str)
     """The same for a draw of integers, None for another: uniform numbers that sort, and Gumbel's that choose."""
     gumbels = f"(-{name}.log()).log()"
     if function == "randint":
-        return "int", f"({span[0]} + {name})" if span[0] else name
+        drawn = f"({span[0]} + {name})" if span[0] else name
+        kind = next((ast.unparse(k.value) for k in call.keywords if k.arg == "dtype"), "")
+        return "int", f"{drawn}.to({kind})" if kind else drawn
     if function == "randperm":
         return "unit", f"{name}.argsort()"
     given_ = {k.arg: k.value for k in call.keywords} | dict(

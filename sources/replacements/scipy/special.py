@@ -44,16 +44,22 @@ def binom(n, k):
     return comb(n, k)
 
 
-def eval_legendre(n, x):
-    return np.polynomial.Legendre.basis(n)(np.asarray(x, dtype=np.float64))[()]
+def _of_degrees(basis):
+    """A polynomial of a degree, or of several, at points: both are spread over each other."""
+
+    def at(n, x):
+        degrees, points = np.broadcast_arrays(n, np.asarray(x, dtype=np.float64))
+        found = np.empty(points.shape)
+        for degree in np.unique(degrees):
+            found[degrees == degree] = basis(int(degree))(points[degrees == degree])
+        return found[()]
+
+    return at
 
 
-def eval_chebyt(n, x):
-    return np.polynomial.Chebyshev.basis(n)(np.asarray(x, dtype=np.float64))[()]
-
-
-def eval_hermite(n, x):
-    return np.polynomial.Hermite.basis(n)(np.asarray(x, dtype=np.float64))[()]
+eval_legendre = _of_degrees(np.polynomial.Legendre.basis)
+eval_chebyt = _of_degrees(np.polynomial.Chebyshev.basis)
+eval_hermite = _of_degrees(np.polynomial.Hermite.basis)
 
 
 def logsumexp(a, axis=None, keepdims=False):
