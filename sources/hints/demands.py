@@ -111,8 +111,7 @@ def _asked(error: Exception, path: list[ast.stmt], values: Mapping[str, Any]) ->
                 break
             yield from _wishes(outer.test, inner in outer.orelse, values)
             inner = outer
-        yield from _avoided(path, values)
-    else:
+    if not isinstance(last, ast.Assert):
         yield from _avoided(path, values)
     if isinstance(error, NameError):  # in a branch that was not taken
         function = next((s for s in reversed(path) if isinstance(s, ast.FunctionDef)), None)
