@@ -40,6 +40,7 @@ _unsure: list[tuple[int, int]] = []  # memory of which the running launch cannot
 _settled: Array = np.empty(0, np.int64)  # addresses at which programs of earlier launches that count have stored
 _misled: set[int] = set()  # programs that do not count
 _replaced: list[tuple[int, list[tuple[int, int]]]] = []  # launches, counted, and memory where not all of one stored
+_anywhere: list[tuple[int, int]] = []  # memory of launches of which it is not known where others would have stored
 _ran = 0  # programs
 _ends: list[int] = []  # of these, counted, such as are the last of a dimension that is gone through in places
 _until = math.inf  # by the clock that only goes on: when they are to end
@@ -139,7 +140,7 @@ def sample(programs: int, named: Sequence[int] = (), until: float = math.inf) ->
     global _most, _atomic, _ran, _until, _late, _slow
     _most, _atomic, _ran, _until, _late, _slow = programs, False, 0, until, False, False
     _named[:] = named
-    for kept in (_written, _spared, _writers, _given, _begun, _unsure, _misled, _replaced, _ends):
+    for kept in (_written, _spared, _writers, _given, _begun, _unsure, _misled, _replaced, _anywhere, _ends):
         kept.clear()
 
 
@@ -208,9 +209,13 @@ def _end(ranges: Sequence[tuple[int, int]], written: int, spared: int) -> None:
     """A launch ends that was given this memory, and began when there were so many stores.
 
     Where programs of it did not run, they would have stored where those did that ran: what was there before is not what
-    they leave.
+    they leave.  Where some stored nothing that ran, as only rows that are asked for are, that may be anywhere.
     """
     if not _late and not any(_chosen):
+        return
+    if _ran - _begun[-1] > len(set(_writers[written:])):
+        _anywhere.extend(ranges)
+        _replaced.append((len(_begun), [*ranges]))
         return
     stored = [np.empty(0, np.int64), *_written[written:], *_spared[spared:]]
     places = np.concatenate(stored)
@@ -230,8 +235,10 @@ def _begin(ranges: Sequence[tuple[int, int]]) -> None:
 
 
 def _is_given(memory: tuple[int, int], touched: Array) -> bool:
-    """Whether it was given, and no program has stored there."""
+    """Whether it was given, and no program has stored there, or might have."""
     first, end = memory
+    if any(low < end and first < high for low, high in _anywhere):
+        return False
     inside = any(low <= first and end <= high for low, high in _given)
     return inside and not _inside(touched, memory).any()
 
