@@ -225,7 +225,7 @@ def errors(
     honest = [_distance(other[finite], wanted) for other in (eager, *noisy) if other.shape == exact.shape]
     typical = max if wanted.size < FEW else _median
     rmses, largests = ([h[n] for h in honest] for n in (0, 1))
-    usual = partial(tolerance, dtype, _rms(wanted), nature.terms, nature.sums, typical(rmses), typical(largests),
+    usual = partial(tolerance, dtype, rms(wanted), nature.terms, nature.sums, typical(rmses), typical(largests),
                     tf32=nature.tf32, few=wanted.size < FEW)  # fmt: skip
     limits = usual(ones=nature.ones)
     if _cut(answer[finite], wanted, dtype) and not _cut(eager[finite], wanted, dtype):
@@ -238,13 +238,13 @@ def errors(
     counts = error
     if span is not None and not np.iscomplexobj(exact):
         ends = [eager[finite], wanted, *(end[finite] for end in span)]
-        narrow = tolerance(dtype, _rms(wanted), nature.terms, nature.sums, 0.0, 0.0)  # a step is none of its own error
+        narrow = tolerance(dtype, rms(wanted), nature.terms, nature.sums, 0.0, 0.0)  # a step is none of its own error
         for steps in (limits, narrow):
             counts = np.where(stepping(np, answer[finite], ends, steps.atol + steps.rtol * size), 0.0, counts)
     allowed = LENIENT if nature.lenient else 1.0
     excess = _excess(counts, size, limits) / allowed
     rough = nature.ones and excess <= 1.0 < _excess(counts, size, usual()) / allowed
-    low, high = (end * _rms(wanted) for end in TF32)
+    low, high = (end * rms(wanted) for end in TF32)
     like_tf32 = excess > 1.0 and nature.products and dtype == "float32" and low < rmse < high
     return Errors(path, dtype, largest, float(relative.max(initial=0.0)), rmse, honest[0][0], limits, excess <= 1.0,
                   excess, like_tf32, rough)  # fmt: skip
@@ -277,7 +277,7 @@ def _sane(eager: Array, golden: Array) -> bool:
     if eager.shape != golden.shape or not np.array_equal(np.isfinite(eager), np.isfinite(golden)):
         return False
     finite = np.isfinite(golden)
-    return _distance(eager[finite], golden[finite])[0] <= 0.05 * max(_rms(golden[finite]), 1e-30)
+    return _distance(eager[finite], golden[finite])[0] <= 0.05 * max(rms(golden[finite]), 1e-30)
 
 
 def _eights(dtype: str) -> Array:
@@ -308,7 +308,7 @@ def exactly(path: str, answer: Array, eager: Array, golden: Array | None, span: 
         raise UnequalError(reasons.WRONG, f"{path}: {int((~right).sum())} of {answer.size} elements differ")
 
 
-def _rms(values: Array) -> float:
+def rms(values: Array) -> float:
     """Root of the mean square, also where squares are beyond fp64: a limit that is infinite limits nothing."""
     size = np.abs(values)
     largest = float(size.max(initial=0.0))
@@ -319,7 +319,7 @@ def _distance(one: Array, other: Array) -> tuple[float, float]:
     """Root mean square and largest of the differences; elements that are not finite do not count."""
     error = np.abs(one - other)
     error = error[np.isfinite(error)]
-    return (_rms(error), float(error.max())) if error.size else (0.0, 0.0)
+    return (rms(error), float(error.max())) if error.size else (0.0, 0.0)
 
 
 def _median(values: list[float]) -> float:
