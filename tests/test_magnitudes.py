@@ -16,7 +16,7 @@ from kdata.verify.reference.draws import draw
 from kdata.verify.reference.probe import Asks, Meter
 from kdata.verify.values import by_an_ulp, upcast
 
-ROWS = 16
+ROWS = len(magnitudes.LADDER)
 
 
 def measures(forward: Any) -> magnitudes.Measures:

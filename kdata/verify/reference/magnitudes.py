@@ -25,7 +25,7 @@ from kdata.verify.reference.probe import PRODUCTS
 from kdata.verify.values import computes, finite, near
 
 # The most telling ones first, for there may be few rows; both ends of a range come before what is between them.
-LADDER = (1e6, 10.0, 1e-12, 50.0, 1e12, 1e-6, 3.0, 1e8, 20.0, 1e5, 100.0, 1e-8, 1e30, 1e3, 1e-30, 1e15)
+LADDER = (1e6, 10.0, 1e-12, 50.0, 1e12, 1e-6, 1e-5, 1e8, 3.0, 20.0, 1e5, 100.0, 1e-8, 1e30, 1e3, 1e-30, 1e15)
 FARTHEST = (1e30, 1e12, 1e8, 1e6, 1e5, 1e3, 100.0, 50.0, 20.0, 10.0, 3.0)
 NEAREST = (1e-30, 1e-12, 1e-8, 1e-6)
 WEIGHTS = (1e4, 100.0, 10.0, 1.0)
