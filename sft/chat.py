@@ -22,7 +22,7 @@ MODEL = "Model"
 THINK, END_OF_THINKING = "<think>", "</think>"
 LANGUAGES = {"triton": "Triton", "cuda": "CUDA C++"}
 MODULES = {
-    "triton": "torch, triton and triton.language, and math or numpy where a constructor computes with numbers",
+    "triton": "torch, triton and triton.language",
     "cuda": "torch, and compile with "
     "torch.utils.cpp_extension.load_inline(name, cpp_sources, cuda_sources, functions): cuda_sources holds "
     "the __global__ functions and the C++ functions that launch them, cpp_sources declares those "
