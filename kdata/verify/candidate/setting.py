@@ -126,9 +126,7 @@ def others(state: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _other(value) for name, value in state.items()}
 
 
-def weigh(
-    model: nn.Module, state: Mapping[str, Any], before: Mapping[str, Any], trained: bool = False
-) -> None:  # fmt: skip
+def weigh(model: nn.Module, state: Mapping[str, Any], before: Mapping[str, Any], trained: bool = False) -> None:
     """Load the weights that were ``before`` into a module, then write its own over them as an optimizer does.
 
     What holds its own already is left alone, for who looks whether weights were changed would find that they were.
