@@ -35,7 +35,7 @@ class ModelNew(nn.Module):
     def __init__(self, dim=24):
         super().__init__()
         window: np.ndarray = np.hanning(dim + 2)[1:-1]
-        self.register_buffer("table", torch.from_numpy(window.astype(np.float32)))
+        self.register_buffer("table", torch.asarray(dtype=torch.float32, obj=window))
         self.scale = float(np.sqrt(np.prod((dim, 4))))
 
     def forward(self, x):

@@ -146,9 +146,9 @@ def _noted(name: str, original: Any, watch: list[Watch], ledger: Ledger) -> Any:
 
 
 def _copying(original: Any, ledger: Ledger) -> Any:
-    def make(data: Any, *more: Any, **named: Any) -> torch.Tensor:
-        made: torch.Tensor = original(data, *more, **named)
-        if isinstance(data, torch.Tensor):
+    def make(*given: Any, **named: Any) -> torch.Tensor:
+        made: torch.Tensor = original(*given, **named)
+        if any(isinstance(value, torch.Tensor) for value in (*given, *named.values())):
             return made
         with ledger.move():
             return made.detach().clone().requires_grad_(made.requires_grad)

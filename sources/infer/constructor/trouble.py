@@ -154,15 +154,8 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"unsupported operand|not supported between|as an integer|invalid combination|must be|can't multiply"
          r"|argument 'size'", ["64", "4", "0.5", "2", "1"]),
     ]  # fmt: skip
-    if match := re.search(
-        r"(?i)(?:must be|one of|choose from|supported|expected)\b[^\[(']*[\[(]?((?:['\"]?[\w.-]+['\"]?, ){2,}[^\])]*)",
-        message,
-    ):
-        found = [repr(w) for w in re.findall(r"[\w.-]+", match[1]) if not w.isdecimal()][:4]
-        if found and not re.search(r"tensor|int,", match[1], re.I):
-            return found
-    if match := re.search(r"\w+(?: \| \w+){2,}", message):  # "for the modes: nearest | linear | bilinear"
-        return [repr(w) for w in match[0].split(" | ")]
+    if listed := _listed(message):
+        return listed
     options = re.search(r"\bin\s*[\[({]((?:\s*['\"][\w-]+['\"],?)+)\s*[\])}]", line)
     found = re.findall(r"['\"][\w-]+['\"]", options[1]) if options else []
     if re.search(r"not subscriptable|item assignment|indices must be integers", message) and re.search(
@@ -170,6 +163,19 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
     ):
         found.append(CONFIG)
     return found + next((v for pattern, v in rules if re.search(pattern, message)), [])
+
+
+def _listed(message: str) -> list[str]:
+    """The words of which a message says that one is to be given, as expressions."""
+    if match := re.search(
+        r"(?i)(?:must be|one of|choose from|supported|expected)\b[^\[(']*[\[(]?((?:['\"]?[\w.-]+['\"]?, ){2,}[^\])]*)",
+        message,
+    ):
+        found = [repr(w) for w in re.findall(r"[\w.-]+", match[1]) if not w.isdecimal()][:4]
+        if found and not re.search(r"tensor|int,", match[1], re.I):
+            return found
+    modes = re.search(r"\w+(?: \| \w+){2,}", message)  # "for the modes: nearest | linear | bilinear"
+    return [repr(w) for w in modes[0].split(" | ")] if modes else []
 
 
 def offered(message: str, tree: ast.Module) -> list[str]:
