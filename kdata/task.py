@@ -88,6 +88,8 @@ def parse(source: str) -> ast.Module:
 def find_entry_point(source: str) -> str:
     """The class to build: ``Model`` where there is one, else the last nn.Module class that nothing else names.
 
+    A ``Model`` that another class is derived from is a part, as others are.
+
     Raises:
         TaskError: the text defines no class, or is no task.
     """
@@ -95,7 +97,8 @@ def find_entry_point(source: str) -> str:
     classes = [s for s in tree.body if isinstance(s, ast.ClassDef)]
     if not classes:
         raise TaskError("the task defines no class")
-    if any(c.name == "Model" for c in classes):
+    bases = {ast.unparse(b) for c in classes if c.name != "ModelNew" for b in c.bases}
+    if "Model" not in bases and any(c.name == "Model" for c in classes):
         return "Model"
     modules = _modules(classes)
     used = {name for s in tree.body for name in _names(s) if name != getattr(s, "name", "")}

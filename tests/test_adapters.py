@@ -77,6 +77,8 @@ def test_parts_of_records_keep_apart_whatever_they_are_called() -> None:
     ("text", "name"),
     [
         ("class Model(nn.Module): ...\nclass Other(nn.Module): ...", "Model"),
+        ("class Model(nn.Module): ...\nclass Told(Model): ...", "Told"),
+        ("class Model(nn.Module): ...\nclass ModelNew(Model): ...", "Model"),
         ("class Part(nn.Module): ...\nclass Whole(nn.Module):\n    def f(self): return Part()", "Whole"),
         ("class Base(nn.Module): ...\nclass Derived(Base): ...", "Derived"),
         ("class Part(torch.nn.Module): ...\nclass Stem(nn.Sequential):\n    def f(self): return Part()", "Stem"),

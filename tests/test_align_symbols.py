@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import sympy
+from torch.fx.experimental.symbolic_shapes import ShapeEnv, ShapeGuard, SLoc
+from torch.utils._sympy.functions import FloorDiv
 
+from kdata.align.chance import one_by_chance
 from kdata.align.errors import AlignError
 from kdata.align.step import align_file
 from tests.align_tasks import task, verified
@@ -74,6 +78,13 @@ def test_sizes_of_a_module_that_the_constructor_is_given(tmp_path: Path) -> None
     assert "40" not in verified(source, tmp_path).source
 
 
+def test_heads_are_a_size_though_they_are_few(tmp_path: Path) -> None:
+    forward = "return self.part(x).view(x.size(0), -1, self.heads, self.part.out_features // self.heads).softmax(2)"
+    source = sized(task(forward, "[torch.rand(4, 6, n)]", "self.heads, self.part = heads, nn.Linear(n, n)"), 40)
+    source = source.replace("self, n)", "self, n, heads)").replace("return [n]", "return [n, 5]")
+    assert "heads = self.heads" in verified(source, tmp_path).source
+
+
 INDICES = {
     "a large window": "F.max_pool2d(x, (7, 4), 3, (3, 2), return_indices=True)",
     "dilated": "F.max_pool2d(x, 2, 1, 1, dilation=2, return_indices=True)",
@@ -105,6 +116,13 @@ def test_attention_whose_task_chooses_its_backend(tmp_path: Path) -> None:
         "    return F.scaled_dot_product_attention(x, x, x)"
     )
     verified(task(forward, "[torch.rand(2, 3, 17, 16)]"), tmp_path)
+
+
+def test_a_quotient_that_is_one_for_every_size_is_no_chance() -> None:
+    size, environment = sympy.Symbol("s0", integer=True, positive=True), ShapeEnv()
+    for quotient in (FloorDiv(2 * size - 1, size), FloorDiv(size, 64)):
+        environment.guards.append(ShapeGuard(sympy.Eq(quotient, 1), SLoc(None, None), True))
+    assert one_by_chance(environment) == f"Eq({FloorDiv(size, 64)}, 1)"
 
 
 def test_a_quotient_that_is_one_by_chance_makes_no_candidate(tmp_path: Path) -> None:

@@ -6,9 +6,15 @@ one; where it is a quotient of symbols, torch only notes it, and the kernel woul
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
+
 import sympy
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._sympy.functions import FloorDiv
+
+OTHERS = (1, 2, 7, 64, 1000)  # sizes at which a quotient that is one for every size is one, too
+MOST = 3  # symbols of a quotient of which all of these are tried
 
 
 def one_by_chance(environment: ShapeEnv) -> str:
@@ -22,4 +28,13 @@ def _chance(equality: sympy.Eq) -> bool:
         return False  # divisibility
     quotient = equality.lhs / equality.rhs
     sides = (sympy.fraction(ratio) for ratio in (quotient, 1 / quotient))
-    return any(below == 1 and above.has(FloorDiv) and not above.is_Add for above, below in sides)
+    chance = any(below == 1 and above.has(FloorDiv) and not above.is_Add for above, below in sides)
+    return chance and not all(equality.xreplace(sizes) == sympy.true for sizes in _others(equality))
+
+
+def _others(equality: sympy.Eq) -> Iterator[dict[sympy.Basic, sympy.Integer]]:
+    """Sizes to hold an equality against."""
+    symbols = sorted(equality.free_symbols, key=str)
+    values = map(sympy.Integer, OTHERS)
+    for few in product(values, repeat=min(len(symbols), MOST)):
+        yield {symbol: few[place % MOST] for place, symbol in enumerate(symbols)}

@@ -34,6 +34,7 @@ from kdata.align.decompose import decompositions
 from kdata.align.errors import AlignError
 from kdata.align.fusion import drop_unread_indices
 from kdata.align.naming import identifier, unique
+from kdata.align.parameters import parameter_names
 from kdata.align.twins import symbolic_twins
 from kdata.align.whole import NAMES, WholeNumbers
 from kdata.align.windowed import extents
@@ -46,6 +47,9 @@ SMALLEST_PARAMETER_SIZE = 16
 # What a parameter is called that counts features, as opposed to taps, groups, heads or layers.
 SIZE_LIKE = re.compile(r"feature|channel|class|hidden|embed|planes|units|filters|width|vocab|d_model|in_|out_|inp|oup|"
                        r"token|patches|(^|_)(dim|size|nf|ch|c|in|out|n)$")  # fmt: skip
+# Attention reads the number of heads as a size, though it is small.  Groups of channels stay a constant: with a symbol
+# torch would not see that they divide the channels, and the normalisation would no longer be one kernel.
+HEADS = re.compile(r"(^|_)n?heads?($|_)")
 RANDOM = ("bernoulli", "rand", "normal", "uniform", "dropout", "multinomial", "exponential", "randperm")
 
 VIEWS = frozenset("view reshape _unsafe_view permute transpose t expand unsqueeze squeeze detach alias slice select "
@@ -163,15 +167,18 @@ def trace(source: str, entry_point: str, symbols: frozenset[str] | None = None) 
 
 
 def symbol_choices(source: str, entry_point: str) -> list[frozenset[str]]:
-    """Which sizes to make symbols, most first: all, those of the inputs, those that the constructor does not use."""
+    """Which sizes to make symbols, most first: all, without heads, those of the inputs, not of the constructor."""
     found = [size for size in sizes(source) if size.value > 1]
     shaping = _shaping(source, entry_point)
     constructor = _names_in(source, INIT_INPUTS)
-    parameters = _parameters(source, entry_point)
+    parameters = parameter_names(source, entry_point)
     tied = {s.value for s in found if s.name in shaping}
     large = {s.name for s in found if s.value >= SMALLEST_PARAMETER_SIZE}
-    named = {s.name for s in found if s.value in tied and SIZE_LIKE.search(parameters.get(s.name, s.name))}
-    choices = [shaping | large | named, shaping | large, shaping, shaping - constructor]
+    called = {s.name: parameters.get(s.name, {s.name}) for s in found}
+    named = {s.name for s in found if s.value in tied and any(map(SIZE_LIKE.search, called[s.name]))}
+    heads = {s.name for s in found if any(map(HEADS.search, called[s.name]))}
+    most = shaping | large | named
+    choices = [most | heads, most, shaping | large, shaping, shaping - constructor]
     return list(dict.fromkeys(choices))
 
 
@@ -187,25 +194,6 @@ def _names_in(source: str, function: str) -> set[str]:
         return set()
     named = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
     return named | {s.name for s in sizes(source) if tree.lineno <= s.line <= (tree.end_lineno or tree.lineno)}
-
-
-def _parameters(source: str, entry_point: str) -> dict[str, str]:
-    """For bare literals in a list of constructor arguments: the parameters that they are given for."""
-    tree = ast.parse(source)
-    entry = next((s for s in tree.body if isinstance(s, ast.ClassDef) and s.name == entry_point), None)
-    init = (
-        next((s for s in entry.body if isinstance(s, ast.FunctionDef) and s.name == "__init__"), None)
-        if entry
-        else None
-    )
-    given = next((n.value for s in tree.body if isinstance(s, ast.FunctionDef) and s.name == INIT_INPUTS
-                  for n in ast.walk(s) if isinstance(n, ast.Return)), None)  # fmt: skip
-    if init is None or not isinstance(given, ast.List):
-        return {}
-    elements = given.elts[0].elts if given.elts and isinstance(given.elts[0], ast.List) else given.elts
-    names = [a.arg for a in init.args.args[1:]]
-    at = {(e.lineno, e.col_offset): n for e, n in zip(elements, names, strict=False)}
-    return {s.name: at[s.line, s.column] for s in sizes(source) if (s.line, s.column) in at}
 
 
 def _trace_deterministic(source: str, entry_point: str, symbols: frozenset[str]) -> Traced:
@@ -252,7 +240,7 @@ def _trace(source: str, entry_point: str, chosen: frozenset[str], mode: str) -> 
         constants = place_constants(graph, module, program.namespace, taken)
         held += [Argument(name, value, made) for name, made, value in constants]
         said = held_sizes(module, program)  # which makes the constructor's arguments once more, modules perhaps
-    names = _size_names(known, held)
+    names = _size_names(known, held, parameter_names(source, entry_point))
     hints = {str(symbol): int(environment.backed_var_to_val[symbol]) for symbol in known.values()}
     made = {str(symbol): name for symbol, name in extents(environment).items()}
     taken |= set(names.values())
@@ -280,8 +268,10 @@ def _operators(graph: torch.fx.GraphModule) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _size_names(known: dict[str, sympy.Symbol], arguments: Sequence[Argument]) -> dict[str, str]:
-    """A name for every symbol: the task's own, or, for a bare literal, that of the input dimension it decides."""
+def _size_names(
+    known: dict[str, sympy.Symbol], arguments: Sequence[Argument], parameters: dict[str, frozenset[str]]
+) -> dict[str, str]:
+    """A name for every symbol: the task's own, or, for a bare literal, that of a dimension or parameter."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     dims = {str(d): DIMENSIONS.get(a.value.dim(), ())[i : i + 1]
@@ -289,7 +279,7 @@ def _size_names(known: dict[str, sympy.Symbol], arguments: Sequence[Argument]) -
             for i, d in enumerate(a.value.shape) if isinstance(d, torch.SymInt)}  # fmt: skip
     for name, symbol in known.items():
         if name.startswith((INPUTS, INIT_INPUTS)):
-            name = "".join(dims.get(str(symbol), ())) or "n"
+            name = "".join(dims.get(str(symbol), ())) or min(parameters.get(name, ()), default="n")
         names[str(symbol)] = unique(identifier(name), taken)
     return names
 

@@ -77,6 +77,11 @@ BUILTINS = frozenset({
 })  # fmt: skip
 REGISTER = ("self.register_buffer", "self.register_parameter", "self.add_module", "self.register_module")
 KINDS = re.compile(r"types\.FunctionType|torch\.nn\.modules\.\w+\._\w+")  # asked for by ``isinstance`` only
+# What constructors take from torch for want of a public name: bases of layers, pairs of sizes, fans of initialisations.
+UNNAMED = re.compile(
+    r"torch\.nn\.(modules\.\w+\._[A-Z][a-z]\w*|modules\.utils\._(single|pair|triple|quadruple|ntuple)"
+    r"|init\._(calculate_(fan_in_and_fan_out|correct_fan)|no_grad_\w+))"
+)
 # Functions of Triton's own library that kernels of sorting are made of.
 STANDARD = re.compile(r"triton\.language\.standard\._(log2|indicator|compare_and_swap|bitonic_merge|sum_combine)")
 # Likewise, and in annotations: what makes classes, and arrays of memory that nobody wrote.
@@ -179,6 +184,7 @@ def _attribute(node: ast.Attribute, roots: Roots, own: set[str], parents: dict[i
     if (
         private(node.attr, frozenset() if chain else own)
         and not STANDARD.fullmatch(chain)
+        and not UNNAMED.fullmatch(chain)
         and not _type_name(node, parent)
         and not (KINDS.fullmatch(chain) and "isinstance" not in own and _type_asked(parent, parents))
         and not (node.attr == "_version" and not changed)
