@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 from rich.table import Table
 
@@ -104,8 +105,9 @@ def table(rows: Sequence[Mined]) -> Table:
     shown.add_column("source", overflow="fold")
     for name in ("found", "cut", "runnable", "share", "refused", "lost", "CPU s", "MiB"):
         shown.add_column(name, justify="right")
+    names = _names(rows)
     for row in rows:
-        shown.add_row(row.source, *_cells(row))
+        shown.add_row(names[row.source], *_cells(row))
     if len(rows) > 1:
         shown.add_section()
         every = sum((r.reasons for r in rows), Counter[str]())
@@ -121,11 +123,19 @@ def losses(rows: Sequence[Mined]) -> Table:
     shown.add_column("source", overflow="fold")
     shown.add_column("number", justify="right")
     shown.add_column("reason", overflow="fold")
+    names = _names(rows)
     for row in (r for r in rows if r.reasons):
         for place, (reason, count) in enumerate(_why(row.reasons)):
-            shown.add_row("" if place else row.source, str(count), reason)
+            shown.add_row("" if place else names[row.source], str(count), reason)
         shown.add_section()
     return shown
+
+
+def _names(rows: Sequence[Mined]) -> dict[str, str]:
+    """What tables call sources: folders by their last part, where that tells them apart."""
+    last = {row.source: row.source if ":" in row.source else Path(row.source).resolve().name for row in rows}
+    counts = Counter(last.values())
+    return {source: name if counts[name] == 1 else source for source, name in last.items()}
 
 
 def _cells(row: Mined) -> list[str]:

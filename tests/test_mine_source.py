@@ -76,6 +76,9 @@ def test_sources_are_mined_side_by_side_and_none_where_one_cannot_be_had(tmp_pat
     out, sources = tmp_path / "out", [str(tmp_path / name) for name in ("one", "other", "third")]
     rows = mined(sources, str(out), None, 0, 2, 25)
     assert [row.source for row in rows] == sources
+    shown = io.StringIO()
+    Console(file=shown, width=80).print(table(rows))
+    assert re.findall(r"^│ (\w+) +│", shown.getvalue(), re.MULTILINE) == ["one", "other", "third", "all"]
     for row, function in zip(rows, ("tanh", "sigmoid", "erf"), strict=True):
         (task,) = row.tasks
         assert f"torch.{function}(x)" in task.source
