@@ -20,6 +20,7 @@ LAYERS = {
     "a ratio given to int": ("nn.Linear(n, int(n * 0.5) + int(n * 2.0))", "4, n"),
     "one group a channel": ("nn.GroupNorm(n, n)", "2, n, 5, 3"),
     "a normalised weight": ("nn.utils.weight_norm(nn.Linear(n, 5))", "4, n"),
+    "copies of a layer": ("nn.Sequential(*map(copy.deepcopy, [nn.Linear(n, n)] * 2))", "3, n"),
     "one group a channel of a convolution": ("nn.Conv1d(n, n, 3, groups=n)", "2, n, 9"),
 }
 FORWARDS = {

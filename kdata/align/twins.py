@@ -15,6 +15,7 @@ from unittest import mock
 
 import torch
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx.experimental import proxy_tensor
 from torch.nn.modules import rnn
 from torch.utils._sympy import functions
@@ -24,6 +25,7 @@ from kdata.align.whole import Real, ceil, floor
 _plain_square_root, _plain_linspace = math.sqrt, torch.linspace
 POOLS = (("avg_pool1d", 1, torch.mean), ("avg_pool2d", 2, torch.mean), ("avg_pool3d", 3, torch.mean),
          ("max_pool2d", 2, torch.amax), ("max_pool3d", 3, torch.amax))  # fmt: skip
+_plain_deep_copy = torch.Tensor.__deepcopy__
 _plain_group_norm, _plain_one_hot = nn.functional.group_norm, nn.functional.one_hot
 
 
@@ -33,6 +35,17 @@ def _square_root(x: Any) -> Any:
 
 def _nothing(module: nn.Module) -> None:
     """In place of drawing parameters."""
+
+
+def _deep_copy(tensor: torch.Tensor, memo: dict[int, Any]) -> torch.Tensor:
+    """Torch's own asks where the memory lies: of what ``copy.deepcopy(layer)`` holds, as stacks of layers are made."""
+    if not isinstance(tensor, FakeTensor):
+        return _plain_deep_copy(tensor, memo)
+    if id(tensor) not in memo:
+        copied = tensor.detach().clone()
+        memo[id(tensor)] = nn.Parameter(copied, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else copied
+    made: torch.Tensor = memo[id(tensor)]
+    return made
 
 
 def _apply(module: nn.Module, change: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> nn.Module:
@@ -166,7 +179,7 @@ def symbolic_twins() -> Iterator[None]:
             (math, "sqrt", _square_root), (math, "floor", floor), (math, "ceil", ceil), (torch, "linspace", _linspace),
             (torch, "max_pool1d", _max_pool1d), (nn.functional, "max_pool1d", _max_pool1d),
             (nn.functional, "group_norm", _group_norm), (nn.functional, "one_hot", _one_hot),
-            (nn.Module, "_apply", _apply),
+            (nn.Module, "_apply", _apply), (torch.Tensor, "__deepcopy__", _deep_copy),
         ):  # fmt: skip
             stack.enter_context(mock.patch.object(module, name, twin))
         weight_norm = sys.modules["torch.nn.utils.weight_norm"]  # whose name in torch.nn.utils is its function's
