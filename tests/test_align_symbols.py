@@ -61,6 +61,11 @@ def test_a_number_that_no_shape_tells_is_kept_by_the_constructor(tmp_path: Path)
     assert "self.n = n" in source and "8.0" not in source
 
 
+def test_rates_are_numbers_of_the_constructor_s(tmp_path: Path) -> None:
+    init = "self.rates = [r.item() for r in torch.linspace(0.5, 1.0, 3)]"
+    verified(task("return x * self.rates[1] + self.rates[2]", "[torch.rand(4, 9)]", init), tmp_path)
+
+
 def test_a_number_in_a_list_is_kept_too(tmp_path: Path) -> None:
     source = sized(task("return x * self.scale", "[torch.rand(4, 9)]", "self.scale = n[1] ** 0.5"), 64)
     source = source.replace("return [n]", "return [(3, n)]")

@@ -13,15 +13,24 @@ from typing import Any
 
 import sympy
 import torch
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.utils._sympy import functions
 
-WHOLE, WHOLE_TYPE, NUMEL, REAL = "__whole__", "__whole_type__", "__numel__", "__real__"
+WHOLE, WHOLE_TYPE, NUMEL, REAL, RATES = "__whole__", "__whole_type__", "__numel__", "__real__", "__rates__"
 _plain_floor, _plain_ceil = math.floor, math.ceil
 LARGEST_DENOMINATOR = 64  # beyond it a float's rounding could decide the quotient
 
 
 class WholeNumbers(ast.NodeTransformer):
     """Renames calls of ``int`` and ``float``, and lets ``isinstance(n, int)`` hold for symbols."""
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
+        """``[x.item() for x in torch.linspace(0, drop_path, depth)]``: fake tensors have no items."""
+        self.generic_visit(node)
+        match node.iter:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr="linspace") as function):
+                node.iter.func = ast.copy_location(ast.Name(RATES, ast.Load()), function)
+        return node
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
@@ -91,7 +100,21 @@ def numel(value: Any) -> Any:
     return math.prod(value) if isinstance(value, torch.Size) else value.numel()
 
 
-NAMES = {WHOLE: whole, REAL: real, NUMEL: numel, WHOLE_TYPE: (int, torch.SymInt)}
+class Rate(float):
+    """A number that stands for a tensor of one."""
+
+    def item(self) -> float:
+        """Itself."""
+        return float(self)
+
+
+def rates(*arguments: Any, **options: Any) -> list[Rate]:
+    """The numbers of ``torch.linspace``."""
+    with unset_fake_temporarily():
+        return list(map(Rate, torch.linspace(*arguments, **options).tolist()))
+
+
+NAMES = {WHOLE: whole, REAL: real, NUMEL: numel, WHOLE_TYPE: (int, torch.SymInt), RATES: rates}
 
 
 def _rounded(expression: sympy.Expr, up: bool) -> sympy.Expr | None:
