@@ -269,6 +269,8 @@ class Judgement:
         found.check("its kernels compute", share <= MOST_UNTOUCHED)
         if share > MOST_UNTOUCHED:
             raise RejectedError(reasons.INDEPENDENT, f"{share:.0%} of the answer stood there before its kernels ran")
+        if self.value["trials"][0].get("filled"):
+            raise RejectedError(reasons.INDEPENDENT, "no kernel wrote what it returns: Python made it of what it read")
         loud = self.value["failing"]["outcome"] != "ok"
         found.check("a failing launch is an error", loud)
         if not loud:

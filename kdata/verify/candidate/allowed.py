@@ -74,8 +74,8 @@ class Watch(TorchDispatchMode):
             and _on_host(name, args, kwargs, result)
         ):
             self.called[f"aten.{name} to the host"] = None
-        if self._ledger.made and name in COPIES and isinstance(result, torch.Tensor):
-            self._ledger.made.copied([t for t in args if isinstance(t, torch.Tensor)], result)
+        if self._ledger.made and name in (*COPIES, "fill_") and isinstance(result, torch.Tensor):
+            self._ledger.made.copied([t for t in args if isinstance(t, torch.Tensor)], result, name == "fill_")
         return tree_map_only(torch.Tensor, self._poisoned, result) if name in EMPTY else result
 
     def _truncates(self, args: Any, result: torch.Tensor) -> bool:

@@ -41,7 +41,7 @@ from kdata.verify.candidate.setting import (
 )
 from kdata.verify.candidate.state import fingerprint
 from kdata.verify.candidate.unfilled import Blank, Unfilled
-from kdata.verify.guards import intact, start_bools_as, storage_of
+from kdata.verify.guards import intact, start_bools_as
 from kdata.verify.interpreter import distant, interpreter, pretence, sampling
 from kdata.verify.loading import ImportingError, line, load
 from kdata.verify.scratch import GIVEN, LATE, RETURNED, SOURCE
@@ -354,8 +354,8 @@ class Calls:
             except wire.NotPlainError as error:
                 raise StopTrialError("structure", f"it returns {error}") from error
             if made := _engine.ledger.made:
-                used = [n for n, t in enumerate(tensors) if storage_of(t).data_ptr() in made.used]
-                held |= {"made": write(made.found), "used": used}
+                told = made.told(tensors, torch.utils._pytree.tree_leaves(outputs) if watch.scalars else [])
+                held |= told | {"made": write(made.found)}
             held |= sampling.report(outputs, write) if sampling.active() else {}
             held |= {"inputs": write(inputs), "state": write(dict(model.state_dict())), "out_of_bounds": broken}
             held |= {"racing": _engine.racing(), "unloaded": _engine.unloaded(), "assumes": _engine.assumes()}
