@@ -181,6 +181,10 @@ class Judgement:
             _, wrong = compare(self.expected, self.numbers[0], self.value["measured"], self.returned)
             if wrong:
                 raise RejectedError(wrong, "where its tuner has run it before, and neither reset nor restored anything")
+        for drawn in self.value.get("drawn", ()):
+            _, wrong = compare(self.expected, self.numbers[0], drawn, self.returned)
+            if wrong:
+                raise RejectedError(wrong, "where its kernels draw numbers that seldom come: the reference draws none")
         stateless = repeated["before"] == repeated["after"]
         found.check(SAME_BEHIND, stateless)
         if not stateless:

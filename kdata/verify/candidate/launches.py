@@ -101,21 +101,26 @@ class Made:
                 self.used |= {address} & self._given if changed.any() else set()
                 self._written |= {address} if changed.any() else set()
 
-    def copied(self, sources: Sequence[torch.Tensor], to: torch.Tensor, fills: bool = False) -> None:
-        """Torch copies: what kernels made stays theirs. ``fills``: with a number, and it is theirs no longer."""
+    def copied(self, sources: Sequence[torch.Tensor], to: torch.Tensor, over: bool = False) -> None:
+        """Torch copies: what kernels made stays theirs. ``over``: to the first of these, which then is theirs no more.
+
+        Unless what is copied is.
+        """
         here = storage_of(to).data_ptr()
         for held in (self._kernels, self._written):
             if any(storage_of(t).data_ptr() in held for t in sources):
                 held.add(here)
-        self._written -= {here} if fills else set()
+        if over and not any(storage_of(t).data_ptr() in self._written for t in sources[1:]):
+            self._written.discard(here)
 
-    def told(self, given: Sequence[torch.Tensor], outputs: Sequence[Any]) -> dict[str, Any]:
+    def told(self, given: Sequence[torch.Tensor], outputs: Any) -> dict[str, Any]:
         """Which of the given tensors kernels changed, and which of the outputs hold numbers that none has written.
 
         ``outputs``: those of a call that has read numbers; large ones cannot be made of a few.
         """
         theirs = self._written | self._given
-        few = [(n, t) for n, t in enumerate(outputs) if isinstance(t, torch.Tensor) and 0 < t.numel() <= SINGLE]
+        made = torch.utils._pytree.tree_leaves(outputs)
+        few = [(n, t) for n, t in enumerate(made) if isinstance(t, torch.Tensor) and 0 < t.numel() <= SINGLE]
         real = [(n, t) for n, t in few if t.is_floating_point() and storage_of(t).data_ptr() not in theirs]
         filled = [n for n, t in real if bool(((t != 0) & (t != 1)).all())]
         return {"used": [n for n, t in enumerate(given) if storage_of(t).data_ptr() in self.used], "filled": filled}

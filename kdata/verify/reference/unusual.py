@@ -196,7 +196,9 @@ class Unusual(Reference):
     ) -> list[Any] | None:  # fmt: skip
         """Inputs that fade to nothing, with any rows of the tables that the reference looks up; None for neither."""
         measures = self._measures(program, state, natural, generator)
-        rows = all_answered(measures, natural, self._integers("rows", program, state, natural, generator), natural, 1.0)
+        some = [*self._integers("rows", program, state, natural, generator),
+                *asked.replaced(natural, sorted(self._asks.numbers), generator)]  # fmt: skip
+        rows = all_answered(measures, natural, some, natural, 1.0)
         tried = (fading(rows or natural, zeros) for zeros in ((True, False) if one_way(self._names) else (False,)))
         borne = (t for t in tried if t is not None and self._bears(program, state, t, FADING, generator))
         return next(borne, rows)
