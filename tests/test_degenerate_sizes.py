@@ -42,6 +42,23 @@ def get_init_inputs():
     return []
 """
 
+CLASSES = """import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, scores, labels):
+        return nn.functional.cross_entropy(scores, labels)
+
+
+def get_inputs():
+    return [torch.randn(14, 30), torch.randint(0, 30, (14,))]
+
+
+def get_init_inputs():
+    return []
+"""
+
 
 def test_half_of_one_is_none_to_spread_though_its_slices_take_all() -> None:
     prober = Prober(HALVED, "Model")
@@ -118,3 +135,12 @@ def test_there_are_as_many_matrices_as_groups_of_rows() -> None:
     assert base is not None
     assert more is not None
     assert base.degenerates(more)
+
+
+def test_no_sizes_are_tried_at_which_the_answer_is_zero_throughout() -> None:
+    prober = Prober(CLASSES, "Model")
+    base, one = (prober.forward({"get_inputs[1]": classes, "get_inputs[2]": classes}) for classes in (30, 1))
+    assert base is not None
+    assert one is not None
+    assert base.degenerates(one)
+    assert not one.degenerates(base)

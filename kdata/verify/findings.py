@@ -181,6 +181,10 @@ class Judgement:
             _, wrong = compare(self.expected, self.numbers[0], self.value["measured"], self.returned)
             if wrong:
                 raise RejectedError(wrong, "where its tuner has run it before, and neither reset nor restored anything")
+        for drawn in self.value.get("drawn", ()):
+            _, wrong = compare(self.expected, self.numbers[0], drawn, self.returned)
+            if wrong:
+                raise RejectedError(wrong, "where its kernels draw numbers that seldom come: the reference draws none")
         stateless = repeated["before"] == repeated["after"]
         found.check(SAME_BEHIND, stateless)
         if not stateless:
@@ -269,6 +273,8 @@ class Judgement:
         found.check("its kernels compute", share <= MOST_UNTOUCHED)
         if share > MOST_UNTOUCHED:
             raise RejectedError(reasons.INDEPENDENT, f"{share:.0%} of the answer stood there before its kernels ran")
+        if self.value["trials"][0].get("filled"):
+            raise RejectedError(reasons.INDEPENDENT, "no kernel wrote what it returns: Python made it of what it read")
         loud = self.value["failing"]["outcome"] != "ok"
         found.check("a failing launch is an error", loud)
         if not loud:

@@ -21,7 +21,8 @@ honest error is eager's alone, for moved by an ulp nothing cancels.
 Where all inputs are a ten thousandth of what the task draws (style ``small``), some ulps of one are allowed beside:
 ``exp(x) - 1`` in place of ``expm1`` is what libraries write and ``torch.testing`` lets pass. A receipt tells of it. So
 they are where a natural draw's answer is a few numbers that are next to nothing beside those of the first trial: behind
-gates that have shut ``2 * sigmoid(2 * x) - 1`` loses as much in place of ``tanh(x)``.
+gates that have shut ``2 * sigmoid(2 * x) - 1`` loses as much in place of ``tanh(x)``. And for gradients of inputs that
+fade to nothing (style ``fading``), where derivatives of norms, roots and quotients are large.
 
 Where inputs or weights are of a kind that the task does not draw (styles ``CONDITIONED`` and ``RAISED``: moved off, of
 many magnitudes, with a constant in many places), ``LENIENT`` times as much is allowed: sums in another order, softmax
@@ -57,7 +58,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "32"
+VERSION = "33"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 

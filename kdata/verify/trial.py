@@ -28,7 +28,7 @@ from kdata.verify.compare import (
     rms,
     structure,
 )
-from kdata.verify.reference.styles import CONDITIONED, FAINT, RAISED, REACHING, SPARSE, STRETCHED, VIEWS
+from kdata.verify.reference.styles import CONDITIONED, FADING, FAINT, RAISED, REACHING, SPARSE, STRETCHED, VIEWS
 from kdata.verify.tolerances import Tolerance
 
 NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True, 0.0)
@@ -194,7 +194,7 @@ def nature(trial: dict[str, Any]) -> Nature:
     kept = trial["kept"]
     sums = kept["sums"] or kept["products"]
     style = trial["style"]
-    ones = style in ("small", STRETCHED, *SPARSE, *FAINT) or (style in REACHING and not kept.get("homogeneous"))
+    ones = style in ("small", STRETCHED, FADING, *SPARSE, *FAINT) or (style in REACHING and not kept.get("homogeneous"))
     lenient = style in (*CONDITIONED, *RAISED, *FAINT)
     return Nature(kept["terms"], sums, ones, kept["tf32"], kept["products"], lenient, style == "magnitudes")
 

@@ -58,6 +58,18 @@ def integral(value: Any) -> bool:
     return plain and value.dtype is not torch.bool and value.numel() > 0
 
 
+def describe(value: Any) -> str:
+    """Arguments as text, tensors by shape, so that two constructions can be told apart."""
+    if isinstance(value, torch.Tensor):
+        return f"{value.dtype}{list(value.shape)}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(describe(v) for v in value) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k}: {describe(v)}" for k, v in value.items()) + "}"
+    plain = value is None or isinstance(value, bool | int | float | str)
+    return repr(value) if plain else type(value).__name__
+
+
 def sizes_of(values: Any) -> set[int]:
     """The sizes of all dimensions of some tensors."""
     return {size for t in tree_leaves(values) if isinstance(t, torch.Tensor) for size in t.shape}

@@ -22,6 +22,7 @@ SCALARS = 8  # reads of single numbers (``item``) in one forward: more would be 
 WHOLE = (torch.int64, torch.int32)
 DROPOUTS = ("dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout")
 HIDDEN = ("numpy", "tolist", "__array__", "__dlpack__", "untyped_storage", "storage", "apply_", "map_")
+IN_PLACE = ("copy_", "fill_")  # which put something else where there was something
 SHARED = ("numpy", "__array__")  # of these, arrays on the memory of the tensor
 SHARING = ("from_numpy", "as_tensor", "asarray", "frombuffer", "from_dlpack")  # of torch: on the memory they are given
 
@@ -74,8 +75,8 @@ class Watch(TorchDispatchMode):
             and _on_host(name, args, kwargs, result)
         ):
             self.called[f"aten.{name} to the host"] = None
-        if self._ledger.made and name in COPIES and isinstance(result, torch.Tensor):
-            self._ledger.made.copied([t for t in args if isinstance(t, torch.Tensor)], result)
+        if self._ledger.made and name in (*COPIES, *IN_PLACE) and isinstance(result, torch.Tensor):
+            self._ledger.made.copied([t for t in args if isinstance(t, torch.Tensor)], result, name in IN_PLACE)
         return tree_map_only(torch.Tensor, self._poisoned, result) if name in EMPTY else result
 
     def _truncates(self, args: Any, result: torch.Tensor) -> bool:

@@ -41,8 +41,8 @@ from kdata.verify.candidate.setting import (
 )
 from kdata.verify.candidate.state import fingerprint
 from kdata.verify.candidate.unfilled import Blank, Unfilled
-from kdata.verify.guards import intact, start_bools_as, storage_of
-from kdata.verify.interpreter import distant, interpreter, pretence, sampling
+from kdata.verify.guards import intact, start_bools_as
+from kdata.verify.interpreter import distant, drawing, interpreter, pretence, sampling
 from kdata.verify.loading import ImportingError, line, load
 from kdata.verify.scratch import GIVEN, LATE, RETURNED, SOURCE
 from kdata.verify.values import CALLING
@@ -159,6 +159,7 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
         _engine.measure(False)
     if _engine.prunes():
         value["chosen_before"] = list(_untuned(calls, payload["trials"]))
+    value["drawn"] = [calls.trial(first) for _ in drawing.ends()]
     value["called_otherwise"] = calls.otherwise(payload["otherwise"])
     for name, behaviour in (("ablated", "skip"), ("otherwise", "skip"), ("failing", "fail")):
         _engine.ledger.behaviour = behaviour  # type: ignore[assignment]
@@ -354,8 +355,7 @@ class Calls:
             except wire.NotPlainError as error:
                 raise StopTrialError("structure", f"it returns {error}") from error
             if made := _engine.ledger.made:
-                used = [n for n, t in enumerate(tensors) if storage_of(t).data_ptr() in made.used]
-                held |= {"made": write(made.found), "used": used}
+                held |= {"made": write(made.found)} | made.told(tensors, outputs if watch.scalars else None)
             held |= sampling.report(outputs, write) if sampling.active() else {}
             held |= {"inputs": write(inputs), "state": write(dict(model.state_dict())), "out_of_bounds": broken}
             held |= {"racing": _engine.racing(), "unloaded": _engine.unloaded(), "assumes": _engine.assumes()}

@@ -27,6 +27,7 @@ Launch = dict[str, Any]
 as_numpy = torch.Tensor.numpy  # before reading values past the dispatcher is noted
 MOST, LARGEST = 32, 4 << 20  # tensors of launches that are looked at, and bytes of each
 MOST_PROGRAMS = 2**31 - 1, 2**16 - 1, 2**16 - 1  # of a grid, in each of its dimensions
+SINGLE = 8  # numbers that Python may have made of such as were read
 WRITTEN = 0.3  # share of a tensor's bytes that kernels change, from which on it is theirs
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 POINTEES = {
@@ -63,7 +64,7 @@ class Made:
     """What stood in the tensors of launches before any kernel wrote there: what torch made, whoever made it.
 
     A kernel that only hands on such a tensor has computed nothing.  And which of the given tensors kernels changed,
-    whatever became of that afterwards.
+    whatever became of that afterwards; and which others they wrote to.
     """
 
     def __init__(self, given: Sequence[torch.Tensor], move: Callable[[], AbstractContextManager[None]]) -> None:
@@ -72,6 +73,7 @@ class Made:
         self._move = move
         self._given = {storage_of(t).data_ptr() for t in given}
         self._kernels: set[int] = set()  # storages that kernels wrote most of, and copies of these
+        self._written: set[int] = set()  # such as they wrote anything of
 
     @contextlib.contextmanager
     def _unseen(self) -> Iterator[None]:
@@ -97,11 +99,31 @@ class Made:
                 changed = (_content(storage) != before[address])[first:end]
                 self._kernels |= {address} if changed.size and changed.mean() > WRITTEN else set()
                 self.used |= {address} & self._given if changed.any() else set()
+                self._written |= {address} if changed.any() else set()
 
-    def copied(self, sources: Sequence[torch.Tensor], to: torch.Tensor) -> None:
-        """Torch copies: what kernels made stays theirs."""
-        if any(storage_of(t).data_ptr() in self._kernels for t in sources):
-            self._kernels.add(storage_of(to).data_ptr())
+    def copied(self, sources: Sequence[torch.Tensor], to: torch.Tensor, over: bool = False) -> None:
+        """Torch copies: what kernels made stays theirs. ``over``: to the first of these, which then is theirs no more.
+
+        Unless what is copied is.
+        """
+        here = storage_of(to).data_ptr()
+        for held in (self._kernels, self._written):
+            if any(storage_of(t).data_ptr() in held for t in sources):
+                held.add(here)
+        if over and not any(storage_of(t).data_ptr() in self._written for t in sources[1:]):
+            self._written.discard(here)
+
+    def told(self, given: Sequence[torch.Tensor], outputs: Any) -> dict[str, Any]:
+        """Which of the given tensors kernels changed, and which of the outputs hold numbers that none has written.
+
+        ``outputs``: those of a call that has read numbers; large ones cannot be made of a few.
+        """
+        theirs = self._written | self._given
+        made = torch.utils._pytree.tree_leaves(outputs)
+        few = [(n, t) for n, t in enumerate(made) if isinstance(t, torch.Tensor) and 0 < t.numel() <= SINGLE]
+        real = [(n, t) for n, t in few if t.is_floating_point() and storage_of(t).data_ptr() not in theirs]
+        filled = [n for n, t in real if bool(((t != 0) & (t != 1)).all())]
+        return {"used": [n for n, t in enumerate(given) if storage_of(t).data_ptr() in self.used], "filled": filled}
 
 
 def _spans(tensors: Sequence[torch.Tensor]) -> dict[int, tuple[int, int]]:

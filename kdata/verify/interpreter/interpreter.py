@@ -50,6 +50,7 @@ from triton.runtime import autotuner, interpreter
 
 from kdata.verify.interpreter import (
     assumed,
+    drawing,
     haste,
     libdevice,
     order,
@@ -97,6 +98,7 @@ def mend() -> None:
     _forget_choices()
     order.install()
     shifts.install()
+    drawing.install()
     for name, pointer, mask in (
         ("create_masked_load", 0, 1),
         ("create_masked_store", 0, 2),

@@ -113,7 +113,8 @@ def adjacent(inputs: list[Any], _: torch.Generator) -> Iterator[Change]:
 def looked_up(inputs: list[Any], tables: list[Any], generator: torch.Generator) -> Iterator[Change]:
     """For each input of integers, drawn from all rows of the largest table first: as many as a table has.
 
-    The first row, which stands for no word as often as not, is among them. Ends of what lies one after another stay.
+    The first row, which stands for no word as often as not, is among them, and so is the last one. Ends of what lies
+    one after another stay.
     """
     leaves = tree_leaves(inputs)
     sizes = sizes_of(leaves)
@@ -123,6 +124,7 @@ def looked_up(inputs: list[Any], tables: list[Any], generator: torch.Generator) 
             least, beyond = int(leaf.min()), int(leaf.max()) + 1
             if least >= 0 and (beyond < most or least > 0 and beyond == most) and most <= torch.iinfo(leaf.dtype).max:
                 drawn = torch.randint(0, most, leaf.shape, generator=generator).to(leaf.dtype)
+                drawn.view(-1)[drawn.numel() // 3] = most - 1
                 drawn.view(-1)[drawn.numel() // 2] = 0
                 yield partial(_put, place=place, value=drawn)
 

@@ -18,7 +18,7 @@ from torch.utils._pytree import tree_leaves
 from kdata.task import Program, execute
 from kdata.verify.reference.lengths import Lengths
 from kdata.verify.reference.questions import Asks, Outermost
-from kdata.verify.values import seed_torch
+from kdata.verify.values import describe, seed_torch
 
 REAL = 4 << 20  # elements of one tensor, or of inputs and parameters, beyond which nothing runs on real memory
 INDEXED = ("scatter", "gather")  # by indices that may have fewer rows
@@ -274,7 +274,7 @@ class Run:
     cost: Cost = field(default_factory=Cost)
     # Inputs that say where packed sequences end, or how long each is; None where their values are not known.
     extents: frozenset[tuple[str, int]] | None = None
-    void: bool = False  # its answer is no number in places, as far as it is known
+    void: bool = False  # its answer is no number in places, or zero throughout, as far as it is known
 
     def degenerates(self, other: Run) -> bool:
         """Whether the same operators broadcast at other sizes what they do not broadcast here, as by accident.
@@ -284,7 +284,8 @@ class Run:
         for an attention of no heads, whose answer is zero whatever else is given; for indices of fewer rows than what
         they are looked up in has, or than what they scatter; for lengths beyond the end of what they are of. Of two or
         three numbers that happen to be close the variance is rounding, however it is computed. Nor where an answer is
-        no number that is one here: queries before the first key, in a causal attention that ends at the last one.
+        no number that is one here: queries before the first key, in a causal attention that ends at the last one; or
+        where it is zero throughout, as the loss of one class is: what an honest sum leaves there is rounding.
         """
         if other.void and not self.void:
             return True
@@ -368,7 +369,9 @@ class Prober:
                 raise ValueError("the answer is empty")
             self._most = self._most or max(STEPS, LOOPS * len(meter.cost.steps))
             run.cost, run.extents = meter.cost, lengths.extents
-            run.void = any(t.is_floating_point() and not isinstance(t, FakeTensor) and t.isnan().any() for t in made)
+            real = [t for t in made if t.is_floating_point() and not isinstance(t, FakeTensor)]
+            zero = len(real) == len(made) and not any(bool(t.any()) for t in real)
+            run.void = bool(made) and zero or any(bool(t.isnan().any()) for t in real)
         return run
 
 
@@ -385,15 +388,3 @@ def _side_by_side(one: list[Step], other: list[Step]) -> list[tuple[Step, Step]]
 
 def _but_slices(steps: list[Step]) -> list[Step]:
     return [step for step in steps if step.name not in ("slice", "alias")]
-
-
-def describe(value: Any) -> str:
-    """Arguments as text, tensors by shape, so that two constructions can be told apart."""
-    if isinstance(value, torch.Tensor):
-        return f"{value.dtype}{list(value.shape)}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(describe(v) for v in value) + "]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{k}: {describe(v)}" for k, v in value.items()) + "}"
-    plain = value is None or isinstance(value, bool | int | float | str)
-    return repr(value) if plain else type(value).__name__

@@ -101,6 +101,8 @@ class Asks:
             self.ends |= {abs(n) for n in args[2:4] if type(n) is int and size < abs(n) < FARTHEST}
         if name.startswith(BAGS) and len(args) > PADDING and args[PADDING] >= 0:
             self.numbers.add(args[PADDING])  # of which a whole bag may be
+        if name == "embedding" and len(args) > 2 and type(args[2]) is int and args[2] >= 0:
+            self.numbers.add(args[2])  # the row that stands for no word
         if name.startswith("nll_loss") and name.endswith("forward") and len(args) > 4 and type(args[4]) is int:
             (self.ignored if args[4] == IGNORED else self.numbers).add(args[4])
 

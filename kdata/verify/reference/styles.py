@@ -30,6 +30,7 @@ DETAILS = {
     "turned": "gradients of a transposed view", "sole": "gradients of the last input where nothing else needs one",
     "leading": "gradients of the first output alone", "trailing": "gradients of the last output alone",
     "kinked": "gradients of inputs of few values, zero among them", "stretched": "gradients of inputs as large as 120",
+    "fading": "gradients of inputs that fade to nothing, and of any rows of tables",
     "bordered": "gradients of inputs at the ends that the reference keeps them within",
     "changed": "gradients where the answer is changed before they are asked for",
     "evaluated": "gradients in evaluation mode",
@@ -44,6 +45,7 @@ DETAILS = {
     COUNTED: "called with numbers that its kernels name",
     "tailed": "the last of each dimension larger", "negative": "negative integers among the inputs",
     "grown": "weights of their own signs as large as the reference bears",
+    "leaning": "weights five above and below zero",
     "zeros": "zeros among the inputs, in the same places of all", "exact": "inputs at which the reference steps",
     "reordered": "positions in another order", "lowered": "lengths that do not fill all",
     "ones": "ones among integers that are zeros", "grouped": "integers in no order, which the task sorts",
@@ -70,23 +72,25 @@ DETAILS = {
 BATCH, SINGLE, TALL = ALONE = ("batch", "single", "tall")
 TAILED = "tails"  # a kind of variant: the last axes long, and one element more than blocks hold
 ALIKE, GRADED = "alike", "graded"  # see kdata.verify.reference.alike
+LEANING = "leaning"  # see kdata.verify.reference.leaning
 SURE = "sure"  # see kdata.verify.reference.sure
 UNEVEN = "uneven"  # see kdata.verify.reference.packed
 CANCELLING = "cancelling"  # see kdata.verify.reference.cancelling
 STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes
 KINKED = "kinked"  # where derivatives jump, as that of a relu at zero
+FADING = "fading"  # see kdata.verify.reference.fading
 BORDERED = "bordered"  # where they jump at a number that the reference says, as those of a clamp at its ends
 EVALUATED = "evaluated"  # where the module is in evaluation mode
 # See kdata.verify.gradients.
 GRADIENTS = ("gradient", "summed", "frozen", "earlier", STRETCHED, "turned", "sole", "leading", "trailing", KINKED,
-             BORDERED, "anew", "changed", EVALUATED)  # fmt: skip
+             BORDERED, FADING, "anew", "changed", EVALUATED)  # fmt: skip
 RAISED = ("lifted", "raised")
 FAINT = ("faint", "dim")  # where something is divided by it, what is added to that counts
 VIEWS = ("strided", "beside", "pairs", "sliced")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.
 CONDITIONED = ("wide", "offset", "moved", "corners", "huge", "below", "above", "deep", "steep", "ends", STRETCHED,
-               ALIKE, GRADED, SURE, *REACHING)  # fmt: skip
+               FADING, LEANING, ALIKE, GRADED, SURE, *REACHING)  # fmt: skip
 ON_DEVICE = ("natural", "wide", "corners", "huge")  # at a task's own sizes on a GPU
 FLAT = 11  # by which the seed of that draw differs from the first; others take those before it
 BITS = 48  # of a seed there; those above name the style

@@ -21,8 +21,10 @@ from kdata.verify.reference.alike import graded, paired
 from kdata.verify.reference.answering import FINITE, all_answered, enlarged
 from kdata.verify.reference.cancelling import HALVES, cancelling
 from kdata.verify.reference.casts import Casts
-from kdata.verify.reference.conditioned import ANY, EITHER
+from kdata.verify.reference.conditioned import ANY, EITHER, one_way
 from kdata.verify.reference.draws import AS_THEY_ARE, DTYPES, centred_apart, draw, holding, zeroed
+from kdata.verify.reference.fading import fading
+from kdata.verify.reference.leaning import Factors, leaning
 from kdata.verify.reference.lengths import Lengths
 from kdata.verify.reference.packed import filled, uneven, without_any
 from kdata.verify.reference.pairs import apart, complexes, together
@@ -34,10 +36,12 @@ from kdata.verify.reference.styles import (
     ALIKE,
     BORDERED,
     CANCELLING,
+    FADING,
     FAINT,
     GRADED,
     GRADIENTS,
     KINKED,
+    LEANING,
     RAISED,
     REACHING,
     SPARSE,
@@ -56,7 +60,7 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
           "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased",
-          *FAINT, CANCELLING)  # fmt: skip
+          *FAINT, CANCELLING, LEANING)  # fmt: skip
 # And as what style the reference is to bear each.
 HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE} | dict.fromkeys(("zeros", *SPARSE, *FAINT), "wide")
 IGNORED, GROUPED = "ignored", "grouped"
@@ -67,7 +71,7 @@ OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered
                 "eased")  # fmt: skip
 LOOKS_UP = frozenset("embedding _embedding_bag _embedding_bag_forward_only index index_select gather".split())
 DIVIDES = frozenset("div div_ reciprocal reciprocal_ rsqrt rsqrt_ addcdiv addcdiv_".split())
-WEIGHED = ("weights", "grown", "absent", "coupled")  # styles of the weights only; the last: of experts behind a gate
+WEIGHED = ("weights", "grown", "absent", LEANING, "coupled")  # styles of the weights only; the last: behind a gate
 STEADY = frozenset({"hypot"})  # operators in which nothing overflows that their answers do not
 MOST_SAID = 16  # numbers that a candidate names which are put among integers
 WEIGHS = re.compile("softmax|attention|^exp2?$")  # operators by which some of what is summed counts for little
@@ -130,6 +134,8 @@ class Unusual(Reference):
             return BORDERED, held if self._asks.borders and self._bears(
                 program, state, held, KINKED, generator
             ) else None
+        if styles[0] == FADING:
+            return FADING, self._fading(program, state, natural, generator)
         if styles[0] != "named":
             return super()._draw(styles, program, state, natural, generator)
         nearly = draw(styles[1], natural, generator)
@@ -184,6 +190,18 @@ class Unusual(Reference):
             return self._mixed.inputs if self._mixed else None
         scales = magnitudes.FARTHEST if style == "farthest" else magnitudes.NEAREST
         return None if self._mixed else magnitudes.uniform(inputs, scales, measures.bears, steady)
+
+    def _fading(
+        self, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+    ) -> list[Any] | None:  # fmt: skip
+        """Inputs that fade to nothing, with any rows of the tables that the reference looks up; None for neither."""
+        measures = self._measures(program, state, natural, generator)
+        some = [*self._integers("rows", program, state, natural, generator),
+                *asked.replaced(natural, sorted(self._asks.numbers), generator)]  # fmt: skip
+        rows = all_answered(measures, natural, some, natural, 1.0)
+        tried = (fading(rows or natural, zeros) for zeros in ((True, False) if one_way(self._names) else (False,)))
+        borne = (t for t in tried if t is not None and self._bears(program, state, t, FADING, generator))
+        return next(borne, rows)
 
     def _held(self, style: str, natural: list[Any], generator: torch.Generator) -> list[Any] | None:
         """The inputs with zeros, or the largest of each row twice, where no operator leaves open what it takes then."""
@@ -336,7 +354,11 @@ class Unusual(Reference):
         if style == "exact":
             return state | {name: exact.powers(state[name]) for name in trained}
         moving: list[str] = []
-        if style == "grown":
+        if style == LEANING:
+            with Factors(LOOKS_UP) as factors:
+                trained = factors.others(self._answer(program, state, inputs)[1])
+            tried = leaning(state, [name for name in trained if name in state])
+        elif style == "grown":
             after = self._answer(program, state, inputs)[1].state_dict()
             moving = [n for n, value in state.items() if computes(value) and not same(value, after[n])]
             tried = magnitudes.grown(state, trained, moving)

@@ -1,0 +1,44 @@
+# verified [twin of D10]
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.tensor(0.5))
+
+    def forward(self, x):
+        return torch.sqrt((x * x).sum()) * self.scale
+
+
+def get_inputs():
+    return [torch.randn(20, 30)]
+
+
+def get_init_inputs():
+    return []
+
+
+@triton.jit
+def k(x_ptr, y_ptr, factor, n, B: tl.constexpr):
+    a = tl.zeros([B], tl.float32)
+    for s in range(0, n, B):
+        i = s + tl.arange(0, B)
+        x = tl.load(x_ptr + i, mask=i < n, other=0.0)
+        a += x * x
+    tl.store(y_ptr, tl.sqrt(tl.sum(a)) * factor)
+
+
+class ModelNew(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.tensor(0.5))
+
+    def forward(self, x):
+        x = x.contiguous()
+        y = torch.empty((), device=x.device)
+        k[(1,)](x, y, self.scale.item(), x.numel(), B=256)
+        return y
