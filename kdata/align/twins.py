@@ -40,12 +40,15 @@ def _nothing(module: nn.Module) -> None:
 def _deep_copy(tensor: torch.Tensor, memo: dict[int, Any]) -> torch.Tensor:
     """Torch's own asks where the memory lies: of what ``copy.deepcopy(layer)`` holds, as stacks of layers are made."""
     if not isinstance(tensor, FakeTensor):
-        return _plain_deep_copy(tensor, memo)
-    if id(tensor) not in memo:
+        copied: torch.Tensor = _plain_deep_copy(tensor, memo)
+    elif id(tensor) in memo:
+        copied = memo[id(tensor)]
+    else:
         copied = tensor.detach().clone()
-        memo[id(tensor)] = nn.Parameter(copied, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else copied
-    made: torch.Tensor = memo[id(tensor)]
-    return made
+        if isinstance(tensor, nn.Parameter):
+            copied = nn.Parameter(copied, tensor.requires_grad)
+        memo[id(tensor)] = copied
+    return copied
 
 
 def _apply(module: nn.Module, change: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> nn.Module:

@@ -24,12 +24,15 @@ LARGEST_DENOMINATOR = 64  # beyond it a float's rounding could decide the quotie
 class WholeNumbers(ast.NodeTransformer):
     """Renames calls of ``int`` and ``float``, and lets ``isinstance(n, int)`` hold for symbols."""
 
-    def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
+    def visit_ListComp(self, node: ast.ListComp) -> ast.ListComp:
         """``[x.item() for x in torch.linspace(0, drop_path, depth)]``: fake tensors have no items."""
         self.generic_visit(node)
-        match node.iter:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr="linspace") as function):
-                node.iter.func = ast.copy_location(ast.Name(RATES, ast.Load()), function)
+        match node:
+            case ast.ListComp(
+                elt=ast.Call(func=ast.Attribute(value=ast.Name(), attr="item")),
+                generators=[ast.comprehension(iter=ast.Call(func=ast.Attribute(attr="linspace") as function) as made)],
+            ):
+                made.func = ast.copy_location(ast.Name(RATES, ast.Load()), function)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
