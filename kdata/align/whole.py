@@ -30,7 +30,7 @@ class WholeNumbers(ast.NodeTransformer):
         match node:
             case ast.ListComp(
                 elt=ast.Call(func=ast.Attribute(value=ast.Name(), attr="item")),
-                generators=[ast.comprehension(iter=ast.Call(func=ast.Attribute(attr="linspace") as function) as made)],
+                generators=[ast.comprehension(iter=ast.Call(func=ast.Attribute(ast.Name(id="torch"), "linspace") as function) as made)],
             ):
                 made.func = ast.copy_location(ast.Name(RATES, ast.Load()), function)
         return node
