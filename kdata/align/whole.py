@@ -30,9 +30,9 @@ class WholeNumbers(ast.NodeTransformer):
         match node:
             case ast.ListComp(
                 elt=ast.Call(func=ast.Attribute(value=ast.Name(), attr="item")),
-                generators=[ast.comprehension(iter=ast.Call(func=ast.Attribute(ast.Name(id="torch"), "linspace") as function) as made)],
+                generators=[ast.comprehension(iter=ast.Call(ast.Attribute(ast.Name("torch"), "linspace")) as made)],
             ):
-                made.func = ast.copy_location(ast.Name(RATES, ast.Load()), function)
+                made.func = ast.copy_location(ast.Name(RATES, ast.Load()), made.func)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
