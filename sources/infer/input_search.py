@@ -56,6 +56,7 @@ _OF_ARGUMENTS = re.compile(
     r"|object is not callable|NotImplementedError|to be a single integer value or a list of"
 )
 
+_TOO_SMALL = re.compile(r"[Oo]utput size is too small|Kernel size can't be greater")  # no smaller inputs fail likewise
 
 State = tuple[int, str]  # how far a search came, and at what it failed, without numbers
 
@@ -285,7 +286,8 @@ class InputSearch:
             idle = IDLE * self.influence.idle(failure, specs, other)
             self._push(cost + 0.4 + dearer + idle + grown, other)
             self._push_near(self.edits.get(specs, UNLIKE) + cost + 0.4, other)
-        if progress.work - progress.count > HEAVY and (less := halved(of_one(specs))) != specs:
+        heavy = progress.work - progress.count > HEAVY and not _TOO_SMALL.search(message)
+        if heavy and (less := halved(of_one(specs))) != specs:
             self._push(-reached, less)
         self.failures[failure] += 1
 
