@@ -281,11 +281,12 @@ class InputSearch:
         for i, other in enumerate(solved):
             self._push(0.1 * i + dearer, other)
         failed = Failure(specs, message, self.module, *progress.last, progress.given, self.of_rank)
+        near = self.edits.get(specs, UNLIKE) + 0.4
         for cost, other in repairs(failed):
             grown = GROWN * math.log2(max(LIGHT, elements(other)) / LIGHT)
             idle = IDLE * self.influence.idle(failure, specs, other)
             self._push(cost + 0.4 + dearer + idle + grown, other)
-            self._push_near(self.edits.get(specs, UNLIKE) + cost + 0.4, other)
+            self._push_near(near + cost, other)
         heavy = progress.work - progress.count > HEAVY and not _TOO_SMALL.search(message)
         if heavy and (less := halved(of_one(specs))) != specs:
             self._push(-reached, less)

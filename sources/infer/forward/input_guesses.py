@@ -210,7 +210,7 @@ def _of_parameter(
         common = [*_masks(module), Plain(None), *common]
         found = [*(replace(s, kind="bool") for s in found if isinstance(s, Tensor)), *found]
     elif _OF_TRAINING.fullmatch(low) and not ranks:
-        common = [Plain(8), *common]
+        found = [Plain(8), *found]  # one number, though a schedule is looked up by it
     elif re.search(
         r"ids?$|(^|_)inds?$|idx|indices|index|tokens?$|timesteps?$|^t$|captions|words|^texts?$|sentences?$|lengths?$|(^|_)len$|lens$",
         low,

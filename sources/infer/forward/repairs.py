@@ -45,9 +45,13 @@ _JOINED = re.compile(r"Sizes of tensors must match except.* Expected size (\d+) 
 
 def repairs(failure: Failure) -> list[Change]:
     """Inputs to try next, with costs; the cheapest first, of one where many are larger than a limit."""
-    found = (change for rule in RULES for change in rule(failure))
-    fit = ((cost, specs if _sane(specs) else of_one(specs)) for cost, specs in found)
-    return sorted((c for c in fit if _sane(c[1])), key=lambda c: c[0])
+    fit: list[Change] = []
+    for cost, specs in (change for rule in RULES for change in rule(failure)):
+        if _sane(specs):
+            fit.append((cost, specs))
+        elif _sane(alone := of_one(specs)):
+            fit.append((cost, alone))
+    return sorted(fit, key=lambda c: c[0])
 
 
 def _sane(specs: Specs) -> bool:
