@@ -45,7 +45,23 @@ class Net(nn.Module):
 """
 
 
-@pytest.mark.parametrize(("text", "name", "likely"), [(STRIDE, "stride", range(1, 5)), (CHANNELS, "channels", (64,))])
+DROP = """class Net(nn.Module):
+    def __init__(self, drop_prob=None):
+        super().__init__()
+        self.drop_prob = drop_prob
+
+    def forward(self, x):
+        if self.drop_prob == 0.0 or not self.training:
+            return x
+        keep = 1 - self.drop_prob
+        return x.div(keep) * (keep + torch.rand(x.shape[0])).floor().view(-1, *[1] * (x.dim() - 1))
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "likely"),
+    [(STRIDE, "stride", range(1, 5)), (CHANNELS, "channels", (64,)), (DROP, "drop_prob", (0.1, 0.5, 1, 2, 4, 64))],
+)
 def test_what_was_left_nothing_is_given(text: str, name: str, likely: Any, tmp_path: Path) -> None:
     path = tmp_path / "task.py"
     path.write_text(HEAD + text)
@@ -53,7 +69,7 @@ def test_what_was_left_nothing_is_given(text: str, name: str, likely: Any, tmp_p
     exec(compile(HEAD + text, str(path), "exec"), namespace)
     found = solve(namespace["Net"], namespace, HEAD + text)
     assert isinstance(found, Solution), found
-    assert int(found.arguments[name]) in likely
+    assert float(found.arguments[name]) in likely
 
 
 def test_windows_that_are_not_bent_convolve() -> None:

@@ -73,7 +73,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"(^|_|n|m)eps", ["1e-5"]),  # no steps
         (r"momentum|decay", ["0.1"]),
         (r"growth", ["16", "32"]),  # of a dense block, in channels
-        (r"drop|^p$|_p$|prob|keep", ["0.0"]),
+        (r"drop|^p$|_p$|prob|keep", ["0.0", "0.1"]),
         (r"reduction|^ratio|squeeze|^r$|expan|mlp_ratio|^factor|scale_factor|upscale|multiplier|_mult$|^mult$|shrink",
          ["4", "2", "1", "'mean'", "0.25"]),
         (r"im(age|g)_?s|input_res|resolution|^img|input_size|^size$|spatial_size|fmap|feat_size|feature_size",

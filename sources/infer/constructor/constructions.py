@@ -292,8 +292,8 @@ class Constructions:
             said = word(p.name, attributes).search(where) or word(p.name, made).search(where)
             if p.name not in arguments and optional and said:
                 absent += [p.name] if p.default is None else []
-                asked = self._options(p.name)[:2] if left else []
-                asked = [*asked, *self._others(p.name, repr(p.default), trouble, bool(attributes))]
+                asked = [o for o in self._options(p.name)[:2] if left and o != "0.0"]
+                asked += self._others(p.name, repr(p.default), trouble, bool(attributes))
                 for j, option in enumerate(asked[:4]):
                     self._push(cost + 0.5 + 0.4 * j, {**arguments, p.name: option})
         if len(absent) > 1 and "None" in trouble.message:  # no single one of them mends the line
