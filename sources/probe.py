@@ -24,6 +24,7 @@ from kdata.record import digest
 from sources.cut.pruning import pruned
 from sources.cut.slicer import ABSENT
 from sources.cut.unreached import LONG, MAX_SOURCE
+from sources.infer import warming
 from sources.infer.constructor import configs, parts
 from sources.infer.constructor.constructions import Told, build
 from sources.infer.constructor.trouble import Trouble
@@ -70,6 +71,7 @@ def warm() -> None:
     reveal()
     with Work():
         torch.nn.Linear(2, 2)(torch.ones(1, 2))
+    warming.warm()
     # Torch's own keeps the stack of each call for devices that are not here: a tenth of a search's time.
     torch.manual_seed = torch.default_generator.manual_seed
 

@@ -207,3 +207,14 @@ def test_a_function_marks_only_what_it_returns_as_changed() -> None:
     space: dict[str, Any] = {}
     exec(source, space)
     assert space["Counted"]()(torch.ones(2, requires_grad=True)).tolist() == [2.0, 2.0]  # refused as it stood
+
+
+def test_a_view_of_a_bias_is_written_to() -> None:
+    text = HEAD + (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.conv = nn.Conv2d(3, 6, 1)\n"
+        "        b = self.conv.bias.view(2, -1)\n        b[:, 1] += 4.0\n        c = torch.zeros(3)\n        c[1] += 1.0\n\n"
+        "    def forward(self, x):\n        return self.conv(x)\n"
+    )
+    source = _text(text, "Net")
+    assert "b.data[:, 1] += 4.0" in source
+    assert "c[1] += 1.0" in source

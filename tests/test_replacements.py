@@ -154,6 +154,16 @@ def test_our_base_of_layers_takes_the_place_of_a_packages_own_and_no_other_text_
     assert package.lookup("timm/layers/create_act.py", "OWN") == Here("timm/layers/create_act.py", "OWN")
 
 
+def test_blocks_of_transformers_take_what_they_took_before() -> None:
+    space: dict[str, Any] = {}
+    exec(mine.replacements()["timm.layers"], space)
+    block = space["Block"](8, 2, qk_scale=0.25, drop=0.5)
+    assert (block.attn.scale, block.attn.proj_drop.p, block.mlp.drop2.p) == (0.25, 0.5, 0.5)
+    rows = space["Mlp"](8, bias=(False, True), drop=(0.125, 0.0))
+    assert (rows.fc1.bias, rows.drop1.p, rows.drop2.p) == (None, 0.125, 0.0)
+    assert rows.fc2.bias is not None
+
+
 def test_messages_of_edges_that_are_updated_and_of_two_kinds_of_nodes() -> None:
     space: dict[str, Any] = {}
     exec(mine.replacements()["torch_geometric.nn.conv.message_passing"], space)

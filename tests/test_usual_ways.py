@@ -293,6 +293,26 @@ def test_a_state_that_goes_on_with_each_call_is_kept_within_it(tmp_path: Path) -
     assert kept_within("def forward(self, x):\n    self.u.data = x\n") == "def forward(self, x):\n    self.u.data = x\n"
 
 
+LEFT = """def forward(self, x):
+    y = x - self.mean
+    with torch.no_grad():
+        self.mean = x.mean()
+    n = len(y)
+    self.seen[0] += n
+    self.update_queue(x)
+    return y
+"""
+
+
+def test_what_is_left_for_the_next_call_is_left_out() -> None:
+    done = kept_within(LEFT)
+    assert done == (
+        "def forward(self, x):\n    y = x - self.mean\n    pass\n    n = len(y)\n    pass\n    pass\n    return y\n"
+    )
+    used = LEFT.replace("return y", "return y * self.scale")
+    assert kept_within(used) == used
+
+
 def test_sides_that_a_message_asks_for_are_given() -> None:
     net = nn.Conv2d(3, 4, 3)
     given = (Tensor((4, 3, 32, 32)),)

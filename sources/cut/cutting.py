@@ -9,6 +9,7 @@ import ast
 import itertools
 import posixpath
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -271,15 +272,25 @@ def _wrapped(cut: Cut) -> Cut:
     function = next((n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == cut.name), None)
     if function is None:
         raise SliceError("not sliceable", f"{cut.name} is no function of its own")
-    arguments = [*function.args.posonlyargs, *function.args.args]
-    needed = [a.arg for a in arguments[: len(arguments) - len(function.args.defaults)]] or [arguments[0].arg]
+    needed, given = _needed(function.args, [*function.args.posonlyargs, *function.args.args])
     taken = {n.name for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
     name = _camel(cut.name)
     name = name if name not in taken else f"{name}Module"
     base = "nn.Module" if "\nimport torch.nn as nn\n" in cut.source else "torch.nn.Module"
-    given = ", ".join(needed)
-    text = f"\n\nclass {name}({base}):\n    def forward(self, {given}):\n        return {cut.name}({given})\n"
+    taken_in, handed = ", ".join(needed), ", ".join(given)
+    text = f"\n\nclass {name}({base}):\n    def forward(self, {taken_in}):\n        return {cut.name}({handed})\n"
     return replace(cut, source=cut.source + text, name=name)
+
+
+def _needed(arguments: ast.arguments, plain: Sequence[ast.arg]) -> tuple[list[str], list[str]]:
+    """What a function must be given, of its ``plain`` arguments and of those by name; and how it is handed on.
+
+    Of one that can do without any it is the first.
+    """
+    needed = [a.arg for a in plain[: len(plain) - len(arguments.defaults)]]
+    named = [a.arg for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d is None]
+    needed = needed or [a.arg for a in plain[:1] if not named]
+    return [*needed, *named], [*needed, *(f"{n}={n}" for n in named)]
 
 
 def by_method(cut: Cut, method: str) -> Cut:
@@ -298,11 +309,11 @@ def by_method(cut: Cut, method: str) -> Cut:
     if not isinstance(found, ast.FunctionDef):
         raise SliceError("touches the system", f"in {method}")
     arguments, defaults = [a.arg for a in found.args.args[1:]], found.args.defaults
-    needed = arguments[: len(arguments) - len(defaults)] or arguments[:1]
+    needed, handed = _needed(found.args, found.args.args[1:])
     left = zip(arguments[::-1], defaults[::-1], strict=False)  # what is None may have to be given all the same
     optional = [n for n, d in left if isinstance(d, ast.Constant) and d.value is None and n not in needed][::-1]
     taken_in = ", ".join([*needed, *(f"{n}=None" for n in optional)])
-    given = ", ".join([*needed, *(f"{n}={n}" for n in optional)])
+    given = ", ".join([*handed, *(f"{n}={n}" for n in optional)])
     name, taken = f"{cut.name}{_camel(method)}", {getattr(n, "name", "") for n in tree.body}
     name = name if name not in taken else f"{name}Module"
     text = (

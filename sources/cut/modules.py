@@ -154,7 +154,8 @@ class _Finder:
         if not any(isinstance(n, ast.Return) and n.value is not None for n in walk(node)):
             return False
         hints = " ".join(ast.unparse(a.annotation) for a in node.args.args if a.annotation)
-        return ("Tensor" in hints or not hints) and self._calls_torch(path, node, set(arguments))
+        named = {a.arg for a in node.args.kwonlyargs}
+        return ("Tensor" in hints or not hints) and self._calls_torch(path, node, named.union(arguments))
 
     def _calls_torch(self, path: str, node: ast.FunctionDef, arguments: set[str]) -> bool:
         for call in (n for n in walk(node) if isinstance(n, ast.Call)):

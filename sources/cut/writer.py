@@ -16,7 +16,7 @@ from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, answering, listed
 from sources.cut.settings import without_unread_settings
 from sources.cut.slicer import SliceError, Slicer
 from sources.text.environment import read_in
-from sources.text.older import causal_layers, functions_of_old, marks_of_old, padding_of_old, spectra_of_pairs
+from sources.text.older import as_of_now
 from sources.text.on_cpu import ORDINAL, moved, respelled
 from sources.text.rewrite import Edits, RewriteError, hint_end, joined, remove_statements
 from sources.text.scope import BUILTINS, FORMER, is_record, nodes, root_of
@@ -252,11 +252,7 @@ class _Writer:
                 edits.replace(text.start(constant), text.end(constant), new)
         for read, told in read_in(nodes(piece.view), self.slicer.package.environment):
             edits.replace(text.start(read), text.end(read), told)
-        spectra_of_pairs(nodes(piece.view), edits, lambda n: self.slicer.target(piece, n) == External("torch"))
-        causal_layers(nodes(piece.view), edits)
-        functions_of_old(nodes(piece.view), edits)
-        padding_of_old(nodes(piece.view), edits)
-        marks_of_old(nodes(piece.view), edits)
+        as_of_now(nodes(piece.view), edits, lambda n: self.slicer.target(piece, n) == External("torch"))
         self._rename(piece, edits)
         return edits.cut(piece.node)
 

@@ -73,7 +73,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"(^|_|n|m)eps", ["1e-5"]),  # no steps
         (r"momentum|decay", ["0.1"]),
         (r"growth", ["16", "32"]),  # of a dense block, in channels
-        (r"drop|^p$|_p$|prob|keep", ["0.0"]),
+        (r"drop|^p$|_p$|prob|keep", ["0.0", "0.1"]),
         (r"reduction|^ratio|squeeze|^r$|expan|mlp_ratio|^factor|scale_factor|upscale|multiplier|_mult$|^mult$|shrink",
          ["4", "2", "1", "'mean'", "0.25"]),
         (r"im(age|g)_?s|input_res|resolution|^img|input_size|^size$|spatial_size|fmap|feat_size|feature_size",
@@ -82,8 +82,8 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"window", ["8", "4", "7", "3", "(8, 8)"]),
         (r"seq|max_?len|length|context|block_size|num_pos|max_pos|positions|horizon|max_t|time_?steps?|frames|^len"
          r"|num_patches|n_patches|num_nodes|top_?k|codebook|num_quer|num_token", [TOKENS, "16", "32"]),
-        (r"^(lr|alpha|beta|gamma|lam|lambda|temp|temperature|tau|scale|weight|sigma|margin|std|mean|slope|delta|thr)$"
-         r"|_weight$|_scale$|_rate$|rate$|_factor$|lambda|threshold|temperature|init_value", ["0.5", "1.0", "2", "64"]),
+        (r"^(lr|alpha|beta|gamma|lam|tau|scale|weight|sigma|margin|std|mean|slope|delta|thr)$|_weight$|_scale$"
+         r"|rate$|_factor$|lambda|threshold|(^|_)temp$|temperature|init_value", ["0.5", "1.0", "2", "64"]),
         (r"loss|criterion", ["nn.MSELoss()", "nn.BCEWithLogitsLoss()", "nn.L1Loss()", "1.0"]),
         (r"(^|_)norm\w*_(type|mode|name|kind)$", ["'batch'", "'layer'", "'instance'", "'bn'"]),
         (r"(^|_)act(ivation)?_(type|mode|name|kind)$", ["'relu'", "'gelu'", "'silu'"]),

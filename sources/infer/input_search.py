@@ -56,6 +56,7 @@ _OF_ARGUMENTS = re.compile(
     r"|object is not callable|NotImplementedError|to be a single integer value or a list of"
 )
 
+_TOO_SMALL = re.compile(r"[Oo]utput size is too small|Kernel size can't be greater")  # no smaller inputs fail likewise
 
 State = tuple[int, str]  # how far a search came, and at what it failed, without numbers
 
@@ -280,12 +281,14 @@ class InputSearch:
         for i, other in enumerate(solved):
             self._push(0.1 * i + dearer, other)
         failed = Failure(specs, message, self.module, *progress.last, progress.given, self.of_rank)
+        near = self.edits.get(specs, UNLIKE) + 0.4
         for cost, other in repairs(failed):
             grown = GROWN * math.log2(max(LIGHT, elements(other)) / LIGHT)
             idle = IDLE * self.influence.idle(failure, specs, other)
             self._push(cost + 0.4 + dearer + idle + grown, other)
-            self._push_near(self.edits.get(specs, UNLIKE) + cost + 0.4, other)
-        if progress.work - progress.count > HEAVY and (less := halved(of_one(specs))) != specs:
+            self._push_near(near + cost, other)
+        heavy = progress.work - progress.count > HEAVY and not _TOO_SMALL.search(message)
+        if heavy and (less := halved(of_one(specs))) != specs:
             self._push(-reached, less)
         self.failures[failure] += 1
 

@@ -96,7 +96,13 @@ def tensors(spec: Spec, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int,
 
 def all_tensors(specs: Specs) -> list[tuple[tuple[int, ...], Tensor]]:
     """All tensors of a call's arguments."""
-    return [found for i, spec in enumerate(specs) for found in tensors(spec, (i,))]
+    found: list[tuple[tuple[int, ...], Tensor]] = []
+    for i, spec in enumerate(specs):  # a search asks this of all that it thinks of: most are plain tensors
+        if type(spec) is Tensor:
+            found.append(((i,), spec))
+        elif type(spec) is Many:
+            found += tensors(spec, (i,))
+    return found
 
 
 def elements(specs: Specs) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import collections.abc
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeGuard
 
 from sources.text.removed import MODULE, REMOVED
@@ -168,6 +168,23 @@ def padding_of_old(tree: Iterable[ast.AST], edits: Edits) -> None:
             edits.replace(end, end, ", 'zeros'")
 
 
+_OF_PARAMETER = re.compile(r".*\.(bias|weight)\.(view|reshape|flatten)\(.*\)", re.DOTALL)
+
+
+def views_of_parameters(tree: Iterable[ast.AST], edits: Edits) -> None:
+    """A view of a parameter was written to, ``b = conv.bias.view(3, -1); b[:, 4] += 1``: now its data are."""
+    for function in (n for n in tree if isinstance(n, ast.FunctionDef)):
+        inside = [*ast.walk(function)]
+        made = [n for n in inside if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name)]
+        views = {ast.unparse(n.targets[0]) for n in made if _OF_PARAMETER.fullmatch(ast.unparse(n.value))}
+        views -= {ast.unparse(n.targets[0]) for n in made if not _OF_PARAMETER.fullmatch(ast.unparse(n.value))}
+        for node in inside:
+            target = node.target if isinstance(node, ast.AugAssign) else None
+            if isinstance(target, ast.Subscript) and ast.unparse(target.value) in views:
+                end = edits.text.end(target.value)
+                edits.replace(end, end, ".data")
+
+
 _CALLED = """__call__ = lambda self, *args: self.forward(*args)
 {0}save_for_backward = mark_dirty = mark_non_differentiable = lambda self, *tensors: None
 {0}"""
@@ -205,3 +222,10 @@ def marks_of_old(tree: Iterable[ast.AST], edits: Edits) -> None:
             if marks and call.args and all(isinstance(a, ast.Name) for a in call.args):
                 kept = [a.id for a in call.args if isinstance(a, ast.Name) and a.id in returned]
                 edits.replace(edits.text.start(call.args[0]), edits.text.end(call) - 1, ", ".join(kept))
+
+
+def as_of_now(tree: Sequence[ast.AST], edits: Edits, is_torch: Callable[[str], bool]) -> None:
+    """All that a program of an older torch says otherwise; ``is_torch`` tells of a name whether it is torch itself."""
+    spectra_of_pairs(tree, edits, is_torch)
+    for said in (causal_layers, functions_of_old, padding_of_old, views_of_parameters, marks_of_old):
+        said(tree, edits)

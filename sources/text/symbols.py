@@ -16,6 +16,7 @@ from sources.text.roots import Roots
 from sources.text.targets import External, Here, Inner, Missing, Target, canonical, external
 
 MAX_HOPS = 16  # of re-exports: more is a circle
+MAX_DEEP = 3  # folders from the top in which a module of the package hides our replacement of that name
 # Replacements that take the place of a package's own file, which reads its own source text or writes other code.
 WITHIN = frozenset(["torch_geometric.nn.conv.message_passing"])
 
@@ -40,7 +41,7 @@ class Package:
         self.texts = {**examples, **texts}
         self.examples = frozenset(examples)
         self._passed_over = frozenset(texts if about is not None else ()) - frozenset(about or ())
-        own = {part.removesuffix(".py") for path in texts for part in path.split("/")[:3]}
+        own = {name for path in texts for name in _bound_by(path, texts)}
         if "torch/__init__.py" not in texts:
             own.discard("torch")  # ``forecasts/torch`` is another
         ours = {f"{n.replace('.', '/')}.py": t for n, t in (replacements or {}).items()
@@ -380,6 +381,17 @@ def _says_nothing(how: ast.stmt | None) -> bool:
 def _parents(path: str) -> Iterator[str]:
     while (path := posixpath.dirname(path)) not in ("", "/"):
         yield path
+
+
+def _bound_by(path: str, texts: Mapping[str, str]) -> Iterator[str]:
+    """What a file may be imported as, and the packages that it is in, as far as these are near the top.
+
+    A folder below others that is no package is named after one, perhaps: ``examples/pytorch_lightning/train.py``.
+    """
+    parts = path.split("/")[:MAX_DEEP]
+    for deep, part in enumerate(parts):
+        if not deep or part.endswith(".py") or f"{'/'.join(parts[: deep + 1])}/__init__.py" in texts:
+            yield part.removesuffix(".py")
 
 
 def _module_name(path: str) -> str:

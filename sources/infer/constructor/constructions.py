@@ -58,6 +58,8 @@ LINE = 3  # as much as so many torch functions counts a line of the constructor 
 LAYERS = 6  # kinds of items that are tried where they are called
 TRACED = -2  # how far an argument is from an error about its value
 _INTEGER = re.compile(r"as an integer|unsupported operand type\(s\) for (&|\||\^|<<|>>)")
+_OF_NONE = re.compile(r"of size \[0[,\]]")  # a size that was left 0 is one that there must be
+_NOTHING = re.compile(r"unsupported operand type.*NoneType")  # what was left None may be handed on for long
 PATIENCE = 0.2  # what each try without progress adds to the cost of those that follow from it
 
 
@@ -285,10 +287,14 @@ class Constructions:
         for p in parameters:  # optional ones that are really needed
             optional = p.default is None or isinstance(p.default, str | tuple | list | dict | type)
             optional = optional or type(p.default).__name__ in trouble.culprits  # a number where several are wanted
-            said = word(p.name, attributes).search(trouble.near) or word(p.name, made).search(trouble.near)
+            optional = optional or p.default == 0 and _OF_NONE.search(trouble.message) is not None
+            where = trouble.far if (left := p.default is None and _NOTHING.search(trouble.message)) else trouble.near
+            said = word(p.name, attributes).search(where) or word(p.name, made).search(where)
             if p.name not in arguments and optional and said:
                 absent += [p.name] if p.default is None else []
-                for j, option in enumerate(self._others(p.name, repr(p.default), trouble, bool(attributes))[:4]):
+                asked = [o for o in self._options(p.name)[:2] if left and o != "0.0"]
+                asked += self._others(p.name, repr(p.default), trouble, bool(attributes))
+                for j, option in enumerate(asked[:4]):
                     self._push(cost + 0.5 + 0.4 * j, {**arguments, p.name: option})
         if len(absent) > 1 and "None" in trouble.message:  # no single one of them mends the line
             self._push(cost + 0.2, {**arguments, **{name: self._options(name)[0] for name in absent}})

@@ -60,16 +60,23 @@ def shared(f: Failure) -> Iterator[Change]:
     at = 1 if convolves else x.dim() - 1
     own, wanted = weight.shape[0], weight.shape[1]
     found = [(p, t) for p, t in all_tensors(f.specs) if len(t.shape) == x.dim()]
+    more = 0
+    if not found and convolves:  # samples and their steps, or objects, were made one dimension
+        ranked = ((p, t) for p, t in all_tensors(f.specs) if len(t.shape) == x.dim() + 1)
+        found, more = [(p, t) for p, t in ranked if t.shape[0] * t.shape[1] == x.shape[0]], 1
+        if sum(t.shape[2] for _, t in found) != x.shape[1]:
+            return
     for (path, t), (other_path, other) in itertools.permutations(found, 2):
-        rest = x.shape[at] - t.shape[at] - other.shape[at]  # of what else is joined to them
+        rest = x.shape[at] - t.shape[at + more] - other.shape[at + more]  # of what else is joined to them
         if rest < 0 or x.shape[at] == wanted:
             continue
         for j, channels in enumerate(own // n for n in _GATES if own % n == 0 and own // n < wanted - rest):
-            specs = edited(f.specs, path, t.resized(at, channels))
-            specs = edited(specs, other_path, other.resized(at, wanted - rest - channels))
+            specs = edited(f.specs, path, t.resized(at + more, channels))
+            specs = edited(specs, other_path, other.resized(at + more, wanted - rest - channels))
             yield 0.1 + 0.1 * j + (0.2 if rest else 0.0), specs
-    if (left := wanted - x.shape[at] + sum(t.shape[at] for _, t in found)) >= len(found) > 1 and wanted != x.shape[at]:
-        yield 0.15, _of_shares(f.specs, found, at, left)
+    left = wanted - x.shape[at] + sum(t.shape[at + more] for _, t in found)
+    if left >= len(found) > 1 and wanted != x.shape[at]:
+        yield 0.15, _of_shares(f.specs, found, at + more, left)
 
 
 def _of_shares(specs: Specs, found: list[tuple[tuple[int, ...], Tensor]], at: int, total: int) -> Specs:
@@ -100,7 +107,8 @@ def traded(f: Failure) -> Iterator[Change]:
         return
     a, b = int(match[1]), int(match[2])
     for (path, t), (other_path, other) in itertools.permutations(all_tensors(f.specs), 2):
-        for i, size in enumerate(t.shape[1:], 1):
+        square = len(t.shape) > 3 and t.shape[-1] == t.shape[-2]  # sides of images, which are joined by their channels
+        for i, size in enumerate(t.shape[1 : len(t.shape) - 2 * square], 1):
             new = a if size == b else b if size == a else size
             if len(other.shape) == len(t.shape) and other.shape[i] + size > new != size:
                 specs = edited(f.specs, path, t.resized(i, new))

@@ -49,7 +49,8 @@ def as_given(name: str, text: str) -> str:
         if not isinstance(statement, ast.Assign) or ast.unparse(statement.targets[0]) != name:
             continue
         calls = (n for n in ast.walk(statement.value) if isinstance(n, ast.Call) and n.args)
-        if any(ast.unparse(c.func).startswith("self.") and ast.unparse(c.args[0]) == name for c in calls):
+        given = (ast.unparse(c.args[0]) for c in calls if ast.unparse(c.func).startswith("self."))
+        if any(re.fullmatch(rf"{re.escape(name)}(\[\d\])?", first) for first in given):
             lines = text.splitlines()[: statement.lineno - 1]
             return "\n".join([*lines, f"    {ast.get_source_segment(text, statement.value)}\n"])
     return text
@@ -97,6 +98,18 @@ def each(module: nn.Module, name: str, text: str) -> list[Spec]:
     items = [next(iter(_taken(layer, spatial)), None) for layer in firsts]
     known = [i for i in items if i is not None]
     return [Many(tuple(known))] if len(known) == len(items) else []
+
+
+def by_place(module: nn.Module, name: str, text: str) -> list[Spec]:
+    """A tuple with what each of some layers takes, where the text gives the items to one each, by their places.
+
+    ``self.fine(x[0]) + self.coarse(halved(x[1]))``.
+    """
+    body = as_given(name, text).partition(":\n")[2]
+    found = re.findall(rf"\bself\.(\w+)\((?:[\w.]+\()*{re.escape(name)}\[(\d)\]", body)
+    layers = {int(place): module._modules.get(layer) for layer, place in reversed(found)}
+    known = [next(iter(_taken(m, True)), None) if (m := layers.get(i)) else None for i in range(len(layers))]
+    return [Many(tuple(t for t in known if t), "tuple")] if len(known) > 1 and all(known) else []
 
 
 def _taken(layer: nn.Module, spatial: bool) -> list[Tensor]:

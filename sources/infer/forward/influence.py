@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from sources.infer.forward.failure import APART
-from sources.infer.inputs import Specs, Tensor, all_tensors, edited
+from sources.infer.inputs import Specs, Tensor, all_tensors, edited, tensors
 
 Place = tuple[tuple[int, ...], tuple[int, ...]]  # a tensor's path, and those of its dimensions that change as one
 MAX_SIZE = 4096  # a secant between failures of two kinds leads anywhere
@@ -92,10 +92,12 @@ class Influence:
 
 def _apart(specs: Specs, other: Specs) -> Place | None:
     """The one place in which two calls' inputs differ, None if there are several, or differ otherwise."""
-    if specs == other or len(specs) != len(other):
+    if len(specs) != len(other):
         return None
     place: Place | None = None
-    ours, theirs = all_tensors(specs), all_tensors(other)
+    # What an edit leaves as it is stays the same object: of most inputs there is nothing to compare.
+    changed = [i for i, (a, b) in enumerate(zip(specs, other, strict=True)) if a is not b]
+    ours, theirs = ([found for i in changed for found in tensors(of[i], (i,))] for of in (specs, other))
     if len(ours) != len(theirs):
         return None
     for (path, t), (path_2, t_2) in zip(ours, theirs, strict=True):

@@ -17,7 +17,16 @@ import torch
 from torch import nn
 
 from sources.hints.layouts import Sizes, told
-from sources.infer.forward.consumers import as_given, consumed, decides, each, extents, first_layers, handed_on
+from sources.infer.forward.consumers import (
+    as_given,
+    by_place,
+    consumed,
+    decides,
+    each,
+    extents,
+    first_layers,
+    handed_on,
+)
 from sources.infer.forward.graphs import beside, edge_list, graphs
 from sources.infer.forward.initial_states import initial
 from sources.infer.forward.keyed import keyed, of_each, of_objects
@@ -201,7 +210,7 @@ def _of_parameter(
         common = [*_masks(module), Plain(None), *common]
         found = [*(replace(s, kind="bool") for s in found if isinstance(s, Tensor)), *found]
     elif _OF_TRAINING.fullmatch(low) and not ranks:
-        common = [Plain(8), *common]
+        found = [Plain(8), *found]  # one number, though a schedule is looked up by it
     elif re.search(
         r"ids?$|(^|_)inds?$|idx|indices|index|tokens?$|timesteps?$|^t$|captions|words|^texts?$|sentences?$|lengths?$|(^|_)len$|lens$",
         low,
@@ -227,7 +236,9 @@ def _of_parameter(
         if not any(isinstance(t, Tensor) and t.kind == "int" for t in found):
             found = [*_words(module, shapes), *found]
     elif re.search(r"^(h|w|height|width|size|n|k|step|num_.*|.*_size)$", low) and not ranks:
-        common = [Plain(SIDE if low in ("h", "w", "height", "width") else 8), *common]
+        number = Plain(SIDE if low in ("h", "w", "height", "width") else 8)
+        state = low == "h" and not re.search(r"(?i)\bw\b", text)  # no height: there is no width beside it
+        common = [*common, number] if state else [number, *common]
     found = [*edge_list(name, text), *found, *_several(name, hint, text, common)]
     return list(dict.fromkeys(_squeezed(name, as_given(name, text), [*found, *common, *ints, Plain(4)])))
 
@@ -265,7 +276,7 @@ def _by_use(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[
         found.append(Tensor((BATCH,), "unit"))
     found += each(module, name, text)
     found += extents(name, text, usual_ranks(module, text)[0])
-    found += _indexed(module, name, text)
+    found += [*by_place(module, name, text), *_indexed(module, name, text)]
     found += _levels(module, name, text)
     if re.search(rf"\w\[(?:[^\[\]]*, ?)?{re.escape(name)}(?:, ?[^\[\]]*)?\]", text.partition(":\n")[2]):
         found += [Tensor((BATCH,), "int", 2), Tensor((BATCH, TOKENS), "int", 2)]
@@ -356,7 +367,7 @@ def part(module: nn.Module, name: str) -> list[Spec]:
 
 def _indexed(module: nn.Module, name: str, text: str) -> list[Spec]:
     """A tuple, where the text only takes its parts."""
-    body = text.partition(":\n")[2]
+    body = as_given(name, text).partition(":\n")[2]
     if names := _unpacked(name, body):
         first = shaped(module, usual_ranks(module, text)[0])
         named = [

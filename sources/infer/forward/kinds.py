@@ -87,7 +87,7 @@ def dtypes(f: Failure) -> Iterator[Change]:
             yield from (f.with_tensor(path, replace(t, high=n), 0.3 + 0.1 * j) for j, n in enumerate(fewer))
         if "out of range in self" in message and t.kind == "float":  # a part of it is cut down to an index
             yield f.with_tensor(path, replace(t, kind="unit"), 0.25 if _below_zero(f) else 1.35)
-        if "between 0 and 1" in message and t.kind == "float":
+        if re.search("between 0 and 1|p_in >= 0 && p_in <= 1", message) and t.kind == "float":
             yield f.with_tensor(path, replace(t, kind="unit"), 0.0)
 
 

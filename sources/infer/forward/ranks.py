@@ -93,6 +93,52 @@ def by_what_follows(f: Failure) -> Iterator[Change]:
         yield 0.4, together
 
 
+def laid_out(f: Failure) -> Iterator[Change]:
+    """What does not fit where it is written to is laid out as that is: inputs have so many dimensions too much.
+
+    ``table[:, 0] = x``, whose message tells both.
+    """
+    told = re.search(r"expand\(torch\.\w+\{\[([\d, ]+)\]\}, size=\[([\d, ]*)\]\)", f.message)
+    if told is None or f.function == "expand":
+        return
+    left = told[1].count(",") - (told[2].count(",") if told[2] else -1)
+    together = f.specs
+    for path, t in all_tensors(f.specs):
+        if len(t.shape) > left:
+            lower = replace(t, shape=_lowered(t.shape, left))
+            yield f.with_tensor(path, lower, 0.4)
+            together = edited(together, path, lower)
+    if together != f.specs:
+        yield 0.3, together
+
+
+MERGED = 2  # steps, or objects, of each sample that are laid behind those of the others
+
+
+def merged(f: Failure) -> Iterator[Change]:
+    """The first two dimensions were made one, ``x.flatten(0, 1)``, and that is too few for a layer of images.
+
+    What was taken for channels is the steps, or the objects, of a sample: inputs have one dimension more.
+    """
+    x, weight = (*f.arguments[:2], None, None)[:2]
+    if not isinstance(x, torch.Tensor):
+        return
+    told = re.search(r"Got (\d)D input, but \w+ mode needs (\d)D input|xpected (\d)D .*got (\d)D input", f.message)
+    wanted = max(map(int, filter(None, told.groups()))) if told else 0
+    if f.function.startswith("conv") and isinstance(weight, torch.Tensor):
+        wanted = weight.dim()
+    found = [(p, t) for p, t in all_tensors(f.specs) if len(t.shape) == wanted == x.dim() + 1]
+    together, likely = f.specs, False
+    for path, t in found:
+        more = replace(t, shape=(t.shape[0], MERGED, *t.shape[1:]))
+        together = edited(together, path, more)
+        if x.shape[0] % (t.shape[0] * t.shape[1]) == 0:
+            likely = True
+            yield f.with_tensor(path, more, 0.15 if len(found) > 1 else 0.1)
+    if likely and len(found) > 1:
+        yield 0.05, together
+
+
 def _lowered(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
     """A shape of ``count`` fewer dimensions: those of one behind the batch go first, then the last ones."""
     while count and 1 in shape[1:]:

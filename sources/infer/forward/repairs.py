@@ -17,7 +17,17 @@ from sources.infer.forward.aligned import ALIGNED
 from sources.infer.forward.failure import APART, VIEWED, Change, Failure
 from sources.infer.forward.influence import differing
 from sources.infer.forward.kinds import KINDS
-from sources.infer.forward.ranks import by_use, by_what_follows, fewer, of_several, rank, squeezed, without_rest
+from sources.infer.forward.ranks import (
+    by_use,
+    by_what_follows,
+    fewer,
+    laid_out,
+    merged,
+    of_several,
+    rank,
+    squeezed,
+    without_rest,
+)
 from sources.infer.forward.told_shapes import SHAPES
 from sources.infer.forward.variants import of_one
 from sources.infer.forward.windows import MAX_SIDE, WINDOWS, longer
@@ -35,9 +45,13 @@ _JOINED = re.compile(r"Sizes of tensors must match except.* Expected size (\d+) 
 
 def repairs(failure: Failure) -> list[Change]:
     """Inputs to try next, with costs; the cheapest first, of one where many are larger than a limit."""
-    found = (change for rule in RULES for change in rule(failure))
-    fit = ((cost, specs if _sane(specs) else of_one(specs)) for cost, specs in found)
-    return sorted((c for c in fit if _sane(c[1])), key=lambda c: c[0])
+    fit: list[Change] = []
+    for cost, specs in (change for rule in RULES for change in rule(failure)):
+        if _sane(specs):
+            fit.append((cost, specs))
+        elif _sane(alone := of_one(specs)):
+            fit.append((cost, alone))
+    return sorted(fit, key=lambda c: c[0])
 
 
 def _sane(specs: Specs) -> bool:
@@ -91,6 +105,8 @@ def _of_part(f: Failure) -> Iterator[Change]:
         if x.dim() >= len(t.shape):
             continue
         lead = t.shape[: len(t.shape) - x.dim()]
+        if x.numel() == math.prod(t.shape) and math.prod(lead) > 1:  # it is all of it, laid out otherwise
+            continue
         if convolves:
             groups = f.arguments[6] if len(f.arguments) > 6 and isinstance(f.arguments[6], int) else 1
             channels = weight.shape[0] if convolves[1] else weight.shape[1] * groups
@@ -246,6 +262,8 @@ def _mismatch(f: Failure) -> Iterator[Change]:
         for j, side in enumerate(s for s in dict.fromkeys(sides) if s <= MAX_SIDE):
             shape = (*t.shape[:2], *[side] * (len(t.shape) - 2)) if len(t.shape) > 3 else (t.shape[0], side, t.shape[2])
             yield f.with_tensor(path, replace(t, shape=shape), 0.7 + 0.1 * j)
+            if len(t.shape) > 4 and t.shape[-1] == t.shape[-2] != t.shape[2]:  # images of several steps, or objects
+                yield f.with_tensor(path, replace(t, shape=(*t.shape[:-2], side, side)), 0.6 + 0.1 * j)
 
 
 def _broadcast(f: Failure) -> Iterator[Change]:
@@ -362,6 +380,6 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
     _layer, _of_part, _positions, _masked, _of_attention, _unbatched, *ALIGNED, *SHAPES, _mismatch,
-    _broadcast, _split, _matmul, _numbers, _view, by_use, by_what_follows, of_several, rank, *WINDOWS, _small,
-    _divisible, _equal, fewer, squeezed, without_rest, *KINDS,
+    _broadcast, _split, _matmul, _numbers, _view, by_use, by_what_follows, laid_out, merged, of_several, rank,
+    *WINDOWS, _small, _divisible, _equal, fewer, squeezed, without_rest, *KINDS,
 )  # fmt: skip

@@ -12,6 +12,7 @@ from sources.infer.forward.failure import VIEWED, Change, Failure
 from sources.infer.inputs import Tensor, all_tensors
 
 MAX_SIDE = 256
+HALVED = 32  # by how much a network for images divides their sides, as a rule
 MAX_SAMPLES = 1 << 15  # of a sound
 LONGER = 2  # times as long is what takes several windows, one after another, which each leave less
 FRAMES, MAX_WAVE = 3, 1 << 16  # how many times what is too long for it a wave is to be, and no longer than this
@@ -37,6 +38,8 @@ def window(f: Failure) -> Iterator[Change]:
         return
     for path, t in all_tensors(f.specs):
         side = t.shape[-1] * wanted // max(1, got) if len(t.shape) >= 3 else 0
+        if side > 2 * MAX_SIDE:  # borders without padding left so little of it: further on they take no more
+            side = t.shape[-1] + HALVED * (wanted - got)
         if t.shape[-1:] < (side,) <= (2 * MAX_SIDE,):
             batch = 1 if side >= MAX_SIDE // 2 else t.shape[0]
             yield from f.with_alike(path, Tensor((batch, t.shape[1], *[side] * (len(t.shape) - 2)), t.kind), 0.2)

@@ -5,6 +5,7 @@ from collections import namedtuple
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+from torchvision.ops import deform_conv2d
 
 ConvTranspose2d, Linear, BatchNorm2d = nn.ConvTranspose2d, nn.Linear, nn.BatchNorm2d
 interpolate = F.interpolate
@@ -69,6 +70,29 @@ class Conv2d(nn.Conv2d):
         x = super().forward(x)
         x = x if self.norm is None else self.norm(x)
         return x if self.activation is None else self.activation(x)
+
+
+class DeformConv(nn.Module):
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1,
+                 deformable_groups=1, bias=False, norm=None, activation=None):  # fmt: skip
+        super().__init__()
+        own = nn.Conv2d(in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias)
+        self.weight, self.bias = own.weight, own.bias
+        self.stride, self.padding, self.dilation = own.stride, own.padding, own.dilation
+        self.norm = norm
+        self.activation = activation
+
+    def forward(self, x, offset, mask=None):
+        x = deform_conv2d(x, offset, self.weight, self.bias, self.stride, self.padding, self.dilation, mask)
+        x = x if self.norm is None else self.norm(x)
+        return x if self.activation is None else self.activation(x)
+
+
+class ModulatedDeformConv(DeformConv):
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1,
+                 deformable_groups=1, bias=True, norm=None, activation=None):  # fmt: skip
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups,
+                         deformable_groups, bias, norm, activation)  # fmt: skip
 
 
 class CNNBlockBase(nn.Module):

@@ -81,12 +81,13 @@ class Mlp(nn.Module):
         super().__init__()
         hidden_features, out_features = hidden_features or in_features, out_features or in_features
         layer = (lambda i, o, bias: nn.Conv2d(i, o, 1, bias=bias)) if use_conv else nn.Linear
-        self.fc1 = layer(in_features, hidden_features, bias=bias)
+        biases, drops = to_2tuple(bias), to_2tuple(drop)
+        self.fc1 = layer(in_features, hidden_features, bias=biases[0])
         self.act = act_layer()
-        self.drop1 = nn.Dropout(drop)
+        self.drop1 = nn.Dropout(drops[0])
         self.norm = norm_layer(hidden_features) if norm_layer is not None else nn.Identity()
-        self.fc2 = layer(hidden_features, out_features, bias=bias)
-        self.drop2 = nn.Dropout(drop)
+        self.fc2 = layer(hidden_features, out_features, bias=biases[1])
+        self.drop2 = nn.Dropout(drops[1])
 
     def forward(self, x):
         return self.drop2(self.fc2(self.norm(self.drop1(self.act(self.fc1(x))))))
@@ -112,10 +113,10 @@ class PatchEmbed(nn.Module):
 
 class Attention(nn.Module):
     def __init__(self, dim, num_heads=8, qkv_bias=False, qk_norm=False, attn_drop=0.0, proj_drop=0.0,
-                 norm_layer=nn.LayerNorm):  # fmt: skip
+                 norm_layer=nn.LayerNorm, qk_scale=None):  # fmt: skip
         super().__init__()
         self.num_heads, self.head_dim = num_heads, dim // num_heads
-        self.scale = self.head_dim**-0.5
+        self.scale = qk_scale or self.head_dim**-0.5
         self.qkv = nn.Linear(dim, dim * 3, bias=qkv_bias)
         self.q_norm = norm_layer(self.head_dim) if qk_norm else nn.Identity()
         self.k_norm = norm_layer(self.head_dim) if qk_norm else nn.Identity()
@@ -142,13 +143,15 @@ class LayerScale(nn.Module):
 
 class Block(nn.Module):
     def __init__(self, dim, num_heads, mlp_ratio=4.0, qkv_bias=False, qk_norm=False, proj_drop=0.0, attn_drop=0.0,
-                 init_values=None, drop_path=0.0, act_layer=nn.GELU, norm_layer=nn.LayerNorm, mlp_layer=Mlp, qk_scale=None):  # fmt: skip
+                 init_values=None, drop_path=0.0, act_layer=nn.GELU, norm_layer=nn.LayerNorm, mlp_layer=Mlp,
+                 qk_scale=None, drop=None):  # fmt: skip
         super().__init__()
+        proj_drop = proj_drop if drop is None else drop  # as it was called before timm 0.9
         if isinstance(drop_path, type):  # the order of arguments before timm 0.5
             init_values, drop_path, act_layer, norm_layer = None, init_values, drop_path, act_layer
             qk_norm = False  # in its place was qk_scale
         self.norm1 = norm_layer(dim)
-        self.attn = Attention(dim, num_heads, qkv_bias, qk_norm, attn_drop, proj_drop, norm_layer)
+        self.attn = Attention(dim, num_heads, qkv_bias, qk_norm, attn_drop, proj_drop, norm_layer, qk_scale)
         self.ls1 = LayerScale(dim, init_values) if init_values else nn.Identity()
         self.drop_path1 = DropPath(drop_path) if drop_path > 0.0 else nn.Identity()
         self.norm2 = norm_layer(dim)
