@@ -42,6 +42,7 @@ REWRITES = (
     with_filled_parameters, with_usual_methods,
 )  # fmt: skip
 FRAMES = 1000  # of a parser: Python's own limit; it makes trees of three times as many levels
+_LOADING = frozenset(["load_library", "LoadLibrary", "CDLL"])
 VERSIONS = {"torch": "2.11", "python": "3.11"}  # the least that a task is written for
 _STARTS = re.compile(r"(?P<negated>not )?torch\.__version__\.startswith\(['\"](?P<start>[\d.]+)['\"]\)")
 _MADE = r"(?:[\w.]*(?:[vV]ersion|parse)\w*)"  # LooseVersion(...), version.parse(...)
@@ -155,7 +156,7 @@ def _bind(file: File, body: Iterable[ast.stmt], always: bool = False) -> None:
             _conditional(file, node)
         elif isinstance(node, ast.Try):
             handlers = [s for h in node.handlers for s in h.body]
-            fails = any(_foreign(file, s) for s in node.body)
+            fails = any(_foreign(file, s) or _loads_library(s) for s in node.body)
             _bind(file, [*handlers, *node.body] if fails else [*node.body, *node.orelse, *handlers])
         elif isinstance(node, ast.With):
             _bind(file, node.body, always)
@@ -199,6 +200,14 @@ def _foreign(file: File, node: ast.stmt) -> bool:
         return False
     known = (ALLOWED | STANDARD) - FALLBACKS
     return any(name.split(".")[0] not in known and not file.own(name) for name in names)
+
+
+def _loads_library(node: ast.stmt) -> bool:
+    """Whether a statement loads a compiled library, which a task cannot have: ``torch.ops.load_library(path)``."""
+    calls = (
+        (n.func for n in ast.walk(node) if isinstance(n, ast.Call)) if isinstance(node, ast.Expr | ast.Assign) else ()
+    )
+    return any(ast.unparse(f).split(".")[-1] in ("load_library", "LoadLibrary", "CDLL") for f in calls)
 
 
 def _assignment(file: File, node: ast.Assign | ast.AnnAssign, always: bool) -> None:

@@ -94,6 +94,24 @@ def of_settings(error: Exception, file: str) -> bool:
     return not any(re.search(rf"\.{n.attr}\b[^=\n]*(?<![=!<>])=(?!=)", ways) for n in of_self)
 
 
+def of_absent(error: Exception, file: str) -> bool:
+    """Whether a line fails on a name of the whole program that is None, such as a library that was not compiled.
+
+    Whatever the inputs are, and the arguments: who gets there gets no further.
+    """
+    every = [step for step in traceback.walk_tb(error.__traceback__) if step[0].f_code.co_filename == file]
+    if "'NoneType' object" not in str(error) or not every:
+        return False
+    frame, line = every[-1]
+    try:
+        within = ast.walk(ast.parse(_statement(file, line).strip()))
+    except SyntaxError:
+        return False
+    used = (n.func if isinstance(n, ast.Call) else n.value for n in within if isinstance(n, ast.Call | ast.Attribute))
+    return any(isinstance(n, ast.Name) and n.id not in frame.f_locals and frame.f_globals.get(n.id, 0) is None
+               for n in used)  # fmt: skip
+
+
 def _asks_for_mapping(node: ast.AST) -> bool:
     """Whether a test is one of a value being a dictionary: ``isinstance(batch, dict)``."""
     if not isinstance(node, ast.Call) or ast.unparse(node.func) != "isinstance" or len(node.args) != 2:

@@ -18,9 +18,9 @@ from torch import nn
 
 from sources.hints.layouts import Sizes, told
 from sources.infer.forward.consumers import as_given, consumed, decides, each, extents, first_layers, handed_on
-from sources.infer.forward.graphs import beside, edge_list, graphs
+from sources.infer.forward.graphs import beside, edge_list, ends, graphs, with_rows
 from sources.infer.forward.initial_states import initial
-from sources.infer.forward.keyed import keyed, of_each, of_objects
+from sources.infer.forward.keyed import keyed, of_each, of_objects, with_words
 from sources.infer.forward.labels import matched
 from sources.infer.forward.plain import chosen, plain
 from sources.infer.forward.sides import as_made_for
@@ -228,7 +228,7 @@ def _of_parameter(
             found = [*_words(module, shapes), *found]
     elif re.search(r"^(h|w|height|width|size|n|k|step|num_.*|.*_size)$", low) and not ranks:
         common = [Plain(SIDE if low in ("h", "w", "height", "width") else 8), *common]
-    found = [*edge_list(name, text), *found, *_several(name, hint, text, common)]
+    found = [*edge_list(name, text), *ends(name), *found, *_several(name, hint, text, common)]
     return list(dict.fromkeys(_squeezed(name, as_given(name, text), [*found, *common, *ints, Plain(4)])))
 
 
@@ -250,7 +250,7 @@ def _by_use(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[
     whole = functools.partial(source, type(module))
     found: list[Spec] = [
         *shown(module, name),
-        *keyed(name, text, functools.partial(_by_key, module), whole),
+        *with_rows(keyed(name, with_words(name, text, module), functools.partial(_by_key, module), whole)),
         *of_each(name, text, whole),
         *_recorded(module, parameter, text),
         *plain(name, str(parameter.annotation), text),
@@ -293,6 +293,10 @@ def _by_key(module: nn.Module, key: str, text: str) -> Spec:
     shapes = [sizes.shape(shape) for shape in told(key, documentation, "")]
     for usual in of_objects(key):
         return replace(usual, shape=shapes[0]) if shapes else usual
+    called = re.search(rf"\bself\.(\w+)\({re.escape(key)}[,)]", text)
+    table = module._modules.get(called[1]) if called else None
+    if isinstance(table, nn.Embedding):
+        return Tensor(shapes[0] if shapes else (BATCH, TOKENS), "int", table.num_embeddings)
     return _of_parameter(module, _parameter(key), text, shapes)[0]
 
 

@@ -1,0 +1,57 @@
+"""Compiled libraries, which no task has: what tells whether they are here says no, and who calls them is not tried."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sources.infer.forward.asserted import of_absent
+from tests.cuts import HEAD, cut
+
+OPTIONAL = (
+    HEAD
+    + """
+try:
+    {}
+    COMPILED = True
+except Exception:
+    COMPILED = False
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return torch.ops.ours.double(x) if COMPILED else 2 * x
+"""
+)
+NONE = """
+kernel = None
+
+
+def call(given, x):
+    y = x if given else None
+    if given is None:
+        return kernel.forward(
+            x)
+    return y.forward(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("load", "there"),
+    [("torch.ops.load_library('ours.so')", False), ("library = ctypes.CDLL('ours.so')", False),
+     ("torch.ones(2).sum()", True)],
+)  # fmt: skip
+def test_what_loads_a_library_fails(load: str, there: bool) -> None:
+    assert f"COMPILED = {there}" in cut({"net.py": OPTIONAL.format(load)}, "net.py", "Net")
+
+
+@pytest.mark.parametrize(("given", "absent"), [(None, True), (False, False)])
+def test_a_name_that_is_none_whatever_is_given_is_told(given: bool | None, absent: bool, tmp_path: Path) -> None:
+    file, space = tmp_path / "net.py", dict[str, Any]()
+    file.write_text(NONE)
+    exec(compile(NONE, str(file), "exec"), space)
+    with pytest.raises(AttributeError) as caught:
+        space["call"](given, 1)
+    assert of_absent(caught.value, str(file)) is absent
