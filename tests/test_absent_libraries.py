@@ -25,6 +25,21 @@ class Net(nn.Module):
         return torch.ops.ours.double(x) if COMPILED else 2 * x
 """
 )
+REDEFINED = """
+try:
+    from ops import twice
+except ImportError:
+    twice = None
+
+
+def twice(x):
+    return 2 * x
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        return twice(x)
+"""
 NONE = """
 kernel = None
 
@@ -45,6 +60,21 @@ def call(given, x):
 )  # fmt: skip
 def test_what_loads_a_library_fails(load: str, there: bool) -> None:
     assert f"COMPILED = {there}" in cut({"net.py": OPTIONAL.format(load)}, "net.py", "Net")
+
+
+def test_what_is_defined_after_it_was_imported_counts() -> None:
+    files = {"ops.py": "def twice(x):\n    return x + x\n", "net.py": HEAD + REDEFINED}
+    assert "2 * x" in cut(files, "net.py", "Net") and "x + x" not in cut(files, "net.py", "Net")
+    files["net.py"] = HEAD + REDEFINED.replace("\n\n\nclass", "\n\n\nfrom ops import twice\n\n\nclass")
+    assert "x + x" in cut(files, "net.py", "Net")
+
+
+def test_a_script_of_hydras_makes_what_a_configuration_holds() -> None:
+    text = f"import hydra\n{HEAD}\n\nclass Net(nn.Module):\n    def __init__(self, part):\n        super().__init__()\n"
+    text += (
+        "        self.part = hydra.utils.instantiate(part)\n\n    def forward(self, x):\n        return self.part(x)\n"
+    )
+    assert "def instantiate(config" in cut({"net.py": text}, "net.py", "Net")
 
 
 @pytest.mark.parametrize(("given", "absent"), [(None, True), (False, False)])

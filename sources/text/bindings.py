@@ -42,6 +42,7 @@ REWRITES = (
     with_filled_parameters, with_usual_methods,
 )  # fmt: skip
 FRAMES = 1000  # of a parser: Python's own limit; it makes trees of three times as many levels
+_IMPORTING = (ast.Import, ast.ImportFrom, ast.Try, ast.If, ast.With)  # statements that may import something
 _LOADING = frozenset(["load_library", "LoadLibrary", "CDLL"])
 VERSIONS = {"torch": "2.11", "python": "3.11"}  # the least that a task is written for
 _STARTS = re.compile(r"(?P<negated>not )?torch\.__version__\.startswith\(['\"](?P<start>[\d.]+)['\"]\)")
@@ -110,8 +111,21 @@ def parse(path: str, text: str, own: Callable[[str], bool]) -> File:
         raise ValueError(f"{type(error).__name__}: {error}".splitlines()[0]) from error
     file = File(path, text, tree, own)
     _bind(file, tree.body, always=True)
+    _redefine(file)
     _bind_main(file)
     return file
+
+
+def _redefine(file: File) -> None:
+    """Leave nothing but the definition of what a file defines at its top level after it imported that."""
+    for name, ways in file.bindings.items():
+        defined = [w for w in ways if isinstance(w, ast.FunctionDef | ast.ClassDef) and w in file.tree.body]
+        if not defined or not any(isinstance(w, Imported) for w in ways):
+            continue
+        after = (s for s in file.tree.body if s.lineno > defined[-1].lineno and isinstance(s, _IMPORTING))
+        again = (a for s in after for n in ast.walk(s) if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names)
+        if all((a.asname or a.name) != name for a in again):
+            file.bindings[name] = list(defined)
 
 
 def _bind_main(file: File) -> None:
