@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import nn
@@ -353,9 +354,16 @@ def _recorded(module: nn.Module, parameter: inspect.Parameter, text: str) -> lis
     return [Many(tuple(parts), "record", known)]
 
 
+_parts: WeakKeyDictionary[nn.Module, dict[str, list[Spec]]] = WeakKeyDictionary()
+
+
 def part(module: nn.Module, name: str) -> list[Spec]:
-    """Specs for what a module takes out of one of its inputs by name, best first."""
-    return [*of_objects(name), *_of_parameter(module, _parameter(name), source(_does_the_work(module)), [])]
+    """Specs for what a module takes out of one of its inputs by name, best first; remembered: each failure asks."""
+    known = _parts.setdefault(module, {})
+    if name not in known:
+        text = source(_does_the_work(module))
+        known[name] = [*of_objects(name), *_of_parameter(module, _parameter(name), text, [])]
+    return known[name]
 
 
 def _indexed(module: nn.Module, name: str, text: str) -> list[Spec]:
