@@ -50,6 +50,18 @@ def said(node: ast.AST) -> Iterator[Said]:
                 yield key.value, value, ONCE
     elif isinstance(node, ast.Call):
         yield from _keywords(node)
+        yield from _absent(node)
+
+
+def _absent(node: ast.Call) -> Iterator[Said]:
+    """What stands for a setting that is not given: ``kwargs.pop("width", 64)``, ``getattr(args, "width", 64)``."""
+    called, given = ast.unparse(node.func).split(".")[-1], node.args[-2:]
+    takes = (
+        called in ("pop", "get", "setdefault") and len(node.args) == 2 or called == "getattr" and len(node.args) == 3
+    )
+    name = given[0].value if takes and isinstance(given[0], ast.Constant) else ""
+    if isinstance(name, str) and len(name) >= SHORTEST and name.isidentifier():
+        yield name, given[1], SETTING
 
 
 def _defaults(node: ast.FunctionDef) -> Iterator[Said]:
