@@ -34,7 +34,7 @@ _LISTED = re.compile(r"(?i)edge_?ind(ex|ices)?s?|edges|edge_?list|adj_t")
 _OF_EDGES = re.compile(r"(?i)(^|_)e(_|$)|^ef|edge|pseudo|(^|_|[a-z])ij(_|$)")
 # One end of each edge, beside another input that is the other end.
 _ENDS = re.compile(
-    r"(?i)_*(idx|ind|index)_?(i|j|src|dst|from|to)|senders|receivers|(src|dst|source|target)_?(idx|index|ids?)"
+    r"(?i)_*(idx|ind|index)_?(i|j|src|dst|from|to)|senders|receivers|(src|dst|source|target)_?(idx|index)"
 )
 _END = Tensor((ROWS * NEIGHBOURS,), "int", ROWS)
 _IN_SPACE = re.compile(r"_*((r|d|dir|vec)_?ij|pos(itions)?|coord(inate)?s?|xyz|edge_?vec(tor)?s?)", re.I)
