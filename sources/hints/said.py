@@ -54,14 +54,15 @@ def said(node: ast.AST) -> Iterator[Said]:
 
 
 def _absent(node: ast.Call) -> Iterator[Said]:
-    """What stands for a setting that is not given: ``kwargs.pop("width", 64)``, ``getattr(args, "width", 64)``."""
-    called, given = ast.unparse(node.func).split(".")[-1], node.args[-2:]
-    takes = (
-        called in ("pop", "get", "setdefault") and len(node.args) == 2 or called == "getattr" and len(node.args) == 3
-    )
-    name = given[0].value if takes and isinstance(given[0], ast.Constant) else ""
+    """What stands for a setting that is not given: ``kwargs.pop("width", 64)``.
+
+    What ``getattr(config, "width", 64)`` says is taken where the program itself says it, see ``configs.Reading``.
+    """
+    takes = isinstance(node.func, ast.Attribute) and node.func.attr in ("pop", "get", "setdefault")
+    first = node.args[0] if takes and len(node.args) == 2 else None
+    name = first.value if isinstance(first, ast.Constant) else ""
     if isinstance(name, str) and len(name) >= SHORTEST and name.isidentifier():
-        yield name, given[1], SETTING
+        yield name, node.args[1], SETTING
 
 
 def _defaults(node: ast.FunctionDef) -> Iterator[Said]:
