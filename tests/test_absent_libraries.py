@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sources.cut.lacking import _imported
 from sources.infer.forward.asserted import of_absent
 from tests.cuts import HEAD, cut
 
@@ -75,6 +76,11 @@ def test_a_script_of_hydras_makes_what_a_configuration_holds() -> None:
         "        self.part = hydra.utils.instantiate(part)\n\n    def forward(self, x):\n        return self.part(x)\n"
     )
     assert "def instantiate(config" in cut({"net.py": text}, "net.py", "Net")
+
+
+def test_a_package_may_be_imported_in_one_line_with_others() -> None:
+    assert _imported({"net.py": "import math, torch, gates as g  # all\n"}, {}, ())
+    assert not _imported({"net.py": "import math, torch  # gates, too\nfrom math import pi, e\n"}, {}, ())
 
 
 @pytest.mark.parametrize(("given", "absent"), [(None, True), (False, False)])

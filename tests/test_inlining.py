@@ -109,13 +109,6 @@ def test_what_a_class_needs_of_an_absent_package_becomes_part_of_its_task(shop: 
     assert "with parts of gates==1.2 (Apache-2.0)" in task.source
 
 
-def test_a_package_may_be_imported_in_one_line_with_others(shop: Shop) -> None:
-    shop.wheel("gates", "1.2", GATES)
-    text = "import math, gates\nimport torch.nn as nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n"
-    net = definition(shop.cut({"net.py": f"{text}        return gates.scale(x) * math.pi\n"})["Net"])
-    assert "def scale(x)" in net.source and not net.lacks
-
-
 def test_without_the_option_or_the_package_the_reason_stays(shop: Shop) -> None:
     assert definition(next(iter(mine.cut_step().function(repository({"net.py": NET}))))).lacks == ("gates.soft.Gate",)
     net = definition(shop.cut({"net.py": NET})["Net"])
