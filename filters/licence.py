@@ -12,6 +12,7 @@ from typing import Any
 
 from kdata.record import Pair
 
+UNLICENSED = "no licence found"
 # SPDX identifiers that the Blue Oak Council rates permissive (https://blueoakcouncil.org/list) and that occur among
 # Python packages, and the public-domain dedications.
 PERMISSIVE = frozenset({
@@ -27,7 +28,7 @@ def check(pair: Pair, permissive: Collection[str] = PERMISSIVE) -> str | None:
     """A reason that names the first licence that does not permit publishing."""
     licenses = pair.task.origin.licenses
     if not licenses:
-        return "no licence found"
+        return UNLICENSED
     for expression in licenses:
         if reason := refuse(expression, frozenset(permissive)):
             return reason
@@ -43,7 +44,7 @@ def refuse(expression: str, permissive: frozenset[str]) -> str | None:
     except (algebra.ExpressionError, algebra.ParseError):
         return f"unknown licence: {' '.join(expression.split())[:60]}"
     if parsed is None:
-        return "no licence found"
+        return UNLICENSED
     return None if _permits(parsed, permissive) else f"licence not permissive: {parsed}"
 
 

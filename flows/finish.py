@@ -14,6 +14,7 @@ import fsspec
 
 from cards import dataset
 from filters import leakage
+from filters.licence import UNLICENSED
 from flows.build_options import BuildOptions
 from flows.kernelbook import UNCHECKED, Build, Failure
 from flows.stages import COLLECT, STAGES, problems, store
@@ -49,9 +50,17 @@ class Outcome:
         A source that could not be had is counted and no error.
         """
         if not self.rows:
-            raise BuildError(f"nothing to publish: {self.line()}")
+            raise BuildError(f"nothing to publish{self._last_loss()}: {self.line()}")
         if self.broken:
             raise BuildError(f"{self.broken} shards could not be made, the same command tries again: {self.line()}")
+
+    def _last_loss(self) -> str:
+        """The stage that dropped what was left, and why."""
+        row = next((r for r in reversed(self.funnel) if r["dropped"]), None)
+        if row is None:
+            return ""
+        hint = "; a file LICENSE beside the sources would be one" if UNLICENSED in row["reasons"] else ""
+        return f", {row['stage']} dropped the last {row['dropped']} ({row['reasons']}{hint})"
 
     def line(self) -> str:
         """The outcome in one line."""

@@ -53,6 +53,25 @@ WINDOWS = """class Net(nn.Module):
         h = x.shape[0]
         return x.view(h // self.window_size, self.window_size, h // self.window_size, self.window_size).sum(1)
 """
+UNBOUND = """class Inner(nn.Module):
+    def __init__(self, width, way):
+        super().__init__()
+        self.way, self.line = way, nn.Linear(width, width)
+
+    def forward(self, x):
+        if self.way == "both":
+            y = self.line(x) + x
+        return y
+
+
+class Net(nn.Module):
+    def __init__(self, width, way):
+        super().__init__()
+        self.inner = Inner(width, way)
+
+    def forward(self, x):
+        return self.inner(x)
+"""
 CHOICE = """class Net(nn.Module):
     def __init__(self, opt):
         super().__init__()
@@ -145,6 +164,10 @@ def _solved(text: str, folder: Path) -> dict[str, str]:
 
 def test_an_attribute_that_a_branch_sets_asks_for_the_branch(tmp_path: Path) -> None:
     assert _solved(UNSET, tmp_path)["pooling"] in ("'sum'", "'mean'")
+
+
+def test_a_variable_that_a_branch_binds_asks_for_the_branch(tmp_path: Path) -> None:
+    assert _solved(UNBOUND, tmp_path)["way"] == "'both'"
 
 
 def test_a_shape_in_windows_asks_for_ones_that_divide_it(tmp_path: Path) -> None:

@@ -32,6 +32,12 @@ class Predictor(nn.Module):
         raise NotImplementedError("this is a base")
 
 
+class Sized(nn.Module):
+    def __init__(self, size: int):
+        super().__init__()
+        self.size = size
+
+
 class Whole(nn.Module):
     def __init__(self):
         super().__init__()
@@ -51,7 +57,12 @@ class Odd(nn.LSTM):
 KINDS = (
     HEAD
     + """
-from bases import Encoder, Predictor, Whole, Odd
+from bases import Encoder, Predictor, Sized, Whole, Odd
+
+
+class Line(Sized):
+    def forward(self, x):
+        return x * self.size
 
 
 class Half(Encoder):
@@ -90,7 +101,8 @@ FILES = {"bases.py": BASES, "kinds.py": KINDS}
 
 
 @pytest.mark.parametrize(
-    ("base", "expected"), [("Encoder", "Deep"), ("Predictor", "Real"), ("Whole", "Whole"), ("Odd", "Odd")]
+    ("base", "expected"),
+    [("Encoder", "Deep"), ("Predictor", "Real"), ("Sized", "Line"), ("Whole", "Whole"), ("Odd", "Odd")],
 )
 def test_the_first_class_that_leaves_nothing(base: str, expected: str) -> None:
     found = Below(Package(FILES, mine.replacements())).instead(Here("bases.py", base))

@@ -68,6 +68,21 @@ def test_a_class_that_evaluates_names_becomes_a_task(tmp_path: Path) -> None:
     assert namespace["Net"]()(torch.ones(2)).tolist() == [8.0, 8.0]
 
 
+def test_a_word_may_spell_numbers_or_a_definition(tmp_path: Path) -> None:
+    net = (
+        "import torch\nimport torch.nn as nn\n\n\ndef twice(x):\n    return 2 * x\n\n\nclass Net(nn.Module):\n"
+        "    def __init__(self, sizes='[3, 4]', scale='twice'):\n        super().__init__()\n"
+        "        self.sizes, self.scale = eval(sizes), eval(scale)\n\n"
+        "    def forward(self, x):\n        return self.scale(x) + self.sizes[-1]\n"
+    )
+    payload = {"files": {"net.py": net}, "replacements": {}, "cut_points": {}, "part": 0, "parts": 1, "seed": 0,
+               "enough": 9, "only": ["Net"]}  # fmt: skip
+    (found,) = cut_package(payload, tmp_path)["cuts"]
+    namespace: dict[str, Any] = {}
+    exec(found["source"], namespace)
+    assert namespace["Net"]()(torch.ones(1)).tolist() == [6.0]
+
+
 def test_a_call_that_a_word_spells_is_made(tmp_path: Path) -> None:
     utils = (
         "import torch\nfrom torch import nn\nfrom functools import partial\n\n\n"

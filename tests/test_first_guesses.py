@@ -62,6 +62,16 @@ class Net(nn.Module):
         self.inner = Attention(dim=dim)
         self.soft, self.weights = nn.Softmax(dim=axis), torch.ones(3).sum(dim=other)
 """
+MIXED = """
+class Net(nn.Module):
+    def __init__(self, shift, dropout):
+        super().__init__()
+        self.shift = shift
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        return self.dropout(torch.einsum("hi,bit->bht", self.shift, x))
+"""
 
 
 def test_the_place_of_a_word_asks_for_one_that_is_there(tmp_path: Path) -> None:
@@ -96,3 +106,11 @@ def test_how_far_the_training_is_is_a_number() -> None:
 def test_the_width_of_a_layer_of_the_program_is_no_axis() -> None:
     found = uses(ast.parse(WIDE).body[0])
     assert {name for name, use in found.items() if use.axis} == {"axis", "other"}
+
+
+def test_a_layer_of_a_parameters_name_tells_nothing_of_it_and_what_is_multiplied_is_a_tensor(tmp_path: Path) -> None:
+    tree = ast.parse(MIXED).body[0]
+    assert isinstance(tree, ast.ClassDef) and not uses(tree).get("dropout")
+    outcome = attempted(MIXED, tmp_path)
+    assert outcome["reason"] == "", outcome["detail"]
+    assert "Identity" not in outcome["source"].split("get_init_inputs")[1]

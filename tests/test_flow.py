@@ -18,7 +18,7 @@ import pytest
 
 from flows import stages
 from flows.build_options import BuildOptions
-from flows.finish import BuildError, finish
+from flows.finish import BuildError, Outcome, finish
 from flows.kernelbook import UNCHECKED, Build, label
 from flows.runners import retrying
 from flows.stages import ALIGN, CHAIN, COLLECT, CUT, DIVERSITY, LEAKAGE, MINE, STAGES, VERIFY, Job, store
@@ -157,6 +157,14 @@ def test_a_failed_shard_is_an_error_and_is_tried_again(tmp_path: Path) -> None:
     unbroken = Build(options(tmp_path / "other"), Tiny(), Silent())
     unbroken.run()
     assert [m.name for m in again.made()] == [m.name for m in unbroken.made()]
+
+
+def test_what_was_dropped_last_is_told_where_nothing_is_left(tmp_path: Path) -> None:
+    rows = [{"stage": "verify", "dropped": 1, "reasons": "wrong result 1"},
+            {"stage": "filter", "dropped": 2, "reasons": "no licence found 2"},
+            {"stage": "dedup", "dropped": 0, "reasons": ""}]  # fmt: skip
+    with pytest.raises(BuildError, match=r"filter dropped the last 2 \(no licence found 2; a file LICENSE"):
+        Outcome(str(tmp_path), 0, rows, []).check()
 
 
 def test_nothing_to_publish_is_an_error(tmp_path: Path) -> None:

@@ -337,6 +337,11 @@ def test_a_text_that_says_where_it_stands_is_found_again(tmp_path: Path) -> None
     assert isolated(lambda: infer(cut, 60, tmp_path), 20)["reason"] == ""
 
 
+def test_what_stands_elsewhere_or_is_made_first_is_no_value() -> None:
+    told = sections("net:\n  width: 64\n  depth: ${data.depth}\n  basis:\n    _target_: nets.Basis\n    size: 20\n")
+    assert (("width", "64"),) in told and (("_target_", "'nets.Basis'"), ("size", "20")) in told
+
+
 def test_anchors_are_read_and_what_never_ends_is_not() -> None:
     told = sections("base: &base\n  rate: 1e-4\n  width: 64\nnet:\n  <<: *base\n  width: 32\n")
     assert (("rate", "0.0001"), ("width", "32")) in told

@@ -67,10 +67,20 @@ def test_packed_sequences_attend_each_to_itself() -> None:
     torch.testing.assert_close(packed, torch.cat(apart))
 
 
+def test_logarithms_of_sums_are_told_with_which_parts_are_joined() -> None:
+    flash, (q, k, v) = module("flash_attn"), (drawn(1, 3, 2, 4), drawn(1, 6, 2, 4), drawn(1, 6, 2, 4))
+    whole, every, _ = flash.flash_attn_func(q, k, v, return_attn_probs=True)
+    halves = [flash.flash_attn_func(q, k[:, p], v[:, p], return_attn_probs=True)
+              for p in (slice(3), slice(3, 6))]  # fmt: skip
+    torch.testing.assert_close(torch.logaddexp(halves[0][1], halves[1][1]), every)
+    shares = (torch.exp(sums - every).transpose(1, 2).unsqueeze(-1) * part for part, sums, _ in halves)
+    torch.testing.assert_close(sum(shares), whole)
+    ends, most = torch.tensor([0, 3], dtype=torch.int32), torch.tensor([0, 6], dtype=torch.int32)
+    packed = flash.flash_attn_varlen_func(q[0], k[0], v[0], ends, most, 3, 6, return_attn_probs=True)
+    torch.testing.assert_close(packed[:2], (whole[0], every[0]))
+
+
 def test_what_is_not_said_in_torch_is_refused_and_not_answered_otherwise() -> None:
-    x = drawn(1, 3, 1, 4)
-    with pytest.raises(NotImplementedError):
-        module("flash_attn").flash_attn_func(x, x, x, return_attn_probs=True)
     with pytest.raises(NotImplementedError):
         module("causal_conv1d").causal_conv1d_fn(drawn(1, 2, 5), drawn(2, 3), seq_idx=torch.zeros(1, 5))
 

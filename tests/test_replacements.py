@@ -140,6 +140,8 @@ def test_settings_in_records_are_containers_at_any_depth_and_always_open() -> No
             made.inner.depth = 2
         assert made["inner"]["depth"] == 2
     assert conf.structured(Outer("net", Inner(8))).inner.width == 8
+    assert conf.get_type(conf.structured(Outer)) is Outer and conf.get_type(conf.structured(Outer), "inner") is Inner
+    assert conf.get_type(Inner()) is Inner and conf.get_type(conf.create({"a": [1]})) is dict
     assert conf.merge({"inner": {"width": 1}}, None, {"name": "x"}).inner.width == 1
 
 

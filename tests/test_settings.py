@@ -51,6 +51,12 @@ def test_sizes_of_one_mapping_stay_together() -> None:
     assert Hints(package, texts).defaults(["WIDTHS"]) == {"WIDTHS": "[4]"}  # the most usual one
 
 
+@pytest.mark.parametrize("said", ['given.pop("embed_dim", 768)', 'cfg.get("embed_dim", 768)'])
+def test_what_stands_for_a_setting_that_is_not_given_is_its_default(said: str) -> None:
+    text = f"def small(embed_dim=1):\n    return embed_dim\n\n\nclass Args:\n    def __init__(self, **given):\n        x = {said}\n"
+    assert Hints(Package({"net.py": text})).defaults(["embed_dim"]) == {"embed_dim": "768"}
+
+
 def test_what_is_no_literal_and_what_names_no_class_is_left_out() -> None:
     node = ast.parse("dict(type='Neck', width=size, levels=2)", mode="eval").body
     assert builds(node)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from sources.cut.modules import candidates
@@ -18,7 +18,7 @@ from sources.text.importable import ALLOWED, STANDARD
 from sources.text.targets import Here
 
 MAX_ASKED = 8  # packages at once
-_IMPORTS = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.M)
+_IMPORTS = re.compile(r"^[ \t]*(?:from[ \t]+(\w+)|import[ \t]+(\w[^\n#;]*))", re.M)
 
 
 def asks(whole: Whole, slicer: Slicer, payload: Mapping[str, Any]) -> list[list[str]]:
@@ -49,5 +49,11 @@ def asks(whole: Whole, slicer: Slicer, payload: Mapping[str, Any]) -> list[list[
 def _imported(code: Mapping[str, str], known: Mapping[str, str], asked: Collection[str]) -> bool:
     """Whether any file may import what could be fetched: a look at the text that costs nothing."""
     own = {part.removesuffix(".py") for path in code for part in path.split("/")}
-    names = {name for text in code.values() for name in _IMPORTS.findall(text)} - ALLOWED - STANDARD - own - set(asked)
+    names = {name for text in code.values() for name in _named(text)} - ALLOWED - STANDARD - own - set(asked)
     return any(requirements.wanted(name, known) for name in names)
+
+
+def _named(text: str) -> Iterator[str]:
+    """The packages that a text imports something of: ``import math, torch`` names two."""
+    for source, several in _IMPORTS.findall(text):
+        yield from [source] if source else re.findall(r"(?:^|,)\s*(\w+)", several)

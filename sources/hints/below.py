@@ -12,6 +12,7 @@ from sources.text.methods import methods, unfinished, unset
 from sources.text.symbols import Package
 from sources.text.targets import Here
 
+_MODULES = frozenset(["nn.Module", "torch.nn.Module", "Module"])
 MAX_STEPS = 4  # from a base to a class that leaves nothing
 
 
@@ -87,7 +88,11 @@ class Below:
                 stack += self._bases(place)
 
     def _leaves(self, key: Here) -> bool:
-        """Whether a class calls what it is to get from a class below: a method, or a part that nothing sets."""
+        """Whether a class calls what it is to get from a class below: a method, or a part that nothing sets.
+
+        Of a module that is ``forward``, whoever calls it.
+        """
         lineage = self._lineage(key)
         known = methods(lineage)
-        return any(unfinished(known, name) for name in known) or unset(lineage)
+        bare = "forward" not in known and any(ast.unparse(b) in _MODULES for node in lineage for b in node.bases)
+        return bare or any(unfinished(known, name) for name in known) or unset(lineage)

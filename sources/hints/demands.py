@@ -8,32 +8,23 @@ from __future__ import annotations
 
 import ast
 import functools
-import inspect
 import itertools
 import linecache
-import operator
 import re
 import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from torch import nn
-
-from sources.hints.configs_tiny import by_halves
+from sources.hints.expressions import MISSING, is_length, named, value
 from sources.hints.guesses import Uses
 from sources.hints.guesses import values as guessed
+from sources.hints.wished import MAX_VALUES, instances, of_length, of_rank, spelled
 from sources.infer.constructor.configs import CONFIG
 
-MAX_VALUES = 6  # of one wish
-MAX_KINDS = 3  # classes that are made of one that is asked for
 MAX_FRAMES = 3  # of the program, innermost first
-_BUILT_IN = {"int": "2", "float": "0.5", "bool": "True", "str": "'relu'", "list": "[32, 64]", "tuple": "(8, 8)",
-             "dict": "{}"}  # fmt: skip
 _TURNED = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
            ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is}  # fmt: skip
-_COMPUTED = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
-_MISSING = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +55,8 @@ def of_call(error: Exception, file: str) -> list[Demand]:
     found = [*_unset(error, tree)]
     for path, values in _failing(error, tree, file):
         found += _uneven(error, path[-1], values)
-        found += _asked(error, path, values) if isinstance(path[-1], ast.Assert | ast.Raise) else ()
+        checked = isinstance(path[-1], ast.Assert | ast.Raise) or isinstance(error, UnboundLocalError)
+        found += _asked(error, path, values) if checked else ()
     return [d for d in dict.fromkeys(_hashable(found)) if d.wanted]
 
 
@@ -87,7 +79,7 @@ def _hashable(found: list[Demand]) -> Iterator[Demand]:
             hash(demand)
             yield demand
         except TypeError:
-            yield Demand(demand.name, _MISSING, demand.wanted)
+            yield Demand(demand.name, MISSING, demand.wanted)
 
 
 def statements(tree: ast.AST, line: int) -> list[ast.stmt]:
@@ -171,7 +163,7 @@ def _uneven(error: Exception, last: ast.stmt, values: Mapping[str, Any]) -> Iter
         return
     for node in ast.walk(last):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
-            sides = _value(node.left, values), _value(node.right, values)
+            sides = value(node.left, values), value(node.right, values)
             if all(type(s) is int and s > 0 for s in sides) and sides[0] % sides[1]:
                 yield from _solved(ast.BinOp(node.left, ast.Mod(), node.right), 0, values)
 
@@ -208,16 +200,16 @@ def _looked_up(error: Exception, statement: ast.stmt, values: Mapping[str, Any])
     placed = str(error).endswith((" not in list", " not in tuple"))
     for node in ast.walk(statement) if placed or isinstance(error, KeyError) else ():
         if placed and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args:
-            known = _value(node.func.value, values)
+            known = value(node.func.value, values)
             if node.func.attr == "index" and isinstance(known, list | tuple):
-                yield _demand(node.args[0], _spelled(known), values)
+                yield _demand(node.args[0], spelled(known), values)
         elif isinstance(node, ast.Subscript) and not placed:
-            table, key = _value(node.value, values), _value(node.slice, values)
+            table, key = value(node.value, values), value(node.slice, values)
             if isinstance(table, dict) and table and (of_number := _turned_to_text(node.slice)):
                 numbers = [int(k) for k in table if isinstance(k, str) and k.isdecimal()]
-                yield Demand(_named(of_number), _value(of_number, values), tuple(_spelled(numbers)))
+                yield Demand(named(of_number), value(of_number, values), tuple(spelled(numbers)))
             elif isinstance(table, dict) and table and key not in table:
-                yield Demand(_named(node.slice), key, tuple(_spelled(table)))
+                yield Demand(named(node.slice), key, tuple(spelled(table)))
 
 
 def _turned_to_text(key: ast.expr) -> ast.expr | None:
@@ -239,7 +231,7 @@ def _wishes(test: ast.expr, truth: bool, values: Mapping[str, Any]) -> Iterator[
             yield from _compared(kind, left, right, values)
     elif isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and len(test.args) == 2:
         if test.func.id == "isinstance" and truth:
-            yield _demand(test.args[0], _instances(test.args[1], values), values)
+            yield _demand(test.args[0], instances(test.args[1], values), values)
         elif test.func.id == "hasattr" and truth:
             yield _demand(test.args[0], [CONFIG, "nn.Identity()"], values)
     elif isinstance(test, ast.Name | ast.Attribute):
@@ -249,22 +241,22 @@ def _wishes(test: ast.expr, truth: bool, values: Mapping[str, Any]) -> Iterator[
 def _compared(kind: type, left: ast.expr, right: ast.expr, values: Mapping[str, Any]) -> Iterator[Demand]:
     """What would make a comparison hold: either side may be the one that is to change."""
     for operand, other in ((left, right), (right, left)):
-        if isinstance(operand, ast.Constant) or (bound := _value(other, values)) is _MISSING:
+        if isinstance(operand, ast.Constant) or (bound := value(other, values)) is MISSING:
             continue
         if kind in (ast.In, ast.NotIn):
             if operand is left and kind is ast.In and isinstance(bound, dict | list | tuple | set | frozenset):
-                yield _demand(operand, _spelled(bound), values)
-            elif operand is right and kind is ast.In and isinstance(bound, str) and (owner := _named(operand)):
-                yield Demand(f"{owner}.{bound}", _MISSING, tuple(guessed(bound, "", Uses())[:MAX_VALUES]))
+                yield _demand(operand, spelled(bound), values)
+            elif operand is right and kind is ast.In and isinstance(bound, str) and (owner := named(operand)):
+                yield Demand(f"{owner}.{bound}", MISSING, tuple(guessed(bound, "", Uses())[:MAX_VALUES]))
         elif isinstance(operand, ast.BinOp) and type(bound) is int and kind is ast.Eq:
             yield from _solved(operand, bound, values)
         elif _is_rank(operand) and type(bound) is int and kind is ast.Eq:
-            yield _demand(operand, _of_rank(_named(operand), bound), values)
-        elif _is_length(operand) and isinstance(bound, int):
+            yield _demand(operand, of_rank(named(operand), bound), values)
+        elif is_length(operand) and isinstance(bound, int):
             assert isinstance(operand, ast.Call)
-            yield _demand(operand.args[0], _of_length(_value(operand.args[0], values), bound), values)
+            yield _demand(operand.args[0], of_length(value(operand.args[0], values), bound), values)
         elif kind in (ast.Eq, ast.Is):
-            yield _demand(operand, _spelled([bound]), values)
+            yield _demand(operand, spelled([bound]), values)
         elif type(bound) in (int, float):
             yield _demand(operand, [str(bound), str(bound + 1), str(bound - 1), str(2 * bound)], values)
         elif type(bound) is bool:
@@ -273,13 +265,13 @@ def _compared(kind: type, left: ast.expr, right: ast.expr, values: Mapping[str, 
 
 def _solved(node: ast.BinOp, result: int, values: Mapping[str, Any]) -> Iterator[Demand]:
     """What would make ``x + 1``, ``x - 1`` or ``x % n`` a number."""
-    right = _value(node.right, values)
+    right = value(node.right, values)
     if type(right) is not int:
         return
     if isinstance(node.op, ast.Add | ast.Sub):
         wanted = result - right if isinstance(node.op, ast.Add) else result + right
         yield from _compared(ast.Eq, node.left, ast.Constant(wanted), values)
-    elif isinstance(node.op, ast.Mod) and type(left := _value(node.left, values)) is int and right > 0:
+    elif isinstance(node.op, ast.Mod) and type(left := value(node.left, values)) is int and right > 0:
         # Nothing at all leaves no rest either: ``(depth - 4) % 6 == 0``, and a network of no blocks.
         below = max(left // right, 1) * right + result
         for whole in (below, below + right) if isinstance(node.left, ast.BinOp) else ():
@@ -289,111 +281,11 @@ def _solved(node: ast.BinOp, result: int, values: Mapping[str, Any]) -> Iterator
         yield _demand(node.right, [str(n) for n in itertools.islice(divisors, 2)], values)
 
 
-def _is_length(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and bool(node.args)
-
-
 def _is_rank(node: ast.expr) -> bool:
     """Whether an expression says how many dimensions a tensor has."""
     function = node.func if isinstance(node, ast.Call) and not node.args else node
     return isinstance(function, ast.Attribute) and function.attr in ("dim", "ndim", "ndimension")
 
 
-def _of_rank(name: str, rank: int) -> list[str]:
-    """Arrays of so many dimensions; a mask of one is of zeros and ones in turn."""
-    sizes = ", ".join(["64"] * rank)
-    return [*(["[0, 1] * 32"] if rank == 1 and "mask" in name else []), f"torch.rand({sizes})"] if rank else ["0.5"]
-
-
-def _of_length(value: Any, length: int) -> list[str]:
-    """The sequence cut or repeated to a length."""
-    if not isinstance(value, list | tuple) or not value or not 0 < length < 32:
-        return []
-    longer = [value[min(i, len(value) - 1)] for i in range(length)]
-    return _spelled([type(value)(longer)]) if type(value) in (list, tuple) else []
-
-
-def _instances(node: ast.expr, values: Mapping[str, Any]) -> list[str]:
-    """Instances of a class, or of one of several."""
-    found = []
-    for kind in node.elts if isinstance(node, ast.Tuple) else [node]:
-        meant, name = _value(kind, values), ast.unparse(kind)
-        if name in _BUILT_IN:
-            found.append(_BUILT_IN[name])
-        elif isinstance(meant, type) and issubclass(nn.Identity, meant):
-            found.append("nn.Identity()")
-        elif isinstance(meant, type) and name.isidentifier():
-            # a base of configurations holds too little: one of those that are made of it is meant
-            further = ((n, v) for n, v in values.items() if isinstance(v, type) and v is not meant and n.isidentifier())
-            for other, kind_of in itertools.islice((f for f in further if issubclass(f[1], meant)), MAX_KINDS):
-                found += _made(kind_of, other)[:1]
-            found += _made(meant, name)
-    return found
-
-
-def _made(kind: type, name: str) -> list[str]:
-    """Calls of a class: with its defaults made small where it has large ones, and guesses for what has none."""
-    try:
-        every = list(inspect.signature(kind).parameters.values())
-    except (TypeError, ValueError):
-        return [f"{name}()"]
-    plain = [p for p in every if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-    required = {p.name: guessed(p.name, "", Uses())[0] for p in plain if p.default is p.empty}
-    smaller = {p.name: repr(by_halves(p.name, p.default)) for p in plain if p.default is not p.empty
-               and by_halves(p.name, p.default) != p.default}  # fmt: skip
-    texts = [", ".join(f"{n}={v}" for n, v in given.items()) for given in (required | smaller, required)]
-    return [f"{name}({text})" for text in dict.fromkeys(texts) if CONFIG not in text]
-
-
 def _demand(node: ast.expr, wanted: list[str] | tuple[str, ...], values: Mapping[str, Any]) -> Demand:
-    return Demand(_named(node), _value(node, values), tuple(wanted[:MAX_VALUES]))
-
-
-def _named(node: ast.expr) -> str:
-    """What something is called: the last part of a dotted name, the key of an item, what a method is called on."""
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-        return str(node.slice.value)
-    if isinstance(node, ast.Call):
-        inner = node.func.value if isinstance(node.func, ast.Attribute) else node.args[0] if node.args else node
-        return _named(inner) if inner is not node else ""
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
-    """What a simple expression was when the program failed: nothing of the program is called for it."""
-    if isinstance(node, ast.Constant):
-        return node.value
-    if isinstance(node, ast.Name):
-        return values.get(node.id, _MISSING)
-    if isinstance(node, ast.Attribute):
-        owner = _value(node.value, values)
-        return _MISSING if owner is _MISSING else getattr(owner, "__dict__", {}).get(node.attr, _MISSING)
-    if isinstance(node, ast.Subscript):
-        owner, key = _value(node.value, values), _value(node.slice, values)
-        inside = isinstance(owner, list | tuple) and type(key) is int and -len(owner) <= key < len(owner)
-        return owner[key] if inside else _MISSING
-    if isinstance(node, ast.List | ast.Tuple | ast.Set):
-        items = [_value(e, values) for e in node.elts]
-        return _MISSING if any(i is _MISSING for i in items) else items
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "keys":
-        return _value(node.func.value, values)
-    if _is_length(node) and isinstance(node, ast.Call):
-        inner = _value(node.args[0], values)
-        return len(inner) if isinstance(inner, list | tuple | dict | str) else _MISSING
-    if isinstance(node, ast.BinOp) and type(node.op) in _COMPUTED:
-        sides = _value(node.left, values), _value(node.right, values)
-        if all(type(s) in (int, float) for s in sides):
-            return _COMPUTED[type(node.op)](*sides)
-    return _MISSING
-
-
-def _spelled(choices: Any) -> list[str]:
-    """Plain values as expressions."""
-    plain = (bool, int, float, str, type(None))
-    found = []
-    for choice in sorted(choices, key=str) if isinstance(choices, set | frozenset) else choices:
-        if type(choice) in plain or type(choice) in (list, tuple) and all(type(c) in plain for c in choice):
-            found.append(repr(choice))
-    return found[:MAX_VALUES]
+    return Demand(named(node), value(node, values), tuple(wanted[:MAX_VALUES]))

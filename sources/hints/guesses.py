@@ -142,6 +142,7 @@ PARTS = [f"StubModule({layer})" for layer in ("nn.Conv2d(64, 64, 3, padding=1)",
 MAKER = "lambda inside, outside, *_, **__: StubModule(nn.Linear(inside, outside))"
 WRAPPERS = ["nn.Sequential", "torch.nn.utils.spectral_norm"]
 _LAYER = re.compile(r"(torch\.)?nn\.(Conv|Linear)\w*\(")
+_OF_NUMBERS = re.compile(r"(torch\.)?nn\.(?!Module|Sequential|Parameter)[A-Z]\w*\(")  # layers that hold no others
 ARRAYS = ["torch.randn(64, 64).numpy()", "torch.randn(64, 64)", "[0.5, 0.5]", "torch.ones(64).numpy()"]
 FALLBACK = ["64", "4", "nn.Identity()", "[32, 64]", "0.5", "2", "'relu'", "nn.ReLU", "True"]
 CONFIG = re.compile(
@@ -185,12 +186,13 @@ class Uses:
 
 
 def uses(definition: ast.ClassDef) -> dict[str, Uses]:
-    """Uses of every parameter of ``__init__``, also through ``self.<name>`` of the same name."""
+    """Uses of every parameter of ``__init__``, also through ``self.<name>`` of the same name, if it is kept there."""
     found: dict[str, Uses] = {}
+    layers = _layers_of(definition)
 
     def of(node: ast.expr) -> Uses | None:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
-            return found.setdefault(node.attr, Uses())
+            return found.setdefault(node.attr, Uses()) if node.attr not in layers else None
         return found.setdefault(node.id, Uses()) if isinstance(node, ast.Name) else None
 
     for node in ast.walk(definition):
@@ -222,8 +224,22 @@ def uses(definition: ast.ClassDef) -> dict[str, Uses]:
     return found
 
 
+def _layers_of(definition: ast.ClassDef) -> set[str]:
+    """Names of parameters by which layers are kept that are made with them: ``self.dropout = nn.Dropout(dropout)``."""
+    found, kept = set[str](), set[str]()
+    for node in ast.walk(definition):
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if not isinstance(node, ast.Assign) or not isinstance(target, ast.Attribute):
+            continue
+        call = node.value if isinstance(node.value, ast.Call) and _OF_NUMBERS.match(ast.unparse(node.value)) else None
+        given = [*call.args, *(k.value for k in call.keywords)] if call else []
+        made = any(isinstance(g, ast.Name) and g.id == target.attr for g in given)
+        (found if made else kept).add(target.attr)
+    return found - kept
+
+
 def compared(tree: ast.AST) -> dict[str, list[str]]:
-    """Words that variables of a text are compared with, or looked up with in a table that it writes out, by name."""
+    """Words that variables of a text, and attributes of self, are compared with, or looked up with in a table of it."""
     found: dict[str, list[str]] = {}
     tables = {ast.unparse(n.targets[0]): n.value for n in getattr(tree, "body", ()) if isinstance(n, ast.Assign)}
     for node in ast.walk(tree):
@@ -232,10 +248,12 @@ def compared(tree: ast.AST) -> dict[str, list[str]]:
             for key in table.keys if isinstance(table, ast.Dict) else ():
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
                     found.setdefault(node.slice.id, []).append(key.value)
-        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq) and isinstance(node.left, ast.Name):
-            word = node.comparators[0]
-            if isinstance(word, ast.Constant) and isinstance(word.value, str):
-                found.setdefault(node.left.id, []).append(word.value)
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq):
+            word, left = node.comparators[0], node.left
+            kept = isinstance(left, ast.Attribute) and isinstance(left.value, ast.Name) and left.value.id == "self"
+            name = left.attr if isinstance(left, ast.Attribute) and kept else getattr(left, "id", "")
+            if name and isinstance(word, ast.Constant) and isinstance(word.value, str):
+                found.setdefault(name, []).append(word.value)
     return found
 
 

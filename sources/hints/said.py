@@ -50,6 +50,19 @@ def said(node: ast.AST) -> Iterator[Said]:
                 yield key.value, value, ONCE
     elif isinstance(node, ast.Call):
         yield from _keywords(node)
+        yield from _absent(node)
+
+
+def _absent(node: ast.Call) -> Iterator[Said]:
+    """What stands for a setting that is not given: ``kwargs.pop("width", 64)``.
+
+    What ``getattr(config, "width", 64)`` says is taken where the program itself says it, see ``configs.Reading``.
+    """
+    takes = isinstance(node.func, ast.Attribute) and node.func.attr in ("pop", "get", "setdefault")
+    first = node.args[0] if takes and len(node.args) == 2 else None
+    name = first.value if isinstance(first, ast.Constant) else ""
+    if isinstance(name, str) and len(name) >= SHORTEST and name.isidentifier():
+        yield name, node.args[1], SETTING
 
 
 def _defaults(node: ast.FunctionDef) -> Iterator[Said]:

@@ -15,7 +15,7 @@ from torch import nn
 
 from sources.hints.demands import Demand, of_call
 from sources.infer.constructor.trouble import Trouble
-from sources.infer.forward.asserted import of_settings, wishes
+from sources.infer.forward.asserted import of_absent, of_settings, wishes
 from sources.infer.forward.failure import NO_TENSOR, Failure
 from sources.infer.forward.influence import Influence
 from sources.infer.forward.repairs import repairs
@@ -267,7 +267,8 @@ class InputSearch:
             self.best = Tried(trouble=trouble, reached=progress.count, furthest=specs, asked=asked)
             hopeless = rescaled(self.arguments, trouble.message) or _OF_ARGUMENTS.search(trouble.message)
             self.patience = SHORT_STALE if hopeless or 0 <= progress.count <= self.reached_before else MAX_STALE
-            if self.states.get(self.best.state, 0) > 1 or error and of_settings(error, file_of(self.module)):
+            alone = error is not None and any(of(error, file_of(self.module)) for of in (of_settings, of_absent))
+            if self.states.get(self.best.state, 0) > 1 or alone:
                 self.patience = SAME_STALE
         for other in wishes(error, file_of(self.module), specs, self.module) if error else ():
             self._push(-math.log2(1 + progress.count), other)

@@ -21,10 +21,10 @@ def flash_attn_func(
 ):
     """Attention of (batch, length, heads, width); a head of keys serves as many of queries as there are for it.
 
-    The last query sees the last key: where there are fewer queries than keys, these are the last ones.
+    The last query sees the last key: where there are fewer queries than keys, these are the last ones.  With
+    ``return_attn_probs`` the logarithm of each query's sum of exponentials is told, too; of the probabilities, which
+    are there for tests of dropout, nothing.
     """
-    if return_attn_probs:
-        raise NotImplementedError("return_attn_probs")
     q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
     groups = q.shape[1] // k.shape[1]
     if groups > 1:
@@ -43,9 +43,13 @@ def flash_attn_func(
         hidden = hidden | (ahead > right)
     if left >= 0:
         hidden = hidden | (-ahead > left)
-    weights = torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1)
-    weights = weights.masked_fill(hidden, 0.0)  # a query that sees no key answers with zeros
-    return (weights @ v).transpose(1, 2)
+    scores = scores.masked_fill(hidden, float("-inf"))
+    weights = torch.softmax(scores, dim=-1).masked_fill(hidden, 0.0)  # a query that sees no key answers with zeros
+    answer = (weights @ v).transpose(1, 2)
+    if not return_attn_probs:
+        return answer
+    sums = torch.logsumexp(scores.float(), dim=-1)
+    return answer, sums.masked_fill(hidden.all(dim=-1), float("inf")), None
 
 
 def flash_attn_kvpacked_func(q, kv, *given, **named):
@@ -62,8 +66,10 @@ def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, ma
     parts = []
     for i in range(len(queries) - 1):
         mine, theirs = slice(queries[i], queries[i + 1]), slice(keys[i], keys[i + 1])
-        parts.append(flash_attn_func(q[None, mine], k[None, theirs], v[None, theirs], *given, **named)[0])
-    return torch.cat(parts)
+        parts.append(flash_attn_func(q[None, mine], k[None, theirs], v[None, theirs], *given, **named))
+    if isinstance(parts[0], tuple):
+        return torch.cat([part[0][0] for part in parts]), torch.cat([part[1][0] for part in parts], dim=-1), None
+    return torch.cat([part[0] for part in parts])
 
 
 def flash_attn_varlen_qkvpacked_func(qkv, cu_seqlens, max_seqlen, *given, **named):

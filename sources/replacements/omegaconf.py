@@ -24,12 +24,15 @@ def _plain(field):
 
 def _contained(value):
     """A value in which mappings, and records of a dataclass or its class, are containers, at any depth."""
+    kind = None
     if is_dataclass(value) and isinstance(value, type):
-        value = {f.name: None if _plain(f) is UNSET else _plain(f) for f in fields(value)}
+        kind, value = value, {f.name: None if _plain(f) is UNSET else _plain(f) for f in fields(value)}
     elif is_dataclass(value):
-        value = {f.name: getattr(value, f.name) for f in fields(value)}
+        kind, value = type(value), {f.name: getattr(value, f.name) for f in fields(value)}
     if isinstance(value, dict):
-        return DictConfig({k: _contained(v) for k, v in value.items()})
+        made = DictConfig({k: _contained(v) for k, v in value.items()})
+        object.__setattr__(made, "_kind", kind)
+        return made
     return [_contained(v) for v in value] if isinstance(value, list | tuple) else value
 
 
@@ -60,6 +63,13 @@ class OmegaConf:
     @staticmethod
     def resolve(value):
         pass
+
+    @staticmethod
+    def get_type(value, key=None):
+        """The class of the record that a container was made of, or of what is none."""
+        value = value if key is None else value.get(key)
+        plain = dict if isinstance(value, dict) else list if isinstance(value, list) else type(value)
+        return value.__dict__.get("_kind") or plain if isinstance(value, DictConfig) else plain
 
     @staticmethod
     def is_missing(value, key):

@@ -42,6 +42,8 @@ REWRITES = (
     with_filled_parameters, with_usual_methods,
 )  # fmt: skip
 FRAMES = 1000  # of a parser: Python's own limit; it makes trees of three times as many levels
+_IMPORTING = (ast.Import, ast.ImportFrom, ast.Try, ast.If, ast.With)  # statements that may import something
+_LOADING = frozenset(["load_library", "LoadLibrary", "CDLL"])
 VERSIONS = {"torch": "2.11", "python": "3.11"}  # the least that a task is written for
 _STARTS = re.compile(r"(?P<negated>not )?torch\.__version__\.startswith\(['\"](?P<start>[\d.]+)['\"]\)")
 _MADE = r"(?:[\w.]*(?:[vV]ersion|parse)\w*)"  # LooseVersion(...), version.parse(...)
@@ -109,8 +111,21 @@ def parse(path: str, text: str, own: Callable[[str], bool]) -> File:
         raise ValueError(f"{type(error).__name__}: {error}".splitlines()[0]) from error
     file = File(path, text, tree, own)
     _bind(file, tree.body, always=True)
+    _redefine(file)
     _bind_main(file)
     return file
+
+
+def _redefine(file: File) -> None:
+    """Leave nothing but the definition of what a file defines at its top level after it imported that."""
+    for name, ways in file.bindings.items():
+        defined = [w for w in ways if isinstance(w, ast.FunctionDef | ast.ClassDef) and w in file.tree.body]
+        if not defined or not any(isinstance(w, Imported) for w in ways):
+            continue
+        after = (s for s in file.tree.body if s.lineno > defined[-1].lineno and isinstance(s, _IMPORTING))
+        again = (a for s in after for n in ast.walk(s) if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names)
+        if all((a.asname or a.name) != name for a in again):
+            file.bindings[name] = list(defined)
 
 
 def _bind_main(file: File) -> None:
@@ -155,7 +170,7 @@ def _bind(file: File, body: Iterable[ast.stmt], always: bool = False) -> None:
             _conditional(file, node)
         elif isinstance(node, ast.Try):
             handlers = [s for h in node.handlers for s in h.body]
-            fails = any(_foreign(file, s) for s in node.body)
+            fails = any(_foreign(file, s) or _loads_library(s) for s in node.body)
             _bind(file, [*handlers, *node.body] if fails else [*node.body, *node.orelse, *handlers])
         elif isinstance(node, ast.With):
             _bind(file, node.body, always)
@@ -199,6 +214,14 @@ def _foreign(file: File, node: ast.stmt) -> bool:
         return False
     known = (ALLOWED | STANDARD) - FALLBACKS
     return any(name.split(".")[0] not in known and not file.own(name) for name in names)
+
+
+def _loads_library(node: ast.stmt) -> bool:
+    """Whether a statement loads a compiled library, which a task cannot have: ``torch.ops.load_library(path)``."""
+    calls = (
+        (n.func for n in ast.walk(node) if isinstance(n, ast.Call)) if isinstance(node, ast.Expr | ast.Assign) else ()
+    )
+    return any(ast.unparse(f).split(".")[-1] in ("load_library", "LoadLibrary", "CDLL") for f in calls)
 
 
 def _assignment(file: File, node: ast.Assign | ast.AnnAssign, always: bool) -> None:

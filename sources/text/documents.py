@@ -109,10 +109,17 @@ def _values(node: yaml.Node | None, known: dict[int, tuple[int, int]]) -> tuple[
 def _sections(node: Any) -> Iterator[Section]:
     if isinstance(node, dict):
         named = ((name, value) for name, value in node.items() if isinstance(name, str) and name.isidentifier())
-        yield tuple((name, repr(value)) for name, value in named if _literal(value))
+        yield tuple((name, repr(value)) for name, value in named if _literal(value) and not _made_elsewhere(value))
         node = list(node.values())
     for value in node if isinstance(node, list) else ():
         yield from _sections(value)
+
+
+def _made_elsewhere(value: Any) -> bool:
+    """Whether a value is one of another place, ``${model.width}``, or what a class is made of that is given instead."""
+    if isinstance(value, dict):
+        return "_target_" in value or any(map(_made_elsewhere, value.values()))
+    return isinstance(value, str) and "${" in value or isinstance(value, list) and any(map(_made_elsewhere, value))
 
 
 def _literal(value: Any) -> bool:

@@ -50,11 +50,13 @@ def without_evaluating(text: str, tree: ast.Module) -> str:
     known = ", ".join(["{**globals()", "**locals()", *(f"{name!r}: {name}" for name in spelled)]) + "}"
     for call in words:
         edits.replace(edits.text.start(call), edits.text.end(call), f"meant_by({ast.unparse(call.args[0])}, {known})")
+    called = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}  # others may well be lists of numbers
     for call in (n for n in ast.walk(tree) if isinstance(n, ast.Call) and n not in words):
         if getattr(call.func, "id", "") == "eval" and len(call.args) == 1 and not call.keywords:
             start, word = edits.text.start(call), call.args[0]
             plain = _plain(word)
-            if spelled and isinstance(_first(word), ast.Name | ast.Attribute | ast.Subscript):
+            plainly = isinstance(word, ast.Name | ast.Attribute | ast.Subscript) and id(call) not in called
+            if plainly or spelled and isinstance(_first(word), ast.Name | ast.Attribute | ast.Subscript):
                 plain = f"meant_by({ast.unparse(word)}, {known})"
             if edits.text.data.startswith(b"eval", start) and plain:
                 edits.replace(start, edits.text.end(call), plain)

@@ -140,10 +140,12 @@ def wanted(message: str, line: str, running: bool = False) -> list[str]:
         (r"Embeddings parameter is expected", [WORDS]),
         (r"expected np.ndarray|numpy.ndarray", [f"{WORDS}.numpy()", "torch.ones(64).numpy()"]),
         (r"as parameter '\w+' \(torch\.nn\.Parameter", _PARAMETERS),
-        (r"torch Tensor or None required|must be Tensor|to be a Tensor", _TENSORS),
+        (r"torch Tensor or None required|must be Tensor|to be a Tensor|expected Tensor as element \d+ in", _TENSORS),
         (r"forward\(\) got an unexpected keyword argument '(kernel_size|stride|padding|dilation)'", ["nn.Conv2d"]),
         (r"forward\(\) got an unexpected keyword argument 'scale_factor'", ["nn.Upsample"]),
-        (r"\.forward\(\) (takes \d+ positional|got an unexpected keyword|missing \d+ required)", [FIRST, STUB]),
+        # a base class of layers, which cannot be called itself, is what a type hint names
+        (r"\.forward\(\) (takes \d+ positional|got an unexpected keyword|missing \d+ required)|_forward_unimplemented"
+         r"|is missing the required \"forward\"", [FIRST, STUB]),
         (r"^StopIteration|not an iterator", PARTS if ".parameters()" in line else []),  # it has no weights
         (_OF_MODULES, ["nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)", "nn.Identity()"]),
         (r"has no attribute", [CONFIG, "nn.Identity()", "nn.Identity"]),

@@ -23,8 +23,9 @@ import torch
 from torch import nn
 
 from sources.hints.demands import statements
-from sources.infer.forward.input_guesses import is_absent, source, up_to
+from sources.infer.forward.input_guesses import source
 from sources.infer.forward.keyed import as_mappings
+from sources.infer.forward.optional import is_absent, up_to
 from sources.infer.forward.usual_shapes import shaped
 from sources.infer.inputs import BATCH, Many, Specs, Tensor, all_tensors, edited
 
@@ -92,6 +93,24 @@ def of_settings(error: Exception, file: str) -> bool:
         return False
     ways = "".join(source(f.f_code) for f, _ in every if f.f_code.co_filename == file)
     return not any(re.search(rf"\.{n.attr}\b[^=\n]*(?<![=!<>])=(?!=)", ways) for n in of_self)
+
+
+def of_absent(error: Exception, file: str) -> bool:
+    """Whether a line fails on a name of the whole program that is None, such as a library that was not compiled.
+
+    Whatever the inputs are, and the arguments: who gets there gets no further.
+    """
+    every = [step for step in traceback.walk_tb(error.__traceback__) if step[0].f_code.co_filename == file]
+    if "'NoneType' object" not in str(error) or not every:
+        return False
+    frame, line = every[-1]
+    try:
+        within = ast.walk(ast.parse(_statement(file, line).strip()))
+    except SyntaxError:
+        return False
+    used = (n.func if isinstance(n, ast.Call) else n.value for n in within if isinstance(n, ast.Call | ast.Attribute))
+    return any(isinstance(n, ast.Name) and n.id not in frame.f_locals and frame.f_globals.get(n.id, 0) is None
+               for n in used)  # fmt: skip
 
 
 def _asks_for_mapping(node: ast.AST) -> bool:

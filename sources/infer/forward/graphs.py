@@ -31,7 +31,13 @@ _WIDTHS = (
 _COUNTS = re.compile(r"(?i)n(um(ber)?)?_?(of_)?(nodes|edges|layers)")
 _EDGE_LIST = Tensor((2, ROWS * NEIGHBOURS), "int", ROWS)
 _LISTED = re.compile(r"(?i)edge_?ind(ex|ices)?s?|edges|edge_?list|adj_t")
-_OF_EDGES = re.compile(r"(?i)(^|_)e(_|$)|^ef|edge|pseudo")
+_OF_EDGES = re.compile(r"(?i)(^|_)e(_|$)|^ef|edge|pseudo|(^|_|[a-z])ij(_|$)")
+# One end of each edge, beside another input that is the other end.
+_ENDS = re.compile(
+    r"(?i)_*(idx|ind|index)_?(i|j|src|dst|from|to)|senders|receivers|(src|dst|source|target)_?(idx|index)"
+)
+_END = Tensor((ROWS * NEIGHBOURS,), "int", ROWS)
+_IN_SPACE = re.compile(r"_*((r|d|dir|vec)_?ij|pos(itions)?|coord(inate)?s?|xyz|edge_?vec(tor)?s?)", re.I)
 _WEIGHTS = re.compile(r"(?i)edge_?weights?|edge_norms?")  # a positive number of each edge
 
 
@@ -56,6 +62,32 @@ def edge_list(name: str, text: str) -> list[Spec]:
     return [_EDGE_LIST] if _LISTED.fullmatch(name) or re.search(ends, text) else []
 
 
+def ends(name: str) -> list[Spec]:
+    """One end of each edge, where an input is called so: its nodes are picked one by one, ``x[idx_i]``."""
+    return [_END] if _ENDS.fullmatch(name) else []
+
+
+def with_rows(options: list[Spec]) -> list[Spec]:
+    """The options, dictionaries of edges' ends first with a row for each node, or edge, in all that goes by a key."""
+    found: list[Spec] = []
+    for option in options:
+        if isinstance(option, Many) and option.kind == "dict" and any(i == _END for i in option.items):
+            parts = zip(option.keys, option.items, strict=True)
+            rows = (t if t == _END or not isinstance(t, Tensor) else _of_row(k, t) for k, t in parts)
+            found.append(replace(option, items=tuple(rows)))
+    return list(dict.fromkeys([*found, *options]))
+
+
+def _of_row(name: str, t: Tensor) -> Tensor:
+    """What an input of a name has for each node, or edge, instead of for each of a batch."""
+    rows = ROWS * NEIGHBOURS if _OF_EDGES.search(name) else ROWS
+    if t.kind == "int":
+        return replace(t, shape=(rows,))
+    return Tensor(
+        (rows, 3) if _IN_SPACE.fullmatch(name) else (rows, t.shape[-1] if len(t.shape) in (2, 3) else FEATURES)
+    )
+
+
 def beside(
     module: nn.Module, names: Sequence[str], text: str, found: list[list[Spec]], known: Mapping[str, int]
 ) -> list[list[Spec]]:
@@ -64,7 +96,8 @@ def beside(
     ``known`` are sizes that the constructor was given, by name: where two inputs are joined, no layer tells either's.
     """
     others = [n for n in positional(module.forward) if n not in names]
-    if not any(map(_is_graph, found)) and not any(graphs(module, n, text) or edge_list(n, text) for n in others):
+    told = any(graphs(module, n, text) or edge_list(n, text) or ends(n) for n in others)
+    if not told and not any(map(_is_graph, found)):
         return found
     return [
         options if _is_graph(options) else list(dict.fromkeys([*_rows(module, name, text, options, known), *options]))
@@ -73,7 +106,7 @@ def beside(
 
 
 def _is_graph(options: Sequence[Spec]) -> bool:
-    return any(o == _EDGE_LIST or isinstance(o, Many) and o.kind == KIND for o in options[:1])
+    return any(o in (_EDGE_LIST, _END) or isinstance(o, Many) and o.kind == KIND for o in options[:1])
 
 
 def _rows(module: nn.Module, name: str, text: str, options: Sequence[Spec], known: Mapping[str, int]) -> list[Spec]:
@@ -83,6 +116,10 @@ def _rows(module: nn.Module, name: str, text: str, options: Sequence[Spec], know
     rows = ROWS * NEIGHBOURS if _OF_EDGES.search(name) else ROWS
     if _WEIGHTS.fullmatch(name) and first.kind == "float":
         return [Tensor((rows,), "unit")]
+    if _IN_SPACE.fullmatch(name):
+        return [Tensor((rows, 3))]
+    if re.search(rf"\b{re.escape(name)}(?:\[:, ?None\]|\.unsqueeze\((?:-1|1)\))", text):  # a number of each
+        return [Tensor((rows,))]
     called = re.search(rf"\bself\.(\w+)\({re.escape(name)}[,)]", text)
     layer = module._modules.get(called[1]) if called else None
     if isinstance(layer, nn.Embedding):

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import nn
@@ -27,16 +28,16 @@ from sources.infer.forward.consumers import (
     first_layers,
     handed_on,
 )
-from sources.infer.forward.graphs import beside, edge_list, graphs
+from sources.infer.forward.graphs import beside, edge_list, ends, graphs, with_rows
 from sources.infer.forward.initial_states import initial
-from sources.infer.forward.keyed import keyed, of_each, of_objects
+from sources.infer.forward.keyed import keyed, of_each, of_objects, with_words
 from sources.infer.forward.labels import matched
 from sources.infer.forward.plain import chosen, plain
 from sources.infer.forward.sides import as_made_for
 from sources.infer.forward.spaces import shown
 from sources.infer.forward.unpacked import unpacked
 from sources.infer.forward.usual_shapes import channels_of, features_of, ranks_told, shaped, spread_over, usual_ranks
-from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Plain, Spec, Specs, Tensor, parameters
+from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Plain, Spec, Tensor, parameters
 
 LEVELS = 5  # of a pyramid
 MAPS = 4  # of several sizes, to which attention is paid at once
@@ -50,52 +51,6 @@ _VARIABLES = re.compile(
 )
 
 
-def following(module: nn.Module, count: int) -> list[Spec]:
-    """Specs for the first parameter of ``forward`` that ``count`` inputs leave to its default."""
-    plain = _positional(module)
-    if count >= len(plain) or not is_absent(plain[count].default):
-        return []
-    return _guesses(module, {}, [plain[count]])[0][:3]
-
-
-def is_absent(default: Any) -> bool:
-    """Whether a parameter's default stands for no tensor: None, or, in scripted code, one of no rows."""
-    return default is None or isinstance(default, torch.Tensor) and not (default.dim() and default.numel())
-
-
-def up_to(module: nn.Module, specs: Specs, name: str) -> list[Specs]:
-    """The inputs with the parameter of a name, which they leave to its default, and the defaults of those before it."""
-    plain = _positional(module)
-    at = next((i for i, p in enumerate(plain) if p.name == name and is_absent(p.default)), -1)
-    if at < 0 or at < len(specs) and specs[at] != Plain(None):
-        return []
-    between = tuple(_guesses(module, {}, [p])[0][0] if isinstance(p.default, torch.Tensor) else Plain(p.default)
-                    for p in plain[len(specs) : at])  # fmt: skip
-    return [(*specs[:at], *between, new, *specs[at + 1 :]) for new in _guesses(module, {}, [plain[at]])[0][:3]]
-
-
-def given_last(module: nn.Module, specs: Specs, new: Spec) -> list[Specs]:
-    """The inputs with one for each parameter that they leave to None, and the defaults of those before it."""
-    plain = _positional(module)
-    places = [i for i, p in enumerate(plain) if p.default is None and i >= len(specs)]
-    return [(*specs, *(Plain(p.default) for p in plain[len(specs) : i]), new) for i in places]
-
-
-def flagged(module: nn.Module, specs: Specs) -> list[Specs]:
-    """The inputs with one of the flags that they leave off, and the defaults of what is before it."""
-    plain = _positional(module)
-    flags = [i for i, p in enumerate(plain) if p.default is False and i >= len(specs)]
-    return [(*specs, *(Plain(p.default) for p in plain[len(specs) : i]), Plain(True)) for i in flags]
-
-
-def _positional(module: nn.Module) -> list[inspect.Parameter]:
-    try:
-        every = list(inspect.signature(module.forward).parameters.values())
-    except (TypeError, ValueError):
-        return []
-    return [p for p in every if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-
-
 def takes_any(module: nn.Module) -> bool:
     """Whether ``forward`` takes as many inputs as it is given."""
     return any(p.kind is p.VAR_POSITIONAL for p in parameters(module.forward))
@@ -106,10 +61,11 @@ def guesses(module: nn.Module, known: Mapping[str, int] = MappingProxyType({})) 
 
     ``known`` are sizes that the constructor was given, by name.
     """
-    return _guesses(module, known, parameters(module.forward))
+    return of_parameters(module, known, parameters(module.forward))
 
 
-def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspect.Parameter]) -> list[list[Spec]]:
+def of_parameters(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspect.Parameter]) -> list[list[Spec]]:
+    """For each of these parameters of ``forward``, specs to try, likeliest first."""
     function = _does_the_work(module)
     text = source(function)
     above = re.sub(r"(?m)^\s*#+", "", _comments(function))
@@ -122,7 +78,7 @@ def _guesses(module: nn.Module, known: Mapping[str, int], wanted: Sequence[inspe
     for p in wanted:
         p = p.replace(annotation=hints.get(p.name, p.annotation))
         inner = handed_on(module, p.name, text)
-        handed = _guesses(inner, {}, parameters(inner.forward)[:1])[0] if inner else []
+        handed = of_parameters(inner, {}, parameters(inner.forward)[:1])[0] if inner else []
         if inner and as_given(p.name, text) is text:
             found.append(handed)
             continue
@@ -239,7 +195,7 @@ def _of_parameter(
         number = Plain(SIDE if low in ("h", "w", "height", "width") else 8)
         state = low == "h" and not re.search(r"(?i)\bw\b", text)  # no height: there is no width beside it
         common = [*common, number] if state else [number, *common]
-    found = [*edge_list(name, text), *found, *_several(name, hint, text, common)]
+    found = [*edge_list(name, text), *ends(name), *found, *_several(name, hint, text, common)]
     return list(dict.fromkeys(_squeezed(name, as_given(name, text), [*found, *common, *ints, Plain(4)])))
 
 
@@ -261,7 +217,7 @@ def _by_use(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[
     whole = functools.partial(source, type(module))
     found: list[Spec] = [
         *shown(module, name),
-        *keyed(name, text, functools.partial(_by_key, module), whole),
+        *with_rows(keyed(name, with_words(name, text, module), functools.partial(_by_key, module), whole)),
         *of_each(name, text, whole),
         *_recorded(module, parameter, text),
         *plain(name, str(parameter.annotation), text),
@@ -304,6 +260,10 @@ def _by_key(module: nn.Module, key: str, text: str) -> Spec:
     shapes = [sizes.shape(shape) for shape in told(key, documentation, "")]
     for usual in of_objects(key):
         return replace(usual, shape=shapes[0]) if shapes else usual
+    called = re.search(rf"\bself\.(\w+)\({re.escape(key)}[,)]", text)
+    table = module._modules.get(called[1]) if called else None
+    if isinstance(table, nn.Embedding):
+        return Tensor(shapes[0] if shapes else (BATCH, TOKENS), "int", table.num_embeddings)
     return _of_parameter(module, _parameter(key), text, shapes)[0]
 
 
@@ -360,9 +320,16 @@ def _recorded(module: nn.Module, parameter: inspect.Parameter, text: str) -> lis
     return [Many(tuple(parts), "record", known)]
 
 
+_parts: WeakKeyDictionary[nn.Module, dict[str, list[Spec]]] = WeakKeyDictionary()
+
+
 def part(module: nn.Module, name: str) -> list[Spec]:
-    """Specs for what a module takes out of one of its inputs by name, best first."""
-    return [*of_objects(name), *_of_parameter(module, _parameter(name), source(_does_the_work(module)), [])]
+    """Specs for what a module takes out of one of its inputs by name, best first; remembered: each failure asks."""
+    known = _parts.setdefault(module, {})
+    if name not in known:
+        text = source(_does_the_work(module))
+        known[name] = [*of_objects(name), *_of_parameter(module, _parameter(name), text, [])]
+    return known[name]
 
 
 def _indexed(module: nn.Module, name: str, text: str) -> list[Spec]:

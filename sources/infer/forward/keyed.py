@@ -35,6 +35,22 @@ def keyed(name: str, text: str, guess: Guess, whole: Callable[[], str] = str) ->
     return [Many(tuple(guess(k, _called_by_key(name, k, text)) for k in known), "dict", known)]
 
 
+def with_words(name: str, text: str, module: nn.Module) -> str:
+    """The text with words in place of the constants, and the module's settings, by which it takes something out.
+
+    ``inputs[POSITIONS]`` and ``inputs[self.key]``.
+    """
+    space = getattr(type(module).forward, "__globals__", {})
+
+    def said(found: re.Match[str]) -> str:
+        of_self, key = found[2], found[3]
+        local = not of_self and re.search(rf"(?<![.\w]){key}\s*(?:,[^=\n]*)?(?:=(?!=)|\bin\b)", text)
+        word = None if local else (vars(module) if of_self else space).get(key)
+        return f'{found[1]}"{word}"{found[4]}' if isinstance(word, str) and re.fullmatch(r"\w+", word) else found[0]
+
+    return re.sub(rf"(\b{re.escape(name)}(?:\[|\.get\()\s*)(self\.)?([^\W\d]\w*)(\s*[\]),])", said, text)
+
+
 _OF_MAPPING = re.compile(r"\.(items|keys|values|update)\(")
 
 

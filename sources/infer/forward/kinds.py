@@ -17,9 +17,10 @@ from sources.infer.forward.constrained import constrained
 from sources.infer.forward.failure import NO_TENSOR, Change, Failure
 from sources.infer.forward.graphs import OWN, graph, with_field
 from sources.infer.forward.influence import differing
-from sources.infer.forward.input_guesses import LEVELS, flagged, following, given_last, part, takes_any, up_to
+from sources.infer.forward.input_guesses import LEVELS, part, takes_any
 from sources.infer.forward.keyed import mappings, with_key
 from sources.infer.forward.labels import numbered
+from sources.infer.forward.optional import flagged, following, given_last, up_to
 from sources.infer.forward.truths import truths, unpacked_by_name
 from sources.infer.graph_object import KIND
 from sources.infer.inputs import (

@@ -102,7 +102,8 @@ class Progress(TorchFunctionMode):
             raise TooMuchError(f"{self.count} torch functions, {self.elements} elements, {self.flops:.1e} FLOPs")
         name = getattr(function, "__name__", "")
         self.last = (name, args)
-        flops = _flops(name, args, kwargs or {})  # one of these calls may take minutes
+        with torch._C.DisableTorchFunction():  # of modes around this one, which each size that is read would pass
+            flops = _flops(name, args, kwargs or {})  # one of these calls may take minutes
         if flops > MAX_FLOPS or name in RECURRENT and self.flops + flops > self._flops:
             raise TooMuchError(f"{name} of {flops:.1e} FLOPs")
         if self._roughly and name == "dropout" and isinstance(args[0], torch.Tensor) and args[0].numel() > DROPPED:
@@ -114,8 +115,9 @@ class Progress(TorchFunctionMode):
         self.budget.left -= FUNCTION
         first = result[0] if name in RECURRENT and isinstance(result, tuple) else result
         if type(first) is torch.Tensor:
-            self._weigh(name, first)
-            self._spent(name, first, flops)
+            with torch._C.DisableTorchFunction():
+                self._weigh(name, first)
+                self._spent(name, first, flops)
         return result
 
     def _weigh(self, name: str, result: torch.Tensor) -> None:

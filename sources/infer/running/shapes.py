@@ -33,9 +33,9 @@ class Shapes(TorchFunctionMode):
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         given: dict[str, Any] = kwargs or {}
         name = getattr(function, "__name__", "")
-        if args and (result := _answer(name, args, given)) is not None:
-            return result
-        return function(*args, **given)
+        with torch._C.DisableTorchFunction():  # of modes around this one, which each size that is read would pass
+            result = _answer(name, args, given) if args else None
+        return function(*args, **given) if result is None else result
 
 
 def _answer(name: str, args: Sequence[Any], given: Mapping[str, Any]) -> Any:
