@@ -17,6 +17,24 @@ def test_plain_values_beside_tensors_are_returned_as_they_are(tmp_path: Path) ->
     assert "'names': ['p6', None], 'scale': 0.5" in source.replace('"', "'")
 
 
+NAMED = """from collections import OrderedDict
+from typing import NamedTuple
+
+
+class Both(NamedTuple):
+    low: torch.Tensor
+    high: torch.Tensor
+
+
+"""
+
+
+@pytest.mark.parametrize("made", ["OrderedDict(low=x - 1, high=[x + 1])", "Both(x - 1, x + 1), {'y': Both(x, x * 2)}"])
+def test_classes_of_results_are_the_reference_s(made: str, tmp_path: Path) -> None:
+    source = task(f"return {made}", "[torch.randn(6, 70)]").replace("class Model", f"{NAMED}class Model")
+    verified(source, tmp_path)
+
+
 def test_nothing_says_on_which_device_to_compute_where_no_tensor_is_given(tmp_path: Path) -> None:
     path = tmp_path / "task.py"
     for forward in ("return torch.arange(64).float() * n", "return torch.tensor([1.0, 2.0]) * n"):

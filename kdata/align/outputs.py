@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from torch.utils._pytree import tree_unflatten
@@ -17,6 +18,11 @@ class Outputs:
     def __init__(self, traced: Traced) -> None:
         self.traced = traced
 
+    def classes(self) -> list[str]:
+        """Names of the classes that the structure is made of, beyond Python's own and torch's."""
+        tree = self.traced.output_tree
+        return sorted(set(_classes(tree_unflatten([""] * tree.num_leaves, tree))))
+
     def lines(self, values: Sequence[str]) -> list[str]:
         """The last lines of forward, given the text of every value that the graph returns."""
         pairs = list(zip(values, self.traced.updated, strict=False))
@@ -30,14 +36,29 @@ class Outputs:
         return [*updates, f"return {_text(structure)}"]
 
 
+def _classes(value: Any) -> Iterator[str]:
+    if _is_named(value) or type(value) is OrderedDict:
+        yield type(value).__name__
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ():
+        yield from _classes(part)
+
+
+def _is_named(value: Any) -> bool:
+    """Whether it is a named tuple of the task's."""
+    return isinstance(value, tuple) and hasattr(value, "_fields")
+
+
 def _text(value: Any) -> str:
     match value:
         case str():
             return value
+        case tuple() if _is_named(value):
+            return f"{type(value).__name__}({', '.join(map(_text, value))})"
         case tuple() if type(value) is tuple or type(value).__module__ == "torch.return_types":
             return f"({', '.join(_text(v) for v in value)}{',' if len(value) == 1 else ''})"
         case list():
             return f"[{', '.join(_text(v) for v in value)}]"
-        case dict() if type(value) is dict:
-            return "{" + ", ".join(f"{k!r}: {_text(v)}" for k, v in value.items()) + "}"
+        case dict() if type(value) in (dict, OrderedDict):
+            said = "{" + ", ".join(f"{k!r}: {_text(v)}" for k, v in value.items()) + "}"
+            return said if type(value) is dict else f"OrderedDict({said})"
     raise AlignError("output structure", f"forward returns a {type(value).__name__}")

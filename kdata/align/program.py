@@ -52,10 +52,12 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
     outputs = Outputs(traced)
     held = {access.rpartition(".")[2] for access in traced.attributes.values()} | set(WORDS)
     imports, classes = model(
-        source, entry_point, traced.plain - held, _inherited(traced), traced.constants(), state.kept,
-        lambda old: forward(state, old, outputs),
+        source, entry_point, traced.plain - held, _inherited(traced), [*traced.constants(), *outputs.classes()],
+        state.kept, lambda old: forward(state, old, outputs),
     )  # fmt: skip
     imports, classes = rebuilt(source, entry_point, traced, imports, classes)
+    if "OrderedDict(" in classes and "from collections import OrderedDict" not in imports:
+        imports.append("from collections import OrderedDict")
     needed = {h for k in state.kernels.values() for h in k.helpers}
     launchers = [found.text for made in state.launchers.values() for _, found, _, _ in made]
     windows = [pattern.text(title) for title, pattern in state.patterns.values()]

@@ -28,6 +28,7 @@ PRELOAD = "kdata.align.job:warm"
 # No GPU is wanted, and one that the zygote has started cannot be used in what it forks.
 ENVIRONMENT = {"TORCHINDUCTOR_COMPILE_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
 LINE_LENGTH = 100
+BUSY = 6  # times as long as its CPU seconds that a task may take on a machine which others use
 
 
 def step(seconds: float = 20.0, allow_aten: bool = False, longest: int = 0) -> Step[Task, Candidate]:
@@ -75,7 +76,7 @@ def align(task: Task, worker: Worker, seconds: float = 20.0) -> Candidate:
     payload = {"source": task.source, "entry_point": task.entry_point}
     try:
         found: dict[str, Any] = worker.call(
-            "kdata.align.job:align", payload, Limits(wall=2 * seconds, cpu=seconds)
+            "kdata.align.job:align", payload, Limits(wall=BUSY * seconds, cpu=seconds)
         ).value
     except JobError as error:
         raise AlignError(error.reason, error.detail) from error
