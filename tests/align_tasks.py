@@ -20,7 +20,8 @@ def task(forward: str, inputs: str, init: str = "", text: str = "", parameters: 
         text: module-level lines: constants and helpers.
         parameters: of ``forward``.
     """
-    head = "import copy\nimport math\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n"
+    head = "import copy\nimport math\nimport numpy as np\n"
+    head += "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n"
     made = _method("__init__", "self", f"super().__init__()\n{init}".strip())
     model = f"class Model(nn.Module):\n{made}\n{_method('forward', f'self, {parameters}', forward)}"
     return f"{head}{text}\n{model}\ndef get_inputs():\n    return {inputs}\n\ndef get_init_inputs():\n    return []\n"

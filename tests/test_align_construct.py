@@ -29,6 +29,14 @@ def test_attributes_that_only_the_old_forward_read_go_with_what_they_needed(tmp_
     assert "How wide" not in source, "docstrings tell how to use a module"
 
 
+def test_names_that_a_text_says_twice_keep_both(tmp_path: Path) -> None:
+    text = "TABLE = [1.0, 2.0, 4.0]\nTABLE = [n / 2 for n in TABLE]\n"
+    init = "self.register_buffer('table', torch.tensor(TABLE))"
+    assert (
+        verified(task("return x * self.table", "[torch.rand(6, 3)]", init, text), tmp_path).source.count("TABLE =") == 2
+    )
+
+
 def test_a_batch_norm_after_a_convolution_is_short(tmp_path: Path) -> None:
     init = "self.conv = nn.Conv2d(3, 64, 3, padding=1, bias=False)\nself.norm = nn.BatchNorm2d(64)"
     source = verified(

@@ -24,6 +24,9 @@ LAYERS = {
     "one group a channel of a convolution": ("nn.Conv1d(n, n, 3, groups=n)", "2, n, 9"),
 }
 FORWARDS = {
+    "numpy's root": "return x / np.sqrt(x.shape[1])",
+    "numpy's power": "return x * np.power(x.shape[1], -0.5)",
+    "numpy's product": "return x.reshape(np.prod(x.shape)) * 2.0",
     "linspace": "return x * torch.linspace(-1.0, 2.0, x.shape[1])",
     "one hot": "return F.one_hot(x.argmax(1), x.shape[1]) * 2.0 + x",
     "numel of a shape": "return x.reshape(x.shape.numel()) * 2.0",
@@ -82,6 +85,15 @@ def test_sizes_of_a_module_that_the_constructor_is_given(tmp_path: Path) -> None
     source = sized(task("return self.part(x) + x[:, :1]", "[torch.rand(4, n)]", "self.part = n"), 40)
     source = source.replace("return [n]", "return [nn.Sequential(nn.LayerNorm(n), nn.Linear(n, 24))]")
     assert "40" not in verified(source, tmp_path).source
+
+
+def test_what_a_head_has_is_a_size_too(tmp_path: Path) -> None:
+    init = "self.heads, self.each, self.part = heads, int(n / heads), nn.Linear(n, n)"
+    forward = "return self.part(x).view(x.size(0), -1, self.heads, self.each).softmax(2)"
+    source = sized(task(forward, "[torch.rand(4, 6, n)]", init), 40)
+    source = source.replace("self, n)", "self, n, heads)").replace("return [n]", "return [n, 5]")
+    text = verified(source, tmp_path).source
+    assert "heads = self.heads" in text and "n // heads" in text
 
 
 def test_heads_are_a_size_though_they_are_few(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def model(
     drop_idle_attributes(constructing, defined, idle)
     needed: list[ast.stmt] = []
     for reading in [kept, *ast.parse("\n".join(constants)).body]:
-        _close(reading, {n: t for n, t in top.items() if n != entry_point}, needed)
+        _close(reading, [s for s in tree.body if s is not entry], needed)
     new = ast.parse(forward(old)).body
     if kept_sizes:
         keep_parameters(kept, kept_sizes)
@@ -111,14 +111,13 @@ def _has_statements(node: ast.ClassDef) -> bool:
     return not all(isinstance(s, ast.Pass) for s in node.body)
 
 
-def _close(node: ast.stmt, top: dict[str, ast.stmt], needed: list[ast.stmt]) -> None:
+def _close(node: ast.stmt, others: Sequence[ast.stmt], needed: list[ast.stmt]) -> None:
     """Collect the top-level statements that a node reads, and those that these read."""
-    for name in sorted(_globals(node)):
-        statement = top.get(name)
-        if statement is None or statement in needed or name in (INPUTS, INIT_INPUTS):
-            continue
-        needed.append(statement)
-        _close(_slimmed(statement), top, needed)
+    for name in sorted(_globals(node) - {INPUTS, INIT_INPUTS}):
+        for statement in others:
+            if name in _defined(statement) and statement not in needed:
+                needed.append(statement)
+                _close(_slimmed(statement), others, needed)
 
 
 def _globals(node: ast.stmt) -> set[str]:

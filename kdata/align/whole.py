@@ -127,10 +127,10 @@ def _rounded(expression: sympy.Expr, up: bool) -> sympy.Expr | None:
         exact = exact.replace(quotient, lambda a, b: a / b)
     exact = exact.xreplace({f: sympy.Rational(float(f)) for f in exact.atoms(sympy.Float)})
     above, below = sympy.fraction(sympy.together(sympy.expand(exact)))
-    coefficients = above.as_coefficients_dict().values()
-    if not below.is_Integer or below > LARGEST_DENOMINATOR or not all(c.is_Integer for c in coefficients):
+    coefficients = [*above.as_coefficients_dict().values(), *below.as_coefficients_dict().values()]
+    if below.as_coeff_Mul()[0] > LARGEST_DENOMINATOR or not all(c.is_Integer for c in coefficients):
         return None
     known = all(isinstance(f, functions.FloorDiv) for f in above.atoms(sympy.Function))
-    if not known or not above.is_polynomial():
+    if not known or not above.is_polynomial() or not below.is_polynomial():
         return None
     return sympy.expand(above) if below == 1 else functions.FloorDiv(above + below - 1 if up else above, below)
