@@ -37,6 +37,13 @@ def test_names_that_a_text_says_twice_keep_both(tmp_path: Path) -> None:
     )
 
 
+def test_what_constructors_count_is_there(tmp_path: Path) -> None:
+    init = "global MADE\nMADE += 1\nself.part = nn.Linear(3, 3)"
+    assert (
+        "MADE = 0" in verified(task("return self.part(x)", "[torch.rand(6, 3)]", init, "MADE = 0\n"), tmp_path).source
+    )
+
+
 def test_a_batch_norm_after_a_convolution_is_short(tmp_path: Path) -> None:
     init = "self.conv = nn.Conv2d(3, 64, 3, padding=1, bias=False)\nself.norm = nn.BatchNorm2d(64)"
     source = verified(
