@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from kdata.verify.reference.fading import SCALES, fading
+from kdata.verify.reference.fading import SCALES, emptied, fading
 from kdata.verify.reference.leaning import Factors, leaning
 
 
@@ -33,6 +33,26 @@ def test_lines_fade_one_after_another_and_a_line_of_each_kind_is_zero() -> None:
     assert not faded[:, 3].any()
     assert others[0] is labels
     assert rows.all()
+
+
+def test_columns_fade_as_rows_do_unless_the_first_dimension_alone_is_wanted() -> None:
+    rows = torch.ones(10, 6)
+    (both,), (first,) = (fading([rows], zeros=False, first=alone) or [] for alone in (False, True))
+    scales = torch.tensor(SCALES).tolist()
+    assert both.amax(0)[:5].tolist() == both.amax(1)[:5].tolist() == first.amax(1)[:5].tolist() == scales
+    assert both.min() == SCALES[-1]
+    assert first.amax(0).tolist() == [1.0] * 6
+
+
+def test_lines_are_empty_but_not_all_of_an_input() -> None:
+    maps, row, column, labels = torch.ones(4, 3, 5), torch.ones(1, 7), torch.ones(7, 1), torch.tensor([0.0, 1.0, 1.0])
+    changed = emptied([maps, row, column, labels, 3])
+    assert not changed[0][2].any()
+    assert not changed[0][:, 1, 2].any()
+    assert changed[0][0, 0].all()
+    assert [int((t == 0).sum()) for t in changed[1:3]] == [1, 1]
+    assert changed[3] is labels
+    assert maps.all()
 
 
 def test_of_maps_one_is_zero_throughout_and_nothing_is_where_zeros_are_not_wanted() -> None:

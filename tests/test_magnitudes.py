@@ -10,7 +10,7 @@ from torch import nn
 
 from kdata.verify.candidate.setting import others, rehome, set_mode, weigh
 from kdata.verify.guards import intact
-from kdata.verify.reference import asked, magnitudes
+from kdata.verify.reference import along, asked, magnitudes
 from kdata.verify.reference.answering import enlarged
 from kdata.verify.reference.draws import draw
 from kdata.verify.reference.probe import Asks, Meter
@@ -63,6 +63,25 @@ def test_what_is_linear_only_near_zero_is_not_homogeneous() -> None:
 def test_rows_that_depend_on_each_other_have_no_magnitudes_of_their_own() -> None:
     assert mixed(lambda x: x / x.abs().sum(0)) is None
     assert mixed(lambda x: x.sum()) is None
+
+
+@pytest.mark.parametrize("forward", [lambda x: x / x.square().sum(0).add(1e-6).sqrt(), lambda x: x.square().sum(0)])
+def test_columns_have_magnitudes_where_rows_depend_on_each_other(forward: Any) -> None:
+    columns = torch.randn(8, ROWS, generator=torch.Generator().manual_seed(0))
+    found = along.mixed([columns, 3], measures(lambda x, _: forward(x)))
+    assert found is not None
+    assert found.dim == 1
+    assert {1e6, 1e-12} <= {*found.scales}
+    assert torch.allclose(found.inputs[0], columns * torch.tensor(found.scales))
+    assert found.inputs[0].is_contiguous()
+
+
+def test_columns_have_none_where_they_are_few_or_rows_have_them() -> None:
+    few, rows = torch.randn(8, 6), torch.randn(ROWS, ROWS)
+    assert along.mixed([few], measures(lambda x: x / x.square().sum(0).add(1e-6).sqrt())) is None
+    found = along.mixed([rows], measures(torch.relu))
+    assert found is not None
+    assert found.dim == 0
 
 
 def test_a_product_sums_over_the_dimension_that_its_factors_share() -> None:

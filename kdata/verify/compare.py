@@ -95,7 +95,7 @@ class Nature:
     tf32: bool = False  # it has products, which may be computed in tf32
     products: bool = False  # it has some at all
     lenient: bool = False  # inputs or weights are of a kind that the task draws none of
-    rows: bool = False  # and each row has its own, so that it is judged by itself
+    rows: int | None = None  # and each row, or what is a row of this dimension, has its own: it is judged by itself
 
 
 Span = tuple[Array, Array]  # the least and the largest answers to inputs moved by some ulps

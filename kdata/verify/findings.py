@@ -49,6 +49,7 @@ class Findings:
     )  # of tests in what calls kernels, see kdata.verify.candidate.arms
     choices: int = 0  # configurations of the autotuner that has most of them
     unloaded: int | None = None  # the first trial in which a mask left out what has no value, see beyond.left_out
+    products: bool | None = None  # whether any left its precision to Triton, see beyond.products
     builds: tuple[Build, ...] = ()
     unfused: bool = False  # draws out of the ordinary are right only where nothing is fused, see Judgement._excuse
     versions: tuple[str, ...] = ()  # of what compiled the candidate, beside what judges
@@ -64,6 +65,13 @@ class Findings:
     def saw(self, answer: Answer) -> Answer:
         """Note which arms a call took; the answer as it is."""
         self.arms |= {(number, arm) for number, arm in answer.value.get("arms", ())}
+        return self.heard(answer)
+
+    def heard(self, answer: Answer) -> Answer:
+        """Note whether the products of its calls say how precise they are; the answer as it is."""
+        reports = (*answer.value.get("trials", ()), *answer.value.get("tuned", ()))
+        met = [report["products"] for report in reports if report.get("products") is not None]
+        self.products = any((self.products, *met)) if met else self.products
         return answer
 
 

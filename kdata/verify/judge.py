@@ -16,7 +16,7 @@ from kdata.record import Candidate, Check, Origin, Receipt, Task
 from kdata.sandbox.worker import Answer, JobError
 from kdata.task import TaskError, find_entry_point, sizes
 from kdata.verify import calls, languages, reasons, receipts, witness
-from kdata.verify.beyond import aside, beyond, left_out, placed, training, unseen, whole, within
+from kdata.verify.beyond import aside, beyond, left_out, placed, products, training, unseen, whole, within
 from kdata.verify.candidate import indices
 from kdata.verify.candidate.arms import THEN
 from kdata.verify.candidate.idle import without_idle_lines
@@ -120,6 +120,7 @@ def _judged(task: Task, candidate: Candidate, options: Options, conceded: Conces
                 if candidate.language == "triton":
                     placed.look(lambda: calls.placed(candidate, expected, options), found)
                 _look_wider(candidate, expected, options, found)
+                products.tell(found, options)
                 _within(candidate, expected, options, found)  # first: it may show what is seen at no size
                 _at_own_sizes(candidate, expected, options, found, lambda most: expect(*asked, most))
                 _beyond(candidate, expected, options, found)
@@ -212,7 +213,7 @@ def _run(
 
 def _look_wider(candidate: Candidate, expected: Expected, options: Options, found: Findings) -> None:
     def run(wider: Expected, chosen: Sequence[int]) -> Answer:
-        return calls.call(candidate, wider, chosen, options, ablate=None)  # no arm that is taken there is judged by it
+        return found.heard(calls.call(candidate, wider, chosen, options, ablate=None))  # no arm is judged by it
 
     breadth.look(expected, run, found, candidate.source)
     if options.level == "trust" and not breadth.offers_gradients(candidate.source):
@@ -252,6 +253,7 @@ def _testify(
     if not doubt:
         _aside(candidate, expected, here, found)
         left_out.tell(found, partial(calls.works_alone, candidate, expected, here, backwards=False, shown=True))
+    products.tell(found, options)
     return witness.Testimony(found, doubt, own)
 
 

@@ -196,7 +196,8 @@ def nature(trial: dict[str, Any]) -> Nature:
     style = trial["style"]
     ones = style in ("small", STRETCHED, FADING, *SPARSE, *FAINT) or (style in REACHING and not kept.get("homogeneous"))
     lenient = style in (*CONDITIONED, *RAISED, *FAINT)
-    return Nature(kept["terms"], sums, ones, kept["tf32"], kept["products"], lenient, style == "magnitudes")
+    rows = kept["along"] if style == "magnitudes" else None
+    return Nature(kept["terms"], sums, ones, kept["tf32"], kept["products"], lenient, rows)
 
 
 def span_of(kept: dict[str, Any], path: str, dtype: str, ours: Tensors) -> Span | None:
@@ -256,12 +257,14 @@ def _tensor(
         return []
     moved = [ours.array(n["tensor"]) for n in noisy if "tensor" in n]
     got, wanted = theirs.array(answer["tensor"]), ours.array(eager["tensor"])
-    if not kind.rows or not wanted.ndim:
+    if kind.rows is None or not wanted.ndim:
         return [errors(path, got, wanted, exact, moved, dtype, kind, span)]
-    rows = [np.s_[n : n + 1] for n in range(len(wanted))]
+    axis = kind.rows if wanted.ndim > kind.rows else 0  # what is reduced over the others has that one alone
+    rows = [(*[np.s_[:]] * axis, np.s_[n : n + 1]) for n in range(wanted.shape[axis])]
     return [
-        errors(f"{path}, row {row.start}", got[row], wanted[row], None if exact is None else exact[row],
-               [m[row] for m in moved if m.shape == wanted.shape], dtype, kind, span and (span[0][row], span[1][row]))
+        errors(f"{path}, {'column' if axis else 'row'} {row[-1].start}", got[row], wanted[row],
+               None if exact is None else exact[row], [m[row] for m in moved if m.shape == wanted.shape], dtype, kind,
+               span and (span[0][row], span[1][row]))
         for row in rows
     ]  # fmt: skip
 

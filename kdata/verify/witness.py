@@ -15,13 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from kdata.verify import reasons
-from kdata.verify.beyond import aside, beyond, left_out, whole, within
+from kdata.verify.beyond import aside, beyond, left_out, products, whole, within
 from kdata.verify.expecting import UndecidedError
 from kdata.verify.findings import CORRECT, SAME_BEHIND, Findings, RejectedError
 
 CHECK = "the interpreter is a second witness"
 ANSWERED = "right at its own sizes"  # the device's check
-SHOWN = frozenset({whole.BEYOND, beyond.CHECK, aside.CHECK, within.CHECK, left_out.CHECK})  # of what a device shows not
+# Of what a device shows not.
+SHOWN = frozenset({whole.BEYOND, beyond.CHECK, aside.CHECK, within.CHECK, left_out.CHECK, products.CHECK})
 # What it sees by itself, whatever the answer is.
 SEEN = frozenset({reasons.OUT_OF_BOUNDS, reasons.ORDER, reasons.STATEFUL, reasons.OVERWRITES, reasons.BEHIND})
 ANSWERS = frozenset({reasons.WRONG, reasons.MUTATES, reasons.STRUCTURE})  # to what it has computed

@@ -8,7 +8,7 @@ from typing import Any
 
 from kdata.verify.candidate.launches import Ledger
 from kdata.verify.candidate.setting import StopTrialError
-from kdata.verify.interpreter import assumed, interpreter, order, races, streams, unloaded
+from kdata.verify.interpreter import assumed, interpreter, order, precision, races, streams, unloaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,13 @@ class Engine:
     show_unloaded: Callable[[bool], None] = lambda _: None  # what masked loads leave out is numbers that show
     unloaded: Callable[[], bool] = lambda: False  # whether any left something out since this was last asked
     assumes: Callable[[], bool] = lambda: False  # whether any assumed what is not so since this was last asked
+    products: Callable[[], bool | None] = lambda: None  # whether any product of float32 left its precision to Triton
     begin: Callable[[], None] = lambda: None  # a call begins
+
+    def seen(self) -> dict[str, Any]:
+        """What a report tells of how kernels ran since this was last asked."""
+        told = {"racing": self.racing, "unloaded": self.unloaded, "assumes": self.assumes, "products": self.products}
+        return {name: ask() for name, ask in told.items()}
 
 
 def _demand_order() -> None:
@@ -48,5 +54,6 @@ def _demand_order() -> None:
 INTERPRETED = Engine(
     "cpu", Ledger(), interpreter.take_turn, lambda: bool(interpreter.violations()), races.found,
     _demand_order, order.turn_round, interpreter.choices, interpreter.prunes, interpreter.measure, True,
-    show_unloaded=unloaded.show, unloaded=unloaded.met, assumes=assumed.broken, begin=streams.begin,
+    show_unloaded=unloaded.show, unloaded=unloaded.met, assumes=assumed.broken, products=precision.left,
+    begin=streams.begin,
 )  # fmt: skip

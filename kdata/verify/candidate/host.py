@@ -200,8 +200,7 @@ class Calls:
         """
         ledger = _engine.ledger
         ledger.launches = []
-        for left in (_engine.racing, _engine.unloaded, _engine.assumes):  # by a call that failed
-            left()
+        _engine.seen()  # by a call that failed
         watch = Unfilled(ledger) if "outline" in given else Watch(ledger)
         report: dict[str, Any] = {"outcome": "ok", "detail": ""}
         last = self._last if given.get("again") else None
@@ -358,7 +357,7 @@ class Calls:
                 held |= {"made": write(made.found)} | made.told(tensors, outputs if watch.scalars else None)
             held |= sampling.report(outputs, write) if sampling.active() else {}
             held |= {"inputs": write(inputs), "state": write(dict(model.state_dict())), "out_of_bounds": broken}
-            held |= {"racing": _engine.racing(), "unloaded": _engine.unloaded(), "assumes": _engine.assumes()}
+            held |= _engine.seen()
         self._last = Last(model, inputs, outputs)
         return held
 

@@ -33,7 +33,7 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 - ``libdevice`` is not there: see ``kdata.verify.interpreter.libdevice``.
 - ``tl.dot`` is exact whatever its ``input_precision``: asked for tf32, its factors are rounded to tf32 here (its older
   ``allow_tf32``, which the default overrules, asks for it, too); where nothing is asked for it is fp32's, as the track
-  is that is judged.
+  is that is judged, and a receipt tells of it.
 """
 
 from __future__ import annotations

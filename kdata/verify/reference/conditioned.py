@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_map
 from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.draws import jogged
 from kdata.verify.reference.magnitudes import CONDITION, ROUGH, Answer, in_half
-from kdata.verify.reference.styles import ALIKE, CONDITIONED
+from kdata.verify.reference.styles import ALIKE, CONDITIONED, FADING
 from kdata.verify.reference.ties import LastOfEqual, Ties
 from kdata.verify.values import by_an_ulp, finite, near, same
 
@@ -43,7 +43,7 @@ def one_way(names: Collection[str]) -> bool:
 def suited(styles: str, names: Collection[str]) -> list[str]:
     """The styles that are tried one after another, for a reference of which these are the operators."""
     norm = not NORMS.isdisjoint(names) or ("div" in names and not DEVIATIONS.isdisjoint(names))
-    skipped = set[str]() if PRODUCTS.isdisjoint(names) else {"tailed", *CONDITIONED}
+    skipped = set[str]() if PRODUCTS.isdisjoint(names) else {"tailed", *CONDITIONED} - {FADING}  # zeros do not vanish
     return ["moved" if norm and style == "offset" else style for style in styles.split() if style not in skipped]
 
 

@@ -134,6 +134,7 @@ class Mixed:
     inputs: list[Any]
     scales: list[float]  # of each row
     homogeneous: bool  # whether answers grow as their inputs do
+    dim: int = 0  # of what counts as rows, see kdata.verify.reference.along
 
 
 def in_half(inputs: list[Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterable
@@ -16,14 +17,14 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflat
 
 from kdata.task import Program
 from kdata.verify.gradients import APART
-from kdata.verify.reference import asked, exact, magnitudes, unread
+from kdata.verify.reference import along, asked, exact, magnitudes, unread
 from kdata.verify.reference.alike import graded, paired
 from kdata.verify.reference.answering import FINITE, all_answered, enlarged
 from kdata.verify.reference.cancelling import HALVES, cancelling
 from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.conditioned import ANY, EITHER, one_way
 from kdata.verify.reference.draws import AS_THEY_ARE, DTYPES, centred_apart, draw, holding, zeroed
-from kdata.verify.reference.fading import fading
+from kdata.verify.reference.fading import emptied, fading
 from kdata.verify.reference.leaning import Factors, leaning
 from kdata.verify.reference.lengths import Lengths
 from kdata.verify.reference.packed import filled, uneven, without_any
@@ -172,7 +173,9 @@ class Unusual(Reference):
             return all_answered(measures, natural, some, natural, finite)
         if style in HELD:
             held = self._held(style, natural, generator)
-            return held if held is not None and self._bears(program, state, held, HELD[style], generator) else None
+            tried = (emptied(held), held) if style == "zeros" and held is not None else (held,)
+            borne = (t for t in tried if t is not None and self._bears(program, state, t, HELD[style], generator))
+            return next(borne, None)
         if style in RAISED:
             held = draw(style, natural, generator)
             return held if held is not None and measures.bears(held) else None
@@ -186,7 +189,7 @@ class Unusual(Reference):
             return centred_apart(natural, measures.bears, generator) if inputs is natural else None
         steady = not STEADY.isdisjoint(self._names)
         if style == "magnitudes":
-            self._mixed = magnitudes.mixed(inputs, measures, steady)
+            self._mixed = along.mixed(inputs, measures, steady)
             return self._mixed.inputs if self._mixed else None
         scales = magnitudes.FARTHEST if style == "farthest" else magnitudes.NEAREST
         return None if self._mixed else magnitudes.uniform(inputs, scales, measures.bears, steady)
@@ -194,12 +197,14 @@ class Unusual(Reference):
     def _fading(
         self, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> list[Any] | None:  # fmt: skip
-        """Inputs that fade to nothing, with any rows of the tables that the reference looks up; None for neither."""
+        """Inputs that fade to nothing, with any rows of the tables that it looks up, some twice; None for neither."""
         measures = self._measures(program, state, natural, generator)
         some = [*self._integers("rows", program, state, natural, generator),
+                *self._integers("repeated", program, state, natural, generator),
                 *asked.replaced(natural, sorted(self._asks.numbers), generator)]  # fmt: skip
         rows = all_answered(measures, natural, some, natural, 1.0)
-        tried = (fading(rows or natural, zeros) for zeros in ((True, False) if one_way(self._names) else (False,)))
+        ways = itertools.product((True, False) if one_way(self._names) else (False,), (False, True))
+        tried = (fading(rows or natural, zeros, first) for zeros, first in ways)
         borne = (t for t in tried if t is not None and self._bears(program, state, t, FADING, generator))
         return next(borne, rows)
 
@@ -374,7 +379,7 @@ class Unusual(Reference):
         if trial is not None and trial["style"] == CANCELLING:
             trial["kept"]["noisy"] = []  # moved by an ulp, nothing cancels
         if trial is not None and trial["style"] in REACHING and self._mixed:
-            trial["kept"]["homogeneous"] = self._mixed.homogeneous
+            trial["kept"] |= {"homogeneous": self._mixed.homogeneous, "along": self._mixed.dim}
         return trial
 
 
