@@ -26,7 +26,6 @@ from sources.infer.running.repeated import REPEATED
 from sources.infer.search import Solution, solve
 from sources.infer.sizes import Slot, assigned, slots, tied
 from sources.text.on_cpu import respelled
-from sources.text.scope import nodes
 
 TASK = """import torch
 
@@ -192,7 +191,7 @@ def test_users_of_a_class_that_lacks_a_package_are_not_watched(tmp_path: Path, m
 
 
 def test_what_a_definition_says_of_devices_is_looked_for_once() -> None:
-    tree = nodes(ast.parse("torch.zeros(3, device='cuda')").body[0])
+    tree = ast.parse("torch.zeros(3, device='cuda')").body[0]
     ((_, said),) = found = respelled(tree)
     assert said == "'cpu'"
     assert respelled(tree) is found

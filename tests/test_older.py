@@ -69,7 +69,7 @@ def test_convolutions_of_timms_maker_may_be_of_each_channel(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("old", ["cumproduct", "sometrue", "alltrue", "round_", "Infinity", "NINF", "NaN", "bool8"])
 def test_names_that_numpy_no_longer_has_are_said_as_others(old: str) -> None:
-    (found,) = respelled(tuple(ast.walk(ast.parse(f"np.{old}"))))
+    (found,) = respelled(ast.parse(f"np.{old}"))
     assert eval(found[1], {"np": np}) is not None
 
 
@@ -77,7 +77,7 @@ def test_what_a_class_calls_as_python_2_did_stays_its_own() -> None:
     tree = ast.parse(
         "class Table:\n    def iteritems(self): return self.rows.itervalues()\n    x = iteritems\nTable().iteritems()"
     )
-    assert [said for _, said in respelled(tuple(ast.walk(tree)))] == ["self.rows.values"]
+    assert [said for _, said in respelled(tree)] == ["self.rows.values"]
 
 
 def test_convolutions_of_old_pad_with_zeros() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ from sources.infer.running.check import all_finite
 from sources.infer.running.memory import bounded
 from sources.infer.running.progress import Budget, TooMuchError, constructing
 from sources.isolation import isolated
+from sources.mine import ALLOCATOR
 
 UNCOMPILED = """
 import sys
@@ -99,6 +101,38 @@ def test_a_script_may_not_take_it_at_once_either(tmp_path: Path) -> None:
     answer = ast.literal_eval(done.stdout)
     assert answer["detail"] == TooMuchError.__name__
     assert answer["peak"] < 1
+
+
+GIVEN_BACK = """
+import resource
+import torch
+from sources import probe
+from sources.infer.running.memory import RESIDENT, bounded, release
+from sources.isolation import isolated
+
+probe.warm()
+
+def job():
+    large = torch.ones(50_000_000)
+    after = torch.ones(1 << 20)  # the heap ends here
+    del large
+    release()
+    taken = [after]
+    try:
+        with bounded():
+            while True:
+                taken.append(torch.ones(1 << 21))
+    except RuntimeError:
+        return {"reason": "", "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / RESIDENT}
+
+print(isolated(job, 20, probe.MEMORY))
+"""
+
+
+def test_what_was_given_back_is_not_taken_again_beside_what_a_call_may_take() -> None:
+    command = [sys.executable, "-c", GIVEN_BACK]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | ALLOCATOR)
+    assert 0.8 < ast.literal_eval(done.stdout)["peak"] < 1.15
 
 
 def test_where_there_is_no_limit_none_is_set() -> None:

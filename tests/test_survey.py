@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gc
 import weakref
 from pathlib import Path
 from typing import Any
@@ -55,13 +54,12 @@ def test_a_framework_cut_folder_by_folder_is_cut_as_at_once(tmp_path: Path, monk
 
 def test_trees_that_were_looked_at_are_forgotten() -> None:
     whole = survey.Whole.of(package())
-    tree = ast.parse(FILES["frame/layers/gate.py"])
-    for remembered in survey.REMEMBERED:
-        remembered(tree)
-    kept = weakref.ref(tree)
-    del tree
+    looked, hints = whole.look(["frame/layers/gate.py"])
+    file = looked.file("frame/layers/gate.py")
+    assert file is not None
+    kept = weakref.ref(file.tree)
+    del looked, hints, file
     whole.look([])
-    gc.collect()
     assert kept() is None
 
 

@@ -92,14 +92,15 @@ def cut_package(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
             else:
                 try:
                     told = observed.seen.get(candidate.path, {}).get(candidate.symbol)
-                    watching = users if watch and not (told and told["specs"]) else None
-                    made = (_cut(slicer, hints, candidate, watching, told) if not candidate.methods else
-                            _called_by(slicer, hints, candidate))  # fmt: skip
+                    watching = watch and not (told and told["specs"])
+                    made = (_cut(slicer, hints, candidate, users if watching else None, told)
+                            if not candidate.methods else _called_by(slicer, hints, candidate))  # fmt: skip
                     cuts.append(_holding(made, kinds, candidate.takes))
                 except SliceError as error:
                     refused.append(_refused(candidate, error.reason, str(error)))
                 except Exception as error:  # noqa: BLE001 - one cut gone wrong is not the package's end
                     refused.append(_refused(candidate, "not sliceable", f"{type(error).__name__}: {error}"))
+        del package, hints, slicer, users  # two groups at once are not to be in memory
     return {"cuts": cuts, "refused": refused, "broken": survey.broken, "failure": observed.failure,
             "lost": observed.lost, "asks": []}  # fmt: skip
 

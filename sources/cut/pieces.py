@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import copy
-import functools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sources.text.danger import harmful
+from sources.text.remembered import remembered
 from sources.text.scope import Reads, nodes
 from sources.text.states import makes_state
 from sources.text.targets import Here, Target
@@ -171,7 +171,7 @@ def copied(node: ast.Assign) -> set[str]:
     return {t.id for t in node.targets if isinstance(t, ast.Name)} & read
 
 
-@functools.lru_cache(maxsize=1 << 12)
+@remembered
 def listed(node: ast.AST) -> frozenset[str]:
     """Names of which a statement looks through all that they hold, as modules: ``vars(name)``."""
     calls = (n for n in nodes(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "vars")

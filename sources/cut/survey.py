@@ -18,20 +18,14 @@ from typing import Any
 
 from sources.cut.cutpoints import Framework, framework
 from sources.cut.modules import Candidate, candidates
-from sources.cut.pieces import listed
 from sources.hints.hints import MAX_CALLS, Hints, Place
 from sources.text import documents
-from sources.text.danger import branches, harmful
-from sources.text.registries import words_in
 from sources.text.roots import Roots
-from sources.text.scope import nodes
 from sources.text.symbols import Package
-from sources.text.weights import loading
 
 MAX_AT_ONCE = 4 << 20  # characters of a framework that are parsed at once
 RARELY = 500_000  # new objects between two looks for garbage
 FRAMES = 20_000  # of those that walk a tree: six a level of the deepest that is parsed
-REMEMBERED = (nodes, branches, harmful, loading, words_in, listed)  # each keeps the trees that it was asked about
 Look = tuple[Package, Hints]
 
 
@@ -69,8 +63,7 @@ class Whole:
             if self._only is None:
                 self._only = self.symbols(), Hints(self.symbols(), self.settings.values())
             return self._only
-        for remembered in REMEMBERED:
-            remembered.cache_clear()
+        gc.collect()  # a package and its files know each other: it would stay beside all that follow
         point = self._cut_points[self.framework]
         package = Framework(self.framework, point, self.code, self.replacements, self.examples, paths)
         return package, Hints(package)
@@ -119,6 +112,7 @@ class Survey:
             survey.broken |= package.broken
             if whole.framework:
                 survey._add(hints)
+            del package, hints  # two groups at once are not to be in memory
         if whole.framework:
             survey._add(Hints(Package({}), whole.settings.values()))
             own = {c.symbol for c in survey.candidates}

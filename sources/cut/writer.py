@@ -245,7 +245,7 @@ class _Writer:
         for call in moved(nodes(piece.view)):
             dot = text.data.rfind(b".", 0, text.end(call.func))  # the value before it may be in parentheses
             edits.replace(dot, text.end(call), "")
-        for constant, new in respelled(nodes(piece.view)):
+        for constant, new in respelled(piece.view):
             if isinstance(constant, ast.Name):
                 edits.rename(constant, new)
             elif not self._asks_module(piece, constant):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import functools
 from collections.abc import Iterator
 
+from sources.text.remembered import remembered
 from sources.text.scope import nodes, root_of
 
 
@@ -35,8 +35,8 @@ def tells(statement: ast.stmt, node: ast.Call) -> bool:
     return len(names) < len(roots) or not _parameters(statement).issuperset(names)
 
 
-@functools.lru_cache(maxsize=1 << 8)
-def _parameters(statement: ast.stmt) -> frozenset[str]:
+@remembered
+def _parameters(statement: ast.AST) -> frozenset[str]:
     given = {n.arg for n in nodes(statement) if isinstance(n, ast.arg)}
     bound = {n.id for n in nodes(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return frozenset(given - bound - {"self"})

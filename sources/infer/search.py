@@ -38,6 +38,7 @@ from sources.infer.input_search import MAX_CALLS, TOO_LONG, Failed, Failures, In
 from sources.infer.inputs import Specs, draw
 from sources.infer.running.check import MAX_PARAMETERS, TOO_LARGE, Work
 from sources.infer.running.made import Made
+from sources.infer.running.memory import bounded
 from sources.infer.running.progress import BUDGET, Budget
 from sources.infer.running.worth import RANDOM
 
@@ -194,7 +195,7 @@ def _with_parts(module: nn.Module, arguments: Arguments, outcome: Tried) -> list
     torch.manual_seed(0)
     work, given = Work(1), [draw(spec, roughly=True) for spec in outcome.specs]
     try:
-        with torch.no_grad(), work:
+        with torch.no_grad(), bounded(), work:
             module(*given)
     except Exception:  # noqa: BLE001 - it computes: more than one operator is too many
         return []

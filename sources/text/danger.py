@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from sources.text.remembered import remembered
 from sources.text.scope import nodes, reads, variable_of
 
 DANGEROUS = {"open", "exec", "eval", "input", "compile", "breakpoint", "__import__"}
@@ -50,14 +50,14 @@ def _saying_itself(every: Sequence[ast.AST]) -> Iterator[int]:
                 yield from (id(n) for n in ast.walk(part) if isinstance(n, ast.Name))
 
 
-@functools.lru_cache(maxsize=1 << 13)
+@remembered
 def harmful(tree: ast.AST) -> str:
     """The name of the system's that a tree reads outside of branches that a task does without."""
     left_out = {id(s) for s in branches(tree)}
     return dangerous(tree, lambda n: id(n) in left_out)
 
 
-@functools.lru_cache(maxsize=1 << 12)
+@remembered
 def branches(tree: ast.AST) -> tuple[ast.stmt, ...]:
     """The statements of the smallest blocks under an ``if`` that touch the system: downloads, files of weights."""
     if not dangerous(tree) and not _fetches(tree):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,6 +12,8 @@ from torch.overrides import TorchFunctionMode
 
 from kdata.devices import moves, names_gpu, questions, refuses
 from sources.text.older import convolves_images, now_at
+from sources.text.remembered import remembered
+from sources.text.scope import nodes
 
 CPU = torch.device("cpu")
 _PRETRAINED = re.compile(r"(^|_)(pre_?trained|imagenet_weights)(_|$)")
@@ -83,12 +84,13 @@ def moved(tree: Iterable[ast.AST]) -> Iterator[ast.Call]:
             yield node
 
 
-@functools.lru_cache(maxsize=1 << 13)
-def respelled(tree: tuple[ast.AST, ...]) -> tuple[tuple[ast.expr, str], ...]:
-    """Devices, wishes for trained weights and old spellings, and what is said in their place; remembered."""
-    names = _OF_PYTHON_2.keys() - {n.name for n in tree if isinstance(n, ast.FunctionDef)}
-    old = (n for n in tree if isinstance(n, ast.Attribute) and n.attr in names)
-    return (*_respelled(tree), *_asked(tree), *((n, f"{ast.unparse(n.value)}.{_OF_PYTHON_2[n.attr]}") for n in old))
+@remembered
+def respelled(tree: ast.AST) -> tuple[tuple[ast.expr, str], ...]:
+    """Devices, wishes for trained weights and old spellings in a statement, and what is said in their place."""
+    every = nodes(tree)
+    names = _OF_PYTHON_2.keys() - {n.name for n in every if isinstance(n, ast.FunctionDef)}
+    old = (n for n in every if isinstance(n, ast.Attribute) and n.attr in names)
+    return (*_respelled(every), *_asked(every), *((n, f"{ast.unparse(n.value)}.{_OF_PYTHON_2[n.attr]}") for n in old))
 
 
 def _respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:

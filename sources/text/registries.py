@@ -7,13 +7,13 @@ holds the container and says the name needs the class, though nothing in it read
 from __future__ import annotations
 
 import ast
-import functools
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from sources.text.remembered import remembered
 from sources.text.scope import nodes, root_of, variable_of
 from sources.text.symbols import Package
 from sources.text.targets import Here
@@ -190,7 +190,7 @@ def words(trees: Iterable[ast.AST]) -> set[str]:
     return set().union(*map(words_in, trees))
 
 
-@functools.lru_cache(maxsize=1 << 13)
+@remembered
 def words_in(tree: ast.AST) -> frozenset[str]:
     """The same of one tree, remembered: a registry's function is part of each of its entries."""
     found = set()

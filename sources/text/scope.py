@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
-import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+
+from sources.text.remembered import remembered
 
 BUILTINS = frozenset(dir(builtins)) | {"__name__", "__doc__", "__class__", "__file__"}
 # What Python 2 had built in, and what it is now.
@@ -53,10 +54,14 @@ class Reads:
     eager: set[str] = field(default_factory=set)  # names read as soon as the node is executed
 
 
-@functools.lru_cache(maxsize=1 << 13)
 def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
     """``walk``, remembered: one definition is part of many cuts."""
-    return tuple(walk(tree))
+    return (tree, *_below(tree))
+
+
+@remembered
+def _below(tree: ast.AST) -> tuple[ast.AST, ...]:
+    return tuple(walk(tree)[1:])
 
 
 def walk(tree: ast.AST) -> list[ast.AST]:

@@ -8,11 +8,11 @@ stay.
 from __future__ import annotations
 
 import ast
-import functools
 import re
 from collections.abc import Iterable, Iterator
 
 from sources.text.danger import FETCHING, branches, fetching_only, touches
+from sources.text.remembered import remembered
 from sources.text.scope import nodes
 
 LOADING = frozenset({"load_state_dict"})  # methods that put weights into a module
@@ -20,7 +20,7 @@ _FILES = ("torch.load", "np.load", "numpy.load")
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign)
 
 
-@functools.lru_cache(maxsize=1 << 12)
+@remembered
 def loading(tree: ast.AST) -> tuple[ast.stmt, ...]:
     """The statements of a definition's functions that load trained weights, or only handle what was loaded."""
     if not any(isinstance(n, ast.Attribute | ast.Name) and _loads(n) for n in nodes(tree)):
@@ -29,7 +29,7 @@ def loading(tree: ast.AST) -> tuple[ast.stmt, ...]:
     return tuple({id(s): s for f in functions for s in _of_function(f)}.values())
 
 
-@functools.lru_cache(maxsize=1 << 12)
+@remembered
 def left_out(tree: ast.AST) -> tuple[ast.stmt, ...]:
     """The statements that a task does without: what loads trained weights, and branches that touch the system."""
     beside = _beside(tree)
@@ -41,7 +41,7 @@ def refused(tree: ast.AST) -> frozenset[int]:
     return frozenset(id(s) for s in branches(tree)) - fetching_only(tree) - _beside(tree)
 
 
-@functools.lru_cache(maxsize=1 << 12)
+@remembered
 def _beside(tree: ast.AST) -> frozenset[int]:
     """The statements, by id, of branches that touch the system by nothing but what loads weights.
 

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from sources.infer.inputs import BATCH, TOKENS, Many, Spec, Tensor
+from sources.infer.running.memory import bounded
 from sources.text.states import MAKES, STATE
 
 MAX_MADE = 2  # ways in which one module makes states
@@ -32,7 +33,7 @@ def _made(method: Any, batch: int) -> Spec | None:
     if len(needed) > 1 or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in needed):
         return None
     try:
-        with torch.no_grad():
+        with torch.no_grad(), bounded():
             return _like(method(*[batch] * len(needed)))
     except Exception:  # noqa: BLE001 - it is the program's own, and no state is known then
         return None

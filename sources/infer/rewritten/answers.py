@@ -16,6 +16,7 @@ from sources.infer.constructor.constructions import build
 from sources.infer.inputs import draw, parameters
 from sources.infer.running.check import fields_of, tensors_of
 from sources.infer.running.made import evaluated
+from sources.infer.running.memory import bounded
 from sources.infer.running.progress import Budget, Progress
 from sources.infer.search import Solution
 
@@ -58,7 +59,7 @@ def _answer(kind: Any, namespace: dict[str, Any], solution: Solution) -> Any:
     module = build(kind, dict(solution.arguments), namespace, Budget()).eval()
     torch.manual_seed(0)
     inputs = [draw(spec) for spec in solution.specs]
-    with torch.no_grad(), Progress(Budget()):
+    with torch.no_grad(), bounded(), Progress(Budget()):
         return module(*inputs)
 
 

@@ -25,6 +25,7 @@ from sources.infer.inputs import Specs, Tensor, draw
 from sources.infer.rewritten.instead import UngivenError, instead, largest, of_integers, part
 from sources.infer.running.calls import has_tensor
 from sources.infer.running.made import answers_quietly
+from sources.infer.running.memory import bounded
 from sources.infer.running.progress import Budget, Progress
 from sources.infer.search import Solution
 from sources.text.rewrite import Edits, Text, extent
@@ -131,7 +132,7 @@ def _draws(kind: Any, namespace: Mapping[str, Any], solution: Solution) -> list[
     torch.manual_seed(0)
     inputs = [draw(spec) for spec in solution.specs]
     watch = _Watch(kind.forward.__code__)
-    with torch.no_grad(), Progress(Budget()), watch:
+    with torch.no_grad(), bounded(), Progress(Budget()), watch:
         result = module(*inputs)
     if not has_tensor(result):
         raise UngivenError("no answer")
@@ -141,7 +142,7 @@ def _draws(kind: Any, namespace: Mapping[str, Any], solution: Solution) -> list[
 def _run_as_constructed(kind: Any, namespace: Mapping[str, Any], solution: Solution) -> None:
     """Raises whatever a module raises that, while it trains, draws where nothing is handed down."""
     module = build(kind, dict(solution.arguments), namespace, Budget())
-    with torch.no_grad(), Progress(Budget()):
+    with torch.no_grad(), bounded(), Progress(Budget()):
         module(*[draw(spec) for spec in solution.specs])
 
 

@@ -10,6 +10,7 @@ from torch import nn
 
 from sources.infer.inputs import Plain, all_tensors, draw, edited
 from sources.infer.running.check import leaves
+from sources.infer.running.memory import bounded
 from sources.infer.running.progress import Budget, Progress
 from sources.infer.running.reshaped import same
 from sources.infer.runs import Runs
@@ -61,5 +62,5 @@ def _without(given: Any, path: tuple[int, ...]) -> Any:
 
 def _results(module: torch.nn.Module, given: list[Any]) -> list[torch.Tensor]:
     torch.manual_seed(0)
-    with torch.no_grad(), Progress(Budget()):
+    with torch.no_grad(), bounded(), Progress(Budget()):
         return list(leaves(module(*copy.deepcopy(given))))

@@ -16,6 +16,18 @@ from torch import _compile
 RESIDENT = 560_000_000  # bytes in memory of one process
 LEAST = 1 << 25  # that one call may take at any rate
 
+_given_back = 0  # bytes of the heap that were given back to the system so far
+
+
+class _Heap(ctypes.Structure):
+    """What glibc tells of its heap: its ``struct mallinfo2``."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks",
+                     "keepcost")
+    ]  # fmt: skip
+
 
 def full(most: int = RESIDENT) -> bool:
     """Whether this process has so many bytes in memory, without those that are free and still held.
@@ -30,10 +42,13 @@ def _sizes(most: int) -> tuple[int, int]:
 
     Where these are more than ``most``, what is free and still held is given back first.
     """
-    size, held = (int(n) * resource.getpagesize() for n in Path("/proc/self/statm").read_text().split()[:2])
-    if held > most:
+    if _mapped()[1] > most:
         release()
-        size, held = (int(n) * resource.getpagesize() for n in Path("/proc/self/statm").read_text().split()[:2])
+    return _mapped()
+
+
+def _mapped() -> tuple[int, int]:
+    size, held = (int(n) * resource.getpagesize() for n in Path("/proc/self/statm").read_text().split()[:2])
     return size, held
 
 
@@ -42,9 +57,21 @@ def release() -> None:
 
     The heap keeps what large tensors took, as it is to be taken again: for work on smaller ones that is for nothing.
     """
+    global _given_back  # of this process, as its heap is
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
+        before = _mapped()[1]
         trim(0)
+        _given_back = max(0, _given_back + before - _mapped()[1])
+
+
+def _unseen() -> int:
+    """Bytes at most that may come into memory without one new address: free parts of the heap that were given back."""
+    info = getattr(ctypes.CDLL(None), "mallinfo2", None) if _given_back else None
+    if info is None:
+        return 0
+    info.restype = _Heap
+    return min(_given_back, int(info().fordblks))
 
 
 def without_compiler() -> None:
@@ -70,8 +97,9 @@ def bounded(most: int = RESIDENT) -> Iterator[None]:
     if soft == resource.RLIM_INFINITY:
         yield
         return
-    size, held = _sizes(most - LEAST)
-    resource.setrlimit(resource.RLIMIT_AS, (min(soft, size + max(LEAST, most - held)), hard))
+    size, held = _sizes(most - LEAST - _unseen())
+    room = max(LEAST, most - held - _unseen())  # what was given back has its addresses still
+    resource.setrlimit(resource.RLIMIT_AS, (min(soft, size + room), hard))
     try:
         yield
     finally:
