@@ -274,7 +274,7 @@ class Run:
     cost: Cost = field(default_factory=Cost)
     # Inputs that say where packed sequences end, or how long each is; None where their values are not known.
     extents: frozenset[tuple[str, int]] | None = None
-    void: bool = False  # its answer is no number in places, or zero throughout, as far as it is known
+    void: bool = False  # its answer is no number in places, or a sum that cancels, as far as it is known
 
     def degenerates(self, other: Run) -> bool:
         """Whether the same operators broadcast at other sizes what they do not broadcast here, as by accident.
@@ -285,7 +285,8 @@ class Run:
         they are looked up in has, or than what they scatter; for lengths beyond the end of what they are of. Of two or
         three numbers that happen to be close the variance is rounding, however it is computed. Nor where an answer is
         no number that is one here: queries before the first key, in a causal attention that ends at the last one; or
-        where it is zero throughout, as the loss of one class is: what an honest sum leaves there is rounding.
+        where it is fewer numbers than the inputs, all of them zero, as the loss of one class is: what an honest sum
+        leaves there is rounding.
         """
         if other.void and not self.void:
             return True
@@ -370,7 +371,8 @@ class Prober:
             self._most = self._most or max(STEPS, LOOPS * len(meter.cost.steps))
             run.cost, run.extents = meter.cost, lengths.extents
             real = [t for t in made if t.is_floating_point() and not isinstance(t, FakeTensor)]
-            zero = len(real) == len(made) and not any(bool(t.any()) for t in real)
+            cancelled = len(real) == len(made) and sum(t.numel() for t in made) < sum(t.numel() for t in held)
+            zero = cancelled and not any(bool(t.any()) for t in real)
             run.void = bool(made) and zero or any(bool(t.isnan().any()) for t in real)
         return run
 
