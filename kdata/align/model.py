@@ -129,9 +129,8 @@ def _globals(node: ast.stmt) -> set[str]:
         scope = queue.pop()
         queue += scope.get_children()
         is_top = scope.get_type() == "module"
-        read = [
-            s for s in scope.get_symbols() if s.is_referenced() or s.is_declared_global()
-        ]  # ``n += 1`` reads it, too
+        # ``global n`` is for ``n += 1``, which reads it, too
+        read = [s for s in scope.get_symbols() if s.is_referenced() or s.is_declared_global()]
         found |= {s.get_name() for s in read if is_top or s.is_global()}
     return found
 

@@ -26,7 +26,7 @@ from kdata.align.whole import Real, ceil, floor
 _plain_square_root, _plain_linspace = math.sqrt, torch.linspace
 POOLS = (("avg_pool1d", 1, torch.mean), ("avg_pool2d", 2, torch.mean), ("avg_pool3d", 3, torch.mean),
          ("max_pool2d", 2, torch.amax), ("max_pool3d", 3, torch.amax))  # fmt: skip
-NUMPY_S = {"sqrt": torch.sym_sqrt, "power": operator.pow, "prod": math.prod, "floor": floor, "ceil": ceil}
+NUMPY = {"sqrt": torch.sym_sqrt, "power": operator.pow, "prod": math.prod, "floor": floor, "ceil": ceil}
 _plain_deep_copy = torch.Tensor.__deepcopy__
 _plain_group_norm, _plain_one_hot = nn.functional.group_norm, nn.functional.one_hot
 
@@ -35,7 +35,7 @@ def _square_root(x: Any) -> Any:
     return torch.sym_sqrt(x) if isinstance(x, torch.SymInt | torch.SymFloat) else _plain_square_root(x)
 
 
-def _numpy_s(name: str, symbolic: Callable[..., Any]) -> Callable[..., Any]:
+def _of_numpy(name: str, symbolic: Callable[..., Any]) -> Callable[..., Any]:
     """Numpy's function, with another for symbolic numbers, of which it would make an array of objects."""
     plain = getattr(np, name)
 
@@ -199,8 +199,8 @@ def symbolic_twins() -> Iterator[None]:
             (nn.Module, "_apply", _apply), (torch.Tensor, "__deepcopy__", _deep_copy),
         ):  # fmt: skip
             stack.enter_context(mock.patch.object(module, name, twin))
-        for name, symbolic in NUMPY_S.items():
-            stack.enter_context(mock.patch.object(np, name, _numpy_s(name, symbolic)))
+        for name, symbolic in NUMPY.items():
+            stack.enter_context(mock.patch.object(np, name, _of_numpy(name, symbolic)))
         weight_norm = sys.modules["torch.nn.utils.weight_norm"]  # whose name in torch.nn.utils is its function's
         stack.enter_context(mock.patch.object(weight_norm, "norm_except_dim", _norm_except_dim))
         for name, dims, reduce in POOLS:
