@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from torch.utils._pytree import tree_unflatten
+from torch.utils._pytree import is_namedtuple_instance, tree_unflatten
 
 from kdata.align.errors import AlignError
 from kdata.align.trace import Traced
@@ -37,22 +37,17 @@ class Outputs:
 
 
 def _classes(value: Any) -> Iterator[str]:
-    if _is_named(value) or type(value) is OrderedDict:
+    if is_namedtuple_instance(value) or type(value) is OrderedDict:
         yield type(value).__name__
     for part in value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ():
         yield from _classes(part)
-
-
-def _is_named(value: Any) -> bool:
-    """Whether it is a named tuple of the task's."""
-    return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
 def _text(value: Any) -> str:
     match value:
         case str():
             return value
-        case tuple() if _is_named(value):
+        case tuple() if is_namedtuple_instance(value):
             return f"{type(value).__name__}({', '.join(map(_text, value))})"
         case tuple() if type(value) is tuple or type(value).__module__ == "torch.return_types":
             return f"({', '.join(_text(v) for v in value)}{',' if len(value) == 1 else ''})"

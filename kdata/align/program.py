@@ -22,6 +22,7 @@ from kdata.align.trace import Traced
 from kdata.align.trees import walk
 from kdata.align.windowed import POOL
 
+ORDERED = "from collections import OrderedDict"
 HEADER = "import torch\nimport triton\nimport triton.language as tl\n"
 
 
@@ -56,8 +57,8 @@ def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str
         state.kept, lambda old: forward(state, old, outputs),
     )  # fmt: skip
     imports, classes = rebuilt(source, entry_point, traced, imports, classes)
-    if "OrderedDict(" in classes and "from collections import OrderedDict" not in imports:
-        imports.append("from collections import OrderedDict")
+    if "OrderedDict" in outputs.classes() and ORDERED not in imports:
+        imports.append(ORDERED)
     needed = {h for k in state.kernels.values() for h in k.helpers}
     launchers = [found.text for made in state.launchers.values() for _, found, _, _ in made]
     windows = [pattern.text(title) for title, pattern in state.patterns.values()]

@@ -8,6 +8,7 @@ neither, and an answer next to nothing is right whatever its gradient.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -28,20 +29,24 @@ def fading(inputs: list[Any], zeros: bool, first: bool = False) -> list[Any] | N
     one of its lines, so that what is left of each has that one's size. Of ``first``, through the first of them only.
     ``zeros``: one line along each dimension is zero, and so is one matrix, for norms are of either.
     """
+
+    def fade(value: Tensor) -> Tensor:
+        return _empty(_faded(value, first)) if zeros else _faded(value, first)
+
+    return _changed(inputs, fade)
+
+
+def emptied(inputs: list[Any]) -> list[Any] | None:
+    """All floating inputs but labels with the same lines zero: what is divided by a norm of these is zero, too."""
+    return _changed(inputs, lambda value: _empty(value.clone(memory_format=torch.contiguous_format)))
+
+
+def _changed(inputs: list[Any], change: Callable[[Tensor], Tensor]) -> list[Any] | None:
+    """The inputs with all floating ones but labels changed; None where there are none."""
     leaves = tree_leaves(inputs)
     still = {id(leaves[n]) for n in labels(leaves)}
-    if all(not computes(t) or id(t) in still for t in leaves):
-        return None
-
-    def change(value: Any) -> Any:
-        if not computes(value) or id(value) in still or not value.numel():
-            return value
-        faded = _faded(value, first)
-        if zeros:
-            _empty(faded)
-        return faded
-
-    return [*tree_map(change, inputs)]
+    chosen = {id(t) for t in leaves if computes(t) and t.numel() and id(t) not in still}
+    return [*tree_map(lambda value: change(value) if id(value) in chosen else value, inputs)] if chosen else None
 
 
 def _faded(tensor: Tensor, first: bool) -> Tensor:
@@ -54,26 +59,12 @@ def _faded(tensor: Tensor, first: bool) -> Tensor:
     return (tensor * scales).to(tensor.dtype).clone(memory_format=torch.contiguous_format)
 
 
-def emptied(inputs: list[Any]) -> list[Any]:
-    """All floating inputs but labels with the same lines zero: what is divided by a norm of these is zero, too."""
-    leaves = tree_leaves(inputs)
-    still = {id(leaves[n]) for n in labels(leaves)}
-
-    def change(value: Any) -> Any:
-        if not computes(value) or id(value) in still or not value.numel():
-            return value
-        held = value.clone(memory_format=torch.contiguous_format)
-        _empty(held)
-        return held
-
-    return [*tree_map(change, inputs)]
-
-
-def _empty(tensor: Tensor) -> None:
-    """Make the lines through one place zero, and of several matrices one; not where that is all of it."""
+def _empty(tensor: Tensor) -> Tensor:
+    """Itself, with the lines through one place zero, and of several matrices one; not where that is all of it."""
     place = [size // 2 for size in tensor.shape]
     for dim, size in enumerate(tensor.shape):
         if tensor.numel() > size:
             tensor[tuple(slice(None) if n == dim else at for n, at in enumerate(place))] = 0
     if tensor.numel() > math.prod(tensor.shape[-2:]):
         tensor[tuple(place[:-2])] = 0
+    return tensor
