@@ -45,6 +45,10 @@ def write_model(options: SftOptions, plan: Plan, trained: Path, model: Path, car
         merged = PeftModel.from_pretrained(whole, trained).merge_and_unload()
     partial = model.with_name(f"{model.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
+    stops = merged.generation_config.eos_token_id
+    known = stops if isinstance(stops, list) else [stops]
+    # At the end that was learnt, too, see ``sft.encode``.
+    merged.generation_config.eos_token_id = sorted({*known, plan.tokenizer.eos_token_id} - {None})
     merged.save_pretrained(partial)
     plan.tokenizer.save_pretrained(partial)
     shutil.copy(model.parent / "loss.svg", partial / "loss.svg")

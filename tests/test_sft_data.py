@@ -171,6 +171,20 @@ def test_a_model_without_a_template_gets_one(tmp_path: Path) -> None:
     assert found.ids[-1] == plain.eos_token_id
 
 
+def test_a_text_begins_as_the_base_was_pretrained(tmp_path: Path) -> None:
+    from tokenizers.processors import TemplateProcessing
+
+    plain = load_tokenizer(resolve(str(make_tiny(tmp_path, [answer(p) for p in pairs()[:3]], chat_template=None))))
+    plain.bos_token = "<|im_start|>"
+    assert "<|im_start|>" not in plain.decode(Encoder(plain)(examples()[0]).ids)  # such a base never saw it
+    plain.chat_template = None
+    plain._tokenizer.post_processor = TemplateProcessing(
+        single="<|im_start|> $A", special_tokens=[("<|im_start|>", plain.bos_token_id)]
+    )
+    found = Encoder(plain)(examples()[0]).ids
+    assert found[0] == plain.bos_token_id and found.count(plain.bos_token_id) == 1
+
+
 def test_examples_that_are_too_long_are_left_out_whole(tokenizer: Any) -> None:
     lengths = sorted(len(e.ids) for e in encode(examples(), Encoder(tokenizer), 10_000)[0])
     kept, long = encode(examples(), Encoder(tokenizer), lengths[5])
