@@ -167,6 +167,7 @@ def one_line(done: subprocess.CompletedProcess[str], words: str) -> None:
         (("publish", "nowhere", "--out", "o"), "nowhere"),
         (("publish", "other.parquet"), "--out FOLDER"),
         (("report", "empty"), "no finished build"),
+        (("build", "--require-isolation", "walls"), "--require-isolation: unknown guard"),
         (("show", "abc", "--in", "nowhere"), "nowhere"),
         (("eval", "--model", "m", "--path", "p", "--language", "cuda", "--device", "cpu"), "use --device cuda"),
     ],
@@ -180,6 +181,16 @@ def test_bad_input_is_one_line(kdata: Run, tmp_path: Path, call: tuple[str, ...]
     done = kdata(*call, HF_TOKEN="")
     assert done.returncode == 1
     one_line(done, words)
+
+
+def test_a_server_that_does_not_answer_is_told_in_one_line(kdata: Run) -> None:
+    done = kdata("build", "--sources", "nowhere", PREFECT_API_URL="http://127.0.0.1:9/api")
+    assert done.returncode == 1
+    one_line(done, "no Prefect server answers at PREFECT_API_URL=http://127.0.0.1:9/api")
+
+
+def test_no_flow_run_at_once_is_refused(kdata: Run) -> None:
+    assert kdata("serve", "--limit", 0).returncode == 2
 
 
 def test_an_unknown_option_is_no_traceback(kdata: Run) -> None:
