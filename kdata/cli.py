@@ -47,9 +47,7 @@ def build(options: BuildOptions) -> None:
 
 
 @app.command()
-def serve(
-    limit: Annotated[int, typer.Option(help="Flow runs at once.")] = 1,
-) -> None:
+def serve(limit: Annotated[int, typer.Option(min=1, help="Flow runs at once.")] = 1) -> None:
     """Serve all flows from this machine: start a Prefect server if none answers, then wait for runs. Ctrl-C ends both.
 
     Example: `kdata serve`, and in another terminal `prefect deployment run build-kernelbook`
@@ -293,6 +291,7 @@ def publish(
     Example: `kdata publish unique --out dataset`, or `kdata publish out/kernelbook --to owner/name`
     """
     from cards import dataset
+    from filters import chain
     from kdata import publish as publishing
     from kdata.record import Pair
     from kdata.verbs import read_all
@@ -303,6 +302,7 @@ def publish(
         info = publishing.write_dataset(read_all(pairs or [], Pair), [], out, dataset.render, seed)
         print(f"{info.train} train and {info.test} test rows in {out}")
     if to:
+        chain.demand(publishing.read_dataset(folder or out))
         print(publishing.push(folder or out, to, token))
 
 

@@ -13,7 +13,7 @@ import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kdata import folders, kernelbench, kernelbook
+from kdata import folders, kernelbench, kernelbook, rows
 from kdata.record import Candidate, Origin, Pair, Task, records
 from kdata.shards import Manifest, Store, required
 from kdata.step import Step
@@ -25,6 +25,7 @@ Out = TypeVar("Out")
 FOREIGN: Mapping[type, tuple[tuple[str, ...], Callable[[Mapping[str, Any]], Any]]] = {
     Task: (kernelbook.TASK_COLUMNS, kernelbook.task),
     Candidate: (kernelbook.PAIR_COLUMNS, kernelbook.candidate),
+    Pair: (tuple(name for name in rows.columns().names if name not in rows.LATER), rows.pair),
 }
 
 
@@ -44,7 +45,8 @@ def read_all(paths: Sequence[str], kind: type[In]) -> list[In]:
     """Records of one kind from parquet files, or folders of them.
 
     Tasks may also be Python files; tasks and candidates may be in KernelBook's columns; candidates may pair problems of
-    KernelBench's with answers, see ``kdata.kernelbench``, or be Python files, see ``kdata.folders``.
+    KernelBench's with answers, see ``kdata.kernelbench``, or be Python files, see ``kdata.folders``; pairs may be rows
+    that kdata published, so that sets can be put together.
 
     Raises:
         FileNotFoundError: a path does not exist, or a folder holds nothing to read.
@@ -135,7 +137,7 @@ def _read(path: str, kind: type[In]) -> Iterator[In]:
         yield from cast("Iterator[In]", map(kernelbench.candidate, table.to_pylist()))
         return
     message = f"{path} holds no {_plural(kind)}: it lacks the columns {', '.join(sorted(wanted - have))}"
-    if convert:
+    if convert and kind is not Pair:
         message += f" (or, in KernelBook's form, {', '.join(c for c in columns if c not in have)})"
     if kind is Candidate:
         message += "; a problem in KernelBench's form and its answer would be code and kernel"
