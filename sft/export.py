@@ -84,10 +84,16 @@ def describe(
         plan.base.name, plan.base.revision or "", options.method, chosen, steps[-1]["step"], plan.steps,
         steps[-1]["epoch"], steps[-1]["tokens"], steps[0]["loss"], steps[-1]["loss"],
         tests[0]["eval_loss"] if tests else None, best["eval_loss"] if best else None, best["step"] if best else None,
-        median(rates), median(mfu) if mfu else None, device, plan.summary(), options.model_dump(mode="json"),
+        median(rates), median(mfu) if mfu else None, device, plan.summary(), _followed(options),
         tuple(f"{name} {importlib.metadata.version(name)}" for name in VERSIONS if _installed(name)),
         plan.corpus.train[0].messages[-1]["content"],
     )  # fmt: skip
+
+
+def _followed(options: SftOptions) -> dict[str, Any]:
+    """The options with what their defaults came to."""
+    came_to = {"learning_rate": options.peak_learning_rate, "precision": precision(options)}
+    return options.model_dump(mode="json") | came_to
 
 
 def read_info(out: Path) -> ModelInfo:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -64,6 +65,8 @@ def run(options: SftOptions, card: Callable[[ModelInfo], str]) -> Outcome | None
     chosen = engine.choose(options)
     options.accumulation(engine.processes())
     plan = make_plan(options)
+    if _first():
+        print(f"kdata: {plan.line()}", file=sys.stderr, flush=True)
     out = Path(options.out)
     with _alone(out):
         _claim(out, options, plan)

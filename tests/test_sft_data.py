@@ -136,6 +136,20 @@ def test_bad_data_is_told_in_one_line(tmp_path: Path) -> None:
     )
     with pytest.raises(ValueError, match="neither pairs nor conversations"):
         data.load(options(str(tmp_path / "ids.parquet")))
+    for name, text, words in (
+        ("none.jsonl", "", "none.jsonl cannot be read"),
+        ("table.csv", "a,b\n", "table.csv cannot be read as a dataset: neither a folder nor a file .parquet"),
+        ("broken.jsonl", '{"messages": ', "broken.jsonl cannot be read"),
+        ("text.jsonl", '{"messages": "hello"}', "a list of turns"),
+        (
+            "silent.jsonl",
+            '{"messages": [{"role": "user"}, {"role": "assistant", "content": "x"}]}',
+            "a role and a content",
+        ),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(ValueError, match=words):
+            data.load(options(str(tmp_path / name)))
 
 
 def test_bases(tmp_path: Path) -> None:

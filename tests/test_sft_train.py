@@ -75,6 +75,15 @@ def test_loss_falls_and_the_folder_tells_the_run(place: Path, whole: train.Outco
     assert str(place) not in readme
 
 
+def test_the_card_says_what_defaults_came_to(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = options(place, "defaults", epochs=1, max_steps=1, max_length=1100, learning_rate=None)
+    outcome = run(chosen)
+    told = (outcome.model / "README.md").read_text()
+    assert "| learning rate | 2e-05 |" in told and "| precision | float32 |" in told and "| rank |" not in told
+    left = outcome.info.data["refused"]["longer than max_length"]
+    assert f"1 steps, 2 rows held out; left out: {left} longer than max_length" in capsys.readouterr().err
+
+
 def test_a_killed_run_goes_on_with_the_same_curve(place: Path, whole: train.Outcome) -> None:
     chosen = options(place, "killed")
     flags = [
