@@ -8,12 +8,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import factories
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from kdata import kernelbook
-from kdata.publish import read_dataset
+from kdata.publish import read_dataset, write_dataset
 from kdata.record import Task
 from kdata.verbs import read_all
 
@@ -181,6 +182,22 @@ def test_bad_input_is_one_line(kdata: Run, tmp_path: Path, call: tuple[str, ...]
     done = kdata(*call, HF_TOKEN="")
     assert done.returncode == 1
     one_line(done, words)
+
+
+def test_a_set_is_kept_apart_from_a_benchmark(kdata: Run, tmp_path: Path) -> None:
+    made = factories.pairs()[:6]
+    write_dataset(made, [], str(tmp_path / "set"), lambda info: "")
+    (tmp_path / "bench/level1").mkdir(parents=True)
+    (tmp_path / "bench/level1/1_Copy.py").write_text(made[0].task.source)
+    leaks = kdata("publish", "set/data", "--problems", "bench", "--out", "again")
+    assert leaks.returncode == 1
+    assert "1 pairs leak problems, drop them first" in leaks.stderr and "level1/1_Copy" in leaks.stderr
+    done = kdata("dedup", "set", "--problems", "bench", "--out", "unique")
+    assert done.returncode == 0, done.stderr
+    assert "5 kept, 1 dropped (benchmark problem, same program 1)" in done.stdout
+    assert kdata("publish", "unique", "--problems", "bench", "--out", "clean").returncode == 0
+    assert len(read_dataset(str(tmp_path / "clean"))) == 5
+    assert "pairs that leak a problem were dropped" in (tmp_path / "clean/README.md").read_text()
 
 
 def test_a_server_that_does_not_answer_is_told_in_one_line(kdata: Run) -> None:
