@@ -363,7 +363,7 @@ def _stage(step: Any, inputs: Sequence[str] | None, out: str, size: int | None, 
 
     if not inputs or not out:
         raise ValueError("name what to read, and --out for the shards to write")
-    made = run(step, read_all(inputs, step.takes), out, size, _cores(workers))
+    made = run(step, read_all(inputs, step.takes, step.name), out, size, _cores(workers))
     print(summary(made, f"{out}/{step.name}"))
     return made
 

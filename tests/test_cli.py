@@ -13,9 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from filters import chain
 from kdata import kernelbook
 from kdata.publish import read_dataset, write_dataset
-from kdata.record import Task
+from kdata.record import Pair, Task
+from kdata.shards import Store
+from kdata.step import Step
 from kdata.verbs import read_all
 
 DATA = Path(__file__).parent / "data" / "modules"
@@ -127,6 +130,18 @@ def test_the_verbs_in_a_row(kdata: Run, tmp_path: Path) -> None:
 def test_tasks_from_a_folder_of_files(relu: Path, tmp_path: Path) -> None:
     (task,) = read_all([str(tmp_path)], Task)
     assert (task.source, task.entry_point, task.origin.path) == (RELU, "Model", "relu.py")
+
+
+def test_a_folder_of_several_stages_gives_what_the_last_one_kept(tmp_path: Path) -> None:
+    """One folder for all verbs: what the filter dropped must not come back through the shards that it read."""
+    store = Store(str(tmp_path))
+    made = [*factories.pairs()[:3], factories.relicensed(factories.pairs()[3], "GPL-3.0-only")]
+    Step("verify", "1", Pair, Pair, lambda pairs: pairs).run_on(store, made)
+    filtered = chain.step().run_on(store, read_all([str(tmp_path)], Pair, "filter"))
+    assert (filtered.kept, filtered.dropped) == (3, 1)
+    assert chain.step().run_on(store, read_all([str(tmp_path)], Pair, "filter")).name == filtered.name, "no resume"
+    assert read_all([str(tmp_path)], Pair, "dedup") == read_all([str(tmp_path)], Pair) == list(made[:3])
+    assert len(read_all([str(tmp_path / "verify"), str(tmp_path / "filter")], Pair)) == 7
 
 
 def test_kernelbook_s_columns_are_understood(tmp_path: Path) -> None:
