@@ -90,7 +90,7 @@ def mine(
         return
     if not out:
         raise ValueError("name the folder for the tasks with --out")
-    rows = mined(sources, out, limit, seed, _cores(workers), MINED_SIZE, inline)
+    rows = mined(sources, out, limit, seed, workers or os.cpu_count() or 1, MINED_SIZE, inline)
     tasks = [t for row in rows for t in row.tasks]
     mining.write_tasks(tasks, out)
     Console().print(table(rows), *([losses(rows)] if any(r.reasons for r in rows) else []))
@@ -363,13 +363,9 @@ def _stage(step: Any, inputs: Sequence[str] | None, out: str, size: int | None, 
 
     if not inputs or not out:
         raise ValueError("name what to read, and --out for the shards to write")
-    made = run(step, read_all(inputs, step.takes, step.name), out, size, _cores(workers))
+    made = run(step, read_all(inputs, step.takes, step.name), out, size, workers or os.cpu_count() or 1)
     print(summary(made, f"{out}/{step.name}"))
     return made
-
-
-def _cores(workers: int | None) -> int:
-    return workers or os.cpu_count() or 1
 
 
 def _expected() -> tuple[type[Exception], ...]:
@@ -393,5 +389,9 @@ def main() -> None:
     """Run the command line."""
     try:
         app()
+    except SystemExit as end:
+        if end.code == 130:  # Ctrl-C, of which typer says nothing
+            print("kdata: stopped. The same command goes on from what was finished.", file=sys.stderr)
+        raise
     except Exception as error:  # noqa: BLE001 - the front door: see _fail
         _fail(error)

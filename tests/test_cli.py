@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from filters import chain
-from kdata import kernelbook
+from kdata import cli, kernelbook
 from kdata.publish import read_dataset, write_dataset
 from kdata.record import Pair, Task
 from kdata.shards import Store
@@ -223,6 +223,16 @@ def test_a_server_that_does_not_answer_is_told_in_one_line(kdata: Run) -> None:
 
 def test_no_flow_run_at_once_is_refused(kdata: Run) -> None:
     assert kdata("serve", "--limit", 0).returncode == 2
+
+
+def test_ctrl_c_says_that_nothing_is_lost(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted() -> None:
+        raise SystemExit(130)
+
+    monkeypatch.setattr(cli, "app", interrupted)
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert capsys.readouterr().err == "kdata: stopped. The same command goes on from what was finished.\n"
 
 
 def test_an_unknown_option_is_no_traceback(kdata: Run) -> None:
