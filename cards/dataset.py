@@ -12,6 +12,11 @@ from kdata.publish import DatasetInfo
 from kdata.record import Dropped, schema
 
 TEMPLATE = "dataset.md.j2"
+# Of licences that may be published those that the Hub has a name for: https://huggingface.co/docs/hub/repositories-licenses
+HUB_LICENSES = frozenset(
+    "afl-3.0 apache-2.0 artistic-2.0 bsd-2-clause bsd-3-clause bsd-3-clause-clear bsl-1.0 cc0-1.0 ecl-2.0 isc mit ncsa "
+    "postgresql unlicense wtfpl zlib".split()
+)
 SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"), (10**7, "1M<n<10M"))
 
 
@@ -67,9 +72,9 @@ def _configs(info: DatasetInfo) -> list[dict[str, Any]]:
 
 def _license(info: DatasetInfo) -> dict[str, Any]:
     """The Hub knows one licence a set; of several, the manifest tells."""
-    found = {str(line["license"]) for line in info.licenses}
-    if len(found) == 1 and "unknown" not in found and " " not in next(iter(found)):
-        return {"license": found.pop().lower()}
+    found = {str(line["license"]).lower() for line in info.licenses}
+    if len(found) == 1 and found <= HUB_LICENSES:
+        return {"license": found.pop()}
     return {"license": "other", "license_name": "per-row", "license_link": "LICENSES.jsonl"}
 
 

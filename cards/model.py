@@ -7,7 +7,10 @@ from pathlib import Path
 from kdata.models import ModelInfo
 
 TEMPLATE = "model.md.j2"
-DECIDING = ("method", "rank", "epochs", "max_length", "batching", "batch_size", "order", "learning_rate", "seed")
+DECIDING = (
+    "method", "rank", "epochs", "max_length", "batching", "batch_size", "order", "learning_rate", "warmup", "precision",
+    "seed",
+)  # fmt: skip
 
 
 def render(info: ModelInfo) -> str:
@@ -19,7 +22,7 @@ def render(info: ModelInfo) -> str:
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     environment.filters |= {"thousands": "{:,}".format, "loss": "{:.4f}".format, "percent": "{:.1%}".format}
-    chosen = {name: info.options[name] for name in DECIDING}
+    chosen = {name: info.options[name] for name in DECIDING if name != "rank" or info.method != "full"}
     return environment.get_template(TEMPLATE).render(info=info, metadata=_metadata(info), chosen=chosen)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,20 @@ def objection(pair: Pair, policy: Policy) -> str | None:
         or licence.check(pair, policy.permissive)
         or conciseness.check(pair, policy.max_lines, policy.max_characters)
     )
+
+
+def demand(pairs: Sequence[Pair]) -> None:
+    """Refuse to give away what was not verified, or may not be given.
+
+    Raises:
+        ValueError: one line says how many pairs, and why.
+    """
+    found = Counter(r.partition(": ")[0] for p in pairs if (r := correctness.check(p) or licence.check(p)))
+    if found:
+        why = ", ".join(f"{reason} {count}" for reason, count in found.most_common())
+        raise ValueError(
+            f"{found.total()} of {len(pairs)} pairs may not be uploaded ({why}): `kdata filter` leaves such out"
+        )
 
 
 def step(policy: Policy | None = None) -> Step[Pair, Pair]:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from filters import exact_duplicates, near_duplicates
+from filters import exact_duplicates, leakage, near_duplicates
 from filters.chain import drop
 from kdata.record import Dropped, Pair
 from kdata.step import Step
@@ -31,13 +31,20 @@ def preference(pair: Pair) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def step(threshold: float = near_duplicates.THRESHOLD, seed: int = 1) -> Step[Pair, Pair]:
-    """The stage ``dedup``: run it on all shards together."""
+def step(
+    threshold: float = near_duplicates.THRESHOLD, seed: int = 1, problems: leakage.Problems | None = None
+) -> Step[Pair, Pair]:
+    """The stage ``dedup``: run it on all shards together. What leaks the ``problems`` goes first."""
+    leaks = leakage.step(problems) if problems else None
 
     def run(pairs: Sequence[Pair]) -> Iterator[Pair | Dropped]:
-        yield from _dedup(pairs, lambda: near_duplicates.Index(threshold, seed))
+        checked = list(leaks.function(pairs)) if leaks else pairs
+        yield from (p for p in checked if isinstance(p, Dropped))
+        kept = [p for p in checked if isinstance(p, Pair)]
+        yield from _dedup(kept, lambda: near_duplicates.Index(threshold, seed))
 
-    return Step("dedup", "3", Pair, Pair, run, {"threshold": threshold, "seed": seed})
+    parameters = {"threshold": threshold, "seed": seed, **(leaks.parameters if leaks else {})}
+    return Step("dedup", "3", Pair, Pair, run, parameters)
 
 
 def _dedup(pairs: Sequence[Pair], index: Callable[[], near_duplicates.Index]) -> Iterator[Pair | Dropped]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 
 from flows.build_options import BuildOptions
 from flows.finish import Outcome, finish
 from flows.kernelbook import Build
-from flows.runners import Threads
-from kdata.server import private_server
+from flows.runners import NO_RAY, Threads
+from kdata.server import demand, private_server
 from kdata.terminal import resumable, watching
 
 
@@ -17,11 +18,18 @@ def launch(options: BuildOptions) -> Outcome:
 
     Where ``PREFECT_API_URL`` names a server, it is a flow run there; Ray needs Prefect and gets a private server.
     Without either no server is started: the same stages run in threads.
+
+    Raises:
+        ValueError: Ray is asked for and not installed.
+        kdata.server.ServerError: the server named does not answer.
     """
-    if "PREFECT_API_URL" in os.environ:
+    if url := os.environ.get("PREFECT_API_URL"):
+        demand(url)
         return _flow(options)
     if options.runner == "threads":
         return _threads(options)
+    if not find_spec("prefect_ray"):
+        raise ValueError(NO_RAY)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     with private_server() as url:
         os.environ["PREFECT_API_URL"] = url

@@ -22,7 +22,7 @@ from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.tasks import exponential_backoff
 
 from flows.build_options import BuildOptions
-from flows.runners import RETRIES, passing
+from flows.runners import NO_RAY, RETRIES, passing
 from flows.stages import COLLECT, Job, work
 from kdata.progress import Progress
 from kdata.shards import Manifest
@@ -75,7 +75,7 @@ def _task_runner(options: BuildOptions) -> TaskRunner[Any]:
     try:
         from prefect_ray import RayTaskRunner
     except ImportError as error:
-        raise ValueError("the runner ray needs the extra [ray]: pip install -e '.[ray]'") from error
+        raise ValueError(NO_RAY) from error
     local = {"num_cpus": options.parallel, "include_dashboard": False}
     runner: TaskRunner[Any] = RayTaskRunner(options.ray_address, init_kwargs=None if options.ray_address else local)
     return runner

@@ -13,6 +13,7 @@ from flows.stages import COLLECT, Job
 from kdata.shards import Manifest
 from sources.collect import SourceError, is_remote
 
+NO_RAY = "the runner ray needs the extra [ray]: pip install -e '.[ray]'"
 RETRIES = 3
 NETWORK_WORKERS = 4  # downloads wait for the network, not for a core
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from filters import chain, conciseness, dedup, diversity, leakage
 from flows.build_options import BuildOptions
 from kdata.align import step as align
-from kdata.record import Dropped, SourceFile, digest
+from kdata.record import Dropped, Pair, SourceFile, digest
 from kdata.sandbox import isolation, pool
 from kdata.shards import Manifest, Store
 from kdata.step import Step
+from kdata.verbs import run
 from kdata.verify import step as verify
 from kdata.verify.compiling import targets
 from sources import collect as collecting
@@ -133,6 +135,36 @@ def problems(options: BuildOptions) -> leakage.Problems:
     if not found:
         raise ValueError(f"no benchmark problems in {options.problems}: no file of it is a task")
     return leakage.Problems(found)
+
+
+def benchmark(paths: str | None) -> leakage.Problems | None:
+    """The same for a stage that is run by itself, with progress on standard error; None where none are named.
+
+    Raises:
+        ValueError: there are no problems there.
+    """
+    if not paths:
+        return None
+    cache, step = BuildOptions(problems=paths).cache, leakage.fingerprint_step(align.trace_operators, align.VERSION)
+    made = run(step, leakage.read_problems(paths), cache, PROBLEMS, os.cpu_count() or 1)
+    found = tuple(p for m in made for p in Store(cache).read(m.name, leakage.Problem))
+    if not found:
+        raise ValueError(f"no benchmark problems in {paths}: no file of it is a task")
+    return leakage.Problems(found)
+
+
+def overlaps(pairs: Sequence[Pair], paths: str | None) -> dict[str, str] | None:
+    """Pair id -> the benchmark problem that is the same single operator; None where nothing is compared with.
+
+    Raises:
+        ValueError: a pair leaks a problem, or there are none.
+    """
+    found = benchmark(paths)
+    if found is None:
+        return None
+    if leaks := [reason for pair in pairs if (reason := leakage.check(pair, found))]:
+        raise ValueError(f"{len(leaks)} pairs leak problems, drop them first (`kdata dedup --problems`): {leaks[0]}")
+    return leakage.flags(pairs, found)
 
 
 def _step(options: BuildOptions, job: Job) -> Step[Any, Any]:

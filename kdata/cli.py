@@ -26,6 +26,7 @@ app = typer.Typer(
 Out = Annotated[str, typer.Option("--out", "-o", help="Folder for the shards this verb writes.")]
 Workers = Annotated[int | None, typer.Option(min=1, help="Shards in work at once. Default: the number of cores.")]
 Isolation = Annotated[str | None, typer.Option("--require-isolation", help=isolation.HELP)]
+Problems = Annotated[str | None, typer.Option(help=BuildOptions.model_fields["problems"].description)]
 Inputs = Annotated[list[str] | None, typer.Argument(help="Parquet files, or folders of them.")]
 
 
@@ -47,9 +48,7 @@ def build(options: BuildOptions) -> None:
 
 
 @app.command()
-def serve(
-    limit: Annotated[int, typer.Option(help="Flow runs at once.")] = 1,
-) -> None:
+def serve(limit: Annotated[int, typer.Option(min=1, help="Flow runs at once.")] = 1) -> None:
     """Serve all flows from this machine: start a Prefect server if none answers, then wait for runs. Ctrl-C ends both.
 
     Example: `kdata serve`, and in another terminal `prefect deployment run build-kernelbook`
@@ -91,7 +90,7 @@ def mine(
         return
     if not out:
         raise ValueError("name the folder for the tasks with --out")
-    rows = mined(sources, out, limit, seed, _cores(workers), MINED_SIZE, inline)
+    rows = mined(sources, out, limit, seed, workers or os.cpu_count() or 1, MINED_SIZE, inline)
     tasks = [t for row in rows for t in row.tasks]
     mining.write_tasks(tasks, out)
     Console().print(table(rows), *([losses(rows)] if any(r.reasons for r in rows) else []))
@@ -168,7 +167,7 @@ def align(
 
     if task is not None:
         candidate = step.align_file(task)
-        _write(out, candidate.source)
+        Path(out).write_text(candidate.source) if out else print(candidate.source, end="")
         if candidate.left_to_aten:
             print(f"kdata: left to ATen: {', '.join(candidate.left_to_aten)}", file=sys.stderr)
         return
@@ -241,14 +240,15 @@ def filter_(pairs: Inputs, out: Out) -> None:
 
 
 @app.command()
-def dedup(pairs: Inputs, out: Out) -> None:
-    """Drop exact and near duplicates over all pairs together.
+def dedup(pairs: Inputs, out: Out, problems: Problems = None) -> None:
+    """Drop exact and near duplicates over all pairs together, and what leaks a benchmark's problems.
 
-    Example: `kdata dedup filtered --out unique`
+    Example: `kdata dedup filtered --problems KernelBench --out unique`
     """
     from filters import dedup as deduplicate
+    from flows.stages import benchmark
 
-    _stage(deduplicate.step(), pairs, out, None, 1)
+    _stage(deduplicate.step(problems=benchmark(problems)), pairs, out, None, 1)
 
 
 @app.command()
@@ -287,12 +287,15 @@ def publish(
     out: Annotated[str, typer.Option("--out", "-o", help="The dataset folder; not for one that is written.")] = "",
     to: Annotated[str | None, typer.Option(help="Also upload to this Hugging Face repository; needs HF_TOKEN.")] = None,
     seed: Annotated[int, typer.Option(help="Decides the test split.")] = 0,
+    problems: Problems = None,
 ) -> None:
     """Write pairs as a dataset folder with its card and licences; upload it, or one that a build wrote, if asked to.
 
     Example: `kdata publish unique --out dataset`, or `kdata publish out/kernelbook --to owner/name`
     """
     from cards import dataset
+    from filters import chain
+    from flows.stages import overlaps
     from kdata import publish as publishing
     from kdata.record import Pair
     from kdata.verbs import read_all
@@ -300,9 +303,11 @@ def publish(
     if to and not (token := os.environ.get("HF_TOKEN")):
         raise ValueError(f"publishing to {to} needs a token: set HF_TOKEN")
     if not (folder := publishing.written(pairs or [], out, to)):
-        info = publishing.write_dataset(read_all(pairs or [], Pair), [], out, dataset.render, seed)
+        read = read_all(pairs or [], Pair)
+        info = publishing.write_dataset(read, [], out, dataset.render, seed, overlaps(read, problems))
         print(f"{info.train} train and {info.test} test rows in {out}")
     if to:
+        chain.demand(publishing.read_dataset(folder or out))
         print(publishing.push(folder or out, to, token))
 
 
@@ -358,20 +363,9 @@ def _stage(step: Any, inputs: Sequence[str] | None, out: str, size: int | None, 
 
     if not inputs or not out:
         raise ValueError("name what to read, and --out for the shards to write")
-    made = run(step, read_all(inputs, step.takes), out, size, _cores(workers))
+    made = run(step, read_all(inputs, step.takes, step.name), out, size, workers or os.cpu_count() or 1)
     print(summary(made, f"{out}/{step.name}"))
     return made
-
-
-def _write(out: str, text: str) -> None:
-    if out:
-        Path(out).write_text(text)
-    else:
-        print(text, end="")
-
-
-def _cores(workers: int | None) -> int:
-    return workers or os.cpu_count() or 1
 
 
 def _expected() -> tuple[type[Exception], ...]:
@@ -395,5 +389,9 @@ def main() -> None:
     """Run the command line."""
     try:
         app()
+    except SystemExit as end:
+        if end.code == 130:  # Ctrl-C, of which typer says nothing
+            print("kdata: stopped. The same command goes on from what was finished.", file=sys.stderr)
+        raise
     except Exception as error:  # noqa: BLE001 - the front door: see _fail
         _fail(error)

@@ -46,7 +46,7 @@ def parse(model: type[BaseModel], values: dict[str, Any]) -> BaseModel:
     try:
         return model(**values)
     except ValidationError as error:
-        problems = (f"--{_flag(p['loc'])}: {p['msg']}" for p in error.errors())
+        problems = (f"--{_flag(p['loc'])}: {p['msg'].removeprefix('Value error, ')}" for p in error.errors())
         raise ValueError("; ".join(problems)) from error
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from kdata.record import Candidate, Inlined, Input, Origin, Pair, Receipt, Task, records, schema
-from kdata.statistics import lines, max_error
+from kdata.statistics import lines, max_error, synthetic
 
 KERNELBOOK = (
     "uuid", "entry_point", "python_code", "triton_code", "original_triton_code", "repo_name", "module_name",
@@ -53,7 +53,7 @@ def row(pair: Pair, benchmark_overlap: str = "") -> dict[str, Any]:
     return {
         "uuid": int(pair.id[:15], 16), "entry_point": task.entry_point, "python_code": task.source,
         "triton_code": candidate.source, "original_triton_code": candidate.original, "repo_name": origin.repository,
-        "module_name": task.symbol.rpartition(".")[2] or task.entry_point, "synthetic": False,
+        "module_name": task.symbol.rpartition(".")[2] or task.entry_point, "synthetic": synthetic(pair),
         "licenses": list(origin.licenses), "stars": origin.stars, "sha": origin.revision, "repo_link": origin.url,
         "id": pair.id, "task_id": task.id, "family": candidate.family, "ops": list(candidate.ops),
         "language": candidate.language, "made_by": candidate.made_by, "left_to_aten": list(candidate.left_to_aten),

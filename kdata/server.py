@@ -35,6 +35,22 @@ def answers(url: str) -> bool:
         return False
 
 
+def demand(url: str) -> None:
+    """Find out that something answers at this API URL, be it a refusal: Prefect's own error is a page long.
+
+    Raises:
+        ServerError: nothing does.
+    """
+    try:
+        urllib.request.urlopen(f"{url.rstrip('/')}/health", timeout=30).close()  # noqa: S310 - the user's own URL
+    except urllib.error.HTTPError:
+        return
+    except (OSError, ValueError) as error:
+        raise ServerError(
+            f"no Prefect server answers at PREFECT_API_URL={url} ({error}): start one, or unset it to build without"
+        ) from error
+
+
 @contextmanager
 def server(url: str, environment: Mapping[str, str] | None = None) -> Iterator[None]:
     """A server at this local URL while the block runs; one that is there already is left alone.

@@ -80,6 +80,8 @@ class Statistics:
     checks: Mapping[str, int]  # pairs that passed it
     harnesses: Mapping[str, int]  # hash of the judge's source
     left_to_aten: int  # pairs with any operator left to ATen
+    timed: int  # pairs with a speedup measured on a GPU
+    synthetic: int  # pairs of tasks that a program of ours wrote
     trials: int
     failed_trials: int
     variants: Spread | None  # distinct input shapes tried a pair
@@ -113,6 +115,8 @@ def describe(pairs: Sequence[Pair], dropped: Sequence[Dropped] = ()) -> Statisti
         checks=ranked(c for p in pairs for c in {c.name for c in p.receipt.checks if c.passed}),
         harnesses=ranked(p.receipt.harness or UNKNOWN for p in pairs),
         left_to_aten=sum(1 for p in pairs if p.candidate.left_to_aten),
+        timed=sum(1 for p in pairs if p.receipt.timing),
+        synthetic=sum(map(synthetic, pairs)),
         trials=len(trials),
         failed_trials=sum(1 for t in trials if not t.passed),
         variants=spread(len({t.shapes for t in p.receipt.trials}) for p in pairs if p.receipt.trials),
@@ -153,6 +157,11 @@ def licence(pair: Pair) -> str:
     """The licences of a pair's origin as one SPDX expression; all of them hold."""
     found = [f"({x})" if " OR " in x and len(pair.task.origin.licenses) > 1 else x for x in pair.task.origin.licenses]
     return " AND ".join(sorted(found)) or UNKNOWN
+
+
+def synthetic(pair: Pair) -> bool:
+    """Whether nobody wrote the task: the programs of the source ``ops:torch``."""
+    return pair.task.origin.source == "ops"
 
 
 def lines(source: str) -> int:

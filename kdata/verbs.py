@@ -13,9 +13,10 @@ import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kdata import folders, kernelbench, kernelbook
+from kdata import folders, kernelbench, kernelbook, rows
 from kdata.record import Candidate, Origin, Pair, Task, records
 from kdata.shards import Manifest, Store, required
+from kdata.statistics import PIPELINE
 from kdata.step import Step
 from kdata.task import find_entry_point
 from kdata.terminal import Tally, resumable, watching
@@ -25,6 +26,7 @@ Out = TypeVar("Out")
 FOREIGN: Mapping[type, tuple[tuple[str, ...], Callable[[Mapping[str, Any]], Any]]] = {
     Task: (kernelbook.TASK_COLUMNS, kernelbook.task),
     Candidate: (kernelbook.PAIR_COLUMNS, kernelbook.candidate),
+    Pair: (tuple(name for name in rows.columns().names if name not in rows.LATER), rows.pair),
 }
 
 
@@ -40,20 +42,22 @@ def run(step: Step[In, Out], given: Sequence[In], out: str, size: int | None, wo
         return list(threads.map(lambda chunk: step.run_on(store, chunk, tally.settle), chunks))
 
 
-def read_all(paths: Sequence[str], kind: type[In]) -> list[In]:
+def read_all(paths: Sequence[str], kind: type[In], stage: str = "") -> list[In]:
     """Records of one kind from parquet files, or folders of them.
 
     Tasks may also be Python files; tasks and candidates may be in KernelBook's columns; candidates may pair problems of
-    KernelBench's with answers, see ``kdata.kernelbench``, or be Python files, see ``kdata.folders``.
+    KernelBench's with answers, see ``kdata.kernelbench``, or be Python files, see ``kdata.folders``; pairs may be rows
+    that kdata published, so that sets can be put together.  Of a folder that holds pairs of several stages those of the
+    last one are read, or of the last before ``stage``.
 
     Raises:
         FileNotFoundError: a path does not exist, or a folder holds nothing to read.
         ValueError: a file holds something else; the message names the missing columns.
     """
-    return [record for path in paths for file in _files(path, kind) for record in _read(file, kind)]
+    return [record for path in paths for file in _files(path, kind, stage) for record in _read(file, kind)]
 
 
-def _files(path: str, kind: type) -> list[str]:
+def _files(path: str, kind: type, stage: str) -> list[str]:
     fs, inner = fsspec.core.url_to_fs(path)
     if not fs.exists(inner):
         raise FileNotFoundError(f"there is no {path}")
@@ -64,7 +68,10 @@ def _files(path: str, kind: type) -> list[str]:
     every = fs.find(inner)
     shards = {f.removesuffix(".json") for f in every if f.endswith(".json")}
     found = sorted(f for f in every if f.endswith(".parquet") and not f.endswith(".dropped.parquet"))
-    found = [f for f in found if f.removesuffix(".parquet") not in shards or _holds(fs, f, kind)]
+    made = {f: _manifest(fs, f) for f in found if f.removesuffix(".parquet") in shards}
+    found = [f for f in found if f not in made or made[f].get("kind", kind.__name__) == kind.__name__]
+    if kind is Pair:
+        found = _latest(found, {f: str(manifest.get("stage")) for f, manifest in made.items()}, stage)
     programs = sorted(f for f in every if f.endswith(".py"))
     if not found and kind is Task:
         found = programs
@@ -104,10 +111,18 @@ def _published(fs: fsspec.AbstractFileSystem, root: str) -> list[str]:
     return [f for f in named if f.endswith(".parquet")]
 
 
-def _holds(fs: fsspec.AbstractFileSystem, shard: str, kind: type) -> bool:
-    """Whether a shard is of this kind, by its manifest: a folder may hold those of several stages."""
-    made = json.loads(fs.cat_file(f"{shard.removesuffix('.parquet')}.json"))
-    return bool(made.get("kind", kind.__name__) == kind.__name__)
+def _manifest(fs: fsspec.AbstractFileSystem, shard: str) -> dict[str, Any]:
+    """A shard's manifest: a folder may hold shards of several kinds and stages."""
+    made: dict[str, Any] = json.loads(fs.cat_file(f"{shard.removesuffix('.parquet')}.json"))
+    return made
+
+
+def _latest(files: list[str], stages: Mapping[str, str], before: str) -> list[str]:
+    """The files of one stage, the last there is: what it dropped is there still, in the shards that it read."""
+    order = [stage for stage in PIPELINE if stage in {stages[f] for f in files if f in stages}]
+    earlier = order[: order.index(before)] if before in order else order
+    last = (earlier or order)[-1:]
+    return [f for f in files if f not in stages or not last or stages[f] == last[0]]
 
 
 def _read(path: str, kind: type[In]) -> Iterator[In]:
@@ -135,7 +150,7 @@ def _read(path: str, kind: type[In]) -> Iterator[In]:
         yield from cast("Iterator[In]", map(kernelbench.candidate, table.to_pylist()))
         return
     message = f"{path} holds no {_plural(kind)}: it lacks the columns {', '.join(sorted(wanted - have))}"
-    if convert:
+    if convert and kind is not Pair:
         message += f" (or, in KernelBook's form, {', '.join(c for c in columns if c not in have)})"
     if kind is Candidate:
         message += "; a problem in KernelBench's form and its answer would be code and kernel"

@@ -139,7 +139,6 @@ def read(source: Source) -> tuple[dict[str, Sequence[Mapping[str, Any]]], str]:
         ValueError: it cannot be read.
     """
     import datasets
-    from datasets.exceptions import DatasetsError
 
     datasets.disable_progress_bars()
     revision = "" if os.path.exists(source.path) else _commit(source)
@@ -147,8 +146,9 @@ def read(source: Source) -> tuple[dict[str, Sequence[Mapping[str, Any]]], str]:
         found = datasets.load_dataset(source.path, source.config, revision=revision) if revision else _local(source)
     except FileNotFoundError as error:
         raise FileNotFoundError(f"there is no dataset {source.path}: {error}") from error
-    except DatasetsError as error:
-        raise ValueError(f"{source.path} cannot be read as a dataset: {error.__cause__ or error}") from error
+    except Exception as error:  # of the library's many kinds each means that there is nothing to read
+        reason = error.__cause__ or error
+        raise ValueError(f"{source.path} cannot be read as a dataset: {reason or 'no rows'}") from error
     return dict(found), revision
 
 
@@ -161,6 +161,8 @@ def _local(source: Source) -> Any:
         if os.path.isdir(source.path):
             return datasets.load_dataset(source.path, source.config, **where)
         kind = "json" if source.path.endswith((".json", ".jsonl")) else "parquet"
+        if kind == "parquet" and not source.path.endswith(".parquet"):
+            raise ValueError("neither a folder nor a file .parquet, .jsonl or .json")
         return datasets.load_dataset(kind, data_files=source.path, **where)
 
 
@@ -211,7 +213,12 @@ def _pair(row: Mapping[str, Any]) -> Pair:
 
 
 def _conversation(row: Mapping[str, Any]) -> Example:
-    turns = [Message(role=m["role"], content=m["content"]) for m in row["messages"]]
+    try:
+        turns = [Message(role=m["role"], content=m["content"]) for m in row["messages"]]
+    except (KeyError, TypeError) as error:
+        raise ValueError("messages must be a list of turns, each with a role and a content") from error
+    if not all(isinstance(text, str) for turn in turns for text in turn.values()):
+        raise ValueError("each turn of a conversation must have a role and a content, both texts")
     if len(turns) < 2 or turns[-1]["role"] != "assistant":
         raise ValueError("a conversation must end with the assistant's turn")
     given = tuple(turns[:-1])

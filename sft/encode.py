@@ -33,14 +33,19 @@ class Encoder:
     """A tokenizer with its chat template.
 
     The prompt is what generation starts from, token for token; the answer follows, with the end of the turn as the
-    template writes it, so that the model learns to stop.
+    template writes it, so that the model learns to stop.  That end becomes the tokenizer's end-of-text token: base
+    models may have another (Qwen2.5's do), and no generator would stop where answers were taught to.
     """
 
     def __init__(self, tokenizer: Any) -> None:
-        if tokenizer.chat_template is None:
-            tokenizer.chat_template = PLAIN_TEMPLATE
         self.tokenizer = tokenizer
+        if tokenizer.chat_template is None:
+            # What was pretrained with a token at the beginning of each text (Llama) expects it.
+            begins = tokenizer.bos_token_id is not None and tokenizer("?")["input_ids"][0] == tokenizer.bos_token_id
+            tokenizer.chat_template = ("{{ bos_token }}" if begins else "") + PLAIN_TEMPLATE
         self.end = self._end_of_turn()
+        if len(self._ids(self.end)) == 1:
+            tokenizer.eos_token = self.end
 
     def __call__(self, example: Example) -> Encoded:
         """Encode one example."""

@@ -38,6 +38,7 @@ from sft.answers import Answer, Generator, Request, Sampling, Told, generate_ste
 from sft.eval_options import EvalOptions
 from sft.generate import open_model
 from sft.grades import ABOUT, Graded, grade_step
+from sft.replies import ABSENT
 from sft.scores import Result, summarise
 from sft.suites import Problem, Suite
 
@@ -62,13 +63,15 @@ def evaluate(options: EvalOptions) -> dict[str, Any]:
     device = _device(options)
     for target in options.targets:
         targets.parse(target)
+    model = _model(options)
+    name = model.name  # whether there is such a model is found out before anything is worked on
     with _bars() as told:
         suite = _suite(options, told)
         problems = suite.problems
-        model, answers = _answered(options, problems, told)
-        results = _judged(options, device, problems, answers, model, told)
+        answers = _answered(options, model, problems, told)
+        results = _judged(options, device, problems, answers, name, told)
     summary: dict[str, Any] = {
-        "model": model, "mode": MODES[device], "rules": dict(ABOUT), "versions": list(versions()),
+        "model": name, "mode": MODES[device], "rules": dict(ABOUT), "versions": list(versions()),
         "options": options.model_dump(exclude={"out", "workers", "batch"}),
         "left_out": [{"problem": d.name, "reason": d.reason, "detail": d.detail} for d in suite.left_out],
     }  # fmt: skip
@@ -80,28 +83,48 @@ def evaluate(options: EvalOptions) -> dict[str, Any]:
 def generate(options: EvalOptions) -> None:
     """Make the answers that are missing. By itself it is run in a process of its own, so that a GPU is free again."""
     with _bars() as told:
-        _ask(options, [r for p in _suite(options, told).problems for r in _requests(options, p)], told)
+        requests = [r for p in _suite(options, told).problems for r in _requests(options, p)]
+        _ask(options, _model(options), requests, told)
 
 
-def _answered(options: EvalOptions, problems: Sequence[Problem], told: Told) -> tuple[str, Answers]:
-    """The model's name and all its answers."""
+def _answered(options: EvalOptions, model: Generator, problems: Sequence[Problem], told: Told) -> Answers:
+    """All answers of the model.
+
+    Raises:
+        ValueError: answers are missing that are no failures of the model.
+    """
     requests = [r for p in problems for r in _requests(options, p)]
-    model = _model(options)
-    if model.apart and len(_known(options, requests)) < len({r.id for r in requests}):
+    if model.apart and len(_known(options, model, requests)) < len({r.id for r in requests}):
         spawned = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(1, spawned, initializer=die_with_parent) as process:
             process.submit(generate, options).result()
-        return model.name, _known(options, requests)
-    return model.name, _ask(options, requests, told)
+        answers = _known(options, model, requests)
+    else:
+        answers = _ask(options, model, requests, told)
+    _demand(requests, answers)
+    return answers
+
+
+def _demand(requests: Sequence[Request], answers: Answers) -> None:
+    """Refuse to count silence as wrong answers: nothing answered at all, or a file without some of the seeds."""
+    silent = {r.id: a for r in requests if isinstance(a := answers[r.id], Dropped)}
+    if len(silent) == len(answers):
+        first = next(iter(silent.values()))
+        raise ValueError(f"no answer to score: {': '.join(filter(None, (first.reason, first.detail)))}")
+    asked = {r.seed for r in requests}
+    absent = asked - {r.seed for r in requests if r.id not in silent or silent[r.id].reason != ABSENT}
+    if absent:
+        raise ValueError(
+            f"the file has no answer with {len(absent)} of the {len(asked)} seeds asked for, the first is "
+            f"{min(absent)}: say with --samples and --seed which it has"
+        )
 
 
 def _model(options: EvalOptions) -> Generator:
     return open_model(options.model, options.served_model, options.batch, options.generator)
 
 
-def _ask(options: EvalOptions, requests: Sequence[Request], told: Told) -> Answers:
-    model = _model(options)
-
+def _ask(options: EvalOptions, model: Generator, requests: Sequence[Request], told: Told) -> Answers:
     def batches(missing: list[Request]) -> list[list[Request]]:
         """Prompts of like length side by side, the longest first: if they fit, all do."""
         ordered = sorted(missing, key=lambda r: -sum(len(m["content"]) for m in r.messages))
@@ -110,9 +133,8 @@ def _ask(options: EvalOptions, requests: Sequence[Request], told: Told) -> Answe
     return resume(generate_step(model, _sampling(options)), _store(options), requests, batches, told=told)
 
 
-def _known(options: EvalOptions, requests: Sequence[Request]) -> Answers:
+def _known(options: EvalOptions, model: Generator, requests: Sequence[Request]) -> Answers:
     """The answers that are there already."""
-    model = _model(options)
     return resume(generate_step(model, _sampling(options)), _store(options), requests, lambda missing: [])
 
 

@@ -45,6 +45,10 @@ def write_model(options: SftOptions, plan: Plan, trained: Path, model: Path, car
         merged = PeftModel.from_pretrained(whole, trained).merge_and_unload()
     partial = model.with_name(f"{model.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
+    stops = merged.generation_config.eos_token_id
+    known = stops if isinstance(stops, list) else [stops]
+    # At the end that was learnt, too, see ``sft.encode``.
+    merged.generation_config.eos_token_id = sorted({*known, plan.tokenizer.eos_token_id} - {None})
     merged.save_pretrained(partial)
     plan.tokenizer.save_pretrained(partial)
     shutil.copy(model.parent / "loss.svg", partial / "loss.svg")
@@ -80,10 +84,16 @@ def describe(
         plan.base.name, plan.base.revision or "", options.method, chosen, steps[-1]["step"], plan.steps,
         steps[-1]["epoch"], steps[-1]["tokens"], steps[0]["loss"], steps[-1]["loss"],
         tests[0]["eval_loss"] if tests else None, best["eval_loss"] if best else None, best["step"] if best else None,
-        median(rates), median(mfu) if mfu else None, device, plan.summary(), options.model_dump(mode="json"),
+        median(rates), median(mfu) if mfu else None, device, plan.summary(), _followed(options),
         tuple(f"{name} {importlib.metadata.version(name)}" for name in VERSIONS if _installed(name)),
         plan.corpus.train[0].messages[-1]["content"],
     )  # fmt: skip
+
+
+def _followed(options: SftOptions) -> dict[str, Any]:
+    """The options with what their defaults came to."""
+    came_to = {"learning_rate": options.peak_learning_rate, "precision": precision(options)}
+    return options.model_dump(mode="json") | came_to
 
 
 def read_info(out: Path) -> ModelInfo:

@@ -121,7 +121,7 @@ class Shown:
     def show(self, entry: dict[str, Any]) -> None:
         """Show one line of metrics."""
         if "eval_loss" in entry:
-            self.held_out = f" | held out {entry['eval_loss']:.4f}"
+            self.held_out = f"held out {entry['eval_loss']:.4f}"
         note = self._note(entry)
         self.bar.update(self.row, completed=entry["step"], note=note)
         due = time.monotonic() - self.last >= LINE_SECONDS or "eval_loss" in entry or entry["step"] == self.steps
@@ -139,7 +139,7 @@ class Shown:
             parts.append(f"{entry['tokens_per_second']:,.0f} tokens/s")
         if "mfu" in entry:
             parts.append(f"MFU {entry['mfu']:.0%}")
-        return " | ".join(parts) + self.held_out
+        return " | ".join([*parts, *filter(None, [self.held_out])])
 
     def _left(self, step: int) -> str:
         """Time left, by the mean of the steps of this session, evaluations included."""

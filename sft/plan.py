@@ -29,6 +29,15 @@ class Plan:
     lengths: list[int]  # tokens of each training example
     steps: int  # optimizer steps
 
+    def line(self) -> str:
+        """What will be learnt and what was left out, in one line."""
+        found = self.summary()
+        left = ", ".join(f"{count:,} {reason}" for reason, count in sorted(found["refused"].items()))
+        rows = f"{len(self.lengths):,} rows of {sum(self.lengths):,} tokens an epoch"
+        return f"{rows}, {self.steps:,} steps, {found['held_out']:,} rows held out" + (
+            f"; left out: {left}" if left else ""
+        )
+
     def summary(self) -> dict[str, Any]:
         """The data as plain JSON values."""
         found = data.summary(self.corpus)

@@ -21,7 +21,8 @@ from sft.answers import GENERATE, Answer, Request, Sampling
 
 CONCURRENT = 32
 SECONDS = 1800.0  # for one answer, waiting in the server's queue included
-TRIES = 5
+TRIES = 8  # with the pauses some two minutes: limits of so many requests a minute pass by then
+LONGEST = 300.0  # seconds of a pause that a server may ask for
 BUSY = {408, 409, 425, 429, 500, 502, 503, 504}
 REFUSED = {400, 413, 422}  # this prompt, not the server
 # These servers sample as the model's generation_config.json says, unless each request says otherwise; it is in no
@@ -80,22 +81,21 @@ class Server:
 
     def _answer(self, request: Request, sampling: Sampling) -> Answer | Dropped:
         try:
-            reply = self._ask(request, sampling)
+            return _read(self._ask(request, sampling), request, self.name)
         except HfHubHTTPError as error:
             if error.response.status_code not in REFUSED:
                 raise ValueError(f"{self.url} does not answer: {_line(error)}") from error
             return Dropped(GENERATE, request.id, "the server refuses the prompt", _line(error))
         except HTTPError as error:
             raise ValueError(f"{self.url} does not answer: {_line(error)}") from error
-        choice = reply.choices[0]
-        tokens = reply.usage.completion_tokens if reply.usage else None
-        return Answer(request.id, self.name, request.seed, choice.message.content or "", choice.finish_reason, tokens)
+        except (ValueError, LookupError, TypeError, AttributeError) as error:  # JSON of another form, or none
+            raise ValueError(f"{self.url} answers in another form than OpenAI's: {_line(error)}") from error
 
     def _ask(self, request: Request, sampling: Sampling) -> Any:
         chosen: dict[str, Any] = asdict(sampling) | {"seed": request.seed, "model": self.model} | self._more(sampling)
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception(_passing), stop=tenacity.stop_after_attempt(TRIES),
-            wait=tenacity.wait_exponential_jitter(1, 60), reraise=True,
+            wait=_pause, reraise=True,
         )  # fmt: skip
         return retrying(self._client.chat_completion, [dict(m) for m in request.messages], **chosen)
 
@@ -110,6 +110,24 @@ class Server:
     @cached_property
     def _client(self) -> InferenceClient:
         return InferenceClient(base_url=self.url, api_key=self.key or "none", timeout=SECONDS)
+
+
+def _read(reply: Any, request: Request, name: str) -> Answer:
+    """The answer in a server's reply; one without a text is empty."""
+    choice = reply.choices[0]
+    text = choice.message.content or ""
+    if not isinstance(text, str):
+        raise TypeError("the content is no text")
+    tokens = reply.usage.completion_tokens if reply.usage else None
+    return Answer(request.id, name, request.seed, text, choice.finish_reason or "", tokens)
+
+
+def _pause(state: tenacity.RetryCallState) -> float:
+    """Seconds to wait: longer each time, and as long as the server asks for."""
+    error = state.outcome.exception() if state.outcome else None
+    asked = error.response.headers.get("Retry-After", "") if isinstance(error, HfHubHTTPError) else ""
+    wanted = min(float(asked), LONGEST) if asked.isdecimal() else 0.0  # it may be a date, too
+    return max(wanted, tenacity.wait_exponential_jitter(1, 60)(state))
 
 
 def _passing(error: BaseException) -> bool:

@@ -15,6 +15,7 @@ from sft.answers import GENERATE, Answer, Request, Sampling
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 BATCH = 4096
+ABSENT = "not in the file"
 
 
 @dataclass
@@ -51,7 +52,7 @@ class Replies:
         for request in requests:
             found = self._answers.get(request.id)
             if found is None:
-                yield Dropped(GENERATE, request.id, "not in the file", f"seed {request.seed}")
+                yield Dropped(GENERATE, request.id, ABSENT, f"seed {request.seed}")
             else:
                 yield replace(found, model=self.name)
 

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from kdata.models import ModelInfo, push_model
 from kdata.publish import PublishError
@@ -61,10 +65,13 @@ def run(options: SftOptions, card: Callable[[ModelInfo], str]) -> Outcome | None
     chosen = engine.choose(options)
     options.accumulation(engine.processes())
     plan = make_plan(options)
+    if _first():
+        print(f"kdata: {plan.line()}", file=sys.stderr, flush=True)
     out = Path(options.out)
-    _claim(out, options, plan)
-    if not (out / "model").exists():
-        _train(options, plan, chosen, out, card)
+    with _alone(out):
+        _claim(out, options, plan)
+        if not (out / "model").exists():
+            _train(options, plan, chosen, out, card)
     if not _first():
         return None
     address = push_model(out / "model", options.push_to, token) if options.push_to else ""
@@ -84,6 +91,24 @@ def _train(options: SftOptions, plan: Plan, chosen: engine.Engine, out: Path, ca
     trainer.save_model(str(out / ("trained" if options.method == "full" else "adapter")))
     if _first():
         export.finish(options, plan, chosen, device_name(), out, card)
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Keep other runs out of the folder: two at once would write into each other's metrics and checkpoints.
+
+    Raises:
+        ValueError: one is there already.
+    """
+    if not _first():
+        yield
+        return
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(out / ".lock", timeout=0):
+            yield
+    except Timeout as error:
+        raise ValueError(f"another run is at work in {out}: wait for it, or name another folder with --out") from error
 
 
 def _claim(out: Path, options: SftOptions, plan: Plan) -> None:

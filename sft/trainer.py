@@ -25,10 +25,9 @@ def build(options: SftOptions, plan: Plan, chosen: engine.Engine, out: Path, res
     flops = speed.flops_per_token(model, plan.lengths, options.method == "full")
     peak = speed.peak_flops()
     together = peak * engine.processes() if peak else None
-    with warnings.catch_warnings():
-        # TRL sets it by the name that transformers 5.23 wants no more and 5.17 still needs.
-        warnings.filterwarnings("ignore", "`gradient_checkpointing` is deprecated", FutureWarning)
-        args = engine.settings(options, out / "checkpoints", plan.steps, bool(plan.held_out), resumed)
+    # TRL and PEFT use the name that transformers 5.23 wants no more and 5.17 still needs.
+    warnings.filterwarnings("ignore", "`(is_)?gradient_checkpointing` is deprecated", FutureWarning)
+    args = engine.settings(options, out / "checkpoints", plan.steps, bool(plan.held_out), resumed)
     trainer = SFTTrainer(
         model=model, args=args,
         train_dataset=plan.train, eval_dataset=plan.held_out, processing_class=plan.tokenizer, peft_config=adapter,

@@ -11,7 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 MODEL = "stub"
-Reply = Callable[[str, int], str | int]  # prompt and seed -> the answer, or the status of an error
+# Prompt and seed -> the answer, the status of an error, or a reply as it stands.
+Reply = Callable[[str, int], str | int | dict[str, Any]]
 
 
 @dataclass
@@ -39,6 +40,9 @@ def serve(reply: Reply) -> Iterator[Asked]:
             given = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             asked.requests.append(given)
             said = reply(given["messages"][-1]["content"], given["seed"])
+            if isinstance(said, dict):
+                self._send(200, said)
+                return
             if isinstance(said, int):
                 self._send(said, {"error": {"message": "no", "type": "stub"}})
                 return

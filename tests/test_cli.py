@@ -8,13 +8,17 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import factories
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kdata import kernelbook
-from kdata.publish import read_dataset
-from kdata.record import Task
+from filters import chain
+from kdata import cli, kernelbook
+from kdata.publish import read_dataset, write_dataset
+from kdata.record import Pair, Task
+from kdata.shards import Store
+from kdata.step import Step
 from kdata.verbs import read_all
 
 DATA = Path(__file__).parent / "data" / "modules"
@@ -128,6 +132,18 @@ def test_tasks_from_a_folder_of_files(relu: Path, tmp_path: Path) -> None:
     assert (task.source, task.entry_point, task.origin.path) == (RELU, "Model", "relu.py")
 
 
+def test_a_folder_of_several_stages_gives_what_the_last_one_kept(tmp_path: Path) -> None:
+    """One folder for all verbs: what the filter dropped must not come back through the shards that it read."""
+    store = Store(str(tmp_path))
+    made = [*factories.pairs()[:3], factories.relicensed(factories.pairs()[3], "GPL-3.0-only")]
+    Step("verify", "1", Pair, Pair, lambda pairs: pairs).run_on(store, made)
+    filtered = chain.step().run_on(store, read_all([str(tmp_path)], Pair, "filter"))
+    assert (filtered.kept, filtered.dropped) == (3, 1)
+    assert chain.step().run_on(store, read_all([str(tmp_path)], Pair, "filter")).name == filtered.name, "no resume"
+    assert read_all([str(tmp_path)], Pair, "dedup") == read_all([str(tmp_path)], Pair) == list(made[:3])
+    assert len(read_all([str(tmp_path / "verify"), str(tmp_path / "filter")], Pair)) == 7
+
+
 def test_kernelbook_s_columns_are_understood(tmp_path: Path) -> None:
     row = {"python_code": RELU.replace("Model", "Plus"), "entry_point": "Plus", "triton_code": "class PlusNew:\n    pass\n",
            "repo_name": "a/b", "licenses": ["MIT"], "stars": 3, "sha": "abc", "repo_link": "https://x"}  # fmt: skip
@@ -167,6 +183,7 @@ def one_line(done: subprocess.CompletedProcess[str], words: str) -> None:
         (("publish", "nowhere", "--out", "o"), "nowhere"),
         (("publish", "other.parquet"), "--out FOLDER"),
         (("report", "empty"), "no finished build"),
+        (("build", "--require-isolation", "walls"), "--require-isolation: unknown guard"),
         (("show", "abc", "--in", "nowhere"), "nowhere"),
         (("eval", "--model", "m", "--path", "p", "--language", "cuda", "--device", "cpu"), "use --device cuda"),
     ],
@@ -180,6 +197,42 @@ def test_bad_input_is_one_line(kdata: Run, tmp_path: Path, call: tuple[str, ...]
     done = kdata(*call, HF_TOKEN="")
     assert done.returncode == 1
     one_line(done, words)
+
+
+def test_a_set_is_kept_apart_from_a_benchmark(kdata: Run, tmp_path: Path) -> None:
+    made = factories.pairs()[:6]
+    write_dataset(made, [], str(tmp_path / "set"), lambda info: "")
+    (tmp_path / "bench/level1").mkdir(parents=True)
+    (tmp_path / "bench/level1/1_Copy.py").write_text(made[0].task.source)
+    leaks = kdata("publish", "set/data", "--problems", "bench", "--out", "again")
+    assert leaks.returncode == 1
+    assert "1 pairs leak problems, drop them first" in leaks.stderr and "level1/1_Copy" in leaks.stderr
+    done = kdata("dedup", "set", "--problems", "bench", "--out", "unique")
+    assert done.returncode == 0, done.stderr
+    assert "5 kept, 1 dropped (benchmark problem, same program 1)" in done.stdout
+    assert kdata("publish", "unique", "--problems", "bench", "--out", "clean").returncode == 0
+    assert len(read_dataset(str(tmp_path / "clean"))) == 5
+    assert "pairs that leak a problem were dropped" in (tmp_path / "clean/README.md").read_text()
+
+
+def test_a_server_that_does_not_answer_is_told_in_one_line(kdata: Run) -> None:
+    done = kdata("build", "--sources", "nowhere", PREFECT_API_URL="http://127.0.0.1:9/api")
+    assert done.returncode == 1
+    one_line(done, "no Prefect server answers at PREFECT_API_URL=http://127.0.0.1:9/api")
+
+
+def test_no_flow_run_at_once_is_refused(kdata: Run) -> None:
+    assert kdata("serve", "--limit", 0).returncode == 2
+
+
+def test_ctrl_c_says_that_nothing_is_lost(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted() -> None:
+        raise SystemExit(130)
+
+    monkeypatch.setattr(cli, "app", interrupted)
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert capsys.readouterr().err == "kdata: stopped. The same command goes on from what was finished.\n"
 
 
 def test_an_unknown_option_is_no_traceback(kdata: Run) -> None:

@@ -82,7 +82,24 @@ def test_answers_of_a_file_are_judged(tmp_path: Path) -> None:
     texts = [eval_answers.answer(PROBLEM, eval_answers.given(PROBLEM, r.seed)) for r in asked]
     file = write(tmp_path / "far.jsonl", [answer(r, text) for r, text in zip(asked, texts, strict=True)])
     options = EvalOptions(model=str(file), path=str(tmp_path / "suite" / f"{PROBLEM}.py"), out=str(tmp_path / "out"),
-                          targets=[], device="cpu", workers=1, samples=3, seed=17)  # fmt: skip
+                          targets=[], device="cpu", workers=1, samples=2, seed=17)  # fmt: skip
     summary = evaluate(options)
-    assert summary["failures"] == {"no class ModelNew": 1, "not in the file": 1, "wrong result": 1}
+    assert summary["failures"] == {"no class ModelNew": 1, "wrong result": 1}
     assert summary["model"].startswith("far ")
+
+
+def test_answers_that_are_not_there_are_not_counted_as_wrong(tmp_path: Path) -> None:
+    eval_answers.write_suite(tmp_path / "suite")
+    problems = read_suite("kernelbench", str(tmp_path / "suite"), [2]).problems[:2]
+    asked = [Request(tuple(prompt(p.task)), seed) for p in problems for seed in (0, 1)]
+    options = EvalOptions(model="a file", path=str(tmp_path / "suite"), out=str(tmp_path / "out"), level=[2], problems=2,
+                          targets=[], device="cpu", workers=1, samples=2)  # fmt: skip
+    one = write(tmp_path / "one.jsonl", [answer(asked[0], "no program"), answer(asked[2], "none")])
+    with pytest.raises(ValueError, match="1 of the 2 seeds asked for, the first is 1: say with --samples"):
+        evaluate(options.model_copy(update={"model": str(one)}))
+    other = write(tmp_path / "other.jsonl", [answer(request("another question", 0))])
+    with pytest.raises(ValueError, match="no answer to score: not in the file"):
+        evaluate(options.model_copy(update={"model": str(other)}))
+    some = write(tmp_path / "some.jsonl", [answer(r, "none") for r in asked[:3]])
+    summary = evaluate(options.model_copy(update={"model": str(some)}))
+    assert summary["failures"] == {"no fenced block": 3, "not in the file": 1}

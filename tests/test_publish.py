@@ -17,8 +17,9 @@ import pytest
 
 from cards import dataset
 from kdata import publish, rows
-from kdata.record import Dropped, Origin, Pair
+from kdata.record import Dropped, Origin, Pair, Timing
 from kdata.split import split
+from kdata.verbs import read_all
 from tests import factories, hub_stub
 
 DROPPED = [
@@ -102,6 +103,50 @@ def test_card_of_one_licence_names_it(tmp_path: Path) -> None:
     assert "\nlicense: mit\n" in card
     assert "config_name: dropped" not in card
     assert not (tmp_path / "dropped").exists()
+
+
+@pytest.mark.parametrize(
+    ("licence", "named"), [("BSD-3-Clause", "bsd-3-clause"), ("PSF-2.0", "other"), ("0BSD", "other")]
+)
+def test_the_hub_is_told_no_licence_that_it_does_not_know(tmp_path: Path, licence: str, named: str) -> None:
+    publish.write_dataset([factories.relicensed(factories.pair(), licence)], [], str(tmp_path), dataset.render)
+    assert f"\nlicense: {named}\n" in (tmp_path / "README.md").read_text()
+
+
+def test_the_card_tells_what_was_timed_and_what_nobody_wrote(folder: Path, tmp_path: Path) -> None:
+    card = (folder / "README.md").read_text()
+    assert "no kernel was timed" in card and "synthetic**" not in card
+    timing = Timing("1", "H200", "580", "ieee", "", "eager", 1.1, 1.0, 1.2, 1.1, 1.0, 5.0, 1.0, 1.0, ("k",), 1, 2)
+    first, second = factories.pairs()[:2]
+    origin = replace(first.task.origin, source="ops", repository="torch-chains")
+    made = Pair(
+        replace(first.candidate, task=replace(first.task, origin=origin)), replace(first.receipt, timing=timing)
+    )
+    publish.write_dataset([made, second], [], str(tmp_path), dataset.render)
+    card = (tmp_path / "README.md").read_text()
+    assert "1 of 2 pairs were timed on a GPU" in card and "nothing was timed" not in card
+    assert "Of the modules 1 are **synthetic**" in card
+    found = {r["id"]: r["synthetic"] for r in pq.read_table(tmp_path / "data").to_pylist()}
+    assert found == {made.id: True, second.id: False}
+
+
+def test_published_sets_can_be_put_together(folder: Path, tmp_path: Path) -> None:
+    read = read_all([str(folder), str(folder / "data" / "test-00000-of-00001.parquet")], Pair)
+    assert {p.id for p in read} == {p.id for p in factories.pairs()}
+    assert len(read) == 63 + 6
+
+
+def test_what_may_not_be_given_away_is_not_uploaded(tmp_path: Path, environment: dict[str, str]) -> None:
+    unknown = [factories.relicensed(p) for p in factories.pairs()[:2]]
+    pairs = [*unknown, factories.rejected(factories.pairs()[2], "wrong result"), *factories.pairs()[3:9]]
+    publish.write_dataset(pairs, [], str(tmp_path), dataset.render)
+    command = [sys.executable, "-m", "kdata", "publish", str(tmp_path), "--to", "someone/pairs"]
+    with hub_stub.serve() as (address, hub):
+        asked = environment | {"HF_ENDPOINT": address, "HF_TOKEN": hub_stub.TOKEN, "HF_HUB_DISABLE_XET": "1"}
+        done = subprocess.run(command, env=asked, capture_output=True, text=True, timeout=120, check=False)
+        assert not hub.files
+    assert done.returncode == 1
+    assert "3 of 9 pairs may not be uploaded (no licence found 2, wrong result 1)" in done.stderr
 
 
 def test_license_manifest_has_a_line_for_each_repository_and_licence(folder: Path) -> None:

@@ -136,6 +136,20 @@ def test_bad_data_is_told_in_one_line(tmp_path: Path) -> None:
     )
     with pytest.raises(ValueError, match="neither pairs nor conversations"):
         data.load(options(str(tmp_path / "ids.parquet")))
+    for name, text, words in (
+        ("none.jsonl", "", "none.jsonl cannot be read"),
+        ("table.csv", "a,b\n", "table.csv cannot be read as a dataset: neither a folder nor a file .parquet"),
+        ("broken.jsonl", '{"messages": ', "broken.jsonl cannot be read"),
+        ("text.jsonl", '{"messages": "hello"}', "a list of turns"),
+        (
+            "silent.jsonl",
+            '{"messages": [{"role": "user"}, {"role": "assistant", "content": "x"}]}',
+            "a role and a content",
+        ),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(ValueError, match=words):
+            data.load(options(str(tmp_path / name)))
 
 
 def test_bases(tmp_path: Path) -> None:
@@ -169,6 +183,20 @@ def test_a_model_without_a_template_gets_one(tmp_path: Path) -> None:
     found = Encoder(plain)(examples()[0])
     assert plain.decode(found.ids).startswith("Rewrite this PyTorch program")
     assert found.ids[-1] == plain.eos_token_id
+
+
+def test_a_text_begins_as_the_base_was_pretrained(tmp_path: Path) -> None:
+    from tokenizers.processors import TemplateProcessing
+
+    plain = load_tokenizer(resolve(str(make_tiny(tmp_path, [answer(p) for p in pairs()[:3]], chat_template=None))))
+    plain.bos_token = "<|im_start|>"
+    assert "<|im_start|>" not in plain.decode(Encoder(plain)(examples()[0]).ids)  # such a base never saw it
+    plain.chat_template = None
+    plain._tokenizer.post_processor = TemplateProcessing(
+        single="<|im_start|> $A", special_tokens=[("<|im_start|>", plain.bos_token_id)]
+    )
+    found = Encoder(plain)(examples()[0]).ids
+    assert found[0] == plain.bos_token_id and found.count(plain.bos_token_id) == 1
 
 
 def test_examples_that_are_too_long_are_left_out_whole(tokenizer: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import hub_stub
 import pytest
 import torch
 from factories import pairs
+from filelock import FileLock
 from sft_models import make_tiny
 
 from cards import model as card
@@ -71,6 +73,15 @@ def test_loss_falls_and_the_folder_tells_the_run(place: Path, whole: train.Outco
     readme = (whole.model / "README.md").read_text()
     assert f"| {info.steps} |" in readme and info.data["sources"][0]["digest"] in readme
     assert str(place) not in readme
+
+
+def test_the_card_says_what_defaults_came_to(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = options(place, "defaults", epochs=1, max_steps=1, max_length=1100, learning_rate=None)
+    outcome = run(chosen)
+    told = (outcome.model / "README.md").read_text()
+    assert "| learning rate | 2e-05 |" in told and "| precision | float32 |" in told and "| rank |" not in told
+    left = outcome.info.data["refused"]["longer than max_length"]
+    assert f"1 steps, 2 rows held out; left out: {left} longer than max_length" in capsys.readouterr().err
 
 
 def test_a_killed_run_goes_on_with_the_same_curve(place: Path, whole: train.Outcome) -> None:
@@ -129,6 +140,32 @@ def test_an_adapter_is_trained_and_merged(place: Path) -> None:
     base, made = (AutoModelForCausalLM.from_pretrained(p) for p in (place / "tiny", outcome.model))
     assert not base.model.layers[0].mlp.up_proj.weight.equal(made.model.layers[0].mlp.up_proj.weight)
     assert base.model.embed_tokens.weight.equal(made.model.embed_tokens.weight)
+
+
+@pytest.mark.parametrize("method", ["full", "lora"])
+def test_generation_stops_where_answers_were_taught_to_end(place: Path, tmp_path: Path, method: str) -> None:
+    """Qwen2.5's base models have a template that ends turns by a token that is not their end of text."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    base = tmp_path / "base"
+    shutil.copytree(place / "tiny", base)
+    tokenizer = AutoTokenizer.from_pretrained(base)
+    tokenizer.eos_token = "<|endoftext|>"
+    tokenizer.save_pretrained(base)
+    for name in ("config.json", "generation_config.json"):
+        told = json.loads((base / name).read_text())
+        (base / name).write_text(json.dumps(told | {"eos_token_id": tokenizer.eos_token_id}))
+    chosen = options(place, f"ends_{method}", method=method, rank=2, epochs=1, max_steps=1, held_out=0)
+    outcome = run(chosen.model_copy(update={"base": str(base)}))
+    model = AutoModelForCausalLM.from_pretrained(outcome.model)
+    assert model.generation_config.eos_token_id == [0, 2]
+    assert AutoTokenizer.from_pretrained(outcome.model).eos_token == "<|im_end|>"  # vLLM looks there
+
+
+def test_two_runs_do_not_share_a_folder(place: Path) -> None:
+    (place / "taken").mkdir()
+    with FileLock(place / "taken" / ".lock"), pytest.raises(ValueError, match="another run is at work"):
+        run(options(place, "taken"))
 
 
 def test_training_stops_when_held_out_loss_falls_no_further(place: Path) -> None:
