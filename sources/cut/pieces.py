@@ -110,11 +110,12 @@ def reads_file(node: ast.stmt) -> bool:
     return any(_READS_FILES.fullmatch(ast.unparse(call.func)) for call in calls)
 
 
-def locally_bound(view: ast.stmt) -> set[str]:
+@remembered
+def locally_bound(view: ast.AST) -> frozenset[str]:
     """Names that functions in a statement give to something: ``Block = partial(layers.Block)`` hides another Block."""
     inside = [n for f in nodes(view) if isinstance(f, ast.FunctionDef) for n in nodes(f)]
     stored = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return stored | {n.arg for n in inside if isinstance(n, ast.arg)}
+    return frozenset(stored | {n.arg for n in inside if isinstance(n, ast.arg)})
 
 
 def used_names(tree: ast.AST) -> set[int]:

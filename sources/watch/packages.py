@@ -87,7 +87,7 @@ class _Importer(MetaPathFinder, Loader):
         return ModuleSpec(name, self, is_package=True) if top in self.absent else None
 
     def stand_in_for(self, top: str) -> bool:
-        """From now on a package that was not found is stood in for; False where it is there, or stood in for already."""
+        """From now on a package that was not found is stood in for; False where it is there, or already is."""
         if top in self.own | self.absent or top in self._real and PathFinder.find_spec(top) is not None:
             return False
         self._real.discard(top)  # what torch itself would import, and no installation need have
