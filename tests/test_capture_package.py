@@ -144,6 +144,13 @@ def test_a_package_is_captured_inside_the_sandbox() -> None:
     assert told["Gate"]["specs"] == [["tensor", [2, 16, 64], "float", 0]]
 
 
+def test_what_torch_itself_lacks_is_stood_in_for_as_a_new_one(tmp_path: Path) -> None:
+    logs = "from abc import ABC\nfrom torch.utils.tensorboard import SummaryWriter\n\n\nclass Log(SummaryWriter, ABC):\n    pass\n"
+    small = "from torch import nn\nfrom .log import Log\n\n\nclass Small(nn.Module):\n    def forward(self, x):\n        return x.exp()\n"
+    files = {"p/__init__.py": "", "p/log.py": logs, "p/small.py": small}
+    assert observed(files, {"p/small.py": {"Small"}}, tmp_path)["p/small.py"]["Small"]["specs"]
+
+
 def test_a_file_that_takes_all_memory_or_ends_the_process_harms_no_other(tmp_path: Path) -> None:
     head = "import torch\nfrom torch import nn\n\n\n"
     huge = (

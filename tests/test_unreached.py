@@ -200,6 +200,44 @@ def test_what_is_abstract_goes_with_what_no_run_reaches_of_it() -> None:
     assert "abc.abstractmethod" not in short and "@abstractmethod" in short
 
 
+STEPPED = """import torch
+from torch import nn
+
+width = 256
+stride = 64
+
+
+class Net(nn.Module):
+    def __init__(self, width, stride):
+        super().__init__()
+        self.stride = stride
+        self.layer = nn.Linear(width, width)
+
+    def forward(self, x):
+        for _ in range(100_000_000 // self.stride**4):
+            x = self.layer(x)
+        if self.stride == 1:
+            x = self.small(x)
+        return x
+
+    def small(self, x):
+        return x + 1
+
+
+def get_inputs():
+    return [torch.randn(8, width)]
+
+
+def get_init_inputs():
+    return [width, stride]
+"""
+
+
+def test_a_size_of_one_that_takes_more_than_a_task_may_is_left() -> None:
+    short = shortened(STEPPED, "Net", {})["source"]  # a hundred million layers would take a day
+    assert "def small" not in short
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _warm() -> None:
     probe.warm()

@@ -11,11 +11,13 @@ import ast
 import re
 from collections.abc import Iterable
 
+from sources.cut.pieces import goes_by, listed, taken_from
 from sources.text.desugar import NAMED
 from sources.text.registries import words
+from sources.text.remembered import remembered
 from sources.text.scope import nodes
 from sources.text.symbols import Package
-from sources.text.targets import Here
+from sources.text.targets import Here, Inner, Target
 
 MAX_NAMED = 12  # definitions that one task takes by name
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+")
@@ -41,13 +43,46 @@ def own(package: Package, path: str, view: ast.AST, said: Iterable[str]) -> dict
 
     Or by such a word and how many dimensions it is for: ``"Conv" + "%dd" % 2``.
     """
-    calls = (n for n in nodes(view) if isinstance(n, ast.Call) and not n.args)
-    file = package.file(path) if any(getattr(c.func, "id", "") == "globals" for c in calls) else None
+    file = package.file(path) if _asks_globals(view) else None
     known = {*said, *words([view])} if file else set()
     found = {n: package.lookup(path, n) for n, ways in (file.bindings if file else {}).items()
              if not known.isdisjoint((n.lower(), _OF_DIMENSIONS.sub("", n.lower())))
              and not any(map(_is_made, ways))}  # fmt: skip
     return dict([(n, target) for n, target in found.items() if isinstance(target, Here)][:MAX_NAMED])
+
+
+def taken_out(package: Package, name: str, module: Target, view: ast.AST, said: Iterable[str]) -> dict[str, Here]:
+    """What a definition takes out of a ``module`` of the package, by ``name``, as words that are ``said`` tell.
+
+    ``getattr(name, word)`` takes what is called so; of ``vars(name)`` counts what goes by a word: ``MeanNorm`` by mean.
+    """
+    if name == NAMED:
+        return named(package, said)
+    if not isinstance(module, Inner) or name not in taken_from(view) | listed(view):
+        return {}
+    known, every, found = {*said, *words([view])}, package.names(module.file), list[str]()
+    if name in taken_from(view):
+        found += (n for n in every if n.lower() in known)
+    if name in listed(view):
+        found += (n for n in every if not known.isdisjoint(goes_by(n)))
+    members = ((n, package.member(module.file, n)) for n in dict.fromkeys(found))
+    return {f"{name}.{n}": target for n, target in members if isinstance(target, Here)}
+
+
+def looks_up(view: ast.AST) -> bool:
+    """Whether what a definition needs depends on words that others say."""
+    return bool(taken_from(view) or listed(view)) or _asks_globals(view) or _names_all(view)
+
+
+@remembered
+def _names_all(view: ast.AST) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == NAMED for n in nodes(view))
+
+
+@remembered
+def _asks_globals(view: ast.AST) -> bool:
+    calls = (n for n in nodes(view) if isinstance(n, ast.Call) and not n.args)
+    return any(getattr(call.func, "id", "") == "globals" for call in calls)
 
 
 def _is_made(binding: object) -> bool:

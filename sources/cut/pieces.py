@@ -110,11 +110,12 @@ def reads_file(node: ast.stmt) -> bool:
     return any(_READS_FILES.fullmatch(ast.unparse(call.func)) for call in calls)
 
 
-def locally_bound(view: ast.stmt) -> set[str]:
+@remembered
+def locally_bound(view: ast.AST) -> frozenset[str]:
     """Names that functions in a statement give to something: ``Block = partial(layers.Block)`` hides another Block."""
     inside = [n for f in nodes(view) if isinstance(f, ast.FunctionDef) for n in nodes(f)]
     stored = {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return stored | {n.arg for n in inside if isinstance(n, ast.arg)}
+    return frozenset(stored | {n.arg for n in inside if isinstance(n, ast.arg)})
 
 
 def used_names(tree: ast.AST) -> set[int]:
@@ -178,6 +179,7 @@ def listed(node: ast.AST) -> frozenset[str]:
     return frozenset(a.id for c in calls if len(c.args) == 1 and isinstance(a := c.args[0], ast.Name))
 
 
+@remembered
 def taken_from(node: ast.AST) -> frozenset[str]:
     """Names of which a statement takes an attribute whose name it computes: ``getattr(name, word)``.
 
@@ -212,22 +214,33 @@ def at_once(piece: Piece) -> set[str]:
     return piece.reads.eager
 
 
-def unused(node: ast.ClassDef, used: set[str]) -> Iterator[str]:
+def unused(node: ast.ClassDef, used: set[str]) -> frozenset[str]:
     """Methods of a class that nothing mentions, or that no task may call."""
-    methods = (ast.FunctionDef, ast.AsyncFunctionDef)
-    beside = {n.id for s in node.body if not isinstance(s, methods) for n in ast.walk(s) if isinstance(n, ast.Name)}
-    starts = tuple(computed(node))
-    for statement in node.body:
-        if isinstance(statement, methods) and statement.name not in beside:  # what has another name, ``b = a``, is used
-            name = statement.name
-            if name.startswith(starts) and not harmful(statement):
-                continue
-            special = name.startswith("__") and name.endswith("__") and name not in ("__repr__", "__str__")
-            special = special or name in _CALLED
-            special = special or makes_state(node, name) and not harmful(statement)
-            needless = name not in used or name != "forward" and harmful(statement)
-            if not special and needless or name == "extra_repr":
-                yield name
+    never, unmentioned = _left_out(node)
+    return never | unmentioned - used
+
+
+@remembered
+def _left_out(node: ast.AST) -> tuple[frozenset[str], frozenset[str]]:
+    """Methods of a class that every task is without, and those that it is without where nothing mentions them."""
+    if not isinstance(node, ast.ClassDef):
+        return frozenset(), frozenset()
+    methods = [s for s in node.body if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)]
+    beside = {n.id for s in node.body if s not in methods for n in nodes(s) if isinstance(n, ast.Name)}
+    starts, never, unmentioned = tuple(computed(node)), set[str](), set[str]()
+    for method in methods:
+        name = method.name
+        if (
+            name in beside or name.startswith(starts) and not harmful(method)
+        ):  # what has another name is used: ``b = a``
+            continue
+        special = name.startswith("__") and name.endswith("__") and name not in ("__repr__", "__str__")
+        special = special or name in _CALLED or makes_state(node, name) and not harmful(method)
+        if name == "extra_repr" or not special and name != "forward" and harmful(method):
+            never.add(name)
+        elif not special:
+            unmentioned.add(name)
+    return frozenset(never), frozenset(unmentioned)
 
 
 def computed(node: ast.ClassDef) -> Iterator[str]:

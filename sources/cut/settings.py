@@ -13,7 +13,7 @@ from sources.text.rewrite import Edits, Text, remove_statements
 from sources.text.scope import is_literal, named_arguments, nodes, root_of
 
 FEW = 8  # assignments to attributes that a reader bears
-_ASSIGNED = re.compile(r"^ *\w+(?:\.\w+)+ *= ", re.MULTILINE)
+_ASSIGNED = re.compile(r"^ *(?!self\.)\w+(?:\.\w+)+ *= ", re.MULTILINE)
 # What reads a record without naming what it reads; in one of the groups stands the record, with what leads to it.  Of
 # calls in calls, ``sorted(list(cfg))``, each is looked at: what is looked ahead at is not gone past.
 _WHOLE = re.compile(
@@ -28,9 +28,11 @@ def without_unread_settings(source: str) -> str:
         return source
     tree = ast.parse(source)
     made = _made(tree)
+    found = list(_settings(tree, made))
+    if len(found) <= FEW:
+        return source
     if any(made.intersection(read.split(".")) for groups in _WHOLE.findall(source) for read in groups):
         return source
-    found = list(_settings(tree, made))
     said = _said(tree, {id(n) for statement, _ in found for n in ast.walk(statement.targets[0])})
     kept = {names for statement, names in found if names[-1] in said and not _is_record(statement.value)}
     kept |= {names[:n] for names in kept for n in range(1, len(names))}

@@ -25,7 +25,6 @@ from sources.cut.pieces import (
     Piece,
     at_once,
     copied,
-    goes_by,
     is_debugging,
     is_noise,
     listed,
@@ -78,6 +77,8 @@ class Slicer:
         self.package = package
         self._texts: dict[str, Text] = {}
         self._views: dict[tuple[int, frozenset[str], bool], tuple[ast.stmt, Reads]] = {}
+        self.changes: dict[tuple[int, bool], list[tuple[int, int, bytes]]] = {}  # of views, see ``sources.cut.alike``
+        self._needed: dict[tuple[Here, int, bool], list[tuple[str, Target]] | tuple[str, str]] = {}  # or an error
         self._registries = Registries(package)
         self._said: frozenset[str] = frozenset()  # words that the last closure's arguments say
         self._of_all: set[str] = set()  # and that all of it says
@@ -243,16 +244,34 @@ class Slicer:
         return False
 
     def _piece(self, key: Here, node: ast.stmt, used: set[str]) -> Piece:
-        dropped = frozenset(unused(node, used)) if isinstance(node, ast.ClassDef) else frozenset()
-        registers = any(id(d) in self._registering for d in getattr(node, "decorator_list", ()))
+        dropped = unused(node, used) if isinstance(node, ast.ClassDef) else frozenset()
+        registers = self.registers(node)
         cached = self._views.get((id(node), dropped, registers))
         if cached is None:
             view, dead = view_of(node, dropped), self.dead(key.file, node)
             found = reads(view, skip=lambda n: id(n) in dead, skip_decorator=lambda d: self.is_noise(key.file, d))
             cached = self._views[id(node), dropped, registers] = view, found
         piece = Piece(key, node, cached[0], self._inner_imports(key.file, node), cached[1])
-        piece.needs = list(self._needs(piece))
+        piece.needs = self._remembered_needs(piece, registers)
         return piece
+
+    def _remembered_needs(self, piece: Piece, registers: bool) -> list[tuple[str, Target]]:
+        """The same of every closure, but for what is looked up by words that another one may say otherwise."""
+        if by_name.looks_up(piece.view):
+            return list(self._needs(piece))
+        key = piece.key, id(piece.view), registers
+        if key not in self._needed:
+            try:
+                self._needed[key] = list(self._needs(piece))
+            except SliceError as error:
+                self._needed[key] = error.reason, str(error)
+        if isinstance(found := self._needed[key], tuple):
+            raise SliceError(*found)
+        return found
+
+    def registers(self, node: ast.stmt) -> bool:
+        """Whether the last closure needs a decorator of a definition, which puts it into a registry."""
+        return any(id(d) in self._registering for d in getattr(node, "decorator_list", ()))
 
     def dead(self, path: str, node: ast.stmt) -> dict[int, ast.stmt]:
         """Statements of a piece that a task does without: prints, imports, branches never taken, what loads weights."""
@@ -279,8 +298,8 @@ class Slicer:
         return self._locals[id(node)]
 
     def _needs(self, piece: Piece) -> Iterator[tuple[str, Target]]:
-        modules = set()
-        yield from by_name.own(self.package, piece.key.file, piece.view, self._said | self._of_all).items()
+        modules, said = set(), self._said | self._of_all
+        yield from by_name.own(self.package, piece.key.file, piece.view, said).items()
         for name in dict.fromkeys(n.id for n in piece.reads.names):
             target = self.target(piece, name)
             self.package.ask(target)
@@ -301,7 +320,7 @@ class Slicer:
             modules.discard(chain.split(".")[0])
             yield chain.split(".")[0], target
         for name in sorted(modules):
-            entries = self._taken_out(piece, name) | self._listed_of(piece, name)
+            entries = by_name.taken_out(self.package, name, self.target(piece, name), piece.view, said)
             yield from entries.items()
             if not entries and name not in listed(piece.view):
                 yield name, Missing(name)
@@ -311,27 +330,6 @@ class Slicer:
         return any(n.id in (NAMED, "globals") for n in piece.reads.names) or any(
             isinstance(self.target(piece, name), Inner) for name in listed(piece.view) | taken_from(piece.view)
         )
-
-    def _listed_of(self, piece: Piece, name: str) -> dict[str, Here]:
-        """What of ``vars(name)``, a module of the package, goes by words that are said: ``MeanNorm`` by mean."""
-        module = self.target(piece, name)
-        if not isinstance(module, Inner) or name not in listed(piece.view):
-            return {}
-        said = self._said | self._of_all | words([piece.view])
-        every = self.package.names(module.file)
-        named = {n: self.package.member(module.file, n) for n in every if not said.isdisjoint(goes_by(n))}
-        return {f"{name}.{n}": target for n, target in named.items() if isinstance(target, Here)}
-
-    def _taken_out(self, piece: Piece, name: str) -> dict[str, Here]:
-        """What ``getattr(name, word)`` may take out of a module of the package, as words that are said tell."""
-        if name == NAMED:
-            return by_name.named(self.package, self._said | self._of_all)
-        module = self.target(piece, name)
-        if not isinstance(module, Inner) or name not in taken_from(piece.view):
-            return {}
-        said = self._said | self._of_all | words([piece.view])
-        named = ((n, self.package.member(module.file, n)) for n in self.package.names(module.file) if n.lower() in said)
-        return {f"{name}.{n}": target for n, target in named if isinstance(target, Here)}
 
     def _copies(self, piece: Piece, name: str) -> bool:
         """Whether a piece gives a name its first value from the same name, which something else binds."""

@@ -12,16 +12,13 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from sources.cut.alike import begun
 from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, answering, listed, locally_bound, made_of, used_names
 from sources.cut.settings import without_unread_settings
 from sources.cut.slicer import SliceError, Slicer
-from sources.text.environment import read_in
-from sources.text.older import as_of_now
-from sources.text.on_cpu import ORDINAL, moved, respelled
-from sources.text.rewrite import Edits, RewriteError, hint_end, joined, remove_statements
+from sources.text.rewrite import Edits, RewriteError, hint_end, joined
 from sources.text.scope import BUILTINS, FORMER, is_record, nodes, root_of
 from sources.text.targets import External, Here, Inner, Missing, Target
-from sources.text.weights import refused
 
 RESERVED: dict[str, Target] = {
     "torch": External("torch"), "nn": External("torch.nn"), "get_inputs": Missing("get_inputs"),
@@ -231,37 +228,10 @@ class _Writer:
     def _statement(self, piece: Piece) -> str:
         if piece.lacks:
             return f"# {piece.lacks} is not here and not needed\n{piece.stand_in.format(self.names[piece.key])}"
-        text = self.slicer.text(piece.key.file)
-        edits = Edits(text)
-        left_out = {id(n) for n in _pruned(piece)} | set(self.slicer.dead(piece.key.file, piece.node))
-        if left_out:
-            remove_statements(edits, piece.node, lambda s: id(s) in left_out, refused(piece.node))
-        for node in nodes(piece.view):
-            for decorator in getattr(node, "decorator_list", []):
-                if self.slicer.is_noise(piece.key.file, decorator):
-                    line = text.lines[decorator.lineno]
-                    edits.replace(line, text.line_end(text.end(decorator)) + 1, "")
+        edits = begun(self.slicer, piece)
         self._hints(piece, edits)
-        for call in moved(nodes(piece.view)):
-            dot = text.data.rfind(b".", 0, text.end(call.func))  # the value before it may be in parentheses
-            edits.replace(dot, text.end(call), "")
-        for constant, new in respelled(piece.view):
-            if isinstance(constant, ast.Name):
-                edits.rename(constant, new)
-            elif not self._asks_module(piece, constant):
-                edits.replace(text.start(constant), text.end(constant), new)
-        for read, told in read_in(nodes(piece.view), self.slicer.package.environment):
-            edits.replace(text.start(read), text.end(read), told)
-        as_of_now(nodes(piece.view), edits, lambda n: self.slicer.target(piece, n) == External("torch"))
         self._rename(piece, edits)
         return edits.cut(piece.node)
-
-    def _asks_module(self, piece: Piece, asked: ast.expr) -> bool:
-        """Whether a tensor's method, ``x.get_device()``, is a module's function of that name."""
-        if not isinstance(asked, ast.Call) or not isinstance(asked.func, ast.Attribute) or asked.func.attr != ORDINAL:
-            return False
-        root = root_of(asked.func)
-        return isinstance(root, ast.Name) and isinstance(self.slicer.target(piece, root.id), Inner)
 
     def _rename(self, piece: Piece, edits: Edits) -> None:
         renamed: dict[str, str] = {}
@@ -384,11 +354,3 @@ class _Writer:
         standard = sorted(x for x in lines if not re.match(r"(import|from) (torch|numpy)\b", x))
         others = sorted(lines - set(standard), key=lambda x: (x.startswith("from"), x))
         return "\n".join([*standard, *([""] if standard else []), *others])
-
-
-def _pruned(piece: Piece) -> list[ast.stmt]:
-    """Methods that the piece leaves out."""
-    if not isinstance(piece.node, ast.ClassDef) or not isinstance(piece.view, ast.ClassDef):
-        return []
-    kept = {id(s) for s in piece.view.body}
-    return [s for s in piece.node.body if id(s) not in kept]

@@ -120,13 +120,20 @@ def asked_for(readers: Iterable[tuple[ast.AST, Meaning]], containers: Iterable[H
     """The text of all that trees do with containers, but for registering; each is given with what its names mean."""
     found = dict.fromkeys(containers, "")
     for tree, meaning in readers:
-        for node in (n for n in nodes(tree) if isinstance(n, ast.Attribute | ast.Call | ast.Subscript)):
-            name = variable_of(node.func if isinstance(node, ast.Call) else node)
-            held = meaning(name) if name else None
+        for node, name in _uses(tree):
+            held = meaning(name)
             text = ast.unparse(node) if isinstance(held, Here) and held in found else ""
             if isinstance(held, Here) and text and not text.startswith(f"{name}.register"):
                 found[held] += f" {text.lower()}"
     return found
+
+
+@remembered
+def _uses(tree: ast.AST) -> tuple[tuple[ast.expr, str], ...]:
+    """Attributes, items and calls in a tree of which a variable is the root, with its name."""
+    every = (n for n in nodes(tree) if isinstance(n, ast.Attribute | ast.Call | ast.Subscript))
+    named = ((n, variable_of(n.func if isinstance(n, ast.Call) else n)) for n in every)
+    return tuple((node, name) for node, name in named if name)
 
 
 def _kind(decorator: ast.expr) -> str:

@@ -11,6 +11,7 @@ import posixpath
 import re
 import sys
 import types
+from abc import ABCMeta
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder
@@ -30,11 +31,12 @@ ADDED = {
 }
 MAX_STAND_INS = 24  # packages that one import may lack
 VERSION = "1.0.0"  # that a package without metadata gives itself
+NEWEST = "99.0.0"  # that a stand-in says: who asks wants no older one
 _VERSION_FILE = re.compile(r"_*version_*(\.\w+)?", re.I)
 
 
-class _Permissive(type):
-    """Classes that have every attribute, and whose calls decorate or make an instance."""
+class _Permissive(ABCMeta):
+    """Classes that have every attribute, and whose calls decorate or make an instance; others are bases beside them."""
 
     stands_in: bool
 
@@ -78,11 +80,19 @@ class _Importer(MetaPathFinder, Loader):
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None) -> Any:
         top = name.split(".")[0]
-        if top not in self._real and _importer() in self._real - self.own:
+        if top not in self._real | self.absent and _importer() in self._real - self.own:
             self._real.add(top)
         if top in self._real or top.startswith("_"):
             return PathFinder.find_spec(name, path, target)
         return ModuleSpec(name, self, is_package=True) if top in self.absent else None
+
+    def stand_in_for(self, top: str) -> bool:
+        """From now on a package that was not found is stood in for; False where it is there, or already is."""
+        if top in self.own | self.absent or top in self._real and PathFinder.find_spec(top) is not None:
+            return False
+        self._real.discard(top)  # what torch itself would import, and no installation need have
+        self.absent.add(top)
+        return True
 
     def find_distributions(self, context: Any = None) -> Any:
         return PathFinder.find_distributions(context)
@@ -92,7 +102,7 @@ class _Importer(MetaPathFinder, Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         module.__dict__["__getattr__"] = _member
-        module.__dict__["__version__"] = VERSION
+        module.__dict__["__version__"] = NEWEST
 
 
 def _importer() -> str:
@@ -141,9 +151,8 @@ class Site:
                 return importlib.import_module(name)
             except ModuleNotFoundError as error:
                 top = (error.name or "").split(".")[0]
-                if not top or top in self._importer.own or top in self._importer.absent:
+                if not top or not self._importer.stand_in_for(top):
                     raise
-                self._importer.absent.add(top)
             except FileNotFoundError as error:
                 if not self._supplied(error.filename):
                     raise
@@ -170,7 +179,7 @@ class Site:
 
     def stand_in_for(self, package: str) -> None:
         """From now on a package that is absent is stood in for."""
-        self._importer.absent.add(package)
+        self._importer.stand_in_for(package)
 
     def _supplied(self, path: object) -> bool:
         """Whether a file that is no code, and so not here, could be written: the one with the package's version."""

@@ -18,7 +18,7 @@ import torch
 
 from kdata.task import execute, sizes
 from sources.cut.unreached import NOTE, without_unreached
-from sources.infer.running.check import leaves
+from sources.infer.running.check import Work, leaves
 from sources.infer.running.memory import bounded
 from sources.infer.running.rehearsal import shadow
 from sources.infer.running.reshaped import same
@@ -26,6 +26,7 @@ from sources.infer.running.reshaped import same
 FILE = "<task>"  # as which ``kdata.task`` executes a text
 LARGE = 1 << 22  # weights and buffers of a module that is not to be in memory several times
 SECONDS = 2  # CPU seconds that runs at other sizes may take together
+SHARE = 0.5  # of the work of the largest task that one of these may take: patches of one pixel make an image long
 KEPT = ("get_inputs", "get_init_inputs")
 
 
@@ -70,11 +71,13 @@ def shortened(source: str, entry_point: str, small: Mapping[str, int]) -> dict[s
     with Reach() as reach:
         whole = _answers(source, entry_point, small, _use)
         ends = time.process_time() + SECONDS
+        with contextlib.suppress(Exception), bounded():
+            _answers(source, entry_point, {}, modes=(False,))  # at its own sizes, which ``small`` are not
         for values in _other_sizes(source, small):
             if time.process_time() > ends:
                 break
             with contextlib.suppress(Exception), bounded():  # sizes that do not fit: what they reach stays
-                _answers(source, entry_point, values, modes=(False,))
+                _answers(source, entry_point, values, modes=(False,), share=SHARE)
     short = f"# {NOTE}\n{without_unreached(source, reach.lines, [entry_point, *KEPT])}"
     if not same(whole, _answers(short, entry_point, small)):
         raise ValueError("the shorter text does not answer as the whole one")
@@ -83,9 +86,14 @@ def shortened(source: str, entry_point: str, small: Mapping[str, int]) -> dict[s
 
 def _answers(
     source: str, entry_point: str, values: Mapping[str, int], use: Callable[[Any, list[Any]], None] | None = None,
-    modes: Sequence[bool] = (True, False),
+    modes: Sequence[bool] = (True, False), share: float | None = None,
 ) -> list[torch.Tensor]:  # fmt: skip
-    """What a task answers at the sizes that ``values`` says, in training and in evaluation or one of these."""
+    """What a task answers at the sizes that ``values`` says, in training and in evaluation or one of these.
+
+    Raises:
+        UnfitError: a call takes more than a ``share``, if given, of what the largest task may.
+        Exception: whatever the task raises.
+    """
     torch.manual_seed(0)
     program = execute(source, entry_point, values=values)
     module, inputs = program.build(), program.inputs()
@@ -93,7 +101,7 @@ def _answers(
     for training in modes:
         module.train(training)
         torch.manual_seed(0)
-        with torch.no_grad():
+        with torch.no_grad(), Work(sys.maxsize, share) if share else contextlib.nullcontext():
             found += leaves(module(*copy.deepcopy(inputs)))
     if use is not None:
         use(module, inputs)
@@ -124,10 +132,8 @@ def _copied(module: Any) -> Any:
 
 
 def _other_sizes(source: str, small: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """Its own; all of them one larger; then each odd, doubled, and one."""
-    own = {size.name: size.value for size in sizes(source)}
-    found = {**own, **small}
-    yield own
+    """All of them one larger; then each odd, doubled, and one."""
+    found = {**{size.name: size.value for size in sizes(source)}, **small}
     yield {name: value + 1 for name, value in found.items()}
     for name, value in found.items():
         for other in dict.fromkeys((value + 1, 2 * value + 1, 1)):
