@@ -23,9 +23,10 @@ from sources.hints.mappings import gone_through
 from sources.infer.agenda import Agenda
 from sources.infer.constructor import parts
 from sources.infer.constructor.blamed import blamed
-from sources.infer.constructor.configs import CONFIG, METHOD, Config, reading, untold, with_attributes
+from sources.infer.constructor.configs import CONFIG, METHOD, Config, untold, with_attributes
 from sources.infer.constructor.counted import in_lists, recounted, thinner, together, with_entries
 from sources.infer.constructor.nested import changed
+from sources.infer.constructor.reading import reading
 from sources.infer.constructor.records import WANTS, lists, namesakes
 from sources.infer.constructor.signatures import as_called, handed_on, parameters_of, passed_on, spelled
 from sources.infer.constructor.suspects import holding, line_reached, made_of, meant, ranked, word

@@ -32,6 +32,7 @@ from sources.infer.forward.graphs import beside, edge_list, ends, graphs, with_r
 from sources.infer.forward.initial_states import initial
 from sources.infer.forward.keyed import keyed, of_each, of_objects, with_words
 from sources.infer.forward.labels import matched
+from sources.infer.forward.passed_on import of_methods
 from sources.infer.forward.plain import chosen, plain
 from sources.infer.forward.sides import as_made_for
 from sources.infer.forward.spaces import shown
@@ -82,9 +83,8 @@ def of_parameters(module: nn.Module, known: Mapping[str, int], wanted: Sequence[
         if inner and as_given(p.name, text) is text:
             found.append(handed)
             continue
-        shapes = [
-            sizes.shape(shape) for shape in told(p.name, documentation, as_given(p.name, text), str(p.annotation))
-        ]
+        said = told(p.name, documentation, as_given(p.name, text), str(p.annotation))
+        shapes = [sizes.shape(shape) for shape in said or of_methods(type(module), p.name, text)]
         image = [t for t in handed[:1] if isinstance(t, Tensor) and len(t.shape) > 3]  # of patches it tells no rank
         found.append(list(dict.fromkeys([*image, *_of_parameter(module, p, text, shapes)])))
     found = beside(module, [p.name for p in wanted], text, found, {**own, **known})

@@ -81,7 +81,7 @@ def dtypes(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, Tensor(t.shape), 0.9)
             if t.kind == "int":  # a part of it may still be cut down to an index
                 yield f.with_tensor(path, Tensor(t.shape, "unit"), 1.0)
-        if re.search(r"out of range|out of bounds", message) and t.kind == "int":
+        if re.search(r"out of range|out of bounds|must be smaller than num_classes", message) and t.kind == "int":
             size = re.search(r"for dimension \d+ with size (\d+)", message)
             told = [int(size[1])] if size else []
             fewer = dict.fromkeys(n for n in (*told, t.high // 2, t.high // 4, 2) if 2 <= n < t.high)
