@@ -16,15 +16,20 @@ from sources.hints.demands import demands
 from sources.hints.hints import Hints
 from sources.infer.constructor import configs
 from sources.infer.constructor.configs import CONFIG, Config
+from sources.infer.constructor.counted import in_lists
 from sources.infer.forward.failure import Failure
 from sources.infer.forward.input_guesses import guesses
 from sources.infer.forward.repairs import repairs
-from sources.infer.inputs import Tensor
+from sources.infer.inputs import Many, Tensor
+from sources.infer.running.inside import modules
+from sources.infer.running.progress import Budget, constructing
+from sources.infer.running.repeated import REPEATED
 from sources.mine import replacements
 from sources.text.danger import harmful, touches_system
 from sources.text.documents import sections
 from sources.text.set_before import NOTE, given_before
 from sources.text.symbols import Package
+from sources.text.targets import Here
 from tests.attempts import attempted
 from tests.cuts import HEAD, cut
 
@@ -201,3 +206,66 @@ def test_hyperparameters_of_tensorflow_are_settings() -> None:
         "import tensorflow as tf\n\n\ndef make():\n    return tf.contrib.training.HParams(frames_per_step=1, depth=3)\n"
     )
     assert Hints(Package({"a.py": text})).defaults(["frames_per_step"]) == {"frames_per_step": "1"}
+
+
+def test_keys_of_a_mapping_are_as_many_as_are_taken() -> None:
+    """``list(maps.values())`` of a pyramid is asked for a third map."""
+    two = Many((Tensor((4, 8, 32, 32)),) * 2, "dict", ("first", "second"))
+    found = [s for _, s in repairs(Failure((two,), "IndexError: list index out of range", nn.Identity(), "conv2d"))]
+    assert (Many((Tensor((4, 8, 32, 32)),) * 3, "dict", ("first", "second", "third")),) in found
+
+
+def test_a_tuple_is_given_where_one_is_added() -> None:
+    message = 'TypeError: can only concatenate list (not "tuple") to list'
+    assert in_lists("[32, 64]", message) == ["(32, 64,)"]
+    assert in_lists("[nn.Identity() for _ in range(2)]", message) == in_lists("64", message) == []
+
+
+class Derivative(nn.Module):
+    """Of a state at a time, as solvers ask for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.line = nn.Linear(9, 8)
+
+    def forward(self, t: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        y: torch.Tensor = self.line(torch.cat([x, torch.ones_like(x[:, :1]) * t], 1))
+        return y
+
+
+def test_a_time_before_a_state_is_one_number() -> None:
+    time, _ = guesses(Derivative())
+    assert time[0] == Tensor((), "unit")
+
+
+def test_a_copy_of_a_package_is_served_by_our_text_of_it() -> None:
+    """Not the package itself, nor what our text does not define."""
+    own = "CONV_LAYERS = dict(a=1)\n\n\ndef build_conv_layer(cfg):\n    return CONV_LAYERS[cfg]\n\n\ndef ours():\n    pass\n"
+    package = {"mmcv/__init__.py": "", "mmcv/cnn/__init__.py": "from .bricks import build_conv_layer, ours\n",
+               "mmcv/cnn/bricks.py": own, "net.py": "from third.mmcv.cnn import build_conv_layer, ours\n"}  # fmt: skip
+    nested = {p if p == "net.py" else f"third/{p}": t for p, t in package.items()} | {"third/__init__.py": ""}
+    found = Package(nested, replacements())
+    assert found.lookup("net.py", "build_conv_layer") == Here("mmcv.py", "build_conv_layer")
+    assert found.lookup("net.py", "ours") == Here("third/mmcv/cnn/bricks.py", "ours")
+    itself = package | {"net.py": "from mmcv.cnn import build_conv_layer\n"}
+    assert Package(itself, replacements()).lookup("net.py", "build_conv_layer").file == "mmcv/cnn/bricks.py"  # type: ignore[union-attr]
+
+
+def test_a_branch_for_another_version_defines_nothing() -> None:
+    text = "import torch\n\nif torch.__version__ != 'parrots':\n    def load(x):\n        return x.exp()\nelse:\n    def load(x):\n        return x.other()\n"
+    net = f"{HEAD}from ext import load\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return load(x)\n"
+    assert "x.exp()" in cut({"ext.py": text, "net.py": net}, "net.py", "Net")
+    assert "x.other()" in cut({"ext.py": text.replace("!=", "=="), "net.py": net}, "net.py", "Net")
+
+
+def test_weights_that_are_made_of_random_numbers_repeat_while_a_search_lasts() -> None:
+    with constructing(Budget()):
+        weights, few = torch.randn(512, 512), torch.rand(4, 4)
+    assert torch.equal(weights.view(-1)[:1000], weights.view(-1)[REPEATED : REPEATED + 1000])
+    assert abs(float(weights.mean())) < 0.1 and few.unique().numel() == 16
+
+
+def test_modules_are_found_in_the_order_of_torch() -> None:
+    shared = nn.Linear(2, 2)
+    net = nn.Sequential(shared, nn.Sequential(nn.ReLU(), shared), nn.ModuleDict({"a": nn.Tanh()}))
+    assert list(modules(net)) == list(net.modules())

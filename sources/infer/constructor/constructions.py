@@ -251,7 +251,7 @@ class Constructions:
         return self._used
 
     def _read(self) -> dict[str, Uses]:
-        tree = ast.parse(self.text)
+        tree = self._tree = self._tree or ast.parse(self.text)
         names = {c.__name__ for c in self.kind.__mro__}
         found: dict[str, Uses] = {}
         for node in tree.body:

@@ -13,6 +13,7 @@ from torch import nn
 from torch.nn.modules.conv import _ConvNd
 
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Many, Plain, Spec, Tensor, file_of
+from sources.infer.running.inside import modules
 
 MAX_METHODS = 3  # that an input is followed through
 MAX_ITEMS = 8  # of a list of inputs
@@ -21,7 +22,7 @@ MAX_LAYERS = 400  # of a module that are looked at
 
 def first_layers(module: nn.Module) -> list[nn.Module]:
     """The module and its parts, as many as are looked at."""
-    return list(itertools.islice(module.modules(), MAX_LAYERS))
+    return list(itertools.islice(modules(module), MAX_LAYERS))
 
 
 def _entered(module: nn.Module, name: str, text: str) -> tuple[str, str]:
@@ -93,7 +94,7 @@ def each(module: nn.Module, name: str, text: str) -> list[Spec]:
     layers = module._modules.get(holder)
     if not isinstance(layers, nn.ModuleList | nn.Sequential) or not 0 < len(layers) <= MAX_ITEMS:
         return []
-    firsts = [next((m for m in part.modules() if not m._modules and m._parameters), part) for part in layers]
+    firsts = [next((m for m in modules(part) if not m._modules and m._parameters), part) for part in layers]
     spatial = any(isinstance(m, _ConvNd) for m in firsts)
     items = [next(iter(_taken(layer, spatial)), None) for layer in firsts]
     known = [i for i in items if i is not None]

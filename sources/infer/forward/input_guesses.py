@@ -39,6 +39,7 @@ from sources.infer.forward.spaces import shown
 from sources.infer.forward.unpacked import unpacked
 from sources.infer.forward.usual_shapes import channels_of, features_of, ranks_told, shaped, spread_over, usual_ranks
 from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Plain, Spec, Tensor, parameters
+from sources.infer.running.inside import modules
 
 LEVELS = 5  # of a pyramid
 MAPS = 4  # of several sizes, to which attention is paid at once
@@ -167,6 +168,8 @@ def _of_parameter(
         found = [*(replace(s, kind="bool") for s in found if isinstance(s, Tensor)), *found]
     elif _OF_TRAINING.fullmatch(low) and not ranks:
         found = [Plain(8), *found]  # one number, though a schedule is looked up by it
+    elif low == "t" and _of_time(module):
+        found = [Tensor((), "unit"), *found]
     elif re.search(
         r"ids?$|(^|_)inds?$|idx|indices|index|tokens?$|timesteps?$|^t$|captions|words|^texts?$|sentences?$|lengths?$|(^|_)len$|lens$",
         low,
@@ -177,7 +180,7 @@ def _of_parameter(
             ints.insert(0, Tensor((BATCH,), "full", TOKENS))
         common = [*ints, *common]
         found = [*told, *found]
-    elif _OF_WORDS.fullmatch(low) and any(isinstance(m, nn.Embedding) for m in module.modules()):
+    elif _OF_WORDS.fullmatch(low) and any(isinstance(m, nn.Embedding) for m in modules(module)):
         common = [*ints, *common]  # whatever is done with them before they are looked up
     elif re.fullmatch(r"batch_?size|bsz?", low):
         found.insert(0, Plain(BATCH))
@@ -197,6 +200,12 @@ def _of_parameter(
         common = [*common, number] if state else [number, *common]
     found = [*edge_list(name, text), *ends(name), *found, *_several(name, hint, text, common)]
     return list(dict.fromkeys(_squeezed(name, as_given(name, text), [*found, *common, *ints, Plain(4)])))
+
+
+def _of_time(module: nn.Module) -> bool:
+    """Whether forward takes a time, and a state at that: one number, as solvers of differential equations give it."""
+    taken = [p.name for p in parameters(module.forward)]
+    return taken[0] == "t" and len(taken) > 1 and re.fullmatch(r"x|y|z|h|s|u|states?", taken[1]) is not None
 
 
 def _squeezed(name: str, text: str, options: list[Spec]) -> list[Spec]:

@@ -9,6 +9,7 @@ from torch import nn
 
 from sources.infer.forward.failure import Change, Failure
 from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Spec, Specs, Tensor, edited
+from sources.infer.running.inside import modules
 
 Guess = Callable[[str, str], Spec]  # of what goes by a key, from a text that speaks of it by that name
 OBJECTS, CLASSES = 8, 16  # of one image, and of all objects
@@ -100,10 +101,16 @@ _LACKS = re.compile(
     r"'(?:Tensor|list|int)' object has no attribute '(?:items|keys|values)'|values expected sparse tensor"
 )
 MAX_KEYS = 8
+_ORDINALS = ("first", "second", "third", "fourth", "fifth")  # keys of what is gone through in order, whatever they are
 
 
 def mappings(f: Failure) -> Iterator[Change]:
     """An input is asked for its keys, or for what goes by them: all inputs are dictionaries, or one of them is."""
+    if "list index out of range" in f.message:  # of what the mapping holds, more are taken
+        for i, spec in enumerate(f.specs):
+            if isinstance(spec, Many) and spec.keys and spec.keys == _ORDINALS[: len(spec.keys)]:
+                more = Many((*spec.items, spec.items[-1]), "dict", _ORDINALS[: len(spec.keys) + 1])
+                yield from [f.with_tensor((i,), more, 0.3)] * (len(more.items) == len(more.keys))
     if _LACKS.search(f.message):
         *each, every = as_mappings(f.specs, f.module) or [f.specs]
         yield from ((0.1 * i, specs) for i, specs in enumerate(each))
@@ -116,7 +123,7 @@ def as_mappings(specs: Specs, module: nn.Module) -> list[Specs]:
 
     By the keys of what the module holds by words, if it holds anything so.
     """
-    keys, every, found = _held_by(module) or ("first", "second"), specs, list[Specs]()
+    keys, every, found = _held_by(module) or _ORDINALS[:2], specs, list[Specs]()
     for i, spec in enumerate(specs):
         if not isinstance(spec, Many) or spec.kind == "list":
             value = spec if isinstance(spec, Tensor) else Tensor((BATCH, TOKENS))
@@ -127,7 +134,7 @@ def as_mappings(specs: Specs, module: nn.Module) -> list[Specs]:
 
 
 def _held_by(module: nn.Module) -> tuple[str, ...]:
-    tables = (m for m in module.modules() if isinstance(m, nn.ModuleDict) and len(m))
+    tables = (m for m in modules(module) if isinstance(m, nn.ModuleDict) and len(m))
     return tuple(next(tables, nn.ModuleDict()))[:MAX_KEYS]
 
 
