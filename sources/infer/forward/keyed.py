@@ -49,6 +49,8 @@ def with_words(name: str, text: str, module: nn.Module) -> str:
         word = None if local else (vars(module) if of_self else space).get(key)
         return f'{found[1]}"{word}"{found[4]}' if isinstance(word, str) and re.fullmatch(r"\w+", word) else found[0]
 
+    if f"{name}[" not in text and f"{name}.get(" not in text:
+        return text
     return re.sub(rf"(\b{re.escape(name)}(?:\[|\.get\()\s*)(self\.)?([^\W\d]\w*)(\s*[\]),])", said, text)
 
 
@@ -56,6 +58,8 @@ _OF_MAPPING = re.compile(r"\.(items|keys|values|update)\(")
 
 
 def _taken(name: str, text: str) -> tuple[str, ...]:
+    if f"{name}[" not in text and f"{name}.get(" not in text:
+        return ()
     keys = re.findall(rf"\b{name}(?:\[|\.get\()\s*(?:\"(\w+)\"|'(\w+)')\s*[\]),]", text)
     known = tuple(k for k in dict.fromkeys(a or b for a, b in keys) if not _laid_in(name, k, text))
     asked = set(re.findall(rf"\bif [\"'](\w+)[\"'] in {name}\b", text))
@@ -141,10 +145,13 @@ def _held_by(module: nn.Module) -> tuple[str, ...]:
 def _items(name: str, body: str) -> Iterator[str]:
     """What the text calls each item of a list that it goes through."""
     name = re.escape(name)
-    yield from re.findall(rf"\bfor (\w+) in {name}\b(?![.\[(])", body)
-    yield from re.findall(rf"\bfor \(?\w+, ?(\w+)\)? in enumerate\({name}\)", body)
-    yield from re.findall(rf"\bfor \(?(\w+),[^\n]*? in zip\({name}\b", body)
-    yield from re.findall(rf"\bfor [^\n]*?\b(\w+)\)? in zip\([^\n()]*\b{name}\)", body)
+    if f" in {name}" in body:
+        yield from re.findall(rf"\bfor (\w+) in {name}\b(?![.\[(])", body)
+    if f"enumerate({name})" in body:
+        yield from re.findall(rf"\bfor \(?\w+, ?(\w+)\)? in enumerate\({name}\)", body)
+    if " in zip(" in body:
+        yield from re.findall(rf"\bfor \(?(\w+),[^\n]*? in zip\({name}\b", body)
+        yield from re.findall(rf"\bfor [^\n]*?\b(\w+)\)? in zip\([^\n()]*\b{name}\)", body)
 
 
 def _laid_in(name: str, key: str, text: str) -> bool:
