@@ -94,7 +94,7 @@ def _yaml(text: str) -> Any:
             raise yaml.YAMLError("too many values")
         documents.append(loader.construct_document(root))
     parts = [d for d in documents if isinstance(d, dict)]
-    return {k: v for d in parts for k, v in d.items()} if len(parts) == len(documents) else documents
+    return {k: v for d in parts for k, v in d.items()} if parts and len(parts) == len(documents) else documents
 
 
 def _values(node: yaml.Node | None, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
