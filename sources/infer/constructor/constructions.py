@@ -216,10 +216,8 @@ class Constructions:
 
     def _having(self, message: str) -> list[str]:
         """Classes of the program that have the attribute that something else lacks."""
-        match = re.search(r"has no attribute '(\w+)'", message)
-        found = (
-            (n, v) for n, v in self.namespace.items() if isinstance(v, type) and v.__module__ == self.kind.__module__
-        )
+        match, own = re.search(r"has no attribute '(\w+)'", message), self.kind.__module__
+        found = ((n, v) for n, v in self.namespace.items() if isinstance(v, type) and v.__module__ == own)
         return [n for n, v in found if match and v is not self.kind and match[1] in vars(v)][:3]
 
     def _options(self, name: str) -> list[str]:
