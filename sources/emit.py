@@ -16,11 +16,13 @@ from sources.infer.sizes import Size, Slot, literals
 from sources.text.parsers import NAMESPACE_IMPORT
 
 
-def emit(source: str, solution: Solution, sizes: list[Size], signature: inspect.Signature | None) -> str:
-    """The whole task. ``source`` is the cut text, ``signature`` the constructor's."""
+def emit(
+    source: str, solution: Solution, sizes: list[Size], signature: inspect.Signature | None, mappings: bool = False
+) -> str:
+    """The whole task. ``source`` is the cut text, ``signature`` the constructor's; settings may be ``mappings``."""
     names = {slot: size.name for size in sizes for slot in size.slots}
     inputs = ", ".join(_input(spec, (i,), names) for i, spec in enumerate(solution.specs))
-    arguments = _init(solution.arguments, names, signature, source)
+    arguments = _init(solution.arguments, names, signature, source, mappings)
     text = _with_imports(source, arguments)
     constants = "\n".join(f"{size.name} = {size.value}" for size in sizes)
     functions = f"def get_inputs():\n    return [{inputs}]\n\n\ndef get_init_inputs():\n    return {arguments}\n"
@@ -70,13 +72,15 @@ def _input(spec: Spec, path: tuple[int, ...], names: dict[Slot, str]) -> str:
     return f"torch.{'rand' if spec.kind == 'unit' else 'randn'}({inner_shape})"
 
 
-def _init(arguments: Arguments, names: dict[Slot, str], signature: inspect.Signature | None, source: str) -> str:
+def _init(
+    arguments: Arguments, names: dict[Slot, str], signature: inspect.Signature | None, source: str, mappings: bool
+) -> str:
     """The list that ``get_init_inputs`` returns: positional, with defaults filled in where there is a gap."""
     spelled = {name: _argument(name, text, names) for name, text in arguments.items() if "." not in name}
     fields = {name: _argument(name, text, names) for name, text in arguments.items()}
     for name, text in arguments.items():
         if text == CONFIG and "." not in name:
-            spelled[name] = configs.text(name, fields, source)
+            spelled[name] = configs.text(name, fields, source, mappings)
     positional: list[str] = []
     rest = dict(spelled)
     for parameter in signature.parameters.values() if signature else ():

@@ -8,6 +8,7 @@ from typing import Any
 
 from sources.cut.inferring import NOTE as IN_TRAINING
 from sources.cut.inferring import inferring
+from sources.infer.constructor.configs import OF_RECORDS
 from sources.infer.input_search import NOT_INFERRED, TOO_LONG
 from sources.infer.rewritten.drawn import NOTE, drawn
 from sources.infer.running.check import COMPUTES_NOTHING, TOO_LARGE
@@ -29,6 +30,8 @@ from sources.text.named_answers import WANTED as NAMED
 from sources.text.named_answers import named_answers
 from sources.text.narrower import NOTE as NARROWER
 from sources.text.narrower import narrower
+from sources.text.set_before import NOTE as BEFORE
+from sources.text.set_before import given_before
 from sources.text.set_outside import ASSERTED, GIVEN, given_within, set_within
 from sources.text.set_outside import NOTE as SET
 from sources.text.single import NOTE as SINGLE
@@ -77,7 +80,7 @@ def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[st
             yield _noted(cut, note, source=whole), None
     if (whole := set_within(source, outcome["detail"], told["defaults"])) != source:
         yield _noted(cut, SET, source=whole), None
-    yield from _listed(cut, outcome)
+    yield from _with_more(cut, outcome)
     if outcome["reason"] == TOO_LARGE and outcome["detail"] == PARAMETERS:
         yield from _narrower(cut)
     elif outcome["reason"] in (TOO_LARGE, TOO_LONG, NOT_INFERRED):
@@ -97,9 +100,16 @@ def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[st
             yield cut | {"told": {**told, "sites": told["sites"][i:], "seen": None, "users": []}}, None
 
 
-def _listed(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, None]]:
-    """The cut with a list of layers where its constructor took them one by one: a search gave it none."""
+def _with_more(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, None]]:
+    """The cut with more inputs, or a list of layers where its constructor took them one by one: a search gave it none.
+
+    Or with settings that are mappings, where a record of them did not do.
+    """
     source = cut["source"]
+    if OF_RECORDS.search(outcome["detail"]):
+        yield cut | {"mappings": True, "told": _begun(cut["told"], outcome)}, None
+    if outcome["reason"] == NOT_INFERRED and (whole := given_before(source, cut["name"])) != source:
+        yield _noted(cut, BEFORE, source=whole, told=cut["told"] | {"users": []}), None
     if outcome["reason"] in (COMPUTES_NOTHING, NOT_INFERRED) and (whole := listed(source, cut["name"])) != source:
         yield _noted(cut, LISTED, source=whole, told=cut["told"] | {"sites": [], "seen": None, "users": []}), None
 

@@ -57,7 +57,7 @@ def written(
     except (TypeError, ValueError):
         signature = None
     source = pruned(cut["source"], [cut["name"], *outcome.arguments.values()])
-    text = _header(cut) + emit(source, outcome, sizes, signature)
+    text = _header(cut) + emit(source, outcome, sizes, signature, cut.get("mappings", False))
     smaller = {size.name: small[size.slots[0]] for size in sizes if size.slots[0] in small}
     return {"reason": "", "source": text, "name": cut["name"], "inputs": described, "small": smaller,
             "spare": spare}  # fmt: skip

@@ -7,7 +7,8 @@ from typing import Any
 
 from kdata.task import execute
 from sources.hints import configs_tiny
-from sources.infer.constructor.configs import Config, reading, without_unread
+from sources.infer.constructor.configs import Config, without_unread
+from sources.infer.constructor.reading import reading
 from sources.mine import LARGE
 from sources.probe import attempt_one, warm
 

@@ -10,7 +10,7 @@ import torch
 
 from sources.cut.modules import NO_FORWARD, candidates
 from sources.cut.pruning import pruned
-from sources.infer.constructor.configs import reading
+from sources.infer.constructor.reading import reading
 from sources.text.symbols import Package
 from tests.cuts import HEAD, cut
 

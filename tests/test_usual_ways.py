@@ -12,7 +12,7 @@ from torch import nn
 from kdata.record import Definition, Dropped, Origin, SourceFile, Task
 from sources import mine
 from sources.hints.hints import Hints
-from sources.infer.constructor.configs import reading
+from sources.infer.constructor.reading import reading
 from sources.infer.forward.failure import Failure
 from sources.infer.forward.influence import differing
 from sources.infer.forward.starts import starts

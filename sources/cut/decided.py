@@ -6,6 +6,7 @@ import ast
 
 from sources.text.scope import nodes
 from sources.text.symbols import Package
+from sources.text.targets import Here
 
 
 def decided(package: Package, path: str, node: ast.stmt, test: ast.expr) -> bool | None:
@@ -32,4 +33,12 @@ def _constant(package: Package, path: str, node: ast.stmt, name: ast.expr) -> ob
         n.arg == name.id if isinstance(n, ast.arg) else n.id == name.id and isinstance(n.ctx, ast.Store) for n in here
     ):
         return ...
-    return package.constant(package.lookup(path, name.id))
+    target = package.lookup(path, name.id)
+    return ... if isinstance(target, Here) and _rebound(package, target) else package.constant(target)
+
+
+def _rebound(package: Package, target: Here) -> bool:
+    """Whether a function of its file gives a global another value: ``def enable(): global fused; fused = True``."""
+    file = package.file(target.file)
+    functions = (n for n in (file.tree.body if file else ()) if isinstance(n, ast.FunctionDef | ast.ClassDef))
+    return any(isinstance(n, ast.Global) and target.name in n.names for f in functions for n in nodes(f))

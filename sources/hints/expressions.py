@@ -7,7 +7,11 @@ import operator
 from collections.abc import Mapping
 from typing import Any
 
-_COMPUTED = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
+from sources.infer.constructor.configs import Config
+
+_COMPUTED = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+             ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow}  # fmt: skip
+MAX_POWER = 16  # exponents of sizes: what is raised to more is none
 MISSING = object()  # of what is not known
 
 
@@ -30,8 +34,7 @@ def value(node: ast.expr, values: Mapping[str, Any]) -> Any:
     if isinstance(node, ast.Name):
         return values.get(node.id, MISSING)
     if isinstance(node, ast.Attribute):
-        owner = value(node.value, values)
-        return MISSING if owner is MISSING else getattr(owner, "__dict__", {}).get(node.attr, MISSING)
+        return _held(value(node.value, values), node.attr)
     if isinstance(node, ast.Subscript):
         owner, key = value(node.value, values), value(node.slice, values)
         inside = isinstance(owner, list | tuple) and type(key) is int and -len(owner) <= key < len(owner)
@@ -45,10 +48,26 @@ def value(node: ast.expr, values: Mapping[str, Any]) -> Any:
         inner = value(node.args[0], values)
         return len(inner) if isinstance(inner, list | tuple | dict | str) else MISSING
     if isinstance(node, ast.BinOp) and type(node.op) in _COMPUTED:
-        sides = value(node.left, values), value(node.right, values)
-        if all(type(s) in (int, float) for s in sides):
-            return _COMPUTED[type(node.op)](*sides)
+        return _computed(node.op, value(node.left, values), value(node.right, values))
     return MISSING
+
+
+def _held(owner: Any, name: str) -> Any:
+    """An attribute of something that is there already; of a configuration, what it answered when it was asked."""
+    if isinstance(owner, Config):
+        return owner.answered(name, MISSING)
+    return MISSING if owner is MISSING else getattr(owner, "__dict__", {}).get(name, MISSING)
+
+
+def _computed(op: ast.operator, left: Any, right: Any) -> Any:
+    """What an operator makes of two numbers: ``3 * size ** 2``, ``n_fft // 2 + 1``."""
+    if type(left) not in (int, float) or type(right) not in (int, float):
+        return MISSING
+    if not right and isinstance(op, ast.Div | ast.FloorDiv | ast.Mod):
+        return MISSING
+    if isinstance(op, ast.Pow) and (not 0 <= right <= MAX_POWER or left < 0):
+        return MISSING
+    return _COMPUTED[type(op)](left, right)
 
 
 def is_length(node: ast.expr) -> bool:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 
 from torch import nn
 
+from sources.text.scope import nodes
+
 DIMENSION, CHANNELS, TOKENS, IMAGE, HEADS = "64", "64", "64", "32", "4"
 WINDOW = "256"  # samples of a sound, beside a hop of fewer
 COUNTS = ["2", "4", "1", "3"]
@@ -242,7 +244,7 @@ def compared(tree: ast.AST) -> dict[str, list[str]]:
     """Words that variables of a text, and attributes of self, are compared with, or looked up with in a table of it."""
     found: dict[str, list[str]] = {}
     tables = {ast.unparse(n.targets[0]): n.value for n in getattr(tree, "body", ()) if isinstance(n, ast.Assign)}
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and isinstance(node.value, ast.Name):
             table = tables.get(node.value.id)
             for key in table.keys if isinstance(table, ast.Dict) else ():
@@ -260,7 +262,7 @@ def compared(tree: ast.AST) -> dict[str, list[str]]:
 def looked_up(tree: ast.AST) -> dict[str, set[str]]:
     """Words by which things are looked up in variables, and attributes of self, of a text, by their names."""
     found: dict[str, set[str]] = {}
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Subscript) and (key := _key(node)):
             found.setdefault(ast.unparse(node.value).removeprefix("self."), set()).add(key)
     return found

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from sources.hints.guesses import Uses, values
+from sources.text.scope import nodes
 
 KEYS = "ab"  # which keys there are, a program that goes through all of them does not mind
 
@@ -16,7 +17,7 @@ KEYS = "ab"  # which keys there are, a program that goes through all of them doe
 def gone_through(tree: ast.AST) -> dict[str, str]:
     """Expressions for the mappings of a text whose keys it goes through, by the last part of what they are called."""
     found: dict[str, str] = {}
-    for loop in ast.walk(tree):
+    for loop in nodes(tree):
         if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name):
             mapping = _without_keys(loop.iter)
             entries = {ast.unparse(n) for n in ast.walk(loop) if _is_entry(n, ast.unparse(mapping), loop.target.id)}

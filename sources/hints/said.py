@@ -56,7 +56,7 @@ def said(node: ast.AST) -> Iterator[Said]:
 def _absent(node: ast.Call) -> Iterator[Said]:
     """What stands for a setting that is not given: ``kwargs.pop("width", 64)``.
 
-    What ``getattr(config, "width", 64)`` says is taken where the program itself says it, see ``configs.Reading``.
+    What ``getattr(config, "width", 64)`` says is taken where the program itself says it, see ``reading.Reading``.
     """
     takes = isinstance(node.func, ast.Attribute) and node.func.attr in ("pop", "get", "setdefault")
     first = node.args[0] if takes and len(node.args) == 2 else None
@@ -96,9 +96,10 @@ def _default(value: ast.expr) -> ast.expr:
 def _keywords(node: ast.Call) -> Iterator[Said]:
     """Settings in a call that makes a holder of them, or gives them to a part of the package."""
     name = ast.unparse(node.func) if isinstance(node.func, ast.Name | ast.Attribute) else ""
-    if not name or name.split(".")[0] in _OPERATORS:
-        return
     holds = name in _HOLDER or name.split(".")[-1].lower().endswith(("config", "params", "args"))
+    operates = name.split(".")[0] in _OPERATORS and not name.endswith("HParams")  # ``tf.contrib.training.HParams(...)``
+    if not name or operates:
+        return
     for keyword in node.keywords:
         if keyword.arg is not None and (holds or len(keyword.arg) >= SHORTEST):
             yield keyword.arg, keyword.value, SETTING if holds else ONCE

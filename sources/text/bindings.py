@@ -46,6 +46,7 @@ _IMPORTING = (ast.Import, ast.ImportFrom, ast.Try, ast.If, ast.With)  # statemen
 _LOADING = frozenset(["load_library", "LoadLibrary", "CDLL"])
 VERSIONS = {"torch": "2.11", "python": "3.11"}  # the least that a task is written for
 _STARTS = re.compile(r"(?P<negated>not )?torch\.__version__\.startswith\(['\"](?P<start>[\d.]+)['\"]\)")
+_PARROTS = re.compile(r"(?:torch\.__version__|TORCH_VERSION) ([=!]=) ['\"]parrots['\"]")
 _MADE = r"(?:[\w.]*(?:[vV]ersion|parse)\w*)"  # LooseVersion(...), version.parse(...)
 _COMPARED = re.compile(
     rf"(?:(?P<torch>(?:{_MADE}\()?torch\.__version__(?:\[:\d\])?\)?)|sys\.version_info(?:\[0\]|\[:\d\]|\.major)?)"
@@ -259,13 +260,23 @@ def _conditional(file: File, node: ast.If) -> None:
                 file.bind(name.id, node)
     elif "TYPE_CHECKING" in test or _of_versions(test) is False:
         # what is imported for hints may be what a package imports late; what is for another version may be all there is
-        _bind(file, [*node.orelse, *node.body])
+        _bind(file, [*node.orelse, *_without(node.body, node.orelse)])
+    elif _of_versions(test):
+        _bind(file, [*node.body, *_without(node.orelse, node.body)])
     else:
         _bind(file, [*node.body, *node.orelse])
 
 
+def _without(other: list[ast.stmt], chosen: list[ast.stmt]) -> list[ast.stmt]:
+    """The statements of one branch without what the other, which is taken, defines by the same names."""
+    names = {s.name for s in chosen if isinstance(s, ast.FunctionDef | ast.ClassDef)}
+    return [s for s in other if not isinstance(s, ast.FunctionDef | ast.ClassDef) or s.name not in names]
+
+
 def _of_versions(test: str) -> bool | None:
     """How a test of the version of torch or Python ends, None for any other test."""
+    if found := _PARROTS.fullmatch(test):  # what OpenMMLab has in place of torch elsewhere
+        return found[1] == "!="
     if found := _STARTS.fullmatch(test):
         return VERSIONS["torch"].startswith(found["start"]) is not bool(found["negated"])
     if (found := _COMPARED.fullmatch(test)) is None:

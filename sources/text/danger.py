@@ -37,8 +37,15 @@ def dangerous(tree: ast.AST, skip: Callable[[ast.AST], bool] = lambda _: False) 
         return ""
     fine = {id(n.value) for n in every if isinstance(n, ast.Attribute) and n.attr in HARMLESS}
     fine.update(_saying_itself(every))
-    named = (n for n in reads(tree, skip).names if n.id in DANGEROUS or (n.id in ("os", "sys") and id(n) not in fine))
+    known = DANGEROUS - _defined(tree)
+    named = (n for n in reads(tree, skip).names if n.id in known or (n.id in ("os", "sys") and id(n) not in fine))
     return next((n.id for n in named), "")
+
+
+def _defined(tree: ast.AST) -> set[str]:
+    """Names that a text defines itself, or that it is the definition of: its own ``compile`` is not Python's."""
+    every = tree.body if isinstance(tree, ast.Module) else [tree]
+    return {s.name for s in every if isinstance(s, ast.FunctionDef | ast.ClassDef)}
 
 
 def _saying_itself(every: Sequence[ast.AST]) -> Iterator[int]:

@@ -67,7 +67,7 @@ def _as_file(code: str) -> str:
 def sections(text: str) -> list[Section]:
     """The mappings of a JSON or YAML configuration, outer ones first: names and values, as expressions.
 
-    None where it cannot be read.
+    None where it cannot be read.  Of several documents in one file, those of all: they are parts of one configuration.
     """
     try:
         whole = json.loads(text) if text.lstrip().startswith(("{", "[")) else _yaml(text)
@@ -77,7 +77,7 @@ def sections(text: str) -> list[Section]:
 
 
 def _yaml(text: str) -> Any:
-    """What a text in YAML says.
+    """What a text in YAML says: one mapping where all of its documents are mappings, else the list of these.
 
     A few aliases of aliases mean more values than any machine holds: it may have so many only, aliases read out.  Nor
     may it be so deep that a loader in C runs out of its stack.
@@ -87,11 +87,14 @@ def _yaml(text: str) -> Any:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
             raise yaml.YAMLError("too deep")
-    loader = _LOADER(text)
-    root = loader.get_single_node()
-    if _values(root, {})[0] > MAX_VALUES:
-        raise yaml.YAMLError("too many values")
-    return loader.construct_document(root) if root is not None else None
+    loader, documents = _LOADER(text), list[Any]()
+    while loader.check_node():
+        root = loader.get_node()
+        if _values(root, {})[0] > MAX_VALUES:
+            raise yaml.YAMLError("too many values")
+        documents.append(loader.construct_document(root))
+    parts = [d for d in documents if isinstance(d, dict)]
+    return {k: v for d in parts for k, v in d.items()} if parts and len(parts) == len(documents) else documents
 
 
 def _values(node: yaml.Node | None, known: dict[int, tuple[int, int]]) -> tuple[int, int]:

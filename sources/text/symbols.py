@@ -14,6 +14,7 @@ from sources.text.environment import said_in
 from sources.text.importable import ALIASES, FALLBACKS, SERVED, STANDARD, exports
 from sources.text.roots import Roots
 from sources.text.targets import External, Here, Inner, Missing, Target, canonical, external
+from sources.text.vendored import COPIED, instead
 
 MAX_HOPS = 16  # of re-exports: more is a circle
 MAX_DEEP = 3  # folders from the top in which a module of the package hides our replacement of that name
@@ -44,6 +45,7 @@ class Package:
         own = {name for path in texts for name in _bound_by(path, texts)}
         if "torch/__init__.py" not in texts:
             own.discard("torch")  # ``forecasts/torch`` is another
+        own -= {n for n in COPIED if not any(p.startswith(f"{n}/") for p in texts)}
         ours = {f"{n.replace('.', '/')}.py": t for n, t in (replacements or {}).items()
                 if n.split(".")[0] not in own or n.endswith("._ext") or n in WITHIN}  # fmt: skip
         self.replacements = set(ours)
@@ -101,25 +103,14 @@ class Package:
 
     def resolve(self, path: str, how: Imported, hops: int = 0) -> Target:
         """What an import statement in the file ``path`` binds."""
-        found = self._ours(path, self._resolve(path, how, hops))
+        found = self._resolve(path, how, hops)
+        found = instead(path, found, self.roots, self.replacements, self._served, self.file)
         short = isinstance(found, Missing) or self._is_short(found, how)
         rooted = self._rooted(path, how.module) if short and not how.level else None
         if rooted is None:
             return found
         other = self.member(rooted, how.name, hops + 1) if how.name else Inner(rooted)
         return found if isinstance(other, Missing) else other
-
-    def _ours(self, path: str, found: Target) -> Target:
-        """What our replacement of another package defines by the name that a file of that package imports.
-
-        What is built of both would be known by the registries of one of them only.
-        """
-        if not isinstance(found, Here) or path not in self.roots or found.file not in self.roots:
-            return found
-        served = f"{self._served(self.roots.plain(found.file).split('/')[0]).replace('.', '/')}.py"
-        file = self.file(served) if served in self.replacements else None
-        defined = file is not None and any(not isinstance(w, Imported) for w in file.bindings.get(found.name, []))
-        return Here(served, found.name) if defined else found
 
     def _is_short(self, found: Target, how: Imported) -> bool:
         """Whether an import of a module binds what may be the one that it is in, of which our text says something.

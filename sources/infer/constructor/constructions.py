@@ -23,9 +23,10 @@ from sources.hints.mappings import gone_through
 from sources.infer.agenda import Agenda
 from sources.infer.constructor import parts
 from sources.infer.constructor.blamed import blamed
-from sources.infer.constructor.configs import CONFIG, METHOD, Config, reading, untold, with_attributes
+from sources.infer.constructor.configs import CONFIG, METHOD, Config, untold, with_attributes
 from sources.infer.constructor.counted import in_lists, recounted, thinner, together, with_entries
 from sources.infer.constructor.nested import changed
+from sources.infer.constructor.reading import reading
 from sources.infer.constructor.records import WANTS, lists, namesakes
 from sources.infer.constructor.signatures import as_called, handed_on, parameters_of, passed_on, spelled
 from sources.infer.constructor.suspects import holding, line_reached, made_of, meant, ranked, word
@@ -215,10 +216,8 @@ class Constructions:
 
     def _having(self, message: str) -> list[str]:
         """Classes of the program that have the attribute that something else lacks."""
-        match = re.search(r"has no attribute '(\w+)'", message)
-        found = (
-            (n, v) for n, v in self.namespace.items() if isinstance(v, type) and v.__module__ == self.kind.__module__
-        )
+        match, own = re.search(r"has no attribute '(\w+)'", message), self.kind.__module__
+        found = ((n, v) for n, v in self.namespace.items() if isinstance(v, type) and v.__module__ == own)
         return [n for n, v in found if match and v is not self.kind and match[1] in vars(v)][:3]
 
     def _options(self, name: str) -> list[str]:
@@ -250,7 +249,7 @@ class Constructions:
         return self._used
 
     def _read(self) -> dict[str, Uses]:
-        tree = ast.parse(self.text)
+        tree = self._tree = self._tree or ast.parse(self.text)
         names = {c.__name__ for c in self.kind.__mro__}
         found: dict[str, Uses] = {}
         for node in tree.body:

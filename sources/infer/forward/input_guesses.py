@@ -32,12 +32,14 @@ from sources.infer.forward.graphs import beside, edge_list, ends, graphs, with_r
 from sources.infer.forward.initial_states import initial
 from sources.infer.forward.keyed import keyed, of_each, of_objects, with_words
 from sources.infer.forward.labels import matched
+from sources.infer.forward.passed_on import of_methods
 from sources.infer.forward.plain import chosen, plain
 from sources.infer.forward.sides import as_made_for
 from sources.infer.forward.spaces import shown
 from sources.infer.forward.unpacked import unpacked
 from sources.infer.forward.usual_shapes import channels_of, features_of, ranks_told, shaped, spread_over, usual_ranks
 from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Plain, Spec, Tensor, parameters
+from sources.infer.running.inside import modules
 
 LEVELS = 5  # of a pyramid
 MAPS = 4  # of several sizes, to which attention is paid at once
@@ -82,9 +84,8 @@ def of_parameters(module: nn.Module, known: Mapping[str, int], wanted: Sequence[
         if inner and as_given(p.name, text) is text:
             found.append(handed)
             continue
-        shapes = [
-            sizes.shape(shape) for shape in told(p.name, documentation, as_given(p.name, text), str(p.annotation))
-        ]
+        said = told(p.name, documentation, as_given(p.name, text), str(p.annotation))
+        shapes = [sizes.shape(shape) for shape in said or of_methods(type(module), p.name, text)]
         image = [t for t in handed[:1] if isinstance(t, Tensor) and len(t.shape) > 3]  # of patches it tells no rank
         found.append(list(dict.fromkeys([*image, *_of_parameter(module, p, text, shapes)])))
     found = beside(module, [p.name for p in wanted], text, found, {**own, **known})
@@ -167,6 +168,8 @@ def _of_parameter(
         found = [*(replace(s, kind="bool") for s in found if isinstance(s, Tensor)), *found]
     elif _OF_TRAINING.fullmatch(low) and not ranks:
         found = [Plain(8), *found]  # one number, though a schedule is looked up by it
+    elif low == "t" and _of_time(module):
+        found = [Tensor((), "unit"), *found]
     elif re.search(
         r"ids?$|(^|_)inds?$|idx|indices|index|tokens?$|timesteps?$|^t$|captions|words|^texts?$|sentences?$|lengths?$|(^|_)len$|lens$",
         low,
@@ -177,7 +180,7 @@ def _of_parameter(
             ints.insert(0, Tensor((BATCH,), "full", TOKENS))
         common = [*ints, *common]
         found = [*told, *found]
-    elif _OF_WORDS.fullmatch(low) and any(isinstance(m, nn.Embedding) for m in module.modules()):
+    elif _OF_WORDS.fullmatch(low) and any(isinstance(m, nn.Embedding) for m in modules(module)):
         common = [*ints, *common]  # whatever is done with them before they are looked up
     elif re.fullmatch(r"batch_?size|bsz?", low):
         found.insert(0, Plain(BATCH))
@@ -199,9 +202,16 @@ def _of_parameter(
     return list(dict.fromkeys(_squeezed(name, as_given(name, text), [*found, *common, *ints, Plain(4)])))
 
 
+def _of_time(module: nn.Module) -> bool:
+    """Whether forward takes a time, and a state at that: one number, as solvers of differential equations give it."""
+    taken = [p.name for p in parameters(module.forward)]
+    return taken[0] == "t" and len(taken) > 1 and re.fullmatch(r"x|y|z|h|s|u|states?", taken[1]) is not None
+
+
 def _squeezed(name: str, text: str, options: list[Spec]) -> list[Spec]:
     """The options with one in the dimension that the text takes away: ``x.squeeze(-1)`` leaves others as they are."""
-    found = re.search(rf"\b{re.escape(name)}\.squeeze\((?:dim ?= ?)?(-?\d)\)", text)
+    squeezes = f"{name}.squeeze(" in text
+    found = re.search(rf"\b{re.escape(name)}\.squeeze\((?:dim ?= ?)?(-?\d)\)", text) if squeezes else None
     if found is None:
         return options
     at = int(found[1])
@@ -226,7 +236,8 @@ def _by_use(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[
         *unpacked(module, name, text),
         *initial(module, name),
     ]
-    if re.search(rf"pack_padded_sequence\((?:[^()]|\([^()]*\))*?,\s*{re.escape(name)}\b", text):
+    packs = "pack_padded_sequence(" in text
+    if packs and re.search(rf"pack_padded_sequence\((?:[^()]|\([^()]*\))*?,\s*{re.escape(name)}\b", text):
         found.append(Tensor((BATCH,), "full", TOKENS))  # each as long as the longest
     if spread_over(text, re.escape(name)):
         found.append(Tensor((BATCH,), "unit"))
@@ -295,6 +306,8 @@ def _words(module: nn.Module, shapes: Sequence[tuple[int, ...]]) -> list[Spec]:
 def _levels(module: nn.Module, name: str, text: str) -> list[Spec]:
     """A list of maps, each half as large as the one before, where the text only takes items, of varying places."""
     body = text.partition(":\n")[2]
+    if f"{name}[" not in body:
+        return []
     places = re.findall(rf"\b{re.escape(name)}\[([^\[\]:,]+)\]", body)
     varying = any(not re.fullmatch(r"\d+|['\"].*", place.strip()) for place in places)
     if not varying or len(places) < len(re.findall(rf"\b{re.escape(name)}\b", body)):
@@ -311,6 +324,8 @@ def _levels(module: nn.Module, name: str, text: str) -> list[Spec]:
 def _recorded(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[Spec]:
     """A record with the attributes that the text reads, where tensors have none of these names: a graph, a batch."""
     body = text.partition(":\n")[2]
+    if f"{parameter.name}." not in body:
+        return []
     read = re.findall(rf"\b{re.escape(parameter.name)}\.([a-z]\w*)\b(?! ?\()", body)
     known = tuple(dict.fromkeys(name for name in read if name not in ("shape", "device", "dtype")))
     if not known or all(hasattr(torch.Tensor, name) for name in known):
@@ -343,7 +358,7 @@ def _indexed(module: nn.Module, name: str, text: str) -> list[Spec]:
         ]
         same = [Many((t,) * len(names), "tuple") for t in (Tensor((BATCH, TOKENS), "int", 16), first)]
         return [Many(tuple(named), "tuple"), *same]
-    parts = re.findall(rf"\b{re.escape(name)}\[(\d)\]", body)
+    parts = re.findall(rf"\b{re.escape(name)}\[(\d)\]", body) if f"{name}[" in body else []
     if not parts or len(parts) < len(re.findall(rf"\b{re.escape(name)}\b", body)):
         return []
     count = max(2, 1 + max(map(int, parts)))
@@ -358,5 +373,5 @@ def _indexed(module: nn.Module, name: str, text: str) -> list[Spec]:
 def _unpacked(name: str, body: str) -> list[str]:
     """The names that the text gives to the parts of a tuple, "" to those that it leaves out: ``a, b = batch[2:]``."""
     pattern = rf"^\s*\(?\s*(\w+(?:,\s*\w+)+),?\s*\)? = {re.escape(name)}(?:\[(\d*):\])?\s*(?:#.*)?$"
-    found = re.search(pattern, body, re.M)
+    found = re.search(pattern, body, re.M) if f" = {name}" in body else None
     return [""] * int(found[2] or 0) + re.findall(r"\w+", found[1]) if found else []

@@ -9,6 +9,7 @@ from torch import nn
 
 from sources.infer.forward.failure import Change, Failure
 from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Spec, Specs, Tensor, edited
+from sources.infer.running.inside import modules
 
 Guess = Callable[[str, str], Spec]  # of what goes by a key, from a text that speaks of it by that name
 OBJECTS, CLASSES = 8, 16  # of one image, and of all objects
@@ -48,6 +49,8 @@ def with_words(name: str, text: str, module: nn.Module) -> str:
         word = None if local else (vars(module) if of_self else space).get(key)
         return f'{found[1]}"{word}"{found[4]}' if isinstance(word, str) and re.fullmatch(r"\w+", word) else found[0]
 
+    if f"{name}[" not in text and f"{name}.get(" not in text:
+        return text
     return re.sub(rf"(\b{re.escape(name)}(?:\[|\.get\()\s*)(self\.)?([^\W\d]\w*)(\s*[\]),])", said, text)
 
 
@@ -55,6 +58,8 @@ _OF_MAPPING = re.compile(r"\.(items|keys|values|update)\(")
 
 
 def _taken(name: str, text: str) -> tuple[str, ...]:
+    if f"{name}[" not in text and f"{name}.get(" not in text:
+        return ()
     keys = re.findall(rf"\b{name}(?:\[|\.get\()\s*(?:\"(\w+)\"|'(\w+)')\s*[\]),]", text)
     known = tuple(k for k in dict.fromkeys(a or b for a, b in keys) if not _laid_in(name, k, text))
     asked = set(re.findall(rf"\bif [\"'](\w+)[\"'] in {name}\b", text))
@@ -100,10 +105,16 @@ _LACKS = re.compile(
     r"'(?:Tensor|list|int)' object has no attribute '(?:items|keys|values)'|values expected sparse tensor"
 )
 MAX_KEYS = 8
+_ORDINALS = ("first", "second", "third", "fourth", "fifth")  # keys of what is gone through in order, whatever they are
 
 
 def mappings(f: Failure) -> Iterator[Change]:
     """An input is asked for its keys, or for what goes by them: all inputs are dictionaries, or one of them is."""
+    if "list index out of range" in f.message:  # of what the mapping holds, more are taken
+        for i, spec in enumerate(f.specs):
+            if isinstance(spec, Many) and spec.keys and spec.keys == _ORDINALS[: len(spec.keys)]:
+                more = Many((*spec.items, spec.items[-1]), "dict", _ORDINALS[: len(spec.keys) + 1])
+                yield from [f.with_tensor((i,), more, 0.3)] * (len(more.items) == len(more.keys))
     if _LACKS.search(f.message):
         *each, every = as_mappings(f.specs, f.module) or [f.specs]
         yield from ((0.1 * i, specs) for i, specs in enumerate(each))
@@ -116,7 +127,7 @@ def as_mappings(specs: Specs, module: nn.Module) -> list[Specs]:
 
     By the keys of what the module holds by words, if it holds anything so.
     """
-    keys, every, found = _held_by(module) or ("first", "second"), specs, list[Specs]()
+    keys, every, found = _held_by(module) or _ORDINALS[:2], specs, list[Specs]()
     for i, spec in enumerate(specs):
         if not isinstance(spec, Many) or spec.kind == "list":
             value = spec if isinstance(spec, Tensor) else Tensor((BATCH, TOKENS))
@@ -127,17 +138,20 @@ def as_mappings(specs: Specs, module: nn.Module) -> list[Specs]:
 
 
 def _held_by(module: nn.Module) -> tuple[str, ...]:
-    tables = (m for m in module.modules() if isinstance(m, nn.ModuleDict) and len(m))
+    tables = (m for m in modules(module) if isinstance(m, nn.ModuleDict) and len(m))
     return tuple(next(tables, nn.ModuleDict()))[:MAX_KEYS]
 
 
 def _items(name: str, body: str) -> Iterator[str]:
     """What the text calls each item of a list that it goes through."""
     name = re.escape(name)
-    yield from re.findall(rf"\bfor (\w+) in {name}\b(?![.\[(])", body)
-    yield from re.findall(rf"\bfor \(?\w+, ?(\w+)\)? in enumerate\({name}\)", body)
-    yield from re.findall(rf"\bfor \(?(\w+),[^\n]*? in zip\({name}\b", body)
-    yield from re.findall(rf"\bfor [^\n]*?\b(\w+)\)? in zip\([^\n()]*\b{name}\)", body)
+    if f" in {name}" in body:
+        yield from re.findall(rf"\bfor (\w+) in {name}\b(?![.\[(])", body)
+    if f"enumerate({name})" in body:
+        yield from re.findall(rf"\bfor \(?\w+, ?(\w+)\)? in enumerate\({name}\)", body)
+    if " in zip(" in body:
+        yield from re.findall(rf"\bfor \(?(\w+),[^\n]*? in zip\({name}\b", body)
+        yield from re.findall(rf"\bfor [^\n]*?\b(\w+)\)? in zip\([^\n()]*\b{name}\)", body)
 
 
 def _laid_in(name: str, key: str, text: str) -> bool:

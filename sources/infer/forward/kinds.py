@@ -37,6 +37,7 @@ from sources.infer.inputs import (
     edited,
     positional,
 )
+from sources.infer.running.inside import modules
 from sources.infer.running.worth import CONSTANT, IGNORES, NOT_FINITE, RAGGED, RANDOM
 
 _NUMBER = re.compile(
@@ -81,7 +82,7 @@ def dtypes(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, Tensor(t.shape), 0.9)
             if t.kind == "int":  # a part of it may still be cut down to an index
                 yield f.with_tensor(path, Tensor(t.shape, "unit"), 1.0)
-        if re.search(r"out of range|out of bounds", message) and t.kind == "int":
+        if re.search(r"out of range|out of bounds|must be smaller than num_classes", message) and t.kind == "int":
             size = re.search(r"for dimension \d+ with size (\d+)", message)
             told = [int(size[1])] if size else []
             fewer = dict.fromkeys(n for n in (*told, t.high // 2, t.high // 4, 2) if 2 <= n < t.high)
@@ -346,7 +347,7 @@ def states(f: Failure) -> Iterator[Change]:
     """An input is what a recurrent layer starts from: a tensor of its layers, or the two of an LSTM."""
     if not re.search(r"\bhx\b|hidden", f.message):
         return
-    layer = next((m for m in f.module.modules() if isinstance(m, nn.RNNBase)), None)
+    layer = next((m for m in modules(f.module) if isinstance(m, nn.RNNBase)), None)
     first = next((t for _, t in all_tensors(f.specs) if len(t.shape) > 1), None)
     if layer is None or first is None:
         return

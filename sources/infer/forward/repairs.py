@@ -264,6 +264,8 @@ def _mismatch(f: Failure) -> Iterator[Change]:
             yield f.with_tensor(path, replace(t, shape=shape), 0.7 + 0.1 * j)
             if len(t.shape) > 4 and t.shape[-1] == t.shape[-2] != t.shape[2]:  # images of several steps, or objects
                 yield f.with_tensor(path, replace(t, shape=(*t.shape[:-2], side, side)), 0.6 + 0.1 * j)
+        steps = (t.shape[2] * y / x for x, y in ((a, b), (b, a)) if len(t.shape) == 5)  # of so many frames, perhaps
+        yield from (f.with_tensor(path, t.resized(2, int(n)), 0.6) for n in steps if n == int(n) <= MAX_SIDE)
 
 
 def _broadcast(f: Failure) -> Iterator[Change]:

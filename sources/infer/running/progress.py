@@ -12,7 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from sources.infer.running.memory import full
-from sources.infer.running.repeated import FILLS, filled, repeats
+from sources.infer.running.repeated import FILLS, MAKES, filled, made, repeats
 
 MAX_FUNCTIONS = 12_000  # torch functions of one call: more is a large network or a long loop
 CONSTRUCTING = 4  # times as many of a constructor: loops that fill a table are quick
@@ -110,6 +110,8 @@ class Progress(TorchFunctionMode):
             result = args[0].clone()
         elif self.constructs and name in FILLS and args and repeats(args[0]):
             result = filled(function, args[0], args[1:], kwargs or {})
+        elif self.constructs and name in MAKES and (drawn := made(function, args, kwargs or {})) is not None:
+            result = drawn
         else:
             result = _called(function, args, kwargs or {})
         self.budget.left -= FUNCTION

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,6 +10,8 @@ import torch
 
 REPEATED = 65_521  # random numbers of one tensor where these repeat: a prime, so that rows of weights differ
 FILLS = ("normal_", "uniform_")  # methods of a tensor
+MAKES = ("randn", "rand")  # functions of torch
+_MADE_OF = frozenset(["dtype", "requires_grad"])  # what else these may be told here
 
 
 def repeat(flat: torch.Tensor, drawn: torch.Tensor) -> None:
@@ -33,3 +36,16 @@ def filled(fill: Callable[..., Any], tensor: torch.Tensor, given: Any, named: Ma
     """The tensor, with numbers that ``fill``, one of torch's initialisers, draws for a smaller one."""
     repeat(tensor.detach().view(-1), fill(tensor.detach().new_empty(REPEATED), *given, **named))
     return tensor
+
+
+def made(make: Callable[..., torch.Tensor], sizes: Any, named: Mapping[str, Any]) -> torch.Tensor | None:
+    """A large tensor of numbers that ``make``, a function of torch, draws for a smaller one; None where it is none."""
+    sizes = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], list | tuple) else sizes
+    if not _MADE_OF.issuperset(named) or any(type(n) is not int or n < 0 for n in sizes):
+        return None
+    if math.prod(sizes) <= 2 * REPEATED:
+        return None
+    drawn = make(REPEATED, dtype=named.get("dtype"))
+    tensor = drawn.new_empty(tuple(sizes))
+    repeat(tensor.view(-1), drawn)
+    return tensor.requires_grad_(named.get("requires_grad", False))
