@@ -58,7 +58,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "34"
+VERSION = "35"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 
