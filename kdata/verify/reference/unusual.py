@@ -18,6 +18,7 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflat
 from kdata.task import Program
 from kdata.verify.gradients import APART
 from kdata.verify.reference import along, asked, exact, magnitudes, unread
+from kdata.verify.reference.aging import aged
 from kdata.verify.reference.alike import graded, paired
 from kdata.verify.reference.answering import FINITE, all_answered, enlarged
 from kdata.verify.reference.cancelling import HALVES, cancelling
@@ -34,6 +35,7 @@ from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.roundings import Nudged
 from kdata.verify.reference.sparse import sparse
 from kdata.verify.reference.styles import (
+    AGED,
     ALIKE,
     BORDERED,
     CANCELLING,
@@ -61,7 +63,7 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
           "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased",
-          *FAINT, CANCELLING, LEANING)  # fmt: skip
+          *FAINT, CANCELLING, LEANING, *AGED)  # fmt: skip
 # And as what style the reference is to bear each.
 HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE} | dict.fromkeys(("zeros", *SPARSE, *FAINT), "wide")
 IGNORED, GROUPED = "ignored", "grouped"
@@ -72,7 +74,7 @@ OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered
                 "eased")  # fmt: skip
 LOOKS_UP = frozenset("embedding _embedding_bag _embedding_bag_forward_only index index_select gather".split())
 DIVIDES = frozenset("div div_ reciprocal reciprocal_ rsqrt rsqrt_ addcdiv addcdiv_".split())
-WEIGHED = ("weights", "grown", "absent", LEANING, "coupled")  # styles of the weights only; the last: behind a gate
+WEIGHED = ("weights", "grown", "absent", LEANING, *AGED, "coupled")  # of the weights only; the last: behind a gate
 STEADY = frozenset({"hypot"})  # operators in which nothing overflows that their answers do not
 MOST_SAID = 16  # numbers that a candidate names which are put among integers
 WEIGHS = re.compile("softmax|attention|^exp2?$")  # operators by which some of what is summed counts for little
@@ -358,8 +360,12 @@ class Unusual(Reference):
             return next(borne, None) if trained and CHOOSES in self._names else None
         if style == "exact":
             return state | {name: exact.powers(state[name]) for name in trained}
-        moving: list[str] = []
-        if style == LEANING:
+        moving: list[Any] = []
+        if style in AGED:
+            answer = partial(self._answer, program, inputs=inputs)
+            moving = aged(style, state, trained, answer, self._asks.places)
+            tried = iter(moving)
+        elif style == LEANING:
             with Factors(LOOKS_UP) as factors:
                 trained = factors.others(self._answer(program, state, inputs)[1])
             tried = leaning(state, [name for name in trained if name in state])
