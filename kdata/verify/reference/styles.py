@@ -65,6 +65,7 @@ DETAILS = {
     "cancelling": "whole numbers in half precision whose products are large and cancel",
     "adjacent": "large integers among the inputs that are nearly the same",
     "eased": "numbers of usual size in a mask that is added",
+    "dominated": "rows in half precision of one large number and many small ones",
     "aged": "a state after so many calls that it shows", "oldest": "a state after as many calls as the reference bears",
     **dict.fromkeys(SPARSE, "some inputs that are zero nearly everywhere"),
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
@@ -78,6 +79,7 @@ LEANING = "leaning"  # see kdata.verify.reference.leaning
 SURE = "sure"  # see kdata.verify.reference.sure
 UNEVEN = "uneven"  # see kdata.verify.reference.packed
 CANCELLING = "cancelling"  # see kdata.verify.reference.cancelling
+DOMINATED = "dominated"  # see kdata.verify.reference.dominated
 STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes
 KINKED = "kinked"  # where derivatives jump, as that of a relu at zero
 FADING = "fading"  # see kdata.verify.reference.fading

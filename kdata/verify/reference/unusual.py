@@ -24,6 +24,7 @@ from kdata.verify.reference.answering import FINITE, all_answered, enlarged
 from kdata.verify.reference.cancelling import HALVES, cancelling
 from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.conditioned import ANY, EITHER, one_way
+from kdata.verify.reference.dominated import dominated
 from kdata.verify.reference.draws import AS_THEY_ARE, DTYPES, centred_apart, draw, holding, zeroed
 from kdata.verify.reference.fading import emptied, fading
 from kdata.verify.reference.leaning import Factors, leaning
@@ -39,6 +40,7 @@ from kdata.verify.reference.styles import (
     ALIKE,
     BORDERED,
     CANCELLING,
+    DOMINATED,
     FADING,
     FAINT,
     GRADED,
@@ -63,9 +65,11 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
           "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased",
-          *FAINT, CANCELLING, LEANING, *AGED)  # fmt: skip
+          *FAINT, CANCELLING, LEANING, *AGED, DOMINATED)  # fmt: skip
 # And as what style the reference is to bear each.
-HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE} | dict.fromkeys(("zeros", *SPARSE, *FAINT), "wide")
+HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE, DOMINATED: "ties"} | dict.fromkeys(
+    ("zeros", *SPARSE, *FAINT), "wide"
+)
 IGNORED, GROUPED = "ignored", "grouped"
 AS_COMPLEX = (*AS_THEY_ARE, *GRADIENTS, *DTYPES, *VIEWS)  # styles for which complex inputs are no pairs
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
@@ -214,8 +218,8 @@ class Unusual(Reference):
         """The inputs with zeros, or the largest of each row twice, where no operator leaves open what it takes then."""
         if style == "twins":
             return twinned(natural) if CHOOSES in self._names else None
-        if style == ALIKE:
-            return paired(natural)
+        if style in (ALIKE, DOMINATED):
+            return paired(natural) if style == ALIKE else dominated(natural, self._names)
         if style in FAINT:  # what is added lest zero divide counts there
             return draw(style, natural, generator) if self._names & DIVIDES else None
         if style == SURE:
@@ -362,8 +366,7 @@ class Unusual(Reference):
             return state | {name: exact.powers(state[name]) for name in trained}
         moving: list[Any] = []
         if style in AGED:
-            answer = partial(self._answer, program, inputs=inputs)
-            moving = aged(style, state, trained, answer, self._asks.places)
+            moving = aged(style, state, trained, partial(self._answer, program, inputs=inputs), self._asks.places)
             tried = iter(moving)
         elif style == LEANING:
             with Factors(LOOKS_UP) as factors:
@@ -382,8 +385,8 @@ class Unusual(Reference):
         trial = super()._trial(index, variant, seed, style)
         if trial is not None and trial["style"] in ("exact", BORDERED):
             trial["kept"].pop("span", None)  # it is on one side for sure
-        if trial is not None and trial["style"] == CANCELLING:
-            trial["kept"]["noisy"] = []  # moved by an ulp, nothing cancels
+        if trial is not None and trial["style"] in (CANCELLING, DOMINATED):
+            trial["kept"]["noisy"] = []  # moved by an ulp, nothing tells
         if trial is not None and trial["style"] in REACHING and self._mixed:
             trial["kept"] |= {"homogeneous": self._mixed.homogeneous, "along": self._mixed.dim}
         return trial
