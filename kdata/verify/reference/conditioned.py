@@ -15,9 +15,10 @@ from kdata.verify.reference.styles import ALIKE, CONDITIONED, FADING
 from kdata.verify.reference.ties import LastOfEqual, Ties
 from kdata.verify.values import by_an_ulp, finite, near, same
 
-# Operators that promise the first of equal ones, and such as promise none of them.
-FIRST = frozenset("argmax argmin max min stable_sort".split())
-ANY = frozenset("topk sort argsort kthvalue median nanmedian mode multinomial cummax cummin".split())
+# Operators that promise which of equal ones they take: the first, and running ones the last so far, as torch does on
+# every device and when it compiles them; and such as promise none of them.
+FIRST = frozenset("argmax argmin max min stable_sort cummax cummin".split())
+ANY = frozenset("topk sort argsort kthvalue median nanmedian mode multinomial".split())
 
 # Operators that write to places, of which two that are equal leave either.
 EITHER = frozenset("scatter scatter_ index_copy index_copy_ index_put index_put_ _index_put_impl_ put put_".split())

@@ -65,6 +65,8 @@ DETAILS = {
     "cancelling": "whole numbers in half precision whose products are large and cancel",
     "adjacent": "large integers among the inputs that are nearly the same",
     "eased": "numbers of usual size in a mask that is added",
+    "dominated": "rows in half precision of one large number and many small ones",
+    "aged": "a state after so many calls that it shows", "oldest": "a state after as many calls as the reference bears",
     **dict.fromkeys(SPARSE, "some inputs that are zero nearly everywhere"),
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
 }  # fmt: skip
@@ -77,6 +79,7 @@ LEANING = "leaning"  # see kdata.verify.reference.leaning
 SURE = "sure"  # see kdata.verify.reference.sure
 UNEVEN = "uneven"  # see kdata.verify.reference.packed
 CANCELLING = "cancelling"  # see kdata.verify.reference.cancelling
+DOMINATED = "dominated"  # see kdata.verify.reference.dominated
 STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes
 KINKED = "kinked"  # where derivatives jump, as that of a relu at zero
 FADING = "fading"  # see kdata.verify.reference.fading
@@ -86,12 +89,13 @@ EVALUATED = "evaluated"  # where the module is in evaluation mode
 GRADIENTS = ("gradient", "summed", "frozen", "earlier", STRETCHED, "turned", "sole", "leading", "trailing", KINKED,
              BORDERED, FADING, "anew", "changed", EVALUATED)  # fmt: skip
 RAISED = ("lifted", "raised")
+AGED = ("aged", "oldest")  # see kdata.verify.reference.aging
 FAINT = ("faint", "dim")  # where something is divided by it, what is added to that counts
 VIEWS = ("strided", "beside", "pairs", "sliced")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.
 CONDITIONED = ("wide", "offset", "moved", "corners", "huge", "below", "above", "deep", "steep", "ends", STRETCHED,
-               FADING, LEANING, ALIKE, GRADED, SURE, *REACHING)  # fmt: skip
+               FADING, LEANING, ALIKE, GRADED, SURE, *REACHING, *AGED)  # fmt: skip
 ON_DEVICE = ("natural", "wide", "corners", "huge")  # at a task's own sizes on a GPU
 FLAT = 11  # by which the seed of that draw differs from the first; others take those before it
 BITS = 48  # of a seed there; those above name the style

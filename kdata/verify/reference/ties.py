@@ -22,6 +22,7 @@ ROUNDED = 4e-6  # of the two largest: what rounding may put in either order; inp
 COUPLED = (2, 3)  # rows of weights that are equal
 LARGEST = {torch.ops.aten.argmax.default: True, torch.ops.aten.argmin.default: False,
            torch.ops.aten.max.dim: True, torch.ops.aten.min.dim: False}  # fmt: skip
+RUNNING = frozenset({torch.ops.aten.cummax.default, torch.ops.aten.cummin.default})
 
 
 class Ties(TorchDispatchMode):
@@ -40,6 +41,8 @@ class Ties(TorchDispatchMode):
             self.close = self.seen and undecided(args[0], out[0], dim, but_equal=True)
         if function in LARGEST and not self.close:
             self.close = _nearly_equal(args[0], args[1] if len(args) > 1 else None, LARGEST[function])
+        if function in RUNNING and not self.close:
+            self.close = _nearly_met(args[0], out[0], args[1])
         return out
 
 
@@ -100,6 +103,14 @@ def _nearly_equal(given: Tensor, along: int | None, largest: bool) -> bool:
         return False
     one, other = line.topk(2, dim, largest).values.unbind(dim)
     return bool((torch.isclose(one, other, rtol=ROUNDED, atol=0.0) & (one != other)).any())
+
+
+def _nearly_met(given: Tensor, reached: Tensor, dim: int) -> bool:
+    """Whether an element is so close to what a running maximum had reached, and no equal, that rounding decides."""
+    if not given.is_floating_point() or not given.ndim or given.shape[dim] < 2:
+        return False
+    before, after = reached.narrow(dim, 0, given.shape[dim] - 1), given.narrow(dim, 1, given.shape[dim] - 1)
+    return bool((torch.isclose(before, after, rtol=ROUNDED, atol=0.0) & (before != after)).any())
 
 
 def _close(one: Tensor, other: Tensor, but_equal: bool) -> Tensor:

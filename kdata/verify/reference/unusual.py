@@ -18,11 +18,13 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflat
 from kdata.task import Program
 from kdata.verify.gradients import APART
 from kdata.verify.reference import along, asked, exact, magnitudes, unread
+from kdata.verify.reference.aging import aged
 from kdata.verify.reference.alike import graded, paired
 from kdata.verify.reference.answering import FINITE, all_answered, enlarged
 from kdata.verify.reference.cancelling import HALVES, cancelling
 from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.conditioned import ANY, EITHER, one_way
+from kdata.verify.reference.dominated import dominated
 from kdata.verify.reference.draws import AS_THEY_ARE, DTYPES, centred_apart, draw, holding, zeroed
 from kdata.verify.reference.fading import emptied, fading
 from kdata.verify.reference.leaning import Factors, leaning
@@ -34,9 +36,11 @@ from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.roundings import Nudged
 from kdata.verify.reference.sparse import sparse
 from kdata.verify.reference.styles import (
+    AGED,
     ALIKE,
     BORDERED,
     CANCELLING,
+    DOMINATED,
     FADING,
     FAINT,
     GRADED,
@@ -61,9 +65,11 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
           "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased",
-          *FAINT, CANCELLING, LEANING)  # fmt: skip
+          *FAINT, CANCELLING, LEANING, *AGED, DOMINATED)  # fmt: skip
 # And as what style the reference is to bear each.
-HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE} | dict.fromkeys(("zeros", *SPARSE, *FAINT), "wide")
+HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE, DOMINATED: "ties"} | dict.fromkeys(
+    ("zeros", *SPARSE, *FAINT), "wide"
+)
 IGNORED, GROUPED = "ignored", "grouped"
 AS_COMPLEX = (*AS_THEY_ARE, *GRADIENTS, *DTYPES, *VIEWS)  # styles for which complex inputs are no pairs
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
@@ -72,7 +78,7 @@ OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered
                 "eased")  # fmt: skip
 LOOKS_UP = frozenset("embedding _embedding_bag _embedding_bag_forward_only index index_select gather".split())
 DIVIDES = frozenset("div div_ reciprocal reciprocal_ rsqrt rsqrt_ addcdiv addcdiv_".split())
-WEIGHED = ("weights", "grown", "absent", LEANING, "coupled")  # styles of the weights only; the last: behind a gate
+WEIGHED = ("weights", "grown", "absent", LEANING, *AGED, "coupled")  # of the weights only; the last: behind a gate
 STEADY = frozenset({"hypot"})  # operators in which nothing overflows that their answers do not
 MOST_SAID = 16  # numbers that a candidate names which are put among integers
 WEIGHS = re.compile("softmax|attention|^exp2?$")  # operators by which some of what is summed counts for little
@@ -212,8 +218,8 @@ class Unusual(Reference):
         """The inputs with zeros, or the largest of each row twice, where no operator leaves open what it takes then."""
         if style == "twins":
             return twinned(natural) if CHOOSES in self._names else None
-        if style == ALIKE:
-            return paired(natural)
+        if style in (ALIKE, DOMINATED):
+            return paired(natural) if style == ALIKE else dominated(natural, self._names)
         if style in FAINT:  # what is added lest zero divide counts there
             return draw(style, natural, generator) if self._names & DIVIDES else None
         if style == SURE:
@@ -358,8 +364,11 @@ class Unusual(Reference):
             return next(borne, None) if trained and CHOOSES in self._names else None
         if style == "exact":
             return state | {name: exact.powers(state[name]) for name in trained}
-        moving: list[str] = []
-        if style == LEANING:
+        moving: list[Any] = []
+        if style in AGED:
+            moving = aged(style, state, trained, partial(self._answer, program, inputs=inputs), self._asks.places)
+            tried = iter(moving)
+        elif style == LEANING:
             with Factors(LOOKS_UP) as factors:
                 trained = factors.others(self._answer(program, state, inputs)[1])
             tried = leaning(state, [name for name in trained if name in state])
@@ -376,8 +385,8 @@ class Unusual(Reference):
         trial = super()._trial(index, variant, seed, style)
         if trial is not None and trial["style"] in ("exact", BORDERED):
             trial["kept"].pop("span", None)  # it is on one side for sure
-        if trial is not None and trial["style"] == CANCELLING:
-            trial["kept"]["noisy"] = []  # moved by an ulp, nothing cancels
+        if trial is not None and trial["style"] in (CANCELLING, DOMINATED):
+            trial["kept"]["noisy"] = []  # moved by an ulp, nothing tells
         if trial is not None and trial["style"] in REACHING and self._mixed:
             trial["kept"] |= {"homogeneous": self._mixed.homogeneous, "along": self._mixed.dim}
         return trial

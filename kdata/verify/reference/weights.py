@@ -119,10 +119,11 @@ def _states(
 def _changes(before: dict[str, Any], after: dict[str, Any]) -> list[tuple[str, bool]]:
     """Which parts of a state a call changed, and which of these are a count that became more."""
     changed = [name for name, value in after.items() if not same(value, before[name])]
-    return [(name, _counts(after[name]) and bool(after[name] > before[name])) for name in changed]
+    return [(name, counts(after[name]) and bool(after[name] > before[name])) for name in changed]
 
 
-def _counts(value: Any) -> bool:
+def counts(value: Any) -> bool:
+    """Whether it is one whole number, as a count of calls is."""
     return isinstance(value, Tensor) and value.numel() == 1 and float(value) == round(float(value))
 
 

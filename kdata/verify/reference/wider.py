@@ -24,7 +24,7 @@ from kdata.verify.reference.conditioned import first, of_blocks, one_way
 from kdata.verify.reference.draws import DTYPES, jogged, labels
 from kdata.verify.reference.faults import answered
 from kdata.verify.reference.magnitudes import CONDITION
-from kdata.verify.reference.styles import ALONE, COUNTED, GRADIENTS, KINKED, TALL, VIEWS, NoGradientError
+from kdata.verify.reference.styles import ALONE, COUNTED, DOMINATED, GRADIENTS, KINKED, TALL, VIEWS, NoGradientError
 from kdata.verify.reference.training import derived, training
 from kdata.verify.reference.unusual import BEYOND, GROUPED, IGNORED, Unusual
 from kdata.verify.reference.variants import Variant
@@ -66,7 +66,7 @@ class Wider(Unusual):
         more = [(self.seeds[0] + 3, "ties"), (self.seeds[0] + 4, "small"), (self.seeds[0] + 3, "late")]
         draws = super()._draws(kind)
         if self._grid and kind == "large":  # blocks that are larger than small sizes are full there
-            draws += [(self.seeds[0] + 3, style) for style in of_blocks(self._names)]
+            draws += [(self.seeds[0] + 3, style) for style in (*of_blocks(self._names), DOMINATED)]
         if self._named and kind == "base":  # in place of a draw where there are to be few
             draws = [(seed, "named nearly" if style == "nearly" else style) for seed, style in draws]
         if self._grid and kind == "base":

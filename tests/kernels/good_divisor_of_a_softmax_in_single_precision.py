@@ -1,0 +1,45 @@
+# verified at trust [twin of C5]
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, dim=-1)
+
+
+def get_inputs():
+    return [torch.randn(12, 300).half()]
+
+
+def get_init_inputs():
+    return []
+
+
+@triton.jit
+def row_kernel(x_ptr, y_ptr, columns, BLOCK: tl.constexpr):
+    x_ptr += tl.program_id(0) * columns
+    y_ptr += tl.program_id(0) * columns
+    top = tl.full((), float("-inf"), tl.float32)
+    for start in range(0, columns, BLOCK):
+        c = start + tl.arange(0, BLOCK)
+        top = tl.maximum(top, tl.max(tl.load(x_ptr + c, mask=c < columns, other=float("-inf")).to(tl.float32)))
+    total = tl.zeros((), tl.float32)
+    for start in range(0, columns, BLOCK):
+        c = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + c, mask=c < columns, other=float("-inf")).to(tl.float32)
+        total += tl.sum(tl.exp(x - top))
+    for start in range(0, columns, BLOCK):
+        c = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + c, mask=c < columns, other=0.0).to(tl.float32)
+        tl.store(y_ptr + c, (tl.exp(x - top) / total).to(tl.float16), mask=c < columns)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        x = x.contiguous()
+        y = torch.empty_like(x)
+        row_kernel[(x.numel() // x.shape[-1],)](x, y, x.shape[-1], BLOCK=16)
+        return y

@@ -1,0 +1,81 @@
+"""Factors in half precision that cancel, one of two and one beside shares, and what running maxima reach nearly again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional
+from torch.utils._pytree import tree_map
+
+from kdata.verify.reference.cancelling import cancelling
+from kdata.verify.reference.conditioned import first
+from kdata.verify.reference.ties import Ties
+from kdata.verify.values import doubles, upcast
+
+
+def attention(inputs: list[Any]) -> Any:
+    """By operators of its own."""
+    q, k, v = inputs
+    return torch.softmax(q @ k.transpose(-1, -2), dim=-1) @ v
+
+
+def fused(inputs: list[Any]) -> Any:
+    """By torch's own."""
+    return functional.scaled_dot_product_attention(*inputs)
+
+
+def product(inputs: list[Any]) -> Any:
+    """Of two matrices."""
+    return inputs[0] @ inputs[1]
+
+
+def drawn(forward: Any, shapes: list[tuple[int, ...]], dtype: torch.dtype) -> list[Tensor] | None:
+    """What is found for a function of such inputs."""
+
+    def golden(inputs: list[Any]) -> Any:
+        with doubles():
+            return forward(tree_map(upcast, inputs))
+
+    given = [torch.randn(shape).to(dtype) for shape in shapes]
+    return cancelling(given, forward, golden, torch.Generator().manual_seed(0))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("forward", [attention, fused])
+def test_values_beside_equal_shares_cancel(forward: Any, dtype: torch.dtype) -> None:
+    found = drawn(forward, [(1, 2, 48, 16), (1, 2, 64, 16), (1, 2, 64, 16)], dtype)
+    assert found is not None
+    q, _, v = found
+    assert not q.any()
+    assert torch.equal(v, v.round())
+    assert int(v[..., :32, :].sum(-2).abs().min()) > 1000
+    assert float(v.double().mean(-2).abs().max()) < 1
+
+
+def test_two_factors_come_before_one() -> None:
+    found = drawn(product, [(8, 64), (64, 8)], torch.float16)
+    assert found is not None
+    assert all(t.any() for t in found)
+
+
+def test_nothing_cancels_in_single_precision() -> None:
+    assert drawn(attention, [(1, 2, 48, 16), (1, 2, 64, 16), (1, 2, 64, 16)], torch.float32) is None
+
+
+@pytest.mark.parametrize(
+    ("row", "close"),
+    [([1.0, 1.0, 0.5, 1.0], False), ([1.0, 0.5, 1.0 + 1e-6], True), ([1.0, 0.5, 1.0 - 1e-6], True),
+     ([1.0, 2.0, 1.0 + 1e-6], False)],
+)  # fmt: skip
+def test_a_running_maximum_that_is_nearly_met_again(row: list[float], close: bool) -> None:
+    with Ties() as ties:
+        torch.cummax(torch.tensor([row]), dim=-1)
+    assert ties.close is close
+
+
+def test_running_maxima_promise_the_last_of_equal_ones_and_medians_none() -> None:
+    assert first({"cummax"})
+    assert not first({"cummin", "median"})
