@@ -153,9 +153,8 @@ def test_what_torch_itself_lacks_is_stood_in_for_as_a_new_one(tmp_path: Path) ->
 
 def test_a_file_that_takes_all_memory_or_ends_the_process_harms_no_other(tmp_path: Path) -> None:
     head = "import torch\nfrom torch import nn\n\n\n"
-    huge = (
-        head
-        + "class Huge(nn.Module):\n    def __init__(self):\n        super().__init__()\n        import os\n        x = torch.ones(1 << 31)\n        os._exit(3)\n    def forward(self, x):\n        return x\n"
+    huge = head + (
+        "class Huge(nn.Module):\n    def __init__(self):\n        super().__init__()\n        import os\n        x = torch.ones(1 << 31)\n        os._exit(3)\n    def forward(self, x):\n        return x\n"
     )
     small = head + "class Small(nn.Module):\n    def forward(self, x):\n        return x.exp()\n"
     gone = head + "import os\nos._exit(3)\n"
