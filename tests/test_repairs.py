@@ -375,3 +375,18 @@ def test_of_what_is_joined_and_viewed_an_input_has_what_is_left() -> None:
     message = "shape '[-1, 2064, 1]' is invalid for input of size 8448"
     found = repairs(Failure((Tensor((4, 6, 64)), Tensor((4, 1, 64))), message, nn.Identity(), "view"))
     assert [(4, 6, 64), (4, 1, 16)] in [shapes(specs) for _, specs in found]
+
+
+POOL = """class Net(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.score = nn.Linear(dim, 1)
+
+    def forward(self, x):
+        return (F.softmax(self.score(x), dim=1) * x).sum(1)
+"""
+
+
+def test_a_softmax_is_of_several_numbers_where_it_can_be(tmp_path: Path) -> None:
+    (shape,) = shapes(solved(POOL, tmp_path).specs)
+    assert len(shape) == 3, "of rows alone each weighs itself, and the layer does not matter"

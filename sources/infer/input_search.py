@@ -26,7 +26,7 @@ from sources.infer.running.calls import MAX_DRAWN, call, forget, has_tensor
 from sources.infer.running.check import MAX_ELEMENTS, MAX_FLOPS, TOO_LARGE
 from sources.infer.running.progress import BUDGET, DRAWN_OF_ONE, Budget, Progress, TooLongError, TooMuchError
 from sources.infer.running.rehearsal import Rehearsal
-from sources.infer.running.worth import NOT_FINITE, RANDOM, finite, flaw
+from sources.infer.running.worth import ALONE, NOT_FINITE, RANDOM, finite, flaw
 
 NOT_INFERRED, TOO_LONG = "inputs not inferred", "too many operators"
 MAX_CALLS = 140  # of one module's forward; a third of it for all modules but the first
@@ -250,6 +250,8 @@ class InputSearch:
             found = flaw(self.module, specs, result, self.budget)
         elif not found and not finite(self.module, result):
             found = NOT_FINITE
+        if not found and progress.lone:
+            found = ALONE
         if not found or self.best.specs is None:
             self.best = Tried(specs, found, reached=progress.count, quiet=not progress.drew)
         if found:

@@ -40,7 +40,7 @@ from sources.infer.running.check import MAX_PARAMETERS, TOO_LARGE, Work
 from sources.infer.running.made import Made
 from sources.infer.running.memory import bounded
 from sources.infer.running.progress import BUDGET, Budget
-from sources.infer.running.worth import RANDOM
+from sources.infer.running.worth import ALONE, RANDOM
 
 MAX_MODULES = 9  # constructed modules whose forward is tried
 MAX_FLAWED_MODULES = 2
@@ -136,9 +136,10 @@ def solve(
 def _enough(flaw: str, told: Told) -> int:
     """How many modules with a flaw end a search.
 
-    What draws at random will be given what it draws; another call of the package may be one that does not.
+    What draws at random will be given what it draws; another call of the package may be one that does not.  Inputs for
+    which a softmax is of one number are no matter of arguments.
     """
-    return 1 if flaw == RANDOM and len(told.sites) < 2 else MAX_FLAWED_MODULES
+    return 1 if flaw == ALONE or flaw == RANDOM and len(told.sites) < 2 else MAX_FLAWED_MODULES
 
 
 def _mended(constructions: Constructions, arguments: Arguments, outcome: Tried, costly: bool) -> bool:

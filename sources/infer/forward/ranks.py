@@ -11,6 +11,7 @@ import torch
 
 from sources.infer.forward.failure import Change, Failure
 from sources.infer.inputs import SIDE, TOKENS, Many, all_tensors, edited, positional
+from sources.infer.running.worth import ALONE
 
 
 def _reranked(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -35,6 +36,17 @@ _SIZES_DIFFER = re.compile(
     r"must match the size|cannot be multiplied|should contain|not broadcast|be broadcast"
     r"|exceeds dimension size"
 )
+
+
+def several(f: Failure) -> Iterator[Change]:
+    """Where a number had a softmax to itself, some are to share it: steps of a sequence, or what there is one of."""
+    if f.message != ALONE:
+        return
+    for path, t in all_tensors(f.specs):
+        if t.kind in ("float", "unit") and len(t.shape) == 2:
+            yield f.with_tensor(path, replace(t, shape=(t.shape[0], TOKENS, t.shape[1])), 0.1)
+        for place in (i for i, size in enumerate(t.shape) if size == 1 and i):
+            yield f.with_tensor(path, t.resized(place, TOKENS), 0.2)
 
 
 def fewer(f: Failure) -> Iterator[Change]:

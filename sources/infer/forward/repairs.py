@@ -25,6 +25,7 @@ from sources.infer.forward.ranks import (
     merged,
     of_several,
     rank,
+    several,
     squeezed,
     without_rest,
 )
@@ -383,5 +384,5 @@ def _equal(f: Failure) -> Iterator[Change]:
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
     _layer, _of_part, _positions, _masked, _of_attention, _unbatched, *ALIGNED, *SHAPES, _mismatch,
     _broadcast, _split, _matmul, _numbers, _view, by_use, by_what_follows, laid_out, merged, of_several, rank,
-    *WINDOWS, _small, _divisible, _equal, fewer, squeezed, without_rest, *KINDS,
+    *WINDOWS, _small, _divisible, _equal, fewer, several, squeezed, without_rest, *KINDS,
 )  # fmt: skip

@@ -30,6 +30,7 @@ LIGHT_OPERATORS = 24  # that count so where inputs are lightened: whole networks
 DROPPED = 1 << 16  # elements from which on a rough call drops none
 LONG = 4  # times as many torch functions as a task may have operators are no task
 _SPREAD = frozenset(["expand", "expand_as", "broadcast_to", "broadcast_tensors"])  # views of more than there is
+_SHARES = frozenset(["softmax", "log_softmax", "softmin"])  # whose answers for one number are the same for all
 RECURRENT = frozenset(["lstm", "gru", "rnn_tanh", "rnn_relu"])
 # Torch functions that surely run no operator that computes.
 _QUIET = re.compile(
@@ -80,6 +81,7 @@ class Progress(TorchFunctionMode):
         self.count = self.computing = self.elements = 0
         self.flops = 0.0
         self._unweighed = 0
+        self.lone = False  # whether a number had a softmax to itself, which tells nothing of it
         self.drew = True  # whether the call drew random numbers, as far as it is known
         self.last: tuple[str, tuple[Any, ...]] = ("", ())
         self.given: list[int] = []  # where the values of each tensor among the inputs lie in memory, 0: nowhere
@@ -120,6 +122,7 @@ class Progress(TorchFunctionMode):
             with torch._C.DisableTorchFunction():
                 self._weigh(name, first)
                 self._spent(name, first, flops)
+                self.lone = self.lone or name in _SHARES and _is_alone(first, args, kwargs or {})
         return result
 
     def _weigh(self, name: str, result: torch.Tensor) -> None:
@@ -136,6 +139,12 @@ class Progress(TorchFunctionMode):
         self.flops += flops
         made = result.numel() if name not in _SPREAD else 0  # it was no work, whatever will be done with it
         self.budget.left -= made / ELEMENTS_OF_ONE + flops / FLOPS_OF_ONE
+
+
+def _is_alone(shares: torch.Tensor, args: Any, kwargs: Mapping[str, Any]) -> bool:
+    """Whether what shares are taken along is one long."""
+    dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
+    return isinstance(dim, int) and -shares.dim() <= dim < shares.dim() and shares.shape[dim] == 1
 
 
 def constructing(budget: Budget) -> Progress:

@@ -23,6 +23,7 @@ from sources.infer.running.reshaped import same, shape_matters
 
 NOT_FINITE, CONSTANT, IGNORES, RANDOM = "not finite", "output constant", "output ignores its input", "nondeterministic"
 OUT_OF_RANGE = "index out of range"
+ALONE = "softmax of one number"  # all that is behind it does not matter
 # What a program says of rows of words, where some words were counted, or taken out, of one more than of another.
 RAGGED = re.compile(
     r"expected sequence of length \d+ at dim \d+ \(got|shape '\[\d+, -1(, \d+)*\]' is invalid for input"
