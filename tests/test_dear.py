@@ -101,6 +101,16 @@ def test_flaws_of_a_dear_task_are_seen(answer: str, reason: str) -> None:
     assert error.value.reason == reason
 
 
+def test_weights_that_start_as_nothing_are_seen_at_small_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = shapes(monkeypatch)
+    scaled = "self.gamma = torch.nn.Parameter(torch.zeros(features))\n\n    def forward"
+    text = TASK.format(answer="x.exp() + self.gamma * self.layer(x)").replace("\n    def forward", f"        {scaled}")
+    with pytest.raises(UnfitError) as error:
+        check(text, "Net", small=SMALL)
+    assert error.value.reason == "weights start as nothing"
+    assert seen.count((264, 64, 64)) == 1
+
+
 def test_sizes_found_free_stay_small_and_give_the_same_groups() -> None:
     found = Solution({"width": "64", "heads": "8"}, (Tensor((16, 32, 64)), Tensor((16, 8, 32))))
     asked = list[Solution]()

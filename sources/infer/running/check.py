@@ -153,6 +153,9 @@ def _mode_when_small(
 
     And what is read of each input.  ``kept`` holds the module of its own sizes, of ``program``: it is the smaller one,
     too, where only inputs are smaller, and goes before another is constructed.
+
+    Raises:
+        UnfitError: weights start as nothing, at its own sizes, too.
     """
     try:
         smaller = execute(source, entry_point, values=small)
@@ -166,6 +169,10 @@ def _mode_when_small(
         del module
         _outputs_fit([before, _outputs(smaller, entry_point, SEEDS[1], mode)])
         return mode, reads
+    except UnfitError as error:
+        if error.reason == NOTHING:  # its weights start so at any size
+            raise
+        return "", []
     except Exception:  # noqa: BLE001 - its own sizes tell what is wrong, if anything is
         return "", []
 
