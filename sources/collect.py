@@ -8,6 +8,7 @@ sets of tasks, as in ``sources.fetch.task_sets``; ``ops:torch``: PyTorch's own o
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from kdata.record import Dropped, SourceFile
 from sources import operators
@@ -41,6 +42,9 @@ def collect(spec: str) -> list[SourceFile | Dropped]:
         SourceError: nothing can be read from there; the message is one line.
     """
     kind, colon, rest = spec.partition(":")
+    if colon and kind not in KINDS and not Path(spec).exists():
+        wanted = f"git:{spec}" if rest.startswith("//") else f"a folder that is there, or {', '.join(KINDS)} before it"
+        raise SourceError(f"{spec}: {kind!r} is no kind of source: name {wanted}")
     if not colon or kind not in KINDS:
         kind, rest = "local", spec
     if not rest.strip():

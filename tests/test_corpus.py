@@ -13,6 +13,7 @@ import pytest
 from kdata.record import Dropped
 from kdata.shards import Store
 from sources import corpus
+from sources.collect import collect
 from sources.corpus import CorpusFile
 from sources.fetch.licences import of_field, of_text
 from sources.fetch.texts import SourceError
@@ -132,6 +133,15 @@ def test_unknown_libraries_are_told(tmp_path: Path) -> None:
         corpus.collect(f"cutlass={tmp_path}/none")
     with pytest.raises(SourceError, match="is no git repository: run `git init`"):
         corpus.collect(f"cutlass={tmp_path}")
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [("pipi:timm", "'pipi' is no kind of source"), ("https://github.com/a/b", "name git:https://github.com/a/b")],
+)
+def test_a_source_of_no_kind_is_told(named: str, told: str) -> None:
+    with pytest.raises(SourceError, match=told):
+        collect(named)
 
 
 @pytest.mark.parametrize("library", LIBRARIES.values(), ids=list(LIBRARIES))
