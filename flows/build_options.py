@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from kdata.sandbox import isolation
 
@@ -70,6 +70,14 @@ class BuildOptions(BaseModel):
     def _known(cls, value: str | None) -> str | None:
         """Refuse guards that there are not."""
         return "+".join(isolation.parse(value)) or None
+
+    @field_validator("ray_address")
+    @classmethod
+    def _of_ray(cls, value: str | None, given: ValidationInfo) -> str | None:
+        """Refuse a cluster that nothing would run on."""
+        if value and given.data.get("runner") != "ray":
+            raise ValueError("a cluster is used by --runner ray only")
+        return value
 
     @property
     def parallel(self) -> int:

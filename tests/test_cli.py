@@ -184,6 +184,7 @@ def one_line(done: subprocess.CompletedProcess[str], words: str) -> None:
         (("publish", "other.parquet"), "--out FOLDER"),
         (("report", "empty"), "no finished build"),
         (("build", "--require-isolation", "walls"), "--require-isolation: unknown guard"),
+        (("build", "--ray-address", "ray://x"), "--ray-address: a cluster is used by --runner ray only"),
         (("show", "abc", "--in", "nowhere"), "nowhere"),
         (("eval", "--model", "m", "--path", "p", "--language", "cuda", "--device", "cpu"), "use --device cuda"),
     ],
