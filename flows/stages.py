@@ -130,11 +130,7 @@ def problems(options: BuildOptions) -> leakage.Problems:
     Raises:
         ValueError: none of the files is a problem.
     """
-    made = (fingerprints(options, part) for part in range(len(chunks(options))))
-    found = tuple(p for m in made for p in Store(options.cache).read(m.name, leakage.Problem))
-    if not found:
-        raise ValueError(f"no benchmark problems in {options.problems}: no file of it is a task")
-    return leakage.Problems(found)
+    return _compared(options, [fingerprints(options, part) for part in range(len(chunks(options)))])
 
 
 def benchmark(paths: str | None) -> leakage.Problems | None:
@@ -145,11 +141,14 @@ def benchmark(paths: str | None) -> leakage.Problems | None:
     """
     if not paths:
         return None
-    cache, step = BuildOptions(problems=paths).cache, leakage.fingerprint_step(align.trace_operators, align.VERSION)
-    made = run(step, leakage.read_problems(paths), cache, PROBLEMS, os.cpu_count() or 1)
-    found = tuple(p for m in made for p in Store(cache).read(m.name, leakage.Problem))
+    options, step = BuildOptions(problems=paths), leakage.fingerprint_step(align.trace_operators, align.VERSION)
+    return _compared(options, run(step, leakage.read_problems(paths), options.cache, PROBLEMS, options.parallel))
+
+
+def _compared(options: BuildOptions, made: Sequence[Manifest]) -> leakage.Problems:
+    found = tuple(p for m in made for p in Store(options.cache).read(m.name, leakage.Problem))
     if not found:
-        raise ValueError(f"no benchmark problems in {paths}: no file of it is a task")
+        raise ValueError(f"no benchmark problems in {options.problems}: no file of it is a task")
     return leakage.Problems(found)
 
 

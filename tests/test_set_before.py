@@ -21,7 +21,6 @@ from sources.infer.forward.failure import Failure
 from sources.infer.forward.input_guesses import guesses
 from sources.infer.forward.repairs import repairs
 from sources.infer.inputs import Many, Tensor
-from sources.infer.running.inside import modules
 from sources.infer.running.progress import Budget, constructing
 from sources.infer.running.repeated import REPEATED
 from sources.mine import replacements
@@ -263,9 +262,3 @@ def test_weights_that_are_made_of_random_numbers_repeat_while_a_search_lasts() -
         weights, few = torch.randn(512, 512), torch.rand(4, 4)
     assert torch.equal(weights.view(-1)[:1000], weights.view(-1)[REPEATED : REPEATED + 1000])
     assert abs(float(weights.mean())) < 0.1 and few.unique().numel() == 16
-
-
-def test_modules_are_found_in_the_order_of_torch() -> None:
-    shared = nn.Linear(2, 2)
-    net = nn.Sequential(shared, nn.Sequential(nn.ReLU(), shared), nn.ModuleDict({"a": nn.Tanh()}))
-    assert list(modules(net)) == list(net.modules())

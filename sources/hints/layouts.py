@@ -55,15 +55,13 @@ def _entries(name: str, documentation: str, code: str) -> Iterator[Shape]:
     """What docstrings and comments say after the parameter's name, up to the next one's entry."""
     comments = "\n".join(re.findall(r"#\s*(.*)", code))
     head = rf"(?:^|[\s`*:('\"])(?:param\s+)?{re.escape(name)}[`'\"]*(?:\.(?:shape|size(?:\(\))?))?(?=[\s:(,=`-])"
-    for text in (t for t in (documentation, comments) if name in t):
+    for text in (documentation, comments):
         for match in re.finditer(head, text):
             rest = text[match.end() : match.end() + 400]
             entry = _ENTRY.split(rest, maxsplit=1)[0]
             if shape := _shape(entry):
                 yield shape
                 break
-    if "#" not in code:
-        return
     if alone := re.search(rf"def \w+\(self,\s*{re.escape(name)}\b[^,()]*\)[^\n]*:\n((?:\s*#.*\n)+)", code):
         yield from filter(None, [_shape(alone[1])])
     for comment in re.findall(rf"^\s*{re.escape(name)}\b[^#\n(]*,\s*#(.*)$", code, re.M):
@@ -96,18 +94,12 @@ def _is_size(word: str) -> bool:
     return any(pattern.fullmatch(word) for pattern, _ in _SIZES)
 
 
-_REARRANGES = re.compile(r"(?:rearrange|reduce|repeat)\(")
-
-
 def _handled(name: str, code: str) -> Iterator[Shape]:
     """Unpacked shapes and einops patterns."""
     name = re.escape(name)
-    unpacks = rf"^\s*([\w, _*]+?)\s*=\s*{name}\.(?:shape|size\(\))\s*(?:#.*)?$"
-    for names in re.findall(unpacks, code, re.M) if f"{name}.s" in code else ():
+    for names in re.findall(rf"^\s*([\w, _*]+?)\s*=\s*{name}\.(?:shape|size\(\))\s*(?:#.*)?$", code, re.M):
         if "," in names and "*" not in names:
             yield tuple(n.strip() for n in names.strip().strip(",").split(","))
-    if not _REARRANGES.search(code):
-        return
     for pattern in re.findall(rf"(?:rearrange|reduce|repeat)\(\s*{name}\s*,\s*f?['\"](.*?)->", code):
         groups = re.findall(r"\([^)]*\)|[^\s()]+", pattern)
         yield tuple("*".join(g.strip("()").split()) or "1" for g in groups)

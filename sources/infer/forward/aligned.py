@@ -17,7 +17,6 @@ from torch import nn
 
 from sources.infer.forward.failure import APART, VIEWED, Change, Failure
 from sources.infer.inputs import BATCH, SIDE, TOKENS, Specs, Tensor, all_tensors, edited
-from sources.infer.running.inside import modules
 
 _GATES = (1, 2, 3, 4)  # how many times the channels of its state a layer of a recurrent cell gives
 _COLOURS = (3, 1)  # channels of images
@@ -184,7 +183,7 @@ def looked_up(f: Failure) -> Iterator[Change]:
     if f.function != "embedding" or "out of range" not in f.message or len(f.arguments) < 2:
         return
     index, table = f.arguments[:2]
-    tables = [m.num_embeddings for m in modules(f.module) if isinstance(m, nn.Embedding) and m.num_embeddings > 1]
+    tables = [m.num_embeddings for m in f.module.modules() if isinstance(m, nn.Embedding) and m.num_embeddings > 1]
     if isinstance(index, torch.Tensor) and isinstance(table, torch.Tensor) and not list(f.from_input(index)):
         for path, t in all_tensors(f.specs):
             if t.kind == "float" and t.shape[: index.dim()] == tuple(index.shape):

@@ -13,7 +13,6 @@ from torch import nn
 from torch.nn.modules.conv import _ConvNd
 
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Many, Plain, Spec, Tensor, file_of
-from sources.infer.running.inside import modules
 
 MAX_METHODS = 3  # that an input is followed through
 MAX_ITEMS = 8  # of a list of inputs
@@ -22,14 +21,13 @@ MAX_LAYERS = 400  # of a module that are looked at
 
 def first_layers(module: nn.Module) -> list[nn.Module]:
     """The module and its parts, as many as are looked at."""
-    return list(itertools.islice(modules(module), MAX_LAYERS))
+    return list(itertools.islice(module.modules(), MAX_LAYERS))
 
 
 def _entered(module: nn.Module, name: str, text: str) -> tuple[str, str]:
     """The method of the module that an input goes to first, if any, its text and what it calls the input."""
     for _ in range(MAX_METHODS):
-        given = f"({name}" in text
-        called = re.search(rf"\bself\.(\w+)\({re.escape(name)}[,)]", text.partition(":\n")[2]) if given else None
+        called = re.search(rf"\bself\.(\w+)\({re.escape(name)}[,)]", text.partition(":\n")[2])
         method = getattr(type(module), called[1], None) if called and called[1] not in module._modules else None
         if not inspect.isfunction(method) or method.__code__.co_argcount < 2:
             break
@@ -62,8 +60,6 @@ def handed_on(module: nn.Module, name: str, text: str) -> nn.Module | None:
     """The part of the task's own that an input goes to first, as it is, and nowhere else."""
     name, text = _entered(module, name, text)
     body = as_given(name, text).partition(":\n")[2]
-    if f"({name}" not in body:
-        return None
     said, called = (re.findall(pattern, body) for pattern in (rf"\b{name}\b", rf"\bself\.(\w+)\({name}[,)]"))
     part = module._modules.get(called[0]) if len(said) == len(called) == 1 else None
     while type(part) is nn.Sequential and len(part):
@@ -74,8 +70,7 @@ def handed_on(module: nn.Module, name: str, text: str) -> nn.Module | None:
 def consumed(module: nn.Module, name: str, text: str) -> list[Tensor]:
     """What the layer takes that an input goes to first, where that is not the module's first one."""
     name, text = _entered(module, name, text)
-    body = text.partition(":\n")[2] if f"({name}" in text else ""
-    called = re.search(rf"\bself\.(\w+)(?:\[0\])?\({re.escape(name)}[,)]", body) if body else None
+    called = re.search(rf"\bself\.(\w+)(?:\[0\])?\({re.escape(name)}[,)]", text.partition(":\n")[2])
     layer = module._modules.get(called[1]) if called else None
     while layer is not None and layer._modules and type(layer).__module__.startswith("torch.nn"):
         layer = next(iter(layer._modules.values()))
@@ -89,8 +84,6 @@ def each(module: nn.Module, name: str, text: str) -> list[Spec]:
     """A list with what each of some layers takes, where the text gives one item of the input to each."""
     item = rf"\b{re.escape(name)}\[(\w+)\]"
     body = text.partition(":\n")[2]
-    if f"{name}[" not in body and "zip(" not in body:
-        return []
     found = re.search(rf"\bself\.(\w+)\[(\w+)\](?:\[0\])?\(\s*{item}", body)
     holder = found[1] if found and found[2] == found[3] else ""
     if loop := re.search(rf"\bfor (\w+), ?(\w+) in enumerate\(self\.(\w+)\):[^\0]*?\b\2\(\s*{item}", body):
@@ -100,7 +93,7 @@ def each(module: nn.Module, name: str, text: str) -> list[Spec]:
     layers = module._modules.get(holder)
     if not isinstance(layers, nn.ModuleList | nn.Sequential) or not 0 < len(layers) <= MAX_ITEMS:
         return []
-    firsts = [next((m for m in modules(part) if not m._modules and m._parameters), part) for part in layers]
+    firsts = [next((m for m in part.modules() if not m._modules and m._parameters), part) for part in layers]
     spatial = any(isinstance(m, _ConvNd) for m in firsts)
     items = [next(iter(_taken(layer, spatial)), None) for layer in firsts]
     known = [i for i in items if i is not None]
@@ -113,8 +106,6 @@ def by_place(module: nn.Module, name: str, text: str) -> list[Spec]:
     ``self.fine(x[0]) + self.coarse(halved(x[1]))``.
     """
     body = as_given(name, text).partition(":\n")[2]
-    if f"{name}[" not in body:
-        return []
     found = re.findall(rf"\bself\.(\w+)\((?:[\w.]+\()*{re.escape(name)}\[(\d)\]", body)
     layers = {int(place): module._modules.get(layer) for layer, place in reversed(found)}
     known = [next(iter(_taken(m, True)), None) if (m := layers.get(i)) else None for i in range(len(layers))]
@@ -136,14 +127,9 @@ def _taken(layer: nn.Module, spatial: bool) -> list[Tensor]:
     return []
 
 
-_RESIZES = re.compile("interpolate|upsample|output_size")
-
-
 def extents(name: str, text: str, rank: int) -> list[Spec]:
     """Sizes as an image has, where the text makes a tensor of them, or resizes to them; ``rank`` is the image's."""
     body, name = text.partition(":\n")[2], re.escape(name)
-    if f"*{name}" not in body and not _RESIZES.search(body):
-        return []
     made = rf"\b(?:zeros|ones|empty|full|randn?|view|reshape|expand)\([^\n]*\*{name}\b"
     resized = rf"\b(?:interpolate|upsample)\([^\n]*?(?:size ?= ?|, ?){name}\s*[,)]|\boutput_size ?= ?{name}\s*[,)]"
     return [Plain((SIDE,) * max(1, rank - 2))] if re.search(f"{made}|{resized}", body) else []
@@ -152,9 +138,6 @@ def extents(name: str, text: str, rank: int) -> list[Spec]:
 def decides(module: nn.Module, name: str, text: str) -> bool:
     """Whether the program only asks whether an input is true, ``if sparse:``, which of a tensor makes no sense."""
     body, file = text.partition(":\n")[2], file_of(module)
-    whole = "".join(linecache.getlines(file)) if file else text
-    if f"if {name}" not in whole and f"not {name}" not in whole:
-        return False
     asked = rf"\b(?:if|elif)(?: not)? {re.escape(name)}\s*:|\bif {re.escape(name)} else\b"
     known = re.search(rf"\b{re.escape(name)}\s*[.\[+*/-]|[+*/(-] ?{re.escape(name)}\s*[+*/-]", body)
-    return not known and re.search(asked, whole) is not None
+    return not known and re.search(asked, "".join(linecache.getlines(file)) if file else text) is not None

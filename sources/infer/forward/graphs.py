@@ -49,7 +49,7 @@ def graph(names: Sequence[str] = (), items: Sequence[Spec] = ()) -> Many:
 def graphs(module: nn.Module, name: str, text: str) -> list[Spec]:
     """A graph, where the text uses an input as one, or the program uses some and this is called so."""
     body = text.partition(":\n")[2]
-    if f"{name}." in body and re.search(rf"\b{re.escape(name)}\.{_SURE}", body):
+    if re.search(rf"\b{re.escape(name)}\.{_SURE}", body):
         return [graph()]
     file = getattr(getattr(type(module).forward, "__code__", None), "co_filename", "")
     whole = "".join(linecache.getlines(file)) if file and _CALLED.fullmatch(name) else ""
@@ -59,8 +59,7 @@ def graphs(module: nn.Module, name: str, text: str) -> list[Spec]:
 def edge_list(name: str, text: str) -> list[Spec]:
     """The two ends of each edge, where an input is called so, or its two rows are."""
     ends = rf"\b(?:row, ?col|col, ?row|src, ?dst|dst, ?src|senders, ?receivers|source, ?target) = {re.escape(name)}\b"
-    named = _LISTED.fullmatch(name) or f" = {name}" in text and re.search(ends, text)
-    return [_EDGE_LIST] if named else []
+    return [_EDGE_LIST] if _LISTED.fullmatch(name) or re.search(ends, text) else []
 
 
 def ends(name: str) -> list[Spec]:

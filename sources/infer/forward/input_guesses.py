@@ -39,7 +39,6 @@ from sources.infer.forward.spaces import shown
 from sources.infer.forward.unpacked import unpacked
 from sources.infer.forward.usual_shapes import channels_of, features_of, ranks_told, shaped, spread_over, usual_ranks
 from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Plain, Spec, Tensor, parameters
-from sources.infer.running.inside import modules
 
 LEVELS = 5  # of a pyramid
 MAPS = 4  # of several sizes, to which attention is paid at once
@@ -180,7 +179,7 @@ def _of_parameter(
             ints.insert(0, Tensor((BATCH,), "full", TOKENS))
         common = [*ints, *common]
         found = [*told, *found]
-    elif _OF_WORDS.fullmatch(low) and any(isinstance(m, nn.Embedding) for m in modules(module)):
+    elif _OF_WORDS.fullmatch(low) and any(isinstance(m, nn.Embedding) for m in module.modules()):
         common = [*ints, *common]  # whatever is done with them before they are looked up
     elif re.fullmatch(r"batch_?size|bsz?", low):
         found.insert(0, Plain(BATCH))
@@ -210,8 +209,7 @@ def _of_time(module: nn.Module) -> bool:
 
 def _squeezed(name: str, text: str, options: list[Spec]) -> list[Spec]:
     """The options with one in the dimension that the text takes away: ``x.squeeze(-1)`` leaves others as they are."""
-    squeezes = f"{name}.squeeze(" in text
-    found = re.search(rf"\b{re.escape(name)}\.squeeze\((?:dim ?= ?)?(-?\d)\)", text) if squeezes else None
+    found = re.search(rf"\b{re.escape(name)}\.squeeze\((?:dim ?= ?)?(-?\d)\)", text)
     if found is None:
         return options
     at = int(found[1])
@@ -236,8 +234,7 @@ def _by_use(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[
         *unpacked(module, name, text),
         *initial(module, name),
     ]
-    packs = "pack_padded_sequence(" in text
-    if packs and re.search(rf"pack_padded_sequence\((?:[^()]|\([^()]*\))*?,\s*{re.escape(name)}\b", text):
+    if re.search(rf"pack_padded_sequence\((?:[^()]|\([^()]*\))*?,\s*{re.escape(name)}\b", text):
         found.append(Tensor((BATCH,), "full", TOKENS))  # each as long as the longest
     if spread_over(text, re.escape(name)):
         found.append(Tensor((BATCH,), "unit"))
@@ -306,8 +303,6 @@ def _words(module: nn.Module, shapes: Sequence[tuple[int, ...]]) -> list[Spec]:
 def _levels(module: nn.Module, name: str, text: str) -> list[Spec]:
     """A list of maps, each half as large as the one before, where the text only takes items, of varying places."""
     body = text.partition(":\n")[2]
-    if f"{name}[" not in body:
-        return []
     places = re.findall(rf"\b{re.escape(name)}\[([^\[\]:,]+)\]", body)
     varying = any(not re.fullmatch(r"\d+|['\"].*", place.strip()) for place in places)
     if not varying or len(places) < len(re.findall(rf"\b{re.escape(name)}\b", body)):
@@ -324,8 +319,6 @@ def _levels(module: nn.Module, name: str, text: str) -> list[Spec]:
 def _recorded(module: nn.Module, parameter: inspect.Parameter, text: str) -> list[Spec]:
     """A record with the attributes that the text reads, where tensors have none of these names: a graph, a batch."""
     body = text.partition(":\n")[2]
-    if f"{parameter.name}." not in body:
-        return []
     read = re.findall(rf"\b{re.escape(parameter.name)}\.([a-z]\w*)\b(?! ?\()", body)
     known = tuple(dict.fromkeys(name for name in read if name not in ("shape", "device", "dtype")))
     if not known or all(hasattr(torch.Tensor, name) for name in known):
@@ -358,7 +351,7 @@ def _indexed(module: nn.Module, name: str, text: str) -> list[Spec]:
         ]
         same = [Many((t,) * len(names), "tuple") for t in (Tensor((BATCH, TOKENS), "int", 16), first)]
         return [Many(tuple(named), "tuple"), *same]
-    parts = re.findall(rf"\b{re.escape(name)}\[(\d)\]", body) if f"{name}[" in body else []
+    parts = re.findall(rf"\b{re.escape(name)}\[(\d)\]", body)
     if not parts or len(parts) < len(re.findall(rf"\b{re.escape(name)}\b", body)):
         return []
     count = max(2, 1 + max(map(int, parts)))
@@ -373,5 +366,5 @@ def _indexed(module: nn.Module, name: str, text: str) -> list[Spec]:
 def _unpacked(name: str, body: str) -> list[str]:
     """The names that the text gives to the parts of a tuple, "" to those that it leaves out: ``a, b = batch[2:]``."""
     pattern = rf"^\s*\(?\s*(\w+(?:,\s*\w+)+),?\s*\)? = {re.escape(name)}(?:\[(\d*):\])?\s*(?:#.*)?$"
-    found = re.search(pattern, body, re.M) if f" = {name}" in body else None
+    found = re.search(pattern, body, re.M)
     return [""] * int(found[2] or 0) + re.findall(r"\w+", found[1]) if found else []

@@ -9,7 +9,6 @@ from torch import nn
 
 from sources.infer.forward.failure import Change, Failure
 from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Spec, Specs, Tensor, edited
-from sources.infer.running.inside import modules
 
 Guess = Callable[[str, str], Spec]  # of what goes by a key, from a text that speaks of it by that name
 OBJECTS, CLASSES = 8, 16  # of one image, and of all objects
@@ -49,8 +48,6 @@ def with_words(name: str, text: str, module: nn.Module) -> str:
         word = None if local else (vars(module) if of_self else space).get(key)
         return f'{found[1]}"{word}"{found[4]}' if isinstance(word, str) and re.fullmatch(r"\w+", word) else found[0]
 
-    if f"{name}[" not in text and f"{name}.get(" not in text:
-        return text
     return re.sub(rf"(\b{re.escape(name)}(?:\[|\.get\()\s*)(self\.)?([^\W\d]\w*)(\s*[\]),])", said, text)
 
 
@@ -58,8 +55,6 @@ _OF_MAPPING = re.compile(r"\.(items|keys|values|update)\(")
 
 
 def _taken(name: str, text: str) -> tuple[str, ...]:
-    if f"{name}[" not in text and f"{name}.get(" not in text:
-        return ()
     keys = re.findall(rf"\b{name}(?:\[|\.get\()\s*(?:\"(\w+)\"|'(\w+)')\s*[\]),]", text)
     known = tuple(k for k in dict.fromkeys(a or b for a, b in keys) if not _laid_in(name, k, text))
     asked = set(re.findall(rf"\bif [\"'](\w+)[\"'] in {name}\b", text))
@@ -138,20 +133,17 @@ def as_mappings(specs: Specs, module: nn.Module) -> list[Specs]:
 
 
 def _held_by(module: nn.Module) -> tuple[str, ...]:
-    tables = (m for m in modules(module) if isinstance(m, nn.ModuleDict) and len(m))
+    tables = (m for m in module.modules() if isinstance(m, nn.ModuleDict) and len(m))
     return tuple(next(tables, nn.ModuleDict()))[:MAX_KEYS]
 
 
 def _items(name: str, body: str) -> Iterator[str]:
     """What the text calls each item of a list that it goes through."""
     name = re.escape(name)
-    if f" in {name}" in body:
-        yield from re.findall(rf"\bfor (\w+) in {name}\b(?![.\[(])", body)
-    if f"enumerate({name})" in body:
-        yield from re.findall(rf"\bfor \(?\w+, ?(\w+)\)? in enumerate\({name}\)", body)
-    if " in zip(" in body:
-        yield from re.findall(rf"\bfor \(?(\w+),[^\n]*? in zip\({name}\b", body)
-        yield from re.findall(rf"\bfor [^\n]*?\b(\w+)\)? in zip\([^\n()]*\b{name}\)", body)
+    yield from re.findall(rf"\bfor (\w+) in {name}\b(?![.\[(])", body)
+    yield from re.findall(rf"\bfor \(?\w+, ?(\w+)\)? in enumerate\({name}\)", body)
+    yield from re.findall(rf"\bfor \(?(\w+),[^\n]*? in zip\({name}\b", body)
+    yield from re.findall(rf"\bfor [^\n]*?\b(\w+)\)? in zip\([^\n()]*\b{name}\)", body)
 
 
 def _laid_in(name: str, key: str, text: str) -> bool:

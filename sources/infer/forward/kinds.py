@@ -37,7 +37,6 @@ from sources.infer.inputs import (
     edited,
     positional,
 )
-from sources.infer.running.inside import modules
 from sources.infer.running.worth import CONSTANT, IGNORES, NOT_FINITE, RAGGED, RANDOM
 
 _NUMBER = re.compile(
@@ -347,7 +346,7 @@ def states(f: Failure) -> Iterator[Change]:
     """An input is what a recurrent layer starts from: a tensor of its layers, or the two of an LSTM."""
     if not re.search(r"\bhx\b|hidden", f.message):
         return
-    layer = next((m for m in modules(f.module) if isinstance(m, nn.RNNBase)), None)
+    layer = next((m for m in f.module.modules() if isinstance(m, nn.RNNBase)), None)
     first = next((t for _, t in all_tensors(f.specs) if len(t.shape) > 1), None)
     if layer is None or first is None:
         return

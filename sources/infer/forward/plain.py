@@ -11,11 +11,8 @@ from sources.infer.inputs import Plain
 
 def chosen(name: str, text: str) -> list[Plain]:
     """Strings that the text compares a parameter with, and numbers that branches of it do."""
-    found = list[str]()
-    if f"{name} " in text or f"{name}=" in text or f"{name}in" in text:
-        found += re.findall(rf"\b{re.escape(name)} ?(?:==|in) ?[(\[{{]?\s*(['\"]\w+['\"])", text)
-    if f"if {name}" in text:
-        found += re.findall(rf"\b(?:el)?if {re.escape(name)} ?== ?(\d+)\b", text)
+    found = re.findall(rf"\b{re.escape(name)}(?: ?==| in) ?[(\[{{]?\s*(['\"]\w+['\"])", text)
+    found += re.findall(rf"\b(?:el)?if {re.escape(name)} ?== ?(\d+)\b", text)
     return [Plain(ast.literal_eval(t)) for t in dict.fromkeys(found)][:4]
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from torch import nn
 
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Spec, Tensor
-from sources.infer.running.inside import modules
 
 MAX_FRAMES, MAX_SIDE = 64, 512
 MAX_AREA = 1 << 12  # tokens
@@ -35,7 +34,7 @@ def as_made_for(module: nn.Module, known: Mapping[str, int], found: list[list[Sp
 
 def _held(module: nn.Module) -> Iterator[tuple[str, Any]]:
     """Names and values of what a module and its first parts hold."""
-    for part in itertools.islice(modules(module), PARTS):
+    for part in itertools.islice(module.modules(), PARTS):
         if not type(part).__module__.startswith("torch."):  # that an Upsample holds is what comes out of it
             yield from vars(part).items()
 

@@ -16,8 +16,6 @@ _OFFSET = re.compile(r"o\d?|offsets?|ends?")
 
 def unpacked(module: nn.Module, name: str, text: str) -> list[Spec]:
     """The parts of an input, as a comment tells where they are unpacked: ``p, x, o = pxo  # (n, 3), (n, c), (b)``."""
-    if f" = {name}" not in text:
-        return []
     found = re.search(rf"(?m)^\s*(\w+(?:, ?\w+)+) = {re.escape(name)}\s*#(.*)$", text)
     names = found[1].replace(" ", "").split(",") if found else []
     shapes = [tuple(filter(None, re.split(r",\s*", s))) for s in re.findall(r"\(([^()]+)\)", found[2] if found else "")]

@@ -15,11 +15,11 @@ def ranks_told(name: str, text: str) -> list[int]:
     """Ranks that the text of forward tells by a permutation or the axes that it names."""
     name = re.escape(name)
     found = []
-    if f"{name}.permute(" in text:
-        found += [axes.count(",") + 1 for axes in re.findall(rf"\b{name}\.permute\(([\d, ]+)\)", text)]
-    if f"{name}.s" in text:
-        axes = map(int, re.findall(rf"\b{name}\.(?:shape\[|size\()(\d)[\])]", text))
-        found += [axis + 1 if axis == 2 else 4 for axis in axes if axis >= 2]
+    for axes in re.findall(rf"\b{name}\.permute\(([\d, ]+)\)", text):
+        found.append(axes.count(",") + 1)
+    for axis in re.findall(rf"\b{name}\.(?:shape\[|size\()(\d)[\])]", text):
+        if int(axis) >= 2:
+            found.append(int(axis) + 1 if int(axis) == 2 else 4)
     return list(dict.fromkeys(r for r in found if 1 <= r <= 6))
 
 
@@ -29,7 +29,7 @@ _EACH = r"(?:\.(?:to|float|double|type_as)\([^()]*\))*(?:\.(?:reshape|view)\(-1(
 
 def spread_over(text: str, name: str = r"\w+") -> int:
     """The rank of what the text multiplies with one number for each sample, called like a pattern; 0: with none."""
-    found = re.search(rf"\b{name}{_EACH}", text) if "(-1, 1, 1" in text or ", None, None" in text else None
+    found = re.search(rf"\b{name}{_EACH}", text)
     return (found[1] or found[2]).count(",") + 1 if found else 0
 
 

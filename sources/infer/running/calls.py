@@ -9,7 +9,6 @@ from torch import nn
 
 from sources.infer.inputs import Specs, draw, elements
 from sources.infer.running.check import leaves
-from sources.infer.running.inside import modules
 from sources.infer.running.memory import bounded
 from sources.infer.running.progress import Budget, Progress, TooMuchError
 
@@ -40,7 +39,7 @@ def call(
 
 def _held(module: nn.Module) -> list[tuple[dict[str, Any], str]]:
     """Attributes that are None: what a failed call keeps there, for steps that follow, is not to be met by the next."""
-    every = (vars(m) for m in modules(module))
+    every = (vars(m) for m in module.modules())
     return [(attributes, name) for attributes in every for name, value in attributes.items() if value is None]
 
 
