@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sources.infer.running.check import TOO_LARGE, UnfitError
+from sources.infer.running.memory import LEAST, RESIDENT, full
 from sources.infer.running.progress import out_of_memory
 from sources.text.failing import failed_at
 
@@ -26,6 +27,8 @@ YOUNG, TIMES = 20_000, 20  # objects between two collections, and of these betwe
 PARTS = 2  # of a job's work that may have so much time each, see ``extend``
 NOT_ALONE = "does not run alone"
 BEYOND = ("timeout", "crash", NOT_ALONE)  # how what has no memory left ends, too: Python's own frames are lost then
+TICK = 0.01  # seconds between two looks at what is in memory
+MOST = RESIDENT + LEAST + (1 << 22)  # bytes of it: a little more than what a call of a module may come to
 WALL_FACTOR = 10  # a loaded machine may take this much longer on the clock
 
 
@@ -65,11 +68,23 @@ def isolated(
 
 
 def _limit_memory(memory: int) -> None:
-    """From now on this process may take so many bytes of address space more than it has."""
-    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    """From now on this process may take so many bytes of address space more than it has, and have ``MOST`` in memory.
+
+    Tensors are weighed as they are made; what numpy takes in a constructor, or Python for a list, is seen only by
+    looking again and again.
+    """
+    taken, held = (int(n) * resource.getpagesize() for n in Path("/proc/self/statm").read_text().split()[:2])
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    most = taken + memory
-    resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    limit = taken + memory
+    resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+    most = max(MOST, held + LEAST)
+
+    def look(*_: object) -> None:
+        if full(most):
+            raise MemoryError(f"more than {most >> 20} MiB in memory")
+
+    signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, TICK, TICK)
 
 
 def extend(seconds: int) -> None:
@@ -108,6 +123,7 @@ def _answer(job: Callable[[], dict[str, Any]], writing: int, seconds: int, memor
         reason = TOO_LARGE if out_of_memory(error) else NOT_ALONE
         answer = {"reason": reason, "detail": f"{type(error).__name__}: {error}"[:500], "line": failed_at(error)}
     signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.setitimer(signal.ITIMER_REAL, 0)
     with os.fdopen(writing, "w") as file:
         file.write(json.dumps(answer) + "\n")
     os._exit(0)

@@ -122,7 +122,7 @@ def job():
         with bounded():
             while True:
                 taken.append(torch.ones(1 << 21))
-    except RuntimeError:
+    except (RuntimeError, MemoryError):
         return {"reason": "", "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / RESIDENT}
 
 print(isolated(job, 20, probe.MEMORY))
@@ -148,3 +148,31 @@ def test_one_number_that_is_not_finite_is_told_without_memory_for_as_many(odd: f
         other = large.to(kind)
         other[2, 1] = odd
         assert not all_finite([large, other])
+
+
+OTHERS = """
+import resource
+import sys
+import numpy as np
+from sources import probe
+from sources.isolation import MOST, isolated
+
+probe.warm()
+
+def job():
+    taken = []
+    try:
+        while True:
+            taken.append(np.ones(1 << 20) if sys.argv[1] == "numpy" else [float(n) for n in range(1 << 16)])
+    except MemoryError:
+        return {"reason": "", "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MOST}
+
+print(isolated(job, 20, probe.MEMORY))
+"""
+
+
+@pytest.mark.parametrize("whose", ["numpy", "lists"])
+def test_what_is_no_tensor_is_bounded_as_well(whose: str) -> None:
+    command = [sys.executable, "-c", OTHERS, whose]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | ALLOCATOR)
+    assert 0.9 < ast.literal_eval(done.stdout)["peak"] < 1.1
