@@ -24,6 +24,7 @@ from kdata.sandbox.guard import Limits
 from kdata.sandbox.worker import JobError, Worker
 from sources.fetch import stack
 from sources.fetch.texts import SourceError, dropped
+from sources.mine import Meter
 
 NAME, PLACE = "ops", "torch"
 OPTIONS = ("kinds", "chains", "seed", "limit")
@@ -76,13 +77,16 @@ def definitions(files: Sequence[SourceFile], seed: int) -> Iterator[Definition]:
         yield Definition(file.origin, path.parts[1], path.name.removesuffix(ENDING), file.text, TOLD)
 
 
-def tasks(found: Sequence[Definition], limit: int | None, operators: int) -> Iterator[Task | Dropped]:
-    """Those of the definitions, at most ``limit``, that hold what a task promises: ``sources.infer.running.check``."""
+def tasks(found: Sequence[Definition], limit: int | None, operators: int, meter: Meter) -> Iterator[Task | Dropped]:
+    """Those of the definitions, at most ``limit``, that hold what a task promises: ``sources.infer.running.check``.
+
+    ``meter`` counts what it costs.
+    """
     left, kept = found, 0
     with pool.lease(*CHECKS, **ALLOCATOR) as worker:
         while left and (limit is None or kept < limit):
             batch = left[: BATCH if limit is None else min(BATCH, limit - kept)]
-            for definition, outcome in zip(batch, _attempt(worker, batch, operators), strict=True):
+            for definition, outcome in zip(batch, _attempt(worker, batch, operators, meter), strict=True):
                 made = _outcome(definition, outcome)
                 kept += isinstance(made, Task)
                 yield made
@@ -116,16 +120,16 @@ def _origin(row: dict[str, str], revision: str) -> Origin:
     return Origin(NAME, repository, revision, path, (LICENSE,), f"https://github.com/pytorch/pytorch/tree/v{revision}")
 
 
-def _attempt(worker: Worker, batch: Sequence[Definition], operators: int) -> list[dict[str, Any]]:
+def _attempt(worker: Worker, batch: Sequence[Definition], operators: int, meter: Meter) -> list[dict[str, Any]]:
     """Outcomes of a batch; where the job is lost, of its halves, down to who did it."""
     payload = {"tasks": [{"source": d.source, "name": d.name} for d in batch], "operators": operators}
     try:
-        outcomes: list[dict[str, Any]] = worker.call("sources.aten.job:attempt", payload, CHECK_LIMITS).value
+        outcomes: list[dict[str, Any]] = meter.read(worker.call("sources.aten.job:attempt", payload, CHECK_LIMITS))
     except JobError as error:
         if len(batch) == 1:
             return [{"reason": error.reason if error.reason == "timeout" else "crash", "detail": str(error)}]
         half = len(batch) // 2
-        return [*_attempt(worker, batch[:half], operators), *_attempt(worker, batch[half:], operators)]
+        return [o for part in (batch[:half], batch[half:]) for o in _attempt(worker, part, operators, meter)]
     return outcomes
 
 

@@ -30,14 +30,15 @@ def cut_step(
         ValueError: ``limit`` is negative.
     """
     single = mine.cut_step(limit, seed, meter, inline)
+    enough = None if limit is None else mine.CUTS_PER_TASK * limit
 
     def function(files: Sequence[SourceFile]) -> Iterable[Definition | Dropped]:
         if any(map(own.is_one, files)):
-            return own.definitions(files, seed)
+            return _first(own.definitions(files, seed), enough)
         if any(task_sets.entry_point(f) for f in files):
-            return _ready(files, seed)
+            return _first(_ready(files, seed), enough)
         groups = _repositories(files, seed)
-        return single.function(files) if len(groups) < 2 else _cut(groups, limit, single)
+        return single.function(files) if len(groups) < 2 else _cut(groups, enough, single)
 
     return replace(single, function=function)
 
@@ -55,11 +56,21 @@ def step(
 
     def function(found: Sequence[Definition]) -> Iterable[Task | Dropped]:
         if any(d.told == own.TOLD for d in found):
-            return own.tasks(found[part::parts], limit, operators)
+            return own.tasks(found[part::parts], limit, operators, meter or mine.Meter())
         ready = any(d.told == READY for d in found)
         return _tasks(found[part::parts], limit) if ready else single.function(found)
 
     return replace(single, function=function)
+
+
+def _first(found: Iterable[Definition], enough: int | None) -> Iterator[Definition | Dropped]:
+    for number, d in enumerate(found):
+        yield d if enough is None or number < enough else _beyond(d, mine.CUT)
+
+
+def _beyond(d: Definition, stage: str) -> Dropped:
+    name = f"{d.origin.repository}:{d.origin.path}"
+    return Dropped(stage, digest("definition", d.origin.revision, name), FULL, "", name)
 
 
 def _ready(files: Sequence[SourceFile], seed: int) -> Iterator[Definition]:
@@ -71,8 +82,7 @@ def _ready(files: Sequence[SourceFile], seed: int) -> Iterator[Definition]:
 def _tasks(found: Sequence[Definition], limit: int | None) -> Iterator[Task | Dropped]:
     for number, d in enumerate(found):
         if limit is not None and number >= limit:
-            name = f"{d.origin.repository}:{d.origin.path}"
-            yield Dropped(mine.MINE, digest("definition", d.origin.revision, name), FULL, "", name)
+            yield _beyond(d, mine.MINE)
         else:
             yield Task.make(d.source, d.name, d.origin, symbol=d.symbol)
 
@@ -89,9 +99,8 @@ def _repositories(files: Sequence[SourceFile], seed: int) -> list[list[SourceFil
 
 
 def _cut(
-    groups: list[list[SourceFile]], limit: int | None, single: Step[SourceFile, Definition]
+    groups: list[list[SourceFile]], enough: int | None, single: Step[SourceFile, Definition]
 ) -> Iterator[Definition | Dropped]:
-    enough = None if limit is None else mine.CUTS_PER_TASK * limit
     made, sources = 0, set[str]()
     for files in groups:
         if enough is not None and made >= enough:

@@ -13,7 +13,7 @@ import torch
 
 from kdata.record import Definition, Dropped, Origin, SourceFile, Task
 from kdata.task import execute, find_entry_point, sizes
-from sources import operators, repositories
+from sources import mine, operators, repositories
 from sources.aten import chains, elementwise, job, layers, reductions, running, samples, words
 from sources.aten.form import Drawn, Form
 from sources.collect import SourceError, collect, is_remote
@@ -62,6 +62,16 @@ def test_limit_drops_the_rest_with_a_reason(found: list[SourceFile | Dropped]) -
     few = collect(f"{SPEC}&limit=5")
     assert _files(few) == _files(found)[:5]
     assert Counter(d.reason for d in few if isinstance(d, Dropped))["limit reached"] == len(_files(found)) - 5
+
+
+def test_few_tasks_are_cut_of_few_programs_and_what_they_cost_is_counted(found: list[SourceFile | Dropped]) -> None:
+    files, meter = _files(found), mine.Meter()
+    cut = list(repositories.cut_step(2).function(files))
+    whole = [d for d in repositories.cut_step().function(files) if isinstance(d, Definition)]
+    assert [d for d in cut if isinstance(d, Definition)] == whole[: 2 * mine.CUTS_PER_TASK]
+    assert Counter(d.reason for d in cut if isinstance(d, Dropped)) == {"limit reached": len(files) - 6}
+    made = list(repositories.step(1, meter=meter).function(whole[:2]))
+    assert isinstance(made[0], Task) and meter.seconds > 0 and meter.memory > 100 << 20
 
 
 def test_tasks_are_checked(found: list[SourceFile | Dropped]) -> None:
