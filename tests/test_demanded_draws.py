@@ -293,6 +293,16 @@ def test_integers_that_are_zero_are_ones_in_places() -> None:
     assert all(torch.equal(a, b) for a, b in zip(same, (one, mixed), strict=True))
 
 
+def test_states_that_begin_as_nothing_hold_numbers_of_either_sign_or_positive_ones() -> None:
+    state, one, mixed = torch.zeros(4, 8), torch.zeros(1), torch.tensor([0.0, 1.0])
+    positive, either = asked.filled([state, one, mixed], torch.Generator().manual_seed(1))
+    for change, least in ((positive, 0.0), (either, -10.0)):
+        changed, *same = made(change, state, one, mixed)
+        assert least < float(changed.min()) < 0.5 < float(changed.max())
+        assert all(torch.equal(a, b) for a, b in zip(same, (one, mixed), strict=True))
+    assert float(changed.min()) < 0.0
+
+
 def test_of_a_row_of_bools_the_last_alone_differs() -> None:
     mask, plain = torch.ones(4, 6, dtype=torch.bool), torch.randn(4, 6)
     drawn = draw("late", [plain, mask], torch.Generator())

@@ -22,7 +22,10 @@ SHARE = 0.125  # of an input's elements that are replaced
 MOST = 6  # numbers that are tried
 TRIED = 3  # elements that are left as they are, one after another
 TRUE = (1, 2, 4)  # numbers that stand for true; in signed integers less these, too
-ODD = 5  # of what integers are multiplied by: no multiples of a power of two alone, which fewer bits hold, too
+ODD = 5  # by which integers are told apart that are to differ in their last places only
+# Of what integers are multiplied by: no multiples of a power of two alone, which fewer bits hold, too, and none of one
+# number, as which they would be to each other what small ones are: Euclid's algorithm takes few steps with those.
+GOLDEN = 0x61C88647
 MASKS = -1e3  # what is added where something does not count is this much at least: beyond it exp(x) is nothing
 FINE = 1 << 24  # beyond it float32 does not hold every integer
 STEP = 8  # by which integers that can be made large can be multiplied at least
@@ -215,6 +218,14 @@ def ended(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
             yield partial(_put, place=place, value=some)
 
 
+def filled(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
+    """For each floating input of zeros only, as states are at first: numbers in it, if need be positive ones."""
+    for place, leaf in enumerate(tree_leaves(inputs)):
+        if computes(leaf) and leaf.numel() > 1 and not leaf.any():
+            for drawn in (torch.rand, torch.randn):  # the last one that is borne counts
+                yield partial(_put, place=place, value=drawn(leaf.shape, generator=generator).to(leaf.dtype))
+
+
 def eased(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
     """For each floating input of zeros and one number far below, as added masks are: numbers of usual size beside."""
     for place, leaf in enumerate(tree_leaves(inputs)):
@@ -226,7 +237,7 @@ def eased(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
 
 def _spread(leaf: Tensor, times: int) -> Tensor:
     """The integers times an even number, and less than that for each beside it: equal ones are equal, odd ones odd."""
-    return torch.where(leaf == 0, leaf, leaf * times + (leaf * ODD).remainder(times))
+    return torch.where(leaf == 0, leaf, leaf * times + (leaf * GOLDEN).remainder(times))
 
 
 def _between(leaf: Tensor) -> bool:
@@ -317,5 +328,5 @@ def _zeros(inputs: list[Any], generator: torch.Generator) -> list[Any]:
 
 CHANGED: dict[str, Callable[[list[Any], torch.Generator], Iterator[Change]]] = {
     "reordered": reordered, "lowered": lowered, "ones": typed, "ends": ended, "emptied": emptied, "grouped": ungrouped,
-    "adjacent": adjacent, "eased": eased,
+    "adjacent": adjacent, "eased": eased, "filled": filled,
 }  # fmt: skip

@@ -64,7 +64,7 @@ DETAILS = {
     "single": "a last dimension of one",
     "cancelling": "whole numbers in half precision whose products are large and cancel",
     "adjacent": "large integers among the inputs that are nearly the same",
-    "eased": "numbers of usual size in a mask that is added",
+    "eased": "numbers of usual size in a mask that is added", "filled": "numbers in inputs of zeros",
     "dominated": "rows in half precision of one large number and many small ones",
     "aged": "a state after so many calls that it shows", "oldest": "a state after as many calls as the reference bears",
     **dict.fromkeys(SPARSE, "some inputs that are zero nearly everywhere"),
