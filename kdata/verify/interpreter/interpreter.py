@@ -25,7 +25,8 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 - the masks of block pointers and of tensor descriptors are no values of the language: they are here.
 - hints, such as ``tl.multiple_of``, mean nothing: a false one is believed here, see ``interpreter.promised``; and what
   may be reordered keeps its order: not so here, see ``interpreter.order``. ``tl.assume``: see ``interpreter.assumed``.
-- a kernel's ``"tl.constexpr"`` in quotes is none there: it is here. Shifts beyond bits: see ``interpreter.shifts``.
+- a kernel's ``"tl.constexpr"`` in quotes is none there: it is here. Shifts beyond bits: see ``interpreter.shifts``;
+  places beyond blocks: see ``interpreter.outside``.
 - floating numbers beyond what an integer holds become any: here its ends, as on GPUs, and zero of NaN.
 - ``and``, ``or``, ``not``, ``min`` and ``max`` are read as Python reads them: see ``interpreter.rewriting``.
 - what loops count is of 32 bits, and conditions that are added are joined by "or": see ``interpreter.wide``. The type
@@ -54,6 +55,7 @@ from kdata.verify.interpreter import (
     haste,
     libdevice,
     order,
+    outside,
     pointers,
     precision,
     promised,
@@ -101,6 +103,7 @@ def mend() -> None:
     _forget_choices()
     order.install()
     shifts.install()
+    outside.install()
     drawing.install()
     for name, pointer, mask in (
         ("create_masked_load", 0, 1),
