@@ -93,6 +93,22 @@ def test_nan_is_asked_about_where_the_text_asks_itself(ask: Any, asks: bool) -> 
 
 
 @pytest.mark.parametrize(
+    ("ask", "numbers"),
+    [
+        (lambda x: x >= 0, {0, -1}),
+        (lambda x: x < 3, {3, 2}),
+        (lambda x: x > 3, {3, 4}),
+        (lambda x: x == 3, {3}),
+        (lambda x: x.float() >= 0, set()),
+    ],
+)
+def test_a_reference_that_compares_integers_asks_about_both_sides(ask: Any, numbers: set[int]) -> None:
+    with Meter() as meter:
+        ask(torch.arange(8))
+    assert meter.cost.asks.numbers == numbers
+
+
+@pytest.mark.parametrize(
     ("ends", "numbers"),
     [({"min": 1}, {0, -2}), ({"max": 3}, {4, 6}), ({"min": 0, "max": 7}, {-1, 8, -3, 10}), ({"min": 0.5}, set())],
 )

@@ -19,7 +19,7 @@ from kdata.verify.reference.questions import Asks
 from kdata.verify.values import computes, ends, integral, sizes_of
 
 SHARE = 0.125  # of an input's elements that are replaced
-MOST = 6  # numbers that are tried
+MOST = 8  # numbers that are tried
 TRIED = 3  # elements that are left as they are, one after another
 TRUE = (1, 2, 4)  # numbers that stand for true; in signed integers less these, too
 ODD = 5  # by which integers are told apart that are to differ in their last places only
