@@ -319,6 +319,24 @@ def test_states_that_begin_as_nothing_hold_numbers_of_either_sign_or_positive_on
     assert float(changed.min()) < 0.0
 
 
+@pytest.mark.parametrize(("leaf", "changes"), [(torch.eye(3).repeat(4, 1, 1), 2), (torch.eye(2, 3), 2),
+                                               (torch.ones(2, 1), 0), (torch.ones(3, 3).tril(), 0)])  # fmt: skip
+def test_matrices_that_change_nothing_become_any(leaf: torch.Tensor, changes: int) -> None:
+    found = [*asked.filled([torch.randn(4, 3), leaf], torch.Generator().manual_seed(1))]
+    assert len(found) == changes
+    assert all((made(change, torch.randn(4, 3), leaf)[1] != 0).all() for change in found)
+
+
+def test_every_other_input_is_nothing_at_all() -> None:
+    labels, inputs = torch.tensor([0.0, 1.0, 0.0]), [torch.randn(4, 3), torch.randn(4), torch.randn(2, 2)]
+    for first, zeros in enumerate(([True, False, True], [False, True, False])):
+        (change,) = asked.nothing([labels, *inputs], torch.Generator(), first)
+        same, *changed = made(change, labels, *inputs)
+        assert torch.equal(same, labels)
+        assert [not t.any() for t in changed] == zeros
+    assert not [*asked.nothing([labels, inputs[0]], torch.Generator(), 1)]
+
+
 def test_of_a_row_of_bools_the_last_alone_differs() -> None:
     mask, plain = torch.ones(4, 6, dtype=torch.bool), torch.randn(4, 6)
     drawn = draw("late", [plain, mask], torch.Generator())

@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
-from kdata.verify.reference.draws import NARROW, draw
+from kdata.verify.reference.draws import NARROW, draw, labels
 from kdata.verify.reference.questions import Asks
+from kdata.verify.reference.styles import VOID
 from kdata.verify.values import computes, ends, integral, sizes_of
 
 SHARE = 0.125  # of an input's elements that are replaced
@@ -219,11 +220,27 @@ def ended(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
 
 
 def filled(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
-    """For each floating input of zeros only, as states are at first: numbers in it, if need be positive ones."""
+    """For each floating input that is a state at its beginning: any numbers instead, if need be positive ones.
+
+    Such are zeros only, and matrices that change nothing.
+    """
     for place, leaf in enumerate(tree_leaves(inputs)):
-        if computes(leaf) and leaf.numel() > 1 and not leaf.any():
+        if computes(leaf) and leaf.numel() > 1 and (not leaf.any() or _identity(leaf)):
             for drawn in (torch.rand, torch.randn):  # the last one that is borne counts
                 yield partial(_put, place=place, value=drawn(leaf.shape, generator=generator).to(leaf.dtype))
+
+
+def nothing(inputs: list[Any], _: torch.Generator, first: int) -> Iterator[Change]:
+    """Every other floating input but labels, from this one on, zero throughout, and so is what follows from all of it.
+
+    Lines of zeros do not show what a kernel makes of a norm of the whole.
+    """
+    leaves, form = tree_flatten(inputs)
+    still = labels(leaves)
+    several = [n for n, t in enumerate(leaves) if computes(t) and t.numel() > 1 and n not in still and t.any()]
+    if chosen := several[first::2]:
+        zeroed = [torch.zeros_like(t) if n in chosen else t for n, t in enumerate(leaves)]
+        yield lambda held: [*tree_unflatten(zeroed, form)]
 
 
 def eased(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
@@ -247,6 +264,12 @@ def _between(leaf: Tensor) -> bool:
 def _permuted(leaf: Tensor, generator: torch.Generator) -> Tensor:
     """Each row in an order of its own."""
     return leaf.gather(-1, torch.rand(leaf.shape, generator=generator).argsort(-1))
+
+
+def _identity(leaf: Tensor) -> bool:
+    """Whether it is identity matrices, or their first columns, as of transforms that change nothing."""
+    several = leaf.ndim > 1 and min(leaf.shape[-2:]) > 1
+    return several and bool((leaf == torch.eye(*leaf.shape[-2:], dtype=leaf.dtype)).all())
 
 
 def _put(inputs: list[Any], place: int, value: Tensor) -> list[Any]:
@@ -329,4 +352,5 @@ def _zeros(inputs: list[Any], generator: torch.Generator) -> list[Any]:
 CHANGED: dict[str, Callable[[list[Any], torch.Generator], Iterator[Change]]] = {
     "reordered": reordered, "lowered": lowered, "ones": typed, "ends": ended, "emptied": emptied, "grouped": ungrouped,
     "adjacent": adjacent, "eased": eased, "filled": filled,
+    **{style: partial(nothing, first=first) for first, style in enumerate(VOID)},
 }  # fmt: skip
