@@ -292,6 +292,15 @@ def test_rows_that_are_alike_have_orders_of_their_own() -> None:
     assert torch.equal(same, groups)
 
 
+def test_an_order_that_is_its_own_inverse_becomes_another() -> None:
+    inputs = [torch.arange(40).flip(0), torch.arange(40).reshape(-1, 2).flip(1).reshape(-1), torch.arange(40).roll(1)]
+    first, second = asked.reordered(inputs, torch.Generator().manual_seed(1))
+    for place, change in enumerate((first, second)):
+        changed = made(change, *inputs)[place]
+        assert torch.equal(changed.sort().values, torch.arange(40))
+        assert not torch.equal(changed[changed], torch.arange(40))
+
+
 def test_groups_are_given_in_no_order_and_ends_of_rows_are_not() -> None:
     rows, groups, ends = torch.randn(6, 2), torch.tensor([0, 0, 1, 1, 3, 9]), torch.tensor([0, 2, 2, 6])
     (change,) = asked.ungrouped([rows, groups, ends], torch.Generator().manual_seed(1))

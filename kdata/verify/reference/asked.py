@@ -169,12 +169,16 @@ def repeated(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
 
 
 def reordered(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
-    """For each input of integers that are in order, or the same in all rows: each row in an order of its own."""
+    """For each input of integers that are in order, or the same in all rows: each row in an order of its own.
+
+    So are those in reverse, and others that swap places: an order that is its own inverse does not show who takes the
+    one for the other.
+    """
     for place, leaf in enumerate(tree_leaves(inputs)):
         if integral(leaf) and leaf.ndim and leaf.shape[-1] > 2:
             rows = leaf.reshape(-1, leaf.shape[-1])
             alike = len(rows) > 1 and bool((rows == rows[0]).all() and (rows[0] != rows[0, 0]).any())
-            if alike or bool((rows == torch.arange(rows.shape[-1])).all()):
+            if alike or _own_inverse(rows):
                 yield partial(_put, place=place, value=_permuted(leaf, generator))
 
 
@@ -259,6 +263,13 @@ def _spread(leaf: Tensor, times: int) -> Tensor:
 
 def _between(leaf: Tensor) -> bool:
     return bool(((leaf >= 0) & (leaf <= 1)).all() and (leaf != leaf.round()).any())
+
+
+def _own_inverse(rows: Tensor) -> bool:
+    """Whether each row says for every place another one, and that one says it back; or itself."""
+    places = torch.arange(rows.shape[-1])
+    orders = bool((rows.sort(-1).values == places).all())
+    return orders and bool((rows.gather(-1, rows.long()) == places).all())
 
 
 def _permuted(leaf: Tensor, generator: torch.Generator) -> Tensor:
