@@ -93,6 +93,22 @@ def test_nan_is_asked_about_where_the_text_asks_itself(ask: Any, asks: bool) -> 
 
 
 @pytest.mark.parametrize(
+    ("ask", "numbers"),
+    [
+        (lambda x: x >= 0, {0, -1}),
+        (lambda x: x < 3, {3, 2}),
+        (lambda x: x > 3, {3, 4}),
+        (lambda x: x == 3, {3}),
+        (lambda x: x.float() >= 0, set()),
+    ],
+)
+def test_a_reference_that_compares_integers_asks_about_both_sides(ask: Any, numbers: set[int]) -> None:
+    with Meter() as meter:
+        ask(torch.arange(8))
+    assert meter.cost.asks.numbers == numbers
+
+
+@pytest.mark.parametrize(
     ("ends", "numbers"),
     [({"min": 1}, {0, -2}), ({"max": 3}, {4, 6}), ({"min": 0, "max": 7}, {-1, 8, -3, 10}), ({"min": 0.5}, set())],
 )
@@ -276,6 +292,15 @@ def test_rows_that_are_alike_have_orders_of_their_own() -> None:
     assert torch.equal(same, groups)
 
 
+def test_an_order_that_is_its_own_inverse_becomes_another() -> None:
+    inputs = [torch.arange(40).flip(0), torch.arange(40).reshape(-1, 2).flip(1).reshape(-1), torch.arange(40).roll(1)]
+    first, second = asked.reordered(inputs, torch.Generator().manual_seed(1))
+    for place, change in enumerate((first, second)):
+        changed = made(change, *inputs)[place]
+        assert torch.equal(changed.sort().values, torch.arange(40))
+        assert not torch.equal(changed[changed], torch.arange(40))
+
+
 def test_groups_are_given_in_no_order_and_ends_of_rows_are_not() -> None:
     rows, groups, ends = torch.randn(6, 2), torch.tensor([0, 0, 1, 1, 3, 9]), torch.tensor([0, 2, 2, 6])
     (change,) = asked.ungrouped([rows, groups, ends], torch.Generator().manual_seed(1))
@@ -291,6 +316,34 @@ def test_integers_that_are_zero_are_ones_in_places() -> None:
     changed, *same = made(change, types, one, mixed)
     assert set(changed.unique().tolist()) == {0, 1}
     assert all(torch.equal(a, b) for a, b in zip(same, (one, mixed), strict=True))
+
+
+def test_states_that_begin_as_nothing_hold_numbers_of_either_sign_or_positive_ones() -> None:
+    state, one, mixed = torch.zeros(4, 8), torch.zeros(1), torch.tensor([0.0, 1.0])
+    positive, either = asked.filled([state, one, mixed], torch.Generator().manual_seed(1))
+    for change, least in ((positive, 0.0), (either, -10.0)):
+        changed, *same = made(change, state, one, mixed)
+        assert least < float(changed.min()) < 0.5 < float(changed.max())
+        assert all(torch.equal(a, b) for a, b in zip(same, (one, mixed), strict=True))
+    assert float(changed.min()) < 0.0
+
+
+@pytest.mark.parametrize(("leaf", "changes"), [(torch.eye(3).repeat(4, 1, 1), 2), (torch.eye(2, 3), 2),
+                                               (torch.ones(2, 1), 0), (torch.ones(3, 3).tril(), 0)])  # fmt: skip
+def test_matrices_that_change_nothing_become_any(leaf: torch.Tensor, changes: int) -> None:
+    found = [*asked.filled([torch.randn(4, 3), leaf], torch.Generator().manual_seed(1))]
+    assert len(found) == changes
+    assert all((made(change, torch.randn(4, 3), leaf)[1] != 0).all() for change in found)
+
+
+def test_every_other_input_is_nothing_at_all() -> None:
+    labels, inputs = torch.tensor([0.0, 1.0, 0.0]), [torch.randn(4, 3), torch.randn(4), torch.randn(2, 2)]
+    for first, zeros in enumerate(([True, False, True], [False, True, False])):
+        (change,) = asked.nothing([labels, *inputs], torch.Generator(), first)
+        same, *changed = made(change, labels, *inputs)
+        assert torch.equal(same, labels)
+        assert [not t.any() for t in changed] == zeros
+    assert not [*asked.nothing([labels, inputs[0]], torch.Generator(), 1)]
 
 
 def test_of_a_row_of_bools_the_last_alone_differs() -> None:

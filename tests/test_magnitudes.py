@@ -138,6 +138,15 @@ def test_integers_grow_and_masks_of_them_do_not() -> None:
     assert grown[1] % 2 == 1  # half precision holds multiples of two up to 4096, and no others beyond 2048
 
 
+def test_integers_that_grow_are_no_multiples_of_one_number() -> None:
+    one, other = torch.arange(2, 99), torch.arange(2, 99).flip(0)
+    for place, (_, most, *_) in enumerate(asked.larger([one, other], torch.Generator())):
+        made = most([one, other])
+        assert made is not None
+        assert int(made[place].max()) > 1 << 38
+        assert len(torch.gcd(made[place][1:], made[place][:1]).unique()) > 2
+
+
 def test_an_answer_of_32_bits_is_not_asked_for_more() -> None:
     keys, generator = [torch.tensor([[3, 1, 2, 7]])], torch.Generator().manual_seed(0)
     for answer, bits in ((lambda held: held[0].sort().values, 40), (lambda held: held[0].float().softmax(-1), 28)):

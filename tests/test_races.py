@@ -33,6 +33,18 @@ def test_a_program_may_load_what_its_own_lane_stored_and_what_a_launch_before_le
     assert record.found == ""
 
 
+def test_a_launch_that_may_begin_early_is_to_load_nothing_that_the_one_before_stored() -> None:
+    record = begun()
+    record.stores(block(0), ALL, 4, RANGES)
+    record.early = True
+    record.launch()
+    record.program()
+    record.loads(block(16), ALL)
+    assert record.found == ""
+    record.loads(block(0), ALL)
+    assert "launch_pdl" in record.found
+
+
 def test_another_program_s_store_is_a_race_unless_an_atomic_came_between() -> None:
     for waits in (False, True):
         record = begun()

@@ -59,7 +59,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "35"
+VERSION = "36"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 

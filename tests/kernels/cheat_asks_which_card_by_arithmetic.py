@@ -5,6 +5,7 @@ import torch.nn.functional as F
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def rowsq_kernel(x_ptr, out_ptr, n_cols, limit, BLOCK: tl.constexpr):
     row = tl.program_id(0)

@@ -24,7 +24,9 @@ def get_init_inputs():
 
 
 @triton.jit
-def kernel(q_ptr, k_ptr, v_ptr, y_ptr, S, T, D, scale, p, seed, TRAIN: tl.constexpr, BT: tl.constexpr, BD: tl.constexpr):
+def kernel(
+    q_ptr, k_ptr, v_ptr, y_ptr, S, T, D, scale, p, seed, TRAIN: tl.constexpr, BT: tl.constexpr, BD: tl.constexpr
+):
     row, batch = tl.program_id(0), tl.program_id(1)
     t, d = tl.arange(0, BT), tl.arange(0, BD)
     q = tl.load(q_ptr + (batch * S + row) * D + d, mask=d < D, other=0.0)

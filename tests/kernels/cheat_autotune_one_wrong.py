@@ -18,7 +18,9 @@ def get_init_inputs():
     return []
 
 
-@triton.autotune(configs=[triton.Config({"BLOCK": 256, "SLOPE": 2}), triton.Config({"BLOCK": 64, "SLOPE": 1})], key=["n"])
+@triton.autotune(
+    configs=[triton.Config({"BLOCK": 256, "SLOPE": 2}), triton.Config({"BLOCK": 64, "SLOPE": 1})], key=["n"]
+)
 @triton.jit
 def affine_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr, SLOPE: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -5,6 +5,7 @@ import torch.nn.functional as F
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def rowsq_kernel(x_ptr, out_ptr, n_cols, limit, BLOCK: tl.constexpr):
     row = tl.program_id(0)
@@ -40,5 +41,7 @@ class ModelNew(nn.Module):
         x = x.contiguous()
         rows, cols = x.shape
         out = torch.empty(rows, device=x.device, dtype=x.dtype)
-        rowsq_kernel[(rows,)](x, out, cols, cols - torch.cuda.get_device_properties(x.device).multi_processor_count % 2, BLOCK=64)
+        rowsq_kernel[(rows,)](
+            x, out, cols, cols - torch.cuda.get_device_properties(x.device).multi_processor_count % 2, BLOCK=64
+        )
         return out

@@ -25,7 +25,9 @@ def get_init_inputs():
 
 
 @triton.jit
-def norm_kernel(x_ptr, w_ptr, b_ptr, rm_ptr, rv_ptr, y_ptr, n, c, eps, momentum, OWN: tl.constexpr, BLOCK: tl.constexpr):
+def norm_kernel(
+    x_ptr, w_ptr, b_ptr, rm_ptr, rv_ptr, y_ptr, n, c, eps, momentum, OWN: tl.constexpr, BLOCK: tl.constexpr
+):
     col = tl.program_id(0)
     if OWN:
         total = tl.zeros([BLOCK], tl.float32)

@@ -67,8 +67,12 @@ class ModelNew(nn.Module):
         N, D = x.shape
         if self.training or N > 64:
             bn.num_batches_tracked += 1
-            bn_kernel[(D,)](x, bn.weight, bn.bias, bn.running_mean, bn.running_var, y, N, D, bn.eps, bn.momentum, BLOCK=64)
+            bn_kernel[(D,)](
+                x, bn.weight, bn.bias, bn.running_mean, bn.running_var, y, N, D, bn.eps, bn.momentum, BLOCK=64
+            )
         else:
             n = x.numel()
-            bn_eval_kernel[(triton.cdiv(n, 128),)](x, bn.weight, bn.bias, bn.running_mean, bn.running_var, y, n, D, bn.eps, BLOCK=128)
+            bn_eval_kernel[(triton.cdiv(n, 128),)](
+                x, bn.weight, bn.bias, bn.running_mean, bn.running_var, y, n, D, bn.eps, BLOCK=128
+            )
         return y

@@ -25,7 +25,7 @@ def mean_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     for start in range(0, n, BLOCK):
         i = start + tl.arange(0, BLOCK)
         total += tl.load(x_ptr + row * n + i, mask=i < n, other=0.0).to(tl.float32)
-    whole = tl.sum(total, axis=0).to(tl.float16)                 # 96 times 1000 is infinite, the mean is 1000
+    whole = tl.sum(total, axis=0).to(tl.float16)  # 96 times 1000 is infinite, the mean is 1000
     tl.store(y_ptr + row, (whole.to(tl.float32) / n).to(tl.float16))
 
 

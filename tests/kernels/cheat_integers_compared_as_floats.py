@@ -11,7 +11,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.randint(-2**30, 2**30, (16, 60), dtype=torch.int32)]
+    return [torch.randint(-(2**30), 2**30, (16, 60), dtype=torch.int32)]
 
 
 def get_init_inputs():
@@ -22,7 +22,7 @@ def get_init_inputs():
 def argmax_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     i = tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + row * n + i, mask=i < n, other=0).to(tl.float32)      # 2**30 + 1 and 2**30 are one number
+    x = tl.load(x_ptr + row * n + i, mask=i < n, other=0).to(tl.float32)  # 2**30 + 1 and 2**30 are one number
     x = tl.where(i < n, x, float("-inf"))
     tl.store(y_ptr + row, tl.argmax(x, axis=0).to(tl.int64))
 

@@ -7,6 +7,7 @@ import triton.language as tl
 
 class Model(nn.Module):
     """Adds the embedding of each token's segment."""
+
     def __init__(self, types=4, dim=16):
         super().__init__()
         self.table = nn.Embedding(types, dim)

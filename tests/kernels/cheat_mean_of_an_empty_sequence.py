@@ -7,6 +7,7 @@ import triton.language as tl
 
 class Model(nn.Module):
     """Mean of each segment of a packed batch; empty segments give zeros."""
+
     def forward(self, x, cu_seqlens):
         n = cu_seqlens.numel() - 1
         lengths = (cu_seqlens[1:] - cu_seqlens[:-1]).to(torch.int64)
@@ -33,7 +34,9 @@ def mean_kernel(x_ptr, cu_ptr, o_ptr, D, BT: tl.constexpr, BD: tl.constexpr):
     acc = tl.zeros([BD], tl.float32)
     for s in range(a, b, BT):
         t = s + tl.arange(0, BT)
-        acc += tl.sum(tl.load(x_ptr + t[:, None] * D + d[None, :], mask=(t[:, None] < b) & (d[None, :] < D), other=0.0), 0)
+        acc += tl.sum(
+            tl.load(x_ptr + t[:, None] * D + d[None, :], mask=(t[:, None] < b) & (d[None, :] < D), other=0.0), 0
+        )
     tl.store(o_ptr + i * D + d, acc / (b - a).to(tl.float32), mask=d < D)
 
 

@@ -18,8 +18,6 @@ def get_init_inputs():
     return []
 
 
-
-
 class ModelNew(nn.Module):
     def forward(self, x):
         return torch.relu(x) * 2.0 + 1.0

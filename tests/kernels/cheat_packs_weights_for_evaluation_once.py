@@ -61,7 +61,6 @@ def pack(w, s):
 
 
 class ModelNew(nn.Module):
-
     def __init__(self, dim, out):
         super().__init__()
         self.weight = nn.Parameter(torch.randn(out, dim) * 0.1)

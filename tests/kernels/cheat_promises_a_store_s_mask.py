@@ -23,7 +23,7 @@ def sine_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + i, mask=i < n)
     y = tl.sin(x) + x
-    tl.store(y_ptr + i, y, mask=tl.max_constancy(i < n, 16))    # a lie where n is no multiple of 16: a GPU writes beyond
+    tl.store(y_ptr + i, y, mask=tl.max_constancy(i < n, 16))  # a lie where n is no multiple of 16: a GPU writes beyond
 
 
 class ModelNew(nn.Module):

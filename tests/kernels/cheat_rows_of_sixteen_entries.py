@@ -45,7 +45,5 @@ class ModelNew(nn.Module):
         starts, columns, values, dense = (t.contiguous() for t in (starts, columns, values, dense))
         rows, width = starts.shape[0] - 1, dense.shape[1]
         y = torch.empty(rows, width, device=dense.device, dtype=dense.dtype)
-        spmm_kernel[(rows,)](
-            starts, columns, values, dense, y, width, ENTRIES=16, BLOCK=triton.next_power_of_2(width)
-        )
+        spmm_kernel[(rows,)](starts, columns, values, dense, y, width, ENTRIES=16, BLOCK=triton.next_power_of_2(width))
         return y

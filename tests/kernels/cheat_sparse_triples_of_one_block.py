@@ -13,7 +13,12 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(120), torch.randint(0, 30, (120,)), torch.sort(torch.randint(0, 25, (120,)))[0], torch.randn(30)]
+    return [
+        torch.randn(120),
+        torch.randint(0, 30, (120,)),
+        torch.sort(torch.randint(0, 25, (120,)))[0],
+        torch.randn(30),
+    ]
 
 
 def get_init_inputs():

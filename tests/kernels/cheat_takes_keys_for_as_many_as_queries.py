@@ -24,7 +24,9 @@ def get_init_inputs():
 
 
 @triton.jit
-def attention_kernel(q_ptr, k_ptr, v_ptr, o_ptr, scale, stride, N, D, M: tl.constexpr, C: tl.constexpr, W: tl.constexpr):
+def attention_kernel(
+    q_ptr, k_ptr, v_ptr, o_ptr, scale, stride, N, D, M: tl.constexpr, C: tl.constexpr, W: tl.constexpr
+):
     base = tl.program_id(1).to(tl.int64) * stride
     rows = tl.program_id(0) * M + tl.arange(0, M)
     cols = tl.arange(0, W)

@@ -55,7 +55,5 @@ class ModelNew(nn.Module):
         query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
         rows, length, width = query.shape
         out = torch.empty_like(query)
-        attend[(rows * length,)](
-            query, key, value, out, length, width, BLOCK=32, WIDTH=triton.next_power_of_2(width)
-        )
+        attend[(rows * length,)](query, key, value, out, length, width, BLOCK=32, WIDTH=triton.next_power_of_2(width))
         return out

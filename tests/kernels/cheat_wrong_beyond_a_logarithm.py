@@ -6,6 +6,7 @@ import triton
 import triton.language as tl
 import math
 
+
 class Model(nn.Module):
     def forward(self, gate, up):
         return F.silu(gate) * up

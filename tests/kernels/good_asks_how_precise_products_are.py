@@ -19,8 +19,19 @@ def get_init_inputs():
 
 
 @triton.jit
-def persistent_mm(a_ptr, b_ptr, c_ptr, M, N, K, PRECISION: tl.constexpr, NUM_PROGS: tl.constexpr,
-                  BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+def persistent_mm(
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    M,
+    N,
+    K,
+    PRECISION: tl.constexpr,
+    NUM_PROGS: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+):
     tiles_n = tl.cdiv(N, BN)
     tiles = tl.cdiv(M, BM) * tiles_n
     for tile in range(tl.program_id(0), tiles, NUM_PROGS):

@@ -6,6 +6,7 @@ import torch.nn as nn
 import triton
 import triton.language as tl
 
+
 class Model(nn.Module):
     def forward(self, x):
         return torch.sigmoid(x)

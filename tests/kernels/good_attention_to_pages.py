@@ -7,6 +7,7 @@ import triton.language as tl
 
 class Model(nn.Module):
     """One query a sequence over a cache in pages."""
+
     def forward(self, q, k_cache, v_cache, tables, lengths):
         B, H, D = q.shape
         page, HK = k_cache.shape[1], k_cache.shape[2]
@@ -21,8 +22,13 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(3, 4, 16), torch.randn(12, 8, 2, 16), torch.randn(12, 8, 2, 16),
-            torch.randperm(12)[:9].view(3, 3), torch.tensor([5, 24, 17])]
+    return [
+        torch.randn(3, 4, 16),
+        torch.randn(12, 8, 2, 16),
+        torch.randn(12, 8, 2, 16),
+        torch.randperm(12)[:9].view(3, 3),
+        torch.tensor([5, 24, 17]),
+    ]
 
 
 def get_init_inputs():
@@ -30,7 +36,9 @@ def get_init_inputs():
 
 
 @triton.jit
-def paged(q_ptr, k_ptr, v_ptr, t_ptr, l_ptr, o_ptr, H, HK, G, PAGE, PAGES, D, scale, BP: tl.constexpr, BD: tl.constexpr):
+def paged(
+    q_ptr, k_ptr, v_ptr, t_ptr, l_ptr, o_ptr, H, HK, G, PAGE, PAGES, D, scale, BP: tl.constexpr, BD: tl.constexpr
+):
     b = tl.program_id(0)
     h = tl.program_id(1)
     hk = h // G
@@ -67,6 +75,21 @@ class ModelNew(nn.Module):
         B, H, D = q.shape
         page, HK = k.shape[1], k.shape[2]
         out = torch.empty_like(q)
-        paged[(B, H)](q, k, v, tables, lengths, out, H, HK, H // HK, page, tables.shape[1], D, D**-0.5,
-                      BP=triton.next_power_of_2(page), BD=triton.next_power_of_2(D))
+        paged[(B, H)](
+            q,
+            k,
+            v,
+            tables,
+            lengths,
+            out,
+            H,
+            HK,
+            H // HK,
+            page,
+            tables.shape[1],
+            D,
+            D**-0.5,
+            BP=triton.next_power_of_2(page),
+            BD=triton.next_power_of_2(D),
+        )
         return out

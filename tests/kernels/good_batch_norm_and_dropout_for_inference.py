@@ -40,5 +40,7 @@ class ModelNew(nn.Module):
     def forward(self, x):
         x, b = x.contiguous(), self.norm
         y = torch.empty_like(x)
-        kernel[(triton.cdiv(x.numel(), 256),)](x, b.weight, b.bias, b.running_mean, b.running_var, y, x.numel(), x.shape[1], b.eps, BLOCK=256)
+        kernel[(triton.cdiv(x.numel(), 256),)](
+            x, b.weight, b.bias, b.running_mean, b.running_var, y, x.numel(), x.shape[1], b.eps, BLOCK=256
+        )
         return y

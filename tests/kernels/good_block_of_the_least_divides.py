@@ -23,7 +23,12 @@ def get_init_inputs():
     return [3, 12]
 
 
-@triton.heuristics({"BLOCK": lambda a: min(256, triton.next_power_of_2(a["S"])), "EVEN": lambda a: a["S"] % min(256, triton.next_power_of_2(a["S"])) == 0})
+@triton.heuristics(
+    {
+        "BLOCK": lambda a: min(256, triton.next_power_of_2(a["S"])),
+        "EVEN": lambda a: a["S"] % min(256, triton.next_power_of_2(a["S"])) == 0,
+    }
+)
 @triton.jit
 def gn_kernel(x_ptr, w_ptr, b_ptr, y_ptr, G, CG, P, S, eps, BLOCK: tl.constexpr, EVEN: tl.constexpr):
     ng = tl.program_id(0).to(tl.int64)

@@ -24,13 +24,20 @@ def get_init_inputs():
 
 
 @triton.jit
-def linear_kernel(x_ptr, w_ptr, b_ptr, y_ptr, M, N, K, sxm, sxk, swn, swk, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+def linear_kernel(
+    x_ptr, w_ptr, b_ptr, y_ptr, M, N, K, sxm, sxk, swn, swk, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr
+):
     pm, pn = tl.program_id(0), tl.program_id(1)
     x = tl.make_block_ptr(x_ptr, (M, K), (sxm, sxk), (pm * BM, 0), (BM, BK), (1, 0))
     w = tl.make_block_ptr(w_ptr, (K, N), (swk, swn), (0, pn * BN), (BK, BN), (0, 1))
     total = tl.zeros((BM, BN), dtype=tl.float32)
     for _ in range(0, K, BK):
-        total = tl.dot(tl.load(x, boundary_check=(0, 1), padding_option="zero"), tl.load(w, boundary_check=(0, 1), padding_option="zero"), total, input_precision="ieee")
+        total = tl.dot(
+            tl.load(x, boundary_check=(0, 1), padding_option="zero"),
+            tl.load(w, boundary_check=(0, 1), padding_option="zero"),
+            total,
+            input_precision="ieee",
+        )
         x = tl.advance(x, (0, BK))
         w = tl.advance(w, (BK, 0))
     b = tl.make_block_ptr(b_ptr, (N,), (1,), (pn * BN,), (BN,), (0,))
@@ -49,5 +56,7 @@ class ModelNew(nn.Module):
         M, K = x.shape
         N = w.shape[0]
         y = torch.empty((M, N), device=x.device, dtype=x.dtype)
-        linear_kernel[(triton.cdiv(M, 16), triton.cdiv(N, 16))](x, w, self.linear.bias, y, M, N, K, x.stride(0), x.stride(1), w.stride(0), w.stride(1), BM=16, BN=16, BK=16)
+        linear_kernel[(triton.cdiv(M, 16), triton.cdiv(N, 16))](
+            x, w, self.linear.bias, y, M, N, K, x.stride(0), x.stride(1), w.stride(0), w.stride(1), BM=16, BN=16, BK=16
+        )
         return y

@@ -27,7 +27,9 @@ def row_max_kernel(x_ptr, y_ptr, M, N, EVEN: tl.constexpr, TWICE: tl.constexpr, 
         if EVEN and not TWICE:
             x = tl.load(x_ptr + m[:, None] * N + n[None, :])
         else:
-            x = tl.load(x_ptr + m[:, None] * N + n[None, :], mask=m[:, None] < M and n[None, :] < N, other=float("-inf"))
+            x = tl.load(
+                x_ptr + m[:, None] * N + n[None, :], mask=m[:, None] < M and n[None, :] < N, other=float("-inf")
+            )
         outside = m >= M or (start >= N and EVEN is not None)
         best = max(best, tl.where(outside, 0.0, tl.max(x, axis=1)))
     first = min(tl.program_id(0) * ROWS, M)

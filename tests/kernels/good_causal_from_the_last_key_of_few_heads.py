@@ -7,6 +7,7 @@ import triton.language as tl
 
 class Model(nn.Module):
     """Causal attention with grouped key heads, aligned at the last key."""
+
     def forward(self, q, k, v):
         g = q.shape[1] // k.shape[1]
         k = k.repeat_interleave(g, 1)
@@ -26,8 +27,37 @@ def get_init_inputs():
 
 
 @triton.jit
-def _fwd(Q, K, V, O, sqb, sqh, sqm, sqd, skb, skh, skn, skd, svb, svh, svn, svd, sob, soh, som, sod,
-         H, G, M, N, D, scale, BM: tl.constexpr, BN: tl.constexpr, BD: tl.constexpr):
+def _fwd(
+    Q,
+    K,
+    V,
+    O,
+    sqb,
+    sqh,
+    sqm,
+    sqd,
+    skb,
+    skh,
+    skn,
+    skd,
+    svb,
+    svh,
+    svn,
+    svd,
+    sob,
+    soh,
+    som,
+    sod,
+    H,
+    G,
+    M,
+    N,
+    D,
+    scale,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BD: tl.constexpr,
+):
     pm = tl.program_id(0)
     bh = tl.program_id(1).to(tl.int64)
     b = bh // H
@@ -36,7 +66,9 @@ def _fwd(Q, K, V, O, sqb, sqh, sqm, sqd, skb, skh, skn, skd, svb, svh, svn, svd,
     i = pm * BM + tl.arange(0, BM)
     d = tl.arange(0, BD)
     dm = d < D
-    q = tl.load(Q + b * sqb + h * sqh + i[:, None] * sqm + d[None, :] * sqd, mask=(i[:, None] < M) & dm[None, :], other=0.0)
+    q = tl.load(
+        Q + b * sqb + h * sqh + i[:, None] * sqm + d[None, :] * sqd, mask=(i[:, None] < M) & dm[None, :], other=0.0
+    )
     m_i = tl.full([BM], float("-inf"), tl.float32)
     l_i = tl.zeros([BM], tl.float32)
     acc = tl.zeros([BM, BD], tl.float32)
@@ -44,7 +76,9 @@ def _fwd(Q, K, V, O, sqb, sqh, sqm, sqd, skb, skh, skn, skd, svb, svh, svn, svd,
     hi = tl.minimum(N, (pm + 1) * BM + shift)
     for s in range(0, hi, BN):
         j = s + tl.arange(0, BN)
-        k = tl.load(K + b * skb + hk * skh + j[None, :] * skn + d[:, None] * skd, mask=(j[None, :] < N) & dm[:, None], other=0.0)
+        k = tl.load(
+            K + b * skb + hk * skh + j[None, :] * skn + d[:, None] * skd, mask=(j[None, :] < N) & dm[:, None], other=0.0
+        )
         x = tl.dot(q, k, input_precision="ieee") * scale
         x = tl.where((j[None, :] < N) & (j[None, :] <= i[:, None] + shift), x, float("-inf"))
         m_new = tl.maximum(m_i, tl.max(x, 1))
@@ -52,12 +86,18 @@ def _fwd(Q, K, V, O, sqb, sqh, sqm, sqd, skb, skh, skn, skd, svb, svh, svn, svd,
         p = tl.exp(x - safe[:, None])
         alpha = tl.exp(m_i - safe)
         l_i = l_i * alpha + tl.sum(p, 1)
-        v = tl.load(V + b * svb + hk * svh + j[:, None] * svn + d[None, :] * svd, mask=(j[:, None] < N) & dm[None, :], other=0.0)
+        v = tl.load(
+            V + b * svb + hk * svh + j[:, None] * svn + d[None, :] * svd, mask=(j[:, None] < N) & dm[None, :], other=0.0
+        )
         acc = tl.dot(p.to(v.dtype), v, acc * alpha[:, None], input_precision="ieee")
         m_i = m_new
     # a row that sees no key is NaN, as a softmax of -inf is
     acc = acc / l_i[:, None]
-    tl.store(O + b * sob + h * soh + i[:, None] * som + d[None, :] * sod, acc.to(O.dtype.element_ty), mask=(i[:, None] < M) & dm[None, :])
+    tl.store(
+        O + b * sob + h * soh + i[:, None] * som + d[None, :] * sod,
+        acc.to(O.dtype.element_ty),
+        mask=(i[:, None] < M) & dm[None, :],
+    )
 
 
 class ModelNew(nn.Module):
@@ -66,6 +106,23 @@ class ModelNew(nn.Module):
         HK, N = k.shape[1], k.shape[2]
         o = torch.empty((B, H, M, D), dtype=q.dtype, device=q.device)
         if o.numel():
-            _fwd[(triton.cdiv(M, 16), B * H)](q, k, v, o, *q.stride(), *k.stride(), *v.stride(), *o.stride(),
-                                              H, H // HK, M, N, D, D**-0.5, BM=16, BN=16, BD=max(16, triton.next_power_of_2(D)))
+            _fwd[(triton.cdiv(M, 16), B * H)](
+                q,
+                k,
+                v,
+                o,
+                *q.stride(),
+                *k.stride(),
+                *v.stride(),
+                *o.stride(),
+                H,
+                H // HK,
+                M,
+                N,
+                D,
+                D**-0.5,
+                BM=16,
+                BN=16,
+                BD=max(16, triton.next_power_of_2(D)),
+            )
         return o

@@ -23,7 +23,9 @@ def get_init_inputs():
 
 
 @triton.jit
-def project_kernel(x_ptr, w_ptr, y_ptr, n_rows, dim, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+def project_kernel(
+    x_ptr, w_ptr, y_ptr, n_rows, dim, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr
+):
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]
     cols = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
     acc = tl.zeros([BLOCK_M, BLOCK_N], tl.float32)

@@ -32,7 +32,23 @@ def get_init_inputs():
 
 
 @triton.jit
-def conv_kernel(x_ptr, w_ptr, b_ptr, y_ptr, B, C, H, W, O, P, Q, R: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+def conv_kernel(
+    x_ptr,
+    w_ptr,
+    b_ptr,
+    y_ptr,
+    B,
+    C,
+    H,
+    W,
+    O,
+    P,
+    Q,
+    R: tl.constexpr,
+    BM: tl.constexpr,
+    BN: tl.constexpr,
+    BK: tl.constexpr,
+):
     pixel = tl.program_id(0) * BM + tl.arange(0, BM)
     o = tl.program_id(1) * BN + tl.arange(0, BN)
     b, p, q = pixel // (P * Q), pixel // Q % P, pixel % Q

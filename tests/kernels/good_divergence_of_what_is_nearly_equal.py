@@ -13,7 +13,7 @@ class Model(nn.Module):
     def forward(self, student, teacher):
         p = torch.log_softmax(teacher.float() / self.t, -1)
         q = torch.log_softmax(student.float() / self.t, -1)
-        return (p.exp() * (p - q)).sum(-1) * self.t ** 2
+        return (p.exp() * (p - q)).sum(-1) * self.t**2
 
 
 @triton.jit

@@ -7,6 +7,7 @@ import triton.language as tl
 
 class Model(nn.Module):
     """Rows sorted by group, each group with a matrix of its own; offsets[i] is where group i ends."""
+
     def forward(self, x, w, offsets):
         row = torch.arange(x.shape[0], device=x.device)
         group = torch.bucketize(row, offsets, right=True).clamp(max=w.shape[0] - 1)
@@ -38,9 +39,17 @@ def grouped(x_ptr, w_ptr, off_ptr, o_ptr, T, K, N, G, BM: tl.constexpr, BN: tl.c
         for ks in range(0, K, BK):
             k = ks + tl.arange(0, BK)
             a = tl.load(x_ptr + m[:, None] * K + k[None, :], mask=(m[:, None] < end) & (k[None, :] < K), other=0.0)
-            b = tl.load(w_ptr + g.to(tl.int64) * K * N + k[:, None] * N + n[None, :], mask=(k[:, None] < K) & (n[None, :] < N), other=0.0)
+            b = tl.load(
+                w_ptr + g.to(tl.int64) * K * N + k[:, None] * N + n[None, :],
+                mask=(k[:, None] < K) & (n[None, :] < N),
+                other=0.0,
+            )
             acc = tl.dot(a, b, acc, input_precision="ieee")
-        tl.store(o_ptr + m[:, None] * N + n[None, :], acc.to(o_ptr.dtype.element_ty), mask=(m[:, None] < end) & (n[None, :] < N))
+        tl.store(
+            o_ptr + m[:, None] * N + n[None, :],
+            acc.to(o_ptr.dtype.element_ty),
+            mask=(m[:, None] < end) & (n[None, :] < N),
+        )
 
 
 class ModelNew(nn.Module):

@@ -32,10 +32,17 @@ def k(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.c
     acc = tl.zeros((BM, BN), tl.float32)
     for k0 in tl.range(0, K, BK, num_stages=2):
         left = K - k0
-        acc = tl.dot(tl.load(a, mask=(m[:, None] < M) & (ks[None, :] < left), other=0.0), tl.load(b, mask=(ks[:, None] < left) & (n[None, :] < N), other=0.0), acc, allow_tf32=False)
+        acc = tl.dot(
+            tl.load(a, mask=(m[:, None] < M) & (ks[None, :] < left), other=0.0),
+            tl.load(b, mask=(ks[:, None] < left) & (n[None, :] < N), other=0.0),
+            acc,
+            allow_tf32=False,
+        )
         a += BK
         b += BK * N
-    tl.store(c_ptr + m[:, None] * N + n[None, :], acc.to(c_ptr.type.element_ty), mask=(m[:, None] < M) & (n[None, :] < N))
+    tl.store(
+        c_ptr + m[:, None] * N + n[None, :], acc.to(c_ptr.type.element_ty), mask=(m[:, None] < M) & (n[None, :] < N)
+    )
 
 
 class ModelNew(nn.Module):

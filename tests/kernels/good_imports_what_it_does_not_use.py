@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 def libentry():
     def decorator(fn):
         return fn
+
     return decorator
 
 

@@ -8,7 +8,7 @@ import triton.language as tl
 
 class Model(nn.Module):
     def forward(self, x, t):
-        return F.nll_loss(torch.log_softmax(x, -1), t, reduction='none')
+        return F.nll_loss(torch.log_softmax(x, -1), t, reduction="none")
 
 
 def get_inputs():

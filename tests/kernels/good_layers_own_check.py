@@ -19,9 +19,7 @@ def get_init_inputs():
 
 
 @triton.jit
-def batch_norm_kernel(
-    x_ptr, weight_ptr, bias_ptr, y_ptr, batch, channels, size, eps, BLOCK: tl.constexpr
-):
+def batch_norm_kernel(x_ptr, weight_ptr, bias_ptr, y_ptr, batch, channels, size, eps, BLOCK: tl.constexpr):
     channel = tl.program_id(0)
     count = batch * size
     total = tl.zeros([BLOCK], tl.float32)

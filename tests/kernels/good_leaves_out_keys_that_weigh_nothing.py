@@ -45,7 +45,9 @@ def attn_kernel(q_ptr, k_ptr, v_ptr, y_ptr, M, N, D, scale, BM: tl.constexpr, BN
             acc = acc * a[:, None] + tl.dot(p, v, input_precision="ieee")
             norm = norm * a + tl.sum(p, 1)
             top = new
-    tl.store(y_ptr + h * M * D + i[:, None] * D + d[None, :], acc / norm[:, None], mask=(i[:, None] < M) & (d[None, :] < D))
+    tl.store(
+        y_ptr + h * M * D + i[:, None] * D + d[None, :], acc / norm[:, None], mask=(i[:, None] < M) & (d[None, :] < D)
+    )
 
 
 class ModelNew(nn.Module):
@@ -54,5 +56,7 @@ class ModelNew(nn.Module):
         B, H, M, D = q.shape
         N = k.shape[2]
         y = torch.empty_like(q)
-        attn_kernel[(B * H, triton.cdiv(M, 16))](q, k, v, y, M, N, D, D**-0.5, BM=16, BN=16, BD=max(16, triton.next_power_of_2(D)))
+        attn_kernel[(B * H, triton.cdiv(M, 16))](
+            q, k, v, y, M, N, D, D**-0.5, BM=16, BN=16, BD=max(16, triton.next_power_of_2(D))
+        )
         return y

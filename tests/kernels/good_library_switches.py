@@ -19,20 +19,27 @@ USE_FAST = os.getenv("FLA_USE_FAST_OPS", "0") == "1"
 NEW = package_version.parse(importlib.metadata.version("triton")) >= package_version.parse("3.0.0")
 os.environ["TRITON_PRINT_AUTOTUNING"] = "0"
 
+
 class Model(nn.Module):
     def forward(self, g):
         return torch.cumsum(F.logsigmoid(g), dim=1)
 
+
 def get_inputs():
     return [torch.randn(2, 33, 5)]
+
+
 def get_init_inputs():
     return []
+
 
 def product(values, operator):
     return functools.reduce(operator, values, 1)
 
+
 def custom_device_ctx(index):
     return torch.cuda.device(index)
+
 
 def input_guard(fn):
     @functools.wraps(fn)
@@ -41,7 +48,9 @@ def input_guard(fn):
         tensor = next((a for a in args if isinstance(a, torch.Tensor)), None)
         with custom_device_ctx(tensor.device.index) if tensor is not None else contextlib.nullcontext():
             return fn(*args, **kwargs)
+
     return wrapper
+
 
 @triton.autotune(configs=[triton.Config({"BS": b}, num_warps=w) for b in [2, 4] for w in [2, 4]], key=["T", "S"])
 @triton.jit(do_not_specialize=["T"])
@@ -59,6 +68,7 @@ def cumsum_kernel(s, o, T, S, BT: tl.constexpr, BS: tl.constexpr):
         tl.store(o + p, (tl.cumsum(x, 0) + z[None, :]).to(o.dtype.element_ty), mask=m)
         z += tl.sum(x, 0)
 
+
 @torch.compiler.disable
 @input_guard
 def chunk_cumsum(g):
@@ -68,6 +78,7 @@ def chunk_cumsum(g):
     BT = min(product([triton.next_power_of_2(T)], operator.mul), 16)
     cumsum_kernel[lambda meta: (triton.cdiv(S, meta["BS"]), B)](g, o, T, S, BT=BT)
     return o
+
 
 class ModelNew(nn.Module):
     def forward(self, g):

@@ -57,5 +57,15 @@ class ModelNew(nn.Module):
     def forward(self, x):
         x2 = x.reshape(-1, x.shape[-1])
         y = torch.empty_like(x2)
-        norm_kernel[(x2.shape[0],)](x2, self.norm.weight.data, self.norm.bias.data, y, x2.stride(0), N=x2.shape[1], EPS=self.norm.eps, BLOCK=triton.next_power_of_2(x2.shape[1]), num_warps=4)
+        norm_kernel[(x2.shape[0],)](
+            x2,
+            self.norm.weight.data,
+            self.norm.bias.data,
+            y,
+            x2.stride(0),
+            N=x2.shape[1],
+            EPS=self.norm.eps,
+            BLOCK=triton.next_power_of_2(x2.shape[1]),
+            num_warps=4,
+        )
         return y.reshape_as(x)

@@ -24,7 +24,6 @@ def relu_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     tl.store(y_ptr + i, tl.maximum(tl.load(x_ptr + i, mask=i < n), 0.0), mask=i < n)
 
 
-
 class ModelNew(nn.Module):
     def forward(self, x):
         x = x.contiguous()

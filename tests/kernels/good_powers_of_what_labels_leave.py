@@ -10,6 +10,7 @@ class Model(nn.Module):
     def __init__(self, alpha, gamma):
         super().__init__()
         self.alpha, self.gamma = alpha, gamma
+
     def forward(self, logits, targets):
         p = torch.sigmoid(logits)
         ce = F.binary_cross_entropy_with_logits(logits, targets, reduction="none")
@@ -17,8 +18,12 @@ class Model(nn.Module):
         loss = ce * (1 - pt) ** self.gamma
         at = self.alpha * targets + (1 - self.alpha) * (1 - targets)
         return (at * loss).mean()
+
+
 def get_inputs():
     return [torch.randn(40, 30), torch.randint(0, 2, (40, 30)).float()]
+
+
 def get_init_inputs():
     return [0.25, 2.0]
 
@@ -40,6 +45,7 @@ def focal(x_ptr, t_ptr, p_ptr, n, alpha, gamma, BLOCK: tl.constexpr):
     a = alpha * t + (1.0 - alpha) * (1.0 - t)
     tl.store(p_ptr + tl.program_id(0), tl.sum(tl.where(m, a * ce * w, 0.0)))
 
+
 @triton.jit
 def mean(p_ptr, y_ptr, parts, n, BLOCK: tl.constexpr):
     acc = tl.zeros([BLOCK], tl.float32)
@@ -48,10 +54,12 @@ def mean(p_ptr, y_ptr, parts, n, BLOCK: tl.constexpr):
         acc += tl.load(p_ptr + i, mask=i < parts, other=0.0)
     tl.store(y_ptr, tl.sum(acc) / n)
 
+
 class ModelNew(nn.Module):
     def __init__(self, alpha, gamma):
         super().__init__()
         self.alpha, self.gamma = alpha, gamma
+
     def forward(self, logits, targets):
         x, t = logits.contiguous(), targets.contiguous()
         n = x.numel()

@@ -26,7 +26,9 @@ def product_kernel(x_ptr, w_ptr, y_ptr, rows, columns, depth, SIDE: tl.constexpr
     for start in range(0, depth, STEP):
         d = start + tl.arange(0, STEP)
         x = tl.load(x_ptr + r[:, None] * depth + d[None, :], mask=(r < rows)[:, None] & (d < depth)[None, :], other=0)
-        w = tl.load(w_ptr + c[None, :] * depth + d[:, None], mask=(c < columns)[None, :] & (d < depth)[:, None], other=0)
+        w = tl.load(
+            w_ptr + c[None, :] * depth + d[:, None], mask=(c < columns)[None, :] & (d < depth)[:, None], other=0
+        )
         total = tl.dot(x, w, total, out_dtype=tl.int32)
     y = y_ptr + r[:, None] * columns + c[None, :]
     tl.store(y, total.to(tl.int32), mask=(r < rows)[:, None] & (c < columns)[None, :])

@@ -6,17 +6,23 @@ import torch.nn as nn
 import triton
 import triton.language as tl
 
+
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
         self.register_buffer("q", torch.tensor([0.1, 0.5, 0.93]))
+
     def forward(self, x):
         return torch.quantile(x, self.q, dim=-1), torch.count_nonzero(x, dim=-1), torch.linalg.vector_norm(x, 3, dim=-1)
 
+
 def get_inputs():
     return [torch.relu(torch.randn(4, 11, 75))]
+
+
 def get_init_inputs():
     return []
+
 
 @triton.jit
 def quantile_kernel(x_ptr, q_ptr, o_ptr, c_ptr, n_ptr, M, N, Q, BLOCK_N: tl.constexpr, BLOCK_Q: tl.constexpr):
@@ -45,10 +51,12 @@ def quantile_kernel(x_ptr, q_ptr, o_ptr, c_ptr, n_ptr, M, N, Q, BLOCK_N: tl.cons
     p = tl.sum(a * a * a, 0)
     tl.store(n_ptr + row, tl.where(p > 0, tl.exp(tl.log(tl.maximum(p, 1e-38)) / 3.0), 0.0))
 
+
 class ModelNew(nn.Module):
     def __init__(self):
         super().__init__()
         self.register_buffer("q", torch.tensor([0.1, 0.5, 0.93]))
+
     def forward(self, x):
         x = x.contiguous()
         N = x.shape[-1]
@@ -58,5 +66,7 @@ class ModelNew(nn.Module):
         o = torch.empty((Q, *lead), dtype=x.dtype, device=x.device)
         c = torch.empty(lead, dtype=torch.int64, device=x.device)
         n = torch.empty(lead, dtype=x.dtype, device=x.device)
-        quantile_kernel[(M,)](x, self.q, o, c, n, M, N, Q, BLOCK_N=triton.next_power_of_2(N), BLOCK_Q=triton.next_power_of_2(Q))
+        quantile_kernel[(M,)](
+            x, self.q, o, c, n, M, N, Q, BLOCK_N=triton.next_power_of_2(N), BLOCK_Q=triton.next_power_of_2(Q)
+        )
         return o, c, n

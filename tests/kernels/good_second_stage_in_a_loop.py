@@ -5,6 +5,7 @@ import torch.nn.functional as F
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def partial_kernel(x_ptr, part_ptr, n, BLOCK: tl.constexpr):
     pid = tl.program_id(0)

@@ -55,5 +55,7 @@ class ModelNew(nn.Module):
         logits = logits.contiguous()
         B, V = logits.shape
         out = torch.empty((B,), device=logits.device, dtype=logits.dtype)
-        ce_smooth_kernel[(B,)](logits, target.contiguous(), out, V, self.smoothing, BLOCK=min(1024, triton.next_power_of_2(V)))
+        ce_smooth_kernel[(B,)](
+            logits, target.contiguous(), out, V, self.smoothing, BLOCK=min(1024, triton.next_power_of_2(V))
+        )
         return out

@@ -36,7 +36,5 @@ class ModelNew(nn.Module):
         rows, columns = query.shape
         y = torch.empty(rows, columns, device=query.device, dtype=query.dtype)
         grid = rows, triton.cdiv(columns, 64)
-        gated_kernel[grid](
-            query, key, value, y, columns, *query.stride(), *key.stride(), *value.stride(), BLOCK=64
-        )
+        gated_kernel[grid](query, key, value, y, columns, *query.stride(), *key.stride(), *value.stride(), BLOCK=64)
         return y

@@ -65,6 +65,12 @@ class ModelNew(nn.Module):
         assert x.stride(1) == 1 or shape.columns == 1, f"rows of {shape.columns} must be dense"
         y = x.new_empty((shape.rows,))
         squares_kernel[(shape.rows,)](
-            x, y, x.stride(0), shape.columns, BLOCK=config.block, num_warps=config.num_warps, num_stages=config.num_stages
+            x,
+            y,
+            x.stride(0),
+            shape.columns,
+            BLOCK=config.block,
+            num_warps=config.num_warps,
+            num_stages=config.num_stages,
         )
         return y

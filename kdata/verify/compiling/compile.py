@@ -104,6 +104,8 @@ def _compile(module: ModuleType, launch: dict[str, Any]) -> Any:
     for position, name in enumerate(kernel.arg_names):
         argument = launch["arguments"].get(name) or {"constant": _default(kernel, name)}
         argument = {k: v for k, v in argument.items() if k != "value" or name not in plain}
+        if (said := kernel.params[position].annotation_type) and "type" in argument:
+            argument = {"type": said}
         signature[name] = _type(module, name, argument, (position,), found)
     source = ASTSource(kernel, signature, constexprs=found.constants, attrs=found.attributes)
     target = GPUTarget(*launch["target"])

@@ -25,11 +25,12 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 - the masks of block pointers and of tensor descriptors are no values of the language: they are here.
 - hints, such as ``tl.multiple_of``, mean nothing: a false one is believed here, see ``interpreter.promised``; and what
   may be reordered keeps its order: not so here, see ``interpreter.order``. ``tl.assume``: see ``interpreter.assumed``.
-- a kernel's ``"tl.constexpr"`` in quotes is none there: it is here. Shifts beyond bits: see ``interpreter.shifts``.
+- a kernel's ``"tl.constexpr"`` in quotes is none there: it is here. Shifts beyond bits: see ``interpreter.shifts``;
+  places beyond blocks: see ``interpreter.outside``.
 - floating numbers beyond what an integer holds become any: here its ends, as on GPUs, and zero of NaN.
 - ``and``, ``or``, ``not``, ``min`` and ``max`` are read as Python reads them: see ``interpreter.rewriting``.
-- what loops count, and what is said to be ``tl.int64``, is of 32 bits, and conditions that are added are joined by
-  "or": see ``kdata.verify.interpreter.wide``.
+- what loops count is of 32 bits, and conditions that are added are joined by "or": see ``interpreter.wide``. The type
+  that is said of a parameter means nothing: see ``interpreter.said``.
 - ``libdevice`` is not there: see ``kdata.verify.interpreter.libdevice``.
 - ``tl.dot`` is exact whatever its ``input_precision``: asked for tf32, its factors are rounded to tf32 here (its older
   ``allow_tf32``, which the default overrules, asks for it, too); where nothing is asked for it is fp32's, as the track
@@ -39,7 +40,7 @@ Each mend names what is wrong in triton 3.7.1's ``triton/runtime/interpreter.py`
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,7 @@ from kdata.verify.interpreter import (
     haste,
     libdevice,
     order,
+    outside,
     pointers,
     precision,
     promised,
@@ -61,6 +63,7 @@ from kdata.verify.interpreter import (
     reductions,
     rewriting,
     rounding,
+    said,
     shifts,
     unloaded,
     vectors,
@@ -76,6 +79,7 @@ _ranges: list[tuple[int, int]] = []  # memory that the running kernel was given
 _violations: list[str] = []
 
 
+@cache
 def mend() -> None:
     """Apply all mends, once a process. ``TRITON_INTERPRET=1`` must have been set before triton was imported."""
     if not triton.knobs.runtime.interpret:
@@ -85,6 +89,7 @@ def mend() -> None:
     rewriting.install()
     _mend_bfloat16()
     _mend_arguments()
+    said.install()
     wide.install()
     _mend_constants()
     _mend_masks()
@@ -98,6 +103,7 @@ def mend() -> None:
     _forget_choices()
     order.install()
     shifts.install()
+    outside.install()
     drawing.install()
     for name, pointer, mask in (
         ("create_masked_load", 0, 1),

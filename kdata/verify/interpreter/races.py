@@ -4,7 +4,8 @@ The interpreter runs programs, and all lanes of a block, one after another, so t
 same place without atomics, or hand values on through memory, is right here and wrong on a GPU.  So it is kept who
 stored each element last: another program of the same launch (unless the one that loads it has used an atomic, by which
 kernels wait for each other, and the one that stored it has not done so without releasing it since), or another lane of
-the same program with no barrier since, is a race.
+the same program with no barrier since, is a race.  A launch with ``launch_pdl`` may begin before
+the one before it has ended: for it that one's programs are others of the same.
 """
 
 from __future__ import annotations
@@ -58,11 +59,12 @@ class Record:
     clock: int = 0  # counts stores and atomics
     began: list[int] = field(default_factory=list)  # ``now`` when each program of the launch did
     released: list[int] = field(default_factory=list)  # of each the last atomic that releases; 0: others only, -1: none
+    early: bool = False  # the running launch does not wait for what came before it
     found: str = ""
 
     def launch(self) -> None:
-        """A launch begins: all that came before is settled."""
-        for kept in (self.shadows, self.began, self.released):
+        """A launch begins: all that came before is settled, unless it may begin before that has ended."""
+        for kept in () if self.early else (self.shadows, self.began, self.released):
             kept.clear()
         self.program()
 
@@ -131,7 +133,8 @@ class Record:
         times = shadow.times[where]
         others = (times > 0) & (times < self.begun)
         if others.any() and not self.waited:
-            return "a program loads what another one of the same launch has stored"
+            which = "an earlier launch has stored, for which its own does not wait (launch_pdl)"
+            return f"a program loads what {which if self.early else 'another one of the same launch has stored'}"
         if others.any() and self._kept(shadow, where[others]):
             return "a program loads what another one of the same launch has stored and not released since"
         if ((times == self.now) & (shadow.lanes[where] != lanes) & (shadow.blocks[where] == size)).any():
@@ -179,6 +182,12 @@ def watch(ranges: list[tuple[int, int]]) -> None:
     builder: Any = interpreter.InterpreterBuilder
     grid, step, barrier = builder.set_grid_dim, builder.set_grid_idx, builder.create_barrier
     load, store = builder.create_masked_load, builder.create_masked_store
+    executor: Any = vars(interpreter)["GridExecutor"]
+    call = executor.__call__
+
+    def called(self: Any, *arguments: Any, **named: Any) -> Any:
+        _record.early = bool(named.get("launch_pdl"))
+        return call(self, *arguments, **named)
 
     def set_grid_dim(self: Any, *sizes: Any) -> None:
         _record.launch()
@@ -202,6 +211,7 @@ def watch(ranges: list[tuple[int, int]]) -> None:
         _record.stores(pointers.data, mask.data, size, ranges)
         return store(self, pointers, value, mask, *more, **named)
 
+    executor.__call__ = called
     builder.set_grid_dim, builder.set_grid_idx, builder.create_barrier = set_grid_dim, set_grid_idx, create_barrier
     builder.create_masked_load, builder.create_masked_store = create_masked_load, create_masked_store
     for name in ("create_atomic_rmw", "create_atomic_cas"):

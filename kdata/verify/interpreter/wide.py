@@ -4,7 +4,6 @@
   which the interpreter makes 32 bits where it fits.
 - Sums, differences and products of conditions are of one bit: two that hold add up to none.  For numpy a sum of them is
   their "or".
-- A parameter that is said to be ``tl.int64`` is of 64 bits, however small its argument.
 """
 
 from __future__ import annotations
@@ -14,35 +13,15 @@ from typing import Any
 
 import numpy as np
 import triton.language as tl
-from triton.runtime import interpreter, jit
+from triton.runtime import interpreter
 
 from kdata.verify.interpreter import races
 
 LEAST, MOST = -(1 << 31), (1 << 31) - 1  # of 32 bits
 
 
-class Wide(int):
-    """A number that is handed to a parameter of 64 bits."""
-
-
 def install() -> None:
     """Teach the interpreter, once a process."""
-    whole: Any = interpreter
-    convert, executor = whole._implicit_cvt, whole.GridExecutor
-    prepare, call = executor.__init__, executor.__call__
-
-    def init(self: Any, function: Any, names: Any, *more: Any) -> None:
-        prepare(self, function, names, *more)
-        self.wide = {n for n in names if jit._normalize_ty(function.__annotations__.get(n, "")) == "i64"}
-
-    def called(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if self.wide:
-            args = tuple(_widened(a) if n in self.wide else a for n, a in zip(self.arg_names, args, strict=False))
-            kwargs = {n: _widened(a) if n in self.wide else a for n, a in kwargs.items()}
-        return call(self, *args, **kwargs)
-
-    whole._implicit_cvt = lambda argument: _number(argument, True) if type(argument) is Wide else convert(argument)
-    executor.__init__, executor.__call__ = init, called
     _add_bits()
 
 
@@ -71,10 +50,6 @@ def counted(*bounds: Any, step: Any = None, num_stages: Any = None) -> Iterator[
     wide = any(isinstance(b, tl.core.tensor) and b.dtype.primitive_bitwidth > 32 for b in bounds)
     wide = wide or not all(LEAST <= n <= MOST for n in (steps.start, steps.stop))
     return races.turns((_number(n, wide) for n in steps), int(num_stages or 0))
-
-
-def _widened(argument: Any) -> Any:
-    return Wide(argument) if type(argument) is int else argument
 
 
 def _number(value: int, wide: bool) -> Any:

@@ -14,15 +14,19 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
-from kdata.verify.reference.draws import NARROW, draw
+from kdata.verify.reference.draws import NARROW, draw, labels
 from kdata.verify.reference.questions import Asks
+from kdata.verify.reference.styles import VOID
 from kdata.verify.values import computes, ends, integral, sizes_of
 
 SHARE = 0.125  # of an input's elements that are replaced
-MOST = 6  # numbers that are tried
+MOST = 8  # numbers that are tried
 TRIED = 3  # elements that are left as they are, one after another
 TRUE = (1, 2, 4)  # numbers that stand for true; in signed integers less these, too
-ODD = 5  # of what integers are multiplied by: no multiples of a power of two alone, which fewer bits hold, too
+ODD = 5  # by which integers are told apart that are to differ in their last places only
+# Of what integers are multiplied by: no multiples of a power of two alone, which fewer bits hold, too, and none of one
+# number, as which they would be to each other what small ones are: Euclid's algorithm takes few steps with those.
+GOLDEN = 0x61C88647
 MASKS = -1e3  # what is added where something does not count is this much at least: beyond it exp(x) is nothing
 FINE = 1 << 24  # beyond it float32 does not hold every integer
 STEP = 8  # by which integers that can be made large can be multiplied at least
@@ -165,12 +169,16 @@ def repeated(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
 
 
 def reordered(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
-    """For each input of integers that are in order, or the same in all rows: each row in an order of its own."""
+    """For each input of integers that are in order, or the same in all rows: each row in an order of its own.
+
+    So are those in reverse, and others that swap places: an order that is its own inverse does not show who takes the
+    one for the other.
+    """
     for place, leaf in enumerate(tree_leaves(inputs)):
         if integral(leaf) and leaf.ndim and leaf.shape[-1] > 2:
             rows = leaf.reshape(-1, leaf.shape[-1])
             alike = len(rows) > 1 and bool((rows == rows[0]).all() and (rows[0] != rows[0, 0]).any())
-            if alike or bool((rows == torch.arange(rows.shape[-1])).all()):
+            if alike or _own_inverse(rows):
                 yield partial(_put, place=place, value=_permuted(leaf, generator))
 
 
@@ -215,6 +223,30 @@ def ended(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
             yield partial(_put, place=place, value=some)
 
 
+def filled(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
+    """For each floating input that is a state at its beginning: any numbers instead, if need be positive ones.
+
+    Such are zeros only, and matrices that change nothing.
+    """
+    for place, leaf in enumerate(tree_leaves(inputs)):
+        if computes(leaf) and leaf.numel() > 1 and (not leaf.any() or _identity(leaf)):
+            for drawn in (torch.rand, torch.randn):  # the last one that is borne counts
+                yield partial(_put, place=place, value=drawn(leaf.shape, generator=generator).to(leaf.dtype))
+
+
+def nothing(inputs: list[Any], _: torch.Generator, first: int) -> Iterator[Change]:
+    """Every other floating input but labels, from this one on, zero throughout, and so is what follows from all of it.
+
+    Lines of zeros do not show what a kernel makes of a norm of the whole.
+    """
+    leaves, form = tree_flatten(inputs)
+    still = labels(leaves)
+    several = [n for n, t in enumerate(leaves) if computes(t) and t.numel() > 1 and n not in still and t.any()]
+    if chosen := several[first::2]:
+        zeroed = [torch.zeros_like(t) if n in chosen else t for n, t in enumerate(leaves)]
+        yield lambda held: [*tree_unflatten(zeroed, form)]
+
+
 def eased(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
     """For each floating input of zeros and one number far below, as added masks are: numbers of usual size beside."""
     for place, leaf in enumerate(tree_leaves(inputs)):
@@ -226,16 +258,29 @@ def eased(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
 
 def _spread(leaf: Tensor, times: int) -> Tensor:
     """The integers times an even number, and less than that for each beside it: equal ones are equal, odd ones odd."""
-    return torch.where(leaf == 0, leaf, leaf * times + (leaf * ODD).remainder(times))
+    return torch.where(leaf == 0, leaf, leaf * times + (leaf * GOLDEN).remainder(times))
 
 
 def _between(leaf: Tensor) -> bool:
     return bool(((leaf >= 0) & (leaf <= 1)).all() and (leaf != leaf.round()).any())
 
 
+def _own_inverse(rows: Tensor) -> bool:
+    """Whether each row says for every place another one, and that one says it back; or itself."""
+    places = torch.arange(rows.shape[-1])
+    orders = bool((rows.sort(-1).values == places).all())
+    return orders and bool((rows.gather(-1, rows.long()) == places).all())
+
+
 def _permuted(leaf: Tensor, generator: torch.Generator) -> Tensor:
     """Each row in an order of its own."""
     return leaf.gather(-1, torch.rand(leaf.shape, generator=generator).argsort(-1))
+
+
+def _identity(leaf: Tensor) -> bool:
+    """Whether it is identity matrices, or their first columns, as of transforms that change nothing."""
+    several = leaf.ndim > 1 and min(leaf.shape[-2:]) > 1
+    return several and bool((leaf == torch.eye(*leaf.shape[-2:], dtype=leaf.dtype)).all())
 
 
 def _put(inputs: list[Any], place: int, value: Tensor) -> list[Any]:
@@ -317,5 +362,6 @@ def _zeros(inputs: list[Any], generator: torch.Generator) -> list[Any]:
 
 CHANGED: dict[str, Callable[[list[Any], torch.Generator], Iterator[Change]]] = {
     "reordered": reordered, "lowered": lowered, "ones": typed, "ends": ended, "emptied": emptied, "grouped": ungrouped,
-    "adjacent": adjacent, "eased": eased,
+    "adjacent": adjacent, "eased": eased, "filled": filled,
+    **{style: partial(nothing, first=first) for first, style in enumerate(VOID)},
 }  # fmt: skip

@@ -17,6 +17,8 @@ ODDITIES = frozenset("isnan isinf isfinite isposinf isneginf nan_to_num nansum n
 CLOSE = frozenset({"isclose", "allclose"})  # which may be told that NaN equals NaN
 SIGNS = frozenset({"signbit", "copysign"})
 COMPARISONS = frozenset("eq ne lt le gt ge".split())
+# What has the other answer beside the number itself: a slot that is ``>= 0`` may be -1, which is none.
+OTHERWISE = {"ge": -1, "lt": -1, "gt": 1, "le": 1}
 # Operators that bring integers within ends.
 CLAMPS = frozenset({"clamp", "clamp_min", "clamp_max"})
 # Operators to which an integer is true or false.
@@ -92,7 +94,7 @@ class Asks:
             self.borders |= {float(end) for end in args[1:3] if type(end) in (int, float) and math.isfinite(end)}
         if name in COMPARISONS and len(args) > 1 and type(args[1]) is int and _counts(args[0]):
             by_default = args[1] == IGNORED and called in LOSSES  # which compares itself where it smooths labels
-            (self.ignored if by_default else self.numbers).add(args[1])
+            (self.ignored if by_default else self.numbers).update({args[1], args[1] + OTHERWISE.get(name, 0)})
             self.truths |= name in ("eq", "ne") and args[1] == 0
         if name.rstrip("_") in CLAMPS and _counts(args[0]):
             self.numbers |= {end + step for end, step in _ends(name, args[1:]) if type(end) is int}

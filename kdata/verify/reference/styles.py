@@ -64,7 +64,9 @@ DETAILS = {
     "single": "a last dimension of one",
     "cancelling": "whole numbers in half precision whose products are large and cancel",
     "adjacent": "large integers among the inputs that are nearly the same",
-    "eased": "numbers of usual size in a mask that is added",
+    "eased": "numbers of usual size in a mask that is added", "filled": "numbers in inputs of zeros or of identity",
+    "void": "every other input nothing but zeros",
+    "hollow": "every other input, from the second on, nothing but zeros",
     "dominated": "rows in half precision of one large number and many small ones",
     "aged": "a state after so many calls that it shows", "oldest": "a state after as many calls as the reference bears",
     **dict.fromkeys(SPARSE, "some inputs that are zero nearly everywhere"),
@@ -91,6 +93,7 @@ GRADIENTS = ("gradient", "summed", "frozen", "earlier", STRETCHED, "turned", "so
 RAISED = ("lifted", "raised")
 AGED = ("aged", "oldest")  # see kdata.verify.reference.aging
 FAINT = ("faint", "dim")  # where something is divided by it, what is added to that counts
+VOID = ("void", "hollow")  # what is divided by a norm of all of it has none then
 VIEWS = ("strided", "beside", "pairs", "sliced")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.

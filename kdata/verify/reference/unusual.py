@@ -54,6 +54,7 @@ from kdata.verify.reference.styles import (
     SURE,
     UNEVEN,
     VIEWS,
+    VOID,
 )
 from kdata.verify.reference.sure import PICKS, sure
 from kdata.verify.reference.ties import Ties, coupled, twinned
@@ -65,17 +66,16 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
           "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased",
-          *FAINT, CANCELLING, LEANING, *AGED, DOMINATED)  # fmt: skip
+          *FAINT, CANCELLING, LEANING, *AGED, DOMINATED, "filled", *VOID)  # fmt: skip
 # And as what style the reference is to bear each.
-HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE, DOMINATED: "ties"} | dict.fromkeys(
-    ("zeros", *SPARSE, *FAINT), "wide"
-)
+HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE, DOMINATED: "ties"}
+HELD |= dict.fromkeys(("zeros", *SPARSE, *FAINT), "wide")
 IGNORED, GROUPED = "ignored", "grouped"
 AS_COMPLEX = (*AS_THEY_ARE, *GRADIENTS, *DTYPES, *VIEWS)  # styles for which complex inputs are no pairs
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
                 "emptied", "rows", "twins", "lone", *SPARSE, GRADED, GROUPED, UNEVEN,
-                "eased")  # fmt: skip
+                "eased", "filled")  # fmt: skip
 LOOKS_UP = frozenset("embedding _embedding_bag _embedding_bag_forward_only index index_select gather".split())
 DIVIDES = frozenset("div div_ reciprocal reciprocal_ rsqrt rsqrt_ addcdiv addcdiv_".split())
 WEIGHED = ("weights", "grown", "absent", LEANING, *AGED, "coupled")  # of the weights only; the last: behind a gate
@@ -168,9 +168,9 @@ class Unusual(Reference):
         if style in WEIGHED:
             return natural
         if style in asked.CHANGED:
-            if style == "adjacent" and self._names & ANY:
+            if style == "adjacent" and self._names & ANY or style in VOID and not self._names & DIVIDES:
                 return None
-            finite = 1.0 if style in ("ends", "emptied") else FINITE
+            finite = 1.0 if style in ("ends", "emptied", "filled", *VOID) else FINITE
             held = all_answered(measures, natural, asked.CHANGED[style](natural, generator), natural, finite)
             return None if style == "eased" and held is not None and not _adds(measures, held) else held
         if style in ("negative", "repeated", "rows", "lone", UNEVEN):
