@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,3 +76,10 @@ def test_prefect_loads_the_flow_and_its_form(entrypoint: str, monkeypatch: pytes
     assert set(forms["FinetuneOptions"]["properties"]) == {"training", "evaluation", "publish_to"}
     assert set(forms["EvalSettings"]["properties"]) == set(EvalSettings.model_fields)
     assert set(forms["SftOptions"]["properties"]) == set(SftOptions.model_fields)
+
+
+def test_serving_the_flow_loads_nothing_that_trains() -> None:
+    """`kdata serve` loads all flows, and is to answer at once; what trains is loaded by a run."""
+    code = "import sys, flows.finetune_model; print([m for m in ('torch', 'transformers', 'peft') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
