@@ -47,3 +47,9 @@ def test_bare_numbers_are_called_as_the_constructor_calls_them_and_equal_ones_on
     assert sorted(trace(LITERALS.replace("SECOND", "width"), "Model").names.values()) == [
         "batch", "dim", "length", "width",
     ]  # fmt: skip
+
+
+def test_a_size_is_not_called_as_an_input_is() -> None:
+    """A cell's constructor and its forward both say ``h``."""
+    source = LITERALS.replace("dim", "x").replace("SECOND", "width")
+    assert sorted(trace(source, "Model").names.values()) == ["batch", "channels", "length", "width"]

@@ -275,7 +275,7 @@ def _size_names(
 ) -> dict[str, str]:
     """A name for every symbol: the task's own, or, for a bare literal, that of a parameter or dimension."""
     names: dict[str, str] = {}
-    taken: set[str] = set()
+    taken = {a.access for a in arguments}  # a constructor may call a size what forward calls an input: ``h``
     dims = {str(d): DIMENSIONS.get(a.value.dim(), ())[i : i + 1]
             for a in sorted(arguments, key=lambda a: (a.is_input, -arguments.index(a)))
             if isinstance(a.value, torch.Tensor)
@@ -284,7 +284,8 @@ def _size_names(
         if str(symbol) in names:
             continue  # tracing found it equal to one that is named
         if name.startswith((INPUTS, INIT_INPUTS)):
-            name = min(parameters.get(name, ()), default="") or "".join(dims.get(str(symbol), ())) or "n"
+            said = min(parameters.get(name, frozenset()) - taken, default="")
+            name = said or "".join(dims.get(str(symbol), ())) or "n"
         names[str(symbol)] = unique(identifier(name), taken)
     return names
 
