@@ -8,7 +8,6 @@ annotations, imports and the sizes that inputs are drawn with.
 from __future__ import annotations
 
 import ast
-import copy
 import io
 import keyword
 import tokenize
@@ -34,7 +33,7 @@ def skeleton(source: str, only: str | None = None) -> str:
         return digest("text", source)
     if only is not None:
         tree.body = [s for s in tree.body if isinstance(s, ast.ClassDef) and s.name == only] or tree.body
-    return digest("skeleton", ast.dump(_Rename(tree).visit(copy.deepcopy(tree))))
+    return digest("skeleton", ast.dump(_Rename(tree).visit(tree)))
 
 
 def shingles(source: str, size: int = SHINGLE) -> frozenset[str]:

@@ -146,6 +146,7 @@ def pairs(
     if not out:
         raise ValueError("name a folder for the shards with --out")
     for name in libraries:
+        print(f"kdata: fetching and cutting {name}", file=sys.stderr, flush=True)
         for manifest in step.make(Store(out), name):
             print(summary([manifest], f"{name}: {manifest.stage}"))
 

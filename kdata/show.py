@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import fsspec
 from rich.columns import Columns
@@ -33,9 +33,10 @@ def find(path: str, id_prefix: str) -> Pair:
     if not id_prefix:
         raise ValueError("name a pair by its id, or by how that begins")
     found: dict[str, Pair] = {}
-    for pair in _pairs(path):
-        if pair.id.startswith(id_prefix) or pair.task.id.startswith(id_prefix):
-            found.setdefault(pair.id, pair)
+    for pairs in _pairs(path, id_prefix):
+        found |= {p.id: p for p in pairs if p.id.startswith(id_prefix) or p.task.id.startswith(id_prefix)}
+        if found:
+            break
     if not found:
         raise ValueError(f"no pair in {path} has an id that begins with {id_prefix}")
     if len(found) > 1:
@@ -142,21 +143,22 @@ def _mark(passed: bool) -> Text:
     return Text("✓", "green") if passed else Text("✗", "red")
 
 
-def _pairs(path: str) -> Iterator[Pair]:
-    """Pairs of a published set; of a build also those of its shards, of the latest stage first, rejected ones last."""
+def _pairs(path: str, begins: str) -> Iterator[Iterable[Pair]]:
+    """Pairs among which to look, those of a set first; of a build then its shards', the latest stage's first."""
     fs, inner = fsspec.core.url_to_fs(path)
     if not fs.exists(inner):
         raise FileNotFoundError(f"there is no {path}")
     published = fs.isfile(inner) or fs.glob(f"{inner}/data/*.parquet")
     if published:
-        yield from read_dataset(path)
+        yield read_dataset(path, begins)
     root = path.rstrip("/")
     if published and not fs.exists(f"{inner}/shards"):
         return
     store = Store(f"{root}/shards" if fs.exists(f"{inner}/shards") else root)
-    made = [m for stage in reversed(PIPELINE) for m in store.manifests(stage) if m.kind == Pair.__name__]
-    if not made:
+    made = {stage: [m for m in store.manifests(stage) if m.kind == Pair.__name__] for stage in reversed(PIPELINE)}
+    if not any(made.values()):
         raise FileNotFoundError(f"{path} holds neither a published set nor shards of pairs")
-    for manifest in made:
-        yield from store.read(manifest.name, Pair)
-        yield from (d.pair for d in store.read_dropped(manifest.name) if d.pair)
+    for manifests in made.values():
+        yield (pair for m in manifests for pair in store.read(m.name, Pair))
+    for manifests in made.values():
+        yield (d.pair for m in manifests for d in store.read_dropped(m.name) if d.pair)

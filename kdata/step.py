@@ -82,5 +82,13 @@ class Step(Generic[In, Out]):
 
 
 def _inputs(records: Sequence[Any]) -> list[str]:
-    """What stands for the input shard of records in hand."""
-    return [digest(*(str(getattr(r, "id", "")) for r in records))]
+    """What stands for the input shard of records in hand.
+
+    Ids are of texts; the licences of a text may become others, and a row is published by them.
+    """
+    return [digest(*(str(getattr(r, "id", "")) + "".join(_licences(r)) for r in records))]
+
+
+def _licences(record: Any) -> tuple[str, ...]:
+    origin = getattr(record, "origin", None) or getattr(getattr(record, "task", None), "origin", None)
+    return origin.licenses if origin else ()

@@ -14,9 +14,9 @@ from typing import Any
 from kdata.models import ModelInfo
 from sft.checkpoints import read_metrics
 from sft.engine import Engine, precision
-from sft.monitor import draw
 from sft.options import SftOptions
 from sft.plan import Plan
+from sft.plot import draw
 
 VERSIONS = ("torch", "transformers", "trl", "peft", "accelerate", "datasets", "unsloth")
 FACTS = "result.json"

@@ -1,7 +1,7 @@
 """The field's numbers for generated kernels, each with its estimator and its source. Numbers in, numbers out.
 
 A problem has ``n`` samples (answers), of which some pass. Estimators are per problem; a suite's number is their mean
-over problems, and its interval is bootstrapped over problems, which are what a suite is a sample of.
+over problems, and its interval is over problems, which are what a suite is a sample of: bootstrapped, or Wilson's.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
@@ -18,7 +19,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over problems and its bootstrap interval."""
+    """A mean over problems and its interval."""
 
     value: float
     low: float
@@ -73,10 +74,18 @@ def geometric_mean(speedups: Sequence[float]) -> float | None:
     return math.exp(math.fsum(math.log(s) for s in speedups) / len(speedups)) if speedups else None
 
 
-def estimate(values: Sequence[float], seed: int = 0) -> Estimate:
-    """The mean over problems, with the percentile interval of ``RESAMPLES`` bootstrap samples of problems.
+def estimate(values: Sequence[float], share: bool = True, seed: int = 0) -> Estimate:
+    """The mean over problems, with an interval for what other problems would have.
 
-    Source: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13.
+    The percentile interval of ``RESAMPLES`` bootstrap samples of problems; but Wilson's, the problems being its trials,
+    for shares that leave nothing to resample: where each problem has all or nothing, or all have the same. Nought of
+    100 problems is [0, 0] to the bootstrap, and up to 3.7 % to Wilson. Sources: Efron and Tibshirani 1993, "An
+    Introduction to the Bootstrap", chapter 13; Wilson 1927, https://doi.org/10.1080/01621459.1927.10502953.
+
+    Args:
+        values: one a problem.
+        share: whether they lie between 0 and 1, as speedups do not.
+        seed: of the bootstrap.
 
     Raises:
         ValueError: there is no problem.
@@ -84,6 +93,16 @@ def estimate(values: Sequence[float], seed: int = 0) -> Estimate:
     if not values:
         raise ValueError("no mean of no problems")
     given = np.asarray(values, dtype=np.float64)
+    if share and (np.isin(given, (0.0, 1.0)).all() or np.ptp(given) == 0):
+        return Estimate(float(given.mean()), *_wilson(float(given.mean()), len(given)))
     chosen = np.random.default_rng(seed).integers(0, len(given), size=(RESAMPLES, len(given)))
     low, high = np.quantile(given[chosen].mean(axis=1), [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Estimate(float(given.mean()), float(low), float(high))
+
+
+def _wilson(share: float, count: int) -> tuple[float, float]:
+    """Wilson's score interval."""
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    centre = (share + z * z / (2 * count)) / (1 + z * z / count)
+    half = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from transformers import TrainerCallback
 
-from sft.checkpoints import mark, read_metrics
-from sft.plot import loss_curves
+from sft.checkpoints import mark
+from sft.plot import draw
 
 LINE_SECONDS = 10.0
 KEPT = ("loss", "eval_loss", "grad_norm", "learning_rate", "mean_token_accuracy", "eval_mean_token_accuracy")
@@ -147,11 +147,6 @@ class Shown:
             return ""
         seconds = (time.monotonic() - self.started) / (step - self.first) * (self.steps - step)
         return f" | about {seconds / 60:.0f} min left" if seconds >= 90 else f" | about {seconds:.0f} s left"
-
-
-def draw(run: Path) -> None:
-    """Draw the plot of what is in ``metrics.jsonl``."""
-    (run / "loss.svg").write_text(loss_curves(read_metrics(run / "metrics.jsonl")))
 
 
 def _wait_for_all() -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from sft.checkpoints import read_metrics
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 360, 56, 16, 40, 44
 TRAIN, HELD_OUT = "#4477aa", "#cc3311"  # Paul Tol's bright scheme: apart for the colour-blind, too
@@ -29,6 +32,11 @@ class Scale:
     def y(self, loss: float) -> float:
         """Pixel of a loss."""
         return TOP + (HEIGHT - TOP - BOTTOM) * (self.high - loss) / (self.high - self.low)
+
+
+def draw(run: Path) -> None:
+    """Draw the plot of what is in ``metrics.jsonl``."""
+    (run / "loss.svg").write_text(loss_curves(read_metrics(run / "metrics.jsonl")))
 
 
 def loss_curves(metrics: Sequence[Mapping[str, Any]]) -> str:

@@ -77,7 +77,10 @@ def numbers(marked: Sequence[Sequence[Mark]], timed: bool) -> dict[str, Any]:
         per_problem[f"pass@{k}"] = [_passes([m.correct for m in samples], k) for samples in marked]
     for name, speedup in BASELINES.items() if timed else ():
         per_problem |= _speeds(marked, name, speedup, ks)
-    return {name: asdict(metrics.estimate(values)) for name, values in per_problem.items()}
+    return {
+        name: asdict(metrics.estimate(values, share=not name.startswith("speedup@")))
+        for name, values in per_problem.items()
+    }
 
 
 def _speeds(

@@ -25,7 +25,7 @@ def render(summary: Mapping[str, Any], problems: bool = False) -> RenderableType
 
 
 def _metrics(scores: Mapping[str, Any]) -> Table:
-    made = Table(title="Mean over problems [95 % bootstrap interval]", title_justify="left")
+    made = Table(title="Mean over problems [95 % interval]", title_justify="left")
     made.add_column("problems")
     made.add_column("metric")
     for rule in scores:

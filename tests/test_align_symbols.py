@@ -176,3 +176,11 @@ def get_init_inputs():
     with pytest.raises(AlignError, match="one by chance"):
         align_file(path)
     verified(source.replace("FEATURES", "192"), tmp_path)
+
+
+def test_a_quotient_that_no_other_size_has_is_no_chance() -> None:
+    """Where another size would divide by nothing (a width halved twice), nothing is said, and nothing raised."""
+    size, environment = sympy.Symbol("s0", integer=True, positive=True), ShapeEnv()
+    halved = FloorDiv(size, FloorDiv(size, 2))
+    environment.guards.append(ShapeGuard(sympy.Eq(FloorDiv(halved, 2), 1), SLoc(None, None), True))
+    assert not one_by_chance(environment)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from kdata.record import Origin, Receipt, Series, Task, Timing
 from kdata.verify.kernelbench import Upstream
@@ -51,16 +52,29 @@ def test_fast_p_counts_correct_samples_over_the_threshold() -> None:
 
 
 def test_the_interval_is_that_of_resampled_problems() -> None:
-    assert (lambda e: (e.value, e.low, e.high))(estimate([0.5] * 7)) == (0.5, 0.5, 0.5)
-    values = [0.0] * 70 + [1.0] * 30
+    values = [0.1] * 70 + [0.9] * 30
     found = estimate(values)
-    half = 1.96 * math.sqrt(0.3 * 0.7 / 100)  # of the normal approximation
-    assert found.value == pytest.approx(0.3)
-    assert found.low == pytest.approx(0.3 - half, abs=0.02)
-    assert found.high == pytest.approx(0.3 + half, abs=0.02)
+    half = 1.96 * np.std(values) / 10  # of the normal approximation
+    assert found.value == pytest.approx(0.34)
+    assert found.low == pytest.approx(0.34 - half, abs=0.02)
+    assert found.high == pytest.approx(0.34 + half, abs=0.02)
     assert found == estimate(values)
     with pytest.raises(ValueError, match="no problem"):
         estimate([])
+
+
+@pytest.mark.parametrize(("right", "of"), [(0, 100), (30, 100), (100, 100), (0, 1), (1, 1), (1, 2)])
+def test_the_interval_of_all_or_nothing_is_wilsons(right: int, of: int) -> None:
+    """No problem solved of a hundred is no proof that none ever will be."""
+    found = estimate([1.0] * right + [0.0] * (of - right))
+    wilson = binomtest(right, of).proportion_ci(method="wilson")
+    assert (found.low, found.high) == pytest.approx((wilson.low, wilson.high), abs=1e-12)
+
+
+def test_problems_that_are_all_alike_have_an_interval_unless_they_are_no_shares() -> None:
+    found = estimate([0.5] * 7)
+    assert 0.15 < found.low < 0.5 < found.high < 0.85
+    assert (lambda e: (e.value, e.low, e.high))(estimate([2.0] * 7, share=False)) == (2.0, 2.0, 2.0)
 
 
 def test_geometric_mean() -> None:

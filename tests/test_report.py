@@ -228,6 +228,13 @@ def test_find_reads_whatever_holds_pairs(build: Path, place: str) -> None:
     assert show.find(str(build / place), pair.task.id[:10]) == pair
 
 
+def test_find_makes_records_of_no_other_rows(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 10,000 rows one is wanted."""
+    pair, made = publish.read_dataset(str(build / "dataset"))[0], []
+    monkeypatch.setattr(publish.rows, "pair", lambda row, read=publish.rows.pair: made.append(row) or read(row))
+    assert show.find(str(build / "dataset"), pair.id[:10]) == pair and len(made) == 1
+
+
 def test_find_finds_the_rejected_too(tmp_path: Path) -> None:
     pair = factories.rejected(factories.pairs()[9], "wrong result", "0.3")
     publish.write_dataset(factories.pairs()[:3], [], str(tmp_path), dataset.render)

@@ -19,6 +19,7 @@ import torch
 from factories import pairs
 from filelock import FileLock
 from sft_models import make_tiny
+from transformers import AutoModelForCausalLM
 
 from cards import model as card
 from kdata.models import push_model
@@ -27,6 +28,7 @@ from kdata.record import Pair
 from sft import engine, train
 from sft.chat import answer, parse, prompt
 from sft.options import SftOptions
+from sft.plan import make_plan
 
 TIMED = {"seconds", "tokens_per_second", "mfu"}
 
@@ -73,6 +75,24 @@ def test_loss_falls_and_the_folder_tells_the_run(place: Path, whole: train.Outco
     readme = (whole.model / "README.md").read_text()
     assert f"| {info.steps} |" in readme and info.data["sources"][0]["digest"] in readme
     assert str(place) not in readme
+
+
+def test_the_held_out_loss_is_the_mean_over_tokens(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "EVAL_BATCH", 1)  # else the few rows would be one batch
+    chosen = options(place, "tokens", epochs=1, max_steps=1)
+    model = AutoModelForCausalLM.from_pretrained(place / "tiny", dtype=torch.float32).eval()
+    losses = []
+    for row in make_plan(chosen).held_out:
+        ids, labels = torch.tensor([row["input_ids"]]), torch.tensor(row["labels"])
+        with torch.no_grad():
+            losses.append(
+                torch.nn.functional.cross_entropy(model(ids).logits[0, :-1], labels[1:], reduction="none")[
+                    labels[1:] != -100
+                ]
+            )
+    by_token, by_row = torch.cat(losses).mean().item(), sum(r.mean().item() for r in losses) / len(losses)
+    assert abs(by_token - by_row) > 1e-3
+    assert run(chosen).info.held_out_before == pytest.approx(by_token, abs=1e-4)
 
 
 def test_the_card_says_what_defaults_came_to(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

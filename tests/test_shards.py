@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +112,16 @@ def test_a_stage_accounts_for_every_record_and_resumes(tmp_path: Path) -> None:
     store.write(Task, numbered(2), [], manifest("mine/b", kept=2))
     assert double(seen).run(store, ["mine/a", "mine/b"]).name != first.name
     assert seen == [5, 7]
+
+
+def test_records_under_another_licence_are_done_again(tmp_path: Path) -> None:
+    """Their texts, and so their ids, are the same; what is published of them is not."""
+    store, seen, tasks = Store(str(tmp_path)), [], numbered(2)
+    double(seen).run_on(store, tasks)
+    other = [replace(t, origin=replace(ORIGIN, licenses=("GPL-3.0-only",))) for t in tasks]
+    made = double(seen).run_on(store, other)
+    assert seen == [2, 2]
+    assert store.read(made.name, Task)[0].origin.licenses == ("GPL-3.0-only",)
 
 
 def test_names_follow_all_that_decides_them() -> None:

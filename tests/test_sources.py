@@ -63,7 +63,11 @@ def test_revision_of_a_folder_follows_its_contents(tmp_path: Path) -> None:
     one = files(collect(str(tmp_path)))["a.py"].origin.revision
     assert files(collect(str(tmp_path)))["a.py"].origin.revision == one
     (tmp_path / "a.py").write_text("x = 2\n")
-    assert files(collect(str(tmp_path)))["a.py"].origin.revision != one
+    two = files(collect(str(tmp_path)))["a.py"]
+    assert two.origin.revision != one
+    (tmp_path / "LICENSE").write_text(MIT)  # as the funnel advises: the same build is to begin anew with it
+    three = files(collect(str(tmp_path)))["a.py"]
+    assert three.origin.licenses == ("MIT",) and three.id != two.id
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,15 @@ def _chance(equality: sympy.Eq) -> bool:
     quotient = equality.lhs / equality.rhs
     sides = (sympy.fraction(ratio) for ratio in (quotient, 1 / quotient))
     chance = any(below == 1 and above.has(FloorDiv) and not above.is_Add for above, below in sides)
-    return chance and not all(equality.xreplace(sizes) == sympy.true for sizes in _others(equality))
+    return chance and not all(_holds(equality, sizes) for sizes in _others(equality))
+
+
+def _holds(equality: sympy.Eq, sizes: dict[sympy.Basic, sympy.Integer]) -> bool:
+    """Whether it does at such sizes; where a divisor is zero at these, it says nothing of others."""
+    try:
+        return bool(equality.xreplace(sizes) == sympy.true)
+    except ZeroDivisionError:
+        return True
 
 
 def _others(equality: sympy.Eq) -> Iterator[dict[sympy.Basic, sympy.Integer]]:

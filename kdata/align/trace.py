@@ -38,6 +38,7 @@ from kdata.align.parameters import parameter_names
 from kdata.align.twins import symbolic_twins
 from kdata.align.whole import NAMES, WholeNumbers
 from kdata.align.windowed import extents
+from kdata.align.zeros import drop_zeros
 from kdata.task import INIT_INPUTS, INPUTS, Program, Size, execute, sizes, substitute
 
 SYMBOLS = "__sizes__"
@@ -236,6 +237,7 @@ def _trace(source: str, entry_point: str, chosen: frozenset[str], mode: str) -> 
         held = ties.arguments(graph, signature)
         drop_checks(graph)
         drop_unread_indices(graph)
+        drop_zeros(graph)
         taken = {a.access.split(".")[0] for a in held} | set(symbols) | set(program.namespace)
         constants = place_constants(graph, module, program.namespace, taken)
         held += [Argument(name, value, made) for name, made, value in constants]
@@ -271,17 +273,26 @@ def _operators(graph: torch.fx.GraphModule) -> tuple[str, ...]:
 def _size_names(
     known: dict[str, sympy.Symbol], arguments: Sequence[Argument], parameters: dict[str, frozenset[str]]
 ) -> dict[str, str]:
-    """A name for every symbol: the task's own, or, for a bare literal, that of a dimension or parameter."""
+    """A name for every symbol: the task's own, or, for a bare literal, that of a parameter or dimension."""
     names: dict[str, str] = {}
-    taken: set[str] = set()
+    taken = {a.access for a in arguments}  # a constructor may call a size what forward calls an input: ``h``
     dims = {str(d): DIMENSIONS.get(a.value.dim(), ())[i : i + 1]
-            for a in reversed(arguments) if isinstance(a.value, torch.Tensor)
+            for a in sorted(arguments, key=lambda a: (a.is_input, -arguments.index(a)))
+            if isinstance(a.value, torch.Tensor)
             for i, d in enumerate(a.value.shape) if isinstance(d, torch.SymInt)}  # fmt: skip
-    for name, symbol in known.items():
+    for name, symbol in sorted(known.items(), key=lambda item: _rank(item[0], parameters)):
+        if str(symbol) in names:
+            continue  # tracing found it equal to one that is named
         if name.startswith((INPUTS, INIT_INPUTS)):
-            name = "".join(dims.get(str(symbol), ())) or min(parameters.get(name, ()), default="n")
+            said = min(parameters.get(name, frozenset()) - taken, default="")
+            name = said or "".join(dims.get(str(symbol), ())) or "n"
         names[str(symbol)] = unique(identifier(name), taken)
     return names
+
+
+def _rank(name: str, parameters: dict[str, frozenset[str]]) -> int:
+    """Of several names for one symbol the least is best: the author's own, for the number or for the parameter."""
+    return 0 if not name.startswith((INPUTS, INIT_INPUTS)) else 1 if parameters.get(name) else 2
 
 
 class _Ties:

@@ -28,7 +28,8 @@ def collect(place: str) -> list[SourceFile | Dropped]:
     texts = {p: d.decode("utf-8", "replace") for p, d in contents.items() if d and _is_licence(p)}
     licences = Licences(texts)
     files = {p: d for p, d in contents.items() if not _is_licence(p)}
-    revision = "sha256:" + digest(*(f"{p}\0{digest((d or b'').decode('latin-1'))}" for p, d in files.items()))
+    # Licences count, too: a build that dropped everything for want of one is not to go on as it was.
+    revision = "sha256:" + digest(*(f"{p}\0{digest((d or b'').decode('latin-1'))}" for p, d in contents.items()))
     name = root.resolve().name.removesuffix(".py")
     return [_record(p, d, name, revision, licences) for p, d in files.items()]
 

@@ -71,12 +71,16 @@ def _spread(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield dict(entry)
         return
     places = {k: v for k, v in entry["param_map"].items() if k != "META"}
-    meta: dict[str, Any] = entry["param_map"]["META"]
-    axes = [n for n in dict.fromkeys([*meta.values(), *places.values()]) if isinstance(entry.get(n), list)]
+    meta: dict[str, Any] | str = entry["param_map"]["META"]  # or the name of a list of whole ones
+    named = [meta] if isinstance(meta, str) else [*meta.values()]
+    axes = [n for n in dict.fromkeys([*named, *places.values()]) if isinstance(entry.get(n), list)]
     for values in itertools.product(*(entry[a] for a in axes)):
         chosen = dict(zip(axes, values, strict=True))
-        made = {"META": {k: chosen.get(str(v), entry.get(v, v)) for k, v in meta.items()}}
-        yield made | {k: chosen.get(str(v), entry.get(v, v)) for k, v in places.items()}
+        made = {k: chosen.get(str(v), entry.get(v, v)) for k, v in places.items()}
+        if isinstance(meta, str):
+            yield {"META": chosen[meta], **made}
+        else:
+            yield {"META": {k: chosen.get(str(v), entry.get(v, v)) for k, v in meta.items()}, **made}
 
 
 def _config(entry: Mapping[str, Any]) -> str:

@@ -19,10 +19,10 @@ from kdata.sandbox.worker import JobError, Worker
 from kdata.shards import Manifest, Store
 from sources import collect as collecting
 from sources import mine
-from sources.fetch import git, texts
+from sources.fetch import git
 from sources.fetch.texts import SourceError
 from sources.libraries import LIBRARIES, Library
-from sources.pairs import flag_gems, recipe
+from sources.pairs import recipe
 
 STAGE, KERNELS = "pairs", "kernels"
 VERSION = digest(
@@ -33,6 +33,7 @@ VERSION = digest(
     ),
 )
 MADE_BY = "library"
+SOURCES = "src/"  # a repository's folder that its package's archive lacks
 TRACE_LIMITS = Limits(wall=60, cpu=30)
 LIMITS = Limits(wall=1200, cpu=600, memory=4 << 30)
 
@@ -93,28 +94,26 @@ def make(store: Store, name: str) -> list[Manifest]:
     return made
 
 
-def wanted(path: str) -> bool:
-    """Whether a file of a library is read: Python, and the tables that kernels are tuned by."""
-    return texts.wanted(path) or path == flag_gems.TUNED
-
-
 def _fetch(library: Library, place: str) -> list[SourceFile | Dropped]:
     kind, colon, rest = place.partition(":")
     if colon and kind == "pypi":
         return collecting.collect(place)
-    return git.collect((rest if kind == "git" else place) or library.url, wanted)
+    return git.collect((rest if kind == "git" else place) or library.url)
 
 
 def _found(key: str, library: Library, files: list[SourceFile]) -> Iterator[Found]:
-    origins = {f.origin.path: f.origin for f in files}
-    payload = {"files": {f.origin.path: f.text for f in files}, "library": key, "folders": list(library.kernels),
-               "recipes": [asdict(r) for r in recipe.read(key)], "replacements": mine.replacements()}  # fmt: skip
+    root = files[0].origin
+    packaged = not any(f.origin.path.startswith(SOURCES) for f in files)
+    above = SOURCES if packaged and any(k.startswith(SOURCES) for k in library.kernels) else ""
+    origins = {f"{above}{f.origin.path}": f.origin for f in files}
+    payload = {"files": {f"{above}{f.origin.path}": f.text for f in files}, "library": key,
+               "folders": list(library.kernels), "recipes": [asdict(r) for r in recipe.read(key)],
+               "replacements": mine.replacements()}  # fmt: skip
     with pool.lease("torch") as worker:
         try:
             cut: dict[str, Any] = worker.call("sources.pairs.job:cut", payload, LIMITS).value
         except JobError as error:
             raise SourceError(f"{key} could not be cut: {error}") from error
-    root = files[0].origin
 
     def origin(path: str) -> Origin:
         found = origins.get(path) or Origin(root.source, root.repository, root.revision, path, (), root.url)

@@ -1,0 +1,55 @@
+"""Operator libraries as the package index has them: other folders than the repository's, and newer tables."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from sources.collect import KINDS
+from sources.fetch import pypi
+from sources.pairs import flag_gems, step
+
+KERNEL = """
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def twice_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offs, 2 * tl.load(x_ptr + offs, mask=offs < n), mask=offs < n)
+
+
+def twice(x):
+    out = torch.empty_like(x)
+    twice_kernel[(triton.cdiv(x.numel(), 64),)](x, out, x.numel(), BLOCK=64)
+    return out
+"""
+
+
+def wheel(files: dict[str, str]) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for path, text in files.items():
+            archive.writestr(path, text)
+    return data.getvalue()
+
+
+def test_a_package_without_its_repositorys_src_gives_its_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = wheel({"liger_kernel/__init__.py": "", "liger_kernel/ops/twice.py": KERNEL})
+    monkeypatch.setitem(KINDS, "pypi", lambda name: pypi.read(data, f"{name}-1.0-py3-none-any.whl"))
+    found = [f for f in step.collect("liger-kernel=pypi:liger_kernel") if isinstance(f, step.LibraryKernel)]
+    assert [(f.symbol, f.origin.path, f.origin.licenses) for f in found] == [
+        ("twice", "liger_kernel/ops/twice.py", ("BSD-2-Clause",))
+    ]
+
+
+def test_whole_configurations_are_chosen_by_the_name_of_their_list() -> None:
+    entry = {"gen": True, "param_map": {"META": "metas", "num_warps": "warps"}, "warps": [4, 8],
+             "metas": [{"BLOCK": 32}, {"BLOCK": 64}]}  # fmt: skip
+    assert [(c["META"]["BLOCK"], c["num_warps"]) for c in flag_gems._spread(entry)] == [
+        (32, 4), (32, 8), (64, 4), (64, 8),
+    ]  # fmt: skip
