@@ -111,10 +111,11 @@ def test_sizes_that_python_2_divided_are_whole(tmp_path: Path) -> None:
 
 
 def test_a_word_of_which_letters_are_looked_up_is_a_list_of_words() -> None:
-    assert holding("'word'", "w") == 1
-    assert holding("'word'", "o") == 0
-    assert holding("'word'", "word") == 0
-    assert holding("['word', 'w']", "w") == 2
+    assert holding("'word'", "w") == [1]
+    assert holding("'word'", "o") == []
+    assert holding("'word'", "word") == []
+    assert holding("['word', 'w']", "w") == [2]
+    assert holding("(3, 64, 64)", 3) == [2, 3], "of a shape the sides, perhaps"
 
 
 def test_a_diffusion_leaves_something_of_its_images(tmp_path: Path) -> None:
