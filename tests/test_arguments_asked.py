@@ -9,6 +9,7 @@ import pytest
 
 from sources import probe
 from sources.hints.likeness import Likeness, asked
+from sources.infer.constructor.signatures import parameters_of
 from sources.infer.constructor.suspects import holding
 from sources.infer.forward.variants import enlarged
 from sources.infer.rewritten.drawn import drawn
@@ -142,3 +143,17 @@ def test_what_is_counted_and_has_attributes_is_made_of_the_class_that_has_them()
     definition = next(s for s in ast.parse(texts["net/net.py"]).body if isinstance(s, ast.ClassDef))
     found = Likeness(Package(texts)).of(asked(definition)["words"], Here("net/net.py", "Net"))
     assert found is not None and found[0] == Here("net/words.py", "Words")
+
+
+def test_what_a_constructor_reads_out_of_its_keywords_is_an_argument(tmp_path: Path) -> None:
+    text = (
+        "class Net(nn.Module):\n    def __init__(self, **kwargs):\n        super().__init__()\n"
+        "        width, setting = kwargs.get('width', 48), kwargs.pop('config', None)\n"
+        "        self.layers = nn.ModuleList([nn.Linear(width, width) for _ in range(setting.depth)])\n\n"
+        "    def forward(self, x):\n        for layer in self.layers:\n            x = layer(x).relu()\n        return x\n"
+    )
+    found = attempted(text, tmp_path)
+    assert found["reason"] == ""
+    assert "depth" in found["source"].split("def get_init_inputs")[1] or "config" in found["source"]
+    exec(HEAD + text, known := {"__name__": "task"})
+    assert parameters_of(known["Net"]) == []  # of a text that nobody can read nothing is known
