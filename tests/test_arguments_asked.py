@@ -157,3 +157,16 @@ def test_what_a_constructor_reads_out_of_its_keywords_is_an_argument(tmp_path: P
     assert "depth" in found["source"].split("def get_init_inputs")[1] or "config" in found["source"]
     exec(HEAD + text, known := {"__name__": "task"})
     assert parameters_of(known["Net"]) == []  # of a text that nobody can read nothing is known
+
+
+def test_what_is_looked_up_by_members_of_an_enumeration_is_one_of_these(tmp_path: Path) -> None:
+    found = attempted(
+        "import enum\n\n\nclass Kind(enum.Enum):\n    PLAIN = 'plain'\n    GATED = 'gated'\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self, params):\n        super().__init__()\n"
+        "        self.act = {Kind.PLAIN: nn.ReLU(params.inplace), Kind.GATED: nn.SiLU()}[params.kind]\n"
+        "        self.layer = nn.Linear(params.width, 8)\n\n"
+        "    def forward(self, x):\n        return self.act(self.layer(x))\n",
+        tmp_path,
+    )
+    assert found["reason"] == ""
+    assert "Kind.PLAIN" in found["source"].split("def get_inputs")[1]
