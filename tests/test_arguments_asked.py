@@ -170,3 +170,14 @@ def test_what_is_looked_up_by_members_of_an_enumeration_is_one_of_these(tmp_path
     )
     assert found["reason"] == ""
     assert "Kind.PLAIN" in found["source"].split("def get_inputs")[1]
+
+
+def test_each_check_of_inputs_that_fails_asks_for_arguments(tmp_path: Path) -> None:
+    found = attempted(
+        "class Net(nn.Module):\n    def __init__(self, width, key):\n        super().__init__()\n"
+        "        self._key, self.layer = key, nn.Linear(width, 8)\n\n    def forward(self, x):\n"
+        "        assert isinstance(x, (dict, torch.Tensor)), 'no such input'\n"
+        "        assert self._key is None, 'a tensor has no keys'\n        return self.layer(x).relu()\n",
+        tmp_path,
+    )
+    assert found["reason"] == ""

@@ -35,14 +35,14 @@ def ranked(arguments: Arguments, trouble: Trouble, attributes: Mapping[str, set[
 
 
 def meant(demand: Demand, arguments: Arguments, names: list[str]) -> list[str]:
-    """The arguments that a demand is about: of its name, else with a value like that which does not do.
+    """The arguments that a demand is about: of its name, ``self._width`` being one's, else with its value.
 
     ``owner.key`` is asked of each configuration that is called like its owner.
     """
     owner, _, key = demand.name.rpartition(".")
     if owner:
         return [f"{n}.{key}" for n, text in arguments.items() if text == CONFIG and n.split(".")[-1] == owner]
-    named = [n for n in [*arguments, *names] if n.split(".")[-1] == demand.name]
+    named = [n for n in [*arguments, *names] if n.split(".")[-1] in (demand.name, demand.name.lstrip("_"))]
     same = [n for n, text in arguments.items() if n not in named and _is(text, demand.value)]
     return list(dict.fromkeys([*named, *same]))
 
