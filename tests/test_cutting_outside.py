@@ -182,3 +182,14 @@ def test_a_branch_for_tensors_that_override_torch_is_never_taken() -> None:
         "class Net(nn.Module):\n    def forward(self, x):\n        return attend(x, width=2)\n"
     )
     assert "handle_torch_function" not in cut({"net.py": text}, "net.py", "Net")
+
+
+def test_what_the_host_is_refused_at_the_second_question_is_refused() -> None:
+    text = HEAD + (
+        "import cupy\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        out = x.new_zeros(x.shape)\n"
+        "        if x.is_cuda == True:\n            cupy.launch(x, out)\n"
+        "        elif x.is_cuda == False:\n            raise NotImplementedError()\n        return out\n"
+    )
+    exec(cut({"net.py": text}, "net.py", "Net"), space := dict[str, Any]())
+    with pytest.raises(NotImplementedError):  # nothing was computed where neither way was gone
+        space["Net"]()(torch.ones(2))

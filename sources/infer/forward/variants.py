@@ -26,7 +26,7 @@ _WIDTH = re.compile(
 # Parameters that say how many layers there are, or points of a cloud that are chosen, one after another.
 _DEPTH = re.compile(
     r"^(depths?|(num_|n_?)?(hidden_)?(layers?|blocks?|blks?|stages)|(n|num)_(\w+_)?(layers?|blocks?|stages|modules)"
-    r"|(n|num)_?points?)$"
+    r"|stage_?\d_(modules|blocks|layers|depth)|(n|num)_?points?)$"
 )
 _IMAGE = re.compile(r"^(im(age|g)|input(?!.*chan)|resolution)|_(im(age|g)|input|crop)_?(s|size|res\w*|[hw]\w*)$|^size$")
 _IMAGES = re.compile(rf"{_IMAGE.pattern}|(out|output)_size$")
