@@ -51,9 +51,10 @@ def _read(constructor: Any) -> tuple[inspect.Parameter, ...]:
     """What a constructor reads out of its ``**kwargs``, and has a plain value for: ``kwargs.get("width", 64)``."""
     function = _parsed(constructor)
     rest = function.args.kwarg if isinstance(function, ast.FunctionDef) else None
+    asks = {f"{rest.arg}.get", f"{rest.arg}.pop"} if rest else set[str]()
     found = []
-    for call in ast.walk(function) if rest and function else ():
-        if not isinstance(call, ast.Call) or ast.unparse(call.func) not in (f"{rest.arg}.get", f"{rest.arg}.pop"):
+    for call in ast.walk(function) if function and asks else ():
+        if not isinstance(call, ast.Call) or ast.unparse(call.func) not in asks:
             continue
         name = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
         if isinstance(name, str) and name.isidentifier() and len(call.args) == 2 and is_literal(call.args[1]):
