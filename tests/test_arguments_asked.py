@@ -9,6 +9,7 @@ import pytest
 
 from sources import probe
 from sources.hints.likeness import Likeness, asked
+from sources.infer.constructor.signatures import parameters_of
 from sources.infer.constructor.suspects import holding
 from sources.infer.forward.variants import enlarged
 from sources.infer.rewritten.drawn import drawn
@@ -111,10 +112,11 @@ def test_sizes_that_python_2_divided_are_whole(tmp_path: Path) -> None:
 
 
 def test_a_word_of_which_letters_are_looked_up_is_a_list_of_words() -> None:
-    assert holding("'word'", "w") == 1
-    assert holding("'word'", "o") == 0
-    assert holding("'word'", "word") == 0
-    assert holding("['word', 'w']", "w") == 2
+    assert holding("'word'", "w") == [1]
+    assert holding("'word'", "o") == []
+    assert holding("'word'", "word") == []
+    assert holding("['word', 'w']", "w") == [2]
+    assert holding("(3, 64, 64)", 3) == [2, 3], "of a shape the sides, perhaps"
 
 
 def test_a_diffusion_leaves_something_of_its_images(tmp_path: Path) -> None:
@@ -141,3 +143,41 @@ def test_what_is_counted_and_has_attributes_is_made_of_the_class_that_has_them()
     definition = next(s for s in ast.parse(texts["net/net.py"]).body if isinstance(s, ast.ClassDef))
     found = Likeness(Package(texts)).of(asked(definition)["words"], Here("net/net.py", "Net"))
     assert found is not None and found[0] == Here("net/words.py", "Words")
+
+
+def test_what_a_constructor_reads_out_of_its_keywords_is_an_argument(tmp_path: Path) -> None:
+    text = (
+        "class Net(nn.Module):\n    def __init__(self, **kwargs):\n        super().__init__()\n"
+        "        width, setting = kwargs.get('width', 48), kwargs.pop('config', None)\n"
+        "        self.layers = nn.ModuleList([nn.Linear(width, width) for _ in range(setting.depth)])\n\n"
+        "    def forward(self, x):\n        for layer in self.layers:\n            x = layer(x).relu()\n        return x\n"
+    )
+    found = attempted(text, tmp_path)
+    assert found["reason"] == ""
+    assert "depth" in found["source"].split("def get_init_inputs")[1] or "config" in found["source"]
+    exec(HEAD + text, known := {"__name__": "task"})
+    assert parameters_of(known["Net"]) == []  # of a text that nobody can read nothing is known
+
+
+def test_what_is_looked_up_by_members_of_an_enumeration_is_one_of_these(tmp_path: Path) -> None:
+    found = attempted(
+        "import enum\n\n\nclass Kind(enum.Enum):\n    PLAIN = 'plain'\n    GATED = 'gated'\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self, params):\n        super().__init__()\n"
+        "        self.act = {Kind.PLAIN: nn.ReLU(params.inplace), Kind.GATED: nn.SiLU()}[params.kind]\n"
+        "        self.layer = nn.Linear(params.width, 8)\n\n"
+        "    def forward(self, x):\n        return self.act(self.layer(x))\n",
+        tmp_path,
+    )
+    assert found["reason"] == ""
+    assert "Kind.PLAIN" in found["source"].split("def get_inputs")[1]
+
+
+def test_each_check_of_inputs_that_fails_asks_for_arguments(tmp_path: Path) -> None:
+    found = attempted(
+        "class Net(nn.Module):\n    def __init__(self, width, key):\n        super().__init__()\n"
+        "        self._key, self.layer = key, nn.Linear(width, 8)\n\n    def forward(self, x):\n"
+        "        assert isinstance(x, (dict, torch.Tensor)), 'no such input'\n"
+        "        assert self._key is None, 'a tensor has no keys'\n        return self.layer(x).relu()\n",
+        tmp_path,
+    )
+    assert found["reason"] == ""

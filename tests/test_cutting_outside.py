@@ -171,3 +171,25 @@ def test_what_loads_weights_and_logs_answers_though_its_package_is_absent() -> N
 def test_weights_of_old_spelling_that_start_as_nothing_are_drawn() -> None:
     text = "class Net:\n    def __init__(self):\n        nn.init.constant(self.norm.weight, 0)\n        self.x = 1\n"
     assert "constant" not in drawn(text) and "self.x = 1" in drawn(text)
+
+
+def test_a_branch_for_tensors_that_override_torch_is_never_taken() -> None:
+    text = HEAD + (
+        "from torch.overrides import handle_torch_function, has_torch_function\n\n\n"
+        "def attend(x, width=None):\n    if not torch.jit.is_scripting():\n"
+        "        if any(type(t) is not torch.Tensor for t in (x,)) and has_torch_function((x,)):\n"
+        "            return handle_torch_function(attend, (x,), x)\n    return x * width\n\n\n"
+        "class Net(nn.Module):\n    def forward(self, x):\n        return attend(x, width=2)\n"
+    )
+    assert "handle_torch_function" not in cut({"net.py": text}, "net.py", "Net")
+
+
+def test_what_the_host_is_refused_at_the_second_question_is_refused() -> None:
+    text = HEAD + (
+        "import cupy\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n        out = x.new_zeros(x.shape)\n"
+        "        if x.is_cuda == True:\n            cupy.launch(x, out)\n"
+        "        elif x.is_cuda == False:\n            raise NotImplementedError()\n        return out\n"
+    )
+    exec(cut({"net.py": text}, "net.py", "Net"), space := dict[str, Any]())
+    with pytest.raises(NotImplementedError):  # nothing was computed where neither way was gone
+        space["Net"]()(torch.ones(2))

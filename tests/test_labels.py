@@ -99,3 +99,12 @@ def test_a_comment_tells_what_an_input_is_unpacked_into() -> None:
         Many((Tensor((64, 3)), Tensor((64, 8)), Tensor((4,), "full", 64)), "tuple")
     ]
     assert unpacked(nn.Linear(8, 2), "pxo", text.replace("(b)", "b")) == []
+
+
+def test_labels_of_which_each_is_a_number_are_one_for_each_row(tmp_path: Path) -> None:
+    text = (
+        "class Net(nn.Module):\n    def __init__(self, dim, classes):\n        super().__init__()\n"
+        "        self.score = nn.Linear(dim, classes)\n\n    def forward(self, x, label):\n"
+        "        score = self.score(x)\n        return sum(score[i, int(label[i])] for i in range(x.size(0)))\n"
+    )
+    assert solved(text, tmp_path).specs[1] == Tensor((4,), "int", 2)

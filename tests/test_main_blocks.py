@@ -93,3 +93,23 @@ def test_a_task_stops_for_no_debugger() -> None:
     assert "set_trace" not in source
     assert "breakpoint" not in source
     assert "pdb" not in source
+
+
+def test_a_name_that_only_functions_bind_begins_with_the_plain_value_that_they_give_it() -> None:
+    counted = (
+        "class Block(nn.Module):\n    def __init__(self):\n        super().__init__()\n        global count\n"
+        "        self.number = count\n        count += 1\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        global count, world\n"
+        "        count, world = 0, 1\n        self.blocks = nn.ModuleList([Block(), Block()])\n\n"
+        "    def forward(self, x):\n        return self.blocks[1].number * x\n"
+    )
+    assert executed(HEAD + counted)["Net"]().blocks[1].number == 1
+    (how,) = parse("net.py", HEAD + counted, lambda name: False).bindings["count"]
+    assert isinstance(how, ast.Assign)
+    bound = parse("net.py", HEAD + "count = 5\n\n" + counted, lambda name: False).bindings["count"]
+    assert [ast.unparse(b) for b in bound if isinstance(b, ast.Assign)] == ["count = 5"]
+
+
+def test_of_what_is_compiled_or_imported_the_import_counts() -> None:
+    text = "if not found:\n    ops = load(name='ops', sources=['ops.cu'])\nelse:\n    import ops\n"
+    assert not isinstance(parse("net.py", text, lambda name: False).bindings["ops"][0], ast.stmt)

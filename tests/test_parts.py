@@ -11,10 +11,12 @@ from torch import nn
 from sources import probe
 from sources.infer.constructor.configs import text
 from sources.infer.constructor.constructions import Constructions
-from sources.infer.constructor.parts import STUB, StubModule
+from sources.infer.constructor.parts import STUB, StubModule, in_place_of
 from sources.infer.constructor.suspects import ranked
-from sources.infer.constructor.trouble import Trouble, wanted
+from sources.infer.constructor.trouble import Trouble, kinds, wanted
+from sources.infer.forward.variants import filled
 from sources.infer.running.progress import Budget
+from sources.infer.search import PARTS, _filled
 from tests.attempts import attempted
 
 
@@ -146,3 +148,32 @@ class Net(nn.Module):
     outcome = attempted(text, tmp_path)
     assert not outcome["reason"], outcome["detail"]
     assert "StubModule(nn.Embedding(" in outcome["source"]
+
+
+def test_layers_of_a_list_take_more_than_one_does_and_still_answer() -> None:
+    assert in_place_of("[nn.Linear(64, 64), nn.Linear(64, 64)]") == [
+        "[StubModule(nn.Linear(64, 64)), StubModule(nn.Linear(64, 64))]"
+    ]
+    assert in_place_of("[nn.Identity()]") == [f"[{STUB}, {STUB}]"]
+
+
+def test_pairs_of_numbers_become_pairs_of_layers(tmp_path: Path) -> None:
+    assert {"list", "int"} <= kinds("[[2, 2], [2, 2]]")
+    assert filled("[[2, 2], [2, 2]]", "nn.Identity()") == "[[nn.Identity(), nn.Identity()] for _ in range(2)]"
+    found = attempted(
+        "class Pair(nn.Module):\n    def __init__(self, one, other):\n        super().__init__()\n"
+        "        self.one, self.other = one, other\n\n    def forward(self, x):\n"
+        "        x = x + self.one(x)\n        return x + self.other(x)\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self, blocks, route={}):\n        super().__init__()\n"
+        "        assert all(len(r) == len(blocks) for r in route.values())\n"
+        "        self.pairs = nn.ModuleList([Pair(one, other) for one, other in blocks])\n\n"
+        "    def forward(self, x):\n        for pair in self.pairs:\n            x = pair(x)\n"
+        "        return x.tanh()\n",
+        tmp_path,
+    )
+    assert found["reason"] == ""
+
+
+def test_an_empty_sequence_of_layers_is_filled() -> None:
+    assert _filled("nn.Sequential()", PARTS[0]) == PARTS[0]
+    assert _filled("StubModule(nn.Identity())", PARTS[0]) == f"StubModule({PARTS[0]})"

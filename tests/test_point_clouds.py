@@ -8,6 +8,7 @@ import torch
 
 from sources.cut.slicer import Slicer
 from sources.cut.writer import cut as write_cut
+from sources.infer.forward.variants import shallower
 from sources.mine import replacements
 from sources.text.symbols import Package
 
@@ -106,3 +107,27 @@ def test_clouds_that_lie_end_to_end_have_no_neighbours_in_one_another() -> None:
     assert torch.equal(group, x[near])
     assert torch.equal(less, x[:, None] - x[near])
     torch.testing.assert_close(mixed, (x[near] + less).sum(1))
+
+
+def test_the_distance_between_clouds_is_that_to_the_nearest_point() -> None:
+    text = HEAD + (
+        "import chamfer\nimport chamfer_3D\n\n\nclass Net(nn.Module):\n    def forward(self, one, other):\n"
+        "        found = torch.zeros(1, 2), torch.zeros(1, 3), torch.zeros(1, 2).int(), torch.zeros(1, 3).int()\n"
+        "        chamfer_3D.forward(one, other, *found)\n        again = chamfer.forward(one, other)\n"
+        "        grads = chamfer.backward(one, other, *again[2:], torch.ones(1, 2), torch.ones(1, 3))\n"
+        "        return found, again, grads\n"
+    )
+    one, other = (torch.tensor(at)[None, :, None] * torch.tensor([1.0, 0.0, 0.0]) for at in ([0.0, 4], [1.0, 6, 9]))
+    found, again, grads = executed(text, "net.py", "Net")["Net"]()(one, other)
+    assert [f.tolist() for f in found] == [[[1.0, 4.0]], [[1.0, 4.0, 25.0]], [[0, 1]], [[0, 1, 1]]]
+    assert all(torch.equal(a, b) for a, b in zip(found, again, strict=True))
+    one, other = one.requires_grad_(), other.requires_grad_()
+    away = torch.cdist(one, other).square()
+    wanted = torch.autograd.grad(away.amin(2).sum() + away.amin(1).sum(), (one, other))
+    assert all(torch.allclose(g, w) for g, w in zip(grads, wanted, strict=True))
+
+
+def test_fewer_points_are_chosen_where_these_are_too_many() -> None:
+    assert shallower({"npoint": "512", "n_points": "64", "width": "64"}) == {
+        "npoint": "256", "n_points": "32", "width": "64"
+    }  # fmt: skip

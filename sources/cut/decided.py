@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from sources.text.scope import nodes
 from sources.text.symbols import Package
 from sources.text.targets import Here
+
+_OVERRIDDEN = re.compile(r"(torch\.)?(_?overrides\.)?has_torch_function(_unary|_variadic)?")
 
 
 def decided(package: Package, path: str, node: ast.stmt, test: ast.expr) -> bool | None:
@@ -18,6 +21,8 @@ def decided(package: Package, path: str, node: ast.stmt, test: ast.expr) -> bool
         values = [decided(package, path, node, v) for v in test.values]
         decisive = isinstance(test.op, ast.Or)
         return decisive if decisive in values else None
+    if isinstance(test, ast.Call) and _OVERRIDDEN.fullmatch(ast.unparse(test.func)):
+        return False  # a task's tensors are plain; a search, which watches torch's functions, would be told otherwise
     if isinstance(test, ast.Compare) and ast.unparse(test).endswith((" is None", " is not None")):
         value = _constant(package, path, node, test.left)
         return None if value is ... else (value is None) == isinstance(test.ops[0], ast.Is)

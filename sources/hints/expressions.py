@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 import operator
 from collections.abc import Mapping
 from typing import Any
@@ -42,6 +43,9 @@ def value(node: ast.expr, values: Mapping[str, Any]) -> Any:
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
         items = [value(e, values) for e in node.elts]
         return MISSING if any(i is MISSING for i in items) else items
+    if isinstance(node, ast.Dict):  # what is looked up in it are its keys: what they stand for may have to be made
+        keys = [MISSING if key is None else value(key, values) for key in node.keys]
+        return MISSING if any(k is MISSING or k.__hash__ is None for k in keys) else dict.fromkeys(keys)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "keys":
         return value(node.func.value, values)
     if is_length(node) and isinstance(node, ast.Call):
@@ -56,6 +60,8 @@ def _held(owner: Any, name: str) -> Any:
     """An attribute of something that is there already; of a configuration, what it answered when it was asked."""
     if isinstance(owner, Config):
         return owner.answered(name, MISSING)
+    if isinstance(owner, enum.EnumMeta):
+        return owner.__members__.get(name, MISSING)
     return MISSING if owner is MISSING else getattr(owner, "__dict__", {}).get(name, MISSING)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 import inspect
 import itertools
 from collections.abc import Mapping
@@ -69,10 +70,12 @@ def _made(kind: type, name: str) -> list[str]:
 
 
 def spelled(choices: Any) -> list[str]:
-    """Plain values as expressions."""
+    """Plain values, and members of enumerations, as expressions."""
     plain = (bool, int, float, str, type(None))
     found = []
     for choice in sorted(choices, key=str) if isinstance(choices, set | frozenset) else choices:
         if type(choice) in plain or type(choice) in (list, tuple) and all(type(c) in plain for c in choice):
             found.append(repr(choice))
+        elif isinstance(choice, enum.Enum):
+            found.append(f"{type(choice).__name__}.{choice.name}")
     return found[:MAX_VALUES]

@@ -260,9 +260,9 @@ class InputSearch:
 
     def _failed(self, specs: Specs, error: Exception | None, progress: Progress) -> None:
         trouble = Trouble.of(error, file_of(self.module)) if error else Trouble(NO_TENSOR)
-        self.failed.setdefault(
-            (trouble.line, without_numbers(trouble.message)), Failed(self.arguments, specs, trouble.message)
-        )
+        place = trouble.line, without_numbers(trouble.message)
+        checked = isinstance(error, AssertionError) and place not in self.failed
+        self.failed.setdefault(place, Failed(self.arguments, specs, trouble.message))
         self.stale = 0 if progress.count > self.best.reached else self.stale + 1
         if progress.count > self.best.reached and self.best.specs is None:
             asked = of_call(error, file_of(self.module)) if error else ()
@@ -272,6 +272,8 @@ class InputSearch:
             alone = error is not None and any(of(error, file_of(self.module)) for of in (of_settings, of_absent))
             if self.states.get(self.best.state, 0) > 1 or alone:
                 self.patience = SAME_STALE
+        elif progress.count == self.best.reached and checked and error:  # by the next check, perhaps
+            self.best = replace(self.best, asked=[*self.best.asked, *of_call(error, file_of(self.module))])
         for other in wishes(error, file_of(self.module), specs, self.module) if error else ():
             self._push(-math.log2(1 + progress.count), other)
         self._repair(specs, trouble.message, progress)

@@ -48,7 +48,8 @@ KEPT = 1 << 23  # weights of a module that is kept while others are tried
 MAX_LARGE = 3  # modules of too many parameters, none of whose arguments says how wide it is
 PARAMETERS = "parameters"  # of which a module has too many
 MAX_ALIKE = 3  # modules that fail alike, where none came further: others hardly ever do
-_NO_PARTS = re.compile(r"nn\.Identity\(\)|(?<=nn\.ModuleList\()\[\](?=\))|^\[\]$")  # with which much runs
+# With which much runs.
+_NO_PARTS = re.compile(r"nn\.(?:Identity|Sequential)\(\)|(?<=nn\.ModuleList\()\[\](?=\))|^\[\]$")
 _LAYER = re.compile(r"(^|_)(norm|act)(_?(layer|func|fn|cls|class))?$|^activation$")
 IDLE = 8  # torch functions, at most, of what lays out its input only
 PARTS = ("nn.Linear(64, 64)", "nn.Conv2d(64, 64, 3, padding=1)")

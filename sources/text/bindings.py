@@ -33,7 +33,7 @@ from sources.text.networks import with_networks
 from sources.text.older import now_at, with_factories, with_filled_parameters, with_looped_edges
 from sources.text.parsers import without_arguments
 from sources.text.removed import with_removed
-from sources.text.scope import named_arguments
+from sources.text.scope import is_literal, named_arguments
 
 REWRITES = (
     with_plain_imports, without_arguments, without_importing, without_evaluating, with_forward, with_positional_inputs,
@@ -114,6 +114,7 @@ def parse(path: str, text: str, own: Callable[[str], bool]) -> File:
     _bind(file, tree.body, always=True)
     _redefine(file)
     _bind_main(file)
+    _bind_global(file)
     return file
 
 
@@ -142,6 +143,21 @@ def _bind_main(file: File) -> None:
         ):
             file.bindings[name] = list(values)
             file.extras.setdefault(name, []).extend(inside.extras.get(name, ()))
+
+
+def _bind_global(file: File) -> None:
+    """Note the first plain value that functions give a name which only they bind: ``global count; count = 0``."""
+    if "global " not in file.text or file.stars:  # the name may be among what is imported with everything
+        return
+    for function in (n for n in ast.walk(file.tree) if isinstance(n, ast.FunctionDef)):
+        inside = [*ast.walk(function)]
+        names = {name for n in inside if isinstance(n, ast.Global) for name in n.names}.difference(file.bindings)
+        plain = [n for n in inside if isinstance(n, ast.Assign) and is_literal(n.value)] if names else []
+        for node in sorted(plain, key=lambda n: n.lineno):
+            every = {n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)}
+            if every <= names:
+                names -= every
+                _assignment(file, node, always=False)
 
 
 def _bind(file: File, body: Iterable[ast.stmt], always: bool = False) -> None:
@@ -218,11 +234,15 @@ def _foreign(file: File, node: ast.stmt) -> bool:
 
 
 def _loads_library(node: ast.stmt) -> bool:
-    """Whether a statement loads a compiled library, which a task cannot have: ``torch.ops.load_library(path)``."""
-    calls = (
-        (n.func for n in ast.walk(node) if isinstance(n, ast.Call)) if isinstance(node, ast.Expr | ast.Assign) else ()
+    """Whether a statement loads a compiled library, which a task cannot have: ``torch.ops.load_library(path)``.
+
+    Or compiles one: ``load(name="ops", sources=["ops.cu"])``.
+    """
+    calls = [n for n in ast.walk(node) if isinstance(n, ast.Call)] if isinstance(node, ast.Expr | ast.Assign) else []
+    compiled = (c for c in calls if ast.unparse(c.func).split(".")[-1] in ("load", "load_inline"))
+    return any(ast.unparse(c.func).split(".")[-1] in _LOADING for c in calls) or any(
+        k.arg in ("sources", "cuda_sources", "cpp_sources") for c in compiled for k in c.keywords
     )
-    return any(ast.unparse(f).split(".")[-1] in ("load_library", "LoadLibrary", "CDLL") for f in calls)
 
 
 def _assignment(file: File, node: ast.Assign | ast.AnnAssign, always: bool) -> None:
@@ -263,6 +283,8 @@ def _conditional(file: File, node: ast.If) -> None:
         _bind(file, [*node.orelse, *_without(node.body, node.orelse)])
     elif _of_versions(test):
         _bind(file, [*node.body, *_without(node.orelse, node.body)])
+    elif any(map(_loads_library, node.body)):
+        _bind(file, [*node.orelse, *node.body])
     else:
         _bind(file, [*node.body, *node.orelse])
 

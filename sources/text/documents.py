@@ -119,10 +119,15 @@ def _sections(node: Any) -> Iterator[Section]:
 
 
 def _made_elsewhere(value: Any) -> bool:
-    """Whether a value is one of another place, ``${model.width}``, or what a class is made of that is given instead."""
+    """Whether a value is one of another place, ``${model.width}``, or what a class is made of that is given instead.
+
+    ``???`` says that somebody else has to say it.
+    """
     if isinstance(value, dict):
         return "_target_" in value or any(map(_made_elsewhere, value.values()))
-    return isinstance(value, str) and "${" in value or isinstance(value, list) and any(map(_made_elsewhere, value))
+    if isinstance(value, str):
+        return "${" in value or value == "???"
+    return isinstance(value, list) and any(map(_made_elsewhere, value))
 
 
 def _literal(value: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -122,15 +122,16 @@ def _respelled(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
                 yield value, "False"
 
 
-def _asked(tree: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
+def _asked(tree: Sequence[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
     """What is asked about where tensors are and which process this is, and the answer that serves.
 
     A GPU, where all else is refused; the host, where there are two ways: the other one often calls what is compiled
-    from files that a task has not.
+    from files that a task has not.  ``elif not x.is_cuda: raise`` behind such a one refuses the host, too.
     """
+    chained = {id(n.orelse[0]) for n in tree if isinstance(n, ast.If) and n.orelse and any(questions(n))}
     for node in tree:
         for asked, on_gpu in questions(node):
-            yield asked, str(on_gpu if refuses(node) else not on_gpu)
+            yield asked, str(on_gpu if refuses(node) and id(node) not in chained else not on_gpu)
         if isinstance(node, ast.Subscript) and (said := _launched(node)):
             yield node, said
 

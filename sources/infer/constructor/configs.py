@@ -248,3 +248,10 @@ def without_unread(expression: str, read: Collection[str]) -> str:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == RECORD:
             node.keywords = [k for k in node.keywords if k.arg in read]
     return ast.unparse(tree)
+
+
+def with_value(arguments: Arguments, name: str, option: str) -> Arguments:
+    """The arguments with another value for one; what was read of a configuration is no longer, where that was one."""
+    if arguments.get(name) == CONFIG and option != CONFIG:
+        arguments = {n: v for n, v in arguments.items() if not n.startswith(f"{name}.")}
+    return {**arguments, name: option}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ from sources.hints.mappings import gone_through
 from sources.infer.agenda import Agenda
 from sources.infer.constructor import parts
 from sources.infer.constructor.blamed import blamed
-from sources.infer.constructor.configs import CONFIG, METHOD, Config, untold, with_attributes
+from sources.infer.constructor.configs import CONFIG, METHOD, Config, untold, with_attributes, with_value
 from sources.infer.constructor.counted import in_lists, recounted, thinner, together, with_entries
 from sources.infer.constructor.nested import changed
 from sources.infer.constructor.reading import reading
@@ -39,6 +40,7 @@ from sources.infer.forward.variants import (
     embedded,
     enlarged,
     filled,
+    in_place_of_empty,
     left_out,
     narrower,
     one_fewer,
@@ -47,7 +49,7 @@ from sources.infer.forward.variants import (
     reshaped,
     shallower,
 )
-from sources.infer.running.progress import Budget, Progress, TooMuchError, constructing
+from sources.infer.running.progress import BUDGET, Budget, Progress, TooMuchError, constructing
 
 MAX_CONSTRUCTIONS = 80
 CONSTRUCTION = 5  # what constructing a module costs besides
@@ -61,6 +63,7 @@ TRACED = -2  # how far an argument is from an error about its value
 _INTEGER = re.compile(r"as an integer|unsupported operand type\(s\) for (&|\||\^|<<|>>)")
 _OF_NONE = re.compile(r"of size \[0[,\]]")  # a size that was left 0 is one that there must be
 _NOTHING = re.compile(r"unsupported operand type.*NoneType")  # what was left None may be handed on for long
+WASTED = BUDGET / 3  # that may be spent on constructions in a row which come no further
 PATIENCE = 0.2  # what each try without progress adds to the cost of those that follow from it
 
 
@@ -118,6 +121,7 @@ class Constructions:
     _inner: Arguments = field(default_factory=dict)  # defaults of a class that **kwargs is handed on to
     _reached: int = -1
     _stale: int = 0  # constructions since one came further than all before it
+    _wasted: float = 0  # of the budget, on these
 
     def __iter__(self) -> Iterator[tuple[Arguments, nn.Module]]:
         parameters = parameters_of(self.kind)
@@ -125,9 +129,9 @@ class Constructions:
         called = as_called(self.told.sites, parameters)
         for i, site in enumerate(called):
             self._start(FIRST + 0.1 * i, {name: self._options(name)[0] for name in required} | site)
-        empty = [p.name for p in parameters if type(p.default) in (list, tuple, dict) and not p.default]
+        empty = {p.name: v for p in parameters if (v := in_place_of_empty(p, self._options))}
         if empty:  # what may be left empty is seldom left so
-            self._start(FIRST + 0.2, {name: self._options(name)[0] for name in [*required, *empty]})
+            self._start(FIRST + 0.2, {name: self._options(name)[0] for name in required} | empty)
         plain: Arguments | None = {name: self._options(name)[0] for name in required}
         self._start(FIRST + 0.25, dict(plain or {}))
         for site in called[-1:]:  # what its type hints tell of, without what it may do without
@@ -136,7 +140,7 @@ class Constructions:
         if len(told) > 1:  # what the package says elsewhere for these names may belong together
             self._start(FIRST + 0.3, {**(plain or {}), **told})
         for tried in range(self.tries):
-            if not self._agenda or self.budget.left < 0:
+            if not self._agenda or self.budget.left < 0 or self._wasted > WASTED:
                 return
             if tried == OTHERS_FIRST and plain is not None:  # what mends the package's own arguments is not to be all
                 self._push(2 * FIRST, plain)
@@ -150,6 +154,7 @@ class Constructions:
                     self._inner = handed_on(error, self.kind)
                     self.budget.left += REFUND * (left - self.budget.left)
                 self._failed(arguments, error, progress)
+                self._wasted = self._wasted + left - self.budget.left if self._stale else 0
                 continue
             if self.again(embedded(arguments)):  # what a configuration is asked for is known only now
                 continue
@@ -161,9 +166,8 @@ class Constructions:
                     self._push(max(cost, FIRST) + 1.0 + 0.5 * j, {**arguments, name: option})
 
     def _start(self, cost: float, arguments: Arguments) -> None:
-        if self.lighter:
-            arguments = reduced(opened(arguments, self.namespace), defaults_of(self.kind))
-        self._push(cost, arguments)
+        smaller = self.lighter and reduced(opened(arguments, self.namespace), defaults_of(self.kind))
+        self._push(cost, smaller or arguments)
 
     def _failed(self, arguments: Arguments, error: Exception, progress: Progress) -> None:
         """Queue what may mend arguments that failed: the further they came, the sooner."""
@@ -185,14 +189,14 @@ class Constructions:
             for name in meant(demand, arguments, [p.name for p in parameters_of(self.kind)]):
                 for j, option in enumerate(demand.wanted):
                     if self._may_be(option) and arguments.get(name) != option:
-                        self._push(cost + 0.1 + 0.1 * i + 0.3 * j, _given(arguments, name, option))
+                        self._push(cost + 0.1 + 0.1 * i + 0.3 * j, with_value(arguments, name, option))
             for name, text in {**defaults_of(self.kind), **arguments}.items():
                 if text[:1] == "{" and (key := f"{demand.value!r}:") in text:
                     for j, option in enumerate(demand.wanted):
                         self._push(cost + 0.1 + 0.3 * j, {**arguments, name: text.replace(key, f"{option}:")})
-                if (count := holding(text, demand.value)) and all(map(self._may_be, demand.wanted)):
-                    for j, option in enumerate(demand.wanted):
-                        self._push(cost + 0.3 + 0.3 * j, {**arguments, name: f"[{', '.join([option] * count)}]"})
+                counts = holding(text, demand.value) if all(map(self._may_be, demand.wanted)) else []
+                for i, (option, count) in enumerate(itertools.product(demand.wanted, counts)):
+                    self._push(cost + 0.3 + 0.3 * i, {**arguments, name: f"[{', '.join([option] * count)}]"})
 
     def _may_be(self, option: str) -> bool:
         """Whether the names that a wished value is spelled with are known."""
@@ -321,7 +325,7 @@ class Constructions:
             for j, option in enumerate(options[:10]):
                 if option != arguments[name]:
                     dear = cost + 0.3 + 0.4 * j + 0.6 * i + 0.5 * far[name]
-                    self._push(dear, _given(arguments, name, option))
+                    self._push(dear, with_value(arguments, name, option))
                     if option in (self._records or ()):  # what is called alike holds such, too
                         self._push(dear - 0.1, arguments | dict.fromkeys(namesakes(name, arguments), option))
 
@@ -389,10 +393,3 @@ class Constructions:
             layers = [filled(text, a) for a in asked[:LAYERS] if a.startswith("nn.")]
             return [*([filled(text, ADJACENCY)] if asked == TENSORS else layers or [f"[{text}, {text}]"]), *asked]
         return asked
-
-
-def _given(arguments: Arguments, name: str, option: str) -> Arguments:
-    """The arguments with another value for one; what was read of a configuration is no longer, where that was one."""
-    if arguments.get(name) == CONFIG and option != CONFIG:
-        arguments = {n: v for n, v in arguments.items() if not n.startswith(f"{name}.")}
-    return {**arguments, name: option}

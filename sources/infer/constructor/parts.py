@@ -37,18 +37,19 @@ MAKES = "lambda *_, **__: "
 FACTORY = f"{MAKES}{STUB}"  # where a class of layers is taken, whatever these are made of
 FIRST = "lambda x, *_, **__: x"  # what is called answers with the first that it takes
 _MAKES = re.compile(r"(nn\.)?[A-Z]\w*$|functools\.partial\(|lambda")  # what is called for a layer
+_WEIGHTED = re.compile(r"(?<!\w)nn\.(Embedding|Linear|Conv\dd)\([^()]*\)")
 _LACKS = re.compile(r"'(\w+)' object has no attribute '([a-zA-Z]\w*)'")
 
 
 def in_place_of(text: str) -> list[str]:
     """What takes more than a part that an expression spells: a list of stubs, one, or what makes one; none for others.
 
-    A layer that has weights, such as one that looks up words, still answers.
+    A layer that has weights, such as one that looks up words, still answers, in a list, too.
     """
+    if _WEIGHTED.search(text) and NAME not in text:
+        return [_WEIGHTED.sub(rf"{NAME}(\g<0>)", text)]
     if text[:1] == "[":
         return [f"[{STUB}, {STUB}]"] if STUB not in text else []
-    if re.match(r"nn\.(Embedding|Linear|Conv\dd)\(", text):
-        return [f"{NAME}({text})"]
     return [FACTORY] if _MAKES.match(text) and text != FACTORY else []
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from torch import nn
 
 from sources.infer.forward.variants import Arguments, defaults_of
+from sources.text.scope import is_literal
 
 _ANY = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 
@@ -33,6 +34,8 @@ def parameters_of(kind: type[nn.Module]) -> list[inspect.Parameter]:
         plain = [p for p in every if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and p.name != "self"]
         for p in (p for p in plain[said[0] :] if p.name not in said[1]):
             found.setdefault(p.name, p if base is kind or handed_whole else p.replace(kind=p.KEYWORD_ONLY))
+        for p in _read(vars(base).get("__init__")) if any(p.kind is p.VAR_KEYWORD for p in every) else ():
+            found.setdefault(p.name, p)
         handed_whole = handed_whole and {p.kind for p in every if p.name != "self"} == _ANY
         if not any(p.kind is p.VAR_KEYWORD for p in every) or base is nn.Module:
             break
@@ -44,14 +47,37 @@ def parameters_of(kind: type[nn.Module]) -> list[inspect.Parameter]:
 
 
 @functools.lru_cache(maxsize=256)
+def _read(constructor: Any) -> tuple[inspect.Parameter, ...]:
+    """What a constructor reads out of its ``**kwargs``, and has a plain value for: ``kwargs.get("width", 64)``."""
+    function = _parsed(constructor)
+    rest = function.args.kwarg if isinstance(function, ast.FunctionDef) else None
+    asks = {f"{rest.arg}.get", f"{rest.arg}.pop"} if rest else set[str]()
+    found = []
+    for call in ast.walk(function) if function and asks else ():
+        if not isinstance(call, ast.Call) or ast.unparse(call.func) not in asks:
+            continue
+        name = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+        if isinstance(name, str) and name.isidentifier() and len(call.args) == 2 and is_literal(call.args[1]):
+            default = ast.literal_eval(call.args[1])
+            found.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default))
+    return tuple(found)
+
+
+def _parsed(constructor: Any) -> ast.stmt | None:
+    """A constructor's text, None where it has none of its own."""
+    try:
+        return ast.parse(textwrap.dedent(inspect.getsource(constructor))).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return None
+
+
+@functools.lru_cache(maxsize=256)
 def _handed(constructor: Any) -> tuple[int, set[str]] | None:
     """How many arguments, and which names, a constructor gives its base beside ``**kwargs``; None: not ``**kwargs``.
 
     ``super().__init__(width, **kwargs)``: others may go to what it constructs, ``self.body = Body(**kwargs)``.
     """
-    try:
-        function = ast.parse(textwrap.dedent(inspect.getsource(constructor))).body[0]
-    except (OSError, TypeError, SyntaxError):  # it has no text of its own, which would tell
+    if (function := _parsed(constructor)) is None:  # it has no text of its own, which would tell
         return 0, set()
     rest = function.args.kwarg if isinstance(function, ast.FunctionDef) else None
     for call in ast.walk(function):
@@ -103,7 +129,7 @@ def passed_on(kind: type[nn.Module], text: str, message: str, arguments: Argumen
         if lacking := [n for n in dict.fromkeys(asked) if n not in arguments and re.search(rf"\b{n}\b", message)]:
             return lacking
     if rest and "NoneType" in message:  # ``kwargs.get("name")`` is what is needed, where nothing stands in for it
-        asked = re.findall(rf"\b{rest[0]}\.get\(['\"]([^\W\d]\w*)['\"]\)", text)
+        asked = re.findall(rf"\b{rest[0]}\.(?:get|pop)\(['\"]([^\W\d]\w*)['\"](?:, ?None)?\)", text)
         return [n for n in dict.fromkeys(asked) if n not in arguments]
     return [n for n in re.findall(r"'(\w+)'", match[1]) if n not in arguments] if match and open_ended else []
 

@@ -25,38 +25,46 @@ def ranked(arguments: Arguments, trouble: Trouble, attributes: Mapping[str, set[
         found[name] = min(distance, 0) if text in trouble.held and texts.count(text) == 1 else distance
     classes = {c for c in culprits if c[:1].isupper()}
     holders = [name for name, text in arguments.items() if classes & kinds(text)]
+    if (
+        not classes and "not callable" in trouble.message
+    ):  # numbers that a list has for layers; others are seldom called
+        holders = [name for name, text in arguments.items() if text[:1] == "[" and culprits & kinds(text)]
     if len(holders) == 1:  # what a loop, or another class, calls by a name of its own
         found[holders[0]] = min(found[holders[0]], 0)
     return found
 
 
 def meant(demand: Demand, arguments: Arguments, names: list[str]) -> list[str]:
-    """The arguments that a demand is about: of its name, else with a value like that which does not do.
+    """The arguments that a demand is about: of its name, ``self._width`` being one's, else with its value.
 
     ``owner.key`` is asked of each configuration that is called like its owner.
     """
     owner, _, key = demand.name.rpartition(".")
     if owner:
         return [f"{n}.{key}" for n, text in arguments.items() if text == CONFIG and n.split(".")[-1] == owner]
-    named = [n for n in [*arguments, *names] if n.split(".")[-1] == demand.name]
+    named = [n for n in [*arguments, *names] if n.split(".")[-1] in (demand.name, demand.name.lstrip("_"))]
     same = [n for n, text in arguments.items() if n not in named and _is(text, demand.value)]
     return list(dict.fromkeys([*named, *same]))
 
 
-def holding(text: str, value: object) -> int:
-    """How many items a sequence of plain values has that holds this value, 0 where it is none.
+def holding(text: str, value: object) -> list[int]:
+    """How many items a sequence of plain values may have that holds this value, none where it is no such.
 
-    A word whose first letter is looked up is to be a list of words.
+    A word whose first letter is looked up is to be a list of words.  Of a shape, ``(3, 64, 64)``, the sides only may be
+    meant.
     """
     if isinstance(value, str) and len(value) == 1 and len(text) > 3 and text[:1] in "'\"" and text[1] == value:
-        return 1
+        return [1]
     if text[:1] not in "[(" or value is None or isinstance(value, bool) or not isinstance(value, int | float | str):
-        return 0
+        return []
     try:
         items = ast.literal_eval(text)
     except (ValueError, SyntaxError):
-        return 0
-    return len(items) if isinstance(items, list | tuple) and value in items else 0
+        return []
+    if not isinstance(items, list | tuple) or value not in items:
+        return []
+    shape = len(items) == 3 and items[0] == value != items[1] == items[2]
+    return [2, 3] if shape else [len(items)]
 
 
 def _is(text: str, value: object) -> bool:

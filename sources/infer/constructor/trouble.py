@@ -6,6 +6,7 @@ import ast
 import linecache
 import re
 import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -103,8 +104,15 @@ def kinds(expression: str) -> frozenset[str]:
         if expression.startswith("lambda") or expression.startswith("F."):
             return frozenset(["function", "builtin_function_or_method"])
         return frozenset([called[1]] if called else ["type", "function", expression.split(".")[-1]])
+    return frozenset(_types(value))
+
+
+def _types(value: object) -> Iterator[str]:
+    """Names of the types of a plain value, and of all that it holds."""
+    yield type(value).__name__
     inner = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list | tuple) else []
-    return frozenset([type(value).__name__, *(type(v).__name__ for v in inner)])
+    for held in inner:
+        yield from _types(held)
 
 
 def wanted(message: str, line: str, running: bool = False) -> list[str]:

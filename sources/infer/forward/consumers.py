@@ -7,6 +7,7 @@ import functools
 import inspect
 import itertools
 import linecache
+import math
 import re
 
 from torch import nn
@@ -127,12 +128,18 @@ def _taken(layer: nn.Module, spatial: bool) -> list[Tensor]:
     return []
 
 
+_SIDES = re.compile(r"(\w+_)?hw(_(size|shape))?|(\w+_)?size_?2d|(x|spatial|token|grid)_size")
+
+
 def extents(name: str, text: str, rank: int) -> list[Spec]:
     """Sizes as an image has, where the text makes a tensor of them, or resizes to them; ``rank`` is the image's."""
     body, name = text.partition(":\n")[2], re.escape(name)
     made = rf"\b(?:zeros|ones|empty|full|randn?|view|reshape|expand)\([^\n]*\*{name}\b"
     resized = rf"\b(?:interpolate|upsample)\([^\n]*?(?:size ?= ?|, ?){name}\s*[,)]|\boutput_size ?= ?{name}\s*[,)]"
-    return [Plain((SIDE,) * max(1, rank - 2))] if re.search(f"{made}|{resized}", body) else []
+    if re.search(f"{made}|{resized}", body):
+        return [Plain((SIDE,) * max(1, rank - 2))]
+    called = _SIDES.fullmatch(name) and not re.search(rf"\b{name}\s*[.+*/-]", body)  # of what tokens are laid out as
+    return [Plain((math.isqrt(TOKENS),) * 2), Plain((SIDE, SIDE))] if called else []
 
 
 def decides(module: nn.Module, name: str, text: str) -> bool:

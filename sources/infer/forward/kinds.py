@@ -19,7 +19,7 @@ from sources.infer.forward.graphs import OWN, graph, with_field
 from sources.infer.forward.influence import differing
 from sources.infer.forward.input_guesses import LEVELS, part, takes_any
 from sources.infer.forward.keyed import mappings, with_key
-from sources.infer.forward.labels import numbered
+from sources.infer.forward.labels import numbered, single
 from sources.infer.forward.optional import flagged, following, given_last, up_to
 from sources.infer.forward.truths import truths, unpacked_by_name
 from sources.infer.graph_object import KIND
@@ -390,5 +390,5 @@ def _batch(f: Failure) -> int:
 
 KINDS = (
     dtypes, containers, classes, special, constrained, flaws, attributes, keys, mappings, maps, taken_apart, rows,
-    states, flags, optional, truths, unpacked_by_name,
+    states, flags, optional, truths, unpacked_by_name, single,
 )  # fmt: skip

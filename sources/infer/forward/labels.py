@@ -11,11 +11,20 @@ from sources.infer.inputs import BATCH, Tensor, all_tensors
 CLASSES = 2  # of a batch: several of each, most likely
 _LABELS = re.compile(r"targets?|y|(\w+_)?labels?|(\w*_)?(pids?|identit(y|ies)|classes)|gts?")
 
+_SINGLE = re.compile(r"only one element tensors can be converted|only integer tensors of a single element")
+
 
 def numbered(f: Failure) -> Iterator[Change]:
     """Labels that were no numbers of classes, where an answer does not depend on something."""
     for path, t in all_tensors(f.specs):
         if t.kind != "int" and len(path) == 1 and t.shape and _LABELS.fullmatch(f.names()[path[0]].lower()):
+            yield f.with_tensor(path, Tensor(t.shape[:1], "int", CLASSES), 0.0)
+
+
+def single(f: Failure) -> Iterator[Change]:
+    """Labels of which each is taken for one number: ``for row, label in enumerate(labels): score[row, int(label)]``."""
+    for path, t in all_tensors(f.specs) if _SINGLE.search(f.message) else ():
+        if len(path) == 1 and len(t.shape) > 1 and _LABELS.fullmatch(f.names()[path[0]].lower()):
             yield f.with_tensor(path, Tensor(t.shape[:1], "int", CLASSES), 0.0)
 
 

@@ -151,6 +151,20 @@ def merged(f: Failure) -> Iterator[Change]:
         yield 0.05, together
 
 
+def interpolated(f: Failure) -> Iterator[Change]:
+    """A mask that is resized to maps, ``F.interpolate(mask[None].float(), size=x.shape[-2:])``, is one of an image."""
+    told = re.search(
+        r"spatial dimensions of \[([\d, ]+)\] and output size of (?:torch\.Size\()?[\[(]([\d, ]+)", f.message
+    )
+    got, wanted = (tuple(map(int, sizes.split(", "))) for sizes in told.groups()) if told else ((), ())
+    images = [t for _, t in all_tensors(f.specs) if len(t.shape) == len(wanted) + 2]
+    sides = images[0].shape[2:] if images else (SIDE,) * len(wanted)
+    for path, t in all_tensors(f.specs) if len(wanted) > len(got) else ():
+        if t.shape[-len(got) :] == got and t not in images:
+            new = replace(t, shape=(*t.shape[: -len(got)], *sides))
+            yield f.with_tensor(path, new, 0.0 if t.kind == "bool" else 0.2)
+
+
 def _lowered(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
     """A shape of ``count`` fewer dimensions: those of one behind the batch go first, then the last ones."""
     while count and 1 in shape[1:]:

@@ -14,13 +14,15 @@ from dataclasses import replace
 import torch
 
 from sources.infer.forward.aligned import ALIGNED
-from sources.infer.forward.failure import APART, VIEWED, Change, Failure
+from sources.infer.forward.failure import VIEWED, Change, Failure
 from sources.infer.forward.influence import differing
 from sources.infer.forward.kinds import KINDS
+from sources.infer.forward.mismatches import mismatch, resized
 from sources.infer.forward.ranks import (
     by_use,
     by_what_follows,
     fewer,
+    interpolated,
     laid_out,
     merged,
     of_several,
@@ -31,7 +33,7 @@ from sources.infer.forward.ranks import (
 )
 from sources.infer.forward.told_shapes import SHAPES
 from sources.infer.forward.variants import of_one
-from sources.infer.forward.windows import MAX_SIDE, WINDOWS, longer
+from sources.infer.forward.windows import WINDOWS, longer
 from sources.infer.inputs import BATCH, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited
 
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
@@ -39,9 +41,6 @@ SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
 MAX_ELEMENTS = 1 << 22  # of one input that is proposed
 MAX_DIMENSION = 4096
 MANY_PARTS = 4  # of an input that is cut into such
-MAX_JOINED = 4  # steps that are joined to a sequence: a token of its class, the one to be foretold
-
-_JOINED = re.compile(r"Sizes of tensors must match except.* Expected size (\d+) but got size (\d+)")
 
 
 def repairs(failure: Failure) -> list[Change]:
@@ -69,8 +68,9 @@ def _layer(f: Failure) -> Iterator[Change]:
         channels, spatial = weight.shape[0] if match[1] else weight.shape[1] * groups, int(match[2])
         for path, t in f.of_shape(x):
             framed = len(t.shape) == spatial + 3 and t.shape[2] == channels  # one of the steps that a comment tells of
-            sides = t.shape[2 + framed :] if framed or len(t.shape) == spatial + 2 else SPATIAL[spatial]
-            yield f.with_tensor(path, Tensor((BATCH, channels, *sides)), 0.0)
+            alike = len(t.shape) == spatial + 2
+            sides = t.shape[2 + framed :] if framed or alike else SPATIAL[spatial]
+            yield f.with_tensor(path, Tensor((t.shape[0] if alike else BATCH, channels, *sides)), 0.0)
         if x.dim() == spatial + 2:
             yield from _wanted(f, x.shape[1], channels)
     elif f.function == "linear" and isinstance(weight, torch.Tensor) and x.dim():
@@ -217,24 +217,8 @@ def _together(f: Failure, got: int, wanted: int) -> Iterator[Change]:
     found = all_tensors(f.specs)
     every = ((i - len(t.shape), size) for _, t in found for i, size in enumerate(t.shape) if i or size == got)
     for at, size in dict.fromkeys((at, size) for at, size in every if size == got or size * wanted % got == 0):
-        if size * wanted // got <= MAX_DIMENSION and (specs := _resized(f.specs, at, size, size * wanted // got)):
+        if size * wanted // got <= MAX_DIMENSION and (specs := resized(f.specs, at, size, size * wanted // got)):
             yield 0.25 if size == got else 0.65, specs
-
-
-def _joined(f: Failure, more: int) -> Iterator[Change]:
-    """All inputs that have one size at the same place are to have a few ``more``: something is joined to one."""
-    every = ((i - len(t.shape), size) for _, t in all_tensors(f.specs) for i, size in enumerate(t.shape) if i)
-    for at, size in dict.fromkeys(every) if abs(more) <= MAX_JOINED else ():
-        if size + more > 0 and (specs := _resized(f.specs, at, size, size + more)):
-            yield 0.75, specs
-
-
-def _resized(specs: Specs, at: int, size: int, new: int) -> Specs | None:
-    """The inputs with a size changed wherever it is at a place, from the end; None where that is in one at most."""
-    alike = [(p, t) for p, t in all_tensors(specs) if len(t.shape) >= -at and t.shape[at] == size]
-    for path, t in alike:
-        specs = edited(specs, path, t.resized(len(t.shape) + at, new))
-    return specs if len(alike) > 1 else None
 
 
 def _shared(specs: Specs, times: int) -> Specs:
@@ -246,27 +230,6 @@ def _shared(specs: Specs, times: int) -> Specs:
                 specs = edited(specs, path, t.resized(i, t.shape[i] // times))
                 break
     return specs
-
-
-def _mismatch(f: Failure) -> Iterator[Change]:
-    """Two sizes that must be equal are both made from inputs: one is scaled, or shifted, until they are."""
-    match = APART.search(f.message) or _JOINED.search(f.message)
-    a, b = (int(match[1]), int(match[2])) if match else (0, 0)
-    if min(a, b) < 1:
-        return
-    yield from itertools.chain(_joined(f, a - b), _joined(f, b - a))
-    for path, t in all_tensors(f.specs):
-        if len(t.shape) < 3:
-            continue
-        last = t.shape[-1] if len(t.shape) > 3 else t.shape[1]
-        sides = [last * x // y for x, y in ((a, b), (b, a)) if last * x % y == 0] + [last + a - b, last + b - a]
-        for j, side in enumerate(s for s in dict.fromkeys(sides) if s <= MAX_SIDE):
-            shape = (*t.shape[:2], *[side] * (len(t.shape) - 2)) if len(t.shape) > 3 else (t.shape[0], side, t.shape[2])
-            yield f.with_tensor(path, replace(t, shape=shape), 0.7 + 0.1 * j)
-            if len(t.shape) > 4 and t.shape[-1] == t.shape[-2] != t.shape[2]:  # images of several steps, or objects
-                yield f.with_tensor(path, replace(t, shape=(*t.shape[:-2], side, side)), 0.6 + 0.1 * j)
-        steps = (t.shape[2] * y / x for x, y in ((a, b), (b, a)) if len(t.shape) == 5)  # of so many frames, perhaps
-        yield from (f.with_tensor(path, t.resized(2, int(n)), 0.6) for n in steps if n == int(n) <= MAX_SIDE)
 
 
 def _broadcast(f: Failure) -> Iterator[Change]:
@@ -344,7 +307,7 @@ def _view(f: Failure) -> Iterator[Change]:
 def _small(f: Failure) -> Iterator[Change]:
     if not re.search(
         r"[Kk]ernel size|stride should not be zero|too small|[Oo]utput size|greater than 0|smaller|Padding size"
-        r"|negative dim|Expected more than|expects 'from' to be less than 'to'",
+        r"|negative dim|Expected more than|expects 'from' to be less than 'to'|division by zero",
         f.message,
     ):
         return
@@ -382,7 +345,8 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
-    _layer, _of_part, _positions, _masked, _of_attention, _unbatched, *ALIGNED, *SHAPES, _mismatch,
-    _broadcast, _split, _matmul, _numbers, _view, by_use, by_what_follows, laid_out, merged, of_several, rank,
+    _layer, _of_part, _positions, _masked, _of_attention, _unbatched, *ALIGNED, *SHAPES, mismatch,
+    _broadcast, _split, _matmul, _numbers, _view, by_use, by_what_follows, laid_out, merged, of_several,
+    interpolated, rank,
     *WINDOWS, _small, _divisible, _equal, fewer, several, squeezed, without_rest, *KINDS,
 )  # fmt: skip

@@ -7,7 +7,7 @@ import inspect
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -23,9 +23,10 @@ _WIDTH = re.compile(
     r"|^(\w*_)?(rnn|lstm|gru|hid|emb(ed(ding)?)?|enc(od(er|ing))?|dec(oder)?|feat(ure)?|att|state|memory|latent|code|ffn?"
     r"|inner|intermediate|mlp|model|proj(ection)?)_?(size|dim)$|^(n|num)_?hid(den)?$|^ninp$|^vocab_size$"
 )
-# Parameters that say how many layers there are.
+# Parameters that say how many layers there are, or points of a cloud that are chosen, one after another.
 _DEPTH = re.compile(
-    r"^(depths?|(num_|n_?)?(hidden_)?(layers?|blocks?|blks?|stages)|(n|num)_(\w+_)?(layers?|blocks?|stages|modules))$"
+    r"^(depths?|(num_|n_?)?(hidden_)?(layers?|blocks?|blks?|stages)|(n|num)_(\w+_)?(layers?|blocks?|stages|modules)"
+    r"|stage_?\d_(modules|blocks|layers|depth)|(n|num)_?points?)$"
 )
 _IMAGE = re.compile(r"^(im(age|g)|input(?!.*chan)|resolution)|_(im(age|g)|input|crop)_?(s|size|res\w*|[hw]\w*)$|^size$")
 _IMAGES = re.compile(rf"{_IMAGE.pattern}|(out|output)_size$")
@@ -239,10 +240,24 @@ def reshaped(arguments: Arguments, message: str) -> list[Arguments]:
     return found
 
 
+def in_place_of_empty(parameter: inspect.Parameter, options: Callable[[str], list[str]]) -> str:
+    """The likeliest of a parameter's ``options`` in place of a default that is empty; "" where it is not.
+
+    A number is none in place of a mapping: of what that holds nothing tells.
+    """
+    if type(parameter.default) not in (list, tuple, dict) or parameter.default:
+        return ""
+    first = options(parameter.name)[0]
+    return "" if type(parameter.default) is dict and first.isdecimal() else first
+
+
 def filled(text: str, item: str) -> str:
-    """A list with as many items, or a few more, each made by one expression."""
+    """A list with as many items, or a few more, each made by one expression; of pairs, a list of pairs of such."""
     tree = ast.parse(text, mode="eval").body
-    count = max(MANY, len(tree.elts) if isinstance(tree, ast.List) else 0)
+    items = tree.elts if isinstance(tree, ast.List) else []
+    count, first = max(MANY, len(items)), items[0] if items else None
+    if isinstance(first, ast.List | ast.Tuple) and first.elts:
+        return f"[[{', '.join([item] * len(first.elts))}] for _ in range({len(items)})]"
     return f"[{item} for _ in range({count})]"
 
 

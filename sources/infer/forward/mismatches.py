@@ -1,0 +1,78 @@
+"""Rules of ``sources.infer.forward.repairs`` for two sizes that are both made from inputs and have to be equal."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sources.infer.forward.failure import APART, Change, Failure
+from sources.infer.forward.windows import MAX_SIDE
+from sources.infer.inputs import Specs, Tensor, all_tensors, edited
+
+MAX_JOINED = 4  # steps that are joined to a sequence: a token of its class, the one to be foretold
+_JOINED = re.compile(r"Sizes of tensors must match except.* Expected size (\d+) but got size (\d+)")
+
+
+def mismatch(f: Failure) -> Iterator[Change]:
+    """Two sizes that must be equal are both made from inputs: one is scaled, or shifted, until they are."""
+    match = APART.search(f.message) or _JOINED.search(f.message)
+    a, b = (int(match[1]), int(match[2])) if match else (0, 0)
+    if min(a, b) < 1:
+        yield from _halved(f, a or b) if match else ()
+        return
+    yield from _maps(f, a, b)
+    yield from itertools.chain(_joined(f, a - b), _joined(f, b - a))
+    for path, t in all_tensors(f.specs):
+        if len(t.shape) < 3:
+            continue
+        last = t.shape[-1] if len(t.shape) > 3 else t.shape[1]
+        sides = [last * x // y for x, y in ((a, b), (b, a)) if last * x % y == 0] + [last + a - b, last + b - a]
+        for j, side in enumerate(s for s in dict.fromkeys(sides) if s <= MAX_SIDE):
+            shape = (*t.shape[:2], *[side] * (len(t.shape) - 2)) if len(t.shape) > 3 else (t.shape[0], side, t.shape[2])
+            yield f.with_tensor(path, replace(t, shape=shape), 0.7 + 0.1 * j)
+            if len(t.shape) > 4 and t.shape[-1] == t.shape[-2] != t.shape[2]:  # images of several steps, or objects
+                yield f.with_tensor(path, replace(t, shape=(*t.shape[:-2], side, side)), 0.6 + 0.1 * j)
+        steps = (t.shape[2] * y / x for x, y in ((a, b), (b, a)) if len(t.shape) == 5)  # of so many frames, perhaps
+        yield from (f.with_tensor(path, t.resized(2, int(n)), 0.6) for n in steps if n == int(n) <= MAX_SIDE)
+
+
+def _halved(f: Failure, size: int) -> Iterator[Change]:
+    """All of an input went to its first part, ``x[:, :half]``, and nothing is left for the second, which is as long."""
+    for path, t in all_tensors(f.specs) if size else ():
+        for i, length in enumerate(t.shape):
+            if i and length <= size:
+                yield f.with_tensor(path, t.resized(i, length + size), 0.3 if length == size else 0.6)
+
+
+def _maps(f: Failure, a: int, b: int) -> Iterator[Change]:
+    """Maps of one size in a list are all to have the sides that others have, or half, or twice as large ones."""
+    groups: dict[tuple[int, tuple[int, ...]], list[tuple[tuple[int, ...], Tensor]]] = {}
+    for path, t in all_tensors(f.specs):
+        if len(path) > 1 and len(t.shape) > 3:
+            groups.setdefault((path[0], t.shape[-2:]), []).append((path, t))
+    for (_, sides), alike in groups.items():
+        for times in ((a, b), (b, a)) if len(alike) > 1 else ():
+            specs = f.specs
+            new = [n * times[0] // times[1] for n in sides]
+            for path, t in alike if min(new) > 0 and max(new) <= MAX_SIDE else ():
+                specs = edited(specs, path, replace(t, shape=(*t.shape[:-2], *new)))
+            if specs != f.specs:
+                yield 0.5, specs
+
+
+def _joined(f: Failure, more: int) -> Iterator[Change]:
+    """All inputs that have one size at the same place are to have a few ``more``: something is joined to one."""
+    every = ((i - len(t.shape), size) for _, t in all_tensors(f.specs) for i, size in enumerate(t.shape) if i)
+    for at, size in dict.fromkeys(every) if abs(more) <= MAX_JOINED else ():
+        if size + more > 0 and (specs := resized(f.specs, at, size, size + more)):
+            yield 0.75, specs
+
+
+def resized(specs: Specs, at: int, size: int, new: int) -> Specs | None:
+    """The inputs with a size changed wherever it is at a place, from the end; None where that is in one at most."""
+    alike = [(p, t) for p, t in all_tensors(specs) if len(t.shape) >= -at and t.shape[at] == size]
+    for path, t in alike:
+        specs = edited(specs, path, t.resized(len(t.shape) + at, new))
+    return specs if len(alike) > 1 else None
