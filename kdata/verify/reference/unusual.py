@@ -74,8 +74,7 @@ IGNORED, GROUPED = "ignored", "grouped"
 AS_COMPLEX = (*AS_THEY_ARE, *GRADIENTS, *DTYPES, *VIEWS)  # styles for which complex inputs are no pairs
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
-                "emptied", "rows", "twins", "lone", *SPARSE, GRADED, GROUPED, UNEVEN,
-                "eased", "filled")  # fmt: skip
+                "emptied", "rows", "twins", "lone", *SPARSE, GRADED, GROUPED, UNEVEN, "eased", "filled")  # fmt: skip
 LOOKS_UP = frozenset("embedding _embedding_bag _embedding_bag_forward_only index index_select gather".split())
 DIVIDES = frozenset("div div_ reciprocal reciprocal_ rsqrt rsqrt_ addcdiv addcdiv_".split())
 WEIGHED = ("weights", "grown", "absent", LEANING, *AGED, "coupled")  # of the weights only; the last: behind a gate
@@ -172,7 +171,8 @@ class Unusual(Reference):
                 return None
             finite = 1.0 if style in ("ends", "emptied", "filled", *VOID) else FINITE
             held = all_answered(measures, natural, asked.CHANGED[style](natural, generator), natural, finite)
-            return None if style == "eased" and held is not None and not _adds(measures, held) else held
+            clear = style not in VOID or held is not None and self._bears(program, state, held, "wide", generator)
+            return held if clear and (style != "eased" or held is None or _adds(measures, held)) else None
         if style in ("negative", "repeated", "rows", "lone", UNEVEN):
             finite = 1.0 if style in ("lone", UNEVEN) else FINITE
             some = self._integers(style, program, state, natural, generator)
