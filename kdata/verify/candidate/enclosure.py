@@ -23,6 +23,7 @@ from typing import Any
 import packaging.version  # noqa: F401 - candidates may import it: what it holds must be known before
 import torch
 from torch.nn.modules import module as modules
+from torch.nn.utils import parametrize
 from torch.utils import _contextlib
 
 from kdata.verify.candidate import custom_ops
@@ -105,10 +106,13 @@ class Enclosure:
 
 
 def _harmless(event: str, arguments: tuple[Any, ...]) -> bool:
-    if event in RENAMING and sys._getframe(2).f_globals is vars(_contextlib):
+    asking = sys._getframe(2)
+    if event in RENAMING and asking.f_globals is vars(_contextlib):
         return True
     if event == "object.__setattr__":  # what dataclasses do to the candidate's classes
         kind, name = arguments[0], arguments[1]
+        if name == "__class__" and isinstance(kind, torch.nn.Module):  # a layer whose weight is normed is of its own
+            return asking.f_back is not None and asking.f_back.f_globals is vars(parametrize)
         if isinstance(kind, FunctionType) and name == "__defaults__":  # and named tuples to what makes them
             return str(kind.__globals__.get("__name__")).startswith("namedtuple_")
         if name == "__bases__":  # likewise, to the class
