@@ -50,7 +50,7 @@ def resumable() -> Iterator[None]:
 
 
 class Tally:
-    """Shows a stage as it begins, and its records as each is settled, whichever thread settles it."""
+    """Shows a stage's records as each is settled, whichever thread settles it."""
 
     def __init__(self, stage: str, expected: int, watcher: Watcher) -> None:
         self.stage, self.watcher = stage, watcher
@@ -58,8 +58,6 @@ class Tally:
         self.progress.expect(stage, expected)
         self._lock = threading.Lock()
         self._last = time.monotonic()
-        if expected:
-            watcher.update(self.progress)
 
     def settle(self, kept: bool) -> None:
         """Count one record."""

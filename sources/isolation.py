@@ -29,6 +29,7 @@ NOT_ALONE = "does not run alone"
 BEYOND = ("timeout", "crash", NOT_ALONE)  # how what has no memory left ends, too: Python's own frames are lost then
 TICK = 0.01  # seconds between two looks at what is in memory
 MOST = RESIDENT + LEAST + (1 << 22)  # bytes of it: a little more than what a call of a module may come to
+ROOM = 1 << 27  # beyond what a parent has that is larger than mining's
 WALL_FACTOR = 10  # a loaded machine may take this much longer on the clock
 
 
@@ -77,7 +78,7 @@ def _limit_memory(memory: int) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     limit = taken + memory
     resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
-    most = max(MOST, held + LEAST)
+    most = max(MOST, held + ROOM)
 
     def look(*_: object) -> None:
         if full(most):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+
 import pytest
 
 from kdata.align.naming import label
@@ -53,3 +55,9 @@ def test_a_size_is_not_called_as_an_input_is() -> None:
     """A cell's constructor and its forward both say ``h``."""
     source = LITERALS.replace("dim", "x").replace("SECOND", "width")
     assert sorted(trace(source, "Model").names.values()) == ["batch", "channels", "length", "width"]
+
+
+def test_python_may_hold_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it does once somebody has run a text among its own names: ``exec(text, vars(builtins))``."""
+    monkeypatch.setitem(vars(builtins), "__builtins__", vars(builtins))
+    assert "width" in trace(LITERALS.replace("SECOND", "width"), "Model").names.values()
