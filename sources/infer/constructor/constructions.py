@@ -49,7 +49,7 @@ from sources.infer.forward.variants import (
     reshaped,
     shallower,
 )
-from sources.infer.running.progress import BUDGET, Budget, Progress, TooMuchError, constructing
+from sources.infer.running.progress import Budget, Progress, TooMuchError, constructing
 
 MAX_CONSTRUCTIONS = 80
 CONSTRUCTION = 5  # what constructing a module costs besides
@@ -63,7 +63,6 @@ TRACED = -2  # how far an argument is from an error about its value
 _INTEGER = re.compile(r"as an integer|unsupported operand type\(s\) for (&|\||\^|<<|>>)")
 _OF_NONE = re.compile(r"of size \[0[,\]]")  # a size that was left 0 is one that there must be
 _NOTHING = re.compile(r"unsupported operand type.*NoneType")  # what was left None may be handed on for long
-WASTED = BUDGET / 3  # that may be spent on constructions in a row which come no further
 PATIENCE = 0.2  # what each try without progress adds to the cost of those that follow from it
 
 
@@ -121,7 +120,6 @@ class Constructions:
     _inner: Arguments = field(default_factory=dict)  # defaults of a class that **kwargs is handed on to
     _reached: int = -1
     _stale: int = 0  # constructions since one came further than all before it
-    _wasted: float = 0  # of the budget, on these
 
     def __iter__(self) -> Iterator[tuple[Arguments, nn.Module]]:
         parameters = parameters_of(self.kind)
@@ -140,7 +138,7 @@ class Constructions:
         if len(told) > 1:  # what the package says elsewhere for these names may belong together
             self._start(FIRST + 0.3, {**(plain or {}), **told})
         for tried in range(self.tries):
-            if not self._agenda or self.budget.left < 0 or self._wasted > WASTED:
+            if not self._agenda or self.budget.left < 0:
                 return
             if tried == OTHERS_FIRST and plain is not None:  # what mends the package's own arguments is not to be all
                 self._push(2 * FIRST, plain)
@@ -154,7 +152,6 @@ class Constructions:
                     self._inner = handed_on(error, self.kind)
                     self.budget.left += REFUND * (left - self.budget.left)
                 self._failed(arguments, error, progress)
-                self._wasted = self._wasted + left - self.budget.left if self._stale else 0
                 continue
             if self.again(embedded(arguments)):  # what a configuration is asked for is known only now
                 continue
