@@ -61,9 +61,9 @@ def mined(
         sources.fetch.texts.SourceError: one of the sources cannot be had; none is begun then.
     """
     store = Store(out)
+    files = {s: [f for f in collect(s) if isinstance(f, SourceFile)] for s in dict.fromkeys(sources)}
+    meters = {source: Meter() for source in files}
     with resumable(), watching(workers) as watcher, ThreadPoolExecutor(workers) as threads:
-        files = _collected(sources, watcher)
-        meters = {source: Meter() for source in files}
         steps = [repositories.cut_step(limit, seed, meters[source], inline) for source in files]
         cuts = [threads.submit(step.run_on, store, files[s]) for s, step in zip(files, steps, strict=True)]
         begun = [
@@ -71,14 +71,6 @@ def mined(
             for source, cut in zip(files, cuts, strict=True)
         ]
         return [ended() for ended in begun]
-
-
-def _collected(sources: Sequence[str], watcher: Watcher) -> dict[str, list[SourceFile]]:
-    tally, files = Tally("collect", len(set(sources)), watcher), dict[str, list[SourceFile]]()
-    for source in dict.fromkeys(sources):
-        files[source] = [f for f in collect(source) if isinstance(f, SourceFile)]
-        tally.settle(True)
-    return files
 
 
 def _begun(

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
+from scipy.stats import binomtest
 
 RESAMPLES = 2000
 CONFIDENCE = 0.95
@@ -93,16 +93,10 @@ def estimate(values: Sequence[float], share: bool = True, seed: int = 0) -> Esti
     if not values:
         raise ValueError("no mean of no problems")
     given = np.asarray(values, dtype=np.float64)
+    mean = float(given.mean())
     if share and (np.isin(given, (0.0, 1.0)).all() or np.ptp(given) == 0):
-        return Estimate(float(given.mean()), *_wilson(float(given.mean()), len(given)))
+        wilson = binomtest(round(given.sum()), len(given)).proportion_ci(CONFIDENCE, "wilson")
+        return Estimate(mean, min(mean, wilson.low), max(mean, wilson.high))
     chosen = np.random.default_rng(seed).integers(0, len(given), size=(RESAMPLES, len(given)))
     low, high = np.quantile(given[chosen].mean(axis=1), [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Estimate(float(given.mean()), float(low), float(high))
-
-
-def _wilson(share: float, count: int) -> tuple[float, float]:
-    """Wilson's score interval."""
-    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-    centre = (share + z * z / (2 * count)) / (1 + z * z / count)
-    half = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
+    return Estimate(mean, float(low), float(high))

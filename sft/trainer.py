@@ -28,7 +28,7 @@ class Trainer(SFTTrainer):
         """Evaluate, and put the loss of all tokens together in place of the mean of the batches' losses."""
         self.seen = torch.zeros(2, dtype=torch.float64)  # the sum of all tokens' losses, and how many they are
         found = super().evaluation_loop(dataloader, description, prediction_loss_only, ignore_keys, metric_key_prefix)
-        total, tokens = self.accelerator.reduce(self.seen.float().to(self.accelerator.device)).tolist()
+        total, tokens = self.accelerator.reduce(self.seen.to(self.accelerator.device)).tolist()
         metrics: dict[str, float] = found.metrics or {}
         return found._replace(metrics={**metrics, f"{metric_key_prefix}_loss": total / max(tokens, 1.0)})
 

@@ -98,9 +98,7 @@ def _held(module: nn.Module, namespace: Mapping[str, Any]) -> Iterator[tuple[str
             if not name.startswith("_"):
                 yield from _inside(f"{module_path(path)}.{name}", value)
     for name, value in namespace.items():
-        if (
-            name != "__builtins__"
-        ):  # Python's own, which hold no tensors, and themselves where somebody ran a text in them
+        if name != "__builtins__":  # Python's own, which hold themselves where somebody ran a text in them
             yield from _inside(name, value)
 
 

@@ -252,9 +252,10 @@ class _Constants(Transformer):
 
 
 def _left_as_it_is(node: ast.BinOp) -> ast.expr | None:
-    """The operand that the other one, a number, does nothing to: modules multiply by factors that happen to be one.
+    """The operand that the other one, a number, does nothing to, or whose sign it turns.
 
-    As for Inductor, ``x + 0.0`` is ``x``: the sign of a zero is all that it would change.
+    Modules multiply by factors that happen to be one.  As for Inductor, ``x + 0.0`` is ``x``, and so ``0.0 - x`` is
+    ``-x``: the sign of a zero is all that it would change.
     """
     match node:
         case ast.BinOp(left=ast.Constant(value=1), op=ast.Mult(), right=operand):
@@ -265,6 +266,8 @@ def _left_as_it_is(node: ast.BinOp) -> ast.expr | None:
             return operand
         case ast.BinOp(left=ast.Constant(value=float(0.0)), op=ast.Add(), right=operand):
             return operand
+        case ast.BinOp(left=ast.Constant(value=float(0.0)), op=ast.Sub(), right=operand):
+            return ast.UnaryOp(ast.USub(), operand)
     return None
 
 

@@ -276,9 +276,9 @@ def _size_names(
     """A name for every symbol: the task's own, or, for a bare literal, that of a parameter or dimension."""
     names: dict[str, str] = {}
     taken = {a.access for a in arguments}  # a constructor may call a size what forward calls an input: ``h``
+    inputs_first = [a for a in arguments if a.is_input] + [a for a in arguments if not a.is_input]
     dims = {str(d): DIMENSIONS.get(a.value.dim(), ())[i : i + 1]
-            for a in sorted(arguments, key=lambda a: (a.is_input, -arguments.index(a)))
-            if isinstance(a.value, torch.Tensor)
+            for a in reversed(inputs_first) if isinstance(a.value, torch.Tensor)
             for i, d in enumerate(a.value.shape) if isinstance(d, torch.SymInt)}  # fmt: skip
     for name, symbol in sorted(known.items(), key=lambda item: _rank(item[0], parameters)):
         if str(symbol) in names:

@@ -17,31 +17,14 @@ SHOWN = frozenset(
 
 
 def drop_zeros(graph: torch.fx.GraphModule) -> None:
-    """Make products with zeros zeros, and take zeros out of sums.
+    """Make products with zeros zeros: sums with these are written without them, see ``simplify``.
 
     Where the other factor is infinite or NaN the product was NaN: weights of such are no case that a kernel is for.
     """
     for node in list(graph.graph.nodes):
         if node.target in PRODUCTS and any(map(_is_zero, node.args)):
             _replace(graph, node, _zeros(graph, node))
-        elif node.target in (aten.add.Tensor, aten.sub.Tensor) and not node.kwargs:
-            _drop_term(graph, node)
     graph.graph.eliminate_dead_code()
-
-
-def _drop_term(graph: torch.fx.GraphModule, node: Node) -> None:
-    """``x`` for ``x + 0`` and ``-x`` for ``0 - x``, where the sum has the shape and dtype of ``x``."""
-    first, second = node.args
-    if _is_zero(second) and _alike(node, first):
-        _replace(graph, node, first)
-    elif _is_zero(first) and _alike(node, second):
-        if node.target is aten.add.Tensor:
-            _replace(graph, node, second)
-            return
-        with graph.graph.inserting_before(node):
-            negative = graph.graph.call_function(aten.neg.default, (second,))
-        negative.meta = dict(node.meta)
-        _replace(graph, node, negative)
 
 
 def _is_zero(value: Any) -> bool:
@@ -54,13 +37,6 @@ def _is_zero(value: Any) -> bool:
 def _name(node: Node) -> str:
     target = getattr(node.target, "overloadpacket", node.target)
     return str(getattr(target, "__name__", target))
-
-
-def _alike(node: Node, other: Any) -> bool:
-    one, two = node.meta["val"], other.meta["val"] if isinstance(other, Node) else None
-    if not isinstance(two, torch.Tensor):
-        return False
-    return one.dtype == two.dtype and list(map(str, one.shape)) == list(map(str, two.shape))
 
 
 def _zeros(graph: torch.fx.GraphModule, node: Node) -> Node:
