@@ -38,13 +38,18 @@ def held_sizes(module: nn.Module, program: Program) -> tuple[dict[str, str], dic
     positional, keyword = program.arguments()
     given = inspect.signature(type(module)).bind(*positional, **keyword).arguments
     parameters: dict[str, tuple[str, str]] = {}
-    for said, name, value in _given(given):
+    for said, name, value in elements(given):
         if symbol := _symbol(value):
-            parameters.setdefault(symbol, (said, f"{name}_given" if hasattr(module, name) else name))
+            parameters.setdefault(symbol, (said, kept_as(module, name)))
     return attributes, parameters
 
 
-def _given(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+def kept_as(module: nn.Module, name: str) -> str:
+    """The attribute that is to keep a constructor's parameter."""
+    return f"{name}_given" if hasattr(module, name) else name
+
+
+def elements(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """What a constructor is given, and what it has in lists: how it says each, a name for it, and its value."""
     for name, value in arguments.items():
         yield name, name, value

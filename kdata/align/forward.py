@@ -9,9 +9,8 @@ from typing import Any
 import sympy
 
 from kdata.align import launch, symbols
-from kdata.align.errors import AlignError
 from kdata.align.outputs import Outputs
-from kdata.align.state import Forward, base, offset, say, sizes
+from kdata.align.state import Forward, attribute, base, offset, say, sizes
 from kdata.align.trees import walk
 
 
@@ -26,7 +25,7 @@ def forward(state: Forward, old: ast.FunctionDef, outputs: Outputs) -> str:
     binding = launch.Binding(state.known)
     inputs = [(state.access[a], b) for a, b in state.buffers.items() if a in state.access]
     shapes = binding.bind([symbols.symbol(s) for s in used], inputs)
-    shapes += [f"{state.known[str(s)]} = {_attribute(state, str(s))}" for s in binding.missing]
+    shapes += [f"{state.known[str(s)]} = {attribute(state, str(s))}" for s in binding.missing]
     lines = [*state.traced.given(), *state.traced.constants(), *shapes, *body]
     plain_arguments = ast.unparse(_without_annotations(old.args))
     return f"def forward({plain_arguments}):\n    " + "\n    ".join(_returning(lines))
@@ -41,17 +40,6 @@ def _telling(state: Forward, extents: list[str]) -> list[str]:
             wanted = [symbols.symbol(s) for s in extents if state.told[s][1] == name]
             lines += launch.Binding(state.known).bind(wanted, [(state.local[name], state.buffers[name])])
     return lines
-
-
-def _attribute(state: Forward, size: str) -> str:
-    """The attribute that holds a size which no shape tells, kept by the constructor if need be."""
-    if size in state.traced.attributes:
-        return state.traced.attributes[size]
-    if size not in state.traced.parameters:
-        raise AlignError("compiler output", f"a size that no shape tells: {state.known[size]}")
-    parameter, attribute = state.traced.parameters[size]
-    state.kept[parameter] = attribute
-    return f"self.{attribute}"
 
 
 def _returning(lines: list[str]) -> list[str]:

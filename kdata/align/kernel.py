@@ -14,6 +14,7 @@ from kdata.align.errors import AlignError
 from kdata.align.indices import hoist, name_indices
 from kdata.align.inductor import Kernel
 from kdata.align.inline import inline
+from kdata.align.literals import NUMBER
 from kdata.align.naming import REDUCTION, Rename, base_names, identifier, rename_values, unique
 from kdata.align.order import degree, put_in_order
 from kdata.align.scans import plain_scans
@@ -62,11 +63,13 @@ def write(
     plain_scans(kernel)
     order = _place(kernel)
     pointers = [a for a, kind in kernel.signature.items() if kind.startswith("*")]
-    sizes = [a for a, kind in kernel.signature.items() if a not in pointers and kind != "constexpr"]
+    numbers = [a for a, kind in kernel.signature.items() if kind == NUMBER]
+    sizes = [a for a, kind in kernel.signature.items() if a not in (*pointers, *numbers) and kind != "constexpr"]
     dtypes = {p: kernel.signature[p] for p in pointers}
     helpers = simplify(function, {*sizes, *NUMELS}, dtypes)
     Replace(constants).visit(function)
     arguments = hoist(function, [s for s in sizes if s not in constants])
+    arguments.values |= {number: symbols.symbol(number) for number in numbers}
     PlainDivision().visit(function)
     Extremes().visit(function)
     propagate_aliases(function)
@@ -83,7 +86,10 @@ def write(
     named = zip(pointers, pointer_names, strict=True)
     renames = {p: f"{unique(identifier(n, lower=False), taken)}_ptr" for p, n in named}
     roles = ROLES["matmul" if kernel.is_matmul else "reduction" if bases is REDUCTION else "pointwise"]
-    size_names = {old: unique(_size_name(value, calls[0], known, roles), taken) for old, value in held}
+    other = dict.fromkeys(numbers, "scale")
+    size_names = {
+        old: unique(_size_name(value, calls[0], known, roles, other.get(str(value))), taken) for old, value in held
+    }
     Rename(renames | size_names).visit(function)
     rename_values(function, bases, {*renames.values(), *size_names.values()})
     text_pointers = [renames[p] for p in pointers]
@@ -161,13 +167,15 @@ def _multiply_out(
     return [(name, value) for name, value in held if name not in products]
 
 
-def _size_name(value: Any, call: dict[str, Any], known: Mapping[str, str], roles: Mapping[str, str]) -> str:
-    """The task's own word for a size, else the part that it plays in the kernel."""
+def _size_name(
+    value: Any, call: dict[str, Any], known: Mapping[str, str], roles: Mapping[str, str], other: str | None
+) -> str:
+    """The task's own word for a size, else the part that it plays in the kernel, or one that fits."""
     said = symbols.substitute(symbols.substitute(value, call), {k: symbols.symbol(v) for k, v in known.items()})
     if str(value) in roles and not said.is_Symbol:
         return roles[str(value)]
     whole = not said.atoms(sympy.Pow, sympy.Float) or said.is_integer
-    return identifier(symbols.describe(said) or ("size" if whole else "scale"))
+    return identifier(symbols.describe(said) or other or ("size" if whole else "scale"))
 
 
 def _blocks(kernel: Kernel, bases: dict[str, str]) -> dict[str, int]:

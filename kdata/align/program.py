@@ -17,7 +17,7 @@ from kdata.align.model import model
 from kdata.align.naming import identifier, label, unique
 from kdata.align.outputs import Outputs
 from kdata.align.rebuild import rebuilt
-from kdata.align.state import Forward, base, base_name, offset, say, short, sizes
+from kdata.align.state import Forward, attribute, base, base_name, offset, say, short, sizes
 from kdata.align.trace import Traced
 from kdata.align.trees import walk
 from kdata.align.windowed import POOL
@@ -26,9 +26,8 @@ ORDERED = "from collections import OrderedDict"
 HEADER = "import torch\nimport triton\nimport triton.language as tl\n"
 
 
-def write(source: str, entry_point: str, traced: Traced, code: str) -> tuple[str, list[str]]:
+def write(source: str, entry_point: str, traced: Traced, module: inductor.Module) -> tuple[str, list[str]]:
     """The candidate's text, not yet formatted, and the operators that it leaves to ATen."""
-    module = inductor.parse(code)
     state = Forward(traced, module, dict(traced.names), {})
     state.taken = {"self", "grid", *state.known.values(), *helpers.SOURCES}
     _arguments(state)
@@ -256,4 +255,4 @@ def _unify(known: dict[str, str], first: launch.Call, second: launch.Call) -> di
 
 
 def _size(state: Forward, size: Any) -> str:
-    return state.known[str(size)]
+    return attribute(state, str(size)) if str(size) in state.traced.scalars else state.known[str(size)]

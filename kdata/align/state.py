@@ -91,3 +91,14 @@ def offset(state: Forward, node: ast.expr) -> Any:
 def say(state: Forward, buffer: str) -> str:
     """How forward says a buffer of Inductor's."""
     return state.access.get(buffer) or state.local[buffer]
+
+
+def attribute(state: Forward, size: str) -> str:
+    """The attribute that holds a size which no shape tells, kept by the constructor if need be."""
+    if size in state.traced.attributes:
+        return state.traced.attributes[size]
+    if size not in state.traced.parameters:
+        raise AlignError("compiler output", f"a size that no shape tells: {state.known[size]}")
+    parameter, attribute = state.traced.parameters[size]
+    state.kept[parameter] = attribute
+    return f"self.{attribute}"

@@ -133,6 +133,8 @@ class _Printer(StrPrinter):  # type: ignore[misc]
         return f"(({self._print(e.args[0])}) % ({self._print(e.args[1])}))"
 
     def _print_Pow(self, e: Any, rational: bool = False) -> str:
+        if e.exp == -1:
+            return f"(1 / ({self._print(e.base)}))"
         exponent = float(e.exp) if e.exp.is_number and not e.exp.is_Integer else e.exp
         return f"(({self._print(e.base)}) ** ({exponent}))"
 
@@ -158,12 +160,19 @@ def describe(expression: Any) -> str:
     parts: list[str] = []
     if isinstance(expression, floordiv):
         return "chunk"
+    if expression.is_Pow and expression.exp == -1 and expression.base.is_Symbol:
+        return f"inverse_{expression.base}"
     if expression.is_Mul:
         number, rest = expression.as_coeff_Mul()
         parts = [_operand(a) for a in (rest.args if rest.is_Mul else [rest])]
-        joint = "_".join(parts) + (f"_times_{number}" if number != 1 else "")
+        over = number.is_Rational and number.p == 1
+        joint = "_".join(parts) + (
+            f"_over_{number.q}" if over and number.q != 1 else f"_times_{number}" if number != 1 else ""
+        )
     elif expression.is_Add:
         constant, rest = expression.as_coeff_Add()
+        if constant == 1 and (-rest).is_Symbol:
+            return f"one_minus_{-rest}"
         if not rest.is_Symbol or not constant.is_Integer:
             return ""
         joint = f"{rest}_minus_{-constant}" if constant < 0 else f"{rest}_plus_{constant}"

@@ -12,7 +12,7 @@ import inspect
 import math
 import numbers
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,6 +40,8 @@ from kdata.align.whole import NAMES, WholeNumbers
 from kdata.align.windowed import extents
 from kdata.align.zeros import drop_zeros
 from kdata.task import INIT_INPUTS, INPUTS, Program, Size, execute, sizes, substitute
+
+Change = Callable[[Program], None]
 
 SYMBOLS = "__sizes__"
 # An integer that only decides parameters (out_channels, num_classes) is a size; a small one may be a kernel size, a
@@ -105,6 +107,7 @@ class Traced:
     layers: list[Layer]  # convolutions and poolings of the module
     extents: frozenset[str]  # symbols of sizes that convolutions and poolings made
     module: nn.Module  # as it was built, sizes as symbols
+    scalars: set[str] = field(default_factory=set)  # symbols of numbers that are no sizes
     shapes: dict[str, tuple[Any, torch.dtype]] = field(default_factory=dict)  # of what was kept whole, when lowered
 
     def given(self) -> list[str]:
@@ -143,13 +146,14 @@ def _is_literal(value: Any) -> bool:
     return type(value) in (bool, int, str) or type(value) is float and math.isfinite(value)
 
 
-def trace(source: str, entry_point: str, symbols: frozenset[str] | None = None) -> Traced:
+def trace(source: str, entry_point: str, symbols: frozenset[str] | None = None, change: Change | None = None) -> Traced:
     """Trace a task as constructed, or in eval mode where it is random as constructed.
 
     Args:
         source: the task's text.
         entry_point: the name of its module.
         symbols: the names of the sizes that are to be symbols; by default as many as the task bears.
+        change: what is done to the program before its module is built.
 
     Raises:
         AlignError: the task cannot be traced, or is random in both modes.
@@ -158,7 +162,7 @@ def trace(source: str, entry_point: str, symbols: frozenset[str] | None = None) 
     failure: Exception | None = None
     for chosen in [symbols] if symbols is not None else symbol_choices(source, entry_point):
         try:
-            return _trace_deterministic(source, entry_point, chosen)
+            return _trace_deterministic(source, entry_point, chosen, change)
         except AlignError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever torch raises on a symbol it cannot follow
@@ -197,9 +201,9 @@ def _names_in(source: str, function: str) -> set[str]:
     return named | {s.name for s in sizes(source) if tree.lineno <= s.line <= (tree.end_lineno or tree.lineno)}
 
 
-def _trace_deterministic(source: str, entry_point: str, symbols: frozenset[str]) -> Traced:
+def _trace_deterministic(source: str, entry_point: str, symbols: frozenset[str], change: Change | None) -> Traced:
     for mode in ("train", "eval"):
-        traced = _trace(source, entry_point, symbols, mode)
+        traced = _trace(source, entry_point, symbols, mode, change)
         if not any(word in operator for operator in traced.operators for word in RANDOM):
             return traced
     raise AlignError("random", "forward draws random numbers in train and in eval mode")
@@ -215,13 +219,10 @@ def _shaping(source: str, entry_point: str) -> frozenset[str]:
     return frozenset(name for name, symbol in symbols.items() if symbol.node.expr in free)
 
 
-def _trace(source: str, entry_point: str, chosen: frozenset[str], mode: str) -> Traced:
-    with _executed(source, entry_point, chosen) as (
-        program,
-        symbols,
-        environment,
-        fake,
-    ):
+def _trace(source: str, entry_point: str, chosen: frozenset[str], mode: str, change: Change | None) -> Traced:
+    with _executed(source, entry_point, chosen) as (program, symbols, environment, fake):
+        if change is not None:
+            change(program)
         module = program.build()
         if mode == "eval":
             module.eval()
