@@ -34,7 +34,7 @@ from sources.infer.forward.ranks import (
 from sources.infer.forward.told_shapes import SHAPES
 from sources.infer.forward.variants import of_one
 from sources.infer.forward.windows import WINDOWS, longer
-from sources.infer.inputs import BATCH, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited
+from sources.infer.inputs import BATCH, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited, extent
 
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
 SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
@@ -55,7 +55,8 @@ def repairs(failure: Failure) -> list[Change]:
 
 
 def _sane(specs: Specs) -> bool:
-    return all(min(t.shape, default=1) > 0 and math.prod(t.shape) <= MAX_ELEMENTS for _, t in all_tensors(specs))
+    _, largest, shortest = extent(specs)
+    return shortest > 0 and largest <= MAX_ELEMENTS
 
 
 def _layer(f: Failure) -> Iterator[Change]:
