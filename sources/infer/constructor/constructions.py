@@ -19,14 +19,15 @@ from typing import Any
 from torch import nn
 
 from sources.hints.demands import Demand, demands
-from sources.hints.guesses import ADJACENCY, IMAGE, WINDOW, Uses, as_layers_want, compared, looked_up, uses, values
+from sources.hints.guesses import ADJACENCY, IMAGE, WINDOW, as_layers_want, values
 from sources.hints.mappings import gone_through
+from sources.hints.uses import MATRICES, Uses, compared, looked_up, uses
 from sources.infer.agenda import Agenda
 from sources.infer.constructor import parts
 from sources.infer.constructor.blamed import blamed
 from sources.infer.constructor.configs import CONFIG, METHOD, Config, untold, with_attributes, with_value
 from sources.infer.constructor.counted import in_lists, recounted, thinner, together, with_entries
-from sources.infer.constructor.nested import changed
+from sources.infer.constructor.nested import changed, completed
 from sources.infer.constructor.reading import reading
 from sources.infer.constructor.records import WANTS, lists, namesakes
 from sources.infer.constructor.signatures import as_called, handed_on, parameters_of, passed_on, spelled
@@ -154,6 +155,7 @@ class Constructions:
                 self._failed(arguments, error, progress)
                 continue
             if self.again(embedded(arguments)):  # what a configuration is asked for is known only now
+                del module  # as below
                 continue
             self._inner = handed_on(module, self.kind)
             yield arguments, module
@@ -174,6 +176,8 @@ class Constructions:
         self._stale = 0 if reached > self._reached else self._stale + 1
         if reached > self._reached:
             self._reached, self.message, self.furthest = reached, trouble.message, dict(arguments)
+        if (whole := completed(arguments, trouble.message, self.told.defaults)) != arguments:
+            self.again(whole)
         cost = PATIENCE * self._stale - math.log2(1 + reached)
         self._tree = self._tree or ast.parse(self.text)
         self._obey(cost + 0.5 * TRACED, arguments, demands(error, self._tree, file))  # surer than other values
@@ -254,8 +258,8 @@ class Constructions:
         names = {c.__name__ for c in self.kind.__mro__}
         found: dict[str, Uses] = {}
         for node in tree.body:
-            if isinstance(node, ast.ClassDef) and node.name in names:
-                found |= uses(node)
+            if isinstance(node, ast.ClassDef):
+                found = found | uses(node) if node.name in names else uses(node, MATRICES) | found
         own = {p.name for p in parameters_of(self.kind)}
         for name, words in compared(tree).items():  # it may be handed on to what compares it
             use = found.setdefault(name, Uses()) if name in own else None
