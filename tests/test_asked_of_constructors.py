@@ -13,9 +13,9 @@ from torch import nn
 from sources.hints.guesses import values
 from sources.hints.mappings import gone_through
 from sources.hints.uses import MATRICES, Uses, uses
-from sources.infer.constructor.constructions import Constructions, Told
+from sources.infer.constructor.constructions import MAX_ALIKE, Constructions, Told
 from sources.infer.constructor.nested import completed
-from sources.infer.running.progress import Budget
+from sources.infer.running.progress import Budget, TooMuchError
 from sources.text.danger import touches_system
 from sources.text.weights import loading
 from tests.attempts import attempted
@@ -129,3 +129,19 @@ def test_a_module_that_is_made_again_is_not_kept_beside_the_next_one(tmp_path: P
     arguments, _ = next(iter(every))
     assert arguments == {"weights_matrix": "torch.randn(1024, 32)", "emb_dim": "32"}
     assert len(made) == 2
+
+
+def test_what_is_too_much_at_the_same_place_whatever_it_is_given_is_not_made_for_ever(tmp_path: Path) -> None:
+    tried: list[object] = []
+
+    class Net(nn.Module):
+        def __init__(self, heads: Any) -> None:
+            super().__init__()
+            tried.append(heads)
+            raise TooMuchError("can't allocate memory")
+
+    path, text = tmp_path / "cut.py", "class Net(nn.Module): ..."
+    path.write_text(text)
+    every = Constructions(Net, {"__file__": str(path), "torch": torch, "nn": nn}, text, Budget())
+    assert list(every) == []
+    assert len(tried) == MAX_ALIKE

@@ -11,6 +11,7 @@ import inspect
 import itertools
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -31,7 +32,7 @@ from sources.infer.constructor.nested import changed, completed
 from sources.infer.constructor.reading import reading
 from sources.infer.constructor.records import WANTS, lists, namesakes
 from sources.infer.constructor.signatures import as_called, handed_on, parameters_of, passed_on, spelled
-from sources.infer.constructor.suspects import holding, line_reached, made_of, meant, ranked, word
+from sources.infer.constructor.suspects import having, holding, line_reached, made_of, meant, ranked, word
 from sources.infer.constructor.trouble import TENSORS, Trouble, offered, wanted
 from sources.infer.forward import spaces
 from sources.infer.forward.variants import (
@@ -57,6 +58,7 @@ CONSTRUCTION = 5  # what constructing a module costs besides
 FIRST = -12.0  # cost of arguments that the package's own calls give, and of those that made a module
 OTHERS_FIRST = 4  # arguments that are tried before the defaults
 REFUND = 0.8  # of what constructing a module took that is too large: smaller ones are to have their turn
+MAX_ALIKE = 8  # constructions that are too much at the same place
 FURTHEST = 1000  # how far a constructor is followed
 LINE = 3  # as much as so many torch functions counts a line of the constructor that was reached
 LAYERS = 6  # kinds of items that are tried where they are called
@@ -119,6 +121,7 @@ class Constructions:
     _used: dict[str, Uses] | None = None
     _records: list[str] | None = None  # lists of the program's own records
     _inner: Arguments = field(default_factory=dict)  # defaults of a class that **kwargs is handed on to
+    _ended: Counter[int] = field(default_factory=Counter)  # constructions that were too much, by how far they came
     _reached: int = -1
     _stale: int = 0  # constructions since one came further than all before it
 
@@ -150,9 +153,12 @@ class Constructions:
                 module = build(self.kind, arguments, self.namespace, self.budget, self.told.defaults, progress)
             except Exception as error:  # noqa: BLE001 - any error of a constructor is what the search learns from
                 if isinstance(error, TooMuchError):
+                    self._ended[progress.count] += 1
                     self._inner = handed_on(error, self.kind)
                     self.budget.left += REFUND * (left - self.budget.left)
                 self._failed(arguments, error, progress)
+                if self._ended[progress.count] >= MAX_ALIKE:  # it is as large whatever it is given
+                    return
                 continue
             if self.again(embedded(arguments)):  # what a configuration is asked for is known only now
                 del module  # as below
@@ -218,12 +224,6 @@ class Constructions:
         """The module of these arguments did not run: those that made what the failing line uses are to be others."""
         self._obey(FIRST - 0.95, arguments, [*asked])
         self._mend(FIRST - 0.9, arguments, trouble, parameters_of(self.kind), made_of(self.kind, self.text))
-
-    def _having(self, message: str) -> list[str]:
-        """Classes of the program that have the attribute that something else lacks."""
-        match, own = re.search(r"has no attribute '(\w+)'", message), self.kind.__module__
-        found = ((n, v) for n, v in self.namespace.items() if isinstance(v, type) and v.__module__ == own)
-        return [n for n, v in found if match and v is not self.kind and match[1] in vars(v)][:3]
 
     def _options(self, name: str) -> list[str]:
         if name not in self._values:
@@ -379,7 +379,7 @@ class Constructions:
         asked = [
             *with_attributes(text, trouble.message),
             *parts.holding(text, trouble.message, trouble.line),
-            *self._having(trouble.message),
+            *having(self.kind, self.namespace, trouble.message),
             *(offered(trouble.message, self._tree) if self._tree and text[:1] in ("'", '"') else []),
             *wanted(trouble.message, trouble.line, running),
         ]
