@@ -51,6 +51,17 @@ class Net(nn.Module):
         return torch.view_as_complex(x).abs().log1p()
 """
 
+SOUNDS = """
+class Net(nn.Module):
+    def __init__(self, n_fft=256):
+        super().__init__()
+        self.n_fft = n_fft
+        self.register_buffer("window", torch.hann_window(n_fft))
+
+    def forward(self, spectrum):
+        return torch.istft(torch.view_as_complex(spectrum), self.n_fft, window=self.window)
+"""
+
 LOADS = """
 def load(model, path):
     missing, extra = model.load_state_dict(torch.load(path), strict=False)
@@ -98,6 +109,12 @@ def test_complex_numbers_have_two_parts_in_a_dimension_of_their_own(tmp_path: Pa
     outcome = attempted(SPECTRA, tmp_path)
     assert not outcome["reason"], outcome["detail"]
     assert outcome["inputs"][0]["shape"][-1] == 2
+
+
+def test_a_spectrum_has_as_many_frequencies_as_half_a_window(tmp_path: Path) -> None:
+    outcome = attempted(SOUNDS, tmp_path)
+    assert not outcome["reason"], outcome["detail"]
+    assert outcome["inputs"][0]["shape"][-3] == 129
 
 
 def test_what_names_a_kind_of_path_or_prints_touches_nothing() -> None:
