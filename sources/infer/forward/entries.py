@@ -35,7 +35,8 @@ def _lacking(f: Failure, key: str) -> Iterator[Change]:
         if isinstance(spec, Many) and spec.kind == KIND:
             yield from (f.with_tensor((i,), more, 0.2 * j) for j, more in enumerate(with_field(spec, key)))
         elif isinstance(spec, Many) and spec.kind != "dict" and (each := with_key(spec, key)) is not None:
-            yield f.with_tensor((i,), each, 0.0)
+            maps = [len(t.shape) > 2 for _, t in spec.inside()]  # of a whole batch, and not of one image's objects
+            yield f.with_tensor((i,), each, 0.3 if all(maps) else 0.0)
     found = [(path, held) for path, held in _dictionaries(f.specs) if key not in held.keys]
     for path, held in found:
         alike = [s for s in held.items[-1:] if isinstance(s, Tensor) and s.kind == "int"]

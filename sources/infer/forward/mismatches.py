@@ -8,11 +8,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import torch
+
 from sources.infer.forward.failure import APART, Change, Failure
 from sources.infer.forward.windows import MAX_SIDE
 from sources.infer.inputs import Specs, Tensor, all_tensors, edited
 
 MAX_JOINED = 4  # steps that are joined to a sequence: a token of its class, the one to be foretold
+_AT = re.compile(r"at non-singleton dimension (\d)$")
 _JOINED = re.compile(r"Sizes of tensors must match except.* Expected size (\d+) but got size (\d+)")
 
 
@@ -25,6 +28,7 @@ def mismatch(f: Failure) -> Iterator[Change]:
         return
     yield from _maps(f, a, b)
     yield from _laid_out(f, a, b)
+    yield from _as_it_is(f, a, b)
     yield from itertools.chain(_joined(f, a - b), _joined(f, b - a))
     for path, t in all_tensors(f.specs):
         if len(t.shape) < 3:
@@ -46,6 +50,18 @@ def _halved(f: Failure, size: int) -> Iterator[Change]:
         for i, length in enumerate(t.shape):
             if i and length <= size:
                 yield f.with_tensor(path, t.resized(i, length + size), 0.3 if length == size else 0.6)
+
+
+def _as_it_is(f: Failure, a: int, b: int) -> Iterator[Change]:
+    """One of the two is an input, or has its shape as what was expanded to it has: its size is to be the other's."""
+    at = _AT.search(f.message)
+    operands = [x for x in f.arguments[:2] if isinstance(x, torch.Tensor)] if at else []
+    rank = max((x.dim() for x in operands), default=0)
+    back = int(at[1]) - rank if at else 0
+    for x, wanted in zip(operands, (b, a), strict=False) if len(operands) == 2 else ():
+        for path, t in f.of_shape(x):
+            if len(t.shape) >= -back and t.shape[back] != wanted:
+                yield f.with_tensor(path, t.resized(len(t.shape) + back, wanted), 0.35)
 
 
 def _laid_out(f: Failure, a: int, b: int) -> Iterator[Change]:
