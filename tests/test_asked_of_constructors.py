@@ -7,15 +7,19 @@ import weakref
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from torch import nn
 
+from sources.emit import emit
 from sources.hints.guesses import values
 from sources.hints.mappings import gone_through
 from sources.hints.uses import MATRICES, Uses, uses
+from sources.infer.constructor.configs import COUNTED
 from sources.infer.constructor.constructions import MAX_ALIKE, Constructions, Told
 from sources.infer.constructor.nested import completed
 from sources.infer.running.progress import Budget, TooMuchError
+from sources.infer.search import Solution
 from sources.text.danger import touches_system
 from sources.text.weights import loading
 from tests.attempts import attempted
@@ -117,9 +121,8 @@ def test_a_spectrum_has_as_many_frequencies_as_half_a_window(tmp_path: Path) -> 
     assert outcome["inputs"][0]["shape"][-3] == 129
 
 
-def test_what_names_a_kind_of_path_or_prints_touches_nothing() -> None:
+def test_what_names_a_kind_of_path_touches_nothing() -> None:
     assert not touches_system("import os\nfrom typing import Union\n\nPathType = Union[os.PathLike, str]\n")
-    assert not touches_system("import sys\n\n\ndef warn(text):\n    print(text, file=sys.stderr)\n")
     assert touches_system("import os\n\n\ndef gone(path):\n    os.remove(path)\n")
 
 
@@ -162,3 +165,17 @@ def test_what_is_too_much_at_the_same_place_whatever_it_is_given_is_not_made_for
     every = Constructions(Net, {"__file__": str(path), "torch": torch, "nn": nn}, text, Budget())
     assert list(every) == []
     assert len(tried) == MAX_ALIKE
+
+
+def test_a_program_s_own_class_is_meant_where_a_stand_in_has_its_name() -> None:
+    source = f"class {COUNTED}:\n    pass\n\n\nclass Net:\n    pass\n"
+    arguments = {"words": f"{COUNTED}()"}
+    assert emit(source, Solution(arguments, ()), [], None).count(f"class {COUNTED}") == 1
+    assert emit("class Net:\n    pass\n", Solution(arguments, ()), [], None).count(f"class {COUNTED}") == 1
+
+
+@pytest.mark.parametrize("holder", ["ModuleList", "ModuleDict", "Sequential"])
+def test_a_holder_that_a_type_hint_names_holds_layers(holder: str) -> None:
+    made = eval(values("parts", f"torch.nn.{holder}", Uses())[0], {"nn": nn})
+    assert type(made) is getattr(nn, holder)
+    assert len(made) == 2

@@ -8,6 +8,7 @@ from torch import nn
 
 from sources.infer.forward.entries import keys
 from sources.infer.forward.failure import Failure
+from sources.infer.forward.repairs import repairs
 from sources.infer.inputs import Many, Specs, Tensor, all_tensors, elements
 from tests.attempts import attempted
 
@@ -75,3 +76,9 @@ def test_what_is_in_a_list_of_dictionaries_is_found_once() -> None:
     assert [path for path, _ in all_tensors(specs)] == [(0,), (1, 0, 0), (1, 0, 1, 0), (1, 1, 0), (1, 1, 1, 0)]
     assert elements(specs) == 3 + 2 * (32 + 2)
     assert hash(specs) == hash((Tensor((3,)), Many((Many(held.items, "dict", held.keys), held))))
+
+
+def test_what_is_not_there_for_floats_takes_whole_numbers() -> None:
+    message = "NotImplementedError: \"bincount_cpu\" not implemented for 'Float'"
+    found = [specs for _, specs in repairs(Failure((Tensor((4, 64)),), message, nn.Identity()))]
+    assert (Tensor((4, 64), "int", 16),) in found

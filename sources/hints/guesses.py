@@ -140,6 +140,9 @@ _MODULES_ONLY = frozenset(["parameters", "named_parameters", "modules", "named_m
 PARTS = [f"StubModule({layer})" for layer in ("nn.Conv2d(64, 64, 3, padding=1)", "nn.Linear(64, 64)")]  # with weights
 # Makes a layer from one size to another of all that it is given.
 MAKER = "lambda inside, outside, *_, **__: StubModule(nn.Linear(inside, outside))"
+_HOLDER = re.compile(r"\b(?:torch\.)?nn\.(ModuleList|ModuleDict|Sequential)\b")
+HELD = {"ModuleList": "([{layer}, {layer}])", "ModuleDict": "({{'a': {layer}, 'b': {layer}}})",
+        "Sequential": "({layer}, {layer})"}  # fmt: skip
 WRAPPERS = ["nn.Sequential", "torch.nn.utils.spectral_norm"]
 ARRAYS = ["torch.randn(64, 64).numpy()", "torch.randn(64, 64)", "[0.5, 0.5]", "torch.ones(64).numpy()"]
 FALLBACK = ["64", "4", "nn.Identity()", "[32, 64]", "0.5", "2", "'relu'", "nn.ReLU", "True"]
@@ -178,7 +181,9 @@ def _callables(use: Uses, by_name: list[str]) -> list[str]:
 
 
 def _annotated(annotation: str) -> list[str]:
-    """What an annotation says by itself: flags, or one for each of several names."""
+    """What an annotation says by itself: flags, one for each of several names, or layers that are held together."""
+    if holder := _HOLDER.search(annotation):
+        return [holder[0].removeprefix("torch.") + HELD[holder[1]].format(layer=layer) for layer in MODULE[1:3]]
     if by_word := _BY_WORD.search(annotation):
         return [f"{{'a': {_PLAIN[by_word[1]]}, 'b': {_PLAIN[by_word[1]]}}}"]
     return ["False", "True"] if "bool" in annotation else []

@@ -15,7 +15,7 @@ FETCHING = {"load_url", "load_state_dict_from_url", "urlretrieve", "urlopen", "h
 SUSPECT = re.compile(rf"(?<![.\w])(?:os|sys|{'|'.join(sorted(DANGEROUS))})\b")
 # Of os and sys. What ends a program that was given something wrong is an exception like others.
 HARMLESS = {"exit", "environ", "getenv", "path", "version_info", "maxsize", "float_info", "platform", "PathLike",
-            "fspath", "sep", "linesep", "cpu_count", "byteorder", "stdout", "stderr"}  # fmt: skip
+            "fspath", "sep", "linesep", "cpu_count", "byteorder"}  # fmt: skip
 ITSELF = "sys.modules[__name__]"  # of a program
 
 

@@ -45,6 +45,9 @@ _NUMBER = re.compile(
     r"|got \(.*Tensor|type must be|only one element tensors|'str'|unhashable|must be str|must be real number"
     r"|takes an iterable of 'int'"
 )
+_WHOLE = re.compile(
+    r"Long|Int\b|indices|integer|int64|dtype|index|one_hot|one-hot|scatter|gather|not implemented for 'Float'"
+)
 _LENGTHS = re.compile(r"(?i)len(gth)?s?$")
 # Something was left out that is needed after all; in scripted code, a tensor of no rows stands for it.
 _LACKING = re.compile(r"NoneType|missing \d+ required positional|UnboundLocalError|x0 and \d+x|tensor [ab] \(0\)")
@@ -69,14 +72,14 @@ def dtypes(f: Failure) -> Iterator[Change]:
     """Numbers, masks and indices in place of each other, as the message asks for."""
     message = f.message
     for path, t in all_tensors(f.specs):
-        if re.search(r"Long|Int\b|indices|integer|int64|dtype|index|one_hot|one-hot|scatter|gather", message):
+        if _WHOLE.search(message):
             if t.kind != "int":
                 yield f.with_tensor(path, Tensor(t.shape[:2], "int", 16), 1.0)
                 yield f.with_tensor(path, Tensor(t.shape, "int", 2), 1.3)
             else:
                 yield f.with_tensor(path, Tensor(t.shape), 1.1)
         yield from _lengths(f, path, t)
-        if re.search(r"[Bb]ool|mask", message):
+        if re.search(r"[Bb]ool|mask|bitwise", message):
             yield f.with_tensor(path, replace(t, kind="float" if t.kind == "bool" else "bool"), 1.2)
         if re.search(r"[Ff]loat|Half|Double", message) and t.kind != "float":
             yield f.with_tensor(path, Tensor(t.shape), 0.9)
