@@ -43,7 +43,8 @@ def _with_imports(source: str, arguments: str) -> str:
     if re.search(r"\bF\.", arguments) and "as F\n" not in source:
         lines.append("import torch.nn.functional as F")
     texts = ((configs.NAME, configs.CLASS), (configs.COUNTED, configs.COUNTED_CLASS), (parts.NAME, parts.CLASS))
-    made = "".join(f"\n\n\n{text.rstrip()}" for name, text in texts if f"{name}(" in arguments)
+    wanted = ((n, text) for n, text in texts if f"{n}(" in arguments and not re.search(rf"(?m)^class {n}\b", source))
+    made = "".join(f"\n\n\n{text.rstrip()}" for _, text in wanted)  # a program's own class of the name is meant
     return "\n".join([*lines, source.rstrip() + made])
 
 

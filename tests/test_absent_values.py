@@ -9,7 +9,8 @@ import pytest
 
 from sources import probe
 from sources.hints.demands import Demand, of_call
-from sources.hints.guesses import Uses, values
+from sources.hints.guesses import values
+from sources.hints.uses import Uses
 from tests.attempts import attempted
 
 SUMS = """class Net(nn.Module):

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from sources.hints.guesses import Uses, values
+from sources.hints.guesses import values
+from sources.hints.uses import Uses
 from sources.text.danger import touches_system
 from tests.attempts import attempted
 from tests.cuts import HEAD, cut

@@ -7,9 +7,10 @@ from typing import Any
 
 import torch
 
-from sources.hints.guesses import Uses, compared, uses, values
+from sources.hints.guesses import values
 from sources.hints.hints import Hints
 from sources.hints.spelling import held_before
+from sources.hints.uses import Uses, compared, uses
 from sources.mine import replacements
 from sources.text.symbols import Package
 from sources.text.targets import Here

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from sources.hints.guesses import uses
+from sources.hints.uses import uses
 from sources.infer.constructor.trouble import wanted
 from sources.infer.forward.input_guesses import guesses
 from sources.infer.inputs import Plain, Tensor

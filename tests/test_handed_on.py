@@ -11,8 +11,8 @@ import torch
 from sources import mine
 from sources.cut.slicer import Slicer
 from sources.cut.writer import cut
-from sources.hints.guesses import looked_up
 from sources.hints.settings import Settings
+from sources.hints.uses import looked_up
 from sources.infer.constructor.configs import CONFIG, METHOD
 from sources.infer.constructor.constructions import Told
 from sources.infer.constructor.suspects import made_of, ranked

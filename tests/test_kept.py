@@ -11,7 +11,8 @@ import torch
 from sources.cut.slicer import Slicer
 from sources.cut.writer import cut as write_cut
 from sources.fetch.texts import wanted
-from sources.hints.guesses import Uses, values
+from sources.hints.guesses import values
+from sources.hints.uses import Uses
 from sources.infer.constructor.constructions import Told
 from sources.infer.inputs import Plain, all_tensors
 from sources.infer.rewritten.drawn import drawn

@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch import nn
 
-from sources.hints.guesses import Uses, values
+from sources.hints.guesses import values
+from sources.hints.uses import Uses
 from sources.infer.constructor.nested import changed
 from sources.infer.constructor.trouble import Trouble
 from sources.infer.inputs import REPEATED, Many, Tensor, draw

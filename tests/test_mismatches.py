@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import torch
 from torch import nn
 
 from sources.infer.forward.consumers import extents
@@ -55,3 +56,20 @@ def test_a_mask_that_is_resized_to_maps_is_one_of_the_image() -> None:
 def test_what_leaves_one_pixel_too_few_is_given_more() -> None:
     found = proposed((Tensor((4, 3, 32, 32)),), "ZeroDivisionError: float division by zero")
     assert (Tensor((4, 3, 64, 64)),) in found
+
+
+def test_maps_that_are_laid_out_as_rows_have_as_many_places_as_positions() -> None:
+    message = APART.format(1024, 400).replace("dimension 3", "dimension 0")
+    maps = Many(tuple(Tensor((4, n, 32, 32)) for n in (8, 16)))
+    assert (Many(tuple(Tensor((4, n, 20, 20)) for n in (8, 16))),) in proposed((maps,), message)
+    assert (Tensor((4, 8, 20, 20)),) in proposed((Tensor((4, 8, 32, 32)),), message)
+
+
+def test_an_operand_that_is_an_input_gets_the_size_of_the_other_at_their_dimension() -> None:
+    target, other = torch.ones(4, 64, 32), torch.ones(4, 64, 8)
+    specs, message = (
+        (Tensor((4, 64, 32)), Tensor((4, 8, 8, 64))),
+        APART.format(8, 32).replace("dimension 3", "dimension 2"),
+    )
+    found = repairs(Failure(specs, message, nn.Identity(), "mul", (other, target)))
+    assert (Tensor((4, 64, 8)), specs[1]) in [other for cost, other in found if cost < 0.5]

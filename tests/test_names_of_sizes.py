@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sources.hints.guesses import Uses, values
+from sources.hints.guesses import values
+from sources.hints.uses import Uses
 
 
 @pytest.mark.parametrize(

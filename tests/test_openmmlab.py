@@ -13,7 +13,8 @@ import torch
 from kdata.task import execute
 from sources.cut.slicer import Slicer
 from sources.cut.writer import cut as write_cut
-from sources.hints.guesses import Uses, values
+from sources.hints.guesses import values
+from sources.hints.uses import Uses
 from sources.infer.forward.failure import Failure
 from sources.infer.forward.input_guesses import LEVELS
 from sources.infer.forward.repairs import repairs

@@ -75,3 +75,11 @@ def test_a_size_is_that_of_its_own_mapping() -> None:
     assert {"ONE.WIDTH": "8", "TWO.WIDTH": "24"}.items() <= found.items()
     one, two = (Config(f"config.{name}", {}, {}, found) for name in ("ONE", "TWO"))
     assert (one.WIDTH, two.WIDTH) == (8, 24)
+
+
+def test_a_part_that_a_mapping_tells_of_goes_by_its_name_alone() -> None:
+    settings = Settings()
+    settings.add({"name": "'Detector'", "backbone": "{'width': 4}", "head": "'plain'", "depth": "3"})
+    given = [{"backbone_cfg": "{'width': 4}", "depth": "3"}]
+    assert settings.of("Detector", ["backbone_cfg", "head_cfg", "depth"]) == given
+    assert settings.of("Detector", ["backbone_cfg", "backbone"]) == [{"backbone": "{'width': 4}"}]

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from sources.hints.guesses import Uses, values
+from sources.hints.guesses import values
+from sources.hints.uses import Uses
 from sources.infer.forward.variants import rescaled
 from tests.attempts import attempted, cut_and_attempted
 from tests.cuts import HEAD, cut

@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from sources.hints.guesses import Uses, as_layers_want, values
+from sources.hints.guesses import as_layers_want, values
+from sources.hints.uses import Uses
 from sources.infer.constructor.constructions import Constructions
 from sources.infer.forward.input_guesses import guesses
 from sources.infer.inputs import Many, Tensor

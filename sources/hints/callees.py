@@ -6,9 +6,9 @@ import ast
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from sources.hints.guesses import uses
 from sources.hints.said import said
 from sources.hints.spelling import required
+from sources.hints.uses import uses
 from sources.text.symbols import Package
 from sources.text.targets import Here
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sources.hints.expressions import MISSING, is_length, named, value
-from sources.hints.guesses import Uses
 from sources.hints.guesses import values as guessed
+from sources.hints.uses import Uses
 from sources.hints.wished import MAX_VALUES, instances, of_length, of_rank, spelled
 from sources.infer.constructor.configs import CONFIG
 

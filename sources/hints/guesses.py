@@ -6,19 +6,15 @@ two.  Each value is a Python expression, because it ends up in a task's text.
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
 
-from torch import nn
-
-from sources.text.scope import nodes
+from sources.hints.uses import Uses
 
 DIMENSION, CHANNELS, TOKENS, IMAGE, HEADS = "64", "64", "64", "32", "4"
 WINDOW = "256"  # samples of a sound, beside a hop of fewer
 COUNTS = ["2", "4", "1", "3"]
 ADJACENCY = "torch.rand(64, 64) * 0.03"  # of a graph: its rows add up to about one
+PARTITIONS = "torch.rand(3, 25, 25) * 0.08"  # of a skeleton: one adjacency for each kind of neighbours
 EDGES = "torch.stack([torch.arange(16), torch.arange(16).roll(1)])"  # of a graph: each node to the next
 OF_CHANNELS, OF_FEATURES = "(64, 1, 1)", "(64,)"  # shapes of what is added to images, and to rows
 NORM = ["nn.LayerNorm", "nn.BatchNorm2d", "'batch'", "'layer'", "nn.Identity"]
@@ -144,9 +140,10 @@ _MODULES_ONLY = frozenset(["parameters", "named_parameters", "modules", "named_m
 PARTS = [f"StubModule({layer})" for layer in ("nn.Conv2d(64, 64, 3, padding=1)", "nn.Linear(64, 64)")]  # with weights
 # Makes a layer from one size to another of all that it is given.
 MAKER = "lambda inside, outside, *_, **__: StubModule(nn.Linear(inside, outside))"
+_HOLDER = re.compile(r"\b(?:torch\.)?nn\.(ModuleList|ModuleDict|Sequential)\b")
+HELD = {"ModuleList": "([{layer}, {layer}])", "ModuleDict": "({{'a': {layer}, 'b': {layer}}})",
+        "Sequential": "({layer}, {layer})"}  # fmt: skip
 WRAPPERS = ["nn.Sequential", "torch.nn.utils.spectral_norm"]
-_LAYER = re.compile(r"(torch\.)?nn\.(Conv|Linear)\w*\(")
-_OF_NUMBERS = re.compile(r"(torch\.)?nn\.(?!Module|Sequential|Parameter)[A-Z]\w*\(")  # layers that hold no others
 ARRAYS = ["torch.randn(64, 64).numpy()", "torch.randn(64, 64)", "[0.5, 0.5]", "torch.ones(64).numpy()"]
 FALLBACK = ["64", "4", "nn.Identity()", "[32, 64]", "0.5", "2", "'relu'", "nn.ReLU", "True"]
 CONFIG = re.compile(
@@ -164,146 +161,6 @@ LISTS = ["[32, 64]", "(2, 2)", "[2, 2, 2, 2]", "[16, 32, 64, 128]", "(8, 8)", "[
 # Of what has a logarithm or a root.
 _POSITIVE = re.compile(r"sigma|var(iance)?s?\d?$|std|deviation|scale|temperature|rate")
 POSITIVE_ARRAYS = ["torch.rand(64, 64).add(0.5).numpy()", "torch.rand(64, 64) + 0.5"]
-_TO_TENSORS = frozenset(["torch.tensor", "torch.from_numpy", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor",
-                         "np.array", "np.asarray"])  # fmt: skip
-
-_OF_SEQUENCES = frozenset(["len", "enumerate", "zip", "sum", "list", "tuple", "torch.Size", "np.prod", "math.prod"])
-
-
-@dataclass(slots=True)
-class Uses:
-    """What the class's own text does with a constructor parameter."""
-
-    called: bool = False
-    run: bool = False  # as an attribute of self
-    makes: bool = False  # it is called with two sizes, perhaps, and what it answers with is kept
-    wraps: bool = False  # it is called with a layer: ``norm(nn.Conv2d(dim, dim, 3))``
-    listed: bool = False
-    axis: bool = False  # it is passed on as ``dim=`` or ``axis=``
-    array: bool = False  # a tensor is made of it
-    counted: bool = False  # something is done so many times
-    optional: bool = False  # it is compared with None
-    mapping: str = ""  # an expression for one whose keys are gone through, where it is such
-    strings: list[str] = field(default_factory=list)  # it is compared with these
-    attributes: set[str] = field(default_factory=set)
-    items: set[int] = field(default_factory=set)  # that are taken out of it
-
-
-def uses(definition: ast.ClassDef) -> dict[str, Uses]:
-    """Uses of every parameter of ``__init__``, also through ``self.<name>`` of the same name, if it is kept there."""
-    found: dict[str, Uses] = {}
-    layers = _layers_of(definition)
-
-    def of(node: ast.expr) -> Uses | None:
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
-            return found.setdefault(node.attr, Uses()) if node.attr not in layers else None
-        return found.setdefault(node.id, Uses()) if isinstance(node, ast.Name) else None
-
-    for node in ast.walk(definition):
-        if isinstance(node, ast.Assign):
-            _of_kept(node, of)
-        if isinstance(node, ast.Call):
-            _of_call(node, of)
-        elif (key := _key(node)) and isinstance(node, ast.Subscript):
-            if use := of(node.value):
-                use.attributes.add(key)
-        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Dict):  # ``{"gru": nn.GRU}[kind]``
-            if use := of(node.slice):
-                use.strings += [
-                    k.value for k in node.value.keys if isinstance(k, ast.Constant) and type(k.value) is str
-                ]
-        elif isinstance(node, ast.For | ast.comprehension | ast.Starred | ast.Subscript):
-            inner = node.iter if isinstance(node, ast.For | ast.comprehension) else node.value
-            if use := of(inner):
-                use.listed = True
-                place = node.slice if isinstance(node, ast.Subscript) else None
-                use.items |= {place.value} if isinstance(place, ast.Constant) and type(place.value) is int else set()
-        elif isinstance(node, ast.Compare) and (use := of(node.left)):
-            constants = (c for other in node.comparators for c in ast.walk(other) if isinstance(c, ast.Constant))
-            said = [c.value for c in constants]
-            use.strings += [value for value in said if isinstance(value, str)]
-            use.optional = use.optional or None in said
-        elif isinstance(node, ast.Attribute) and (use := of(node.value)):
-            use.attributes.add(node.attr)
-    return found
-
-
-def _layers_of(definition: ast.ClassDef) -> set[str]:
-    """Names of parameters by which layers are kept that are made with them: ``self.dropout = nn.Dropout(dropout)``."""
-    found, kept = set[str](), set[str]()
-    for node in ast.walk(definition):
-        target = node.targets[0] if isinstance(node, ast.Assign) else None
-        if not isinstance(node, ast.Assign) or not isinstance(target, ast.Attribute):
-            continue
-        call = node.value if isinstance(node.value, ast.Call) and _OF_NUMBERS.match(ast.unparse(node.value)) else None
-        given = [*call.args, *(k.value for k in call.keywords)] if call else []
-        made = any(isinstance(g, ast.Name) and g.id == target.attr for g in given)
-        (found if made else kept).add(target.attr)
-    return found - kept
-
-
-def compared(tree: ast.AST) -> dict[str, list[str]]:
-    """Words that variables of a text, and attributes of self, are compared with, or looked up with in a table of it."""
-    found: dict[str, list[str]] = {}
-    tables = {ast.unparse(n.targets[0]): n.value for n in getattr(tree, "body", ()) if isinstance(n, ast.Assign)}
-    for node in nodes(tree):
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and isinstance(node.value, ast.Name):
-            table = tables.get(node.value.id)
-            for key in table.keys if isinstance(table, ast.Dict) else ():
-                if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                    found.setdefault(node.slice.id, []).append(key.value)
-        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq):
-            word, left = node.comparators[0], node.left
-            kept = isinstance(left, ast.Attribute) and isinstance(left.value, ast.Name) and left.value.id == "self"
-            name = left.attr if isinstance(left, ast.Attribute) and kept else getattr(left, "id", "")
-            if name and isinstance(word, ast.Constant) and isinstance(word.value, str):
-                found.setdefault(name, []).append(word.value)
-    return found
-
-
-def looked_up(tree: ast.AST) -> dict[str, set[str]]:
-    """Words by which things are looked up in variables, and attributes of self, of a text, by their names."""
-    found: dict[str, set[str]] = {}
-    for node in nodes(tree):
-        if isinstance(node, ast.Subscript) and (key := _key(node)):
-            found.setdefault(ast.unparse(node.value).removeprefix("self."), set()).add(key)
-    return found
-
-
-def _of_kept(node: ast.Assign, of: Callable[[ast.expr], Uses | None]) -> None:
-    """Notes a parameter that makes an attribute: ``self.net = make(inside, outside)``."""
-    call, target = node.value, node.targets[0]
-    kept = isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self"
-    if kept and isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and len(call.args) > 1:
-        use = None if any(isinstance(a, ast.Starred) for a in call.args) else of(call.func)
-        if use is not None:
-            use.makes = True
-
-
-def _of_call(node: ast.Call, of: Callable[[ast.expr], Uses | None]) -> None:
-    """Notes what a call does with parameters."""
-    own = isinstance(node.func, ast.Name) and node.func.id[:1].isupper() and not hasattr(nn, node.func.id)
-    for keyword in node.keywords if not own else ():  # a layer of the program is told how wide it is by that name
-        if keyword.arg in ("dim", "axis") and (use := of(keyword.value)):
-            use.axis = True
-    of_self = isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "self"
-    if (isinstance(node.func, ast.Name) or of_self) and (use := of(node.func)):
-        use.called, use.run = True, use.run or of_self
-        use.wraps = use.wraps or bool(node.args) and _LAYER.match(ast.unparse(node.args[0])) is not None
-    if node.args and ast.unparse(node.func) in _TO_TENSORS and (use := of(node.args[0])):
-        use.array = True
-    if isinstance(node.func, ast.Name) and node.func.id == "range":
-        for use in filter(None, map(of, node.args)):
-            use.counted = True
-    if ast.unparse(node.func) in _OF_SEQUENCES:
-        for use in filter(None, map(of, node.args)):
-            use.listed = True
-
-
-def _key(node: ast.AST) -> str:
-    """The string that something is subscripted with."""
-    key = node.slice if isinstance(node, ast.Subscript) else None
-    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
 
 
 def _layers(name: str, use: Uses) -> list[str]:
@@ -324,7 +181,9 @@ def _callables(use: Uses, by_name: list[str]) -> list[str]:
 
 
 def _annotated(annotation: str) -> list[str]:
-    """What an annotation says by itself: flags, or one for each of several names."""
+    """What an annotation says by itself: flags, one for each of several names, or layers that are held together."""
+    if holder := _HOLDER.search(annotation):
+        return [holder[0].removeprefix("torch.") + HELD[holder[1]].format(layer=layer) for layer in MODULE[1:3]]
     if by_word := _BY_WORD.search(annotation):
         return [f"{{'a': {_PLAIN[by_word[1]]}, 'b': {_PLAIN[by_word[1]]}}}"]
     return ["False", "True"] if "bool" in annotation else []
@@ -349,6 +208,8 @@ def values(name: str, annotation: str, use: Uses) -> list[str]:
     if not scalar and (counted := re.search(r"[Tt]uple\[(int(?:, ?int)+)\]", annotation)):
         number = next((v for v in by_name if v.isdecimal()), "2")
         found.append(f"({', '.join([number] * (counted[1].count(',') + 1))})")
+    if name == "A" and use.stacked:
+        found += [f"({PARTITIONS}).numpy()", PARTITIONS] if "astype" in use.attributes else [PARTITIONS]
     if low.endswith("shape") and use.items and min(use.items) == 1:  # that of a batch: its channels
         found.append(BATCH_SHAPE)
     if use.listed and SHAPES[0].search(low):

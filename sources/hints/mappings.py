@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from sources.hints.guesses import Uses, values
+from sources.hints.guesses import values
+from sources.hints.uses import Uses
 from sources.text.scope import nodes
 
 KEYS = "ab"  # which keys there are, a program that goes through all of them does not mind
@@ -28,7 +29,9 @@ def gone_through(tree: ast.AST) -> dict[str, str]:
 
 
 def _without_keys(node: ast.expr) -> ast.expr:
-    """What the ``keys()`` are of, where these are gone through."""
+    """What the ``keys()`` are of, where these are gone through, in an order perhaps: ``sorted(heads)``."""
+    if isinstance(node, ast.Call) and ast.unparse(node.func) in ("sorted", "list") and node.args:
+        node = node.args[0]
     called = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "keys"
     return node.func.value if called else node  # type: ignore[attr-defined]
 

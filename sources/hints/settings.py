@@ -20,6 +20,7 @@ MAX_BUILT = 12  # calls of one class that are kept
 MAX_SECTIONS = 4000
 LEAST = 2  # keys of a mapping that a program must say for the mapping to be about it
 Values = Mapping[str, str]  # name -> expression
+_OF_PART = re.compile(r"_(cfg|config|conf|args|params|kwargs)$")
 _ON_CPU = re.compile(r"'cuda(?::\d+)?'")
 
 
@@ -47,9 +48,17 @@ class Settings:
                 known.setdefault(tuple(arguments.items()))
 
     def of(self, name: str, parameters: Iterable[str] | None) -> list[dict[str, str]]:
-        """Arguments that configurations give a class, by name: of its ``parameters`` only, where these are known."""
-        allowed = None if parameters is None else set(parameters)
-        found = [{k: v for k, v in s if allowed is None or k in allowed} for s in self.built.get(name, ())]
+        """Arguments that configurations give a class, by name: of its ``parameters`` only, where these are known.
+
+        A part that is told in a mapping of its own goes by its name alone there: ``backbone`` is ``backbone_cfg``.
+        """
+        every = [dict(s) for s in self.built.get(name, ())]
+        if parameters is None:
+            return [f for f in every if f]
+        allowed = set(parameters)
+        parts = {_OF_PART.sub("", p): p for p in allowed if _OF_PART.search(p)}
+        told = [{parts.get(k, k) if k not in allowed and v[:1] == "{" else k: v for k, v in s.items()} for s in every]
+        found = [{k: v for k, v in s.items() if k in allowed} for s in told]
         return [f for f in found if f]
 
     def together(self, words: Iterable[str]) -> dict[str, str]:

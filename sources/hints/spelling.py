@@ -9,7 +9,8 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from sources.hints.guesses import CONFIG, Uses, compared, values
+from sources.hints.guesses import CONFIG, values
+from sources.hints.uses import Uses, compared
 from sources.text.scope import nodes, reads, root_of
 from sources.text.symbols import Package
 from sources.text.targets import External, Here, Target

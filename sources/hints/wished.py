@@ -13,8 +13,8 @@ from torch import nn
 
 from sources.hints.configs_tiny import by_halves
 from sources.hints.expressions import value
-from sources.hints.guesses import Uses
 from sources.hints.guesses import values as guessed
+from sources.hints.uses import Uses
 from sources.infer.constructor.configs import CONFIG
 
 MAX_VALUES = 6  # of one wish

@@ -134,9 +134,9 @@ class InputSearch:
         floor = self.budget.left / 2  # other arguments are to have their turn
         left = self.calls
         while left > 0 and self.heap and self.stale <= self.patience and self._may(floor, self.calls - left):
-            _, _, specs = heapq.heappop(self.heap)
+            cost, _, specs = heapq.heappop(self.heap)
             if left % NEW_EVERY == 0 and (other := self._near()):
-                self._push(SMALLER / 2, specs, again=True)
+                self._push(min(cost, SMALLER / 2), specs, again=True)  # its turn is the next one
                 specs = other
             if specs in self.tried:
                 continue

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
@@ -34,7 +33,8 @@ class Tensor:
     low: int = 0
 
     def resized(self, dimension: int, size: int) -> Tensor:
-        return replace(self, shape=(*self.shape[:dimension], size, *self.shape[dimension + 1 :]))
+        shape = (*self.shape[:dimension], size, *self.shape[dimension + 1 :])
+        return Tensor(shape, self.kind, self.high, self.low)  # a search does it so often that ``replace`` shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,39 @@ class Many:
     items: tuple[Spec, ...]
     kind: str = "list"
     keys: tuple[str, ...] = ()
+    # Found once: a search asks of thousands of inputs, with dictionaries in lists, what is in them.
+    _hash: int | None = field(default=None, init=False, repr=False, compare=False)
+    _inside: tuple[Inside, ...] | None = field(default=None, init=False, repr=False, compare=False)
+    _extent: Extent | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            object.__setattr__(self, "_hash", hash((self.items, self.kind, self.keys)))
+        return self._hash or 0
+
+    def inside(self) -> tuple[Inside, ...]:
+        """All tensors in it, with where they are."""
+        if self._inside is None:
+            found: list[Inside] = []
+            for i, item in enumerate(self.items):
+                if type(item) is Tensor:
+                    found.append(((i,), item))
+                elif type(item) is Many:
+                    found += [((i, *path), t) for path, t in item.inside()]
+            object.__setattr__(self, "_inside", tuple(found))
+        return self._inside or ()
+
+    def extent(self) -> Extent:
+        """As of ``extent``, of all tensors in it."""
+        if self._extent is None:
+            object.__setattr__(self, "_extent", extent(self.items))
+        return self._extent or NO_EXTENT
 
 
 Spec = Tensor | Plain | Many
+Inside = tuple[tuple[int, ...], Tensor]
+Extent = tuple[int, int, int]  # elements of all tensors, and of the largest, and the shortest side of any
+NO_EXTENT: Extent = (0, 0, 1)
 Specs = tuple[Spec, ...]
 
 
@@ -85,29 +115,35 @@ def draw(spec: Spec, roughly: bool = False) -> Any:
     return make(spec.shape)
 
 
-def tensors(spec: Spec, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Tensor]]:
-    """All tensors of a spec, with where they are."""
-    if isinstance(spec, Tensor):
-        yield path, spec
-    elif isinstance(spec, Many):
-        for i, item in enumerate(spec.items):
-            yield from tensors(item, (*path, i))
-
-
-def all_tensors(specs: Specs) -> list[tuple[tuple[int, ...], Tensor]]:
-    """All tensors of a call's arguments."""
-    found: list[tuple[tuple[int, ...], Tensor]] = []
+def all_tensors(specs: Specs) -> list[Inside]:
+    """All tensors of a call's arguments, with where they are."""
+    found: list[Inside] = []
     for i, spec in enumerate(specs):  # a search asks this of all that it thinks of: most are plain tensors
         if type(spec) is Tensor:
             found.append(((i,), spec))
         elif type(spec) is Many:
-            found += tensors(spec, (i,))
+            found += [((i, *path), t) for path, t in spec.inside()]
     return found
+
+
+def extent(specs: Specs) -> Extent:
+    """How much some inputs are: elements of all tensors, and of the largest, and the shortest side of any."""
+    every, largest, shortest = NO_EXTENT
+    for spec in specs:
+        if type(spec) is Tensor:
+            size = math.prod(spec.shape)
+            found = (size, size, min(spec.shape, default=1))
+        elif type(spec) is Many:
+            found = spec.extent()
+        else:
+            continue
+        every, largest, shortest = every + found[0], max(largest, found[1]), min(shortest, found[2])
+    return every, largest, shortest
 
 
 def elements(specs: Specs) -> int:
     """Of all tensors of some inputs."""
-    return sum(math.prod(t.shape) for _, t in all_tensors(specs))
+    return extent(specs)[0]
 
 
 def edited(specs: Specs, path: tuple[int, ...], new: Spec) -> Specs:
@@ -115,7 +151,7 @@ def edited(specs: Specs, path: tuple[int, ...], new: Spec) -> Specs:
     at, *rest = path
     old = specs[at]
     if rest and isinstance(old, Many):
-        new = replace(old, items=edited(old.items, tuple(rest), new))
+        new = Many(edited(old.items, tuple(rest), new), old.kind, old.keys)
     return (*specs[:at], new, *specs[at + 1 :])
 
 

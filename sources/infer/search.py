@@ -19,7 +19,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from sources.hints.guesses import Uses, values
+from sources.hints.guesses import values
+from sources.hints.uses import Uses
 from sources.infer.constructor.constructions import MAX_CONSTRUCTIONS, NOTHING, Constructions, Told
 from sources.infer.constructor.counted import recounted
 from sources.infer.constructor.signatures import parameters_of

@@ -14,7 +14,8 @@ DANGEROUS = {"open", "exec", "eval", "input", "compile", "breakpoint", "__import
 FETCHING = {"load_url", "load_state_dict_from_url", "urlretrieve", "urlopen", "hf_hub_download"}
 SUSPECT = re.compile(rf"(?<![.\w])(?:os|sys|{'|'.join(sorted(DANGEROUS))})\b")
 # Of os and sys. What ends a program that was given something wrong is an exception like others.
-HARMLESS = {"exit", "environ", "getenv", "path", "version_info", "maxsize", "float_info", "platform"}
+HARMLESS = {"exit", "environ", "getenv", "path", "version_info", "maxsize", "float_info", "platform", "PathLike",
+            "fspath", "sep", "linesep", "cpu_count", "byteorder"}  # fmt: skip
 ITSELF = "sys.modules[__name__]"  # of a program
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from sources.text.danger import FETCHING, branches, fetching_only, touches
 from sources.text.remembered import remembered
@@ -68,11 +68,22 @@ def _of_function(function: ast.FunctionDef) -> Iterator[ast.stmt]:
     }
     while True:
         inside = {id(n) for s in found.values() for n in nodes(s)}
-        lost = _stored(found.values()) - _stored(h for s in statements if id(s) not in inside for h in _targets(s))
-        more = [s for s in statements if id(s) not in inside and (_handles(s, lost) or _leads(s, inside, function))]
+        named = {s.name for s in found.values() if isinstance(s, ast.FunctionDef)}
+        stored, left = _stored(found.values()), [s for s in statements if id(s) not in inside]
+        lost = named | stored - _stored(h for s in left for h in _targets(s))
+        more = [s for s in left if _handles(s, lost) or _shares(s, stored, left) or _leads(s, inside, function)]
         if not more:
             return (yield from found.values())
         found |= {id(s): s for s in more}
+
+
+def _shares(statement: ast.stmt, stored: set[str], left: Sequence[ast.stmt]) -> bool:
+    """Whether an inner function says ``nonlocal`` of what is ``stored`` by what is dropped, and by nothing else."""
+    said = {name for n in nodes(statement) if isinstance(n, ast.Nonlocal) for name in n.names}
+    if not isinstance(statement, ast.FunctionDef) or not said & stored:
+        return False
+    own = {id(n) for n in nodes(statement)}
+    return not said & stored <= _stored(h for s in left if id(s) not in own for h in _targets(s))
 
 
 def _leads(statement: ast.stmt, inside: set[int], function: ast.FunctionDef) -> bool:

@@ -15,7 +15,8 @@ from collections.abc import Collection, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from sources.hints.guesses import Uses, values
+from sources.hints.guesses import values
+from sources.hints.uses import Uses
 from sources.infer.constructor import parts
 from sources.infer.constructor.reading import reading
 from sources.infer.forward.variants import Arguments

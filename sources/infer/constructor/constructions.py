@@ -11,6 +11,7 @@ import inspect
 import itertools
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -19,18 +20,19 @@ from typing import Any
 from torch import nn
 
 from sources.hints.demands import Demand, demands
-from sources.hints.guesses import ADJACENCY, IMAGE, WINDOW, Uses, as_layers_want, compared, looked_up, uses, values
+from sources.hints.guesses import ADJACENCY, IMAGE, WINDOW, as_layers_want, values
 from sources.hints.mappings import gone_through
+from sources.hints.uses import MATRICES, Uses, compared, looked_up, uses
 from sources.infer.agenda import Agenda
 from sources.infer.constructor import parts
 from sources.infer.constructor.blamed import blamed
 from sources.infer.constructor.configs import CONFIG, METHOD, Config, untold, with_attributes, with_value
 from sources.infer.constructor.counted import in_lists, recounted, thinner, together, with_entries
-from sources.infer.constructor.nested import changed
+from sources.infer.constructor.nested import changed, completed
 from sources.infer.constructor.reading import reading
 from sources.infer.constructor.records import WANTS, lists, namesakes
 from sources.infer.constructor.signatures import as_called, handed_on, parameters_of, passed_on, spelled
-from sources.infer.constructor.suspects import holding, line_reached, made_of, meant, ranked, word
+from sources.infer.constructor.suspects import having, holding, line_reached, made_of, meant, ranked, word
 from sources.infer.constructor.trouble import TENSORS, Trouble, offered, wanted
 from sources.infer.forward import spaces
 from sources.infer.forward.variants import (
@@ -56,6 +58,7 @@ CONSTRUCTION = 5  # what constructing a module costs besides
 FIRST = -12.0  # cost of arguments that the package's own calls give, and of those that made a module
 OTHERS_FIRST = 4  # arguments that are tried before the defaults
 REFUND = 0.8  # of what constructing a module took that is too large: smaller ones are to have their turn
+MAX_ALIKE = 8  # constructions that are too much at the same place
 FURTHEST = 1000  # how far a constructor is followed
 LINE = 3  # as much as so many torch functions counts a line of the constructor that was reached
 LAYERS = 6  # kinds of items that are tried where they are called
@@ -118,6 +121,7 @@ class Constructions:
     _used: dict[str, Uses] | None = None
     _records: list[str] | None = None  # lists of the program's own records
     _inner: Arguments = field(default_factory=dict)  # defaults of a class that **kwargs is handed on to
+    _ended: Counter[int] = field(default_factory=Counter)  # constructions that were too much, by how far they came
     _reached: int = -1
     _stale: int = 0  # constructions since one came further than all before it
 
@@ -149,11 +153,15 @@ class Constructions:
                 module = build(self.kind, arguments, self.namespace, self.budget, self.told.defaults, progress)
             except Exception as error:  # noqa: BLE001 - any error of a constructor is what the search learns from
                 if isinstance(error, TooMuchError):
+                    self._ended[progress.count] += 1
                     self._inner = handed_on(error, self.kind)
                     self.budget.left += REFUND * (left - self.budget.left)
                 self._failed(arguments, error, progress)
+                if self._ended[progress.count] >= MAX_ALIKE:  # it is as large whatever it is given
+                    return
                 continue
             if self.again(embedded(arguments)):  # what a configuration is asked for is known only now
+                del module  # as below
                 continue
             self._inner = handed_on(module, self.kind)
             yield arguments, module
@@ -174,6 +182,8 @@ class Constructions:
         self._stale = 0 if reached > self._reached else self._stale + 1
         if reached > self._reached:
             self._reached, self.message, self.furthest = reached, trouble.message, dict(arguments)
+        if (whole := completed(arguments, trouble.message, self.told.defaults)) != arguments:
+            self.again(whole)
         cost = PATIENCE * self._stale - math.log2(1 + reached)
         self._tree = self._tree or ast.parse(self.text)
         self._obey(cost + 0.5 * TRACED, arguments, demands(error, self._tree, file))  # surer than other values
@@ -215,12 +225,6 @@ class Constructions:
         self._obey(FIRST - 0.95, arguments, [*asked])
         self._mend(FIRST - 0.9, arguments, trouble, parameters_of(self.kind), made_of(self.kind, self.text))
 
-    def _having(self, message: str) -> list[str]:
-        """Classes of the program that have the attribute that something else lacks."""
-        match, own = re.search(r"has no attribute '(\w+)'", message), self.kind.__module__
-        found = ((n, v) for n, v in self.namespace.items() if isinstance(v, type) and v.__module__ == own)
-        return [n for n, v in found if match and v is not self.kind and match[1] in vars(v)][:3]
-
     def _options(self, name: str) -> list[str]:
         if name not in self._values:
             names = [".".join(name.split(".")[-n:]) for n in (2, 1)]  # in its mapping, or in any
@@ -254,8 +258,8 @@ class Constructions:
         names = {c.__name__ for c in self.kind.__mro__}
         found: dict[str, Uses] = {}
         for node in tree.body:
-            if isinstance(node, ast.ClassDef) and node.name in names:
-                found |= uses(node)
+            if isinstance(node, ast.ClassDef):
+                found = found | uses(node) if node.name in names else uses(node, MATRICES) | found
         own = {p.name for p in parameters_of(self.kind)}
         for name, words in compared(tree).items():  # it may be handed on to what compares it
             use = found.setdefault(name, Uses()) if name in own else None
@@ -375,7 +379,7 @@ class Constructions:
         asked = [
             *with_attributes(text, trouble.message),
             *parts.holding(text, trouble.message, trouble.line),
-            *self._having(trouble.message),
+            *having(self.kind, self.namespace, trouble.message),
             *(offered(trouble.message, self._tree) if self._tree and text[:1] in ("'", '"') else []),
             *wanted(trouble.message, trouble.line, running),
         ]

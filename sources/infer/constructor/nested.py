@@ -9,15 +9,20 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sources.hints.guesses import Uses, values
+from sources.hints.guesses import values
+from sources.hints.uses import Uses
 from sources.infer.constructor.configs import CONFIG
+from sources.infer.constructor.records import NAMES
 from sources.infer.constructor.trouble import Trouble, kinds, wanted
+from sources.infer.forward.variants import Arguments
 
 MAX_OPTIONS = 3  # of one parameter
 MAX_CHANGES = 12  # of one argument
+_LACKS = re.compile(r"(\w+)\.__init__\(\) missing \d+ required (?:positional|keyword-only) arguments?: (.*)")
 
 
 def changed(text: str, namespace: Mapping[str, Any], trouble: Trouble, defaults: Mapping[str, str]) -> Iterator[str]:
@@ -26,6 +31,28 @@ def changed(text: str, namespace: Mapping[str, Any], trouble: Trouble, defaults:
         return
     found = dict.fromkeys(_changed(ast.parse(text, mode="eval"), namespace, trouble, defaults))
     yield from [t for t in found if t != text][:MAX_CHANGES]
+
+
+def completed(arguments: Arguments, message: str, defaults: Mapping[str, str]) -> Arguments:
+    """The arguments with all that calls of a class in them lack, as an error says: of a type hint's class, say.
+
+    What records are called tells them apart.
+    """
+    match = _LACKS.search(message)
+    words = re.findall(r"'(\w+)'", match[2]) if match else []
+    found = dict(arguments)
+    for name, text in arguments.items():
+        if not match or f"{match[1]}(" not in text:
+            continue
+        tree = ast.parse(text, mode="eval")
+        calls = (n for n in ast.walk(tree) if isinstance(n, ast.Call) and ast.unparse(n.func) == match[1])
+        for number, call in enumerate(calls):
+            for word in words:
+                plain = next(v for v in values(word, "", Uses()) if v != CONFIG)
+                value = repr(f"{word}_{number}") if NAMES.search(word) else defaults.get(word, plain)
+                _give(call, len(call.args), word, ast.parse(value, mode="eval").body)
+        found[name] = ast.unparse(tree)
+    return found
 
 
 def _changed(

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from sources.hints.guesses import Uses, values
+from sources.hints.guesses import values
+from sources.hints.uses import Uses
 from sources.infer.forward.variants import Arguments
 
 NAME = "StubModule"

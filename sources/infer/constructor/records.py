@@ -13,13 +13,14 @@ from typing import Any
 
 from torch import nn
 
-from sources.hints.guesses import Uses, values
+from sources.hints.guesses import values
+from sources.hints.uses import Uses
 
 MAX_KINDS = 4  # of records in one list
 WANTS = re.compile(
     r"not iterable|has no attribute|has no len|not subscriptable|unsupported operand|can only concatenate"
 )
-_NAMES = re.compile(r"(^|_)(name|key|id|alias)$")
+NAMES = re.compile(r"(^|_)(name|key|id|alias)$")
 
 
 def lists(tree: ast.Module, namespace: Mapping[str, Any], module: str) -> list[str]:
@@ -61,7 +62,7 @@ def _instance(name: str, namespace: Mapping[str, Any], module: str, number: int,
     for p in plain:
         inner = next((n for n in namespace if n.lower() == p.name.lower() and isinstance(namespace[n], type)), "")
         text = _instance(inner, namespace, module, number, depth + 1) if inner and depth < 2 else ""
-        if not text and _NAMES.search(p.name):
+        if not text and NAMES.search(p.name):
             text = repr(f"{name.lower()}_{number}")  # records are told apart by it
         given.append(f"{p.name}={text or values(p.name, '', Uses())[0]}")
     text = f"{name}({', '.join(given)})"

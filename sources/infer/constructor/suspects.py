@@ -7,11 +7,14 @@ import re
 import traceback
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 from sources.hints.demands import Demand
 from sources.infer.constructor.configs import CONFIG
 from sources.infer.constructor.trouble import Trouble, kinds
 from sources.infer.forward.variants import Arguments
+
+MAX_HAVING = 3  # classes that are tried as they have an attribute
 
 
 def ranked(arguments: Arguments, trouble: Trouble, attributes: Mapping[str, set[str]]) -> dict[str, int]:
@@ -126,3 +129,10 @@ def line_reached(error: Exception, file: str) -> int:
     """How many lines into the constructor an error came."""
     frames = (f for f in traceback.walk_tb(error.__traceback__) if f[0].f_code.co_filename == file)
     return next((line - f.f_code.co_firstlineno for f, line in frames if f.f_code.co_name == "__init__"), 0)
+
+
+def having(kind: type, namespace: Mapping[str, Any], message: str) -> list[str]:
+    """Other classes of a class's program that have the attribute that something lacks."""
+    match, own = re.search(r"has no attribute '(\w+)'", message), kind.__module__
+    found = ((n, v) for n, v in namespace.items() if isinstance(v, type) and v.__module__ == own)
+    return [n for n, v in found if match and v is not kind and match[1] in vars(v)][:MAX_HAVING]

@@ -23,6 +23,7 @@ import torch
 from torch import nn
 
 from sources.hints.demands import statements
+from sources.infer.forward.entries import with_asked
 from sources.infer.forward.input_guesses import source
 from sources.infer.forward.keyed import as_mappings
 from sources.infer.forward.optional import is_absent, up_to
@@ -70,6 +71,8 @@ def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iter
         elif isinstance(node.ops[0], ast.In | ast.NotIn) and isinstance(node.comparators[0], ast.Tuple | ast.List):
             for choice in node.comparators[0].elts:
                 yield from _equal([node.left, choice], values, specs, module)
+        elif isinstance(node.ops[0], ast.In | ast.NotIn):
+            yield from with_asked(node, values, specs, module)
     text = ast.unparse(test) if test is not None else ""
     of_values = text and not _OF_SIZES.search(text) and (asserts or _OF_VALUES.search(text))
     if of_values and all(t.kind == "float" for _, t in all_tensors(specs)):
@@ -376,7 +379,7 @@ def _of_tensor(node: ast.expr, values: Mapping[str, Any] = MappingProxyType({}))
 
 
 def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
-    """A constant, a number that a name or an attribute of ``self`` holds, a rank or size of a tensor; else None."""
+    """A constant, what a name or an attribute holds, ``self.conf.width``, a rank or size of a tensor; else None."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "len" and len(node.args) == 1:
@@ -389,8 +392,8 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
         return tensor.dim() if dimension is None else tensor.shape[dimension] if dimension < tensor.dim() else None
     if isinstance(node, ast.Name):
         return values.get(node.id)
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        owner_of = values.get(node.value.id)
+    if isinstance(node, ast.Attribute):
+        owner_of = _value(node.value, values)
         held = getattr(owner_of, "__dict__", {}).get(node.attr)
         return owner_of._buffers.get(node.attr) if held is None and isinstance(owner_of, nn.Module) else held
     return None

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from sources.infer.forward.failure import APART
-from sources.infer.inputs import Specs, Tensor, all_tensors, edited, tensors
+from sources.infer.inputs import Specs, Tensor, all_tensors, edited
 
 Place = tuple[tuple[int, ...], tuple[int, ...]]  # a tensor's path, and those of its dimensions that change as one
 MAX_SIZE = 4096  # a secant between failures of two kinds leads anywhere
@@ -97,18 +97,19 @@ def _apart(specs: Specs, other: Specs) -> Place | None:
     place: Place | None = None
     # What an edit leaves as it is stays the same object: of most inputs there is nothing to compare.
     changed = [i for i, (a, b) in enumerate(zip(specs, other, strict=True)) if a is not b]
-    ours, theirs = ([found for i in changed for found in tensors(of[i], (i,))] for of in (specs, other))
+    ours, theirs = (all_tensors(tuple(of[i] for i in changed)) for of in (specs, other))
     if len(ours) != len(theirs):
         return None
     for (path, t), (path_2, t_2) in zip(ours, theirs, strict=True):
         if t == t_2:
             continue
-        if place or path != path_2 or len(t.shape) != len(t_2.shape) or replace(t, shape=t_2.shape) != t_2:
+        alike = (t.kind, t.high, t.low) == (t_2.kind, t_2.high, t_2.low)
+        if place or path != path_2 or len(t.shape) != len(t_2.shape) or not alike:
             return None
         at = tuple(i for i, (a, b) in enumerate(zip(t.shape, t_2.shape, strict=True)) if a != b)
         if len({t.shape[i] for i in at}) > 1 or len({t_2.shape[i] for i in at}) > 1:
             return None
-        place = path, at
+        place = (changed[path[0]], *path[1:]), at
     return place
 
 

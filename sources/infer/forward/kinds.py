@@ -12,17 +12,18 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from sources.hints.guesses import Uses, values
+from sources.hints.guesses import values
+from sources.hints.uses import Uses
 from sources.infer.forward.constrained import constrained
+from sources.infer.forward.entries import keys
 from sources.infer.forward.failure import NO_TENSOR, Change, Failure
-from sources.infer.forward.graphs import OWN, graph, with_field
+from sources.infer.forward.graphs import OWN, graph
 from sources.infer.forward.influence import differing
 from sources.infer.forward.input_guesses import LEVELS, part, takes_any
-from sources.infer.forward.keyed import mappings, with_key
+from sources.infer.forward.keyed import mappings
 from sources.infer.forward.labels import numbered, single
 from sources.infer.forward.optional import flagged, following, given_last, up_to
 from sources.infer.forward.truths import truths, unpacked_by_name
-from sources.infer.graph_object import KIND
 from sources.infer.inputs import (
     BATCH,
     FEATURES,
@@ -43,6 +44,9 @@ _NUMBER = re.compile(
     r"only one element|ambiguous|as an integer|scalar|tuple of ints|must be .*int|only integer|not callable"
     r"|got \(.*Tensor|type must be|only one element tensors|'str'|unhashable|must be str|must be real number"
     r"|takes an iterable of 'int'"
+)
+_WHOLE = re.compile(
+    r"Long|Int\b|indices|integer|int64|dtype|index|one_hot|one-hot|scatter|gather|not implemented for 'Float'"
 )
 _LENGTHS = re.compile(r"(?i)len(gth)?s?$")
 # Something was left out that is needed after all; in scripted code, a tensor of no rows stands for it.
@@ -68,14 +72,14 @@ def dtypes(f: Failure) -> Iterator[Change]:
     """Numbers, masks and indices in place of each other, as the message asks for."""
     message = f.message
     for path, t in all_tensors(f.specs):
-        if re.search(r"Long|Int\b|indices|integer|int64|dtype|index|one_hot|one-hot|scatter|gather", message):
+        if _WHOLE.search(message):
             if t.kind != "int":
                 yield f.with_tensor(path, Tensor(t.shape[:2], "int", 16), 1.0)
                 yield f.with_tensor(path, Tensor(t.shape, "int", 2), 1.3)
             else:
                 yield f.with_tensor(path, Tensor(t.shape), 1.1)
         yield from _lengths(f, path, t)
-        if re.search(r"[Bb]ool|mask", message):
+        if re.search(r"[Bb]ool|mask|bitwise", message):
             yield f.with_tensor(path, replace(t, kind="float" if t.kind == "bool" else "bool"), 1.2)
         if re.search(r"[Ff]loat|Half|Double", message) and t.kind != "float":
             yield f.with_tensor(path, Tensor(t.shape), 0.9)
@@ -270,24 +274,6 @@ def attributes(f: Failure) -> Iterator[Change]:
                 yield f.with_tensor((i,), Many((option,), "record", (name,)), 0.7 + 0.2 * j + 0.1 * i)
 
 
-def keys(f: Failure) -> Iterator[Change]:
-    """An input is a dictionary of which an entry is read that it has not: one like the others, perhaps."""
-    if (match := re.fullmatch(r"KeyError: '(\w+)'", f.message)) is not None:
-        for i, spec in enumerate(f.specs):
-            if isinstance(spec, Many) and spec.kind == "dict" and match[1] not in spec.keys:
-                alike = [s for s in spec.items[-1:] if isinstance(s, Tensor) and s.kind == "int"]
-                for j, option in enumerate([*alike, *part(f.module, match[1])[:4]]):
-                    more = replace(spec, items=(*spec.items, option), keys=(*spec.keys, match[1]))
-                    yield f.with_tensor((i,), more, 0.2 * j)
-            elif isinstance(spec, Many) and spec.kind == KIND:
-                yield from (f.with_tensor((i,), more, 0.2 * j) for j, more in enumerate(with_field(spec, match[1])))
-            elif isinstance(spec, Many) and (each := with_key(spec, match[1])) is not None:
-                yield f.with_tensor((i,), each, 0.0)
-    elif f.function == "__getitem__" and len(f.arguments) == 2 and isinstance(name := f.arguments[1], str):
-        for path, _ in f.of_shape(f.arguments[0]):
-            yield f.with_tensor(path, Many((part(f.module, name)[0],), "dict", (name,)), 0.1)
-
-
 def maps(f: Failure) -> Iterator[Change]:
     """A part of an image is to be an image, ``inputs[3]``, or they are turned: there are several, which are a list."""
     for path, t in all_tensors(f.specs) if _TURNED in f.message else ():
@@ -342,6 +328,15 @@ def rows(f: Failure) -> Iterator[Change]:
                 yield f.with_tensor((i,), replace(spec, items=tuple(items)), 0.1 * cost - 0.5)
 
 
+def pairs(f: Failure) -> Iterator[Change]:
+    """What is seen as complex numbers has two real ones for each: in a dimension of their own, most likely."""
+    x = f.arguments[0] if f.function == "view_as_complex" and f.arguments else None
+    for path, t in dict([*f.of_shape(x), *f.from_input(x)]).items():
+        if t.shape and t.shape[-1] != 2:
+            yield f.with_tensor(path, replace(t, shape=(*t.shape, 2)), 0.0)
+            yield f.with_tensor(path, t.resized(len(t.shape) - 1, 2), 0.3)
+
+
 def states(f: Failure) -> Iterator[Change]:
     """An input is what a recurrent layer starts from: a tensor of its layers, or the two of an LSTM."""
     if not re.search(r"\bhx\b|hidden", f.message):
@@ -390,5 +385,5 @@ def _batch(f: Failure) -> int:
 
 KINDS = (
     dtypes, containers, classes, special, constrained, flaws, attributes, keys, mappings, maps, taken_apart, rows,
-    states, flags, optional, truths, unpacked_by_name, single,
+    pairs, states, flags, optional, truths, unpacked_by_name, single,
 )  # fmt: skip

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+
+import torch
 
 from sources.infer.forward.failure import APART, Change, Failure
 from sources.infer.forward.windows import MAX_SIDE
 from sources.infer.inputs import Specs, Tensor, all_tensors, edited
 
 MAX_JOINED = 4  # steps that are joined to a sequence: a token of its class, the one to be foretold
+_AT = re.compile(r"at non-singleton dimension (\d)$")
 _JOINED = re.compile(r"Sizes of tensors must match except.* Expected size (\d+) but got size (\d+)")
 
 
@@ -23,6 +27,8 @@ def mismatch(f: Failure) -> Iterator[Change]:
         yield from _halved(f, a or b) if match else ()
         return
     yield from _maps(f, a, b)
+    yield from _laid_out(f, a, b)
+    yield from _as_it_is(f, a, b)
     yield from itertools.chain(_joined(f, a - b), _joined(f, b - a))
     for path, t in all_tensors(f.specs):
         if len(t.shape) < 3:
@@ -46,6 +52,26 @@ def _halved(f: Failure, size: int) -> Iterator[Change]:
                 yield f.with_tensor(path, t.resized(i, length + size), 0.3 if length == size else 0.6)
 
 
+def _as_it_is(f: Failure, a: int, b: int) -> Iterator[Change]:
+    """One of the two is an input, or has its shape as what was expanded to it has: its size is to be the other's."""
+    at = _AT.search(f.message)
+    operands = [x for x in f.arguments[:2] if isinstance(x, torch.Tensor)] if at else []
+    rank = max((x.dim() for x in operands), default=0)
+    back = int(at[1]) - rank if at else 0
+    for x, wanted in zip(operands, (b, a), strict=False) if len(operands) == 2 else ():
+        for path, t in f.of_shape(x):
+            if len(t.shape) >= -back and t.shape[back] != wanted:
+                yield f.with_tensor(path, t.resized(len(t.shape) + back, wanted), 0.35)
+
+
+def _laid_out(f: Failure, a: int, b: int) -> Iterator[Change]:
+    """A map whose places were laid out as a row is to have as many as what the module adds to them: positions."""
+    for path, t in all_tensors(f.specs):
+        for times in ((a, b), (b, a)) if len(t.shape) == 4 else ():
+            if new := _rooted(t.shape[2:], *times):
+                yield from f.with_alike(path, replace(t, shape=(*t.shape[:2], *new)), 0.4)
+
+
 def _maps(f: Failure, a: int, b: int) -> Iterator[Change]:
     """Maps of one size in a list are all to have the sides that others have, or half, or twice as large ones."""
     groups: dict[tuple[int, tuple[int, ...]], list[tuple[tuple[int, ...], Tensor]]] = {}
@@ -55,11 +81,17 @@ def _maps(f: Failure, a: int, b: int) -> Iterator[Change]:
     for (_, sides), alike in groups.items():
         for times in ((a, b), (b, a)) if len(alike) > 1 else ():
             specs = f.specs
-            new = [n * times[0] // times[1] for n in sides]
+            new = _rooted(sides, *times) or [n * times[0] // times[1] for n in sides]
             for path, t in alike if min(new) > 0 and max(new) <= MAX_SIDE else ():
                 specs = edited(specs, path, replace(t, shape=(*t.shape[:-2], *new)))
             if specs != f.specs:
                 yield 0.5, specs
+
+
+def _rooted(sides: Sequence[int], wanted: int, got: int) -> list[int]:
+    """The sides of a square map that was ``got`` long when it was laid out as a row, and is to be ``wanted``."""
+    root = math.isqrt(wanted)
+    return [root] * len(sides) if sides[0] == sides[-1] and math.prod(sides) == got and root**2 == wanted else []
 
 
 def _joined(f: Failure, more: int) -> Iterator[Change]:

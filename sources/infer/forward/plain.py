@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
-from sources.hints.guesses import Uses, values
+from sources.hints.guesses import values
+from sources.hints.uses import Uses
 from sources.infer.inputs import Plain
 
 

@@ -34,12 +34,13 @@ from sources.infer.forward.ranks import (
 from sources.infer.forward.told_shapes import SHAPES
 from sources.infer.forward.variants import of_one
 from sources.infer.forward.windows import WINDOWS, longer
-from sources.infer.inputs import BATCH, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited
+from sources.infer.inputs import BATCH, SPATIAL, TOKENS, Specs, Tensor, all_tensors, edited, extent
 
 SIDES = (32, 64, 28, 16, 128, 224, 8, 256, 48, 4)
 SIZES = (64, 16, 4, 32, 128, 8, 256, 196, 49, 1, 3)
 MAX_ELEMENTS = 1 << 22  # of one input that is proposed
 MAX_DIMENSION = 4096
+_FREQUENCIES = re.compile(r"n_fft=(\d+).*to match n_fft( / 2 \+ 1)?.* but got (\d+)", re.S)
 MANY_PARTS = 4  # of an input that is cut into such
 
 
@@ -55,7 +56,8 @@ def repairs(failure: Failure) -> list[Change]:
 
 
 def _sane(specs: Specs) -> bool:
-    return all(min(t.shape, default=1) > 0 and math.prod(t.shape) <= MAX_ELEMENTS for _, t in all_tensors(specs))
+    _, largest, shortest = extent(specs)
+    return shortest > 0 and largest <= MAX_ELEMENTS
 
 
 def _layer(f: Failure) -> Iterator[Change]:
@@ -255,6 +257,22 @@ def _split(f: Failure) -> Iterator[Change]:
         yield from _wanted(f, int(match[1]), sum(map(int, match[3].split(","))))
 
 
+def _spectrum(f: Failure) -> Iterator[Change]:
+    """A sound is made of a spectrum of as many frequencies as its windows have, half of them where it is real."""
+    match = _FREQUENCIES.search(f.message)
+    if match is None:
+        return
+    wanted, got = (int(match[1]) // 2 + 1 if match[2] else int(match[1])), int(match[3])
+    x = f.arguments[0] if f.arguments else None
+    for path, t in dict([*f.from_input(x), *((p, t) for p, t in all_tensors(f.specs) if got in t.shape[1:])]).items():
+        at = len(t.shape) - 1 - t.shape[::-1].index(got) if got in t.shape[1:] else -1
+        if at == len(t.shape) - 1 or t.shape[at - 1] == got:  # frequencies stand before the steps
+            at -= 1
+        if at > 0:
+            yield f.with_tensor(path, t.resized(at, wanted), 0.0)
+    yield from _wanted(f, got, wanted)
+
+
 def _matmul(f: Failure) -> Iterator[Change]:
     told = re.search(
         r"cannot be multiplied \(|dimensions of batch2 tensor to be|previously seen size|, vec \(", f.message
@@ -346,7 +364,7 @@ def _equal(f: Failure) -> Iterator[Change]:
 
 RULES: tuple[Callable[[Failure], Iterator[Change]], ...] = (
     _layer, _of_part, _positions, _masked, _of_attention, _unbatched, *ALIGNED, *SHAPES, mismatch,
-    _broadcast, _split, _matmul, _numbers, _view, by_use, by_what_follows, laid_out, merged, of_several,
+    _broadcast, _split, _spectrum, _matmul, _numbers, _view, by_use, by_what_follows, laid_out, merged, of_several,
     interpolated, rank,
     *WINDOWS, _small, _divisible, _equal, fewer, several, squeezed, without_rest, *KINDS,
 )  # fmt: skip

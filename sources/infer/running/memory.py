@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import gc
 import inspect
+import os
 import resource
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import Any
 
 from torch import _compile
 
 RESIDENT = 560_000_000  # bytes in memory of one process
 LEAST = 1 << 25  # that one call may take at any rate
+_PAGE = resource.getpagesize()
 
 _given_back = 0  # bytes of the heap that were given back to the system so far
 
@@ -42,14 +45,21 @@ def _sizes(most: int) -> tuple[int, int]:
 
     Where these are more than ``most``, what is free and still held is given back first.
     """
-    if _mapped()[1] > most:
+    sizes = _mapped()
+    if sizes[1] > most:
         release()
-    return _mapped()
+        sizes = _mapped()
+    return sizes
 
 
 def _mapped() -> tuple[int, int]:
-    size, held = (int(n) * resource.getpagesize() for n in Path("/proc/self/statm").read_text().split()[:2])
-    return size, held
+    """The sizes as the system tells them: read plainly, a search asks thousands of times."""
+    file = os.open("/proc/self/statm", os.O_RDONLY)
+    try:
+        size, held = os.read(file, 64).split()[:2]
+    finally:
+        os.close(file)
+    return int(size) * _PAGE, int(held) * _PAGE
 
 
 def release() -> None:
@@ -58,16 +68,22 @@ def release() -> None:
     The heap keeps what large tensors took, as it is to be taken again: for work on smaller ones that is for nothing.
     """
     global _given_back  # of this process, as its heap is
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    trim = _of_heap("malloc_trim")
     if trim is not None:
         before = _mapped()[1]
         trim(0)
         _given_back = max(0, _given_back + before - _mapped()[1])
 
 
+@functools.cache
+def _of_heap(name: str) -> Any:
+    """A function of the C library; None where it has none of the name."""
+    return getattr(ctypes.CDLL(None), name, None)
+
+
 def _unseen() -> int:
     """Bytes at most that may come into memory without one new address: free parts of the heap that were given back."""
-    info = getattr(ctypes.CDLL(None), "mallinfo2", None) if _given_back else None
+    info = _of_heap("mallinfo2") if _given_back else None
     if info is None:
         return 0
     info.restype = _Heap

@@ -1,0 +1,174 @@
+"""What a class's own text does with the parameters of its constructor, which tells more than their names do."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeGuard
+
+from torch import nn
+
+from sources.text.scope import nodes
+
+MATRICES = re.compile(r"[A-Z]")
+_LAYER = re.compile(r"(torch\.)?nn\.(Conv|Linear)\w*\(")
+_OF_NUMBERS = re.compile(r"(torch\.)?nn\.(?!Module|Sequential|Parameter)[A-Z]\w*\(")  # layers that hold no others
+_TO_TENSORS = frozenset(["torch.tensor", "torch.from_numpy", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor",
+                         "np.array", "np.asarray"])  # fmt: skip
+_OF_SEQUENCES = frozenset(["len", "enumerate", "zip", "sum", "list", "tuple", "torch.Size", "np.prod", "math.prod"])
+
+
+@dataclass(slots=True)
+class Uses:
+    """What the class's own text does with a constructor parameter."""
+
+    called: bool = False
+    run: bool = False  # as an attribute of self
+    makes: bool = False  # it is called with two sizes, perhaps, and what it answers with is kept
+    wraps: bool = False  # it is called with a layer: ``norm(nn.Conv2d(dim, dim, 3))``
+    listed: bool = False
+    axis: bool = False  # it is passed on as ``dim=`` or ``axis=``
+    array: bool = False  # a tensor is made of it
+    counted: bool = False  # something is done so many times
+    optional: bool = False  # it is compared with None
+    stacked: bool = False  # it is asked how many it holds: ``A.shape[0]``
+    mapping: str = ""  # an expression for one whose keys are gone through, where it is such
+    strings: list[str] = field(default_factory=list)  # it is compared with these
+    attributes: set[str] = field(default_factory=set)
+    items: set[int] = field(default_factory=set)  # that are taken out of it
+
+
+def uses(definition: ast.ClassDef, only: re.Pattern[str] | None = None) -> dict[str, Uses]:
+    """Uses of every parameter of ``__init__``, also through ``self.<name>`` of the same name, if it is kept there.
+
+    Or of those ``only`` that are called so: matrices are handed on by the letters that they are called by.
+    """
+    if only and not any(only.fullmatch(a.arg) for n in definition.body if _is_made(n) for a in n.args.args):
+        return {}
+    found: dict[str, Uses] = {}
+    layers, firsts = _layers_of(definition), _asked_first(definition)
+
+    def of(node: ast.expr) -> Uses | None:
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+            return found.setdefault(node.attr, Uses()) if node.attr not in layers else None
+        return found.setdefault(node.id, Uses()) if isinstance(node, ast.Name) else None
+
+    for node in ast.walk(definition):
+        if isinstance(node, ast.Assign):
+            _of_kept(node, of)
+        if isinstance(node, ast.Call):
+            _of_call(node, of)
+        elif (key := _key(node)) and isinstance(node, ast.Subscript):
+            if use := of(node.value):
+                use.attributes.add(key)
+        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Dict):  # ``{"gru": nn.GRU}[kind]``
+            if use := of(node.slice):
+                use.strings += [
+                    k.value for k in node.value.keys if isinstance(k, ast.Constant) and type(k.value) is str
+                ]
+        elif isinstance(node, ast.For | ast.comprehension | ast.Starred | ast.Subscript):
+            inner = node.iter if isinstance(node, ast.For | ast.comprehension) else node.value
+            if use := of(inner):
+                use.listed = True
+                place = node.slice if isinstance(node, ast.Subscript) else None
+                use.items |= {place.value} if isinstance(place, ast.Constant) and type(place.value) is int else set()
+        elif isinstance(node, ast.Compare) and (use := of(node.left)):
+            constants = (c for other in node.comparators for c in ast.walk(other) if isinstance(c, ast.Constant))
+            said = [c.value for c in constants]
+            use.strings += [value for value in said if isinstance(value, str)]
+            use.optional = use.optional or None in said
+        elif isinstance(node, ast.Attribute) and (use := of(node.value)):
+            use.attributes.add(node.attr)
+            use.stacked = use.stacked or node.attr in ("shape", "size") and id(node) in firsts
+    return {n: use for n, use in found.items() if only.fullmatch(n)} if only else found
+
+
+def _is_made(node: ast.AST) -> TypeGuard[ast.FunctionDef]:
+    return isinstance(node, ast.FunctionDef) and node.name == "__init__"
+
+
+def _asked_first(tree: ast.AST) -> set[int]:
+    """Attributes, by id, of which the first item is taken: ``A.shape[0]`` and ``A.size(0)``."""
+    of_shape = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Subscript) and ast.unparse(n.slice) == "0"}
+    calls = (n for n in ast.walk(tree) if isinstance(n, ast.Call) and len(n.args) == 1)
+    return of_shape | {id(c.func) for c in calls if ast.unparse(c.args[0]) == "0"}
+
+
+def _layers_of(definition: ast.ClassDef) -> set[str]:
+    """Names of parameters by which layers are kept that are made with them: ``self.dropout = nn.Dropout(dropout)``."""
+    found, kept = set[str](), set[str]()
+    for node in ast.walk(definition):
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if not isinstance(node, ast.Assign) or not isinstance(target, ast.Attribute):
+            continue
+        call = node.value if isinstance(node.value, ast.Call) and _OF_NUMBERS.match(ast.unparse(node.value)) else None
+        given = [*call.args, *(k.value for k in call.keywords)] if call else []
+        made = any(isinstance(g, ast.Name) and g.id == target.attr for g in given)
+        (found if made else kept).add(target.attr)
+    return found - kept
+
+
+def compared(tree: ast.AST) -> dict[str, list[str]]:
+    """Words that variables of a text, and attributes of self, are compared with, or looked up with in a table of it."""
+    found: dict[str, list[str]] = {}
+    tables = {ast.unparse(n.targets[0]): n.value for n in getattr(tree, "body", ()) if isinstance(n, ast.Assign)}
+    for node in nodes(tree):
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and isinstance(node.value, ast.Name):
+            table = tables.get(node.value.id)
+            for key in table.keys if isinstance(table, ast.Dict) else ():
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    found.setdefault(node.slice.id, []).append(key.value)
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq):
+            word, left = node.comparators[0], node.left
+            kept = isinstance(left, ast.Attribute) and isinstance(left.value, ast.Name) and left.value.id == "self"
+            name = left.attr if isinstance(left, ast.Attribute) and kept else getattr(left, "id", "")
+            if name and isinstance(word, ast.Constant) and isinstance(word.value, str):
+                found.setdefault(name, []).append(word.value)
+    return found
+
+
+def looked_up(tree: ast.AST) -> dict[str, set[str]]:
+    """Words by which things are looked up in variables, and attributes of self, of a text, by their names."""
+    found: dict[str, set[str]] = {}
+    for node in nodes(tree):
+        if isinstance(node, ast.Subscript) and (key := _key(node)):
+            found.setdefault(ast.unparse(node.value).removeprefix("self."), set()).add(key)
+    return found
+
+
+def _of_kept(node: ast.Assign, of: Callable[[ast.expr], Uses | None]) -> None:
+    """Notes a parameter that makes an attribute: ``self.net = make(inside, outside)``."""
+    call, target = node.value, node.targets[0]
+    kept = isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self"
+    if kept and isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and len(call.args) > 1:
+        use = None if any(isinstance(a, ast.Starred) for a in call.args) else of(call.func)
+        if use is not None:
+            use.makes = True
+
+
+def _of_call(node: ast.Call, of: Callable[[ast.expr], Uses | None]) -> None:
+    """Notes what a call does with parameters."""
+    own = isinstance(node.func, ast.Name) and node.func.id[:1].isupper() and not hasattr(nn, node.func.id)
+    for keyword in node.keywords if not own else ():  # a layer of the program is told how wide it is by that name
+        if keyword.arg in ("dim", "axis") and (use := of(keyword.value)):
+            use.axis = True
+    of_self = isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "self"
+    if (isinstance(node.func, ast.Name) or of_self) and (use := of(node.func)):
+        use.called, use.run = True, use.run or of_self
+        use.wraps = use.wraps or bool(node.args) and _LAYER.match(ast.unparse(node.args[0])) is not None
+    if node.args and ast.unparse(node.func) in _TO_TENSORS and (use := of(node.args[0])):
+        use.array = True
+    if isinstance(node.func, ast.Name) and node.func.id == "range":
+        for use in filter(None, map(of, node.args)):
+            use.counted = True
+    if ast.unparse(node.func) in _OF_SEQUENCES:
+        for use in filter(None, map(of, node.args)):
+            use.listed = True
+
+
+def _key(node: ast.AST) -> str:
+    """The string that something is subscripted with."""
+    key = node.slice if isinstance(node, ast.Subscript) else None
+    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
