@@ -140,6 +140,8 @@ def _calls(state: Forward) -> dict[str, list[tuple[list[str], dict[str, Any]]]]:
 
 
 def _is_size(value: ast.expr, values: dict[str, Any]) -> bool:
+    if isinstance(value, ast.Constant) and value.value is None:
+        return False  # the result of a check
     read = {n.id for n in walk(value) if isinstance(n, ast.Name)} - {"max", "math", "int"}
     return read <= set(values) and not any(
         isinstance(n, ast.Tuple) or (isinstance(n, ast.Attribute) and ast.unparse(n.value) != "math")

@@ -233,6 +233,9 @@ def _trace(source: str, entry_point: str, chosen: frozenset[str], mode: str, cha
             graph, signature = aot_export_module(wrapped, arguments, decompositions=decompositions(), trace_joint=False)
         assert wrapped.output_tree is not None
         assert isinstance(graph, torch.fx.GraphModule)
+        if signature.input_tokens:
+            effect = next(n for n in graph.graph.nodes if n.target is torch.ops.higher_order.with_effects)
+            raise AlignError("left to ATen", f"{effect.args[1]} has effects beside its answer")
         known = {name: s.node.expr for name, s in symbols.items() if isinstance(s.node.expr, sympy.Symbol)}
         ties = _Ties(module, program.inputs(), [v for v in flat if isinstance(v, torch.Tensor)])
         held = ties.arguments(graph, signature)
