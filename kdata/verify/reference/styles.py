@@ -68,7 +68,7 @@ DETAILS = {
     "void": "every other input nothing but zeros",
     "hollow": "every other input, from the second on, nothing but zeros",
     "dominated": "rows in half precision of one large number and many small ones",
-    "burdened": "an input whose first lines are a million times as large",
+    "burdened": "an input whose outer lines are a million times as large",
     "aged": "a state after so many calls that it shows", "oldest": "a state after as many calls as the reference bears",
     **dict.fromkeys(SPARSE, "some inputs that are zero nearly everywhere"),
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
