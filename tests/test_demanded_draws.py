@@ -338,12 +338,13 @@ def test_matrices_that_change_nothing_become_any(leaf: torch.Tensor, changes: in
 
 def test_every_other_input_is_nothing_at_all() -> None:
     labels, inputs = torch.tensor([0.0, 1.0, 0.0]), [torch.randn(4, 3), torch.randn(4), torch.randn(2, 2)]
-    for first, zeros in enumerate(([True, False, True], [False, True, False])):
-        (change,) = asked.nothing([labels, *inputs], torch.Generator(), first)
-        same, *changed = made(change, labels, *inputs)
+    for style, zeros in (("void", [True, False, True]), ("hollow", [False, True, False])):
+        same, *changed = draw(style, [labels, *inputs], torch.Generator()) or []
         assert torch.equal(same, labels)
         assert [not t.any() for t in changed] == zeros
-    assert not [*asked.nothing([labels, inputs[0]], torch.Generator(), 1)]
+        assert not any(torch.signbit(t).any() for t, zero in zip(changed, zeros, strict=True) if zero)
+    assert draw("hollow", [labels, inputs[0]], torch.Generator()) is None
+    assert draw("void", [labels, inputs[0]], torch.Generator()) is not None
 
 
 def test_of_a_row_of_bools_the_last_alone_differs() -> None:

@@ -15,6 +15,7 @@ from kdata.verify.values import upcast
 
 # Between the seeds of inputs and vectors: of one seed both hold the same numbers, along which norms have no gradient.
 APART = 0x5DEECE66D
+SCALE = 64.0  # of a loss: such vectors are beyond what they may be clipped to, and half precision still holds them
 ROUNDING = 1e-5  # share of what a gradient usually is that one which vanishes may be
 
 
@@ -37,7 +38,8 @@ def gradients(
 ) -> Derived:  # fmt: skip
     """Vector-Jacobian products: of each floating input, then of each named parameter; None for what needs none.
 
-    The vectors are normal and follow from ``seed``. ``way``:
+    The vectors are normal and follow from ``seed``; those of "turned" and "earlier" are as large as a scaled loss has
+    them. ``way``:
 
     - "summed": each vector is of one number, expanded without memory, as that of a sum is; "turned": its last two
       dimensions are swapped in memory;
@@ -174,7 +176,15 @@ def _expanded(output: Tensor, seed: int) -> Tensor:
 def _turned_in_memory(output: Tensor, seed: int) -> Tensor:
     if output.ndim < 2:
         raise NoGradientError("it has one dimension")
-    return vector(output, seed).mT.contiguous().mT
+    return SCALE * vector(output, seed).mT.contiguous().mT
 
 
-VECTORS: dict[str, Callable[[Tensor, int], Tensor]] = {"summed": _expanded, "turned": _turned_in_memory}
+def _scaled(output: Tensor, seed: int) -> Tensor:
+    return SCALE * vector(output, seed)
+
+
+VECTORS: dict[str, Callable[[Tensor, int], Tensor]] = {
+    "summed": _expanded,
+    "turned": _turned_in_memory,
+    "earlier": _scaled,
+}

@@ -31,6 +31,9 @@ in base two or ``1 - sigmoid(x)`` honestly lose more there than eager. Where the
 the ulps of one are allowed beside, unless it is homogeneous. What such draws are for, clips and branches, is off by far
 more.
 
+Rows that have magnitudes of their own are judged one by one. So are the lines of an answer where an input's outer lines
+are very large (style ``burdened``), for those of windows that hold none of these are as small as ever.
+
 Products of fp32 may be asked for in tf32: a track of its own, with a row of its own, in which the reference's error is
 that of factors cut to tf32, and on a GPU that of eager in tf32. Receipts name the track, and what was
 judged in it is neither compared with nor published beside the other.
@@ -59,7 +62,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "36"
+VERSION = "37"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 

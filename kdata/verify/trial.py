@@ -28,7 +28,17 @@ from kdata.verify.compare import (
     rms,
     structure,
 )
-from kdata.verify.reference.styles import CONDITIONED, FADING, FAINT, RAISED, REACHING, SPARSE, STRETCHED, VIEWS, VOID
+from kdata.verify.reference.styles import (
+    BURDENED,
+    CONDITIONED,
+    FADING,
+    FAINT,
+    RAISED,
+    REACHING,
+    SPARSE,
+    STRETCHED,
+    VIEWS,
+)
 from kdata.verify.tolerances import Tolerance
 
 NOTHING = Errors("", "", 0.0, 0.0, 0.0, 0.0, Tolerance(0.0, 0.0, 0.0, 0.0), True, 0.0)
@@ -194,10 +204,10 @@ def nature(trial: dict[str, Any]) -> Nature:
     kept = trial["kept"]
     sums = kept["sums"] or kept["products"]
     style = trial["style"]
-    near_nothing = ("small", STRETCHED, FADING, *SPARSE, *FAINT, *VOID)
+    near_nothing = ("small", STRETCHED, FADING, *SPARSE, *FAINT)
     ones = style in near_nothing or (style in REACHING and not kept.get("homogeneous"))
-    lenient = style in (*CONDITIONED, *RAISED, *FAINT, *VOID)
-    rows = kept["along"] if style == "magnitudes" else None
+    lenient = style in (*CONDITIONED, *RAISED, *FAINT, BURDENED)
+    rows = kept["along"] if style in ("magnitudes", BURDENED) else None
     return Nature(kept["terms"], sums, ones, kept["tf32"], kept["products"], lenient, rows)
 
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.verify.reference import asked, magnitudes
-from kdata.verify.values import integral, kept_in, near
+from kdata.verify.values import computes, integral, kept_in, near
 
 NOTHING, LEFT = 1e-5, 0.5  # below a hundred ulps of one, and of what is right the share that may be lost
+VISIBLE = 0.01  # relative change of an answer that shows whatever the tolerance
 FINITE = 0.5  # share of an answer that must stay finite when three elements of the inputs are not
 
 
@@ -99,3 +100,10 @@ def share_finite(outputs: Any) -> float:
     """The share of the floating outputs' elements that is finite, in the output where it is least; 1 without any."""
     made = [kept_in(t) for t in tree_leaves(outputs) if isinstance(t, Tensor) and t.is_floating_point() and t.numel()]
     return min((float(torch.isfinite(t).double().mean()) for t in made), default=1.0)
+
+
+def adds(measures: magnitudes.Measures, inputs: list[Any]) -> bool:
+    """Whether an answer follows the numbers of a mask, not only whether they are below zero, by half of each."""
+    masks = [t for t in tree_leaves(inputs) if computes(t) and float(t.min()) < asked.MASKS]
+    halved = tree_map(lambda t: t / 2 if any(t is mask for mask in masks) else t, inputs)
+    return not near(measures.eager(inputs), measures.eager(halved), VISIBLE)

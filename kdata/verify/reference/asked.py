@@ -14,9 +14,8 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
-from kdata.verify.reference.draws import NARROW, draw, labels
+from kdata.verify.reference.draws import NARROW, draw
 from kdata.verify.reference.questions import Asks
-from kdata.verify.reference.styles import VOID
 from kdata.verify.values import computes, ends, integral, sizes_of
 
 SHARE = 0.125  # of an input's elements that are replaced
@@ -234,19 +233,6 @@ def filled(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
                 yield partial(_put, place=place, value=drawn(leaf.shape, generator=generator).to(leaf.dtype))
 
 
-def nothing(inputs: list[Any], _: torch.Generator, first: int) -> Iterator[Change]:
-    """Every other floating input but labels, from this one on, zero throughout, and so is what follows from all of it.
-
-    Lines of zeros do not show what a kernel makes of a norm of the whole.
-    """
-    leaves, form = tree_flatten(inputs)
-    still = labels(leaves)
-    several = [n for n, t in enumerate(leaves) if computes(t) and t.numel() > 1 and n not in still and t.any()]
-    if chosen := several[first::2]:
-        zeroed = [torch.zeros_like(t) if n in chosen else t for n, t in enumerate(leaves)]
-        yield lambda held: [*tree_unflatten(zeroed, form)]
-
-
 def eased(inputs: list[Any], generator: torch.Generator) -> Iterator[Change]:
     """For each floating input of zeros and one number far below, as added masks are: numbers of usual size beside."""
     for place, leaf in enumerate(tree_leaves(inputs)):
@@ -363,5 +349,4 @@ def _zeros(inputs: list[Any], generator: torch.Generator) -> list[Any]:
 CHANGED: dict[str, Callable[[list[Any], torch.Generator], Iterator[Change]]] = {
     "reordered": reordered, "lowered": lowered, "ones": typed, "ends": ended, "emptied": emptied, "grouped": ungrouped,
     "adjacent": adjacent, "eased": eased, "filled": filled,
-    **{style: partial(nothing, first=first) for first, style in enumerate(VOID)},
 }  # fmt: skip

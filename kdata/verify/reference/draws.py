@@ -54,7 +54,8 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
       minima that start at a number are wrong; deep, steep: likewise, a hundred times as far, beyond all numbers but
       those from a million on that published kernels start at; all these see ``spared``;
     - lifted, raised: every other input five above zero, where what decays does so slowly;
-    - faint, dim: every other input a hundred-millionth of its size, as moments are beside what they divide;
+    - faint, dim: every other input a hundred-millionth of its size, as moments are beside what they divide; hollow,
+      void: nothing but zeros;
     - sliced: the same values in memory in which each row is followed by some that are not the tensor's;
     - strided: the same values in memory whose last two dimensions are swapped; beside, pairs: those of some inputs;
     - nonfinite: NaN and both infinities in three places of the first input that holds enough;
@@ -320,24 +321,27 @@ def _lifted(first: int) -> Style:
     return change
 
 
-def _faint(first: int) -> Style:
-    """Every other input of several numbers, and no labels, far smaller than those beside it."""
+def _faint(first: int, factor: float = FAINTLY) -> Style:
+    """Every other input of several numbers, and no labels, far smaller than those beside it, or nothing but zeros.
+
+    Lines of zeros do not show what a kernel makes of a norm of the whole, be there one input only.
+    """
 
     def change(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
         leaves = tree_leaves(inputs)
         still = labels(leaves)
         several = [n for n, t in enumerate(leaves) if computes(t) and t.numel() > 1 and n not in still]
-        return _every_other(inputs, several, first, lambda t: t * FAINTLY)
+        return _every_other(inputs, several, first, lambda t: t * factor + 0.0, least=2 if factor else 1 + first)
 
     return change
 
 
 def _every_other(
-    inputs: list[Any], places: list[int], first: int, change: Callable[[torch.Tensor], torch.Tensor]
+    inputs: list[Any], places: list[int], first: int, change: Callable[[torch.Tensor], torch.Tensor], least: int = 2
 ) -> list[Any] | None:  # fmt: skip
-    """The inputs with every other one of these changed; None where there is one at most."""
+    """The inputs with every other one of these changed; None where there are fewer than ``least``."""
     still = {*range(len(tree_leaves(inputs)))} - {*places[first::2]}
-    return _far(inputs, change, still) if len(places) > 1 else None
+    return _far(inputs, change, still) if len(places) >= least else None
 
 
 def _beyond(tensor: torch.Tensor, far: float) -> torch.Tensor:
@@ -387,7 +391,8 @@ OF_INTEGERS: dict[str, Style] = {
 OTHERS: dict[str, Style] = {"corners": _corners, "huge": _huge, "below": _below, "above": _above,
                             "deep": partial(_below, far=FARTHER), "steep": partial(_above, far=FARTHER),
                             "lifted": _lifted(1), "raised": _lifted(0),
-                            "faint": _faint(1), "dim": _faint(0), "ties": _tied, KINKED: _tied, "small": _small,
+                            "faint": _faint(1), "dim": _faint(0), "hollow": _faint(1, 0.0), "void": _faint(0, 0.0),
+                            "ties": _tied, KINKED: _tied, "small": _small,
                             "strided": views.strided, "sliced": views.sliced,
                             "beside": views.beside(1), "pairs": views.beside(2), "nonfinite": _nonfinite,
                             "tailed": lambda inputs, _: _far(inputs, _tailed, labels(tree_leaves(inputs))),

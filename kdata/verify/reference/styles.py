@@ -68,6 +68,7 @@ DETAILS = {
     "void": "every other input nothing but zeros",
     "hollow": "every other input, from the second on, nothing but zeros",
     "dominated": "rows in half precision of one large number and many small ones",
+    "burdened": "an input whose outer lines are a million times as large",
     "aged": "a state after so many calls that it shows", "oldest": "a state after as many calls as the reference bears",
     **dict.fromkeys(SPARSE, "some inputs that are zero nearly everywhere"),
     "batch": "a batch of two, where the task draws one", "repeated": "integers among the inputs that are equal",
@@ -82,6 +83,7 @@ SURE = "sure"  # see kdata.verify.reference.sure
 UNEVEN = "uneven"  # see kdata.verify.reference.packed
 CANCELLING = "cancelling"  # see kdata.verify.reference.cancelling
 DOMINATED = "dominated"  # see kdata.verify.reference.dominated
+BURDENED = "burdened"  # see kdata.verify.reference.burdened
 STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes
 KINKED = "kinked"  # where derivatives jump, as that of a relu at zero
 FADING = "fading"  # see kdata.verify.reference.fading
@@ -92,8 +94,7 @@ GRADIENTS = ("gradient", "summed", "frozen", "earlier", STRETCHED, "turned", "so
              BORDERED, FADING, "anew", "changed", EVALUATED)  # fmt: skip
 RAISED = ("lifted", "raised")
 AGED = ("aged", "oldest")  # see kdata.verify.reference.aging
-FAINT = ("faint", "dim")  # where something is divided by it, what is added to that counts
-VOID = ("void", "hollow")  # what is divided by a norm of all of it has none then
+FAINT = ("faint", "dim", "hollow", "void")  # where something is divided by it, what is added to that counts
 VIEWS = ("strided", "beside", "pairs", "sliced")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.

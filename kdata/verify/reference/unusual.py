@@ -20,7 +20,8 @@ from kdata.verify.gradients import APART
 from kdata.verify.reference import along, asked, exact, magnitudes, unread
 from kdata.verify.reference.aging import aged
 from kdata.verify.reference.alike import graded, paired
-from kdata.verify.reference.answering import FINITE, all_answered, enlarged
+from kdata.verify.reference.answering import FINITE, adds, all_answered, enlarged
+from kdata.verify.reference.burdened import burdened
 from kdata.verify.reference.cancelling import HALVES, cancelling
 from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.conditioned import ANY, EITHER, one_way
@@ -39,6 +40,7 @@ from kdata.verify.reference.styles import (
     AGED,
     ALIKE,
     BORDERED,
+    BURDENED,
     CANCELLING,
     DOMINATED,
     FADING,
@@ -54,19 +56,18 @@ from kdata.verify.reference.styles import (
     SURE,
     UNEVEN,
     VIEWS,
-    VOID,
 )
 from kdata.verify.reference.sure import PICKS, sure
 from kdata.verify.reference.ties import Ties, coupled, twinned
 from kdata.verify.reference.variants import Variant
-from kdata.verify.values import by_an_ulp, computes, near, same, seed_torch
+from kdata.verify.values import by_an_ulp, computes, same, seed_torch
 
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
           "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased",
-          *FAINT, CANCELLING, LEANING, *AGED, DOMINATED, "filled", *VOID)  # fmt: skip
+          *FAINT, CANCELLING, LEANING, *AGED, DOMINATED, "filled", BURDENED)  # fmt: skip
 # And as what style the reference is to bear each.
 HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE, DOMINATED: "ties"}
 HELD |= dict.fromkeys(("zeros", *SPARSE, *FAINT), "wide")
@@ -81,7 +82,6 @@ WEIGHED = ("weights", "grown", "absent", LEANING, *AGED, "coupled")  # of the we
 STEADY = frozenset({"hypot"})  # operators in which nothing overflows that their answers do not
 MOST_SAID = 16  # numbers that a candidate names which are put among integers
 WEIGHS = re.compile("softmax|attention|^exp2?$")  # operators by which some of what is summed counts for little
-VISIBLE = 0.01  # relative change of an answer that shows whatever the tolerance
 CHOOSES = "topk"  # the operator that takes some of what is equal, and all of it where there is room
 
 
@@ -167,12 +167,11 @@ class Unusual(Reference):
         if style in WEIGHED:
             return natural
         if style in asked.CHANGED:
-            if style == "adjacent" and self._names & ANY or style in VOID and not self._names & DIVIDES:
+            if style == "adjacent" and self._names & ANY:
                 return None
-            finite = 1.0 if style in ("ends", "emptied", "filled", *VOID) else FINITE
+            finite = 1.0 if style in ("ends", "emptied", "filled") else FINITE
             held = all_answered(measures, natural, asked.CHANGED[style](natural, generator), natural, finite)
-            clear = style not in VOID or held is not None and self._bears(program, state, held, "wide", generator)
-            return held if clear and (style != "eased" or held is None or _adds(measures, held)) else None
+            return held if style != "eased" or held is None or adds(measures, held) else None
         if style in ("negative", "repeated", "rows", "lone", UNEVEN):
             finite = 1.0 if style in ("lone", UNEVEN) else FINITE
             some = self._integers(style, program, state, natural, generator)
@@ -193,12 +192,19 @@ class Unusual(Reference):
         inputs = centred if centred is not None and measures.bears(centred) else natural
         if style == "signed":
             return centred_apart(natural, measures.bears, generator) if inputs is natural else None
-        steady = not STEADY.isdisjoint(self._names)
+        if style in ("magnitudes", BURDENED):
+            return self._by_lines(style, measures, inputs)
+        scales, steady = magnitudes.FARTHEST if style == "farthest" else magnitudes.NEAREST, self._names & STEADY
+        return None if self._mixed else magnitudes.uniform(inputs, scales, measures.bears, bool(steady))
+
+    def _by_lines(self, style: str, measures: magnitudes.Measures, inputs: list[Any]) -> list[Any] | None:
+        """Inputs some lines of which are larger than others, by which lines of the answer are judged; None for none."""
         if style == "magnitudes":
-            self._mixed = along.mixed(inputs, measures, steady)
-            return self._mixed.inputs if self._mixed else None
-        scales = magnitudes.FARTHEST if style == "farthest" else magnitudes.NEAREST
-        return None if self._mixed else magnitudes.uniform(inputs, scales, measures.bears, steady)
+            self._mixed = along.mixed(inputs, measures, bool(self._names & STEADY))
+        else:  # published kernels add to the scores of what is left out a number that suits usual keys only
+            weighed = any(map(WEIGHS.search, self._names))
+            self._mixed = None if weighed else burdened(inputs, measures)
+        return self._mixed.inputs if self._mixed else None
 
     def _fading(
         self, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
@@ -387,13 +393,6 @@ class Unusual(Reference):
             trial["kept"].pop("span", None)  # it is on one side for sure
         if trial is not None and trial["style"] in (CANCELLING, DOMINATED):
             trial["kept"]["noisy"] = []  # moved by an ulp, nothing tells
-        if trial is not None and trial["style"] in REACHING and self._mixed:
+        if trial is not None and trial["style"] in (*REACHING, BURDENED) and self._mixed:
             trial["kept"] |= {"homogeneous": self._mixed.homogeneous, "along": self._mixed.dim}
         return trial
-
-
-def _adds(measures: magnitudes.Measures, inputs: list[Any]) -> bool:
-    """Whether an answer follows the numbers of a mask, not only whether they are below zero, by half of each."""
-    masks = [t for t in tree_leaves(inputs) if computes(t) and float(t.min()) < asked.MASKS]
-    halved = tree_map(lambda t: t / 2 if any(t is mask for mask in masks) else t, inputs)
-    return not near(measures.eager(inputs), measures.eager(halved), VISIBLE)
