@@ -19,9 +19,18 @@ POOLS = ("MaxPool", "AvgPool")
 WORDS = ("kernel_size", "stride", "padding", "output_padding", "dilation", "groups", "bias")
 
 
-def module_path(path: str) -> str:
-    """``layers.0.norm`` as ``self.layers[0].norm``."""
-    return "self" + "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in path.split(".") if part)
+def said_as(module: nn.Module, path: str) -> str:
+    """``layers.0.norm.weight`` of a module, which may be the module itself, as ``self.layers[0].norm.weight``."""
+    said, place = "self", module
+    for part in path.split(".") if path else ():
+        if isinstance(place, nn.ModuleDict | nn.ParameterDict):
+            said += f"[{part!r}]"
+        elif part.isdigit():
+            said += f"[{part}]"
+        else:
+            said += f".{part}"
+        place = place[part] if isinstance(place, nn.ParameterDict) else getattr(place, part)
+    return said
 
 
 def held_sizes(module: nn.Module, program: Program) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
@@ -34,7 +43,7 @@ def held_sizes(module: nn.Module, program: Program) -> tuple[dict[str, str], dic
     for path, part in module.named_modules():
         for name, value in vars(part).items():
             if (symbol := _symbol(value)) and not name.startswith("_"):
-                attributes.setdefault(symbol, f"{module_path(path)}.{name}")
+                attributes.setdefault(symbol, f"{said_as(module, path)}.{name}")
     positional, keyword = program.arguments()
     given = inspect.signature(type(module)).bind(*positional, **keyword).arguments
     parameters: dict[str, tuple[str, str]] = {}
@@ -97,7 +106,7 @@ class Layer:
 def layers(module: nn.Module) -> list[Layer]:
     """The convolutions and poolings of a module, in its order."""
     return [
-        Layer(module_path(path), type(part).__name__, {w: getattr(part, w) for w in WORDS if hasattr(part, w)})
+        Layer(said_as(module, path), type(part).__name__, {w: getattr(part, w) for w in WORDS if hasattr(part, w)})
         for path, part in module.named_modules()
         if isinstance(part, nn.modules.conv._ConvNd) or type(part).__name__[:-2] in POOLS
     ]

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 
-from kdata.align.attributes import module_path
+from kdata.align.attributes import said_as
 from kdata.align.errors import AlignError
 from kdata.align.naming import identifier, unique
 
@@ -96,7 +96,7 @@ def _held(module: nn.Module, namespace: Mapping[str, Any]) -> Iterator[tuple[str
     for path, part in module.named_modules():
         for name, value in vars(part).items():
             if not name.startswith("_"):
-                yield from _inside(f"{module_path(path)}.{name}", value)
+                yield from _inside(f"{said_as(module, path)}.{name}", value)
     for name, value in namespace.items():
         if name != "__builtins__":  # Python's own, which hold themselves where somebody ran a text in them
             yield from _inside(name, value)

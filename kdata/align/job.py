@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 import warnings
+from contextlib import suppress
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +20,7 @@ from kdata.align.families import family
 from kdata.align.inductor import parse
 from kdata.align.lower import lower
 from kdata.align.program import write
-from kdata.align.scalars import compiled
+from kdata.align.scalars import build, with_arguments
 from kdata.align.trace import Traced, operators, symbol_choices, trace
 from kdata.task import TaskError
 
@@ -69,11 +70,15 @@ def _with_fewer_symbols(source: str, entry_point: str) -> tuple[Traced, str, str
     failure: AlignError | None = None
     for symbols in symbol_choices(source, entry_point):
         try:
-            made = _stage("not lowered", compiled, source, entry_point, symbols)
-            if size := one_by_chance(made.traced.environment):
+            own = build(source, entry_point, symbols)
+            code = _stage("not lowered", lower, own.traced)
+            if size := one_by_chance(own.traced.environment):
                 raise AlignError("sizes are one by chance", size)
-            written = _stage("not rewritten", write, source, entry_point, made.traced, made.module)
-            return made.traced, made.code, *written
+            written = _stage("not rewritten", write, source, entry_point, own.traced, parse(code))
+            with suppress(AlignError):  # that is its text then, for its own numbers
+                if (other := with_arguments(source, entry_point, symbols, own, code)) is not None:
+                    written = _stage("not rewritten", write, source, entry_point, own.traced, other)
+            return own.traced, code, *written
         except AlignError as error:
             failure = failure or error
             if error.reason not in MENDABLE:

@@ -5,27 +5,23 @@ from __future__ import annotations
 import ast
 import copy
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from kdata.align.inductor import Kernel, Module
-from kdata.align.trees import Transformer, walk
+from kdata.align.trees import Replace, Transformer, walk
 
 NUMBER = "fp32"  # such an argument in a kernel's signature
-CLOSE = 3e-7  # of literals to what they should be: some were read off tensors of single precision
 EXACT = 1e-12
+CLOSE = 3e-7  # some numbers were read off tensors of single precision
+CHANGE = 0.1  # what a change may be off by, relatively: it is that of two numbers that are hardly different
 LARGEST = 4096  # parts that a factor may be a fraction of
-# What a literal may be of a number x, without a further number and with one, k, that both values have to agree on.
-FORMS: dict[str, Callable[[float], float]] = {
-    "{x}": lambda x: x, "-{x}": lambda x: -x, "1 - {x}": lambda x: 1 - x, "1 / {x}": lambda x: 1 / x,
-    "{x} ** 2": lambda x: x * x, "{x} ** 0.5": lambda x: abs(x) ** 0.5, "{x} ** -0.5": lambda x: abs(x) ** -0.5,
-}  # fmt: skip
-FACTORS: dict[str, Callable[[float, float], float]] = {
-    "{x} * {k}": lambda value, x: value / x, "{k} / {x}": lambda value, x: value * x,
-    "{x} + {k}": lambda value, x: value - x, "{k} - {x}": lambda value, x: value + x,
-}  # fmt: skip
+AS_IT_IS = ("x", "-x")
+# What a literal may be of a number x; with a further number k, too, and how much that is for a literal of value v.
+FORMS = (*AS_IT_IS, "1 - x", "1 / x", "x ** 2", "x ** 0.5", "x ** -0.5")
+FACTORS = {"x * k": "v / x", "k / x": "v * x", "x + k": "v - x", "k - x": "v + x"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,44 +31,108 @@ class Scalar:
     access: str  # how forward says it
     name: str
     parameter: str  # which its constructor is to keep; "" where an attribute holds it
-    values: tuple[float, float]  # at the first build and at the second
+    values: tuple[float, ...]  # one a build
 
 
-def pass_on(first: Module, second: Module, scalars: Sequence[Scalar]) -> dict[str, Scalar] | None:
+def tell(values: Sequence[float], scalars: Sequence[Scalar]) -> tuple[str, Scalar] | None:
+    """What a number is of which scalar, in every build: an expression of ``x``."""
+    for forms, near in ((FORMS, EXACT), (AS_IT_IS, CLOSE)):
+        for form in forms:
+            for scalar in scalars:
+                if _is(values, [_value(form, x=x) for x in scalar.values], near):
+                    return form, scalar
+        for form, factor in FACTORS.items():
+            for scalar in scalars if near == EXACT else ():
+                found = [_value(factor, v=v, x=x) for v, x in zip(values, scalar.values, strict=True)]
+                if (k := _one_number(found)) is not None:
+                    return form.replace("k", k), scalar
+    return None
+
+
+def _tell_quotient(values: tuple[float, float], scalars: Sequence[Scalar]) -> tuple[str, Scalar] | None:
+    """The same, also where the compiler multiplies for a division: by ``1 / (x + 2)``."""
+    if (found := tell(values, scalars)) is None and (below := tell([_value("1 / v", v=v) for v in values], scalars)):
+        return f"1 / ({below[0]})", below[1]
+    return found
+
+
+def _is(values: Sequence[float], others: Sequence[float], near: float) -> bool:
+    """Whether numbers are others, and change as these do: ``1 + 1e-7`` is nearly ``1 - 1e-7``."""
+    changes = [(b - values[0], d - others[0]) for b, d in zip(values[1:], others[1:], strict=True)]
+    return all(math.isclose(a, b, rel_tol=near) for a, b in zip(values, others, strict=True)) and all(
+        math.isclose(a, b, rel_tol=CHANGE) for a, b in changes
+    )
+
+
+def _value(form: str, **numbers: float) -> float:
+    """What an expression comes to; not a number where it does not come to a real one."""
+    try:
+        value = eval(form, {}, numbers)  # noqa: S307 - one of those above
+    except ArithmeticError:
+        return math.nan
+    return value if isinstance(value, float) else math.nan
+
+
+def _one_number(found: Sequence[float]) -> str | None:
+    """Numbers that are one but for rounding, as text: a fraction if it is one of small numbers."""
+    first = found[0]
+    if not all(math.isfinite(k) and math.isclose(k, first, rel_tol=EXACT) for k in found):
+        return None
+    near = Fraction(first).limit_denominator(LARGEST)
+    return f"({near})" if math.isclose(first, near, rel_tol=EXACT) else f"({first:.12g})"
+
+
+def pass_on(first: Module, second: Module, scalars: Sequence[Scalar]) -> dict[str, Scalar]:
     """Make the literals in which two texts differ arguments of the first one's kernels.
 
+    Args:
+        first: a text; it stays as it is where the texts differ in other things, or a literal cannot be told.
+        second: the text of another build.
+        scalars: their values in the two builds.
+
     Returns:
-        The scalars that its wrapper now passes, by what it calls them; None, and the text as it was, where the texts
-        differ in other things or a literal cannot be told.
+        The scalars that the first one's wrapper now passes, by what it calls them.
     """
     if not _differ_in_literals_only(first, second):
-        return None
+        return {}
     used: dict[Scalar, str] = {}
     told: dict[str, dict[int, str]] = {}
     for name, kernel in first.kernels.items():
-        told[name] = {}
+        told[name], doubles = {}, _doubles(kernel.function)
         literals = zip(_literals(kernel.function), _literals(second.kernels[name].function), strict=True)
         for (literal, a), (_, b) in literals:
             if a != b:
-                if (found := _tell((a, b), scalars)) is None:
-                    return None
+                if id(literal) in doubles or (found := _tell_quotient((a, b), scalars)) is None:
+                    return {}
                 form, scalar = found
-                told[name][id(literal)] = form.format(x=used.setdefault(scalar, f"scalar{len(used)}"))
+                symbol = ast.Name(used.setdefault(scalar, f"scalar{len(used)}"), ast.Load())
+                said = Replace({"x": symbol}).visit(ast.parse(form, mode="eval").body)
+                told[name][id(literal)] = ast.unparse(said)
     for name, changes in told.items():
         _pass_to(first, first.kernels[name], changes)
     return {symbol: scalar for scalar, symbol in used.items()}
 
 
+def called(module: Module) -> set[str]:
+    """The functions that a text's kernels call."""
+    nodes = (n for kernel in module.kernels.values() for n in walk(kernel.function))
+    return {ast.unparse(n.func) for n in nodes if isinstance(n, ast.Call) and not isinstance(n.func, ast.Call)}
+
+
 def _differ_in_literals_only(first: Module, second: Module) -> bool:
-    """Whether two texts are the same but for literals in kernels, and of single precision, as arguments are."""
+    """Whether two texts are the same but for literals in kernels."""
     if list(first.kernels) != list(second.kernels):
-        return False
-    if any("*fp64" in kernel.signature.values() for kernel in first.kernels.values()):
         return False
     pairs = [(kernel, second.kernels[name]) for name, kernel in first.kernels.items()]
     return _rest(first) == _rest(second) and all(
         a.signature == b.signature and _without_literals(a.function) == _without_literals(b.function) for a, b in pairs
     )
+
+
+def _doubles(function: ast.FunctionDef) -> set[int]:
+    """Literals of double precision, by id: arguments are of single precision."""
+    calls = (n for n in walk(function) if isinstance(n, ast.Call) and ast.unparse(n.func) == "tl.full")
+    return {id(c.args[1]) for c in calls if ast.unparse(c.args[2]) == "tl.float64"}
 
 
 def _rest(module: Module) -> list[str]:
@@ -98,28 +158,6 @@ def _literals(function: ast.FunctionDef) -> list[tuple[ast.expr, float]]:
             case ast.Constant(value=float() as value) if id(node) not in signed:
                 found.append((node, value))
     return found
-
-
-def _tell(values: tuple[float, float], scalars: Sequence[Scalar]) -> tuple[str, Scalar] | None:
-    """What a literal is of which scalar, both times."""
-    for form, of in FORMS.items():
-        for scalar in scalars:
-            if all(math.isclose(value, of(x), rel_tol=CLOSE) for value, x in zip(values, scalar.values, strict=True)):
-                return form, scalar
-    for form, factor in FACTORS.items():
-        for scalar in scalars:
-            found = [factor(value, x) for value, x in zip(values, scalar.values, strict=True)]
-            if (k := _one_number(*found)) is not None:
-                return form.replace("{k}", k), scalar
-    return None
-
-
-def _one_number(a: float, b: float) -> str | None:
-    """Two numbers that are one but for rounding, as text: a fraction if it is one of small numbers."""
-    if not math.isclose(a, b, rel_tol=EXACT):
-        return None
-    near = Fraction(a).limit_denominator(LARGEST)
-    return f"({near})" if math.isclose(a, near, rel_tol=EXACT) else f"({a:.12g})"
 
 
 class _Arguments(Transformer):

@@ -1,8 +1,8 @@
 """Floating-point numbers that a constructor is given, as arguments of kernels.
 
 A graph holds such numbers as literals: ``0.9`` for ``1 - smoothing``.  Where they are from is found by trying: the task
-is built with other numbers, and what differs between the two compiled texts depends on them.  Each such literal has to
-be a number that the module holds, or one that such a number tells (``1 - p``, ``1 / p``, ``p / 3``); it becomes an
+is built with other numbers, and what differs between two compiled texts depends on them.  Each such literal has to be
+a number that the module holds, or one that such a number tells (``1 - p``, ``1 / p``, ``p / 3``); it becomes an
 argument that the forward passes on.  Where one cannot be told all stay literals, and the kernels serve the task's own
 numbers only.
 """
@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from typing import Any
@@ -21,161 +21,178 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves, tree_map
 
-from kdata.align import inductor
-from kdata.align.attributes import elements, kept_as, module_path
+from kdata.align.attributes import elements, kept_as, said_as
 from kdata.align.errors import AlignError
-from kdata.align.literals import Scalar, pass_on
+from kdata.align.inductor import Module, parse
+from kdata.align.literals import Scalar, called, pass_on, tell
 from kdata.align.lower import lower
 from kdata.align.naming import identifier, unique
 from kdata.align.trace import Traced, trace
-from kdata.task import INIT_INPUTS, Program, TaskError
+from kdata.task import INIT_INPUTS, Program
 
 PARTS = (0.9137, 0.8251)  # of a number; towards zero, as rates and probabilities have to stay below one
-STEP = 0.0037  # by which the tries of two parameters differ, which may be given one number
-MOST = 100  # parameters with tries of their own
+STEP = 0.0037  # by which the parts of two parameters differ, which may be given one number
+MOST = 100  # parameters with parts of their own
+NEAR_ZERO = 0.04
+LARGEST = 250  # nodes of a graph that is built again: each time takes as long as the first
+# Which numbers are others: all; those but zeros, which turn parts of a module off; those that are no ratios of sizes.
+CHANGED: tuple[Callable[[float], bool], ...] = (lambda _: True, lambda v: v != 0, lambda v: not v.is_integer())
 
 
 @dataclass(slots=True)
 class Build:
-    """A way to build a task: with a part of each floating-point number that its constructor is given.
+    """A task, traced as it is built with others in place of numbers that its constructor is given, if any."""
 
-    Whole ones stay if ``whole`` is false: they may be ratios of sizes.
-    """
+    traced: Traced
+    given: dict[str, Any]  # the constructor's arguments, defaults included
+    lines: list[str] = field(init=False)  # the graph without its floating-point numbers
+    numbers: list[float] = field(init=False)  # and these
 
-    part: float = 1.0
-    whole: bool = True
-    given: dict[str, Any] = field(default_factory=dict)  # the constructor's arguments, when it has been built
+    def __post_init__(self) -> None:
+        """Note what the graph holds before it is lowered, which changes it."""
+        self.numbers = numbers = []
 
-    def __call__(self, program: Program) -> None:
-        """Have a program build its module so."""
-        positional, keyword = program.arguments()
-        bound = inspect.signature(program.namespace[program.entry_point]).bind(*positional, **keyword)
-        bound.apply_defaults()
-        if self.part != 1:
-            steps = count()
-            bound.arguments.update(tree_map(lambda value: self._other(value, steps), dict(bound.arguments)))
-            program.namespace[INIT_INPUTS] = lambda: [list(bound.args), dict(bound.kwargs)]
-        self.given = dict(bound.arguments)
+        def without(value: Any) -> str:
+            if type(value) is not float:
+                return str(value)
+            numbers.append(value)
+            return "float"
 
-    def _other(self, value: Any, steps: Iterator[int]) -> Any:
-        return value * (self.part - STEP * (next(steps) % MOST)) if self.changes(value) else value
-
-    def changes(self, value: Any) -> bool:
-        """Whether it is a number that others of its sign may stand for: zero often turns a part of a module off."""
-        other = type(value) is float and value != 0 and math.isfinite(value)
-        return other and (self.whole or not value.is_integer())
-
-
-def outline(graph: torch.fx.GraphModule) -> tuple[list[str], list[float]]:
-    """A graph without its floating-point numbers, and these."""
-    numbers: list[float] = []
-
-    def without(value: Any) -> Any:
-        if type(value) is not float:
-            return str(value)
-        numbers.append(value)
-        return "float"
-
-    nodes = [(n, n.meta.get("val")) for n in graph.graph.nodes]
-    return [f"{n.name} {n.target} {tree_map(without, (n.args, n.kwargs))} {_shape(made)}" for n, made in nodes], numbers
+        nodes = [(n, n.meta.get("val")) for n in self.traced.graph.graph.nodes]
+        self.lines = [
+            f"{n.name} {n.target} {tree_map(without, (n.args, n.kwargs))} {_shape(made)}" for n, made in nodes
+        ]
 
 
 def _shape(made: Any) -> str:
     return f"{made.shape} {made.dtype}" if isinstance(made, torch.Tensor) else ""
 
 
-@dataclass(slots=True)
-class Compiled:
-    """A task, traced and lowered: Inductor's text for its own numbers, and what is to be written from it."""
-
-    traced: Traced
-    code: str
-    module: inductor.Module
-
-
-def compiled(source: str, entry_point: str, symbols: frozenset[str]) -> Compiled:
-    """Trace and lower a task, what numbers of its constructor's it can as arguments of its kernels.
+def build(
+    source: str, entry_point: str, symbols: frozenset[str], other: Callable[[Any], Any] | None = None
+) -> Build:  # fmt: skip
+    """Trace a task.
 
     Args:
         source: the task's text.
         entry_point: the name of its module.
         symbols: the names of the sizes that are to be symbols.
+        other: what the constructor is given in place of a value.
 
     Raises:
         AlignError: it cannot be traced.
         TaskError: the text is no task.
     """
-    build = Build()
-    traced = trace(source, entry_point, symbols, build)
-    own = outline(traced.graph)  # which lowering changes
-    made = Compiled(traced, code := lower(traced), inductor.parse(code))
-    numbers = [v for v in tree_leaves(build.given) if build.changes(v)] if own[1] else []
-    again = partial(_Again, partial(trace, source, entry_point, symbols), made, build, own)
-    if numbers and not again(whole=True).passes_on() and len({v.is_integer() for v in numbers}) == 2:
-        again(whole=False).passes_on()
-    return made
+    given: dict[str, Any] = {}
+
+    def change(program: Program) -> None:
+        positional, keyword = program.arguments()
+        bound = inspect.signature(program.namespace[program.entry_point]).bind(*positional, **keyword)
+        bound.apply_defaults()
+        if other is not None:
+            bound.arguments.update(tree_map(other, dict(bound.arguments)))
+            program.namespace[INIT_INPUTS] = lambda: [list(bound.args), dict(bound.kwargs)]
+        given.update(bound.arguments)
+
+    return Build(trace(source, entry_point, symbols, change), given)
 
 
-@dataclass(slots=True)
-class _Again:
-    """A task that is built with other numbers: with all others, or with others but for the whole ones."""
+def with_arguments(source: str, entry_point: str, symbols: frozenset[str], own: Build, code: str) -> Module | None:
+    """A task's text whose kernels are given its numbers, which ``own.traced`` then names; None where none can be.
 
-    trace: Callable[[Build], Traced]
-    made: Compiled
-    build: Build
-    own: tuple[list[str], list[float]]
-    whole: bool
-
-    def passes_on(self) -> bool:
-        """Whether nothing is left to try: its numbers are arguments now, or decide nothing.
-
-        Two parameters that are given one number share a literal, and a factor of one is not there at all: what its own
-        numbers do not tell two other builds do.
-        """
-        last, module = (self.made.traced, self.build), self.made.module
-        for part in PARTS:
-            build = Build(part, self.whole)
-            try:
-                traced = self.trace(build)
-            except (AlignError, TaskError):
-                return False
-            lines, numbers = outline(traced.graph)
-            if lines != self.own[0] or not _is_same(self.made.traced, traced):
-                return False
-            if numbers == self.own[1]:
-                return True
-            other = inductor.parse(lower(traced))
-            if (used := pass_on(module, other, _scalars(last, (traced, build)))) is not None:
-                self.made.module = module
-                _name(self.made.traced, used)
-                return True
-            last, module = (traced, build), other
-        return False
+    Args:
+        source: the task's text.
+        entry_point: the name of its module.
+        symbols: the names of the sizes that are symbols.
+        own: its build with its own numbers.
+        code: Inductor's text for it.
+    """
+    numbers = list(filter(_is_number, tree_leaves(own.given))) if own.numbers and len(own.lines) <= LARGEST else []
+    tried: list[list[float]] = [[]]
+    for changes in CHANGED:
+        if (changed := list(filter(changes, numbers))) in tried:
+            continue
+        tried.append(changed)
+        try:
+            return _as_arguments(own, code, partial(_again, source, entry_point, symbols, changes))
+        except Exception:  # noqa: BLE001, S112 - whatever torch raises with others: those numbers decide more
+            continue
+    return None
 
 
-def _is_same(traced: Traced, again: Traced) -> bool:
-    """Whether numbers decide nothing but numbers of the graph."""
-    first, second = (
-        (t.mode, t.literals, [(a.access, a.made) for a in t.arguments], t.operators) for t in (traced, again)
-    )
-    return first == second
+def _is_number(value: Any) -> bool:
+    return type(value) is float and math.isfinite(value)
 
 
-def _scalars(first: tuple[Traced, Build], second: tuple[Traced, Build]) -> list[Scalar]:
-    """The numbers that differ between two builds: those of attributes first, which forward has at hand."""
-    module = first[0].module
-    held = [_held(traced.module) for traced, _ in (first, second)]
-    given = [{said: (name, v) for said, name, v in elements(build.given)} for _, build in (first, second)]
-    found = [Scalar(access, access.rpartition(".")[2], "", (value, held[1].get(access, value)))
-             for access, value in held[0].items()]  # fmt: skip
-    found += [Scalar(f"self.{kept_as(module, name)}", name, said, (value, given[1][said][1]))
-              for said, (name, value) in given[0].items() if said in given[1]]  # fmt: skip
-    return [s for s in found if all(type(v) is float for v in s.values) and s.values[0] != s.values[1]]
+def _again(
+    source: str, entry_point: str, symbols: frozenset[str], changes: Callable[[float], bool], part: float
+) -> Build:  # fmt: skip
+    """The task, built with such a part of those of its numbers that ``changes`` chooses."""
+    steps = count()
+
+    def other(value: Any) -> Any:
+        if not _is_number(value) or not changes(value):
+            return value
+        return (value or NEAR_ZERO) * (part - STEP * (next(steps) % MOST))
+
+    return build(source, entry_point, symbols, other)
+
+
+def _as_arguments(own: Build, code: str, again: Callable[[float], Build]) -> Module | None:
+    """The text with numbers as arguments, of own numbers or, where these hide some, of others.
+
+    Two parameters that are given one number share a literal, and a factor of one is not there at all.  What own numbers
+    make simpler stays so: a square is no power.
+
+    Raises:
+        AlignError: other numbers make another graph.
+    """
+    builds, texts = [own], [parse(code)]
+    for part in PARTS:
+        other = again(part)
+        if other.lines != own.lines or _beside(other.traced) != _beside(own.traced):
+            raise AlignError("not traceable", "numbers of the constructor decide more than numbers")
+        if other.numbers == own.numbers:
+            return None
+        builds.append(other)
+        scalars = _scalars(builds)
+        if not all(_is_told(values, scalars) for values in zip(*(b.numbers for b in builds), strict=True)):
+            return None
+        texts.append(parse(lower(other.traced)))
+        if len(texts) > 2 and not called(texts[-2]) <= called(texts[0]):
+            return None
+        text = texts[-2]
+        if used := pass_on(text, texts[-1], [replace(s, values=s.values[-2:]) for s in scalars]):
+            _name(own.traced, used)
+            return text
+    return None
+
+
+def _beside(traced: Traced) -> tuple[Any, ...]:
+    """What a graph's lines do not tell and numbers may decide."""
+    return traced.mode, traced.literals, [(a.access, a.made) for a in traced.arguments], traced.operators
+
+
+def _is_told(values: tuple[float, ...], scalars: Sequence[Scalar]) -> bool:
+    """Whether a number of the graph is the same in all builds, or told in all and another in the last two."""
+    return len(set(values)) == 1 or (values[-1] != values[-2] and tell(values, scalars) is not None)
+
+
+def _scalars(builds: Sequence[Build]) -> list[Scalar]:
+    """The numbers that differ between builds: those of attributes first, which forward has at hand."""
+    module = builds[0].traced.module
+    held = [_held(b.traced.module) for b in builds]
+    given = [{said: value for said, _, value in elements(b.given)} for b in builds]
+    nothing = math.nan  # where a build has none
+    found = [Scalar(said, said.rpartition(".")[2], "", tuple(h.get(said, nothing) for h in held)) for said in held[0]]
+    found += [Scalar(f"self.{kept_as(module, name)}", name, said, tuple(g.get(said, nothing) for g in given))
+              for said, name, _ in elements(builds[0].given)]  # fmt: skip
+    return [s for s in found if all(map(_is_number, s.values)) and len(set(s.values)) > 1]
 
 
 def _held(module: nn.Module) -> dict[str, Any]:
     """What the attributes of a module and its parts hold, by how forward says them."""
-    return {f"{module_path(path)}.{said}": value for path, part in module.named_modules()
+    return {f"{said_as(module, path)}.{said}": value for path, part in module.named_modules()
             for said, _, value in elements(vars(part)) if not said.startswith("_")}  # fmt: skip
 
 

@@ -94,7 +94,7 @@ def say(state: Forward, buffer: str) -> str:
 
 
 def attribute(state: Forward, size: str) -> str:
-    """The attribute that holds a size which no shape tells, kept by the constructor if need be."""
+    """The attribute that holds a size which no shape tells, or a number, kept by the constructor if need be."""
     if size in state.traced.attributes:
         return state.traced.attributes[size]
     if size not in state.traced.parameters:

@@ -28,7 +28,7 @@ from torch.fx.traceback import preserve_node_meta
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._pytree import TreeSpec, tree_flatten, tree_flatten_with_path, tree_leaves, tree_unflatten
 
-from kdata.align.attributes import Layer, held_sizes, layers, plain_attributes
+from kdata.align.attributes import Layer, held_sizes, layers, plain_attributes, said_as
 from kdata.align.constants import drop_checks, place_constants
 from kdata.align.decompose import decompositions
 from kdata.align.errors import AlignError
@@ -332,7 +332,7 @@ class _Ties:
         for node in (n for n in graph.graph.nodes if n.op == "placeholder"):
             value = node.meta["val"]
             if node.name in held:
-                access = self._attribute(held[node.name].removeprefix("task."))
+                access = said_as(self.module, held[node.name].removeprefix("task."))
             else:
                 access = next(given) if isinstance(value, torch.Tensor) else node.name
             self.by_name[node.name] = access
@@ -348,23 +348,10 @@ class _Ties:
         for output in graph.graph.output_node().args[0][:updates]:  # type: ignore[union-attr,index]
             name: Any = getattr(output, "name", "")
             if name in signature.buffers_to_mutate:
-                targets.append(self._attribute(signature.buffers_to_mutate[name].removeprefix("task.")))
+                targets.append(said_as(self.module, signature.buffers_to_mutate[name].removeprefix("task.")))
             elif name in signature.user_inputs_to_mutate:
                 targets.append(self.by_name[signature.user_inputs_to_mutate[name]])
         return targets
-
-    def _attribute(self, path: str) -> str:
-        """``layers.0.fc.weight`` as ``self.layers[0].fc.weight``."""
-        said, place = "self", self.module
-        for part in path.split("."):
-            if isinstance(place, nn.ModuleDict | nn.ParameterDict):
-                said += f"[{part!r}]"
-            elif part.isdigit():
-                said += f"[{part}]"
-            else:
-                said += f".{part}"
-            place = place[part] if isinstance(place, nn.ParameterDict) else getattr(place, part)
-        return said
 
 
 @contextmanager
