@@ -88,7 +88,10 @@ def _with_fewer_symbols(source: str, entry_point: str) -> tuple[Traced, str, str
 
 
 def stages(payload: dict[str, Any], scratch: Path) -> dict[str, float]:
-    """CPU seconds of each part of one alignment, for the benchmark; "again" is what it does with other numbers."""
+    """CPU seconds of each part of one alignment, for the benchmark.
+
+    "again" is what the whole takes beyond these: builds with other numbers of the constructor, and with fewer symbols.
+    """
     marks = [time.process_time()]
     traced = trace(payload["source"], payload["entry_point"])
     marks.append(time.process_time())
