@@ -10,6 +10,19 @@ from torch import Tensor, nn
 
 from kdata.verify.reference.burdened import SHARE, TIMES, burdened
 from kdata.verify.reference.magnitudes import Measures
+from kdata.verify.reference.unusual import Unusual
+from kdata.verify.reference.variants import plan
+
+TASK = """
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.nn.functional.avg_pool1d(x, 4)
+def get_inputs():
+    return [torch.randn(2, 32)]
+def get_init_inputs():
+    return []
+"""
 
 
 def measured(function: Callable[[Tensor], Tensor]) -> Measures:
@@ -39,7 +52,7 @@ def measured(function: Callable[[Tensor], Tensor]) -> Measures:
 )
 def test_lines_are_large_where_windows_hold_some_of_them(function: Callable[[Tensor], Tensor], dim: int | None) -> None:
     x = torch.randn(8, 16, 32)
-    found = burdened([x], measured(function))
+    found = burdened([x], measured(function), ["sum"])
     assert (found.dim if found else None) == dim
     if found and dim:
         (changed,) = found.inputs
@@ -53,4 +66,23 @@ def test_lines_are_large_where_windows_hold_some_of_them(function: Callable[[Ten
 def test_labels_integers_and_half_precision_stay() -> None:
     labels, half = torch.tensor([0.0, 1.0] * 16), torch.randn(32).half()
     measures = measured(lambda x: x.float().unfold(0, 2, 2).sum(-1))
-    assert burdened([torch.arange(32), labels, half], measures) is None
+    assert burdened([torch.arange(32), labels, half], measures, ["sum"]) is None
+
+
+@pytest.mark.parametrize("name", ["convolution", "addmm", "_softmax", "exp"])
+def test_products_may_be_mixed_and_weighed_scores_masked(name: str) -> None:
+    inputs, measures = [torch.randn(8, 32)], measured(lambda x: x.unfold(1, 4, 4).sum(-1))
+    assert burdened(inputs, measures, ["unfold", "sum", name]) is None
+    assert burdened(inputs, measures, ["unfold", "sum"]) is not None
+
+
+def test_large_lines_are_no_rows_of_all_magnitudes() -> None:
+    payload = {"source": TASK, "entry_point": "Model", "variants": 1, "seeds": [1], "level": "trust", "whole": 0,
+               "precision": "ieee", "named": []}  # fmt: skip
+    reference = Unusual(payload)
+    (variant, *_) = plan(reference.prober, 1)
+    reference._trials(0, variant)
+    trials = {style: reference._trial(0, variant, 1, style) for style in ("burdened", "farthest", "nearest")}
+    assert all(trial is not None and trial["style"] == style for style, trial in trials.items())
+    alongs = [trial["kept"].get("along") for trial in trials.values() if trial is not None]
+    assert alongs == [1, None, None]

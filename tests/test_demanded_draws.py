@@ -336,17 +336,6 @@ def test_matrices_that_change_nothing_become_any(leaf: torch.Tensor, changes: in
     assert all((made(change, torch.randn(4, 3), leaf)[1] != 0).all() for change in found)
 
 
-def test_every_other_input_is_nothing_at_all() -> None:
-    labels, inputs = torch.tensor([0.0, 1.0, 0.0]), [torch.randn(4, 3), torch.randn(4), torch.randn(2, 2)]
-    for style, zeros in (("void", [True, False, True]), ("hollow", [False, True, False])):
-        same, *changed = draw(style, [labels, *inputs], torch.Generator()) or []
-        assert torch.equal(same, labels)
-        assert [not t.any() for t in changed] == zeros
-        assert not any(torch.signbit(t).any() for t, zero in zip(changed, zeros, strict=True) if zero)
-    assert draw("hollow", [labels, inputs[0]], torch.Generator()) is None
-    assert draw("void", [labels, inputs[0]], torch.Generator()) is not None
-
-
 def test_of_a_row_of_bools_the_last_alone_differs() -> None:
     mask, plain = torch.ones(4, 6, dtype=torch.bool), torch.randn(4, 6)
     drawn = draw("late", [plain, mask], torch.Generator())

@@ -4,18 +4,26 @@ The sum over a window may be had as the difference of two running sums, from eit
 All that was summed before it is then taken off again, but for what rounding has left of it: beside large numbers that
 is all there is. A window of the reference's holds its own numbers only, and where it holds none of the large ones its
 answer is judged by its own size. Running sums themselves follow from one end or the other throughout.
+
+Not asked of sums of products: convolutions by Winograd's way, or Fourier's, honestly mix a window with what lies around
+it, as libraries do. Nor where scores are weighed: published kernels add to those of what is left out a number that
+suits usual keys only.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
+from kdata.verify.reference.conditioned import weighs
 from kdata.verify.reference.draws import labels
-from kdata.verify.reference.magnitudes import Measures, Mixed
+from kdata.verify.reference.magnitudes import Measures
+from kdata.verify.reference.probe import PRODUCTS
 from kdata.verify.values import computes
 
 TIMES = 1e6  # what is left of such numbers is some hundredths
@@ -23,15 +31,25 @@ SHARE = 8  # of a dimension's lines one in so many is large at either end
 WIDE = (torch.float32, torch.float64)  # half precision does not hold them
 
 
-def burdened(inputs: list[Any], measures: Measures) -> Mixed | None:
+@dataclass(frozen=True, slots=True)
+class Burden:
+    """Inputs with large lines, and along which dimension the lines of an answer are judged one by one."""
+
+    inputs: list[Any]
+    dim: int
+
+
+def burdened(inputs: list[Any], measures: Measures, names: Collection[str]) -> Burden | None:
     """The first floating input with its outer lines large along the last dimension that tells; None for none.
 
     It tells where some lines of the answer follow from these, and not all, unless it has as many lines as the input and
-    those are the same: each line is computed by itself then, which is asked otherwise.
+    those are the same: each line is computed by itself then, which is asked otherwise. ``names``: of its operators.
 
     Raises:
         Exception: whatever the reference raises.
     """
+    if weighs(names) or any(part in name for name in names for part in PRODUCTS):
+        return None
     leaves, form = tree_flatten(inputs)
     still = labels(leaves)
     wide = [n for n, t in enumerate(leaves) if computes(t) and t.dtype in WIDE and n not in still]
@@ -47,7 +65,7 @@ def burdened(inputs: list[Any], measures: Measures) -> Mixed | None:
             large.narrow(dim, first, count).mul_(TIMES)
         tried: list[Any] = tree_unflatten([*leaves[:place], large, *leaves[place + 1 :]], form)
         if measures.bears(tried) and _apart(usual, measures.eager(tried), dim, large.shape[dim]):
-            return Mixed(tried, [], False, dim)
+            return Burden(tried, dim)
     return None
 
 

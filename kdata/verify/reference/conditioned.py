@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Any
 
@@ -30,6 +31,9 @@ DEVIATIONS = frozenset({"sqrt", "std", "std_mean"})
 # What multiplies many numbers: large ones among them overflow in one order, and vanish before that in another.
 PRODUCTS = frozenset({"prod", "cumprod", "cumprod_"})
 
+# Operators by which some of what is summed counts for little.
+WEIGHS = re.compile("softmax|attention|^exp2?$")
+
 
 def first(names: Collection[str]) -> bool:
     """Whether a reference, of which these are the operators, promises which of equal elements it takes."""
@@ -39,6 +43,11 @@ def first(names: Collection[str]) -> bool:
 def one_way(names: Collection[str]) -> bool:
     """Whether it is promised how a gradient is shared among equal elements; of a pooling's, any may get all of it."""
     return ANY.isdisjoint(names) and not any("max_pool" in name for name in names)
+
+
+def weighs(names: Collection[str]) -> bool:
+    """Whether some of what a reference sums, of which these are the operators, may count for little."""
+    return any(map(WEIGHS.search, names))
 
 
 def suited(styles: str, names: Collection[str]) -> list[str]:

@@ -31,6 +31,7 @@ ODDITIES = (math.nan, math.inf, -math.inf)
 RUNS = 4  # into which bools are cut, so that two of these hold one value
 ZEROS = 0.125  # share of an input's elements
 MOST_ODD = 8  # elements of an input for each that is not finite
+Change = Callable[[torch.Tensor], torch.Tensor]
 Style = Callable[[list[Any], torch.Generator], list[Any] | None]
 
 
@@ -151,7 +152,7 @@ def thinned(value: Any, generator: torch.Generator) -> Any:
     return value.masked_fill(torch.rand(value.shape, generator=generator) < 0.125, 0.0)
 
 
-def _map(inputs: list[Any], change: Callable[[torch.Tensor], torch.Tensor]) -> list[Any]:
+def _map(inputs: list[Any], change: Change) -> list[Any]:
     changed: list[Any] = tree_map(lambda t: change(t).to(t.dtype) if computes(t) else t, inputs)
     return changed
 
@@ -264,9 +265,7 @@ def _huge(inputs: list[Any], _: torch.Generator) -> list[Any]:
     return _far(inputs, lambda t: t * HUGE)
 
 
-def _far(
-    inputs: list[Any], change: Callable[[torch.Tensor], torch.Tensor], but: set[int] | None = None
-) -> list[Any]:  # fmt: skip
+def _far(inputs: list[Any], change: Change, but: set[int] | None = None) -> list[Any]:
     """All inputs changed but some: those that are spared and labels where none are named."""
     leaves = tree_leaves(inputs)
     still = {id(leaves[n]) for n in (spared(leaves) | labels(leaves) if but is None else but)}
@@ -321,24 +320,22 @@ def _lifted(first: int) -> Style:
     return change
 
 
-def _faint(first: int, factor: float = FAINTLY) -> Style:
+def _faint(first: int, change: Change = lambda t: t * FAINTLY, least: int = 2) -> Style:
     """Every other input of several numbers, and no labels, far smaller than those beside it, or nothing but zeros.
 
     Lines of zeros do not show what a kernel makes of a norm of the whole, be there one input only.
     """
 
-    def change(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
+    def changed(inputs: list[Any], _: torch.Generator) -> list[Any] | None:
         leaves = tree_leaves(inputs)
         still = labels(leaves)
-        several = [n for n, t in enumerate(leaves) if computes(t) and t.numel() > 1 and n not in still]
-        return _every_other(inputs, several, first, lambda t: t * factor + 0.0, least=2 if factor else 1 + first)
+        several = [n for n, t in enumerate(leaves) if computes(t) and t.numel() > 1 and n not in still and t.any()]
+        return _every_other(inputs, several, first, change, least)
 
-    return change
+    return changed
 
 
-def _every_other(
-    inputs: list[Any], places: list[int], first: int, change: Callable[[torch.Tensor], torch.Tensor], least: int = 2
-) -> list[Any] | None:  # fmt: skip
+def _every_other(inputs: list[Any], places: list[int], first: int, change: Change, least: int = 2) -> list[Any] | None:
     """The inputs with every other one of these changed; None where there are fewer than ``least``."""
     still = {*range(len(tree_leaves(inputs)))} - {*places[first::2]}
     return _far(inputs, change, still) if len(places) >= least else None
@@ -391,8 +388,8 @@ OF_INTEGERS: dict[str, Style] = {
 OTHERS: dict[str, Style] = {"corners": _corners, "huge": _huge, "below": _below, "above": _above,
                             "deep": partial(_below, far=FARTHER), "steep": partial(_above, far=FARTHER),
                             "lifted": _lifted(1), "raised": _lifted(0),
-                            "faint": _faint(1), "dim": _faint(0), "hollow": _faint(1, 0.0), "void": _faint(0, 0.0),
-                            "ties": _tied, KINKED: _tied, "small": _small,
+                            "faint": _faint(1), "dim": _faint(0), "hollow": _faint(1, torch.zeros_like),
+                            "void": _faint(0, torch.zeros_like, least=1), "ties": _tied, KINKED: _tied, "small": _small,
                             "strided": views.strided, "sliced": views.sliced,
                             "beside": views.beside(1), "pairs": views.beside(2), "nonfinite": _nonfinite,
                             "tailed": lambda inputs, _: _far(inputs, _tailed, labels(tree_leaves(inputs))),

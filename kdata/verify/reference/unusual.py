@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -21,10 +20,10 @@ from kdata.verify.reference import along, asked, exact, magnitudes, unread
 from kdata.verify.reference.aging import aged
 from kdata.verify.reference.alike import graded, paired
 from kdata.verify.reference.answering import FINITE, adds, all_answered, enlarged
-from kdata.verify.reference.burdened import burdened
+from kdata.verify.reference.burdened import Burden, burdened
 from kdata.verify.reference.cancelling import HALVES, cancelling
 from kdata.verify.reference.casts import Casts
-from kdata.verify.reference.conditioned import ANY, EITHER, one_way
+from kdata.verify.reference.conditioned import ANY, EITHER, one_way, weighs
 from kdata.verify.reference.dominated import dominated
 from kdata.verify.reference.draws import AS_THEY_ARE, DTYPES, centred_apart, draw, holding, zeroed
 from kdata.verify.reference.fading import emptied, fading
@@ -81,7 +80,6 @@ DIVIDES = frozenset("div div_ reciprocal reciprocal_ rsqrt rsqrt_ addcdiv addcdi
 WEIGHED = ("weights", "grown", "absent", LEANING, *AGED, "coupled")  # of the weights only; the last: behind a gate
 STEADY = frozenset({"hypot"})  # operators in which nothing overflows that their answers do not
 MOST_SAID = 16  # numbers that a candidate names which are put among integers
-WEIGHS = re.compile("softmax|attention|^exp2?$")  # operators by which some of what is summed counts for little
 CHOOSES = "topk"  # the operator that takes some of what is equal, and all of it where there is room
 
 
@@ -95,6 +93,7 @@ class Unusual(Reference):
         self._unpaired: list[Any] | None = None  # inputs that are complex, while they are drawn as pairs
         self._factors: dict[str, Any] | None = None  # weights that cancel in a product with inputs, or with each other
         self._mixed: magnitudes.Mixed | None = None  # rows of several magnitudes, where these are independent
+        self._burden: Burden | None = None  # lines that are large, where not all of an answer follows from them
 
     @property
     def _named(self) -> list[float]:
@@ -201,10 +200,9 @@ class Unusual(Reference):
         """Inputs some lines of which are larger than others, by which lines of the answer are judged; None for none."""
         if style == "magnitudes":
             self._mixed = along.mixed(inputs, measures, bool(self._names & STEADY))
-        else:  # published kernels add to the scores of what is left out a number that suits usual keys only
-            weighed = any(map(WEIGHS.search, self._names))
-            self._mixed = None if weighed else burdened(inputs, measures)
-        return self._mixed.inputs if self._mixed else None
+            return self._mixed.inputs if self._mixed else None
+        self._burden = burdened(inputs, measures, self._names)
+        return self._burden.inputs if self._burden else None
 
     def _fading(
         self, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
@@ -231,7 +229,7 @@ class Unusual(Reference):
         if style == SURE:
             return sure(natural) if self._names & PICKS else None
         if style == GRADED:  # who weighs products leaves out what weighs little
-            return graded(natural, generator) if self._products and any(map(WEIGHS.search, self._names)) else None
+            return graded(natural, generator) if self._products and weighs(self._names) else None
         if self._names & ANY or style in SPARSE and not self._products:  # nobody skips what is no work
             return None
         return sparse(style, natural, generator) if style in SPARSE else zeroed(natural, generator)
@@ -393,6 +391,8 @@ class Unusual(Reference):
             trial["kept"].pop("span", None)  # it is on one side for sure
         if trial is not None and trial["style"] in (CANCELLING, DOMINATED):
             trial["kept"]["noisy"] = []  # moved by an ulp, nothing tells
-        if trial is not None and trial["style"] in (*REACHING, BURDENED) and self._mixed:
+        if trial is not None and trial["style"] in REACHING and self._mixed:
             trial["kept"] |= {"homogeneous": self._mixed.homogeneous, "along": self._mixed.dim}
+        if trial is not None and trial["style"] == BURDENED and self._burden:
+            trial["kept"]["along"] = self._burden.dim
         return trial
