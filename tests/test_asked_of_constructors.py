@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 import weakref
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -14,10 +16,13 @@ from torch import nn
 from sources.emit import emit
 from sources.hints.guesses import values
 from sources.hints.mappings import gone_through
-from sources.hints.uses import MATRICES, Uses, uses
+from sources.hints.uses import Uses, arrays, uses
 from sources.infer.constructor.configs import COUNTED
-from sources.infer.constructor.constructions import MAX_ALIKE, Constructions, Told
+from sources.infer.constructor.constructions import MAX_TOO_MUCH, Constructions, Told
 from sources.infer.constructor.nested import completed
+from sources.infer.forward.failure import Failure
+from sources.infer.forward.repairs import repairs
+from sources.infer.inputs import Tensor
 from sources.infer.running.progress import Budget, TooMuchError
 from sources.infer.search import Solution
 from sources.text.danger import touches_system
@@ -66,6 +71,13 @@ class Net(nn.Module):
         return torch.istft(torch.view_as_complex(spectrum), self.n_fft, window=self.window)
 """
 
+ROWS = """
+class Net(nn.Module):
+    def forward(self, x):
+        (n,) = x.shape
+        return torch.istft(torch.view_as_complex(x.reshape(8, -1, 2)), 16, window=torch.hann_window(16))
+"""
+
 LOADS = """
 def load(model, path):
     missing, extra = model.load_state_dict(torch.load(path), strict=False)
@@ -84,16 +96,28 @@ def load(model, path):
 def test_the_graph_of_a_skeleton_is_one_matrix_for_each_kind_of_neighbours(tmp_path: Path) -> None:
     outcome = attempted(SKELETON, tmp_path)
     assert not outcome["reason"], outcome["detail"]
-    assert outcome["inputs"][0]["shape"][-1] == 25
+    assert re.search(r"torch\.rand\((\w+), (\w+), \2\)", outcome["source"].split("get_init_inputs")[1])
 
 
-def test_only_letters_are_handed_on_by_what_they_are_called() -> None:
-    inner, outer = (n for n in ast.parse(SKELETON).body if isinstance(n, ast.ClassDef))
-    assert uses(inner, MATRICES)["A"].stacked
-    assert "dim" not in uses(inner, MATRICES)
-    assert not uses(outer)["A"].stacked if "A" in uses(outer) else True
-    assert eval(values("A", "", Uses(stacked=True))[0]).dim() == 3
-    assert "25" not in values("A", "", Uses())[0]
+@pytest.mark.parametrize("text", [SKELETON, SKELETON.replace("A", "adj").replace("shape[0]", "size(0)")])
+def test_what_a_class_hands_on_is_used_as_by_the_constructor_that_asks_for_its_shape(text: str) -> None:
+    name = "A" if text == SKELETON else "adj"
+    _, outer = (n for n in ast.parse(text).body if isinstance(n, ast.ClassDef))
+    assert name not in uses(outer)
+    found = arrays(ast.parse(text), {name, "dim"})
+    assert found.keys() == {name} and found[name].stacked
+    made = [eval(value) for value in values(name, "", found[name])[:2]]
+    assert [(type(m), m.shape) for m in made] == [(np.ndarray, (3, 64, 64)), (np.ndarray, (64, 64))]
+
+
+def test_how_many_rows_a_graph_has_makes_it_no_stack() -> None:
+    kind = ast.parse(
+        "class Net:\n    def __init__(self, adj, A):\n        self.nodes, self.n = adj.shape[0], A.size(0)"
+    )
+    for name, use in uses(kind.body[0]).items():  # type: ignore[arg-type]
+        assert not use.stacked
+        assert name not in ("adj", "A") or eval(values(name, "", use)[0]).shape == (64, 64)
+    assert values("A", "", Uses()) == values("other", "", Uses())  # any capital may be a size
 
 
 def test_a_mapping_that_is_gone_through_in_order_is_one() -> None:
@@ -119,6 +143,32 @@ def test_a_spectrum_has_as_many_frequencies_as_half_a_window(tmp_path: Path) -> 
     outcome = attempted(SOUNDS, tmp_path)
     assert not outcome["reason"], outcome["detail"]
     assert outcome["inputs"][0]["shape"][-3] == 129
+
+
+def test_a_spectrum_is_searched_for_in_what_has_its_frequencies_only(tmp_path: Path) -> None:
+    outcome = attempted(ROWS, tmp_path)
+    assert outcome["reason"] != "does not run alone" and "IndexError" not in outcome["detail"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "wanted"),
+    [
+        ((4, 10, 30), (4, 9, 30)),
+        ((4, 30, 10), (4, 9, 10)),
+        ((4, 10, 10), (4, 9, 10)),
+        ((4, 10, 30, 2), (4, 9, 30, 2)),
+        ((60,), None),
+        ((10,), None),
+        ((4, 6, 10, 2), (4, 6, 9, 2)),
+    ],
+)
+def test_frequencies_stand_before_the_steps(shape: tuple[int, ...], wanted: tuple[int, ...] | None) -> None:
+    told = "RuntimeError: istft(CPUFloatType, n_fft=16) : expected the frequency dimension (3rd to the last) of the "
+    told += "input tensor to match n_fft / 2 + 1 when onesided=True, but got 10"
+    x = torch.zeros(10, 6)
+    failure = Failure((Tensor(shape),), told, nn.Identity(), "istft", (x,), (x.untyped_storage().data_ptr(),))
+    found = [new for cost, (new,) in repairs(failure) if cost == 0]
+    assert found == ([Tensor(wanted)] if wanted else [])
 
 
 def test_what_names_a_kind_of_path_touches_nothing() -> None:
@@ -151,7 +201,7 @@ def test_a_module_that_is_made_again_is_not_kept_beside_the_next_one(tmp_path: P
     assert len(made) == 2
 
 
-def test_what_is_too_much_at_the_same_place_whatever_it_is_given_is_not_made_for_ever(tmp_path: Path) -> None:
+def test_what_is_too_much_at_the_same_place_is_not_made_for_ever(tmp_path: Path) -> None:
     tried: list[object] = []
 
     class Net(nn.Module):
@@ -164,7 +214,7 @@ def test_what_is_too_much_at_the_same_place_whatever_it_is_given_is_not_made_for
     path.write_text(text)
     every = Constructions(Net, {"__file__": str(path), "torch": torch, "nn": nn}, text, Budget())
     assert list(every) == []
-    assert len(tried) == MAX_ALIKE
+    assert len(tried) == MAX_TOO_MUCH
 
 
 def test_a_program_s_own_class_is_meant_where_a_stand_in_has_its_name() -> None:

@@ -83,3 +83,14 @@ def test_a_part_that_a_mapping_tells_of_goes_by_its_name_alone() -> None:
     given = [{"backbone_cfg": "{'width': 4}", "depth": "3"}]
     assert settings.of("Detector", ["backbone_cfg", "head_cfg", "depth"]) == given
     assert settings.of("Detector", ["backbone_cfg", "backbone"]) == [{"backbone": "{'width': 4}"}]
+    settings.add({"name": "'Twice'", "backbone_args": "{'width': 8}", "backbone": "{'width': 4}"})
+    assert settings.of("Twice", ["backbone_args"]) == [{"backbone_args": "{'width': 8}"}]
+
+
+def test_of_parameters_that_may_be_meant_it_is_the_first() -> None:
+    settings = Settings()
+    settings.add({"name": "'Detector'", "backbone": "{'width': 4}", "depth": "3"})
+    names = [f"backbone_{end}" for end in ("cfg", "args", "config", "params", "kwargs")]
+    for first in names:
+        (given,) = settings.of("Detector", [first, *names])
+        assert given == {first: "{'width': 4}"}

@@ -14,7 +14,8 @@ DIMENSION, CHANNELS, TOKENS, IMAGE, HEADS = "64", "64", "64", "32", "4"
 WINDOW = "256"  # samples of a sound, beside a hop of fewer
 COUNTS = ["2", "4", "1", "3"]
 ADJACENCY = "torch.rand(64, 64) * 0.03"  # of a graph: its rows add up to about one
-PARTITIONS = "torch.rand(3, 25, 25) * 0.08"  # of a skeleton: one adjacency for each kind of neighbours
+GRAPH = [ADJACENCY, f"({ADJACENCY}).numpy()"]
+GRAPHS = [text.replace("rand(", "rand(3, ") for text in GRAPH]  # one for each kind of neighbours
 EDGES = "torch.stack([torch.arange(16), torch.arange(16).roll(1)])"  # of a graph: each node to the next
 OF_CHANNELS, OF_FEATURES = "(64, 1, 1)", "(64,)"  # shapes of what is added to images, and to rows
 NORM = ["nn.LayerNorm", "nn.BatchNorm2d", "'batch'", "'layer'", "nn.Identity"]
@@ -31,7 +32,7 @@ BY_NAME: list[tuple[re.Pattern[str], list[str]]] = [
         (r"(emb|embed|embedding|word|token|vocab|glove|w2v)s?_?(matrix|mat|weights?|vectors?|vecs?|table|tensor)$"
          r"|^weights?_matrix$|^pre_?train(ed)?_(\w+_)?(emb\w*|weights?|vectors?)$",
          ["torch.randn(1024, 64)", "torch.randn(1024, 64).numpy()", "1024"]),
-        (r"(^|_)adj(acency)?(_?(m|mx|mat|matrix))?$", [ADJACENCY, f"({ADJACENCY}).numpy()"]),
+        (r"(^|_)adj(acency)?(_?(m|mx|mat|matrix))?$", GRAPH),
         (r"(^|_)edge_?(index|indices|list)$", [EDGES]),
         (r"(^|_)beta_?(0|1|start|min)$|linear_start$", ["0.0001"]),  # of a diffusion: all noise else
         (r"(^|_)beta_?(t|end|max)$|linear_end$", ["0.02"]),
@@ -136,6 +137,7 @@ LAYERS = [
     ("nn.Conv2d(64, 64, 3, padding=1)", re.compile(r"(^|_)conv2d$"), {"out_channels", "kernel_size"}),
 ]
 _OF_LAYERS = frozenset(["weight", "bias", "to", "eval", "train", "parameters", "state_dict", "padding_idx"])
+_OF_ARRAYS = frozenset(["shape", "size", "astype"])
 _MODULES_ONLY = frozenset(["parameters", "named_parameters", "modules", "named_modules", "children"])
 PARTS = [f"StubModule({layer})" for layer in ("nn.Conv2d(64, 64, 3, padding=1)", "nn.Linear(64, 64)")]  # with weights
 # Makes a layer from one size to another of all that it is given.
@@ -189,27 +191,37 @@ def _annotated(annotation: str) -> list[str]:
     return ["False", "True"] if "bool" in annotation else []
 
 
+def _matrices(name: str, use: Uses, by_name: list[str]) -> list[str]:
+    """What a graph may be that is asked for its shape, or what a capital letter is that is: so matrices are called.
+
+    It is several of them where something is done for each, and numpy's where it gets another type as those do.
+    """
+    if not use.attributes & _OF_ARRAYS or by_name != GRAPH and not re.fullmatch("[A-Z]", name):
+        return []
+    found = [*(GRAPHS if use.stacked else ()), *GRAPH]
+    return sorted(found, key=lambda text: not text.endswith(".numpy()")) if "astype" in use.attributes else found
+
+
 def values(name: str, annotation: str, use: Uses) -> list[str]:
     """Expressions worth trying for a parameter, best first."""
     low = name.lower().lstrip("_")
     found = [*filter(None, [use.mapping]), *map(repr, use.strings), *(WRAPPERS if use.wraps else [])]
     found += _annotated(annotation)
     found += [text for pattern, text in TYPED if pattern.search(low)]
+    small = next((v for pattern, v in SMALL_TUPLES if pattern.search(low)), None)
+    by_name = next((v for pattern, v in BY_NAME if pattern.search(low)), COUNTS if use.counted else [])
+    found += _matrices(name, use, by_name)
     several = len(use.attributes - {"shape", "size", "dim", "device", "dtype", "data"}) >= 2
     found += [] if CONFIG.match(low) else _layers(low, use)
     found += PARTS if use.attributes & _MODULES_ONLY and not _layers(low, use) else []
     if CONFIG.match(low) or several and not use.called:
         found.append("<config>")
-    small = next((v for pattern, v in SMALL_TUPLES if pattern.search(low)), None)
-    by_name = next((v for pattern, v in BY_NAME if pattern.search(low)), COUNTS if use.counted else [])
     if use.counted and by_name[:1] == [DIMENSION] and not _WIDTHS.search(low):
         by_name = COUNTS
     scalar = bool(_SCALAR.search(annotation))
     if not scalar and (counted := re.search(r"[Tt]uple\[(int(?:, ?int)+)\]", annotation)):
         number = next((v for v in by_name if v.isdecimal()), "2")
         found.append(f"({', '.join([number] * (counted[1].count(',') + 1))})")
-    if name == "A" and use.stacked:
-        found += [f"({PARTITIONS}).numpy()", PARTITIONS] if "astype" in use.attributes else [PARTITIONS]
     if low.endswith("shape") and use.items and min(use.items) == 1:  # that of a batch: its channels
         found.append(BATCH_SHAPE)
     if use.listed and SHAPES[0].search(low):

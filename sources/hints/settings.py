@@ -50,15 +50,21 @@ class Settings:
     def of(self, name: str, parameters: Iterable[str] | None) -> list[dict[str, str]]:
         """Arguments that configurations give a class, by name: of its ``parameters`` only, where these are known.
 
-        A part that is told in a mapping of its own goes by its name alone there: ``backbone`` is ``backbone_cfg``.
+        A part that is told in a mapping of its own goes by its name alone there: ``backbone`` is ``backbone_cfg``, or
+        the first of the parameters that may be meant, but none that the configuration names itself.
         """
         every = [dict(s) for s in self.built.get(name, ())]
         if parameters is None:
             return [f for f in every if f]
-        allowed = set(parameters)
-        parts = {_OF_PART.sub("", p): p for p in allowed if _OF_PART.search(p)}
-        told = [{parts.get(k, k) if k not in allowed and v[:1] == "{" else k: v for k, v in s.items()} for s in every]
-        found = [{k: v for k, v in s.items() if k in allowed} for s in told]
+        allowed = dict.fromkeys(parameters)  # in order: which of them is meant is to be the same each time
+        parts: dict[str, str] = {}
+        for p in filter(_OF_PART.search, allowed):
+            parts.setdefault(_OF_PART.sub("", p), p)
+        found = [{k: v for k, v in s.items() if k in allowed} for s in every]
+        for said, given in zip(every, found, strict=True):
+            for part, text in said.items():
+                if part in parts and part not in allowed and text[:1] == "{":
+                    given.setdefault(parts[part], text)
         return [f for f in found if f]
 
     def together(self, words: Iterable[str]) -> dict[str, str]:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field
-from typing import TypeGuard
 
 from torch import nn
 
 from sources.text.scope import nodes
 
-MATRICES = re.compile(r"[A-Z]")
 _LAYER = re.compile(r"(torch\.)?nn\.(Conv|Linear)\w*\(")
 _OF_NUMBERS = re.compile(r"(torch\.)?nn\.(?!Module|Sequential|Parameter)[A-Z]\w*\(")  # layers that hold no others
 _TO_TENSORS = frozenset(["torch.tensor", "torch.from_numpy", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor",
                          "np.array", "np.asarray"])  # fmt: skip
+_HELD = re.compile(r"(?:self\.)?(\w+)\.(?:shape\[0\]|size\(0\))")  # how many something holds
 _OF_SEQUENCES = frozenset(["len", "enumerate", "zip", "sum", "list", "tuple", "torch.Size", "np.prod", "math.prod"])
 
 
@@ -33,22 +32,17 @@ class Uses:
     array: bool = False  # a tensor is made of it
     counted: bool = False  # something is done so many times
     optional: bool = False  # it is compared with None
-    stacked: bool = False  # it is asked how many it holds: ``A.shape[0]``
+    stacked: bool = False  # something is done for each that it holds: ``range(graphs.shape[0])``
     mapping: str = ""  # an expression for one whose keys are gone through, where it is such
     strings: list[str] = field(default_factory=list)  # it is compared with these
     attributes: set[str] = field(default_factory=set)
     items: set[int] = field(default_factory=set)  # that are taken out of it
 
 
-def uses(definition: ast.ClassDef, only: re.Pattern[str] | None = None) -> dict[str, Uses]:
-    """Uses of every parameter of ``__init__``, also through ``self.<name>`` of the same name, if it is kept there.
-
-    Or of those ``only`` that are called so: matrices are handed on by the letters that they are called by.
-    """
-    if only and not any(only.fullmatch(a.arg) for n in definition.body if _is_made(n) for a in n.args.args):
-        return {}
-    found: dict[str, Uses] = {}
-    layers, firsts = _layers_of(definition), _asked_first(definition)
+def uses(definition: ast.ClassDef) -> dict[str, Uses]:
+    """Uses of every parameter of ``__init__``, also through ``self.<name>`` of the same name, if it is kept there."""
+    found = {name: Uses(stacked=True) for name in _stacked(definition)}
+    layers = _layers_of(definition)
 
     def of(node: ast.expr) -> Uses | None:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
@@ -81,19 +75,31 @@ def uses(definition: ast.ClassDef, only: re.Pattern[str] | None = None) -> dict[
             use.optional = use.optional or None in said
         elif isinstance(node, ast.Attribute) and (use := of(node.value)):
             use.attributes.add(node.attr)
-            use.stacked = use.stacked or node.attr in ("shape", "size") and id(node) in firsts
-    return {n: use for n, use in found.items() if only.fullmatch(n)} if only else found
+    return found
 
 
-def _is_made(node: ast.AST) -> TypeGuard[ast.FunctionDef]:
-    return isinstance(node, ast.FunctionDef) and node.name == "__init__"
+def arrays(tree: ast.Module, names: Set[str]) -> dict[str, Uses]:
+    """Uses of what is called by these names by constructors of a text that ask it for its shape.
+
+    Another class may do nothing with an array but hand it on to them: its own text tells nothing of it.
+    """
+    found: dict[str, Uses] = {}
+    kinds = [n for n in tree.body if isinstance(n, ast.ClassDef)] if names else []
+    made = ((k, n) for k in kinds for n in k.body if isinstance(n, ast.FunctionDef) and n.name == "__init__")
+    for kind, init in made:
+        asked = (n for n in ast.walk(init) if isinstance(n, ast.Attribute) and n.attr in ("shape", "size"))
+        given = names & {a.arg for a in init.args.args} & {ast.unparse(n.value) for n in asked}
+        found = {n: use for n, use in uses(kind).items() if n in given} | found if given else found
+    return found
 
 
-def _asked_first(tree: ast.AST) -> set[int]:
-    """Attributes, by id, of which the first item is taken: ``A.shape[0]`` and ``A.size(0)``."""
-    of_shape = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Subscript) and ast.unparse(n.slice) == "0"}
-    calls = (n for n in ast.walk(tree) if isinstance(n, ast.Call) and len(n.args) == 1)
-    return of_shape | {id(c.func) for c in calls if ast.unparse(c.args[0]) == "0"}
+def _stacked(tree: ast.AST) -> list[str]:
+    """Names of what as much is done for as it holds: how many these are may have got a name before."""
+    calls = (n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
+    steps = [ast.unparse(a) for c in calls if ast.unparse(c.func) == "range" for a in c.args]
+    kept = (n for n in ast.walk(tree) if isinstance(n, ast.Assign)) if steps else ()
+    counts = {ast.unparse(n.targets[0]): ast.unparse(n.value) for n in kept}
+    return [held[1] for step in steps if (held := _HELD.fullmatch(counts.get(step, step)))]
 
 
 def _layers_of(definition: ast.ClassDef) -> set[str]:

@@ -22,7 +22,7 @@ from torch import nn
 from sources.hints.demands import Demand, demands
 from sources.hints.guesses import ADJACENCY, IMAGE, WINDOW, as_layers_want, values
 from sources.hints.mappings import gone_through
-from sources.hints.uses import MATRICES, Uses, compared, looked_up, uses
+from sources.hints.uses import Uses, arrays, compared, looked_up, uses
 from sources.infer.agenda import Agenda
 from sources.infer.constructor import parts
 from sources.infer.constructor.blamed import blamed
@@ -58,7 +58,7 @@ CONSTRUCTION = 5  # what constructing a module costs besides
 FIRST = -12.0  # cost of arguments that the package's own calls give, and of those that made a module
 OTHERS_FIRST = 4  # arguments that are tried before the defaults
 REFUND = 0.8  # of what constructing a module took that is too large: smaller ones are to have their turn
-MAX_ALIKE = 8  # constructions that are too much at the same place
+MAX_TOO_MUCH = 8  # constructions that are too much at the same place: smaller ones are queued first after each
 FURTHEST = 1000  # how far a constructor is followed
 LINE = 3  # as much as so many torch functions counts a line of the constructor that was reached
 LAYERS = 6  # kinds of items that are tried where they are called
@@ -157,7 +157,7 @@ class Constructions:
                     self._inner = handed_on(error, self.kind)
                     self.budget.left += REFUND * (left - self.budget.left)
                 self._failed(arguments, error, progress)
-                if self._ended[progress.count] >= MAX_ALIKE:  # it is as large whatever it is given
+                if self._ended[progress.count] >= MAX_TOO_MUCH:  # smaller ones went first: others may do, unseen
                     return
                 continue
             if self.again(embedded(arguments)):  # what a configuration is asked for is known only now
@@ -258,9 +258,10 @@ class Constructions:
         names = {c.__name__ for c in self.kind.__mro__}
         found: dict[str, Uses] = {}
         for node in tree.body:
-            if isinstance(node, ast.ClassDef):
-                found = found | uses(node) if node.name in names else uses(node, MATRICES) | found
+            if isinstance(node, ast.ClassDef) and node.name in names:
+                found |= uses(node)
         own = {p.name for p in parameters_of(self.kind)}
+        found |= arrays(tree, own - found.keys())
         for name, words in compared(tree).items():  # it may be handed on to what compares it
             use = found.setdefault(name, Uses()) if name in own else None
             if use is not None and not use.strings and not use.called:

@@ -264,8 +264,10 @@ def _spectrum(f: Failure) -> Iterator[Change]:
         return
     wanted, got = (int(match[1]) // 2 + 1 if match[2] else int(match[1])), int(match[3])
     x = f.arguments[0] if f.arguments else None
-    for path, t in dict([*f.from_input(x), *((p, t) for p, t in all_tensors(f.specs) if got in t.shape[1:])]).items():
-        at = len(t.shape) - 1 - t.shape[::-1].index(got) if got in t.shape[1:] else -1
+    for path, t in dict([*f.from_input(x), *all_tensors(f.specs)]).items():
+        if got not in t.shape[1:]:  # it was reshaped: no dimension of it is that of the frequencies
+            continue
+        at = len(t.shape) - 1 - t.shape[::-1].index(got)
         if at == len(t.shape) - 1 or t.shape[at - 1] == got:  # frequencies stand before the steps
             at -= 1
         if at > 0:
