@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import time
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from kdata.align.inductor import parse
 from kdata.align.lower import lower
 from kdata.align.program import write
 from kdata.align.scalars import build, with_arguments
-from kdata.align.trace import Traced, operators, symbol_choices, trace
+from kdata.align.trace import Traced, operators, symbol_choices
 from kdata.task import TaskError
 
 # What a task may not be with some of its sizes as symbols, and be with fewer.
@@ -65,19 +65,28 @@ def align(payload: dict[str, Any], scratch: Path) -> dict[str, Any]:
             "original": re.sub(r"^# kernel path: .*\n", "", code, flags=re.MULTILINE)}  # fmt: skip
 
 
-def _with_fewer_symbols(source: str, entry_point: str) -> tuple[Traced, str, str, list[str]]:
-    """The whole way with as many sizes as symbols as it bears: some sums of sizes cannot be read off any shape."""
+def _with_fewer_symbols(
+    source: str, entry_point: str, done: Callable[[str], None] = lambda part: None
+) -> tuple[Traced, str, str, list[str]]:  # fmt: skip
+    """The whole way with as many sizes as symbols as it bears: some sums of sizes cannot be read off any shape.
+
+    ``done`` is told which part of it is done.
+    """
     failure: AlignError | None = None
     for symbols in symbol_choices(source, entry_point):
         try:
             own = build(source, entry_point, symbols)
+            done("trace")
             code = _stage("not lowered", lower, own.traced)
+            done("lower")
             if size := one_by_chance(own.traced.environment):
                 raise AlignError("sizes are one by chance", size)
             written = _stage("not rewritten", write, source, entry_point, own.traced, parse(code))
+            done("write")
             with suppress(AlignError):  # that is its text then, for its own numbers
                 if (other := with_arguments(source, entry_point, symbols, own, code)) is not None:
                     written = _stage("not rewritten", write, source, entry_point, own.traced, other)
+            done("numbers")
             return own.traced, code, *written
         except AlignError as error:
             failure = failure or error
@@ -88,22 +97,18 @@ def _with_fewer_symbols(source: str, entry_point: str) -> tuple[Traced, str, str
 
 
 def stages(payload: dict[str, Any], scratch: Path) -> dict[str, float]:
-    """CPU seconds of each part of one alignment, for the benchmark.
+    """CPU seconds of each part of one alignment, for the benchmark."""
+    found = dict.fromkeys(("trace", "lower", "write", "numbers"), 0.0)
+    last = time.process_time()
 
-    "again" is what the whole takes beyond these: builds with other numbers of the constructor, and with fewer symbols.
-    """
-    marks = [time.process_time()]
-    traced = trace(payload["source"], payload["entry_point"])
-    marks.append(time.process_time())
-    code = lower(traced)
-    marks.append(time.process_time())
-    write(payload["source"], payload["entry_point"], traced, parse(code))
-    marks.append(time.process_time())
-    align(payload, scratch)
-    whole = time.process_time() - marks[-1]
-    parts = (after - before for before, after in pairwise(marks))
-    found = dict(zip(("trace", "lower", "write"), parts, strict=True))
-    return {**found, "again": max(0.0, whole - sum(found.values()))}
+    def done(part: str) -> None:
+        nonlocal last
+        now = time.process_time()
+        found[part] += now - last
+        last = now
+
+    _with_fewer_symbols(payload["source"], payload["entry_point"], done)
+    return found
 
 
 def trace_operators(payload: dict[str, Any], scratch: Path) -> list[str]:
