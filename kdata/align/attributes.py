@@ -33,6 +33,14 @@ def said_as(module: nn.Module, path: str) -> str:
     return said
 
 
+def held(module: nn.Module) -> Iterator[tuple[str, Any]]:
+    """What the attributes of a module and its parts hold, with how forward says each."""
+    for path, part in module.named_modules():
+        for name, value in vars(part).items():
+            if not name.startswith("_"):
+                yield f"{said_as(module, path)}.{name}", value
+
+
 def held_sizes(module: nn.Module, program: Program) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
     """Symbols that attributes hold, with their access, and those of constructor parameters.
 
@@ -40,10 +48,9 @@ def held_sizes(module: nn.Module, program: Program) -> tuple[dict[str, str], dic
     is free to keep it.
     """
     attributes: dict[str, str] = {}
-    for path, part in module.named_modules():
-        for name, value in vars(part).items():
-            if (symbol := _symbol(value)) and not name.startswith("_"):
-                attributes.setdefault(symbol, f"{said_as(module, path)}.{name}")
+    for said, value in held(module):
+        if symbol := _symbol(value):
+            attributes.setdefault(symbol, said)
     positional, keyword = program.arguments()
     given = inspect.signature(type(module)).bind(*positional, **keyword).arguments
     parameters: dict[str, tuple[str, str]] = {}

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 
-from kdata.align.attributes import said_as
+from kdata.align.attributes import held
 from kdata.align.errors import AlignError
 from kdata.align.naming import identifier, unique
 
@@ -40,7 +40,7 @@ def place_constants(
     Raises:
         AlignError: a constant is too large to be written down, or there is nothing beside constants.
     """
-    held = list(_held(module, namespace))
+    known = list(_held(module, namespace))
     placed: dict[str, tuple[torch.fx.Node, str, Any]] = {}
     given = [n for n in graph.graph.nodes if n.op == "placeholder"]
     if not given:
@@ -49,7 +49,7 @@ def place_constants(
     for node in [n for n in graph.graph.nodes if n.op == "get_attr"]:
         value = getattr(graph, node.target)
         fake = node.meta["val"]
-        made, said = _text(value, held)
+        made, said = _text(value, known)
         if made not in placed and not _is_number(value):
             with graph.graph.inserting_after(last):
                 last = graph.graph.placeholder(unique(identifier(said), taken))
@@ -93,10 +93,8 @@ def _text(value: torch.Tensor, held: list[tuple[str, Any]]) -> tuple[str, str]:
 
 def _held(module: nn.Module, namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Tensors that are attributes of modules, or names of the text, also inside lists, tuples and dictionaries."""
-    for path, part in module.named_modules():
-        for name, value in vars(part).items():
-            if not name.startswith("_"):
-                yield from _inside(f"{said_as(module, path)}.{name}", value)
+    for said, value in held(module):
+        yield from _inside(said, value)
     for name, value in namespace.items():
         if name != "__builtins__":  # Python's own, which hold themselves where somebody ran a text in them
             yield from _inside(name, value)

@@ -83,8 +83,10 @@ def _with_fewer_symbols(
                 raise AlignError("sizes are one by chance", size)
             written = _stage("not rewritten", write, source, entry_point, own.traced, parse(code))
             done("write")
-            with suppress(AlignError):  # that is its text then, for its own numbers
-                if (other := with_arguments(source, entry_point, symbols, own, code)) is not None:
+            with suppress(AlignError):  # whatever torch raises with other numbers: its text is for its own then
+                if (
+                    other := _stage("not lowered", with_arguments, source, entry_point, symbols, own, code)
+                ) is not None:
                     written = _stage("not rewritten", write, source, entry_point, own.traced, other)
             done("numbers")
             return own.traced, code, *written

@@ -18,10 +18,9 @@ from itertools import count
 from typing import Any
 
 import torch
-from torch import nn
 from torch.utils._pytree import tree_leaves, tree_map
 
-from kdata.align.attributes import elements, kept_as, said_as
+from kdata.align.attributes import elements, held, kept_as
 from kdata.align.errors import AlignError
 from kdata.align.inductor import Module, parse
 from kdata.align.literals import Scalar, called, pass_on, tell
@@ -115,7 +114,7 @@ def with_arguments(source: str, entry_point: str, symbols: frozenset[str], own: 
         tried.append(changed)
         try:
             return _as_arguments(own, code, partial(_again, source, entry_point, symbols, changes))
-        except Exception:  # noqa: BLE001, S112 - whatever torch raises with others: those numbers decide more
+        except AlignError:  # those numbers decide more than numbers
             continue
     return None
 
@@ -181,19 +180,14 @@ def _is_told(values: tuple[float, ...], scalars: Sequence[Scalar]) -> bool:
 def _scalars(builds: Sequence[Build]) -> list[Scalar]:
     """The numbers that differ between builds: those of attributes first, which forward has at hand."""
     module = builds[0].traced.module
-    held = [_held(b.traced.module) for b in builds]
+    values = [{said: v for said, _, v in elements(dict(held(b.traced.module)))} for b in builds]
     given = [{said: value for said, _, value in elements(b.given)} for b in builds]
     nothing = math.nan  # where a build has none
-    found = [Scalar(said, said.rpartition(".")[2], "", tuple(h.get(said, nothing) for h in held)) for said in held[0]]
+    found = [Scalar(said, said.rpartition(".")[2], "", tuple(v.get(said, nothing) for v in values))
+             for said in values[0]]  # fmt: skip
     found += [Scalar(f"self.{kept_as(module, name)}", name, said, tuple(g.get(said, nothing) for g in given))
               for said, name, _ in elements(builds[0].given)]  # fmt: skip
     return [s for s in found if all(map(_is_number, s.values)) and len(set(s.values)) > 1]
-
-
-def _held(module: nn.Module) -> dict[str, Any]:
-    """What the attributes of a module and its parts hold, by how forward says them."""
-    return {f"{said_as(module, path)}.{said}": value for path, part in module.named_modules()
-            for said, _, value in elements(vars(part)) if not said.startswith("_")}  # fmt: skip
 
 
 def _name(traced: Traced, used: dict[str, Scalar]) -> None:

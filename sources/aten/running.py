@@ -53,7 +53,7 @@ def shrunk(form: Form) -> Form | None:
 def run(form: Form, seed: int = 0) -> list[torch.Tensor]:
     """All tensors that the program returns."""
     namespace: dict[str, Any] = {"__name__": "task"}
-    torch.default_generator.manual_seed(seed)  # torch's own notes the stack for devices that are not here: 0.4 ms
+    torch.default_generator.manual_seed(seed)  # torch's own notes a stack for each absent kind of device
     exec(compile(form.text(""), "<form>", "exec", dont_inherit=True), namespace)  # noqa: S102 - in the sandbox
     module = namespace[form.name](*namespace["get_init_inputs"]())
     with torch.no_grad():
