@@ -215,3 +215,18 @@ def test_what_a_module_of_ours_defines_by_its_own_name_is_what_its_package_means
     namespace: dict[str, Any] = {}
     exec(cut({"net.py": text + "        return self.attn(x)\n"}, "net.py", "Net"), namespace)
     assert namespace["Net"]()(torch.ones(2, 16, 4, 4)).shape == (2, 16, 4, 4)
+
+
+def test_a_type_hint_that_is_called_like_a_method_above_it_goes() -> None:
+    text = (
+        "from __future__ import annotations\n"
+        + HEAD
+        + (
+            "class Scale(nn.Module):\n    def float(self) -> Scale:\n        return self\n\n"
+            "    def forward(self, x, by: float | None = None, at: int = 0) -> float | None:\n"
+            "        kept: float | None = by\n        return x * 2 if kept is None else self.float()\n"
+        )
+    )
+    source = cut({"n.py": text}, "n.py", "Scale")
+    assert "def forward(self, x, by = None, at: int = 0):\n        kept = by\n" in source
+    exec(source, {})

@@ -311,24 +311,35 @@ class _Writer:
         text = edits.text
         records = (n for n in nodes(piece.view) if isinstance(n, ast.ClassDef) and is_record(n))  # one inside, too
         own = {id(s) for r in records for s in r.body}
+        classes = [n for n in nodes(piece.view) if isinstance(n, ast.ClassDef)]
+        methods = {s.name for c in classes for s in c.body if isinstance(s, ast.FunctionDef)}
         for node in nodes(piece.view):
-            if isinstance(node, ast.arg) and node.annotation is not None and not self._plain(piece, node.annotation):
+            if (
+                isinstance(node, ast.arg)
+                and node.annotation is not None
+                and not self._plain(piece, node.annotation, methods)
+            ):
                 start = text.start(node) + len(node.arg.encode())
                 edits.replace(start, hint_end(text, start, node.annotation), "")
             elif (
-                isinstance(node, ast.FunctionDef) and node.returns is not None and not self._plain(piece, node.returns)
+                isinstance(node, ast.FunctionDef)
+                and node.returns is not None
+                and not self._plain(piece, node.returns, methods)
             ):
                 start = text.data.rfind(b"->", 0, text.start(node.returns)) - 1
                 edits.replace(start, hint_end(text, start, node.returns), "")
-            elif isinstance(node, ast.AnnAssign) and not self._plain(piece, node.annotation):
+            elif isinstance(node, ast.AnnAssign) and not self._plain(piece, node.annotation, methods):
                 if id(node) in own or node.value is None:
                     edits.replace(text.start(node.annotation), text.end(node.annotation), "object")
                 else:
                     start = text.end(node.target)
                     edits.replace(start, hint_end(text, start, node.annotation), "")
 
-    def _plain(self, piece: Piece, hint: ast.expr) -> bool:
+    def _plain(self, piece: Piece, hint: ast.expr, methods: set[str]) -> bool:
+        """Whether a hint needs nothing but imports; in a class with a method ``float`` that name is the method."""
         names = [n.id for n in ast.walk(hint) if isinstance(n, ast.Name)]
+        if not methods.isdisjoint(names):
+            return False
         texts = [n.value for n in ast.walk(hint) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
         targets = {n: self.slicer.target(piece, n) for n in names}
         if texts or any(not isinstance(t, External) and n not in BUILTINS for n, t in targets.items()):
