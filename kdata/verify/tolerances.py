@@ -62,7 +62,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-VERSION = "37"
+VERSION = "38"
 SMALLEST = 1e-7  # a golden's rms below this counts as this
 
 

@@ -24,13 +24,16 @@ from kdata.verify.values import computes, finite, near, same, shifts
 
 # Parts of one, or of the largest power of two below an input's largest element where that is less, one after another.
 DIGITS = (2, 8, 32, 128)
-# Operators that round nothing where their operands have few digits, or that move elements only.
+# Operators that round nothing where their operands have few digits, that move elements only, or that look at shapes.
 EXACT = frozenset(
     "add sub rsub mul neg abs relu leaky_relu _prelu_kernel clamp clamp_min clamp_max hardtanh maximum minimum max min"
     " amax amin sum cumsum square where mm bmm mv dot addmm baddbmm convolution linear cat stack view _unsafe_view"
     " reshape expand permute transpose t slice select unsqueeze squeeze alias clone _to_copy detach copy index gather"
     " embedding index_select roll flip repeat split split_with_sizes unbind constant_pad_nd tril triu masked_fill"
-    " lift_fresh unfold diagonal upsample_nearest1d upsample_nearest2d max_pool2d_with_indices _reshape_alias".split()
+    " lift_fresh unfold diagonal upsample_nearest1d upsample_nearest2d max_pool2d_with_indices _reshape_alias"
+    " zeros_like ones_like full_like empty_like new_zeros new_ones new_full new_empty fill zero addcmul addmv threshold"
+    " cummax cummin sort topk scatter scatter_add index_add index_copy index_put _unsafe_index_put select_scatter"
+    " slice_scatter reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d pixel_shuffle im2col".split()
 )
 QUOTIENTS = frozenset({"floor_divide", "remainder", "fmod", "div"})  # which step after they have rounded
 DIVIDES = frozenset({"div", "reciprocal"})
