@@ -11,6 +11,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from sources.cut.alike import begun
 from sources.cut.pieces import EMPTY_CLASS, KEPT_CLASS, Piece, answering, listed, locally_bound, made_of, used_names
@@ -309,33 +310,25 @@ class _Writer:
     def _hints(self, piece: Piece, edits: Edits) -> None:
         """Keep type hints that need nothing but imports, drop the others."""
         text = edits.text
-        records = (n for n in nodes(piece.view) if isinstance(n, ast.ClassDef) and is_record(n))  # one inside, too
-        own = {id(s) for r in records for s in r.body}
         classes = [n for n in nodes(piece.view) if isinstance(n, ast.ClassDef)]
+        own = {id(s) for c in classes if is_record(c) for s in c.body}  # one inside, too
         methods = {s.name for c in classes for s in c.body if isinstance(s, ast.FunctionDef)}
+        plain = partial(self._plain, piece, methods)
         for node in nodes(piece.view):
-            if (
-                isinstance(node, ast.arg)
-                and node.annotation is not None
-                and not self._plain(piece, node.annotation, methods)
-            ):
+            if isinstance(node, ast.arg) and node.annotation is not None and not plain(node.annotation):
                 start = text.start(node) + len(node.arg.encode())
                 edits.replace(start, hint_end(text, start, node.annotation), "")
-            elif (
-                isinstance(node, ast.FunctionDef)
-                and node.returns is not None
-                and not self._plain(piece, node.returns, methods)
-            ):
+            elif isinstance(node, ast.FunctionDef) and node.returns is not None and not plain(node.returns):
                 start = text.data.rfind(b"->", 0, text.start(node.returns)) - 1
                 edits.replace(start, hint_end(text, start, node.returns), "")
-            elif isinstance(node, ast.AnnAssign) and not self._plain(piece, node.annotation, methods):
+            elif isinstance(node, ast.AnnAssign) and not plain(node.annotation):
                 if id(node) in own or node.value is None:
                     edits.replace(text.start(node.annotation), text.end(node.annotation), "object")
                 else:
                     start = text.end(node.target)
                     edits.replace(start, hint_end(text, start, node.annotation), "")
 
-    def _plain(self, piece: Piece, hint: ast.expr, methods: set[str]) -> bool:
+    def _plain(self, piece: Piece, methods: set[str], hint: ast.expr) -> bool:
         """Whether a hint needs nothing but imports; in a class with a method ``float`` that name is the method."""
         names = [n.id for n in ast.walk(hint) if isinstance(n, ast.Name)]
         if not methods.isdisjoint(names):
