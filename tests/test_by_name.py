@@ -22,6 +22,8 @@ MAKERS = {
     "    return getattr(importlib.import_module(module, package=None), name)\n",
     "in two": "def fetch(path):\n    *package, name = path.split('.')\n"
     "    module = importlib.import_module('.'.join(package))\n    return getattr(module, name)\n",
+    "followed": "def fetch(path):\n    parts = path.split('.')\n    found = __import__(parts[0])\n"
+    "    for part in parts[1:]:\n        found = getattr(found, part)\n    return found\n",
     "dunder": "def fetch(path):\n    package, name = path.rsplit('.', 1)\n"
     "    return getattr(__import__(package, fromlist=[name]), name)\n",
 }

@@ -125,9 +125,7 @@ def test_gumbels_are_made_of_what_is_given(tmp_path: Path) -> None:
 @pytest.mark.parametrize("forward", [
     "return sum(x + torch.randn_like(x) for _ in range(2))",  # in a generator
     "for i in range(2):\n            x = x + torch.randn(*(4, 6)[i:])\n        return x",  # of two ranks
-    "for i in range(1, 3):\n            x = x + torch.randint(i, 2 * i + 2, (4, i))[:, :1]\n        return x",  # from two on
     "for _ in range(99):\n            x = x + torch.randn_like(x)\n        return x",  # without end
-    "return x[:, torch.randint(6, (1,))]",  # a single number
     "return x + torch.poisson(x.abs())",
     "return x if torch.rand(1) < 0.5 else 2 * x",  # a single number decides
     "return x * 2",
@@ -137,6 +135,21 @@ def test_what_cannot_be_given_stays(forward: str, tmp_path: Path) -> None:
     cut, _, solution = made(text, "Net", tmp_path)
     assert cut["source"] == HEAD + text
     assert solution.specs == (Tensor((4, 6)),)
+
+
+@pytest.mark.parametrize(("forward", "spec", "said"), [
+    ("return x[:, torch.randint(6, (1,))]", Tensor((1,), "int", 6), "return x[:, noise]"),  # of a batch of one
+    ("for i in range(1, 3):\n            x = x + torch.randint(i, 2 * i + 2, (4, i))[:, :1]\n        return x",
+     Tensor((2, 4, 2), "int", 6), "(i + next(noise)[tuple(map(slice, (4, i)))] % (2 * i + 2 - i))"),
+    ("for i in range(1, 3):\n            x = x[torch.randint(0, len(x) - i, (4,))]\n        return x",
+     Tensor((2, 4), "int", 3), "x[(next(noise)[tuple(map(slice, (4,)))] % (len(x) - i))]"),
+])  # fmt: skip
+def test_integers_are_drawn_between_their_bounds(forward: str, spec: Tensor, said: str, tmp_path: Path) -> None:
+    text = f"class Net(nn.Module):\n    def forward(self, x):\n        {forward}\n"
+    cut, namespace, solution = made(text, "Net", tmp_path)
+    assert solution.specs == (Tensor((4, 6)), spec)
+    assert said in cut["source"]
+    assert len(namespace["Net"]()(*map(draw, solution.specs))) == 4
 
 
 SIZES = """class Noise(nn.Module):

@@ -25,6 +25,7 @@ class Neck(nn.Module):
 """
 CONFIGURED = 'model = dict(type="Neck", width=48, levels=3, norm=dict(type="BN"), optimizer="adam")\n'
 YAML = "model:\n  _target_: net.Neck\n  width: 96\n  levels: 2\n"
+BESIDE = "lr: 0.1\nneck: net.Neck\nneck_args: {width: 40}\n"
 NESTED = "neck:\n  name: Neck\n  params: {width: 24, levels: 5}\n"
 
 
@@ -35,6 +36,7 @@ NESTED = "neck:\n  name: Neck\n  params: {width: 24, levels: 5}\n"
         ("model = {'type': 'Neck', 'width': 32}\n", "", {"width": "32"}),
         ("", YAML, {"width": "96", "levels": "2"}),
         ("", NESTED, {"width": "24", "levels": "5"}),
+        ("", BESIDE, {"width": "40"}),
     ],
 )
 def test_a_configuration_that_names_a_class_is_a_call_of_it(code: str, settings: str, named: dict[str, str]) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from sources import probe
 from sources.cut.cutting import cut_package
+from sources.hints.layouts import Sizes
 from sources.infer.forward.usual_shapes import spread_over
 from sources.infer.forward.variants import refitted, shortened
 from sources.infer.inputs import Tensor
@@ -187,3 +188,9 @@ class Net(nn.Module):
     outcome = attempted(text, tmp_path)
     assert outcome["reason"] == "", outcome["detail"]
     assert ", False]" in outcome["source"]
+
+
+def test_letters_of_a_skeleton_are_what_its_settings_say() -> None:
+    sizes = Sizes({"num_person": 2, "num_point": 18, "in_channels": 3}, 108, 108)
+    assert sizes.shape(("N", "C", "T", "V", "M")) == (4, 3, 64, 18, 2)
+    assert Sizes({"in_channels": 3}, 108, 108).shape(("N", "T", "C"))[-1] == 108  # of a sequence that may be embedded

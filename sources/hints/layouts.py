@@ -34,6 +34,12 @@ _SIZES: list[tuple[re.Pattern[str], int]] = [
         (r"depth|z", DEPTH),
     ]
 ]  # fmt: skip
+# Settings that say the size of a dimension which goes by a letter: of skeletons (N, C, T, V, M) all do.
+_SAID = [(re.compile(pattern), re.compile(said)) for pattern, said in [
+    (r"c|ch|cin|c_?in|chan\w*|in_?ch\w*", r"in(put)?_?(ch|channels?)|c_?in"),
+    (r"v", r"(num|n)_?(points?|joints?|nodes?|vertices|keypoints?)"),
+    (r"m", r"(num|n)_?(persons?|people)"),
+]]  # fmt: skip
 _OPERATORS: dict[type, Callable[[int, int], int]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
     ast.Div: operator.floordiv,
@@ -148,6 +154,9 @@ class Sizes:
         return self._known[low]
 
     def _guessed(self, name: str, at: int, rank: int) -> int:
+        settings = [said for pattern, said in _SAID if pattern.fullmatch(name)] if rank >= 4 else []
+        if settings and (size := next((v for n, v in self._known.items() if settings[0].fullmatch(n)), 0)):
+            return size
         if re.fullmatch(r"c|ch|cin|c_?in|chan\w*|in_?ch\w*|\w*channels?", name):
             return self._channels if rank >= 3 else self._features
         if re.fullmatch(r"d|dim|e|f|c|\w*(_dim|hidden|embed|emb|feat|model)\w*", name):

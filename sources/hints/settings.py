@@ -1,7 +1,8 @@
 """What configurations build: mappings that name a class with its arguments, and ones whose keys a class reads.
 
-``{"type": "Neck", "width": 64}``, ``dict(type="Neck", width=64)`` and ``_target_: net.Neck`` are what a builder makes a
-call of; of several sizes that one class reads those belong together that stand in one mapping.
+``{"type": "Neck", "width": 64}``, ``dict(type="Neck", width=64)``, ``_target_: net.Neck``, and ``neck: net.Neck`` beside
+``neck_args``, are what a builder makes a call of; of several sizes that one class reads those belong together that
+stand in one mapping.
 """
 
 from __future__ import annotations
@@ -37,15 +38,23 @@ class Settings:
         if len(plain) >= LEAST and len(self.sections) < MAX_SECTIONS:
             self.sections.setdefault(tuple(plain.items()))
         named = {k.lower(): k for k in plain}
-        key = next((named[n] for n in NAMING if n in named and plain[named[n]][:1] in "'\""), "")
+        words = {k for k, v in plain.items() if v[:1] in "'\""}
+        key = next((named[n] for n in NAMING if named.get(n) in words), "")
         if key:
             arguments = {k: v for k, v in plain.items() if k != key}
             for part in (p for p in PARTS if arguments.get(p, "").startswith("{")):
-                inner = ast.literal_eval(arguments.pop(part))
-                arguments |= {k: repr(v) for k, v in inner.items() if isinstance(k, str) and k.isidentifier()}
-            known = self.built[ast.literal_eval(plain[key]).split(".")[-1]]
-            if arguments and len(known) < MAX_BUILT:
-                known.setdefault(tuple(arguments.items()))
+                arguments |= dict(_inner(arguments.pop(part)))
+            self._build(plain[key], arguments)
+        for part, text in plain.items():  # ``model: net.Model`` beside ``model_args: {...}``
+            name, _, rest = part.rpartition("_")
+            if name in words - {key} and rest in PARTS and text.startswith("{"):
+                self._build(plain[name], dict(_inner(text)))
+
+    def _build(self, name: str, arguments: dict[str, str]) -> None:
+        """Note a call of a class, by the last of its dotted ``name``."""
+        known = self.built[ast.literal_eval(name).split(".")[-1]]
+        if arguments and len(known) < MAX_BUILT:
+            known.setdefault(tuple(arguments.items()))
 
     def of(self, name: str, parameters: Iterable[str] | None) -> list[dict[str, str]]:
         """Arguments that configurations give a class, by name: of its ``parameters`` only, where these are known.

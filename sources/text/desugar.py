@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from sources.text.rewrite import Edits, Text
 from sources.text.scope import is_literal
@@ -154,11 +155,29 @@ def without_importing(text: str, tree: ast.Module) -> str:
     for function in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):
         inner = [n for n in ast.walk(function) if isinstance(n, ast.Call)]
         if any(ast.unparse(call.func) == "getattr" for call in inner):
-            found |= {id(c): c for c in inner if _BY_NAME.fullmatch(ast.unparse(c.func)) and c.args}
+            computed = (c for c in inner if _BY_NAME.fullmatch(ast.unparse(c.func)) and c.args)
+            new = {id(c): c for c in computed if not is_literal(c.args[0])}
+            for parts in _followed(function) if new else ():
+                edits.replace(edits.text.start(parts), edits.text.end(parts), "-1:")
+            found |= new
     for call in found.values():
-        if not is_literal(call.args[0]):
-            edits.replace(edits.text.start(call), edits.text.end(call), NAMED)
+        edits.replace(edits.text.start(call), edits.text.end(call), NAMED)
     return edits.whole() if edits.changes else text
+
+
+def _followed(function: ast.FunctionDef) -> Iterator[ast.Slice]:
+    """The parts of a dotted name that a loop goes along, of which only the last is found in ``NAMED``.
+
+    ``for part in parts[1:]: found = getattr(found, part)``, for ``__import__`` answers with the first package.
+    """
+    for loop in (n for n in ast.walk(function) if isinstance(n, ast.For)):
+        match loop:
+            case ast.For(
+                target=ast.Name(id=part),
+                iter=ast.Subscript(slice=ast.Slice(lower=ast.Constant(), upper=None) as parts),
+                body=[ast.Assign(targets=[ast.Name(id=found)], value=value)],
+            ) if ast.unparse(value) == f"getattr({found}, {part})":
+                yield parts
 
 
 def _tried(node: ast.Assign) -> str:

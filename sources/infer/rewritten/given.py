@@ -190,7 +190,8 @@ class _Watch(TorchFunctionMode):
             frame = _around(frame) if frame.f_code.co_name == "<lambda>" and inside else frame.f_back
         wanted = torch.int64 if name in _INTEGERS else torch.float32
         other = name != "randint" and getattr(result, "dtype", None) != wanted  # that may be told which
-        if not isinstance(result, torch.Tensor) or other or math.prod(shape) < 2:
+        few = math.prod(shape) < (1 if name in _INTEGERS and shape else 2)  # where one starts in the only sample
+        if not isinstance(result, torch.Tensor) or other or few:
             raise UngivenError(f"{name} draws no vector of {wanted}")
         span = _span(args, kwargs) if name == "randint" else (0, 0)
         self.draws.append(_Draw(tuple(reversed(path)), name, tuple(shape), span))

@@ -85,10 +85,16 @@ def part(call: ast.Call, function: str, rank: int, name: str) -> str:
         return found
     numbers = [a for a in call.args if not isinstance(a, ast.Tuple | ast.List)]
     bounds = {k.arg: k.value for k in call.keywords}
-    high = bounds.get("high", numbers[0] if len(numbers) == 1 and len(call.args) == 2 else None)
-    if high is None or "low" in bounds:
-        raise UngivenError("between two bounds")
-    return f"({found} % {ast.unparse(high)})"
+    if len(numbers) == 1 and len(call.args) == 2:  # ``randint(high, size)``
+        bounds.setdefault("high", numbers[0])
+    bounds |= dict(zip(("low", "high"), numbers if len(numbers) == 2 else (), strict=False))
+    if "high" not in bounds:
+        raise UngivenError("between bounds that are not said")
+    drawn, low, high = ast.parse(found, mode="eval").body, bounds.get("low"), bounds["high"]
+    if low is None or ast.unparse(low) == "0":
+        return f"({ast.unparse(ast.BinOp(drawn, ast.Mod(), high))})"
+    width = ast.BinOp(high, ast.Sub(), low)
+    return f"({ast.unparse(ast.BinOp(low, ast.Add(), ast.BinOp(drawn, ast.Mod(), width)))})"
 
 
 def _size(call: ast.Call, function: str, rank: int) -> str:
