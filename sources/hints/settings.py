@@ -1,6 +1,6 @@
 """What configurations build: mappings that name a class with its arguments, and ones whose keys a class reads.
 
-``{"type": "Neck", "width": 64}``, ``dict(type="Neck", width=64)``, ``_target_: net.Neck``, and ``neck: net.Neck`` beside
+``{"type": "Neck", "width": 64}``, ``dict(type="Neck")``, ``_target_: net.Neck``, and ``neck: net.Neck`` beside its
 ``neck_args``, are what a builder makes a call of; of several sizes that one class reads those belong together that
 stand in one mapping.
 """
