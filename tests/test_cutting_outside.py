@@ -193,3 +193,14 @@ def test_what_the_host_is_refused_at_the_second_question_is_refused() -> None:
     exec(cut({"net.py": text}, "net.py", "Net"), space := dict[str, Any]())
     with pytest.raises(NotImplementedError):  # nothing was computed where neither way was gone
         space["Net"]()(torch.ones(2))
+
+
+def test_what_an_absent_package_says_of_processes_is_that_there_is_one() -> None:
+    text = HEAD + (
+        "from farm import get_rank, is_dist_avail_and_initialized, is_main_process, world_size\n\n\n"
+        "class Net(nn.Module):\n    def forward(self, x):\n        if is_dist_avail_and_initialized():\n"
+        "            raise NotImplementedError\n"
+        "        return x / world_size() + get_rank() + is_main_process()\n"
+    )
+    exec(cut({"net.py": text}, "net.py", "Net"), space := dict[str, Any]())
+    assert torch.equal(space["Net"]()(torch.ones(2)), torch.full((2,), 2.0))

@@ -184,6 +184,23 @@ def test_a_key_that_is_made_of_a_number_is_one_of_those_there_are(tmp_path: Path
     assert [(d.name, d.value, d.wanted) for d in asked] == [("size", 32, ("320", "512"))]
 
 
+HELD = """
+class Net(nn.Module):
+    widths = {"tiny": 24, "base": 40}
+
+    def __init__(self, name):
+        super().__init__()
+        self.line = nn.Linear(8, self.widths[name])
+
+    def forward(self, x):
+        return self.line(x)
+"""
+
+
+def test_a_key_of_a_table_that_the_class_holds_is_one_of_those_there_are(tmp_path: Path) -> None:
+    assert _solved(HELD, tmp_path).arguments["name"] in ("'tiny'", "'base'")
+
+
 BLOCKS = """
 class Net(nn.Module):
     def __init__(self, depth, classes):

@@ -13,6 +13,7 @@ from sources.infer.constructor.configs import Config
 _COMPUTED = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
              ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow}  # fmt: skip
 MAX_POWER = 16  # exponents of sizes: what is raised to more is none
+_PLAIN = (dict, list, tuple, str, int, float)  # what a class says for all that are made of it, no property
 MISSING = object()  # of what is not known
 
 
@@ -62,7 +63,12 @@ def _held(owner: Any, name: str) -> Any:
         return owner.answered(name, MISSING)
     if isinstance(owner, enum.EnumMeta):
         return owner.__members__.get(name, MISSING)
-    return MISSING if owner is MISSING else getattr(owner, "__dict__", {}).get(name, MISSING)
+    if owner is MISSING:
+        return MISSING
+    own = getattr(owner, "__dict__", {})
+    kinds = owner.__mro__ if isinstance(owner, type) else type(owner).__mro__
+    said = next((vars(kind)[name] for kind in kinds if name in vars(kind)), MISSING)
+    return own.get(name, said if isinstance(said, _PLAIN) else MISSING)  # ``self.widths[name]``, a table of the class
 
 
 def _computed(op: ast.operator, left: Any, right: Any) -> Any:
