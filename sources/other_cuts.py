@@ -106,6 +106,8 @@ def _with_more(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, None]]:
     Or with settings that are mappings, where a record of them did not do.
     """
     source = cut["source"]
+    if outcome["reason"] == NOT_INFERRED and (taking := cut["told"].get("records")):
+        yield cut | taking | {"told": cut["told"] | {"records": None, "seen": None, "users": []}}, None
     if OF_RECORDS.search(outcome["detail"]):
         yield cut | {"mappings": True, "told": _begun(cut["told"], outcome)}, None
     if outcome["reason"] == NOT_INFERRED and (whole := given_before(source, cut["name"])) != source:

@@ -117,6 +117,12 @@ def test_a_whole_shape_is_told_of_what_was_unsqueezed() -> None:
     assert [shapes(specs) for _, specs in found[:2]] == [[(24, 32), (1, 24, 4)], [(24, 4), (1, 24, 32)]]
 
 
+def test_of_rows_only_strides_leave_more_where_they_are_longer() -> None:
+    message = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x1 and 8x8)"
+    found = [shapes(s) for _, s in repairs(Failure((Tensor((4,)), Tensor((4, 64))), message, nn.Identity()))]
+    assert [(4,), (4, 512)] in found
+
+
 def test_inputs_of_one_length_grow_together() -> None:
     message = "The size of tensor a (223) must match the size of tensor b (222) at non-singleton dimension 3"
     found = repairs(Failure((Tensor((4, 168, 7)), Tensor((4, 168, 4))), message, nn.Identity()))

@@ -17,6 +17,7 @@ from typing import Any
 from kdata.record import digest
 from sources.cut.lacking import asks
 from sources.cut.modules import NO_FORWARD, Candidate
+from sources.cut.records import of_records
 from sources.cut.slicer import SliceError, Slicer
 from sources.cut.survey import Survey, Whole, quick_parsing
 from sources.cut.unreached import MAX_SOURCE
@@ -199,6 +200,7 @@ def _cut(
         cut, seen = write_cut(slicer, candidate.path, candidate.symbol, method=method), None
     cut = _with_usual(slicer, hints, candidate, cut, needs, said, method)
     others = _without_constants(slicer, candidate, needs, cut) if method == "forward" else []
+    taking = _of_records(slicer, hints, candidate, cut, needs, said) if method == "forward" else None
     if candidate.kind == "function":
         cut = _wrapped(cut)
     elif method != "forward":
@@ -212,6 +214,7 @@ def _cut(
     watched = users.of(Here(candidate.path, candidate.symbol)) if users and candidate.kind == "module" else []
     told = {"users": watched, "others": others, "sites": [site.spelled(cut.names.get) for site in sites],
             "seen": _spelled(seen, {p: cut.names.get(h, "") for p, h in named.items()}) if seen else None,
+            "records": taking,
             "defaults": hints.defaults(re.findall(r"[^\W\d]\w*", cut.source), candidate.symbol)}  # fmt: skip
     roots = slicer.package.roots
     return {"source": cut.source, "name": cut.name, "path": cut.path, "symbol": cut.symbol, "lacks": list(cut.lacks),
@@ -254,6 +257,20 @@ def _without_constants(slicer: Slicer, candidate: Candidate, needs: list[Here], 
         return []
     fits = plain.source != cut.source and len(plain.source) <= MAX_CUT and not touches_system(plain.source)
     return [{"source": plain.source, "name": plain.name, "lacks": list(plain.lacks)}] if fits else []
+
+
+def _of_records(
+    slicer: Slicer, hints: Hints, candidate: Candidate, cut: Cut, needs: list[Here], said: list[str]
+) -> dict[str, Any] | None:
+    """The cut with records of tensors made within, where its forward is given such; None where it is not."""
+    if candidate.kind != "module":
+        return None
+    try:
+        made = of_records(slicer, hints, cut, needs, said)
+    except SliceError:
+        return None
+    fits = made is not None and len(made.source) <= MAX_CUT and not touches_system(made.source)
+    return {"source": made.source, "name": made.name, "lacks": list(made.lacks)} if made and fits else None
 
 
 def _spelled(seen: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:

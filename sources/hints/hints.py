@@ -160,7 +160,7 @@ class Hints:
         """Calls of a class, most readable arguments first; half of its own file: others may give what does not fit."""
         found: dict[str, Site] = {}
         beside = set[int]()
-        for path, statement, node in self._calls_of(key.name):
+        for path, statement, node in self.calls_of(key.name):
             root = node.func
             if isinstance(root, ast.Name | ast.Attribute) and self.package.chain(path, root)[0] == key:
                 site = self._site(path, statement, node)
@@ -200,7 +200,7 @@ class Hints:
             for name, calls in self._calls.items()
         }
 
-    def _calls_of(self, name: str) -> Iterator[tuple[str, ast.stmt, ast.Call]]:
+    def calls_of(self, name: str) -> Iterator[tuple[str, ast.stmt, ast.Call]]:
         if self.everywhere is None:
             yield from self._calls.get(name, [])[:MAX_CALLS]
         for path, line, column, telling in (self.everywhere or {}).get(name, []):
