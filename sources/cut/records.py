@@ -21,7 +21,7 @@ MAX_FIELDS = 8  # that a record requires
 MAX_DEPTH = 2  # of records in records
 _NO_RECORD = re.compile(r"Module|Function|Enum|Protocol|ABC|Exception|Error|Dataset|Config|Layer|Model")
 _LISTED = re.compile(r"(?i)\b(list|sequence|tuple|iterable)\b *(\[|of\b)")
-_ENTRY = re.compile(r"(?m)^\s*(\w+) ?\(([^()\n]*)\)? ?:|^\s*(\w+): *([^\n]*)")
+_ENTRY = re.compile(r"(?m)^\s*(\w+)(?: ?\(([^()\n]*)\))?\s*:([^\n]*)")
 _OF_TENSORS = r"(is_tensor|as_tensor|isinstance)\({0}\b|\b{0}\.(shape|size\(|dim\(|ndim|device|dtype)"
 
 
@@ -48,17 +48,15 @@ def of_records(slicer: Slicer, hints: Hints, cut: Cut, needs: list[Here], said: 
     forward = next((s for s in node.body if getattr(s, "name", "") == "forward"), None) if node else None
     if not isinstance(forward, ast.FunctionDef) or forward.args.vararg or forward.args.kwonlyargs:
         return None
-    taken = forward.args.args[1:]
+    taken = [a.arg for a in forward.args.args[1:]]
     required = taken[: len(taken) - len(forward.args.defaults)]
-    known = dict(_told(slicer, hints, cut.path, forward))
-    if not any(a.arg in known for a in required):
+    known = {name: told for name, told in _told(slicer, hints, cut.path, forward) if name in required}
+    if not known:
         return None
-    keys = [k for record, _ in known.values() for k in record.every()]
+    keys = [key for record, _ in known.values() for key in record.every()]
     cut = write_cut(slicer, cut.path, cut.symbol, list(dict.fromkeys([*needs, *keys])), said)
-    if any(cut.names.get(k, "") in cut.lacks or k not in cut.names for k in keys):
-        raise SliceError("needs a package that is absent", "for its records")
     flat: list[str] = []
-    given = [_made(cut, a.arg, *known[a.arg], flat) if a.arg in known else _plain(a.arg, flat) for a in required]
+    given = [_made(cut, *known[name], flat) if name in known else _plain(name, flat) for name in required]
     name = f"{cut.name}OfTensors"
     text = (
         f"\n\nclass {name}({cut.name}):\n"
@@ -70,15 +68,16 @@ def of_records(slicer: Slicer, hints: Hints, cut: Cut, needs: list[Here], said: 
 
 
 def _plain(name: str, flat: list[str]) -> str:
+    """The parameter that is handed on as it is; it is added to ``flat``, by a name that is free there."""
     while name in flat:
         name = f"{name}_"
     flat.append(name)
     return name
 
 
-def _made(cut: Cut, name: str, record: _Record, listed: bool, flat: list[str]) -> str:
+def _made(cut: Cut, record: _Record, listed: bool, flat: list[str]) -> str:
     """The expression that makes a record of parameters, which are added to ``flat``."""
-    parts = [f"{n}={_made(cut, n, inner, False, flat) if inner else _plain(n, flat)}" for n, inner in record.fields]
+    parts = [f"{n}={_made(cut, inner, False, flat) if inner else _plain(n, flat)}" for n, inner in record.fields]
     made = f"{cut.names[record.key]}({', '.join(parts)})"
     return f"[{made}]" if listed else made
 
@@ -88,8 +87,8 @@ def _told(
 ) -> Iterator[tuple[str, tuple[_Record, bool]]]:
     """The inputs that are records, or lists of them, as type hints and the docstring tell."""
     said = {a.arg: ast.unparse(a.annotation) for a in forward.args.args if a.annotation}
-    for name, kind, other, rest in _ENTRY.findall(ast.get_docstring(forward) or ""):
-        said.setdefault(name or other, kind or rest)
+    for name, kind, rest in _ENTRY.findall(ast.get_docstring(forward) or ""):
+        said.setdefault(name, kind or rest)
     for argument, hint in said.items():
         for word in re.findall(r"[A-Z]\w+", hint):
             target = slicer.package.lookup(path, word)
@@ -109,10 +108,9 @@ def _record(slicer: Slicer, key: Here, depth: int) -> _Record | None:
     tensors = 0
     for name, hint, handled in _required(node):
         words = re.findall(r"[A-Z]\w+", hint) if depth else []
-        targets = (slicer.package.lookup(key.file, word) for word in words)
-        inner = next(
-            (r for t in targets if isinstance(t, Here) and t != key and (r := _record(slicer, t, depth - 1))), None
-        )
+        targets = [slicer.package.lookup(key.file, word) for word in words]
+        kinds = (_record(slicer, t, depth - 1) for t in targets if isinstance(t, Here) and t != key)
+        inner = next(filter(None, kinds), None)
         tensors += inner is not None or "Tensor" in hint or handled
         fields.append((name, inner))
     return _Record(key, tuple(fields)) if tensors and len(fields) <= MAX_FIELDS else None
