@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from sources.cut.slicer import SliceError, Slicer
+from sources.cut.slicer import Slicer
 from sources.cut.writer import Cut
 from sources.cut.writer import cut as write_cut
 from sources.hints.hints import Hints
