@@ -78,6 +78,19 @@ def test_what_is_summed_over_several_axes_cancels(shapes: list[tuple[int, ...]])
     assert int(found[0].flatten(1)[:, :96].sum(1).abs().min()) > 1000
 
 
+def test_rows_that_integers_put_together_cancel() -> None:
+    groups = torch.arange(300) % 7
+    given = torch.randn(300, 20).half()
+
+    def summed(inputs: list[Any]) -> Tensor:
+        return inputs[0].new_zeros(7, 20, dtype=torch.float32).index_add(0, inputs[1], inputs[0].float())
+
+    found = cancelling([given, groups], summed, summed, torch.Generator().manual_seed(0))
+    assert found is not None
+    assert len(found.leaves[1].unique()) == 1
+    assert int(found.leaves[0][:150].sum(0).abs().min()) > 1000
+
+
 def test_what_is_normalised_does_not_cancel() -> None:
     assert drawn(lambda inputs: functional.layer_norm(inputs[0].float(), (64,)), [(8, 64)], torch.float16) is None
 

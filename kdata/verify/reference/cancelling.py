@@ -13,7 +13,7 @@ are equal.  So is what is summed without another factor, or with one that is the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, permutations
 from typing import Any
@@ -23,7 +23,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from kdata.verify.reference.draws import labels
+from kdata.verify.reference.draws import draw, labels
 from kdata.verify.reference.probe import PRODUCTS
 from kdata.verify.values import computes, finite, near
 
@@ -34,6 +34,8 @@ FACTORS = {"mm": 0, "bmm": 0, "mv": 0, "dot": 0, "addmm": 1, "baddbmm": 1, "addm
            "convolution": 1}  # fmt: skip
 SUMMED, TRANSPOSED, GROUPS = 1, 6, 8  # a dimension of a convolution's weights, and arguments of it
 ADDS_UP = ("sum", "mean")
+# Operators that add rows where integers say: which argument has an entry for each, and which says along what.
+PUTS = {"index_add": (2, None), "scatter_add": (2, 1), "scatter_reduce": (2, 1)}
 ALLOWED = 2  # products on the way
 MOST_TRIED = 32  # places of factors in what is summed
 HALVES = (torch.float16, torch.bfloat16)
@@ -56,12 +58,12 @@ class Found:
 class Products(TorchDispatchMode):
     """Sees how many products there are on the way, and the terms of the sums of such as are of half precision.
 
-    And those of other sums.
+    And those of other sums, and of such as integers say what belongs to.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.count, self.terms, self.added = 0, dict[int, None](), dict[int, None]()
+        self.count, self.terms, self.added, self.put = 0, *(dict[int, None]() for _ in range(3))
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = str(function).split(".")[1]
@@ -73,6 +75,9 @@ class Products(TorchDispatchMode):
                 self.terms[one.shape[LENGTH] if attends else _terms(name, one, args)] = None
         elif name in ADDS_UP and computes(args[0]):
             self.added[_reduced(*args[:2])] = None
+        elif (puts := name.rstrip("_")) in PUTS:
+            place, along = PUTS[puts]
+            self.put[args[place].numel() if along is None else args[place].shape[args[along]]] = None
         return function(*args, **(kwargs or {}))
 
 
@@ -100,7 +105,14 @@ def _all(leaves: Sequence[Any], products: Products, generator: torch.Generator) 
         terms = [n for n in products.terms if FEWEST <= n <= MOST] if products.count <= ALLOWED else []
         yield from (tried for way in (_tried, _alone) for n in terms for tried in way(leaves, n, generator))
         return
-    for n in (n for n in products.added if FEWEST <= n <= MOST):
+    yield from _added(leaves, products.added, generator)
+    together = draw("crowded", [*leaves], generator) if products.put else None  # all terms are one sum's
+    yield from _added(together, products.put, generator) if together else ()
+
+
+def _added(leaves: Sequence[Any], terms: Iterable[int], generator: torch.Generator) -> Iterator[list[Any]]:
+    """What is worth trying where there are sums of so many terms."""
+    for n in (n for n in terms if FEWEST <= n <= MOST):
         yield from islice(_tried(leaves, n, generator, rounded=True), MOST_TRIED)
         yield from islice(_alone(leaves, n, generator, 1.0), MOST_TRIED)
 

@@ -22,7 +22,7 @@ from kdata.verify.reference.answering import FINITE, adds, all_answered, enlarge
 from kdata.verify.reference.burdened import Burden, burdened
 from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.conditioned import ANY, EITHER, one_way, weighs
-from kdata.verify.reference.dominated import dominated
+from kdata.verify.reference.dominated import Dims, dominated
 from kdata.verify.reference.draws import AS_THEY_ARE, DTYPES, centred_apart, draw, holding, zeroed
 from kdata.verify.reference.fading import emptied, fading
 from kdata.verify.reference.lengths import Lengths
@@ -162,7 +162,7 @@ class Unusual(Weighed):
             some = self._integers(style, program, state, natural, generator)
             return all_answered(measures, natural, some, natural, finite)
         if style in HELD:
-            held = self._held(style, natural, generator)
+            held = self._held(style, measures, natural, generator)
             tried = (emptied(held), held) if style == "zeros" and held is not None else (held,)
             borne = (t for t in tried if t is not None and self._bears(program, state, t, HELD[style], generator))
             return next(borne, None)
@@ -204,12 +204,18 @@ class Unusual(Weighed):
         borne = (t for t in tried if t is not None and self._bears(program, state, t, FADING, generator))
         return next(borne, rows)
 
-    def _held(self, style: str, natural: list[Any], generator: torch.Generator) -> list[Any] | None:
+    def _held(
+        self, style: str, measures: magnitudes.Measures, natural: list[Any], generator: torch.Generator
+    ) -> list[Any] | None:  # fmt: skip
         """The inputs with zeros, or the largest of each row twice, where no operator leaves open what it takes then."""
         if style == "twins":
             return twinned(natural) if CHOOSES in self._names else None
-        if style in (ALIKE, DOMINATED):
-            return paired(natural) if style == ALIKE else dominated(natural, self._names)
+        if style == ALIKE:
+            return paired(natural)
+        if style == DOMINATED:
+            with Dims() as dims:
+                measures.eager(natural)
+            return dominated(natural, self._names, dims.found)
         if style in FAINT:  # what is added lest zero divide counts there
             return draw(style, natural, generator) if self._names & DIVIDES else None
         if style == SURE:
