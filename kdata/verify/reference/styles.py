@@ -85,6 +85,7 @@ UNEVEN = "uneven"  # see kdata.verify.reference.packed
 CANCELLING = "cancelling"  # see kdata.verify.reference.cancelling
 DOMINATED = "dominated"  # see kdata.verify.reference.dominated
 BURDENED = "burdened"  # see kdata.verify.reference.burdened
+SLOW = "slow"  # see kdata.verify.reference.slow
 STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes
 KINKED = "kinked"  # where derivatives jump, as that of a relu at zero
 FADING = "fading"  # see kdata.verify.reference.fading
@@ -100,7 +101,7 @@ VIEWS = ("strided", "beside", "pairs", "sliced")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.
 CONDITIONED = ("wide", "offset", "moved", "corners", "huge", "below", "above", "deep", "steep", "ends", STRETCHED,
-               FADING, LEANING, ALIKE, GRADED, SURE, *REACHING, *AGED)  # fmt: skip
+               FADING, LEANING, ALIKE, GRADED, SURE, SLOW, *REACHING, *AGED)  # fmt: skip
 ON_DEVICE = ("natural", "wide", "corners", "huge")  # at a task's own sizes on a GPU
 FLAT = 11  # by which the seed of that draw differs from the first; others take those before it
 BITS = 48  # of a seed there; those above name the style

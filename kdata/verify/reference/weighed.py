@@ -17,7 +17,8 @@ from kdata.verify.reference.cancelling import HALVES, cancelling
 from kdata.verify.reference.leaning import Factors, leaning
 from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
-from kdata.verify.reference.styles import AGED, CANCELLING, LEANING
+from kdata.verify.reference.slow import slow
+from kdata.verify.reference.styles import AGED, CANCELLING, LEANING, SLOW
 from kdata.verify.reference.ties import coupled
 from kdata.verify.reference.variants import Variant
 from kdata.verify.values import by_an_ulp, computes, same
@@ -75,6 +76,28 @@ class Weighed(Reference):
         self._factors, self._rounded = state | weights, found.rounded
         return list(inputs)
 
+    def _slow(
+        self, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+    ) -> list[Any] | None:  # fmt: skip
+        """Inputs, and weights beside, at which what is repeated converges slowly; None where nothing converges."""
+        names = self._trained(program, state)
+        flat, form = tree_flatten(natural)
+
+        def weighed(weights: list[Any]) -> dict[str, Any]:
+            return state | dict(zip(names, weights, strict=True))
+
+        def bears(leaves: list[Any], weights: list[Any]) -> bool:
+            return self._measures(program, weighed(weights), natural, generator).bears(tree_unflatten(leaves, form))
+
+        def answer(leaves: list[Any], weights: list[Any]) -> Any:
+            return self._answer(program, weighed(weights), tree_unflatten(leaves, form))[0]
+
+        found = slow(flat, [state[name] for name in names], answer, bears)
+        if found is None:
+            return None
+        self._factors = weighed(found[1])
+        return list(tree_unflatten(found[0], form))
+
     def _trained(self, program: Program, state: dict[str, Any]) -> list[str]:
         """The names of weights that are trained."""
         module = self._build(program, program.arguments(), None)
@@ -83,7 +106,7 @@ class Weighed(Reference):
     def _weigh(
         self, style: str, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
     ) -> dict[str, Any] | None:
-        if style == CANCELLING:
+        if style in (CANCELLING, SLOW):
             return self._factors
         if style not in (*WEIGHED, "exact"):
             return super()._weigh(style, program, state, inputs, generator)
