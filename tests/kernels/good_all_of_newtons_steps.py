@@ -22,7 +22,7 @@ def get_inputs():
 
 
 def get_init_inputs():
-    return [12]
+    return [24]
 
 
 @triton.jit
