@@ -40,7 +40,8 @@ def drawn(forward: Any, shapes: list[tuple[int, ...]], dtype: torch.dtype) -> li
             return forward(tree_map(upcast, inputs))
 
     given = [torch.randn(shape).to(dtype) for shape in shapes]
-    return cancelling(given, forward, golden, torch.Generator().manual_seed(0))
+    found = cancelling(given, forward, golden, torch.Generator().manual_seed(0))
+    return found and found.leaves
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
@@ -59,6 +60,39 @@ def test_two_factors_come_before_one() -> None:
     found = drawn(product, [(8, 64), (64, 8)], torch.float16)
     assert found is not None
     assert all(t.any() for t in found)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_products_of_elements_cancel(dtype: torch.dtype) -> None:
+    found = drawn(lambda inputs: (inputs[0].float() * inputs[1].float()).sum(0), [(300, 20), (300, 20)], dtype)
+    assert found is not None
+    products = found[0].double() * found[1].double()
+    assert int(products[:150].sum(0).abs().min()) > 1000
+    assert float(products.sum(0).abs().max()) < 0.1 * float(products[:150].sum(0).abs().min())
+
+
+@pytest.mark.parametrize("shapes", [[(4, 12, 16)], [(4, 12, 16), (4, 1, 1)]])
+def test_what_is_summed_over_several_axes_cancels(shapes: list[tuple[int, ...]]) -> None:
+    found = drawn(lambda inputs: sum(inputs[1:], inputs[0]).float().mean((1, 2)), shapes, torch.float16)
+    assert found is not None
+    assert int(found[0].flatten(1)[:, :96].sum(1).abs().min()) > 1000
+
+
+def test_rows_that_integers_put_together_cancel() -> None:
+    groups = torch.arange(300) % 7
+    given = torch.randn(300, 20).half()
+
+    def summed(inputs: list[Any]) -> Tensor:
+        return inputs[0].new_zeros(7, 20, dtype=torch.float32).index_add(0, inputs[1], inputs[0].float())
+
+    found = cancelling([given, groups], summed, summed, torch.Generator().manual_seed(0))
+    assert found is not None
+    assert len(found.leaves[1].unique()) == 1
+    assert int(found.leaves[0][:150].sum(0).abs().min()) > 1000
+
+
+def test_what_is_normalised_does_not_cancel() -> None:
+    assert drawn(lambda inputs: functional.layer_norm(inputs[0].float(), (64,)), [(8, 64)], torch.float16) is None
 
 
 def test_nothing_cancels_in_single_precision() -> None:

@@ -37,6 +37,7 @@ ALSO = [KERNELS / f"{name}.py" for name in (
     "cheat_autotune_one_wrong", "cheat_one_configuration_of_twenty", "cheat_loads_where_and_would_end",
     "cheat_counts_on_a_library_function", "cheat_patches_a_module_class", "cheat_wrong_at_round_sizes",
     "cheat_dot_allowed_tf32", "good_dot_without_tf32", "good_linear_autotuned", "good_asks_driver_on_import",
+    "good_tensor_descriptors",
 )]  # fmt: skip
 EAGER = Options(device="cuda", targets=(), baselines=("eager",))
 EQUAL = """

@@ -154,6 +154,18 @@ def test_halves_are_halves_at_other_sizes_too(cut: str) -> None:
     assert cheap[0].run.cost.work < usual[0].run.cost.work / 4
 
 
+@pytest.mark.parametrize("shapes", [["24, 40"], ["24, 40", "40, 16"], ["40"]])
+def test_rows_for_descriptors_are_multiples_at_all_sizes(shapes: list[str]) -> None:
+    text = (
+        "import torch\nclass Model(torch.nn.Module):\n    def forward(self, *x):\n        return [t.exp() for t in x]\n"
+        f"def get_inputs(): return [{', '.join(f'torch.randn({shape})' for shape in shapes)}]\n"
+        "def get_init_inputs(): return []\n"
+    )
+    variants = plan(Prober(text, "Model"), 4, thorough=True, conceded=Concession(step=8))
+    assert len(variants) > 4
+    assert all(shape[-1] % 8 == 0 for v in variants for shape in v.run.shapes)
+
+
 def test_kernels_of_one_class_are_told_apart() -> None:
     text = "import triton\nimport triton.language as tl\n\n\nclass Kernels:\n" + "".join(
         f"    @staticmethod\n    @triton.jit\n    def {name}(x_ptr, out_ptr, n, BLOCK: tl.constexpr):\n        pass\n\n"

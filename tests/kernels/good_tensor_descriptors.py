@@ -1,4 +1,4 @@
-# verified [twin of C13]
+# verified at trust [twin of C13]
 import torch
 import torch.nn as nn
 import triton

@@ -3,24 +3,27 @@
 Sums of random numbers grow so slowly that a kernel which adds them up in half precision is within what is allowed.
 Here they are whole numbers whose sums reach thousands half-way, of which half precision has every eighth or sixteenth
 only, and come back to few: exact in single precision, in any order and of any number of parts.  Only where there
-is one product, or two, and the reference itself is right there.
+is one product of matrices, or two, or none and what is summed follows from inputs element by element; and where the
+reference itself is right there.
 
 What stands beside shares, as the values of attention do, is such a factor by itself: where all else is zero the shares
-are equal.
+are equal.  So is what is summed without another factor, or with one that is the same for all terms.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from itertools import permutations
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, permutations
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
+from kdata.verify.reference.draws import draw, labels
 from kdata.verify.reference.probe import PRODUCTS
 from kdata.verify.values import computes, finite, near
 
@@ -30,19 +33,37 @@ LESS = 16.0  # times as large as the answer are sums that do not cancel
 FACTORS = {"mm": 0, "bmm": 0, "mv": 0, "dot": 0, "addmm": 1, "baddbmm": 1, "addmv": 1, "linear": 0,
            "convolution": 1}  # fmt: skip
 SUMMED, TRANSPOSED, GROUPS = 1, 6, 8  # a dimension of a convolution's weights, and arguments of it
+ADDS_UP = ("sum", "mean")
+# Operators that add rows where integers say: which argument has an entry for each, and which says along what.
+PUTS = {"index_add": (2, None), "scatter_add": (2, 1), "scatter_reduce": (2, 1)}
 ALLOWED = 2  # products on the way
+MOST_TRIED = 32  # places of factors in what is summed
 HALVES = (torch.float16, torch.bfloat16)
 WHOLE = {torch.float16: 1 << 11, torch.bfloat16: 1 << 8}  # up to which they hold all whole numbers
 ATTENTION, KEYS, LENGTH = "scaled_dot_product", 1, -2  # by its name, and which of its arguments says how many it weighs
+SINGLE = 2.0**-23  # an ulp of one in single precision
 Answer = Callable[[list[Any]], Any]
+Axes = tuple[int, int]  # the first and the last of those that are next to each other
+Place = tuple[int, Axes]  # of which leaf
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Leaves that cancel, and the answer with what is lost of sums that do not when they are rounded to float32."""
+
+    leaves: list[Any]
+    rounded: Any
 
 
 class Products(TorchDispatchMode):
-    """Sees how many products there are on the way, and the terms of the sums of such as are of half precision."""
+    """Sees how many products there are on the way, and the terms of the sums of such as are of half precision.
+
+    And those of other sums, and of such as integers say what belongs to.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self.count, self.terms = 0, dict[int, None]()
+        self.count, self.terms, self.added, self.put = 0, *(dict[int, None]() for _ in range(3))
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name = str(function).split(".")[1]
@@ -52,26 +73,58 @@ class Products(TorchDispatchMode):
             one = args[KEYS] if attends else args[FACTORS[name]] if name in FACTORS else None
             if isinstance(one, Tensor) and one.dtype in HALVES:
                 self.terms[one.shape[LENGTH] if attends else _terms(name, one, args)] = None
+        elif name in ADDS_UP and computes(args[0]):
+            self.added[_reduced(*args[:2])] = None
+        elif (puts := name.rstrip("_")) in PUTS:
+            place, along = PUTS[puts]
+            self.put[args[place].numel() if along is None else args[place].shape[args[along]]] = None
         return function(*args, **(kwargs or {}))
 
 
 def cancelling(
     leaves: Sequence[Any], eager: Answer, golden: Answer, generator: torch.Generator
-) -> list[Any] | None:  # fmt: skip
+) -> Found | None:  # fmt: skip
     """Inputs and weights of which two are such factors, or one; None where the reference is not right there.
 
     ``eager`` and ``golden`` answer to leaves like these.
     """
     with Products() as products:
         eager([*leaves])
-    terms = [n for n in products.terms if FEWEST <= n <= MOST] if products.count <= ALLOWED else []
-    for tried in (tried for way in (_tried, _alone) for n in terms for tried in way(leaves, n, generator)):
+    for tried in _all(leaves, products, generator):
         answer = eager(tried)
         large = eager([t.abs() if computes(t) else t for t in tried])
         epsilon = max(torch.finfo(t.dtype).eps for t in tried if computes(t))
         if finite(answer) and near(answer, golden(tried), epsilon) and _size(large) > LESS * _size(answer) > 0:
-            return tried
+            return Found(tried, tree_map(_off, answer, large))
     return None
+
+
+def _all(leaves: Sequence[Any], products: Products, generator: torch.Generator) -> Iterator[list[Any]]:
+    """All that is worth trying, see the top of this file; sums besides products of matrices are not."""
+    if products.count:
+        terms = [n for n in products.terms if FEWEST <= n <= MOST] if products.count <= ALLOWED else []
+        yield from (tried for way in (_tried, _alone) for n in terms for tried in way(leaves, n, generator))
+        return
+    yield from _added(leaves, products.added, generator)
+    together = draw("crowded", [*leaves], generator) if products.put else None  # all terms are one sum's
+    yield from _added(together, products.put, generator) if together else ()
+
+
+def _added(leaves: Sequence[Any], terms: Iterable[int], generator: torch.Generator) -> Iterator[list[Any]]:
+    """What is worth trying where there are sums of so many terms."""
+    for n in (n for n in terms if FEWEST <= n <= MOST):
+        yield from islice(_tried(leaves, n, generator, rounded=True), MOST_TRIED)
+        yield from islice(_alone(leaves, n, generator, 1.0), MOST_TRIED)
+
+
+def _off(answer: Any, large: Any) -> Any:
+    return answer + SINGLE * large.abs() if computes(answer) else answer
+
+
+def _reduced(summed: Tensor, dims: Any = None) -> int:
+    """How many terms a sum over these dimensions has, or over all."""
+    over = range(summed.ndim) if dims is None or dims == [] else [dims] if isinstance(dims, int) else dims
+    return math.prod(summed.shape[dim] for dim in over)
 
 
 def _terms(name: str, factor: Tensor, args: Any) -> int:
@@ -81,41 +134,58 @@ def _terms(name: str, factor: Tensor, args: Any) -> int:
     return 0 if args[TRANSPOSED] or args[GROUPS] > 1 else int(factor.shape[SUMMED])
 
 
-def _tried(leaves: Sequence[Any], terms: int, generator: torch.Generator) -> Iterator[list[Any]]:
-    """The leaves with two in half precision such factors along axes of so many terms."""
+def _tried(
+    leaves: Sequence[Any], terms: int, generator: torch.Generator, rounded: bool = False
+) -> Iterator[list[Any]]:  # fmt: skip
+    """The leaves with two in half precision such factors along axes of so many terms.
+
+    ``rounded``: each product may be rounded before it is added.
+    """
     for (one, p), (other, q) in permutations(_places(leaves, terms), 2):
         if one < other:
-            most = int(math.sqrt(8 * HALF_WAY / terms))
+            most = int(math.sqrt(min(8 * HALF_WAY / terms, WHOLE[leaves[one].dtype] if rounded else math.inf)))
             tried = [*leaves]
             tried[one] = _drawn(leaves[one], p, -1, most, generator)
             tried[other] = _drawn(leaves[other], q, 1, most, generator)
             yield tried
 
 
-def _alone(leaves: Sequence[Any], terms: int, generator: torch.Generator) -> Iterator[list[Any]]:
-    """Zeros for all leaves in half precision but one, which is such a factor along an axis of so many terms."""
-    for place, axis in _places(leaves, terms):
+def _alone(leaves: Sequence[Any], terms: int, generator: torch.Generator, others: float = 0.0) -> Iterator[list[Any]]:
+    """Zeros, or others, for all leaves in half precision but one, which is such a factor along so many terms."""
+    for place, axes in _places(leaves, terms):
         most = min(4 * HALF_WAY // terms, WHOLE[leaves[place].dtype] - 1)
-        tried = [torch.zeros_like(t) if computes(t) and t.dtype in HALVES else t for t in leaves]
-        tried[place] = _drawn(leaves[place], axis, -1, most, generator)
+        tried = [torch.full_like(t, others) if computes(t) and t.dtype in HALVES else t for t in leaves]
+        tried[place] = _drawn(leaves[place], axes, -1, most, generator)
         yield tried
 
 
-def _places(leaves: Sequence[Any], terms: int) -> list[tuple[int, int]]:
-    """Leaves in half precision with an axis of so many terms, the last axis of a leaf first."""
-    halves = [n for n, t in enumerate(leaves) if computes(t) and t.dtype in HALVES]
-    return [(n, axis) for n in halves for axis in range(leaves[n].ndim)[::-1] if leaves[n].shape[axis] == terms]
+def _places(leaves: Sequence[Any], terms: int) -> list[Place]:
+    """Leaves in half precision with axes of so many elements, the last axis of a leaf first; no labels."""
+    still = labels(leaves)
+    halves = [n for n, t in enumerate(leaves) if computes(t) and t.dtype in HALVES and n not in still]
+    return [(n, axes) for n in halves for axes in _runs(leaves[n].shape) if _count(leaves[n], axes) == terms]
 
 
-def _drawn(like: Tensor, axis: int, sign: int, most: int, generator: torch.Generator) -> Tensor:
-    """Whole numbers of which the last half along an axis is the first one, turned round; if negated, moved by one."""
-    terms, most = like.shape[axis], max(3, most)
-    shape = [*like.shape[:axis], *like.shape[axis + 1 :], (terms + 1) // 2]
+def _runs(shape: Sequence[int]) -> Iterator[Axes]:
+    """Axes next to each other, one or more; of several none at an end is of a single element."""
+    for last in range(len(shape))[::-1]:
+        yield last, last
+        yield from ((first, last) for first in range(last)[::-1] if shape[first] > 1 and shape[last] > 1)
+
+
+def _count(leaf: Tensor, axes: Axes) -> int:
+    return math.prod(leaf.shape[axes[0] : axes[1] + 1])
+
+
+def _drawn(like: Tensor, axes: Axes, sign: int, most: int, generator: torch.Generator) -> Tensor:
+    """Whole numbers of which the last half along axes is the first one, turned round; if negated, moved by one."""
+    terms, most = _count(like, axes), max(3, most)
+    shape = [*like.shape[: axes[0]], *like.shape[axes[1] + 1 :], (terms + 1) // 2]
     first = torch.randint(1, most + 1, shape, generator=generator)
     second = sign * first.flip(-1)[..., terms % 2 :]
     if sign < 0:
         second = second + torch.randint(-1, 2, second.shape, generator=generator)
-    return torch.cat([first, second], -1).movedim(-1, axis).contiguous().to(like.dtype)
+    return torch.cat([first, second], -1).movedim(-1, axes[0]).reshape(like.shape).to(like.dtype)
 
 
 def _size(answer: Any) -> float:

@@ -62,12 +62,13 @@ DETAILS = {
     "sure": "scores that are largest for their targets", "uneven": "sequences as long as there is room",
     "graded": "rows that go from far one way to as far the other", "coupled": "rows of weights that are equal",
     "single": "a last dimension of one",
-    "cancelling": "whole numbers in half precision whose products are large and cancel",
+    "cancelling": "whole numbers in half precision that are large and cancel, or whose products are",
     "adjacent": "large integers among the inputs that are nearly the same",
     "eased": "numbers of usual size in a mask that is added", "filled": "numbers in inputs of zeros or of identity",
     "void": "every other input nothing but zeros",
     "hollow": "every other input, from the second on, nothing but zeros",
-    "dominated": "rows in half precision of one large number and many small ones",
+    "dominated": "rows or columns in half precision of one large number and many small ones",
+    "slow": "inputs or weights at which what is repeated converges slowly",
     "burdened": "an input whose outer lines are a million times as large",
     "aged": "a state after so many calls that it shows", "oldest": "a state after as many calls as the reference bears",
     **dict.fromkeys(SPARSE, "some inputs that are zero nearly everywhere"),
@@ -84,6 +85,7 @@ UNEVEN = "uneven"  # see kdata.verify.reference.packed
 CANCELLING = "cancelling"  # see kdata.verify.reference.cancelling
 DOMINATED = "dominated"  # see kdata.verify.reference.dominated
 BURDENED = "burdened"  # see kdata.verify.reference.burdened
+SLOW = "slow"  # see kdata.verify.reference.slow
 STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes
 KINKED = "kinked"  # where derivatives jump, as that of a relu at zero
 FADING = "fading"  # see kdata.verify.reference.fading
@@ -99,7 +101,7 @@ VIEWS = ("strided", "beside", "pairs", "sliced")  # which differ in memory only
 REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdata.verify.reference.magnitudes
 # Only where the task is well-conditioned.
 CONDITIONED = ("wide", "offset", "moved", "corners", "huge", "below", "above", "deep", "steep", "ends", STRETCHED,
-               FADING, LEANING, ALIKE, GRADED, SURE, *REACHING, *AGED)  # fmt: skip
+               FADING, LEANING, ALIKE, GRADED, SURE, SLOW, *REACHING, *AGED)  # fmt: skip
 ON_DEVICE = ("natural", "wide", "corners", "huge")  # at a task's own sizes on a GPU
 FLAT = 11  # by which the seed of that draw differs from the first; others take those before it
 BITS = 48  # of a seed there; those above name the style

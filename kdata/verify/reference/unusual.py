@@ -5,34 +5,29 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
+from torch.utils._pytree import tree_leaves, tree_map
 
 from kdata.task import Program
 from kdata.verify.gradients import APART
 from kdata.verify.reference import along, asked, exact, magnitudes, unread
-from kdata.verify.reference.aging import aged
 from kdata.verify.reference.alike import graded, paired
 from kdata.verify.reference.answering import FINITE, adds, all_answered, enlarged
 from kdata.verify.reference.burdened import Burden, burdened
-from kdata.verify.reference.cancelling import HALVES, cancelling
 from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.conditioned import ANY, EITHER, one_way, weighs
-from kdata.verify.reference.dominated import dominated
+from kdata.verify.reference.dominated import Dims, dominated
 from kdata.verify.reference.draws import AS_THEY_ARE, DTYPES, centred_apart, draw, holding, zeroed
 from kdata.verify.reference.fading import emptied, fading
-from kdata.verify.reference.leaning import Factors, leaning
 from kdata.verify.reference.lengths import Lengths
 from kdata.verify.reference.packed import filled, uneven, without_any
 from kdata.verify.reference.pairs import apart, complexes, together
-from kdata.verify.reference.questions import Asks
-from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.roundings import Nudged
 from kdata.verify.reference.sparse import sparse
 from kdata.verify.reference.styles import (
@@ -50,6 +45,7 @@ from kdata.verify.reference.styles import (
     LEANING,
     RAISED,
     REACHING,
+    SLOW,
     SPARSE,
     STRETCHED,
     SURE,
@@ -57,16 +53,17 @@ from kdata.verify.reference.styles import (
     VIEWS,
 )
 from kdata.verify.reference.sure import PICKS, sure
-from kdata.verify.reference.ties import Ties, coupled, twinned
+from kdata.verify.reference.ties import Ties, twinned
 from kdata.verify.reference.variants import Variant
-from kdata.verify.values import by_an_ulp, computes, same, seed_torch
+from kdata.verify.reference.weighed import CHOOSES, LOOKS_UP, WEIGHED, Weighed
+from kdata.verify.values import seed_torch
 
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
 # In this order: where rows have magnitudes of their own, the farthest and the nearest are among them.
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
           "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased",
-          *FAINT, CANCELLING, LEANING, *AGED, DOMINATED, "filled", BURDENED)  # fmt: skip
+          *FAINT, CANCELLING, LEANING, *AGED, DOMINATED, "filled", BURDENED, SLOW)  # fmt: skip
 # And as what style the reference is to bear each.
 HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE, DOMINATED: "ties"}
 HELD |= dict.fromkeys(("zeros", *SPARSE, *FAINT), "wide")
@@ -75,23 +72,18 @@ AS_COMPLEX = (*AS_THEY_ARE, *GRADIENTS, *DTYPES, *VIEWS)  # styles for which com
 # The inputs come from the same numbers as what a generator of their seed draws: a sign would follow from a last digit.
 OF_THEIR_OWN = ("negative", "zeros", "repeated", "asked", "integers", "reordered", "ends", "absent", "lowered", "ones",
                 "emptied", "rows", "twins", "lone", *SPARSE, GRADED, GROUPED, UNEVEN, "eased", "filled")  # fmt: skip
-LOOKS_UP = frozenset("embedding _embedding_bag _embedding_bag_forward_only index index_select gather".split())
 DIVIDES = frozenset("div div_ reciprocal reciprocal_ rsqrt rsqrt_ addcdiv addcdiv_".split())
-WEIGHED = ("weights", "grown", "absent", LEANING, *AGED, "coupled")  # of the weights only; the last: behind a gate
 STEADY = frozenset({"hypot"})  # operators in which nothing overflows that their answers do not
 MOST_SAID = 16  # numbers that a candidate names which are put among integers
-CHOOSES = "topk"  # the operator that takes some of what is equal, and all of it where there is room
 
 
-class Unusual(Reference):
+class Unusual(Weighed):
     """One task's reference, run also where its own draws do not come."""
 
     def __init__(self, payload: dict[str, Any]) -> None:
         super().__init__(payload)
         self._names_said: list[float] = payload["named"]
-        self._asks, self._names, self._products = Asks(), frozenset[str](), False  # of the variant that is being tried
         self._unpaired: list[Any] | None = None  # inputs that are complex, while they are drawn as pairs
-        self._factors: dict[str, Any] | None = None  # weights that cancel in a product with inputs, or with each other
         self._mixed: magnitudes.Mixed | None = None  # rows of several magnitudes, where these are independent
         self._burden: Burden | None = None  # lines that are large, where not all of an answer follows from them
 
@@ -100,11 +92,6 @@ class Unusual(Reference):
         """Numbers that a candidate's kernels name, and those at which the reference itself goes another way."""
         said = [v for v in self._names_said if isinstance(v, float)]
         return [*dict.fromkeys([*said, *sorted(self._asks.borders, key=abs)])]
-
-    def _trials(self, index: int, variant: Variant) -> list[dict[str, Any]]:
-        self._asks, self._names = variant.run.cost.asks, variant.run.cost.names
-        self._products = variant.run.cost.products
-        return super()._trials(index, variant)
 
     def _draw(
         self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
@@ -127,8 +114,9 @@ class Unusual(Reference):
     def _drawn(
         self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> tuple[str, list[Any] | None]:
-        if styles[0] == CANCELLING:
-            return CANCELLING, self._cancelling(program, state, natural, generator)
+        if styles[0] in (CANCELLING, SLOW):
+            found = self._cancelling if styles[0] == CANCELLING else self._slow
+            return styles[0], found(program, state, natural, generator)
         if styles[0] in (*BEYOND, IGNORED, GROUPED, STRETCHED):
             far = self._far(styles[0], program, state, natural, generator)
             large = styles[0] in (*REACHING, STRETCHED)
@@ -176,7 +164,7 @@ class Unusual(Reference):
             some = self._integers(style, program, state, natural, generator)
             return all_answered(measures, natural, some, natural, finite)
         if style in HELD:
-            held = self._held(style, natural, generator)
+            held = self._held(style, measures, natural, generator)
             tried = (emptied(held), held) if style == "zeros" and held is not None else (held,)
             borne = (t for t in tried if t is not None and self._bears(program, state, t, HELD[style], generator))
             return next(borne, None)
@@ -218,12 +206,18 @@ class Unusual(Reference):
         borne = (t for t in tried if t is not None and self._bears(program, state, t, FADING, generator))
         return next(borne, rows)
 
-    def _held(self, style: str, natural: list[Any], generator: torch.Generator) -> list[Any] | None:
+    def _held(
+        self, style: str, measures: magnitudes.Measures, natural: list[Any], generator: torch.Generator
+    ) -> list[Any] | None:  # fmt: skip
         """The inputs with zeros, or the largest of each row twice, where no operator leaves open what it takes then."""
         if style == "twins":
             return twinned(natural) if CHOOSES in self._names else None
-        if style in (ALIKE, DOMINATED):
-            return paired(natural) if style == ALIKE else dominated(natural, self._names)
+        if style == ALIKE:
+            return paired(natural)
+        if style == DOMINATED:
+            with Dims() as dims:
+                measures.eager(natural)
+            return dominated(natural, self._names, dims.found)
         if style in FAINT:  # what is added lest zero divide counts there
             return draw(style, natural, generator) if self._names & DIVIDES else None
         if style == SURE:
@@ -278,20 +272,6 @@ class Unusual(Reference):
             self._answer(program, state, inputs)
         return bool(ties.seen or ties.close or casts.undefined)
 
-    def _measures(
-        self, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
-    ) -> magnitudes.Measures:  # fmt: skip
-        def moved(inputs: list[Any]) -> Any:
-            with magnitudes.RootsApart():
-                return self._answer(program, state, tree_map(lambda t: by_an_ulp(t, generator), inputs))[0]
-
-        return magnitudes.Measures(
-            lambda inputs: self._answer(program, state, inputs)[0],
-            lambda inputs: self._golden(program, state, inputs)[0],
-            moved,
-            magnitudes.ROUGH if magnitudes.in_half([natural]) else magnitudes.CONDITION,
-        )
-
     def _unread(
         self, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> list[Any] | None:  # fmt: skip
@@ -330,67 +310,13 @@ class Unusual(Reference):
         steps, inputs = max(found, key=lambda each: each[0])  # the first of those that are as good
         return inputs if steps else None
 
-    def _cancelling(
-        self, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
-    ) -> list[Any] | None:  # fmt: skip
-        """Inputs, and weights beside, whose products cancel; None where there are none in half precision."""
-        generator = torch.Generator().manual_seed(generator.initial_seed() ^ APART)
-        flat, form = tree_flatten([natural, {name: state[name] for name in self._trained(program, state)}])
-        if not self._products or not any(computes(t) and t.dtype in HALVES for t in flat):
-            return None
-
-        def answer(of: Callable[..., Any], leaves: list[Any]) -> Any:
-            inputs, weights = tree_unflatten(leaves, form)
-            return of(program, state | weights, inputs)[0]
-
-        found = cancelling(flat, partial(answer, self._answer), partial(answer, self._golden), generator)
-        if found is None:
-            return None
-        inputs, weights = tree_unflatten(found, form)
-        self._factors = state | weights
-        return list(inputs)
-
-    def _trained(self, program: Program, state: dict[str, Any]) -> list[str]:
-        """The names of weights that are trained."""
-        module = self._build(program, program.arguments(), None)
-        return [n for n, p in module.named_parameters() if p.requires_grad and p.is_floating_point() and n in state]
-
-    def _weigh(
-        self, style: str, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
-    ) -> dict[str, Any] | None:
-        if style == CANCELLING:
-            return self._factors
-        if style not in (*WEIGHED, "exact"):
-            return super()._weigh(style, program, state, inputs, generator)
-        trained = self._trained(program, state)
-        if style == "coupled":
-            borne = (w for w in coupled(state, trained) if self._bears(program, w, inputs, "wide", generator))
-            return next(borne, None) if trained and CHOOSES in self._names else None
-        if style == "exact":
-            return state | {name: exact.powers(state[name]) for name in trained}
-        moving: list[Any] = []
-        if style in AGED:
-            moving = aged(style, state, trained, partial(self._answer, program, inputs=inputs), self._asks.places)
-            tried = iter(moving)
-        elif style == LEANING:
-            with Factors(LOOKS_UP) as factors:
-                trained = factors.others(self._answer(program, state, inputs)[1])
-            tried = leaning(state, [name for name in trained if name in state])
-        elif style == "grown":
-            after = self._answer(program, state, inputs)[1].state_dict()
-            moving = [n for n, value in state.items() if computes(value) and not same(value, after[n])]
-            tried = magnitudes.grown(state, trained, moving)
-        else:
-            tried = (magnitudes.absent if style == "absent" else magnitudes.weights)(state, trained, generator)
-        borne = (w for w in tried if self._measures(program, w, inputs, generator).holds(inputs))
-        return next(borne, None) if trained or moving else None
-
     def _trial(self, index: int, variant: Variant, seed: int, style: str) -> dict[str, Any] | None:
         trial = super()._trial(index, variant, seed, style)
         if trial is not None and trial["style"] in ("exact", BORDERED):
             trial["kept"].pop("span", None)  # it is on one side for sure
-        if trial is not None and trial["style"] in (CANCELLING, DOMINATED):
-            trial["kept"]["noisy"] = []  # moved by an ulp, nothing tells
+        if trial is not None and trial["style"] in (CANCELLING, DOMINATED):  # moved by an ulp of half's, nothing tells
+            rounded = [self._plain(self.kept, self._rounded), self.kept.write({})]
+            trial["kept"]["noisy"] = [rounded] if trial["style"] == CANCELLING else []
         if trial is not None and trial["style"] in REACHING and self._mixed:
             trial["kept"] |= {"homogeneous": self._mixed.homogeneous, "along": self._mixed.dim}
         if trial is not None and trial["style"] == BURDENED and self._burden:

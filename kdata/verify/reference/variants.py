@@ -142,7 +142,8 @@ def plan(
             _add(chosen, prober, TAILED, base, axes, _powers(axes, wide, tails, len(chosen)), ONCE)
         few = _powers(axes, wide, [tuple(n * step for n in FEW)] * len(axes), len(chosen))
         _add(chosen, prober, "few", base, axes, few)
-        if axes and prober.forward(base | dict.fromkeys(axes[-1], 1)) is not None:
+        # A row of one is none that a descriptor describes: an interpreter refuses it, a GPU reads something else.
+        if axes and step == 1 and prober.forward(base | dict.fromkeys(axes[-1], 1)) is not None:
             _add(chosen, prober, SINGLE, base, axes, [*few[:-1], (1,)])
         ones = [s.name for s in sizes(prober.source) if s.value == 1 and LITERAL in s.name][:ONES]
         if found_batch := batched(prober, base, ones):
@@ -209,7 +210,8 @@ def _uneven(axes: list[Axis], step: int) -> Iterator[tuple[list[Axis], list[tupl
 def _tall(axes: list[Axis], step: int) -> tuple[list[Axis], list[tuple[int, ...]]]:
     """The first axis so long that a sum over it, as gradients of weights are, has more terms than most blocks hold."""
     short = [tuple(value * step for value in (3, 5, 7, 2, 4, 8))] * (len(axes) - 1)
-    return [*axes[1:], *axes[:1]], [*short, VERY_LONG]
+    long = VERY_LONG if short else tuple(value * step for value in VERY_LONG)
+    return [*axes[1:], *axes[:1]], [*short, long]
 
 
 def _grouped(axes: list[Axis], step: int) -> Iterator[tuple[list[Axis], list[tuple[int, ...]]]]:
