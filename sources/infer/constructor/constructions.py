@@ -32,7 +32,7 @@ from sources.infer.constructor.nested import changed, completed
 from sources.infer.constructor.reading import reading
 from sources.infer.constructor.records import WANTS, lists, namesakes
 from sources.infer.constructor.signatures import as_called, handed_on, parameters_of, passed_on, spelled
-from sources.infer.constructor.suspects import having, holding, line_reached, made_of, meant, ranked, word
+from sources.infer.constructor.suspects import having, holding, line_reached, made_of, meant, ranked, restored, word
 from sources.infer.constructor.trouble import TENSORS, Trouble, offered, wanted
 from sources.infer.forward import spaces
 from sources.infer.forward.variants import (
@@ -311,8 +311,9 @@ class Constructions:
             for i, other in enumerate(changed(text, self.namespace, trouble, self.told.defaults)):
                 self._push(cost + 0.3 + 0.1 * i, {**arguments, name: other})
         given = [p.name for p in parameters if p.default is not p.empty and p.name in arguments]
-        for i, name in enumerate(given if not attributes else ()):  # its default may be what the others need
-            self._push(cost + 1.0 + 0.1 * i, {n: v for n, v in arguments.items() if n.split(".")[0] != name})
+        spare, dear = (restored(given, arguments, trouble), 0.0) if attributes else (given, 1.0)
+        for i, name in enumerate(spare):  # its default may be what the others need
+            self._push(cost + dear + 0.1 * i, {n: v for n, v in arguments.items() if n.split(".")[0] != name})
         far = ranked(arguments, trouble, attributes)
         if not attributes:
             others = ranked(arguments, trouble, made)

@@ -136,7 +136,8 @@ def demanded(f: Failure) -> Iterator[Change]:
 
 def longer(f: Failure, path: tuple[int, ...], t: Tensor) -> Iterator[Change]:
     """Samples of a sound, perhaps, are to be more: those of a row, or of one or two channels."""
-    rows = {2: (1,), 3: tuple(i for i in (2, 1) if t.shape[-i] <= 2)}.get(len(t.shape), ()) if t.kind == "float" else ()
+    alone = {2: (1,), 3: (2, 1)}.get(len(t.shape), ()) if t.kind == "float" else ()
+    rows = [i for i in alone if len(t.shape) == 2 or t.shape[-i] <= 2]
     for at, (j, times) in itertools.product(rows, enumerate((8, 64, 1 << 10, 1 << 13))):
         if t.shape[at] * times <= MAX_SAMPLES:
             yield f.with_tensor(path, t.resized(at, t.shape[at] * times), 0.8 + 0.1 * j)
