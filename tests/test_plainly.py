@@ -96,3 +96,27 @@ def test_sides_that_a_module_is_given_before_it_is_called_are_inputs(tmp_path: P
         return torch.roll(self.norm(x).view(B, H, W, C), 1, dims=1).flatten(1, 2) + x
 """
     assert attempted(text, tmp_path)["reason"] == ""
+
+
+def test_a_script_that_says_a_word_that_python_took_since_tells_its_settings(tmp_path: Path) -> None:
+    """What it sets of a network, ``model.rate``, is in its class."""
+    network = f"""{NET}        self.layer = nn.Linear(64, 64)
+
+    def forward(self, x):
+        return self.layer(x) * self.rate
+"""
+    script = """
+import argparse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--rate", type=float, default=0.25)
+args = parser.parse_args()
+
+
+def train(model, batches):
+    model.rate = args.rate
+    for batch in batches:
+        model(batch.cuda(async=True), async = False)
+"""
+    outcome = cut_and_attempted(HEAD + network + script, "Net", tmp_path)
+    assert outcome["reason"] == "" and "rate = 0.25" in outcome["source"]

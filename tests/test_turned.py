@@ -138,3 +138,15 @@ class Net(nn.Module):
 """
     outcome = cut_and_attempted(text, "Net", tmp_path)
     assert outcome["reason"] == "" and "18" in outcome["source"]
+
+
+def test_an_image_has_the_side_whose_logarithm_says_how_often_it_is_halved(tmp_path: Path) -> None:
+    text = f"""{FIRST}, out_size):
+        super().__init__()
+        self.body = nn.Sequential(*[nn.Conv2d(3, 3, 3, 2, 1) for _ in range(int(math.log(out_size, 2)) - 2)])
+        self.last = nn.Linear(3 * 4 * 4, 8)
+
+    def forward(self, x):
+        return self.last(self.body(x).flatten(1))
+"""
+    assert attempted(f"import math\n\n\n{text}", tmp_path)["source"].count("32") > 1

@@ -30,7 +30,13 @@ from sources.text.evaluated import without_evaluating
 from sources.text.importable import ALLOWED, FALLBACKS, STANDARD
 from sources.text.lent import with_lent
 from sources.text.networks import with_networks
-from sources.text.older import now_at, with_factories, with_filled_parameters, with_looped_edges
+from sources.text.older import (
+    now_at,
+    with_factories,
+    with_filled_parameters,
+    with_looped_edges,
+    without_reserved,
+)
 from sources.text.parsers import without_arguments
 from sources.text.plainly import with_errors, with_held, without_compiling
 from sources.text.removed import with_removed
@@ -104,7 +110,7 @@ def parse(path: str, text: str, own: Callable[[str], bool]) -> File:
     try:
         with warnings.catch_warnings(), _shallow():
             warnings.simplefilter("ignore")
-            text = main_as_function(text)
+            text = main_as_function(without_reserved(text))
             tree = ast.parse(text)
             for rewrite in REWRITES:
                 if (plain := rewrite(text, tree)) is not text:

@@ -240,7 +240,8 @@ class Constructions:
                 sides = {"h", "w"} <= {p.name.lower() for p in parameters_of(self.kind)} and name.lower() in ("h", "w")
                 found = values(name, hint, self._uses().get(name, Uses()))
                 hops = any(p.name.lower().startswith("hop") for p in parameters_of(self.kind))
-                lead = [IMAGE, "64"] if sides else [WINDOW] if hops and name.lower().startswith("win") else []
+                halved = re.search(rf"\blog2?\(\s*{name}\b", self.text) is not None
+                lead = [IMAGE, "64"] if sides or halved else [WINDOW] if hops and name.lower().startswith("win") else []
                 first, *rest = as_layers_want([*lead, *found], self.text)
                 needed = {p.name for p in parameters_of(self.kind) if p.default is p.empty}
                 nothing = ["None"] if name in needed and self._uses().get(name, Uses()).optional else []
