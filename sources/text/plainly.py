@@ -47,13 +47,15 @@ def with_held(text: str, tree: ast.Module) -> str:
     if HELD not in text:
         return text
     found = [h for n in ast.walk(tree) for h in _holders(n) if ast.unparse(h) == HELD]
-    if not found:
+    imports = (s for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom))
+    first = next((s for s in imports if getattr(s, "module", "") != "__future__"), None)
+    if not found or first is None:
         return text
     edits = Edits(Text.of(text))
     for node in found:
         edits.replace(edits.text.start(node), edits.text.end(node), HELD_AS)
-    first = next(s for s in tree.body if not _leads(s))
-    edits.replace(edits.text.start(first), edits.text.start(first), f"import {HELD} as {HELD_AS}\n")
+    start = edits.text.start(first)
+    edits.replace(start, start, f"import {HELD} as {HELD_AS}\n")
     return edits.whole()
 
 
@@ -63,9 +65,3 @@ def _holders(node: ast.AST) -> list[ast.expr]:
         return node.args[:1] if not isinstance(node.args[1], ast.Constant) else []
     value = node.value if isinstance(node, ast.Subscript) else None
     return [value.value] if isinstance(value, ast.Attribute) and value.attr == "__dict__" else []
-
-
-def _leads(statement: ast.stmt) -> bool:
-    """Whether a statement stands before all others of a file: what it says of itself, and what is of the future."""
-    said = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-    return said or isinstance(statement, ast.ImportFrom) and statement.module == "__future__"

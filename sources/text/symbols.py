@@ -136,8 +136,9 @@ class Package:
         if not isinstance(found, Missing):
             return found
         served = not how.level and self._is_ours(inner)
-        if not served and (compiled := f"{self._served(how.name)}.py") in self.replacements:
-            return Inner(compiled)  # built beside the file, or in the package, which is no text
+        built = how.level or how.name.startswith("_") and not served  # beside the file, or ``from package import _C``
+        if built and (compiled := f"{self._served(how.name)}.py") in self.replacements:
+            return Inner(compiled)  # which is no text
         return Missing(f"{how.module}.{how.name}", how.module.split(".")[0] if served else found.package)
 
     def member(self, module: str, name: str, hops: int = 0) -> Target:

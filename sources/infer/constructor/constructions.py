@@ -20,7 +20,7 @@ from typing import Any
 from torch import nn
 
 from sources.hints.demands import Demand, demands
-from sources.hints.guesses import ADJACENCY, IMAGE, WINDOW, as_layers_want, values
+from sources.hints.guesses import ADJACENCY, as_layers_want, leading, values
 from sources.hints.mappings import gone_through
 from sources.hints.uses import Uses, arrays, compared, looked_up, uses
 from sources.infer.agenda import Agenda
@@ -237,11 +237,8 @@ class Constructions:
                 self._values[name] = list(dict.fromkeys([*of_part, *known, *words, *guesses]))
             else:
                 hint = next((spelled(p.annotation) for p in parameters_of(self.kind) if p.name == name), "")
-                sides = {"h", "w"} <= {p.name.lower() for p in parameters_of(self.kind)} and name.lower() in ("h", "w")
                 found = values(name, hint, self._uses().get(name, Uses()))
-                hops = any(p.name.lower().startswith("hop") for p in parameters_of(self.kind))
-                halved = re.search(rf"\blog2?\(\s*{name}\b", self.text) is not None
-                lead = [IMAGE, "64"] if sides or halved else [WINDOW] if hops and name.lower().startswith("win") else []
+                lead = leading(name, [p.name for p in parameters_of(self.kind)], self.text)
                 first, *rest = as_layers_want([*lead, *found], self.text)
                 needed = {p.name for p in parameters_of(self.kind) if p.default is p.empty}
                 nothing = ["None"] if name in needed and self._uses().get(name, Uses()).optional else []
