@@ -14,6 +14,7 @@ from sources.infer.rewritten.drawn import NOTE, drawn
 from sources.infer.running.check import COMPUTES_NOTHING, TOO_LARGE
 from sources.infer.running.worth import RANDOM
 from sources.infer.search import PARAMETERS
+from sources.isolation import NOT_ALONE
 from sources.lessons import TELLS_NOTHING
 from sources.text.callables import NOTE as BELONGS
 from sources.text.callables import WANTED as CALLABLE
@@ -110,8 +111,8 @@ def _with_more(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, None]]:
         yield cut | taking | {"told": cut["told"] | {"records": None, "seen": None, "users": []}}, None
     if OF_RECORDS.search(outcome["detail"]):
         yield cut | {"mappings": True, "told": _begun(cut["told"], outcome)}, None
-    if outcome["reason"] == NOT_INFERRED and (whole := given_before(source, cut["name"])) != source:
-        yield _noted(cut, BEFORE, source=whole, told=cut["told"] | {"users": []}), None
+    if outcome["reason"] in (NOT_INFERRED, NOT_ALONE) and (whole := given_before(source, cut["name"])) != source:
+        yield _noted(cut, BEFORE, source=whole, told=cut["told"] | {"users": [], "seen": None}), None
     if outcome["reason"] in (COMPUTES_NOTHING, NOT_INFERRED) and (whole := listed(source, cut["name"])) != source:
         yield _noted(cut, LISTED, source=whole, told=cut["told"] | {"sites": [], "seen": None, "users": []}), None
 

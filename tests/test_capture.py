@@ -31,7 +31,7 @@ HEAD = "import torch\nimport torch.nn as nn\n"
 NET = HEAD + (
     "class Odd(nn.Module):\n    def __init__(self, key):\n        super().__init__()\n"
     "        self.size = {'seventeen': 17}[key]\n"
-    "    def forward(self, x):\n        assert x.shape[-1] == self.size * 3, 'no'\n        return x.cumsum(-1)\n\n\n"
+    "    def forward(self, x):\n        assert divmod(x.shape[-1], self.size) == (3, 0), 'no'\n        return x.cumsum(-1)\n\n\n"
     "class Net(nn.Module):\n    def __init__(self, key, width):\n        super().__init__()\n"
     "        self.inner = Odd(key)\n        self.out = nn.Linear(51, width)\n"
     "    def forward(self, x):\n        return self.out(self.inner(x))\n\n\n"

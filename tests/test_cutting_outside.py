@@ -23,7 +23,7 @@ def test_arguments_that_touch_the_system_are_left_out_and_an_exit_is_no_harm(tmp
     payload = {"files": {"net.py": text}, "replacements": {}, "cut_points": {}, "part": 0, "parts": 1, "seed": 0,
                "enough": 9, "only": ["Net"]}  # fmt: skip
     (found,) = cut_package(payload, tmp_path)["cuts"]
-    assert "sys.exit(1)" in found["source"]
+    assert "raise RuntimeError(1)" in found["source"]
     assert "open" not in found["source"]
 
 

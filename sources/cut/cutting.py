@@ -38,7 +38,7 @@ SMALL = 80  # lines of a building block: these are tried before whole networks
 MAX_USUAL = 3  # registries that hold what looks up another one
 # What something is looked up by in a container.
 _KEYS = re.compile(
-    r"(?:\w|globals\(\))\[(?:\w+\.)*([^\W\d]\w+)\]"
+    r"(?:\w|globals\(\))\[(?:\w+\.)*([^\W\d]\w+)\]|\bgetattr\([\w.]+, (?:\w+\.)*([^\W\d]\w+)\)"
     r"|(?:\.(?:get|build|create)|\bmeant_by)\((?:\w+\.)+([^\W\d]\w+)[,)]"
 )
 

@@ -7,6 +7,7 @@ two.  Each value is a Python expression, because it ends up in a task's text.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from sources.hints.uses import Uses
 
@@ -256,3 +257,17 @@ def as_layers_want(options: list[str], text: str) -> list[str]:
     if options[0] != "nn.LayerNorm" or not found or "LayerNorm" in text:
         return options
     return list(dict.fromkeys([f"nn.BatchNorm{found[1]}d", *options]))
+
+
+def leading(name: str, beside: Iterable[str], text: str) -> list[str]:
+    """What a parameter most likely is by those ``beside`` it, and by the text: a side of images, a window of sounds."""
+    low, others = name.lower(), {other.lower() for other in beside}
+    if low in ("h", "w") and {"h", "w"} <= others or halves(name, text):
+        return [IMAGE, "64"]
+    return [WINDOW] if low.startswith("win") and any(other.startswith("hop") for other in others) else []
+
+
+def halves(name: str, text: str) -> bool:
+    """Whether a text counts by how often what is called like a side can be halved: ``int(math.log(size, 2))``."""
+    named = re.search(r"size$|side|res(olution)?$", name)
+    return named is not None and re.search(rf"\blog(?:2\(\s*{name}\b|\(\s*{name}, ?2\))", text) is not None

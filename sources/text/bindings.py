@@ -30,8 +30,15 @@ from sources.text.evaluated import without_evaluating
 from sources.text.importable import ALLOWED, FALLBACKS, STANDARD
 from sources.text.lent import with_lent
 from sources.text.networks import with_networks
-from sources.text.older import now_at, with_factories, with_filled_parameters, with_looped_edges
+from sources.text.older import (
+    now_at,
+    with_factories,
+    with_filled_parameters,
+    with_looped_edges,
+    without_reserved,
+)
 from sources.text.parsers import without_arguments
+from sources.text.plainly import with_errors, with_held, without_compiling
 from sources.text.removed import with_removed
 from sources.text.scope import is_literal, named_arguments
 
@@ -39,7 +46,7 @@ REWRITES = (
     with_plain_imports, without_arguments, without_importing, without_evaluating, with_forward, with_positional_inputs,
     with_counted_inputs, with_named_inputs, with_built_parts,
     with_distributed, with_removed, with_factories, with_networks, with_looped_edges, with_lent,
-    with_filled_parameters, with_usual_methods,
+    with_filled_parameters, with_usual_methods, without_compiling, with_errors, with_held,
 )  # fmt: skip
 FRAMES = 1000  # of a parser: Python's own limit; it makes trees of three times as many levels
 _IMPORTING = (ast.Import, ast.ImportFrom, ast.Try, ast.If, ast.With)  # statements that may import something
@@ -103,7 +110,7 @@ def parse(path: str, text: str, own: Callable[[str], bool]) -> File:
     try:
         with warnings.catch_warnings(), _shallow():
             warnings.simplefilter("ignore")
-            text = main_as_function(text)
+            text = main_as_function(without_reserved(text))
             tree = ast.parse(text)
             for rewrite in REWRITES:
                 if (plain := rewrite(text, tree)) is not text:

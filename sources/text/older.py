@@ -21,7 +21,16 @@ _MOVED = {("fractions", "gcd"): ("math", "gcd"), ("inspect", "getargspec"): ("in
 
 
 FACTORY = "data_field"
+_ASYNC = re.compile(r"([(,]\s*)async(\s*=(?!=))")
 _RECORD = re.compile(r"[A-Z]\w*[a-z]\w*")  # a class, and neither a constant nor ``II("...")``
+
+
+def without_reserved(text: str) -> str:
+    """The text with the present name of the argument ``async`` of old calls, a word that Python 3.7 took for itself.
+
+    ``target.cuda(async=True)``: no file that says it is parsed otherwise.
+    """
+    return _ASYNC.sub(r"\1non_blocking\2", text) if "async" in text else text
 
 
 def now_at(module: str, name: str) -> tuple[str, str]:

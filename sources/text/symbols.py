@@ -135,9 +135,10 @@ class Package:
                 found = elsewhere
         if not isinstance(found, Missing):
             return found
-        if how.level and (compiled := f"{self._served(how.name)}.py") in self.replacements:
-            return Inner(compiled)  # built beside the file, which is no text
         served = not how.level and self._is_ours(inner)
+        built = how.level or how.name.startswith("_") and not served  # beside the file, or ``from package import _C``
+        if built and (compiled := f"{self._served(how.name)}.py") in self.replacements:
+            return Inner(compiled)  # which is no text
         return Missing(f"{how.module}.{how.name}", how.module.split(".")[0] if served else found.package)
 
     def member(self, module: str, name: str, hops: int = 0) -> Target:

@@ -20,7 +20,7 @@ from typing import Any
 from torch import nn
 
 from sources.hints.demands import Demand, demands
-from sources.hints.guesses import ADJACENCY, IMAGE, WINDOW, as_layers_want, values
+from sources.hints.guesses import ADJACENCY, as_layers_want, leading, values
 from sources.hints.mappings import gone_through
 from sources.hints.uses import Uses, arrays, compared, looked_up, uses
 from sources.infer.agenda import Agenda
@@ -32,7 +32,7 @@ from sources.infer.constructor.nested import changed, completed
 from sources.infer.constructor.reading import reading
 from sources.infer.constructor.records import WANTS, lists, namesakes
 from sources.infer.constructor.signatures import as_called, handed_on, parameters_of, passed_on, spelled
-from sources.infer.constructor.suspects import having, holding, line_reached, made_of, meant, ranked, word
+from sources.infer.constructor.suspects import having, holding, line_reached, made_of, meant, ranked, restored, word
 from sources.infer.constructor.trouble import TENSORS, Trouble, offered, wanted
 from sources.infer.forward import spaces
 from sources.infer.forward.variants import (
@@ -237,10 +237,8 @@ class Constructions:
                 self._values[name] = list(dict.fromkeys([*of_part, *known, *words, *guesses]))
             else:
                 hint = next((spelled(p.annotation) for p in parameters_of(self.kind) if p.name == name), "")
-                sides = {"h", "w"} <= {p.name.lower() for p in parameters_of(self.kind)} and name.lower() in ("h", "w")
                 found = values(name, hint, self._uses().get(name, Uses()))
-                hops = any(p.name.lower().startswith("hop") for p in parameters_of(self.kind))
-                lead = [IMAGE, "64"] if sides else [WINDOW] if hops and name.lower().startswith("win") else []
+                lead = leading(name, [p.name for p in parameters_of(self.kind)], self.text)
                 first, *rest = as_layers_want([*lead, *found], self.text)
                 needed = {p.name for p in parameters_of(self.kind) if p.default is p.empty}
                 nothing = ["None"] if name in needed and self._uses().get(name, Uses()).optional else []
@@ -311,8 +309,9 @@ class Constructions:
             for i, other in enumerate(changed(text, self.namespace, trouble, self.told.defaults)):
                 self._push(cost + 0.3 + 0.1 * i, {**arguments, name: other})
         given = [p.name for p in parameters if p.default is not p.empty and p.name in arguments]
-        for i, name in enumerate(given if not attributes else ()):  # its default may be what the others need
-            self._push(cost + 1.0 + 0.1 * i, {n: v for n, v in arguments.items() if n.split(".")[0] != name})
+        spare, dear = (restored(given, arguments, trouble), 0.0) if attributes else (given, 1.0)
+        for i, name in enumerate(spare):  # its default may be what the others need
+            self._push(cost + dear + 0.1 * i, {n: v for n, v in arguments.items() if n.split(".")[0] != name})
         far = ranked(arguments, trouble, attributes)
         if not attributes:
             others = ranked(arguments, trouble, made)

@@ -18,6 +18,8 @@ _NO_CHANNELS = re.compile(r"got weight of size \[0, (\d+)|weight of size \[\d+, 
 _BEYOND = re.compile(r"index (\d+ is )?out of range")  # of a list, or of a list of layers
 _SEVERAL = re.compile(r"'int' object is not subscriptable")  # items of a list were wanted, the first perhaps
 _TO_TUPLE = re.compile(r'can only concatenate list \(not "tuple"\)')
+_GROUPS = re.compile(r"divisible by (num_)?groups")
+MAX_DEFAULTS = 4  # sizes of other parameters that are tried in place of one
 _NO_MODULE = re.compile(r"^IndexError: index (\d+) is out of range$")
 
 
@@ -29,6 +31,10 @@ def recounted(kind: type, arguments: Arguments, message: str) -> list[Arguments]
         return [{**arguments, n: t[:-2]} for n, t in every.items() if re.fullmatch(r"-?\d+\.0", t)]
     if found := _NO_CHANNELS.search(message):
         return [{**arguments, n: WIDE} for n, t in every.items() if t in found.groups() and t != WIDE]
+    if _GROUPS.search(message):  # ``groups=width``, where the width has a default: channels are as many, perhaps
+        numbers = sorted({int(t) for n, t in every.items() if n not in arguments and t.isdecimal()}, reverse=True)
+        plain_ones = [(n, int(t)) for n, t in arguments.items() if t.isdecimal()]
+        return [{**arguments, n: str(m)} for m in numbers[:MAX_DEFAULTS] for n, size in plain_ones if m > size]
     counts = {name: count for name, text in every.items() if (count := _items(text)) > 1}
     if found := _NO_MODULE.search(message):
         longer = {n: _longer(every[n]) for n, count in counts.items() if count == int(found[1])}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -123,6 +123,15 @@ def _made_of(names: frozenset[str], text: str, inside: bool) -> dict[str, set[st
                 for name in read:
                     found.setdefault(name, set()).add(f"self.{target.attr}")
     return found
+
+
+def restored(names: Iterable[str], arguments: Arguments, trouble: Trouble) -> list[str]:
+    """Of arguments that have defaults, the layers that are given more inputs than they take: defaults may take these.
+
+    ``self.norm(x, label)`` is of the conditional norm that is the default, whatever a call of the package gives.
+    """
+    fewer = re.search(r"\b_*(\w+)\.forward\(\) takes \d+ positional arguments? but", trouble.message)
+    return [n for n in names if fewer and any(fewer[1] in kind for kind in kinds(arguments[n]))]
 
 
 def line_reached(error: Exception, file: str) -> int:

@@ -16,11 +16,12 @@ import torch
 from torch import nn
 
 from sources.infer.forward.failure import APART, VIEWED, Change, Failure
-from sources.infer.inputs import BATCH, SIDE, TOKENS, Specs, Tensor, all_tensors, edited
+from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Specs, Tensor, all_tensors, edited
 
 _GATES = (1, 2, 3, 4)  # how many times the channels of its state a layer of a recurrent cell gives
 _COLOURS = (3, 1)  # channels of images
 MAX_LENGTH, MAX_PAIRED = 1 << 14, 256
+FEW = 8  # of what is joined to none
 _RANKS = re.compile(r"same number of dimensions: got (\d) and (\d)")
 _AXES = re.compile(r"shape \(([\d, ]+)\) does not fit the axes (\[.*\]) with (\{.*\})")  # of our stand-in for einops
 _MEETS = re.compile(r"must match the size|broadcast|only supports boolean masks|expand")
@@ -44,6 +45,41 @@ def joined(f: Failure) -> Iterator[Change]:
                 and len(t.shape) == len(other.shape) > 1
             ):
                 yield f.with_tensor(path, replace(t, shape=t.shape[:-1]), 0.1)
+
+
+def joined_to_own(f: Failure) -> Iterator[Change]:
+    """What is joined to a tensor of the module's own is to have the shape of that, but for one size: tokens of prompts.
+
+    What was made of the inputs may have the wrong rank as they have: each is to have so many dimensions less.
+    """
+    parts = f.arguments[0] if _RANKS.search(f.message) and f.arguments else ()
+    tensors = [x for x in parts if isinstance(x, torch.Tensor)] if isinstance(parts, list | tuple) else []
+    for x, other in itertools.permutations(tensors, 2):
+        found = [(p, t) for p, t in f.from_input(x) if len(t.shape) == x.dim() != other.dim()]
+        for path, t in found:
+            shape = tuple(n or FEW for n in other.shape)
+            yield f.with_tensor(path, replace(t, shape=shape), 0.2)
+        for path, t in all_tensors(f.specs) if not found and x.dim() > other.dim() > 1 else ():
+            if len(t.shape) in (x.dim(), x.dim() - 1):
+                shape = (*t.shape[: other.dim() - 1], *t.shape[x.dim() - 1 :])
+                yield f.with_tensor(path, replace(t, shape=shape), 0.4)
+
+
+def turned(f: Failure) -> Iterator[Change]:
+    """Maps of a list go to layers in the other order, ``self.lateral[n - i](maps[i])``: their channels are turned."""
+    x, weight = f.arguments[:2] if len(f.arguments) > 1 else (None, None)
+    if not re.fullmatch(r"conv\dd", f.function) or not all(isinstance(t, torch.Tensor) for t in (x, weight)):
+        return
+    if x.dim() < 2:
+        return
+    for i, spec in enumerate(f.specs):
+        if not isinstance(spec, Many) or spec.kind not in ("list", "tuple"):
+            continue
+        plain = [t for t in spec.items if isinstance(t, Tensor) and len(t.shape) == x.dim()]
+        channels, sides = [t.shape[1] for t in plain], {x.shape[1], weight.shape[1]}
+        if 1 < len(spec.items) == len(plain) and len(sides) == 2 and sides <= {*channels}:
+            items = tuple(t.resized(1, n) for t, n in zip(plain, reversed(channels), strict=True))
+            yield f.with_tensor((i,), replace(spec, items=items), 0.05)
 
 
 def shared(f: Failure) -> Iterator[Change]:
@@ -282,5 +318,5 @@ def _as_wide(view: torch.Tensor, t: Tensor, other: torch.Tensor) -> tuple[int, .
     return tuple(shape)
 
 
-ALIGNED = (joined, shared, labelled, traded, aligned, expanded, longer, repeated, padded, looked_up, columns,
-           rearranged, paired, multiplied)  # fmt: skip
+ALIGNED = (joined, joined_to_own, turned, shared, labelled, traded, aligned, expanded, longer, repeated, padded,
+           looked_up, columns, rearranged, paired, multiplied)  # fmt: skip

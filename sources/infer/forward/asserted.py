@@ -16,18 +16,17 @@ import traceback
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 import torch
 from torch import nn
 
 from sources.hints.demands import statements
+from sources.infer.forward import spoken
 from sources.infer.forward.entries import with_asked
 from sources.infer.forward.input_guesses import source
 from sources.infer.forward.keyed import as_mappings
 from sources.infer.forward.optional import is_absent, up_to
-from sources.infer.forward.usual_shapes import shaped
 from sources.infer.inputs import BATCH, Many, Specs, Tensor, all_tensors, edited
 
 MAX_LINES = 12  # of one assertion
@@ -41,7 +40,6 @@ _OF_SIZES = re.compile(r"\b(shape|size|dim|ndim|len|numel|isinstance|type|dtype|
 _OF_VALUES = re.compile(r"\b(min|max|amin|amax|any|all)\(.*[<>]")
 _WHOLE = re.compile(r"\w+\.(shape|size\(\))")  # the whole shape of a tensor
 _SURPLUS = re.compile(r"takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) (?:was|were) given")
-Place = tuple[tuple[int, ...], int | None]  # of what a side is: a tensor's shape, and which size of it; None: its rank
 
 
 def wishes(error: Exception, file: str, specs: Specs, module: nn.Module) -> Iterator[Specs]:
@@ -162,7 +160,7 @@ def _spelled_out(test: ast.expr, file: str, line: int) -> ast.expr:
 
 def _sizes(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     """Variables that are given sizes of tensors, with what says these."""
-    if isinstance(target, ast.Name) and (_of_tensor(value)[0] or _WHOLE.fullmatch(ast.unparse(value))):
+    if isinstance(target, ast.Name) and (spoken.of_tensor(value)[0] or _WHOLE.fullmatch(ast.unparse(value))):
         yield target.id, value
     elif isinstance(target, ast.Tuple) and _WHOLE.fullmatch(said := ast.unparse(value)):
         for i, name in enumerate(target.elts):
@@ -208,22 +206,22 @@ def _assertion(file: str, line: int) -> ast.expr | None:
 
 def _equal(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs, module: nn.Module) -> Iterator[Specs]:
     """Each side that is a rank or a size of an input is given the value of another one."""
-    whole = list(filter(None, (_shape(side, values) for side in sides)))
+    whole = list(filter(None, (spoken.shape(side, values) for side in sides)))
     for path, t in all_tensors(specs):
         yield from (edited(specs, path, replace(t, shape=s)) for s in whole if t.shape in whole and s != t.shape)
     yield from _ends(sides, values, specs)
-    known = [(_place(side, values), _value(side, values)) for side in sides]
+    known = [(spoken.place(side, values), spoken.value(side, values)) for side in sides]
     for place, value in known:
         wanted = dict.fromkeys(v for _, v in known if isinstance(v, int) and v != value)
         if place and any(t.shape == place[0] for _, t in all_tensors(specs)):
             for (path, t), v in itertools.product(all_tensors(specs), wanted):
-                if t.shape == place[0] and (other := _changed(t, place[1], v, module)):
+                if t.shape == place[0] and (other := spoken.changed(t, place[1], v, module)):
                     yield edited(specs, path, other)
         elif place and isinstance(value, int):
             yield from (s for v in wanted for s in _in_proportion(place, value, v, specs))
 
 
-def _in_proportion(place: Place, got: int, wanted: int, specs: Specs) -> Iterator[Specs]:
+def _in_proportion(place: spoken.Place, got: int, wanted: int, specs: Specs) -> Iterator[Specs]:
     """A size of what is made of the inputs is to be another one: theirs at the same place changes in proportion."""
     shape, at = place
     for path, t in all_tensors(specs) if at is not None and wanted > 0 and got > 0 else ():
@@ -237,12 +235,14 @@ def _ends(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs) -> Ite
     """What is left of a shape without its first sizes is to be what the module holds: ``x.shape[1:] == self.shape``."""
     for side, other in itertools.permutations(sides, 2):
         rest = side.slice if isinstance(side, ast.Subscript) and _WHOLE.fullmatch(ast.unparse(side.value)) else None
-        wanted = _value(other, values)
-        first = _value(rest.lower, values) if isinstance(rest, ast.Slice) and rest.lower and not rest.upper else None
+        wanted = spoken.value(other, values)
+        first = (
+            spoken.value(rest.lower, values) if isinstance(rest, ast.Slice) and rest.lower and not rest.upper else None
+        )
         if type(first) is not int or not isinstance(wanted, tuple | list) or not wanted or first < 0:
             continue
         assert isinstance(side, ast.Subscript)
-        have = _shape(side.value, values)
+        have = spoken.shape(side.value, values)
         for path, t in all_tensors(specs):
             if t.shape == have and all(type(n) is int and n > 0 for n in wanted):
                 lead = (*t.shape, *[BATCH] * first)[:first]
@@ -253,10 +253,10 @@ def _divided(
     side: ast.expr, rest: ast.expr, values: Mapping[str, Any], specs: Specs, module: nn.Module
 ) -> Iterator[Specs]:
     """Sizes that leave no rest: ``assert width % (3 * self.heads) == 0``, ``assert (width - 1) % 8 == 0``."""
-    if not isinstance(side, ast.BinOp) or not isinstance(side.op, ast.Mod) or _value(rest, values) != 0:
+    if not isinstance(side, ast.BinOp) or not isinstance(side.op, ast.Mod) or spoken.value(rest, values) != 0:
         return
     counted, more = _shifted(side.left)
-    place, size = _place(counted, values), _value(counted, values)
+    place, size = spoken.place(counted, values), spoken.value(counted, values)
     try:
         least = eval(ast.unparse(side.right), {"__builtins__": {}}, dict(values))  # noqa: S307 - numbers of the module
     except Exception:  # noqa: BLE001 - it is made of more than names
@@ -265,7 +265,7 @@ def _divided(
         return
     for path, t in all_tensors(specs):
         for times in dict.fromkeys((max(1, size // least), 1, 8)):
-            if t.shape == place[0] and (other := _changed(t, place[1], times * least + more, module)):
+            if t.shape == place[0] and (other := spoken.changed(t, place[1], times * least + more, module)):
                 yield edited(specs, path, other)
 
 
@@ -285,7 +285,7 @@ def _listed(sides: list[ast.expr], values: Mapping[str, Any], specs: Specs) -> I
     for side, other in itertools.permutations(sides, 2):
         called = isinstance(side, ast.Call) and ast.unparse(side.func) == "len" and len(side.args) == 1
         given = values.get(ast.unparse(side.args[0])) if isinstance(side, ast.Call) and called else None
-        length = _value(other, values)
+        length = spoken.value(other, values)
         if type(length) is int:
             yield from _as_long(given, length, specs)
 
@@ -315,7 +315,7 @@ def _as_long(given: Any, length: int, specs: Specs) -> Iterator[Specs]:
 
 def _counted(side: ast.expr, size: ast.expr, values: Mapping[str, Any], specs: Specs) -> Iterator[Specs]:
     """What is computed of an input's values is the ``size`` of another: ``(shapes[:, 0] * shapes[:, 1]).sum()``."""
-    place = _place(size, values)
+    place = spoken.place(size, values)
     names = {n.id for n in ast.walk(side) if isinstance(n, ast.Name)}
     computed = all(isinstance(n, _COMPUTED) for n in ast.walk(side)) and not _OF_SIZES.search(ast.unparse(side))
     if not place or place[1] is None or len(names) != 1 or not computed:
@@ -333,67 +333,3 @@ def _counted(side: ast.expr, size: ast.expr, values: Mapping[str, Any], specs: S
             if other.shape == place[0] and other_path != path:  # what goes with it is as long
                 wished = edited(wished, other_path, other.resized(place[1] % len(other.shape), counted))
         yield wished
-
-
-def _shape(node: ast.expr, values: Mapping[str, Any]) -> tuple[int, ...] | None:
-    """The shape that ``x.shape`` or ``x.size()`` is, where x is a tensor, or one that is written as a tuple."""
-    if isinstance(node, ast.Tuple):
-        sizes = [_value(size, values) for size in node.elts]
-        return tuple(sizes) if all(type(size) is int and size > 0 for size in sizes) else None
-    name, _, asked = ast.unparse(node).partition(".")
-    tensor = values.get(name)
-    return tuple(tensor.shape) if asked in ("shape", "size()") and isinstance(tensor, torch.Tensor) else None
-
-
-def _changed(t: Tensor, dimension: int | None, value: int, module: nn.Module) -> Tensor | None:
-    if dimension is None:
-        return replace(shaped(module, value), kind=t.kind, high=t.high) if 0 < value <= MAX_RANK else None
-    return t.resized(dimension % len(t.shape), value) if 0 < value <= 1 << 12 and t.shape else None
-
-
-def _place(node: ast.expr, values: Mapping[str, Any]) -> Place | None:
-    """What ``x.dim()``, ``len(x.shape)``, ``x.size(1)`` or ``x.shape[1]`` speaks of."""
-    owner, dimension = _of_tensor(node, values)
-    tensor = values.get(owner)
-    return (tuple(tensor.shape), dimension) if isinstance(tensor, torch.Tensor) else None
-
-
-def _of_tensor(node: ast.expr, values: Mapping[str, Any] = MappingProxyType({})) -> tuple[str, int | None]:
-    """The name of a tensor, and the number of the size that is asked for: None for the rank; "" where it is neither."""
-    text = ast.unparse(node)
-    for start, end in ((0, ".dim()"), (0, ".ndim"), (0, ".ndimension()"), (4, ".shape)"), (4, ".size())")):
-        if text.endswith(end) and text[start : -len(end)].isidentifier() and (not start or text.startswith("len(")):
-            return text[start : -len(end)], None
-    if isinstance(node, ast.Call) and len(node.args) == 1:
-        number, holder = node.args[0], ast.unparse(node.func)
-    elif isinstance(node, ast.Subscript):
-        number, holder = node.slice, ast.unparse(node.value)
-    else:
-        return "", None
-    name, _, asked = holder.partition(".")
-    try:
-        found = ast.literal_eval(number)
-    except ValueError:
-        found = _value(number, values) if isinstance(number, ast.Name | ast.Attribute) else None
-    return (name, found) if asked in ("size", "shape", "size()") and type(found) is int else ("", None)
-
-
-def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
-    """A constant, what a name or an attribute holds, ``self.conf.width``, a rank or size of a tensor; else None."""
-    if isinstance(node, ast.Constant):
-        return node.value
-    if isinstance(node, ast.Call) and ast.unparse(node.func) == "len" and len(node.args) == 1:
-        held = _value(node.args[0], values)
-        if isinstance(held, list | tuple | dict) or isinstance(held, torch.Tensor) and held.dim():
-            return len(held)
-    owner, dimension = _of_tensor(node, values)
-    tensor = values.get(owner)
-    if isinstance(tensor, torch.Tensor):
-        return tensor.dim() if dimension is None else tensor.shape[dimension] if dimension < tensor.dim() else None
-    if isinstance(node, ast.Name):
-        return values.get(node.id)
-    if isinstance(node, ast.Attribute):
-        owner_of = _value(node.value, values)
-        held = getattr(owner_of, "__dict__", {}).get(node.attr)
-        return owner_of._buffers.get(node.attr) if held is None and isinstance(owner_of, nn.Module) else held
-    return None

@@ -82,7 +82,10 @@ def consumed(module: nn.Module, name: str, text: str) -> list[Tensor]:
 
 
 def each(module: nn.Module, name: str, text: str) -> list[Spec]:
-    """A list with what each of some layers takes, where the text gives one item of the input to each."""
+    """A list with what each of some layers takes, where the text gives one item of the input to each.
+
+    The first item may go to the last of the layers.
+    """
     item = rf"\b{re.escape(name)}\[(\w+)\]"
     body = text.partition(":\n")[2]
     found = re.search(rf"\bself\.(\w+)\[(\w+)\](?:\[0\])?\(\s*{item}", body)
@@ -91,6 +94,10 @@ def each(module: nn.Module, name: str, text: str) -> list[Spec]:
         holder = loop[3] if loop[1] == loop[4] else holder
     if paired := re.search(rf"\bzip\((?:self\.(\w+), ?{re.escape(name)}|{re.escape(name)}, ?self\.(\w+))\)", body):
         holder = paired[1] or paired[2]
+    turned = False
+    for kept, at in re.findall(rf"\b(\w+) = {item}", body):  # ``x = maps[i]``, and ``self.lateral[n - i](x)``
+        if given := re.search(rf"\bself\.(\w+)\[([^\]\n]*\b{at}\b)\](?:\[0\])?\(\s*{kept}\b", body):
+            holder, turned = given[1], re.search(r"- ?\w+$", given[2]) is not None
     layers = module._modules.get(holder)
     if not isinstance(layers, nn.ModuleList | nn.Sequential) or not 0 < len(layers) <= MAX_ITEMS:
         return []
@@ -98,7 +105,14 @@ def each(module: nn.Module, name: str, text: str) -> list[Spec]:
     spatial = any(isinstance(m, _ConvNd) for m in firsts)
     items = [next(iter(_taken(layer, spatial)), None) for layer in firsts]
     known = [i for i in items if i is not None]
+    if turned:  # from what is coarsest on: each map has half the sides of the one before
+        known = [_coarser(t, i) for i, t in enumerate(reversed(known))]
     return [Many(tuple(known))] if len(known) == len(items) else []
+
+
+def _coarser(t: Tensor, times: int) -> Tensor:
+    """A map of half the sides, so many times."""
+    return Tensor((*t.shape[:2], *(max(1, n >> times) for n in t.shape[2:])), t.kind, t.high, t.low)
 
 
 def by_place(module: nn.Module, name: str, text: str) -> list[Spec]:

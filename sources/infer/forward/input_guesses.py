@@ -42,6 +42,7 @@ from sources.infer.inputs import BATCH, SIDE, TOKENS, Many, Plain, Spec, Tensor,
 
 LEVELS = 5  # of a pyramid
 MAPS = 4  # of several sizes, to which attention is paid at once
+BOXES = 16  # of a few images
 _FED = re.compile(r"(input|in|feat(ure)?|mel)_?(dim|size|features)|i_?dim|n_?mels?(_channels)?|num_(features|mel_bins)")
 MAX_SERIES = 1024  # steps, and variables, of one
 _LENGTH = re.compile(r"(seq|input|context|history|lookback|window)_?(len(gth)?|size)|look_?back|n_?steps_?in|window")
@@ -183,6 +184,8 @@ def _of_parameter(
         common = [*ints, *common]  # whatever is done with them before they are looked up
     elif re.fullmatch(r"batch_?size|bsz?", low):
         found.insert(0, Plain(BATCH))
+    elif re.fullmatch(r"rois?", low):  # the number of its image and two corners of each
+        found.insert(0, Tensor((BOXES, 5), "unit"))
     elif re.search(r"spatial_shapes?$", low):  # the sides of maps that are laid end to end
         found.insert(0, Tensor((MAPS, 2), "full", math.isqrt(TOKENS)))
     elif re.search(

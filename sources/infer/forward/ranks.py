@@ -74,13 +74,18 @@ def by_use(f: Failure) -> Iterator[Change]:
         more = int(told[1]) - x.dim()
     else:
         return
-    for path, t in f.from_input(x):
+    found = list(f.from_input(x))
+    for path, t in all_tensors(f.specs) if not found and more == 1 else ():  # a layer made it of an input
+        if t.shape[:-1] == x.shape[:-1]:
+            yield f.with_tensor(path, replace(t, shape=(1, *t.shape)), 0.6)
+    for path, t in found:
         kept = len(t.shape) - x.dim()  # dimensions by which the part was chosen
         if kept < 0 or not 1 <= len(t.shape) + more <= MAX_RANK:
             continue
         lead, inner = t.shape[:kept], replace(t, shape=t.shape[kept:])
         shapes = [s for s in _reranked(inner.shape) if len(s) == x.dim() + more]
         shapes += [(*inner.shape, *[SMALL] * more)] if more > 0 else [inner.shape[:more]]
+        shapes += [(1, *inner.shape)] if more == 1 else []  # of a batch of one, which the program squeezes away
         for i, shape in enumerate(dict.fromkeys(shapes)):
             yield f.with_tensor(path, replace(t, shape=(*lead, *shape)), 0.15 + 0.1 * i)
 

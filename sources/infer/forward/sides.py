@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import re
 from collections.abc import Iterator, Mapping
@@ -10,6 +11,7 @@ from typing import Any
 
 from torch import nn
 
+from sources.hints.guesses import halves
 from sources.infer.inputs import BATCH, SIDE, SPATIAL, TOKENS, Spec, Tensor
 
 MAX_FRAMES, MAX_SIDE = 64, 512
@@ -50,6 +52,12 @@ def _pairs(module: nn.Module) -> Iterator[tuple[int, int]]:
 
 def _sides(module: nn.Module, known: Mapping[str, int]) -> Iterator[tuple[int, int]]:
     """Sides of squares; of several the last."""
+    try:
+        made = inspect.getsource(type(module).__init__) if known else ""
+    except (OSError, TypeError):
+        made = ""
+    halved = [n for n in known if halves(n, made)]  # how often, until little is left
+    yield from ((known[n], known[n]) for n in halved if 7 < known[n] <= MAX_SIDE and known[n] != SIDE)
     for name, value in itertools.chain(known.items(), _held(module)):
         last = value[-1] if isinstance(value, tuple | list) and value else value
         if type(last) is int and _IMAGE.search(name.lower()) and 7 < last <= MAX_SIDE and last != SIDE:
