@@ -15,6 +15,7 @@ _MOVED = {("fractions", "gcd"): ("math", "gcd"), ("inspect", "getargspec"): ("in
           ("time", "clock"): ("time", "perf_counter"), ("itertools", "izip_longest"): ("itertools", "zip_longest"),
           ("itertools", "ifilterfalse"): ("itertools", "filterfalse"),
           ("torch.nn.modules.linear", "_LinearWithBias"): ("torch.nn", "Linear"),
+          ("torch._dynamo", "is_compiling"): ("torch.compiler", "is_compiling"),  # which loads no compiler for that
           # What makes a layer without its first weights, which a task would have whatever was in memory for.
           ("torch.nn.utils", "skip_init"): ("operator", "call"),
           ("torch.nn.utils.init", "skip_init"): ("operator", "call")}  # fmt: skip
