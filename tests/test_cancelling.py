@@ -91,6 +91,15 @@ def test_rows_that_integers_put_together_cancel() -> None:
     assert int(found.leaves[0][:150].sum(0).abs().min()) > 1000
 
 
+@pytest.mark.parametrize(("forward", "found"), [
+    (lambda x: x.float().sum(-1) + x.float().sum().sum(0), True),  # a sum of a scalar, along its only dimension
+    (lambda x: x.float().sum(-1)[x.float().sum(-1) > -2], False),  # how many there are follows from the numbers
+    (lambda x: x.float().sum(-1) / int(x.abs().max() < 100), False),  # outside its domain
+])  # fmt: skip
+def test_what_has_no_answer_to_such_sums_is_left_alone(forward: Any, found: bool) -> None:
+    assert (drawn(lambda inputs: forward(inputs[0]), [(8, 64)], torch.float16) is not None) is found
+
+
 def test_what_is_normalised_does_not_cancel() -> None:
     assert drawn(lambda inputs: functional.layer_norm(inputs[0].float(), (64,)), [(8, 64)], torch.float16) is None
 
