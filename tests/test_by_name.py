@@ -90,6 +90,15 @@ def test_a_literal_import_stays_as_it_is() -> None:
     assert parse("a.py", text, lambda _: False).text == text
 
 
+@pytest.mark.parametrize(
+    "found", ["getattr(importlib.import_module(name), parts[0])", "__import__(name)\n    other = found"]
+)
+def test_parts_of_what_a_loop_is_in_are_followed_one_by_one(found: str) -> None:
+    """Not only the last one: there may be none."""
+    text = f"def load(name, parts, other):\n    found = {found}\n    for part in parts[1:]:\n        other = getattr(other, part)\n"
+    assert "in parts[1:]:" in parse("a.py", text, lambda _: False).text
+
+
 def test_a_class_that_no_configuration_names_is_configured_like_what_it_is_made_of() -> None:
     package = Package({"net.py": NET, "lib/parts.py": PARTS})
     (site,) = Hints(package, [CONFIG]).sites(Here("net.py", "Further"))

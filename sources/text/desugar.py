@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 
 from sources.text.rewrite import Edits, Text
@@ -169,7 +170,12 @@ def _followed(function: ast.FunctionDef) -> Iterator[ast.Slice]:
     """The parts of a dotted name that a loop goes along, of which only the last is found in ``NAMED``.
 
     ``for part in parts[1:]: found = getattr(found, part)``, for ``__import__`` answers with the first package.
+    Not where something was taken out of that before the loop: then there may be no part left.
     """
+    given = defaultdict[str, list[str]](list)
+    for node in (n for n in ast.walk(function) if isinstance(n, ast.Assign)):
+        for target in node.targets:
+            given[ast.unparse(target)].append(ast.unparse(getattr(node.value, "func", node.value)))
     for loop in (n for n in ast.walk(function) if isinstance(n, ast.For)):
         match loop:
             case ast.For(
@@ -177,7 +183,8 @@ def _followed(function: ast.FunctionDef) -> Iterator[ast.Slice]:
                 iter=ast.Subscript(slice=ast.Slice(lower=ast.Constant(), upper=None) as parts),
                 body=[ast.Assign(targets=[ast.Name(id=found)], value=value)],
             ) if ast.unparse(value) == f"getattr({found}, {part})":
-                yield parts
+                if len(given[found]) == 2 and any(map(_BY_NAME.fullmatch, given[found])):
+                    yield parts
 
 
 def _tried(node: ast.Assign) -> str:
