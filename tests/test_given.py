@@ -140,9 +140,15 @@ def test_what_cannot_be_given_stays(forward: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("forward", "spec", "said"), [
     ("return x[:, torch.randint(6, (1,))]", Tensor((1,), "int", 6), "return x[:, noise]"),  # of a batch of one
     ("for i in range(1, 3):\n            x = x + torch.randint(i, 2 * i + 2, (4, i))[:, :1]\n        return x",
-     Tensor((2, 4, 2), "int", 6), "(i + next(noise)[tuple(map(slice, (4, i)))] % (2 * i + 2 - i))"),
+     Tensor((2, 4, 2), "int", 4), "(i + next(noise)[tuple(map(slice, (4, i)))] % (2 * i + 2 - i))"),
     ("for i in range(1, 3):\n            x = x[torch.randint(0, len(x) - i, (4,))]\n        return x",
      Tensor((2, 4), "int", 3), "x[(next(noise)[tuple(map(slice, (4,)))] % (len(x) - i))]"),
+    ("for i in range(1, 3):\n            size = (4,)\n            x = x[torch.randint(len(x) - i, size)]\n        return x",
+     Tensor((2, 4), "int", 3), "x[(next(noise)[tuple(map(slice, size))] % (len(x) - i))]"),
+    ("for i in range(1, 3):\n            x = x + torch.randint(-i, 0, (4, 1))\n        return x",
+     Tensor((2, 4, 1), "int", 2), "(-i + next(noise)[tuple(map(slice, (4, 1)))] % (0 - -i))"),
+    ("for i in range(1, 3):\n            x = x[torch.randint(i, high=4, size=(4,))]\n        return x",
+     Tensor((2, 4), "int", 3), "x[(i + next(noise)[tuple(map(slice, (4,)))] % (4 - i))]"),
 ])  # fmt: skip
 def test_integers_are_drawn_between_their_bounds(forward: str, spec: Tensor, said: str, tmp_path: Path) -> None:
     text = f"class Net(nn.Module):\n    def forward(self, x):\n        {forward}\n"

@@ -269,7 +269,9 @@ class _Threading:
         for d in self.draws:
             alike.setdefault(d.path, []).append(d)
         return {
-            path: replace(found[0], shape=largest(d.shape for d in found), span=(0, max(d.span[1] for d in found)))
+            path: replace(
+                found[0], shape=largest(d.shape for d in found), span=(0, max(d.span[1] - d.span[0] for d in found))
+            )
             for path, found in alike.items()
             if len({(d.shape, d.span) for d in found}) > 1 and not _DROPOUT.fullmatch(found[0].function)
         }

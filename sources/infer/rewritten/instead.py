@@ -83,12 +83,12 @@ def part(call: ast.Call, function: str, rank: int, name: str) -> str:
     found = f"{name}[tuple(map(slice, {size}))]"
     if function != "randint":
         return found
-    numbers = [a for a in call.args if not isinstance(a, ast.Tuple | ast.List)]
     bounds = {k.arg: k.value for k in call.keywords}
-    if len(numbers) == 1 and len(call.args) == 2:  # ``randint(high, size)``
-        bounds.setdefault("high", numbers[0])
+    numbers = call.args if "size" in bounds else call.args[:-1]
+    if len(numbers) == 1:  # ``randint(high, size)``, ``randint(low, high=high, size=size)``
+        bounds["low" if "high" in bounds else "high"] = numbers[0]
     bounds |= dict(zip(("low", "high"), numbers if len(numbers) == 2 else (), strict=False))
-    if "high" not in bounds:
+    if "high" not in bounds or any(isinstance(a, ast.Starred) for a in call.args):
         raise UngivenError("between bounds that are not said")
     drawn, low, high = ast.parse(found, mode="eval").body, bounds.get("low"), bounds["high"]
     if low is None or ast.unparse(low) == "0":
