@@ -70,7 +70,7 @@ def turned(f: Failure) -> Iterator[Change]:
     x, weight = f.arguments[:2] if len(f.arguments) > 1 else (None, None)
     if not re.fullmatch(r"conv\dd", f.function) or not all(isinstance(t, torch.Tensor) for t in (x, weight)):
         return
-    if x.dim() < 2:
+    if min(x.dim(), weight.dim()) < 2:
         return
     for i, spec in enumerate(f.specs):
         if not isinstance(spec, Many) or spec.kind not in ("list", "tuple"):

@@ -74,11 +74,8 @@ def value(node: ast.expr, values: Mapping[str, Any]) -> Any:
         return node.value
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "len" and len(node.args) == 1:
         held = value(node.args[0], values)
-        if (
-            isinstance(held, list | tuple | dict | nn.ModuleList | nn.Sequential)
-            or isinstance(held, torch.Tensor)
-            and held.dim()
-        ):
+        counted = isinstance(held, list | tuple | dict | nn.ModuleList | nn.Sequential)
+        if counted or isinstance(held, torch.Tensor) and held.dim():
             return len(held)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):  # ``assert length == height * width``
         sides = value(node.left, values), value(node.right, values)
@@ -86,7 +83,8 @@ def value(node: ast.expr, values: Mapping[str, Any]) -> Any:
     owner, dimension = of_tensor(node, values)
     tensor = values.get(owner)
     if isinstance(tensor, torch.Tensor):
-        return tensor.dim() if dimension is None else tensor.shape[dimension] if dimension < tensor.dim() else None
+        rank = tensor.dim()
+        return rank if dimension is None else tensor.shape[dimension] if -rank <= dimension < rank else None
     if isinstance(node, ast.Name):
         return values.get(node.id)
     if isinstance(node, ast.Attribute):
