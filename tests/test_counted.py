@@ -12,6 +12,7 @@ from torch import nn
 
 from sources import mine, probe
 from sources.hints.hints import Hints
+from sources.infer.constructor.counted import recounted
 from sources.infer.forward.failure import Failure
 from sources.infer.forward.repairs import repairs
 from sources.infer.inputs import Tensor
@@ -304,3 +305,11 @@ def test_numbers_of_which_items_are_taken_become_lists_together(tmp_path: Path) 
 """
     outcome = attempted(text, tmp_path)
     assert outcome["reason"] == "", outcome["detail"]
+
+
+def test_a_default_of_classes_has_no_items_that_are_counted() -> None:
+    class Net(nn.Module):
+        def __init__(self, depth: int = 4, kinds: tuple[type, ...] = (nn.ReLU,), widths: object = (8, 16, 32)) -> None:
+            super().__init__()
+
+    assert recounted(Net, {}, "IndexError: list index out of range") == [{"depth": "2"}]

@@ -15,6 +15,7 @@ from sources.cut.writer import Cut
 from sources.cut.writer import cut as write_cut
 from sources.hints.hints import Hints
 from sources.text.scope import is_record, nodes
+from sources.text.symbols import Package
 from sources.text.targets import Here
 
 MAX_FIELDS = 8  # that a record requires
@@ -44,13 +45,12 @@ def of_records(slicer: Slicer, hints: Hints, cut: Cut, needs: list[Here], said: 
     Raises:
         SliceError: the records cannot be cut.
     """
-    node = slicer.package.class_of(Here(cut.path, cut.symbol))
-    forward = next((s for s in node.body if getattr(s, "name", "") == "forward"), None) if node else None
-    if not isinstance(forward, ast.FunctionDef) or forward.args.vararg or forward.args.kwonlyargs:
+    path, forward = _forward(slicer.package, Here(cut.path, cut.symbol))
+    if forward is None or forward.args.vararg or forward.args.kwonlyargs:
         return None
     taken = [a.arg for a in forward.args.args[1:]]
     required = taken[: len(taken) - len(forward.args.defaults)]
-    known = {name: told for name, told in _told(slicer, hints, cut.path, forward) if name in required}
+    known = {name: told for name, told in _told(slicer, hints, path, forward) if name in required}
     if not known:
         return None
     keys = [key for record, _ in known.values() for key in record.every()]
@@ -65,6 +65,21 @@ def of_records(slicer: Slicer, hints: Hints, cut: Cut, needs: list[Here], said: 
         f"        return super().forward({', '.join(given)})\n"
     )
     return replace(cut, source=cut.source + text, name=name)
+
+
+def _forward(package: Package, key: Here) -> tuple[str, ast.FunctionDef | None]:
+    """The forward of a class, its own or the nearest of a base's, with the file that it stands in."""
+    stack, seen = [key], set[Here]()
+    while stack:
+        place = stack.pop(0)
+        node = package.class_of(place) if place not in seen else None
+        seen.add(place)
+        for s in node.body if node else ():
+            if isinstance(s, ast.FunctionDef) and s.name == "forward":
+                return place.file, s
+        named = (b for b in (node.bases if node else ()) if isinstance(b, ast.Name | ast.Attribute))
+        stack += [target for b in named if isinstance(target := package.chain(place.file, b)[0], Here)]
+    return "", None
 
 
 def _plain(name: str, flat: list[str]) -> str:

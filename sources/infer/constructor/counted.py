@@ -67,7 +67,11 @@ def together(kind: type, arguments: Arguments, near: str, message: str) -> list[
 
 
 def _items(text: str) -> int:
-    tree = ast.parse(text, mode="eval").body if text[:1] in ("[", "(") else None
+    """How many items a list or tuple says; none of a default that no expression is: ``(<class 'Head'>,)``."""
+    try:
+        tree = ast.parse(text, mode="eval").body if text[:1] in ("[", "(") else None
+    except SyntaxError:
+        return 0
     return len(tree.elts) if isinstance(tree, ast.List | ast.Tuple) else 0
 
 
