@@ -100,6 +100,31 @@ def test_what_has_no_answer_to_such_sums_is_left_alone(forward: Any, found: bool
     assert (drawn(lambda inputs: forward(inputs[0]), [(8, 64)], torch.float16) is not None) is found
 
 
+@pytest.mark.parametrize("terms", [300, 2048])
+def test_what_single_precision_loses_of_terms_that_are_added_one_by_one_is_allowed(terms: int) -> None:
+    """Where a factor in single precision leaves no whole numbers."""
+
+    def summed(inputs: list[Any]) -> Tensor:
+        return (inputs[0].to(inputs[1].dtype) * inputs[1]).sum(-1)
+
+    found = cancelling(
+        [torch.randn(64, terms).half(), torch.rand(terms)],
+        summed,
+        lambda leaves: summed([t.double() for t in leaves]),
+        torch.Generator().manual_seed(0),
+    )
+    assert found is not None
+    products = found.leaves[0].float() * found.leaves[1]
+    golden = products.double().sum(-1)
+    one_by_one = torch.zeros(64)
+    halves = torch.zeros(64, dtype=torch.float16)
+    for n in range(terms):
+        one_by_one += products[:, n]
+        halves += products[:, n].half()
+    allowed = float((found.rounded - golden).norm())
+    assert float((one_by_one - golden).norm()) < allowed < 0.01 * float((halves - golden).norm())
+
+
 def test_what_is_normalised_does_not_cancel() -> None:
     assert drawn(lambda inputs: functional.layer_norm(inputs[0].float(), (64,)), [(8, 64)], torch.float16) is None
 

@@ -7,6 +7,11 @@ from typing import Any
 
 import pytest
 
+from sources.cut.records import of_records
+from sources.cut.slicer import Slicer
+from sources.cut.writer import cut as write_cut
+from sources.hints.hints import Hints
+from sources.text.symbols import Package
 from tests.attempts import HEAD, cut_and_attempted
 
 BOXES = """class Boxes:
@@ -96,3 +101,23 @@ def test_a_setting_is_no_record_of_tensors(tmp_path: Path) -> None:
         "    def forward(self, x, options: Options):\n        return x.sin() * options.width\n"
     )
     assert "Options(width=" not in cut_and_attempted(IMPORTS + text, "Net", tmp_path)["source"]
+
+
+def _made(text: str) -> str:
+    """The text that makes the records which Net is given; "" where there is none."""
+    package = Package({"net.py": IMPORTS + text})
+    slicer = Slicer(package)
+    found = of_records(slicer, Hints(package, []), write_cut(slicer, "net.py", "Net"), [], [])
+    return found.source if found else ""
+
+
+@pytest.mark.parametrize(("other", "made"), [("x", True), ("Boxes", False), ("corners", True)])
+def test_no_record_is_made_where_an_input_has_the_name_of_its_class(other: str, made: bool) -> None:
+    text = f"class Net(nn.Module):\n    def forward(self, b: Boxes, {other}):\n        return b.area() * {other}\n"
+    assert ("(Boxes(corners=corners), " in _made(BOXES + text)) is made
+
+
+def test_records_that_hold_each_other_end() -> None:
+    circle = "@dataclass\nclass Left:\n    right: 'Right'\n    x: torch.Tensor\n\n\n@dataclass\nclass Right:\n    left: Left\n"
+    text = f"{circle}\n\nclass Net(nn.Module):\n    def forward(self, left: Left):\n        return left.x.sin()\n"
+    assert "Left(right=Right(left=Left(right=right, x=x)), x=x_)" in _made(text)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
+import pytest
 import torch
 from torch import nn
 
+from sources.infer.forward import spoken
+from sources.infer.forward.aligned import turned
+from sources.infer.forward.failure import Failure
 from sources.infer.forward.input_guesses import guesses
-from sources.infer.inputs import Tensor
+from sources.infer.inputs import Many, Tensor
 from tests.attempts import attempted, cut_and_attempted
 from tests.cuts import HEAD
 
@@ -150,3 +155,17 @@ def test_an_image_has_the_side_whose_logarithm_says_how_often_it_is_halved(tmp_p
         return self.last(self.body(x).flatten(1))
 """
     assert attempted(f"import math\n\n\n{text}", tmp_path)["source"].count("32") > 1
+
+
+@pytest.mark.parametrize(
+    ("said", "held"), [("x.shape[1]", 3), ("x.shape[-2]", 2), ("x.size(-3)", None), ("x.shape[2]", None)]
+)
+def test_a_size_that_a_tensor_does_not_have_is_not_known(said: str, held: int | None) -> None:
+    assert spoken.value(ast.parse(said, mode="eval").body, {"x": torch.ones(2, 3)}) == held
+
+
+def test_weights_of_too_few_dimensions_turn_nothing() -> None:
+    maps = Many((Tensor((1, 4, 8, 8)), Tensor((1, 8, 4, 4))), "list")
+    for weight, changes in ((torch.ones(8, 8, 1, 1), 1), (torch.ones(8), 0)):
+        failure = Failure((maps,), "RuntimeError: no", nn.Identity(), "conv2d", (torch.ones(1, 4, 8, 8), weight))
+        assert len([*turned(failure)]) == changes

@@ -57,6 +57,8 @@ def of_records(slicer: Slicer, hints: Hints, cut: Cut, needs: list[Here], said: 
     cut = write_cut(slicer, cut.path, cut.symbol, list(dict.fromkeys([*needs, *keys])), said)
     flat: list[str] = []
     given = [_made(cut, *known[name], flat) if name in known else _plain(name, flat) for name in required]
+    if not {"self", *(cut.names[key] for key in keys)}.isdisjoint(flat):  # a parameter would hide what is made
+        return None
     name = f"{cut.name}OfTensors"
     text = (
         f"\n\nclass {name}({cut.name}):\n"

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, permutations
 from typing import Any
 
@@ -42,9 +43,11 @@ HALVES = (torch.float16, torch.bfloat16)
 WHOLE = {torch.float16: 1 << 11, torch.bfloat16: 1 << 8}  # up to which they hold all whole numbers
 ATTENTION, KEYS, LENGTH = "scaled_dot_product", 1, -2  # by its name, and which of its arguments says how many it weighs
 SINGLE = 2.0**-23  # an ulp of one in single precision
+STEADY = 64  # terms that lose no more than an ulp of their sum, added one by one; more do with the root of their number
 Answer = Callable[[list[Any]], Any]
 Axes = tuple[int, int]  # the first and the last of those that are next to each other
 Place = tuple[int, Axes]  # of which leaf
+Tried = tuple[int, list[Any]]  # of so many terms, and which leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,42 +93,43 @@ def cancelling(
     """
     with Products() as products:
         eager([*leaves])
-    tried = (_found(one, eager, golden) for one in _all(leaves, products, generator))
+    tried = (_found(one, terms, eager, golden) for terms, one in _all(leaves, products, generator))
     return next((found for found in tried if found is not None), None)
 
 
-def _found(leaves: list[Any], eager: Answer, golden: Answer) -> Found | None:
-    """What is tried, where the reference is right there and what it sums cancels."""
+def _found(leaves: list[Any], terms: int, eager: Answer, golden: Answer) -> Found | None:
+    """What is tried, where the reference is right there and what it sums, so many terms, cancels."""
+    lost = SINGLE * math.sqrt(max(1.0, terms / STEADY))
     try:
         answer = eager(leaves)
         large = eager([t.abs() if computes(t) else t for t in leaves])
         epsilon = max(torch.finfo(t.dtype).eps for t in leaves if computes(t))
         right = finite(answer) and near(answer, golden(leaves), epsilon) and _size(large) > LESS * _size(answer) > 0
-        return Found(leaves, tree_map(_off, answer, large)) if right else None
+        return Found(leaves, tree_map(partial(_off, lost=lost), answer, large)) if right else None
     except Exception:  # noqa: BLE001 - outside its domain, or the shape of its answer follows from the numbers
         return None
 
 
-def _all(leaves: Sequence[Any], products: Products, generator: torch.Generator) -> Iterator[list[Any]]:
+def _all(leaves: Sequence[Any], products: Products, generator: torch.Generator) -> Iterator[Tried]:
     """All that is worth trying, see the top of this file; sums besides products of matrices are not."""
     if products.count:
         terms = [n for n in products.terms if FEWEST <= n <= MOST] if products.count <= ALLOWED else []
-        yield from (tried for way in (_tried, _alone) for n in terms for tried in way(leaves, n, generator))
+        yield from ((n, tried) for way in (_tried, _alone) for n in terms for tried in way(leaves, n, generator))
         return
     yield from _added(leaves, products.added, generator)
     together = draw("crowded", [*leaves], generator) if products.put else None  # all terms are one sum's
     yield from _added(together, products.put, generator) if together else ()
 
 
-def _added(leaves: Sequence[Any], terms: Iterable[int], generator: torch.Generator) -> Iterator[list[Any]]:
+def _added(leaves: Sequence[Any], terms: Iterable[int], generator: torch.Generator) -> Iterator[Tried]:
     """What is worth trying where there are sums of so many terms."""
     for n in (n for n in terms if FEWEST <= n <= MOST):
-        yield from islice(_tried(leaves, n, generator, rounded=True), MOST_TRIED)
-        yield from islice(_alone(leaves, n, generator, 1.0), MOST_TRIED)
+        for tried in (_tried(leaves, n, generator, rounded=True), _alone(leaves, n, generator, 1.0)):
+            yield from ((n, one) for one in islice(tried, MOST_TRIED))
 
 
-def _off(answer: Any, large: Any) -> Any:
-    return answer + SINGLE * large.abs() if computes(answer) else answer
+def _off(answer: Any, large: Any, lost: float) -> Any:
+    return answer + lost * large.abs() if computes(answer) else answer
 
 
 def _reduced(summed: Tensor, dims: Any = None) -> int:

@@ -309,9 +309,9 @@ class Constructions:
             for i, other in enumerate(changed(text, self.namespace, trouble, self.told.defaults)):
                 self._push(cost + 0.3 + 0.1 * i, {**arguments, name: other})
         given = [p.name for p in parameters if p.default is not p.empty and p.name in arguments]
-        spare, dear = (restored(given, arguments, trouble), 0.0) if attributes else (given, 1.0)
+        spare, more = (restored(given, arguments, trouble), 0.0) if attributes else (given, 1.0)
         for i, name in enumerate(spare):  # its default may be what the others need
-            self._push(cost + dear + 0.1 * i, {n: v for n, v in arguments.items() if n.split(".")[0] != name})
+            self._push(cost + more + 0.1 * i, {n: v for n, v in arguments.items() if n.split(".")[0] != name})
         far = ranked(arguments, trouble, attributes)
         if not attributes:
             others = ranked(arguments, trouble, made)

@@ -30,7 +30,6 @@ from sources.infer.forward.optional import is_absent, up_to
 from sources.infer.inputs import BATCH, Many, Specs, Tensor, all_tensors, edited
 
 MAX_LINES = 12  # of one assertion
-MAX_RANK = 6
 MAX_LIST = 8  # parts of an input
 EXTENT, MAX_LENGTH = 8, 4096  # of maps whose sides are given as values, and of all their places
 # What a test computes of values with no more than arithmetic and the methods of tensors.
