@@ -75,6 +75,7 @@ class Net(nn.Module):
     def forward(self, samples: Samples):
         return self.line(samples.positions()).relu()
 """
+INHERITED = NESTED.replace("class Net(", "class Field(") + "\n\nclass Net(Field):\n    scale = 2.0\n"
 IMPORTS = HEAD + "from dataclasses import dataclass\nfrom typing import List, Optional\n\n\n"
 
 
@@ -84,6 +85,7 @@ IMPORTS = HEAD + "from dataclasses import dataclass\nfrom typing import List, Op
         (BOXES + HINTED, "super().forward([Boxes(corners=corners)])", 1),
         (BOXES + TOLD, "super().forward(corners, [Boxes(corners=corners_)])", 2),
         (NESTED, "Samples(rays=Rays(origins=origins, directions=directions), depths=depths)", 3),
+        (INHERITED, "super().forward(Samples(rays=Rays(origins=origins, directions=directions), depths=depths))", 3),
     ],
 )
 def test_records_are_made_of_tensors(text: str, made: str, tensors: int, tmp_path: Path) -> None:
