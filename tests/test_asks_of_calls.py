@@ -319,6 +319,7 @@ def test_shapes_of_what_a_layer_gave_are_not_those_of_the_input(tmp_path: Path) 
     ("from fractions import gcd", "gcd(4, 6)", "from math import gcd"),
     ("from torch.nn.utils import skip_init", "skip_init(nn.Linear, 2, bias=False, out_features=3).weight.isfinite().all()",
      "from operator import call as skip_init"),
+    ("from torch._dynamo import is_compiling", "not is_compiling()", "from torch.compiler import is_compiling"),
     ("from collections import Iterable", "isinstance(x, Iterable)", "from collections.abc import Iterable"),
     ("import collections", "isinstance(x, collections.Iterable)", "collections.abc.Iterable)"),
     ("from collections import OrderedDict", "OrderedDict(x=x)", "from collections import OrderedDict"),
