@@ -132,9 +132,11 @@ def test_offsets_are_as_many_as_the_taps_that_they_move(tmp_path: Path) -> None:
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
+        self.first = nn.Conv2d(3, 4, 1)
         self.weight = nn.Parameter(torch.randn(8, 4, 3, 3))
 
     def forward(self, x, offset):
+        x = self.first(x)
         output = x.new_empty(x.shape[0], 8, x.shape[2], x.shape[3])
         deform_conv_cuda.deform_conv_forward(
             x, self.weight, offset, output, x, x, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 64
