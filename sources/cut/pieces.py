@@ -41,9 +41,7 @@ _ANSWERS = {
     # A task has one process.
     re.compile(r"(get_|dist_)*world_size"): "def {}(*_, **__):\n    return 1",
     re.compile(r"(get_|dist_|local_|global_)*rank"): "def {}(*_, **__):\n    return 0",
-    re.compile(r"is_(main|master|rank_?zero|primary)(_process|_proc|_rank)?|is_rank_?zero"): (
-        "def {}(*_, **__):\n    return True"
-    ),
+    re.compile(r"is_(main|master|rank_?zero|primary)(_process|_proc|_rank)?"): "def {}(*_, **__):\n    return True",
     re.compile(r"is_dist(rib(uted)?)?(_avail\w*|_init\w*|_enabled|_on)?"): "def {}(*_, **__):\n    return False",
     re.compile(r"_?([A-Z]+_)?LOG(GER)?|_?(\w+_)?logger"): "import logging\n\n{} = logging.getLogger()",
     **{re.compile(rf"Sync(hronized)?BatchNorm{n}d"): f"from torch.nn import BatchNorm{n}d as {{}}" for n in (1, 2, 3)},
