@@ -62,17 +62,20 @@ class Outcome:
         hint = "; a file LICENSE beside the sources would be one" if UNLICENSED in row["reasons"] else ""
         return f", {row['stage']} dropped the last {row['dropped']} ({row['reasons']}{hint})"
 
+    def _pairs(self) -> str:
+        return f"{self.rows} verified pair" + ("" if self.rows == 1 else "s")
+
     def line(self) -> str:
         """The outcome in one line."""
         failed = f"; {len(self.failures)} failed: {'; '.join(self.failures)}" if self.failures else ""
-        return f"{self.rows} verified pairs in {self.out}{f', {self.note}' if self.note else ''}{failed}"
+        return f"{self._pairs()} in {self.out}{f', {self.note}' if self.note else ''}{failed}"
 
     def markdown(self) -> str:
         """The outcome for the Prefect UI."""
         rows = "\n".join(f"| {r['stage']} | {r['kept']} | {r['dropped']} | {r['reasons']} |" for r in self.funnel)
         failed = "\n".join(f"- {failure}" for failure in self.failures) or "none"
         note = f"\n\n{self.note[:1].upper() + self.note[1:]}." if self.note else ""
-        head = f"# {self.rows} verified pairs\n\n`{self.out}`{note}"
+        head = f"# {self._pairs()}\n\n`{self.out}`{note}"
         table = f"| stage | kept | dropped | why |\n|---|---|---|---|\n{rows}"
         return f"{head}\n\n{table}\n\n## Failed\n\n{failed}\n"
 

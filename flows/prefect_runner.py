@@ -88,16 +88,18 @@ class PrefectWatcher:
         self.parallel = parallel
         self.logger = get_run_logger()
         self.artifact = cast(UUID, create_progress_artifact(0.0, key="build-progress", description="Shards finished."))
-        self._last = time.monotonic()
+        self._last, self._line = time.monotonic(), ""
 
     def update(self, progress: Progress) -> None:
-        """Update the artifact if it is time."""
+        """Update the artifact if it is time, and write a log line if that says anything new."""
         fraction = progress.fraction()
         if fraction < 1 and time.monotonic() - self._last < PROGRESS_SECONDS:
             return
         self._last = time.monotonic()
         line = progress.line(self.parallel)
-        self.logger.info(line)
+        if line != self._line:
+            self._line = line
+            self.logger.info(line)
         update_progress_artifact(self.artifact, progress=round(100 * fraction, 1), description=line)
 
     def log(self, message: str, failed: bool = False) -> None:
