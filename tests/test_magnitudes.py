@@ -202,6 +202,23 @@ def test_the_ones_of_a_mask_become_zeros_and_its_zeros_stay() -> None:
         assert not changed.bool()[mask == 0].any()
 
 
+def test_a_thousandth_of_the_elements_changes_and_no_end() -> None:
+    values, words = torch.randn(40, 50), torch.arange(60).flip(0)
+    made = draw("barely", [values, words], torch.Generator().manual_seed(0))
+    assert made is not None and torch.equal(made[1], words)
+    changed = (made[0] != values).flatten().nonzero()[:, 0].tolist()
+    assert 1 <= len(changed) < 10 and not {0, 1999}.intersection(changed)
+    assert bool((made[0].abs() <= values.abs()).all()) and torch.equal(made[0].sign(), values.sign())
+
+
+def test_of_integers_alone_two_change_places_unless_they_are_in_order() -> None:
+    words, segments = torch.arange(60).flip(0), torch.arange(60) // 7
+    made = draw("barely", [words, segments], torch.Generator().manual_seed(0))
+    assert made is not None and torch.equal(made[1], segments)
+    assert int((made[0] != words).sum()) == 2 and torch.equal(made[0].sort().values, words.sort().values)
+    assert draw("barely", [segments], torch.Generator().manual_seed(0)) is None
+
+
 class Hoarder(nn.Linear):
     """Keeps what it is told while it is loaded."""
 

@@ -14,7 +14,7 @@ from kdata.record import Receipt, Series, Timing, records, table
 from kdata.verify.gpu import cards as gpu
 from kdata.verify.gpu.draws import SPREAD, Draws, pick
 from kdata.verify.gpu.errors import Measure, near
-from kdata.verify.reference.styles import BITS, ON_DEVICE, styled
+from kdata.verify.reference.styles import BARELY, BITS, ON_DEVICE, styled
 from kdata.verify.timing import statistics as timing_statistics
 from kdata.verify.timing.activity import Activity, after_shield
 from kdata.verify.timing.timer import kernel_names
@@ -235,9 +235,11 @@ def test_a_seed_names_the_style_of_its_draw(style: str) -> None:
     """The same in every process, other values than the natural ones of that seed, zeros, signs and integers as they were."""
     values = torch.randn(40, 50, generator=torch.Generator().manual_seed(0)).triu()
     draws = Draws.of([values.t(), torch.arange(4)])
-    natural, (one, whole), (other, _) = draws.make(5)[0], draws.make(styled(5, style)), draws.make(styled(5, style))
+    natural, (one, whole), (other, _) = draws.make(7)[0], draws.make(styled(7, style)), draws.make(styled(7, style))
     assert torch.equal(one, other) and one.stride() == values.t().stride() and whole.tolist() == [0, 1, 2, 3]
     assert not torch.equal(one, natural) and torch.isfinite(one).all()
     assert bool((one[natural == 0] == 0).all())
-    if style != "corners":
+    if style == BARELY:  # of 2,000 elements, most of which are zeros
+        assert int((one != natural).sum()) <= 2 and bool((one.abs() <= natural.abs()).all())
+    elif style != "corners":
         assert torch.equal(one.sign(), natural.sign()) and float(one.abs().max() / natural.abs().max()) > 10

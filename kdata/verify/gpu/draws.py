@@ -26,7 +26,8 @@ from kdata.verify.wire import NotPlainError, Reader, Writer
 STYLED = 1 << 28  # elements of an input up to which there are styles: they need room beside it
 TILE = 1 << 26  # elements of a larger input that travel; it is made by repeating them
 SPREAD = 1 / 8
-Style = Callable[[torch.Tensor], torch.Tensor]
+RARE = 1000  # of so many elements one changes where few do
+Style = Callable[[torch.Tensor, int], torch.Tensor]  # of a tensor and a seed
 # Kept before any candidate is imported, so that patching torch does not change what is drawn.
 _rand, _empty, _take, _randint = torch.rand, torch.empty_strided, torch.take, torch.randint
 _generator, _quiet = torch.Generator, torch._C.DisableTorchFunction
@@ -80,7 +81,7 @@ class Draws:
         styles = [STYLES["natural" if n in still else name] for n in range(len(self.leaves))]
         every = zip(styles, self.leaves, self.layouts, self.rolled, strict=True)
         with _quiet():
-            made = [style(self._new(leaf, layout, seed + n, rolled)) if layout else leaf
+            made = [style(self._new(leaf, layout, seed + n, rolled), seed + n) if layout else leaf
                     for n, (style, leaf, layout, rolled) in enumerate(every)]  # fmt: skip
         inputs: list[Any] = tree_unflatten(made, self.spec)
         return inputs
@@ -122,28 +123,28 @@ def _scaled(factors: torch.Tensor, leaf: torch.Tensor) -> torch.Tensor:
     return factors
 
 
-def _natural(tensor: torch.Tensor) -> torch.Tensor:
+def _natural(tensor: torch.Tensor, _: int) -> torch.Tensor:
     return tensor
 
 
-def _in_place(change: Callable[[torch.Tensor], object]) -> Style:
+def _in_place(change: Callable[[torch.Tensor, int], object]) -> Style:
     """A style that changes what floats, as it lies in memory: dense."""
 
-    def style(tensor: torch.Tensor) -> torch.Tensor:
+    def style(tensor: torch.Tensor, seed: int) -> torch.Tensor:
         if tensor.is_floating_point() and 4 <= tensor.numel() <= STYLED:
-            change(tensor.as_strided((tensor.numel(),), (1,)))
+            change(tensor.as_strided((tensor.numel(),), (1,)), seed)
         return tensor
 
     return style
 
 
-def _wide(values: torch.Tensor) -> None:
+def _wide(values: torch.Tensor, _: int) -> None:
     """Each multiplied by a power of ten that follows from its place."""
     exponents = torch.arange(values.numel(), device=values.device, dtype=torch.float64).mul_(math.sqrt(2)).frac_()
     values.mul_(exponents.mul_(HIGH - LOW).add_(LOW).mul_(math.log(10)).exp_().to(values.dtype))
 
 
-def _cornered(values: torch.Tensor) -> None:
+def _cornered(values: torch.Tensor, _: int) -> None:
     """A quarter each rounded to halves, without sign, of one value, and tiny; zeros stay."""
     rounded, unsigned, one, tiny = values.tensor_split(4)
     rounded.mul_(2).round_().div_(2)
@@ -152,12 +153,19 @@ def _cornered(values: torch.Tensor) -> None:
     tiny.mul_(TINY)
 
 
-def _huge(values: torch.Tensor) -> None:
+def _huge(values: torch.Tensor, _: int) -> None:
     values.mul_(HUGE)
 
 
+def _barely(values: torch.Tensor, seed: int) -> None:
+    """A few of them halved, at places that nobody knows: what caches take for inputs that they have met."""
+    generator = _generator("cpu").manual_seed(seed)
+    few = _randint(0, values.numel(), (-(-values.numel() // RARE),), generator=generator).to(values.device)
+    values.index_copy_(0, few, values.index_select(0, few).div_(2))
+
+
 STYLES: dict[str, Style] = {"natural": _natural, "wide": _in_place(_wide), "corners": _in_place(_cornered),
-                            "huge": _in_place(_huge)}  # fmt: skip
+                            "huge": _in_place(_huge), "barely": _in_place(_barely)}  # fmt: skip
 
 
 def _layout(leaf: Any) -> tuple[list[int], list[int]] | None:

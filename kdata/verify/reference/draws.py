@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
-from kdata.verify.reference import views
-from kdata.verify.reference.styles import COUNTED, GRADIENTS, KINKED
+from kdata.verify.reference import again, views
+from kdata.verify.reference.styles import BARELY, COUNTED, GRADIENTS, KINKED
 from kdata.verify.values import computes, ends, integral, sizes_of
 
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
@@ -39,8 +39,7 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     """The inputs in a style, None where it does not apply.
 
     - centred: normal in place of what is never negative, on which a relu is the identity;
-    - nearly: the same but for a tenth of the elements, neither the first nor the last ones, by which caches know
-      inputs again; zero there, where they are all of one value or a mask of zeros and one other;
+    - nearly, barely: the same but for a tenth, or a thousandth, of the elements, see ``again``;
     - wide: magnitudes over four decades, where exponentials without a maximum taken off overflow;
     - offset: far from zero, where sums of squares less squares of sums cancel; moved: nearer, for norms, of which
       libraries have such;
@@ -66,12 +65,14 @@ def draw(style: str, inputs: list[Any], generator: torch.Generator) -> list[Any]
     floats = [t for t in tree_leaves(inputs) if computes(t)]
     if style in OF_INTEGERS:
         return OF_INTEGERS[style](inputs, generator)
+    if style == BARELY:
+        return again.barely(inputs, generator)
     if style in AS_THEY_ARE or not floats:
         return inputs if style in AS_THEY_ARE else None
     if style == "centred":
         return None if any(float(t.min()) < 0 for t in floats) else _map(inputs, lambda t: _normal(t, generator))
     if style == "nearly":
-        return [*tree_map(lambda t: _changed(t, generator) if _maskable(t) else t, inputs)]
+        return again.nearly(inputs, generator)
     if style == "wide":
         return _far(inputs, lambda t: t * _scales(t, generator), labels(tree_leaves(inputs)))
     if style in OTHERS:
@@ -159,28 +160,6 @@ def _map(inputs: list[Any], change: Change) -> list[Any]:
 
 def _normal(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return torch.randn(tensor.shape, generator=generator)
-
-
-def _changed(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    count = tensor.numel()
-    chosen = torch.rand(count, generator=generator) < 0.1
-    chosen[count // 2] = True
-    if count > 2:
-        chosen[0] = chosen[-1] = False
-    factor = torch.where(chosen, 0.25 + 0.5 * torch.rand(count, generator=generator), torch.ones(count))
-    if count > 2 and _masks(tensor):
-        return tensor.masked_fill(chosen.reshape(tensor.shape), 0)
-    return (tensor * factor.reshape(tensor.shape)).to(tensor.dtype)
-
-
-def _masks(tensor: torch.Tensor) -> bool:
-    """Whether all elements are of one value but for zeros: a mask, as likely as not, whose zeros stay."""
-    others = tensor[tensor != 0]
-    return tensor.dtype is torch.bool or others.numel() == 0 or bool((others == others[0]).all())
-
-
-def _maskable(value: Any) -> bool:
-    return computes(value) or (isinstance(value, torch.Tensor) and value.dtype is torch.bool and value.numel() > 0)
 
 
 def _flat(inputs: list[Any], _: torch.Generator) -> list[Any] | None:

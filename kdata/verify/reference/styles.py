@@ -11,6 +11,7 @@ SPARSE = ("sparse", "thin", "spiked", "dotted")  # see kdata.verify.reference.sp
 COUNTED = "counted"
 DETAILS = {
     "natural": "", "centred": "inputs centred on zero", "nearly": "a tenth of the last inputs changed",
+    "barely": "a thousandth of the last inputs changed",
     "wide": "inputs from 0.01 to 200 times their size", "offset": "inputs moved by 100", "moved": "inputs moved by ten",
     "ties": "inputs of few values, zero among them", "small": "inputs a ten thousandth of their size",
     "flat": "long runs of one value in inputs of bools",
@@ -102,7 +103,8 @@ REACHING = ("magnitudes", "farthest", "nearest", "weights", "grown")  # see kdat
 # Only where the task is well-conditioned.
 CONDITIONED = ("wide", "offset", "moved", "corners", "huge", "below", "above", "deep", "steep", "ends", STRETCHED,
                FADING, LEANING, ALIKE, GRADED, SURE, SLOW, *REACHING, *AGED)  # fmt: skip
-ON_DEVICE = ("natural", "wide", "corners", "huge")  # at a task's own sizes on a GPU
+BARELY = "barely"  # see kdata.verify.reference.again
+ON_DEVICE = ("natural", "wide", "corners", "huge", BARELY)  # at a task's own sizes on a GPU
 FLAT = 11  # by which the seed of that draw differs from the first; others take those before it
 BITS = 48  # of a seed there; those above name the style
 # Styles of the draws after the first of a variant, by its kind: the first that suits the task.
@@ -129,7 +131,7 @@ def schedule(kind: str, seeds: Sequence[int], thorough: bool) -> list[tuple[int,
     draws = [(first, "natural"), *((seed, SECOND.get(kind, SECOND["base"])) for seed in others[:1])]
     draws += [(seed, LATER[n % len(LATER)]) for n, seed in enumerate(others[1:])]
     if kind == "base":
-        draws.insert(1, (first, "nearly"))
+        draws[1:1] = [(first, style) for style in ((BARELY, "nearly") if thorough else ("nearly",))]
         draws += [(first + FLAT, "flat"), *([] if thorough else [(first + FLAT, "late")])]
     if kind == "base" or thorough:
         draws.append((first + 1, "wide"))
