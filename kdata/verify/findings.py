@@ -199,6 +199,9 @@ class Judgement:
             raise RejectedError(reasons.STATEFUL, "something it can reach differs after a second equal call")
         if len(set(self.value.get("kept", ()))) > 1:
             raise RejectedError(reasons.STATEFUL, "what it keeps differs after a call with other values")
+        for place, report in self.value.get("mixed", ()):
+            if compare(self.expected, self.numbers[place], report, self.returned)[1]:
+                raise RejectedError(reasons.STATEFUL, "its answer is another one where one of its tensors is as before")
 
     def _called_otherwise(self, found: Findings) -> None:
         """In evaluation mode, with gradients enabled: it answers as the reference does, or as where it was judged.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 import torch
 
 from kdata.verify import reasons, wire
-from kdata.verify.candidate import addresses, arms, aside, enclosure, shares, warmup, ways
+from kdata.verify.candidate import addresses, arms, aside, enclosure, leftovers, shares, tuning, warmup, ways
 from kdata.verify.candidate.allowed import Watch, hide_values
 from kdata.verify.candidate.engine import INTERPRETED, Engine
 from kdata.verify.candidate.indices import COUNTED_SO
@@ -39,7 +38,7 @@ from kdata.verify.candidate.setting import (
     want_gradients,
     weigh,
 )
-from kdata.verify.candidate.state import fingerprint
+from kdata.verify.candidate.state import fingerprint, kept
 from kdata.verify.candidate.unfilled import Blank, Unfilled
 from kdata.verify.guards import intact, start_bools_as
 from kdata.verify.interpreter import distant, drawing, interpreter, pretence, sampling
@@ -49,8 +48,6 @@ from kdata.verify.values import CALLING
 
 PROGRAMS = 2  # of each launch, to see whether a call in another way does the same
 WAY = ("mode", "gradients")  # in which a trial is called, where not in the usual way
-MOST_CHOICES = 48  # configurations of an autotuner that are run beyond one a trial
-
 
 _engine = INTERPRETED
 _watches: list[Watch] = []
@@ -139,26 +136,19 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
         reports[-1]["seconds"] = time.process_time() - begun
         if number == payload["ablate"]:
             value["repeated"] = calls.repeat(given)
-            value["kept"] = [calls.remembered(values=False)]
+            value["kept"], left = [calls.remembered(values=False)], calls.left()
         elif len(value.get("kept", ())) == number and _engine.choices() < 2 and given.get("again") and given["sized"]:
             # one more of the same sizes, where no tuner takes turns: a text may keep what it chose
             value["kept"].append(calls.remembered(values=False))
+            if number == payload["ablate"] + 1:
+                both = [(n, payload["trials"][n]) for n in (payload["ablate"], number)]
+                value["mixed"] = [*leftovers.mixed(calls, left, both, _engine.ledger.move)]
     if payload["ablate"] is None:
         shares.once_more(payload, reports, _engine.take_turn, calls.trial)
         return {"trials": reports, "arms": sorted(arms.taken)}, calls.writer
     _engine.turn_round(False)
-    first, value["tuned"] = payload["trials"][payload["ablate"]] | {"again": False}, []
-    for number in range(len(reports), min(_engine.choices(), len(reports) + MOST_CHOICES)):
-        _engine.take_turn(number)
-        value["tuned"].append(calls.trial(first))
-    _engine.take_turn(payload["ablate"])
-    value["choices"] = _engine.choices()
-    if value["choices"]:
-        _engine.measure(True)
-        value["measured"] = calls.trial(first)
-        _engine.measure(False)
-    if _engine.prunes():
-        value["chosen_before"] = list(_untuned(calls, payload["trials"]))
+    first = payload["trials"][payload["ablate"]] | {"again": False}
+    value |= tuning.turns(_engine, calls.trial, payload["trials"], first, len(reports), payload["ablate"])
     value["drawn"] = [calls.trial(first) for _ in drawing.ends()]
     value["called_otherwise"] = calls.otherwise(payload["otherwise"])
     for name, behaviour in (("ablated", "skip"), ("otherwise", "skip"), ("failing", "fail")):
@@ -166,14 +156,6 @@ def _run(module: ModuleType, reader: wire.Reader, payload: dict[str, Any]) -> tu
         start_bools_as(name != "otherwise")
         value[name] = calls.trial(first)
     return value | {"trials": reports, "arms": sorted(arms.taken)}, calls.writer
-
-
-def _untuned(calls: Calls, trials: list[dict[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Calls at all sizes, first to last and last to first, for which no tuner forgets what it chose at others."""
-    first = [number for number, given in enumerate(trials) if not given["sized"]]
-    for turn, numbers in ((-1, first), (-2, first[::-1])):
-        _engine.take_turn(turn)
-        yield from ((number, calls.trial(trials[number] | {"again": False})) for number in numbers)
 
 
 @dataclass(slots=True)
@@ -184,6 +166,12 @@ class Last:
     inputs: list[Any]
     outputs: Any
 
+    def tensors(self) -> list[torch.Tensor]:
+        """Its inputs, outputs, weights and buffers."""
+        leaves = torch.utils._pytree.tree_leaves((self.inputs, self.outputs))
+        leaves += self.model.state_dict(keep_vars=True).values()
+        return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+
 
 class Calls:
     """The calls of one candidate, one after another."""
@@ -191,7 +179,7 @@ class Calls:
     def __init__(self, module: ModuleType, reader: wire.Reader, mode: str) -> None:
         self.module, self.reader, self.mode = module, reader, mode
         self.writer = wire.Writer()
-        self._last: Last | None = None
+        self.last: Last | None = None
 
     def trial(self, given: dict[str, Any]) -> dict[str, Any]:
         """Build (or, ``again``, take the last call's module), load the weights, call once.
@@ -203,8 +191,8 @@ class Calls:
         _engine.seen()  # by a call that failed
         watch = Unfilled(ledger) if "outline" in given else Watch(ledger)
         report: dict[str, Any] = {"outcome": "ok", "detail": ""}
-        last = self._last if given.get("again") else None
-        self._last = None
+        last = self.last if given.get("again") else None
+        self.last = None
         gc.disable()  # no code of the candidate's runs between its return and the writing of what it returned
         try:
             with enclosure.armed() if _engine.enclosed else contextlib.nullcontext():
@@ -256,7 +244,7 @@ class Calls:
 
     def repeat(self, given: dict[str, Any]) -> dict[str, Any]:
         """The last call once more, and what the candidate remembers before and after it."""
-        if self._last is None:
+        if self.last is None:
             return {"outcome": "raises", "detail": "", "before": "", "after": ""}
         before = self.remembered()
         report = self.trial(given | {"again": True})
@@ -264,14 +252,19 @@ class Calls:
 
     def remembered(self, values: bool = True) -> str:
         """See ``kdata.verify.candidate.state``; "" where the last call failed."""
-        last = self._last
-        if last is None:
+        if self.last is None:
             return ""
-        leaves = torch.utils._pytree.tree_leaves((last.inputs, last.outputs))
         with _engine.ledger.move():
-            leaves += last.model.state_dict(keep_vars=True).values()
             left = (_snapshot.added() if _snapshot else []) + (_engine.left() if values else [])
-            return fingerprint(self.module, last.model, {id(t) for t in leaves}, left, values)
+            return fingerprint(self.module, self.last.model, {*map(id, self.last.tensors())}, left, values)
+
+    def left(self) -> leftovers.Left:
+        """What stands in tensors that the candidate keeps, but for the weights and what the last call was given."""
+        if self.last is None:
+            return {}
+        with _engine.ledger.move():
+            apart = self.last.tensors()
+            return leftovers.left(kept(self.module, self.last.model, {*map(id, apart)}), apart)
 
     def _unfilled(self, given: dict[str, Any], watch: Watch) -> dict[str, Any]:
         """Call once on tensors without memory, while no kernel runs, or a few programs of each on addresses alone."""
@@ -358,7 +351,7 @@ class Calls:
             held |= sampling.report(outputs, write) if sampling.active() else {}
             held |= {"inputs": write(inputs), "state": write(dict(model.state_dict())), "out_of_bounds": broken}
             held |= _engine.seen()
-        self._last = Last(model, inputs, outputs)
+        self.last = Last(model, inputs, outputs)
         return held
 
 

@@ -50,16 +50,27 @@ def fingerprint(
     Tensors whose ids are in ``apart`` do not count, nor without ``values`` what stands in the others.  How often one
     was changed in place counts where the text asks for that: who does not may clear a workspace at each call.
     """
+    walk = _walked(module, model, apart, left, values)
+    return walk.hash.hexdigest()
+
+
+def kept(module: ModuleType, model: torch.nn.Module, apart: set[int]) -> list[torch.Tensor]:
+    """The tensors that the candidate's module and its instance hold, but for those whose ids are in ``apart``."""
+    return _walked(module, model, apart, [], values=True).tensors
+
+
+def _walked(module: ModuleType, model: torch.nn.Module, apart: set[int], left: list[Any], values: bool) -> _Walk:
     walk = _Walk(apart, values, bool(ASKS_VERSIONS.search(Path(str(module.__file__)).read_text("utf-8", "replace"))))
     named = {name: value for name, value in vars(module).items() if name not in OF_MODULES}
     for root in (named, model, left, [repr(entry) for entry in warnings.filters]):
         walk.visit(root)
-    return walk.hash.hexdigest()
+    return walk
 
 
 class _Walk:
     def __init__(self, apart: set[int], values: bool, versions: bool) -> None:
         self.hash = hashlib.sha256()
+        self.tensors: list[torch.Tensor] = []
         self._apart, self._values, self._versions = apart, values, versions
         self._seen: dict[int, int] = {}
         self._keep: list[Any] = []  # a freed object's id must not be taken for another's
@@ -103,6 +114,7 @@ class _Walk:
             return
         self._say(str(tensor.storage_offset()))
         if tensor.device.type != "meta":
+            self.tensors.append(tensor)
             whole = raw(tensor.detach())
             self.hash.update(whole if len(whole) <= LONGEST else zlib.crc32(whole).to_bytes(4, "big"))
 
