@@ -132,7 +132,7 @@ class Hints:
         self.counts: dict[str, Counter[str]] = defaultdict(Counter)  # how often names are given values
         self._mentions: dict[str, dict[Here, ast.Name | ast.Attribute]] = defaultdict(dict)  # name -> who says it
         self._settings, self._trees, self._parsed = Settings(), Trees(), Parsed()
-        self._likeness, self._below, self._callees = Likeness(package), Below(package), Callees(package)
+        self._likeness, self.below, self._callees = Likeness(package), Below(package), Callees(package)
         self._kinds: dict[Here, str] = {}  # of these, see ``kind_of``
         for path in package.looked_through():
             if path not in package.replacements and (file := package.file(path)) is not None:
@@ -214,9 +214,9 @@ class Hints:
 
     def _typed(self, key: Here) -> Site:
         """The arguments that need no call: by type hints, by what is asked of them, by what functions call by them."""
-        spelling, site = Spelling(self.package, key.file, self._usual, self._below.instead), Site([], {})
+        spelling, site = Spelling(self.package, key.file, self._usual, self.below.instead), Site([], {})
         node = self.package.class_of(key)
-        for path, init in self._below.constructors(key):
+        for path, init in self.below.constructors(key):
             for a in [*init.args.args[1:], *init.args.kwonlyargs]:
                 if a.arg not in site.named and (made := spelling.asked(path, a.annotation, a.arg)) is not None:
                     site.named[a.arg] = made
@@ -226,7 +226,7 @@ class Hints:
         for name, kind in [*self._likeness.kinds(node, key), *self._callees.of(node)] if node else ():
             site.named.setdefault(name, spelling.name(kind))
         site.add(spelling)
-        site.needs |= {other for key in site.needs for other in self._below.beside(key)}
+        site.needs |= {other for key in site.needs for other in self.below.beside(key)}
         return site
 
     def _alike(self, key: Here, node: ast.ClassDef, known: set[str]) -> Iterator[tuple[str, tuple[Here, ast.ClassDef]]]:
