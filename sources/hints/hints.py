@@ -362,7 +362,7 @@ class Hints:
         node = chosen(node)
         if self._readable(path, node, free, site):
             return node
-        if not any(isinstance(n, ast.Call) for n in ast.walk(node)):
+        if not any(isinstance(n, ast.Call | ast.ListComp) for n in ast.walk(node)):
             name = ast.unparse(node)
             left = {n: v for n, v in held.items() if n != name}
             return self._taken(path, held[name], free, site, left) if name in held else None
