@@ -39,6 +39,11 @@ class Below:
         plain = [b for b in above if (node := self.package.class_of(b)) is not None and not node.bases]
         return [kind for base in plain for kind in self._below(base) if kind != key]
 
+    def heirs(self, key: Here) -> list[Here]:
+        """The classes right below one that take what it takes: they have no constructor of their own."""
+        known = ((kind, self.package.class_of(kind)) for kind in self._below(key))
+        return [kind for kind, node in known if node is not None and constructor(node) is None]
+
     def _first(self, base: Here) -> Here:
         queue, seen = [base], {base}
         for _ in range(MAX_STEPS if self._leaves(base) else 0):

@@ -189,6 +189,7 @@ class Hints:
         given = init.args if init else None
         names = None if given is None or given.kwarg else [a.arg for a in [*given.args[1:], *given.kwonlyargs]]
         kinds = [key.name, *(ast.unparse(b).split(".")[-1] for b in (node.bases if node else []))]
+        kinds += [heir.name for heir in self.below.heirs(key)]
         told = (self._settings.of(kind, names) for kind in kinds)
         for inside in next(filter(None, told), []):
             yield Site([], {name: ast.parse(text, mode="eval").body for name, text in inside.items()})
