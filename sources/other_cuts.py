@@ -11,7 +11,7 @@ from sources.cut.inferring import inferring
 from sources.infer.constructor.configs import OF_RECORDS
 from sources.infer.input_search import NOT_INFERRED, TOO_LONG
 from sources.infer.rewritten.drawn import NOTE, drawn
-from sources.infer.running.check import COMPUTES_NOTHING, TOO_LARGE
+from sources.infer.running.check import COMPUTES_NOTHING, IGNORES, TOO_LARGE
 from sources.infer.running.worth import RANDOM
 from sources.infer.search import PARAMETERS
 from sources.isolation import NOT_ALONE
@@ -61,6 +61,27 @@ _BY_MESSAGE: tuple[tuple[re.Pattern[str], Callable[[str, str], str], str], ...] 
     (NAMED, lambda source, _: named_answers(source), BY_NAME),
     (ASSERTED, lambda source, _: given_within(source), GIVEN),
 )
+
+
+def tried_otherwise(
+    cut: Cut, outcome: dict[str, Any], tried: Callable[[Cut, dict[str, Any] | None], dict[str, Any]],
+    may: Callable[[], bool],
+) -> tuple[Cut, dict[str, Any]]:  # fmt: skip
+    """The first other cut that makes a task, and that; else what runs though it ignores an input, or cut and outcome.
+
+    What runs where the first did not, but tells nothing, has other cuts of its own.  ``may`` tells whether to go on.
+    """
+    best = cut, outcome
+    for other, before in other_cuts(cut, outcome):
+        if not may():
+            break
+        again = other, tried(other, before)
+        if again[1]["reason"] in TELLS_NOTHING and outcome["reason"] not in TELLS_NOTHING:
+            again = tried_otherwise(*again, tried, may)
+        if not again[1]["reason"]:
+            return again
+        best = again if again[1]["reason"] == IGNORES and outcome["reason"] not in TELLS_NOTHING else best
+    return best
 
 
 def other_cuts(cut: Cut, outcome: dict[str, Any]) -> Iterator[tuple[Cut, dict[str, Any] | None]]:

@@ -43,7 +43,7 @@ from sources.infer.running.vanishing import REASON as NOTHING
 from sources.infer.running.worth import CONSTANT, NOT_FINITE, RANDOM
 from sources.infer.search import Solution, solve
 from sources.isolation import BEYOND, extend, isolated
-from sources.other_cuts import other_cuts
+from sources.other_cuts import tried_otherwise
 from sources.text.danger import touches_system
 from sources.text.on_cpu import OnOne, without_weights
 from sources.watch.capture import decoded, encoded, install, unwatched_forwards
@@ -109,17 +109,15 @@ def attempt_one(
     """
     begun = _spent()
     outcome = _tried(cut, operators, scratch, seen)
-    for other, before in other_cuts(cut, outcome) if outcome["reason"] not in ("", "timeout") else ():
-        if _spent() - begun > LAST_BEGUN:
-            break
-        again = _tried(other, operators, scratch, seen, before)
-        if not again["reason"]:
-            return again
+    if outcome["reason"] in ("", "timeout"):
+        return outcome
+    best, again = tried_otherwise(cut, outcome, lambda c, before: _tried(c, operators, scratch, seen, before),
+                                  lambda: _spent() - begun <= LAST_BEGUN)  # fmt: skip
     for _ in range(MAX_IGNORED):
-        if outcome["reason"] != IGNORES or not outcome.get("spare"):
+        if again["reason"] != IGNORES or not again.get("spare"):
             break
-        outcome = _without_ignored(cut, outcome, operators, scratch)
-    return outcome
+        again = _without_ignored(best, again, operators, scratch)
+    return outcome if again["reason"] and best is not cut else again
 
 
 def _spent() -> float:

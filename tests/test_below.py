@@ -9,6 +9,7 @@ import pytest
 from sources import mine
 from sources.cut.cutting import cut_package
 from sources.hints.below import Below
+from sources.hints.hints import Hints
 from sources.text.symbols import Package
 from sources.text.targets import Here
 
@@ -121,3 +122,11 @@ def test_what_one_of_ours_may_stand_for_is_of_the_same_plain_kind() -> None:
     below = Below(Package({"net.py": ""}, mine.replacements()))
     assert {key.name for key in below.beside(Here("gymnasium.py", "Box"))} >= {"Discrete", "Dict", "MultiBinary"}
     assert below.beside(Here("torch_geometric.py", "GATConv")) == below.beside(Here("bases.py", "Deep")) == []
+
+
+def test_what_is_told_of_a_heir_is_told_of_the_class_whose_constructor_it_has() -> None:
+    package = Package(FILES, mine.replacements())
+    assert Below(package).heirs(Here("bases.py", "Encoder")) == [Here("kinds.py", "Half")]
+    told = "net:\n  target: kinds.Half\n  params:\n    width: 24\n"
+    sites = [site.spelled(lambda target: None) for site in Hints(package, [told]).sites(Here("bases.py", "Encoder"))]
+    assert {"positional": [], "named": {"width": "24"}} in sites

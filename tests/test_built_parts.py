@@ -68,6 +68,23 @@ def test_a_name_that_is_looked_up_in_a_table_is_one_of_its_words() -> None:
     }
 
 
+def test_words_are_told_by_the_function_that_a_name_is_handed_to() -> None:
+    text = (
+        "class Net:\n    def __init__(self, base):\n        self.kinds = {'slim': 1, 'wide': 2}\n"
+        "        self.kind = self.chosen(base)\n\n    def chosen(self, name):\n        return self.kinds[name]\n"
+    )
+    assert compared(ast.parse(text))["base"] == ["slim", "wide"]
+
+
+def test_a_comprehension_over_numbers_that_are_written_there_is_written_out() -> None:
+    build = "\n\ndef build(args):\n    width = 64\n    return Net([width // 2 ** (3 - i) for i in {}])\n"
+    for steps, line in {"range(4)": "[8, 16, 32, 64]", "[1, 3]": "[16, 64]", "args.steps": "[16, 16]"}.items():
+        known = "def settings(step=1):\n    return step\n"
+        text = HEAD + LINE + build.format(steps).replace("i)", "1)" if "args" in steps else "i)") + known
+        sites = Hints(Package({"net.py": text})).sites(Here("net.py", "Net"))
+        assert [line] in [site.spelled(lambda target: None)["positional"] for site in sites]
+
+
 def test_what_a_script_built_is_not_looked_up_by_name() -> None:
     net = """
 class Net(nn.Module):

@@ -114,3 +114,21 @@ def test_a_layer_of_a_parameters_name_tells_nothing_of_it_and_what_is_multiplied
     outcome = attempted(MIXED, tmp_path)
     assert outcome["reason"] == "", outcome["detail"]
     assert "Identity" not in outcome["source"].split("get_init_inputs")[1]
+
+
+class Contrast(nn.Module):
+    def logits(self, left, right, scale):
+        return scale * left @ right.T
+
+    def forward(self, image_features, text_features, logit_scale):
+        return self.logits(image_features, text_features, logit_scale)
+
+
+class Weighed(Contrast):
+    def forward(self, image_features, text_features, logit_scale, weight=2.0):
+        return super().forward(image_features, text_features, logit_scale) * weight
+
+
+def test_features_that_are_multiplied_with_others_transposed_are_rows_and_scaled_by_one_number() -> None:
+    for net in (Contrast(), Weighed()):
+        assert [found[0] for found in guesses(net)] == [Tensor((4, 64)), Tensor((4, 64)), Tensor((), "unit")]

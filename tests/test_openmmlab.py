@@ -230,3 +230,37 @@ class Recognizer(BaseModel):
 def test_models_of_openmmlab_need_no_preprocessor_and_log_with_pythons_own_logger(tmp_path: Path) -> None:
     outcome = cut_and_attempted(RECOGNIZER, "Recognizer", tmp_path)
     assert outcome["reason"] == "" and "class BaseDataPreprocessor" not in outcome["source"]
+
+
+OPERATORS = """from mmcv.utils.ext_loader import load_ext
+
+ext = load_ext('_ext', ['carafe_forward', 'furthest_point_sampling_forward', 'softmax_focal_loss_forward',
+                        'furthest_point_sampling_with_dist_forward'])
+
+
+class Net(nn.Module):
+    def forward(self, x, masks, points, likely, target):
+        wide, loss = x.new_empty(1, 4, 6, 6), likely.new_empty(len(target))
+        ext.carafe_forward(x, masks, None, None, None, wide, kernel_size=3, group_size=2, scale_factor=2)
+        one, other = points.new_empty(1, 4, dtype=torch.int), points.new_empty(1, 4, dtype=torch.int)
+        ext.furthest_point_sampling_forward(points, None, one, b=1, n=9, m=4)
+        away = torch.cdist(points, points) ** 2
+        ext.furthest_point_sampling_with_dist_forward(away, points.new_full((1, 9), 1e10), other, b=1, n=9, m=4)
+        ext.softmax_focal_loss_forward(likely, target, likely.new_empty(0), loss, gamma=2.0, alpha=0.25)
+        return wide, one, other, loss
+"""
+
+
+def test_more_compiled_operators_of_mmcv_compute_what_these_do() -> None:
+    exec(cut({"net.py": HEAD + OPERATORS}, "net.py", "Net"), space := dict[str, Any]())
+    x, masks, likely, target = (
+        torch.randn(1, 4, 3, 3),
+        torch.rand(1, 18, 6, 6),
+        torch.rand(3, 2),
+        torch.tensor([0, 1, 1]),
+    )
+    wide, one, other, loss = space["Net"]()(x, masks, torch.randn(1, 9, 3), likely, target)
+    near = torch.nn.functional.pad(x, (1, 1, 1, 1))[0, 3, 1:4, 1:4]  # of the last channel, around one place
+    torch.testing.assert_close(wide[0, 3, 3, 2], (near.flatten() * masks[0, 9:, 3, 2]).sum())
+    assert one.tolist() == other.tolist()
+    torch.testing.assert_close(loss, -0.25 * (1 - likely[range(3), target]) ** 2 * likely[range(3), target].log())

@@ -76,7 +76,36 @@ class Net(nn.Module):
         return self.line(samples.positions()).relu()
 """
 INHERITED = NESTED.replace("class Net(", "class Field(") + "\n\nclass Net(Field):\n    scale = 2.0\n"
-IMPORTS = HEAD + "from dataclasses import dataclass\nfrom typing import List, Optional\n\n\n"
+SAMPLER = """@dataclass
+class Base:
+    origins: torch.Tensor
+    name: str = field(default="")
+
+
+@dataclass
+class R(Base):
+    ends: torch.Tensor = field(kw_only=True)
+    nears: Optional[torch.Tensor] = None
+    fars: Optional[torch.Tensor] = None
+
+    def at(self, depth):
+        return self.origins + depth * self.ends
+
+
+class Sampler(nn.Module):
+    def forward(self, *args, **kwargs):
+        return self.sample(*args, **kwargs)
+
+
+class Net(Sampler):
+    def sample(self, rays: Optional[R] = None, count: Optional[int] = None):
+        assert rays is not None
+        assert rays.nears is not None
+        count = count or 4
+        assert count is not None
+        return rays.at(rays.nears) * count
+"""
+IMPORTS = HEAD + "from dataclasses import dataclass, field\nfrom typing import List, Optional\n\n\n"
 
 
 @pytest.mark.parametrize(
@@ -86,6 +115,7 @@ IMPORTS = HEAD + "from dataclasses import dataclass\nfrom typing import List, Op
         (BOXES + TOLD, "super().forward(corners, [Boxes(corners=corners_)])", 2),
         (NESTED, "Samples(rays=Rays(origins=origins, directions=directions), depths=depths)", 3),
         (INHERITED, "super().forward(Samples(rays=Rays(origins=origins, directions=directions), depths=depths))", 3),
+        (SAMPLER, "self.sample(rays=R(origins=origins, ends=ends, nears=nears))", 3),
     ],
 )
 def test_records_are_made_of_tensors(text: str, made: str, tensors: int, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from torch.nn import functional as F  # noqa: N812
 
 from kdata.verify.candidate.source import object_to
 from sources import mine
+from tests.cuts import HEAD, cut
 
 
 def module(name: str) -> Any:
@@ -168,3 +169,21 @@ def test_release_numbers_compare_in_a_candidate_too() -> None:
     exec(text, namespace)
     assert namespace["Version"]("3.10.0rc1+cpu") == (3, 10, 0, 1) > namespace["parse"]("3.9")
     assert object_to(text + "\n\nclass ModelNew:\n    pass\n") is None
+
+
+def test_compiled_scans_are_the_selective_scan_and_asked_whether_they_are_there() -> None:
+    scan, plain = (module(n) for n in ("selective_scan_cuda", "mamba_ssm.ops.selective_scan_interface"))
+    u, delta, z = drawn(2, 6, 5), drawn(2, 6, 5), drawn(2, 6, 5) + 1
+    a, b, c, d, bias = -drawn(6, 3).exp(), drawn(2, 2, 3, 5), drawn(2, 2, 3, 5) * 2, drawn(6), drawn(6)
+    out, states, gated = scan.fwd(u, delta, a, b, c, d, z, bias, True)
+    expected, last = plain.selective_scan_fn(u, delta, a, b, c, d, z, bias, True, return_last_state=True)
+    torch.testing.assert_close(gated, expected)
+    torch.testing.assert_close(states[:, :, -1, 1::2], last)
+    torch.testing.assert_close(out, plain.selective_scan_fn(u, delta, a, b, c, d, None, bias, True))
+    text = (
+        f"{HEAD}try:\n    import selective_scan_cuda\nexcept ImportError:\n    selective_scan_cuda = None\n"
+        "class Net(nn.Module):\n    def forward(self, x, a, b):\n        if selective_scan_cuda is None:\n"
+        "            raise RuntimeError('not installed')\n        return selective_scan_cuda.fwd(x, x, a, b, b)[0]\n"
+    )
+    exec(cut({"net.py": text}, "net.py", "Net"), space := dict[str, Any]())
+    torch.testing.assert_close(space["Net"]()(u, a, b), plain.selective_scan_fn(u, u, a, b, b))

@@ -20,6 +20,7 @@ from sources import mine
 from sources.text.roots import Roots
 from sources.text.symbols import Package
 from sources.text.targets import Here
+from tests.cuts import HEAD, cut
 
 
 def wheel(files: dict[str, bytes]) -> bytes:
@@ -377,3 +378,13 @@ def test_waves_come_back_from_their_spectrum(window: Any) -> None:
     if isinstance(window, str):
         np.testing.assert_allclose(spectrum[:, 5], np.fft.rfft(frame), atol=1e-4)
     np.testing.assert_allclose(space["istft"](spectrum, 32, 64, window), wave, atol=1e-4)
+
+
+def test_a_console_says_nothing() -> None:
+    text = (
+        f"{HEAD}from rich.console import Console\nSCREEN = Console(width=80)\n\n\nclass Net(nn.Module):\n"
+        "    def forward(self, x):\n        with SCREEN.status('busy') as shown:\n            shown.line()\n"
+        "            return x.sin()\n"
+    )
+    exec(cut({"net.py": text}, "net.py", "Net"), space := dict[str, Any]())
+    assert space["Net"]()(torch.ones(2)).shape == (2,)

@@ -110,6 +110,17 @@ class Net(nn.Module):
         a, b, c = x.chunk(3, dim=1)
         return a * b + c
 """
+ROWS = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.keys, self.line = nn.Linear(48, 32), nn.Linear(16, 32)
+
+    def forward(self, x, context):
+        keys = self.keys(context)
+        if keys.dim() != 3:
+            raise ValueError(f"shape {tuple(keys.shape)} does not fit the axes [['b'], ['n'], ['h', 'd']] with {dict(h=4)}")
+        return self.line(x)[:, :1] + (keys @ keys.transpose(1, 2)).softmax(-1) @ keys
+"""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -117,7 +128,7 @@ def warmed() -> None:
     probe.warm()
 
 
-@pytest.mark.parametrize("text", [WORDS, TURNED, LOOPED, HANDED, NOISED, DIVIDED, UNSET, FOLDED])
+@pytest.mark.parametrize("text", [WORDS, TURNED, LOOPED, HANDED, NOISED, DIVIDED, UNSET, FOLDED, ROWS])
 def test_sizes_that_fit_are_found(text: str, tmp_path: Path) -> None:
     outcome = attempted(text, tmp_path)
     assert outcome["reason"] == "", outcome["detail"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -171,3 +172,22 @@ def test_weights_of_too_few_dimensions_turn_nothing() -> None:
     for weight, changes in ((torch.ones(8, 8, 1, 1), 1), (torch.ones(8), 0)):
         failure = Failure((maps,), "RuntimeError: no", nn.Identity(), "conv2d", (torch.ones(1, 4, 8, 8), weight))
         assert len([*turned(failure)]) == changes
+
+
+class Pairs(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.projects = nn.ModuleList(nn.Conv2d(16, n, 1) for n in (8, 4))
+
+    def forward(self, inputs: Any) -> torch.Tensor:
+        found = []
+        for i, x in enumerate(inputs):
+            x, token = x[0], x[1]
+            x = self.projects[i](x)
+            found.append(x.flatten(1).sum(1) + token.sum(1))
+        return torch.stack(found)
+
+
+def test_each_pair_begins_with_what_its_layer_takes() -> None:
+    pair = Many((Tensor((4, 16, 32, 32)), Tensor((4, 16))), "tuple")
+    assert guesses(Pairs())[0][0] == Many((pair, pair))

@@ -200,7 +200,7 @@ def _cut(
         cut, seen = write_cut(slicer, candidate.path, candidate.symbol, method=method), None
     cut = _with_usual(slicer, hints, candidate, cut, needs, said, method)
     others = _without_constants(slicer, candidate, needs, cut) if method == "forward" else []
-    taking = _of_records(slicer, hints, candidate, cut, needs, said) if method == "forward" else None
+    taking = _of_records(slicer, hints, candidate, cut, needs, said, method)
     if candidate.kind == "function":
         cut = _wrapped(cut)
     elif method != "forward":
@@ -260,13 +260,13 @@ def _without_constants(slicer: Slicer, candidate: Candidate, needs: list[Here], 
 
 
 def _of_records(
-    slicer: Slicer, hints: Hints, candidate: Candidate, cut: Cut, needs: list[Here], said: list[str]
+    slicer: Slicer, hints: Hints, candidate: Candidate, cut: Cut, needs: list[Here], said: list[str], method: str
 ) -> dict[str, Any] | None:
-    """The cut with records of tensors made within, where its forward is given such; None where it is not."""
+    """The cut with records of tensors made within, where its ``method`` is given such; None where it is not."""
     if candidate.kind != "module":
         return None
     try:
-        made = of_records(slicer, hints, cut, needs, said)
+        made = of_records(slicer, hints, cut, needs, said, method)
     except SliceError:
         return None
     fits = made is not None and len(made.source) <= MAX_CUT and not touches_system(made.source)

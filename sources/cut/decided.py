@@ -7,7 +7,7 @@ import re
 
 from sources.text.scope import nodes
 from sources.text.symbols import Package
-from sources.text.targets import Here
+from sources.text.targets import Here, Inner, Target
 
 _OVERRIDDEN = re.compile(r"(torch\.)?(_?overrides\.)?has_torch_function(_unary|_variadic)?")
 
@@ -25,21 +25,34 @@ def decided(package: Package, path: str, node: ast.stmt, test: ast.expr) -> bool
         return False  # a task's tensors are plain; a search, which watches torch's functions, would be told otherwise
     if isinstance(test, ast.Compare) and ast.unparse(test).endswith((" is None", " is not None")):
         value = _constant(package, path, node, test.left)
+        value = True if value is ... and _is_module(package, path, node, test.left) else value
         return None if value is ... else (value is None) == isinstance(test.ops[0], ast.Is)
     value = _constant(package, path, node, test)
     return bool(value) if isinstance(value, bool) or value is None else None
 
 
 def _constant(package: Package, path: str, node: ast.stmt, name: ast.expr) -> object:
-    if not isinstance(name, ast.Name):
+    target = _target(package, path, node, name)
+    if target is None or isinstance(target, Here) and _rebound(package, target):
         return ...
+    return package.constant(target)
+
+
+def _is_module(package: Package, path: str, node: ast.stmt, name: ast.expr) -> bool:
+    """Whether a name is that of a module which is here: ``if compiled is None`` asks whether it could be imported."""
+    return isinstance(_target(package, path, node, name), Inner)
+
+
+def _target(package: Package, path: str, node: ast.stmt, name: ast.expr) -> Target | None:
+    """What a name means at the top level; None where a statement uses it for something of its own."""
+    if not isinstance(name, ast.Name):
+        return None
     here = (n for n in nodes(node) if isinstance(n, ast.Name | ast.arg))
     if any(
         n.arg == name.id if isinstance(n, ast.arg) else n.id == name.id and isinstance(n.ctx, ast.Store) for n in here
     ):
-        return ...
-    target = package.lookup(path, name.id)
-    return ... if isinstance(target, Here) and _rebound(package, target) else package.constant(target)
+        return None
+    return package.lookup(path, name.id)
 
 
 def _rebound(package: Package, target: Here) -> bool:

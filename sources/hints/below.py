@@ -39,6 +39,11 @@ class Below:
         plain = [b for b in above if (node := self.package.class_of(b)) is not None and not node.bases]
         return [kind for base in plain for kind in self._below(base) if kind != key]
 
+    def heirs(self, key: Here) -> list[Here]:
+        """The classes right below one that take what it takes: they have no constructor of their own."""
+        known = ((kind, self.package.class_of(kind)) for kind in self._below(key))
+        return [kind for kind, node in known if node is not None and constructor(node) is None]
+
     def _first(self, base: Here) -> Here:
         queue, seen = [base], {base}
         for _ in range(MAX_STEPS if self._leaves(base) else 0):
@@ -63,15 +68,15 @@ class Below:
         plain = [b for b in (node.bases if node else ()) if isinstance(b, ast.Name | ast.Attribute)]
         return [t for b in plain if isinstance(t := self.package.chain(key.file, b)[0], Here)]
 
-    def _lineage(self, key: Here) -> list[ast.ClassDef]:
-        """A class and those above it in the package."""
+    def lineage(self, key: Here) -> dict[Here, ast.ClassDef]:
+        """A class and those above it in the package, nearest first."""
         found: dict[Here, ast.ClassDef] = {}
         stack = [key]
         while stack:
             if (place := stack.pop(0)) not in found and (node := self.package.class_of(place)) is not None:
                 found[place] = node
                 stack += self._bases(place)
-        return list(found.values())
+        return found
 
     def constructors(self, key: Here) -> Iterator[tuple[str, ast.FunctionDef]]:
         """The constructors that take what a class is given, with their files: its own, and its bases' for the rest."""
@@ -92,7 +97,7 @@ class Below:
 
         Of a module that is ``forward``, whoever calls it.
         """
-        lineage = self._lineage(key)
+        lineage = [*self.lineage(key).values()]
         known = methods(lineage)
         bare = "forward" not in known and any(ast.unparse(b) in _MODULES for node in lineage for b in node.bases)
         return bare or any(unfinished(known, name) for name in known) or unset(lineage)

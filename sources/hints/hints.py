@@ -132,7 +132,7 @@ class Hints:
         self.counts: dict[str, Counter[str]] = defaultdict(Counter)  # how often names are given values
         self._mentions: dict[str, dict[Here, ast.Name | ast.Attribute]] = defaultdict(dict)  # name -> who says it
         self._settings, self._trees, self._parsed = Settings(), Trees(), Parsed()
-        self._likeness, self._below, self._callees = Likeness(package), Below(package), Callees(package)
+        self._likeness, self.below, self._callees = Likeness(package), Below(package), Callees(package)
         self._kinds: dict[Here, str] = {}  # of these, see ``kind_of``
         for path in package.looked_through():
             if path not in package.replacements and (file := package.file(path)) is not None:
@@ -189,6 +189,7 @@ class Hints:
         given = init.args if init else None
         names = None if given is None or given.kwarg else [a.arg for a in [*given.args[1:], *given.kwonlyargs]]
         kinds = [key.name, *(ast.unparse(b).split(".")[-1] for b in (node.bases if node else []))]
+        kinds += [heir.name for heir in self.below.heirs(key)]
         told = (self._settings.of(kind, names) for kind in kinds)
         for inside in next(filter(None, told), []):
             yield Site([], {name: ast.parse(text, mode="eval").body for name, text in inside.items()})
@@ -214,9 +215,9 @@ class Hints:
 
     def _typed(self, key: Here) -> Site:
         """The arguments that need no call: by type hints, by what is asked of them, by what functions call by them."""
-        spelling, site = Spelling(self.package, key.file, self._usual, self._below.instead), Site([], {})
+        spelling, site = Spelling(self.package, key.file, self._usual, self.below.instead), Site([], {})
         node = self.package.class_of(key)
-        for path, init in self._below.constructors(key):
+        for path, init in self.below.constructors(key):
             for a in [*init.args.args[1:], *init.args.kwonlyargs]:
                 if a.arg not in site.named and (made := spelling.asked(path, a.annotation, a.arg)) is not None:
                     site.named[a.arg] = made
@@ -226,7 +227,7 @@ class Hints:
         for name, kind in [*self._likeness.kinds(node, key), *self._callees.of(node)] if node else ():
             site.named.setdefault(name, spelling.name(kind))
         site.add(spelling)
-        site.needs |= {other for key in site.needs for other in self._below.beside(key)}
+        site.needs |= {other for key in site.needs for other in self.below.beside(key)}
         return site
 
     def _alike(self, key: Here, node: ast.ClassDef, known: set[str]) -> Iterator[tuple[str, tuple[Here, ast.ClassDef]]]:
@@ -362,7 +363,7 @@ class Hints:
         node = chosen(node)
         if self._readable(path, node, free, site):
             return node
-        if not any(isinstance(n, ast.Call) for n in ast.walk(node)):
+        if not any(isinstance(n, ast.Call | ast.ListComp) for n in ast.walk(node)):
             name = ast.unparse(node)
             left = {n: v for n, v in held.items() if n != name}
             return self._taken(path, held[name], free, site, left) if name in held else None

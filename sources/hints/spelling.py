@@ -11,12 +11,14 @@ from dataclasses import dataclass, field, replace
 
 from sources.hints.guesses import CONFIG, values
 from sources.hints.uses import Uses, compared
+from sources.text.folded import folded
 from sources.text.scope import nodes, reads, root_of
 from sources.text.symbols import Package
 from sources.text.targets import External, Here, Target
 
 MAX_DEPTH = 14
 COPIES = 2  # of what a comprehension makes
+MAX_STEPS = 8  # of a comprehension that is written out
 
 
 @dataclass(slots=True)
@@ -50,8 +52,7 @@ class Spelling:
         if isinstance(node, ast.IfExp):
             return inner(node.body)
         if isinstance(node, ast.ListComp):
-            made = inner(node.elt)
-            return None if made is None else ast.List([made] * COPIES, ast.Load())
+            return self._items(node, free, depth)
         if isinstance(node, ast.List | ast.Tuple):
             every = [inner(child) for child in node.elts]
             items = [e for e in every if e is not None]
@@ -65,6 +66,16 @@ class Spelling:
         if isinstance(node, ast.Compare | ast.BoolOp):
             return self._tested(node, inner)
         return node if isinstance(node, ast.Constant) else None
+
+    def _items(self, node: ast.ListComp, free: set[int], depth: int) -> ast.expr | None:
+        """The list of a comprehension, ``[dim // 2**i for i in range(4)]``; of two items where its steps are open."""
+        each, within = node.generators[0], [self] * COPIES
+        if len(node.generators) == 1 and not each.ifs and isinstance(each.target, ast.Name):
+            steps = [folded(made) for i in _steps(each.iter) if (made := self.passed(i, free, depth + 1)) is not None]
+            named = ast.unparse(each.target)
+            within = [replace(self, assigned={**self.assigned, named: step}) for step in steps] or within
+        items = [folded(m) for w in within if (m := w.passed(node.elt, free, depth + 1)) is not None]
+        return ast.List(items, ast.Load()) if len(items) == len(within) else None
 
     def _tested(self, node: ast.Compare | ast.BoolOp, inner: Callable[[ast.expr], ast.expr | None]) -> ast.expr | None:
         """What a test comes to, ``train = args.lr > 0``, is spelled as that test of what its variables hold."""
@@ -186,6 +197,18 @@ class Spelling:
             if isinstance(node, ast.Name) and node.id in short:
                 self.targets[id(node)] = short[node.id]
                 self.kept.append(node)
+
+
+def _steps(iterated: ast.expr) -> list[ast.expr]:
+    """What a loop goes through, where it is written there: the items of a list, the numbers of a short range."""
+    if isinstance(iterated, ast.List | ast.Tuple):
+        return iterated.elts
+    if not isinstance(iterated, ast.Call) or ast.unparse(iterated.func) != "range" or iterated.keywords:
+        return []
+    ends = [getattr(folded(a), "value", None) for a in iterated.args]
+    numbers = [n for n in ends if type(n) is int]
+    steps = range(*numbers) if len(numbers) == len(ends) and 1 <= len(ends) <= 2 else range(0)
+    return [ast.Constant(n) for n in steps] if len(steps) <= MAX_STEPS else []
 
 
 def constructor(node: ast.ClassDef) -> ast.FunctionDef | None:

@@ -117,22 +117,37 @@ def _layers_of(definition: ast.ClassDef) -> set[str]:
 
 
 def compared(tree: ast.AST) -> dict[str, list[str]]:
-    """Words that variables of a text, and attributes of self, are compared with, or looked up with in a table of it."""
+    """Words that variables of a text, and attributes of self, are compared with, or looked up with in a table of it.
+
+    Also where they are handed to a function of the text that does so: ``self.backbone = self.chosen(name)``.
+    """
     found: dict[str, list[str]] = {}
-    tables = {ast.unparse(n.targets[0]): n.value for n in getattr(tree, "body", ()) if isinstance(n, ast.Assign)}
-    for node in nodes(tree):
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and isinstance(node.value, ast.Name):
-            table = tables.get(node.value.id)
+    every = list(nodes(tree))
+    tables = {ast.unparse(n.targets[0]): n.value for n in every if isinstance(n, ast.Assign)}
+    for node in every:
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name):
+            table = tables.get(ast.unparse(node.value)) if isinstance(node.value, ast.Name | ast.Attribute) else None
             for key in table.keys if isinstance(table, ast.Dict) else ():
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
                     found.setdefault(node.slice.id, []).append(key.value)
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq):
-            word, left = node.comparators[0], node.left
-            kept = isinstance(left, ast.Attribute) and isinstance(left.value, ast.Name) and left.value.id == "self"
-            name = left.attr if isinstance(left, ast.Attribute) and kept else getattr(left, "id", "")
+            word, name = node.comparators[0], _variable(node.left)
             if name and isinstance(word, ast.Constant) and isinstance(word.value, str):
                 found.setdefault(name, []).append(word.value)
+    taken = {f.name: [a.arg for a in f.args.args if a.arg != "self"] for f in every if isinstance(f, ast.FunctionDef)}
+    for call in (n for n in every if isinstance(n, ast.Call) and isinstance(n.func, ast.Name | ast.Attribute)):
+        own = taken.get(_variable(call.func), ()) if found else ()
+        for given, parameter in zip(call.args, own, strict=False):
+            if (name := _variable(given)) and name not in found and parameter in found:
+                found[name] = found[parameter]
     return found
+
+
+def _variable(node: ast.expr) -> str:
+    """The name of a variable, or of an attribute of self; "" for others."""
+    if isinstance(node, ast.Attribute):
+        return node.attr if isinstance(node.value, ast.Name) and node.value.id == "self" else ""
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def looked_up(tree: ast.AST) -> dict[str, set[str]]:

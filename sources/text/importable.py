@@ -60,11 +60,14 @@ def exports(module: str, name: str) -> bool:
 def lacks(module: str, name: str) -> bool:
     """Whether an allowed module, as it is installed, has no such name, or is not there itself: other versions have.
 
-    What is private is not looked at: parts of torch's compiler take seconds to import.
+    Private modules are not looked at: parts of torch's compiler take seconds to import.  Of what is private in another
+    one it counts whether that is there.
     """
-    if any(part.startswith("_") for part in [*module.split("."), name]):
+    if any(part.startswith("_") for part in module.split(".")):
         return False
     try:
+        if name.startswith("_"):
+            return importlib.util.find_spec(module) is None
         loaded = importlib.import_module(module)
         return not hasattr(loaded, name) and importlib.util.find_spec(f"{module}.{name}") is None
     except ModuleNotFoundError:  # of a module that is none, or is no package, either

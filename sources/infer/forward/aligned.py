@@ -263,6 +263,11 @@ def rearranged(f: Failure) -> Iterator[Change]:
     for path, t in all_tensors(f.specs):
         if t.shape == got and math.prod(shape) <= 1 << 22:
             yield f.with_tensor(path, replace(t, shape=tuple(shape)), 0.0)
+        elif len(got) + 1 == len(groups) == 3 and t.shape[:1] == got[:1]:  # it was made of rows: of sequences, then
+            if t.kind == "float" and len(t.shape) == 2:
+                yield f.with_tensor(path, replace(t, shape=(got[0], TOKENS, t.shape[1])), 0.1)
+            elif t.kind == "int" and len(t.shape) == 1:
+                yield f.with_tensor(path, replace(t, shape=(got[0], TOKENS)), 0.3)
 
 
 def multiplied(f: Failure) -> Iterator[Change]:

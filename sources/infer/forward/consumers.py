@@ -84,20 +84,24 @@ def consumed(module: nn.Module, name: str, text: str) -> list[Tensor]:
 def each(module: nn.Module, name: str, text: str) -> list[Spec]:
     """A list with what each of some layers takes, where the text gives one item of the input to each.
 
-    The first item may go to the last of the layers.
+    The first item may go to the last of the layers.  Of pairs, ``x, token = item``, it is the first of each.
     """
     item = rf"\b{re.escape(name)}\[(\w+)\]"
     body = text.partition(":\n")[2]
-    found = re.search(rf"\bself\.(\w+)\[(\w+)\](?:\[0\])?\(\s*{item}", body)
+    found = re.search(rf"\bself\.(\w+)\[(\w+)\](?:\[0\])?\((?:self\.\w+\[\2\]\()*\s*{item}", body)
     holder = found[1] if found and found[2] == found[3] else ""
     if loop := re.search(rf"\bfor (\w+), ?(\w+) in enumerate\(self\.(\w+)\):[^\0]*?\b\2\(\s*{item}", body):
         holder = loop[3] if loop[1] == loop[4] else holder
     if paired := re.search(rf"\bzip\((?:self\.(\w+), ?{re.escape(name)}|{re.escape(name)}, ?self\.(\w+))\)", body):
         holder = paired[1] or paired[2]
+    walked = re.search(rf"\bfor (\w+), ?(\w+) in enumerate\({re.escape(name)}\):", body)
+    if walked and (call := re.search(rf"\bself\.(\w+)\[{walked[1]}\](?:\[0\])?\(\s*{walked[2]}\b", body)):
+        holder = call[1]
+    pairs = walked is not None and re.search(rf"\b{walked[2]}\[1\]|= {walked[2]}$", body, re.M) is not None
     turned = False
     for kept, at in re.findall(rf"\b(\w+) = {item}", body):  # ``x = maps[i]``, and ``self.lateral[n - i](x)``
-        if given := re.search(rf"\bself\.(\w+)\[([^\]\n]*\b{at}\b)\](?:\[0\])?\(\s*{kept}\b", body):
-            holder, turned = given[1], re.search(r"- ?\w+$", given[2]) is not None
+        if call := re.search(rf"\bself\.(\w+)\[([^\]\n]*\b{at}\b)\](?:\[0\])?\(\s*{kept}\b", body):
+            holder, turned = call[1], re.search(r"- ?\w+$", call[2]) is not None
     layers = module._modules.get(holder)
     if not isinstance(layers, nn.ModuleList | nn.Sequential) or not 0 < len(layers) <= MAX_ITEMS:
         return []
@@ -107,7 +111,10 @@ def each(module: nn.Module, name: str, text: str) -> list[Spec]:
     known = [i for i in items if i is not None]
     if turned:  # from what is coarsest on: each map has half the sides of the one before
         known = [_coarser(t, i) for i, t in enumerate(reversed(known))]
-    return [Many(tuple(known))] if len(known) == len(items) else []
+    given: list[Spec] = [*known]
+    if pairs:
+        given = [Many((t, Tensor((t.shape[0], t.shape[1 if spatial else -1]))), "tuple") for t in known]
+    return [Many(tuple(given))] if len(given) == len(items) else []
 
 
 def _coarser(t: Tensor, times: int) -> Tensor:

@@ -32,7 +32,7 @@ from sources.infer.forward.graphs import beside, edge_list, ends, graphs, with_r
 from sources.infer.forward.initial_states import initial
 from sources.infer.forward.keyed import keyed, of_each, of_objects, with_words
 from sources.infer.forward.labels import matched
-from sources.infer.forward.passed_on import of_methods
+from sources.infer.forward.passed_on import is_matrix, of_methods
 from sources.infer.forward.plain import chosen, plain
 from sources.infer.forward.sides import as_made_for
 from sources.infer.forward.spaces import shown
@@ -155,7 +155,7 @@ def _of_parameter(
     if known := graphs(module, name, text):
         return known
     low = name.lower()
-    ranks = ranks_told(name, as_given(name, text))
+    ranks = ranks_told(name, as_given(name, text)) or [2] * is_matrix(type(module), name, text)
     found = _by_use(module, parameter, text)
     said = {len(shape) for shape in shapes}  # the layer knows how wide an input is, its rank the text knows better
     taken = sorted(consumed(module, name, text), key=lambda t: len(t.shape) not in said)
@@ -168,7 +168,7 @@ def _of_parameter(
         found = [*(replace(s, kind="bool") for s in found if isinstance(s, Tensor)), *found]
     elif _OF_TRAINING.fullmatch(low) and not ranks:
         found = [Plain(8), *found]  # one number, though a schedule is looked up by it
-    elif low == "t" and _of_time(module):
+    elif _is_number(module, low):
         found = [Tensor((), "unit"), *found]
     elif re.search(
         r"ids?$|(^|_)inds?$|idx|indices|index|tokens?$|timesteps?$|^t$|captions|words|^texts?$|sentences?$|lengths?$|(^|_)len$|lens$",
@@ -204,8 +204,13 @@ def _of_parameter(
     return list(dict.fromkeys(_squeezed(name, as_given(name, text), [*found, *common, *ints, Plain(4)])))
 
 
-def _of_time(module: nn.Module) -> bool:
-    """Whether forward takes a time, and a state at that: one number, as solvers of differential equations give it."""
+def _is_number(module: nn.Module, name: str) -> bool:
+    """Whether an input is one number: what logits are scaled by, or a time beside a state at that.
+
+    As solvers of differential equations give the time.
+    """
+    if name != "t":
+        return re.fullmatch(r"(\w+_)?logit_(scale|bias)", name) is not None
     taken = [p.name for p in parameters(module.forward)]
     return taken[0] == "t" and len(taken) > 1 and re.fullmatch(r"x|y|z|h|s|u|states?", taken[1]) is not None
 
