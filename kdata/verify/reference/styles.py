@@ -63,6 +63,7 @@ DETAILS = {
     "graded": "rows that go from far one way to as far the other", "coupled": "rows of weights that are equal",
     "single": "a last dimension of one",
     "cancelling": "whole numbers in half precision that are large and cancel, or whose products are",
+    "balanced": "whole numbers in half precision that cancel where they are looked up, or added up behind a product",
     "adjacent": "large integers among the inputs that are nearly the same",
     "eased": "numbers of usual size in a mask that is added", "filled": "numbers in inputs of zeros or of identity",
     "void": "every other input nothing but zeros",
@@ -83,6 +84,7 @@ LEANING = "leaning"  # see kdata.verify.reference.leaning
 SURE = "sure"  # see kdata.verify.reference.sure
 UNEVEN = "uneven"  # see kdata.verify.reference.packed
 CANCELLING = "cancelling"  # see kdata.verify.reference.cancelling
+BALANCED = "balanced"  # see kdata.verify.reference.balanced
 DOMINATED = "dominated"  # see kdata.verify.reference.dominated
 BURDENED = "burdened"  # see kdata.verify.reference.burdened
 SLOW = "slow"  # see kdata.verify.reference.slow

@@ -20,6 +20,7 @@ from kdata.verify.reference import along, asked, exact, magnitudes, unread
 from kdata.verify.reference.alike import graded, paired
 from kdata.verify.reference.answering import FINITE, adds, all_answered, enlarged
 from kdata.verify.reference.burdened import Burden, burdened
+from kdata.verify.reference.cancelling import LOOKS_UP
 from kdata.verify.reference.casts import Casts
 from kdata.verify.reference.conditioned import ANY, EITHER, one_way, weighs
 from kdata.verify.reference.dominated import Dims, dominated
@@ -33,6 +34,7 @@ from kdata.verify.reference.sparse import sparse
 from kdata.verify.reference.styles import (
     AGED,
     ALIKE,
+    BALANCED,
     BORDERED,
     BURDENED,
     CANCELLING,
@@ -55,7 +57,7 @@ from kdata.verify.reference.styles import (
 from kdata.verify.reference.sure import PICKS, sure
 from kdata.verify.reference.ties import Ties, twinned
 from kdata.verify.reference.variants import Variant
-from kdata.verify.reference.weighed import CHOOSES, LOOKS_UP, WEIGHED, Weighed
+from kdata.verify.reference.weighed import CANCELS, CHOOSES, WEIGHED, Weighed
 from kdata.verify.values import seed_torch
 
 CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the larger ones may be beyond the reference
@@ -63,7 +65,8 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
           "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased",
-          *FAINT, CANCELLING, LEANING, *AGED, DOMINATED, "filled", BURDENED, SLOW)  # fmt: skip
+          *FAINT, CANCELLING, LEANING, *AGED, DOMINATED, "filled", BURDENED, SLOW,
+          BALANCED)  # fmt: skip
 # And as what style the reference is to bear each.
 HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE, DOMINATED: "ties"}
 HELD |= dict.fromkeys(("zeros", *SPARSE, *FAINT), "wide")
@@ -114,8 +117,8 @@ class Unusual(Weighed):
     def _drawn(
         self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> tuple[str, list[Any] | None]:
-        if styles[0] in (CANCELLING, SLOW):
-            found = self._cancelling if styles[0] == CANCELLING else self._slow
+        if styles[0] in (*CANCELS, SLOW):
+            found = partial(self._cancelling, styles[0]) if styles[0] in CANCELS else self._slow
             return styles[0], found(program, state, natural, generator)
         if styles[0] in (*BEYOND, IGNORED, GROUPED, STRETCHED):
             far = self._far(styles[0], program, state, natural, generator)
@@ -314,9 +317,9 @@ class Unusual(Weighed):
         trial = super()._trial(index, variant, seed, style)
         if trial is not None and trial["style"] in ("exact", BORDERED):
             trial["kept"].pop("span", None)  # it is on one side for sure
-        if trial is not None and trial["style"] in (CANCELLING, DOMINATED):  # moved by an ulp of half's, nothing tells
+        if trial is not None and trial["style"] in (*CANCELS, DOMINATED):  # moved by an ulp of half's, nothing tells
             rounded = [self._plain(self.kept, self._rounded), self.kept.write({})]
-            trial["kept"]["noisy"] = [rounded] if trial["style"] == CANCELLING else []
+            trial["kept"]["noisy"] = [rounded] if trial["style"] in CANCELS else []
         if trial is not None and trial["style"] in REACHING and self._mixed:
             trial["kept"] |= {"homogeneous": self._mixed.homogeneous, "along": self._mixed.dim}
         if trial is not None and trial["style"] == BURDENED and self._burden:

@@ -13,18 +13,19 @@ from kdata.task import Program
 from kdata.verify.gradients import APART
 from kdata.verify.reference import exact, magnitudes
 from kdata.verify.reference.aging import aged
-from kdata.verify.reference.cancelling import HALVES, cancelling
+from kdata.verify.reference.balanced import balanced
+from kdata.verify.reference.cancelling import HALVES, LOOKS_UP, cancelling
 from kdata.verify.reference.leaning import Factors, leaning
 from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
 from kdata.verify.reference.slow import slow
-from kdata.verify.reference.styles import AGED, CANCELLING, LEANING, SLOW
+from kdata.verify.reference.styles import AGED, BALANCED, CANCELLING, LEANING, SLOW
 from kdata.verify.reference.ties import coupled
 from kdata.verify.reference.variants import Variant
 from kdata.verify.values import by_an_ulp, computes, same
 
-LOOKS_UP = frozenset("embedding _embedding_bag _embedding_bag_forward_only index index_select gather".split())
 WEIGHED = ("weights", "grown", "absent", LEANING, *AGED, "coupled")  # of the weights only; the last: behind a gate
+CANCELS = (CANCELLING, BALANCED)  # of sums in half precision
 CHOOSES = "topk"  # the operator that takes some of what is equal, and all of it where there is room
 
 
@@ -57,7 +58,7 @@ class Weighed(Reference):
         )
 
     def _cancelling(
-        self, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+        self, style: str, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> list[Any] | None:  # fmt: skip
         """Inputs, and weights beside, whose products cancel; None where there are none in half precision."""
         generator = torch.Generator().manual_seed(generator.initial_seed() ^ APART)
@@ -69,7 +70,8 @@ class Weighed(Reference):
             inputs, weights = tree_unflatten(leaves, form)
             return of(program, state | weights, inputs)[0]
 
-        found = cancelling(flat, partial(answer, self._answer), partial(answer, self._golden), generator)
+        search = balanced if style == BALANCED else cancelling
+        found = search(flat, partial(answer, self._answer), partial(answer, self._golden), generator)
         if found is None:
             return None
         inputs, weights = tree_unflatten(found.leaves, form)
@@ -106,7 +108,7 @@ class Weighed(Reference):
     def _weigh(
         self, style: str, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
     ) -> dict[str, Any] | None:
-        if style in (CANCELLING, SLOW):
+        if style in (*CANCELS, SLOW):
             return self._factors
         if style not in (*WEIGHED, "exact"):
             return super()._weigh(style, program, state, inputs, generator)
