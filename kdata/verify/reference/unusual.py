@@ -47,7 +47,7 @@ from kdata.verify.reference.styles import (
     LEANING,
     RAISED,
     REACHING,
-    SLOW,
+    REPEATS,
     SPARSE,
     STRETCHED,
     SURE,
@@ -65,7 +65,7 @@ CUTS = (math.inf, 1e4, 100.0, 30.0, 10.0, 3.0, 1.0)  # of a text's numbers the l
 BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "unread", "signed", "negative", "grown",
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
           "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased",
-          *FAINT, CANCELLING, LEANING, *AGED, DOMINATED, "filled", BURDENED, SLOW,
+          *FAINT, CANCELLING, LEANING, *AGED, DOMINATED, "filled", BURDENED, *REPEATS,
           BALANCED)  # fmt: skip
 # And as what style the reference is to bear each.
 HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE, DOMINATED: "ties"}
@@ -117,9 +117,9 @@ class Unusual(Weighed):
     def _drawn(
         self, styles: list[str], program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> tuple[str, list[Any] | None]:
-        if styles[0] in (*CANCELS, SLOW):
-            found = partial(self._cancelling, styles[0]) if styles[0] in CANCELS else self._slow
-            return styles[0], found(program, state, natural, generator)
+        if styles[0] in (*CANCELS, *REPEATS):
+            found = self._cancelling if styles[0] in CANCELS else self._slow
+            return styles[0], found(styles[0], program, state, natural, generator)
         if styles[0] in (*BEYOND, IGNORED, GROUPED, STRETCHED):
             far = self._far(styles[0], program, state, natural, generator)
             large = styles[0] in (*REACHING, STRETCHED)

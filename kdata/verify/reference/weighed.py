@@ -18,8 +18,8 @@ from kdata.verify.reference.cancelling import HALVES, LOOKS_UP, cancelling
 from kdata.verify.reference.leaning import Factors, leaning
 from kdata.verify.reference.questions import Asks
 from kdata.verify.reference.reference import Reference
-from kdata.verify.reference.slow import slow
-from kdata.verify.reference.styles import AGED, BALANCED, CANCELLING, LEANING, SLOW
+from kdata.verify.reference.slow import settling, slow
+from kdata.verify.reference.styles import AGED, BALANCED, CANCELLING, LEANING, REPEATS, SETTLING
 from kdata.verify.reference.ties import coupled
 from kdata.verify.reference.variants import Variant
 from kdata.verify.values import by_an_ulp, computes, same
@@ -79,9 +79,9 @@ class Weighed(Reference):
         return list(inputs)
 
     def _slow(
-        self, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
+        self, style: str, program: Program, state: dict[str, Any], natural: list[Any], generator: torch.Generator
     ) -> list[Any] | None:  # fmt: skip
-        """Inputs, and weights beside, at which what is repeated converges slowly; None where nothing converges."""
+        """Inputs, and weights beside, at which what is repeated converges late, or slowly; None where nothing does."""
         names = self._trained(program, state)
         flat, form = tree_flatten(natural)
 
@@ -94,7 +94,8 @@ class Weighed(Reference):
         def answer(leaves: list[Any], weights: list[Any]) -> Any:
             return self._answer(program, weighed(weights), tree_unflatten(leaves, form))[0]
 
-        found = slow(flat, [state[name] for name in names], answer, bears)
+        search = settling if style == SETTLING else slow
+        found = search(flat, [state[name] for name in names], answer, bears)
         if found is None:
             return None
         self._factors = weighed(found[1])
@@ -108,7 +109,7 @@ class Weighed(Reference):
     def _weigh(
         self, style: str, program: Program, state: dict[str, Any], inputs: list[Any], generator: torch.Generator
     ) -> dict[str, Any] | None:
-        if style in (*CANCELS, SLOW):
+        if style in (*CANCELS, *REPEATS):
             return self._factors
         if style not in (*WEIGHED, "exact"):
             return super()._weigh(style, program, state, inputs, generator)
