@@ -37,6 +37,7 @@ from kdata.verify.reference.styles import (
     REACHING,
     SPARSE,
     STRETCHED,
+    UNDONE,
     VIEWS,
 )
 from kdata.verify.tolerances import Tolerance
@@ -207,7 +208,7 @@ def nature(trial: dict[str, Any]) -> Nature:
     near_nothing = ("small", STRETCHED, FADING, *SPARSE, *FAINT)
     ones = style in near_nothing or (style in REACHING and not kept.get("homogeneous"))
     lenient = style in (*CONDITIONED, *RAISED, *FAINT, BURDENED)
-    rows = kept["along"] if style in ("magnitudes", BURDENED) else None
+    rows = kept["along"] if style in ("magnitudes", BURDENED, UNDONE) else None
     return Nature(kept["terms"], sums, ones, kept["tf32"], kept["products"], lenient, rows)
 
 

@@ -56,6 +56,11 @@ class Steps(TorchDispatchMode):
             self.names, self.made, self._elements = [], [], ELEMENTS + 1
         return result
 
+    def repetition(self) -> tuple[list[str], int]:
+        """The names of what is repeated most, and how often it is."""
+        length, step, end = _repeated(self.names)
+        return [name for name, _ in self.names[end - step : end]], length // step if step else 0
+
     def change(self) -> float | None:
         """By how much the last quarter of the longest repetition changes what is made; None where none is."""
         length, step, end = _repeated(self.names)

@@ -70,6 +70,7 @@ DETAILS = {
     "hollow": "every other input, from the second on, nothing but zeros",
     "dominated": "rows or columns in half precision of one large number and many small ones",
     "slow": "inputs or weights at which what is repeated converges slowly",
+    "undone": "inputs in half precision whose last step undoes what those before it did",
     "settling": "inputs or weights at which what is repeated ends as it converges",
     "burdened": "an input whose outer lines are a million times as large",
     "aged": "a state after so many calls that it shows", "oldest": "a state after as many calls as the reference bears",
@@ -88,6 +89,7 @@ CANCELLING = "cancelling"  # see kdata.verify.reference.cancelling
 BALANCED = "balanced"  # see kdata.verify.reference.balanced
 DOMINATED = "dominated"  # see kdata.verify.reference.dominated
 BURDENED = "burdened"  # see kdata.verify.reference.burdened
+UNDONE = "undone"  # see kdata.verify.reference.undone
 SLOW, SETTLING = REPEATS = "slow", "settling"  # see kdata.verify.reference.slow
 STRETCHED = "stretched"  # see kdata.verify.reference.magnitudes
 KINKED = "kinked"  # where derivatives jump, as that of a relu at zero

@@ -51,11 +51,13 @@ from kdata.verify.reference.styles import (
     SPARSE,
     STRETCHED,
     SURE,
+    UNDONE,
     UNEVEN,
     VIEWS,
 )
 from kdata.verify.reference.sure import PICKS, sure
 from kdata.verify.reference.ties import Ties, twinned
+from kdata.verify.reference.undone import Undone, undone
 from kdata.verify.reference.variants import Variant
 from kdata.verify.reference.weighed import CANCELS, CHOOSES, WEIGHED, Weighed
 from kdata.verify.values import seed_torch
@@ -66,7 +68,7 @@ BEYOND = ("magnitudes", "farthest", "nearest", "weights", "asked", "integers", "
           "zeros", "exact", "repeated", "reordered", "ends", "absent", "lowered", "ones", "emptied", "rows", "lifted",
           "raised", "twins", "coupled", "adjacent", "lone", ALIKE, *SPARSE, GRADED, SURE, UNEVEN, "eased",
           *FAINT, CANCELLING, LEANING, *AGED, DOMINATED, "filled", BURDENED, *REPEATS,
-          BALANCED)  # fmt: skip
+          BALANCED, UNDONE)  # fmt: skip
 # And as what style the reference is to bear each.
 HELD = {"twins": "twins", ALIKE: ALIKE, GRADED: GRADED, SURE: SURE, DOMINATED: "ties"}
 HELD |= dict.fromkeys(("zeros", *SPARSE, *FAINT), "wide")
@@ -88,6 +90,7 @@ class Unusual(Weighed):
         self._names_said: list[float] = payload["named"]
         self._unpaired: list[Any] | None = None  # inputs that are complex, while they are drawn as pairs
         self._mixed: magnitudes.Mixed | None = None  # rows of several magnitudes, where these are independent
+        self._undone: Undone | None = None  # steps of which the last undoes the others
         self._burden: Burden | None = None  # lines that are large, where not all of an answer follows from them
 
     @property
@@ -182,16 +185,21 @@ class Unusual(Weighed):
         inputs = centred if centred is not None and measures.bears(centred) else natural
         if style == "signed":
             return centred_apart(natural, measures.bears, generator) if inputs is natural else None
-        if style in ("magnitudes", BURDENED):
-            return self._by_lines(style, measures, inputs)
+        if style in ("magnitudes", BURDENED, UNDONE):
+            return self._by_lines(style, measures, natural if style == UNDONE else inputs, generator)
         scales, steady = magnitudes.FARTHEST if style == "farthest" else magnitudes.NEAREST, self._names & STEADY
         return None if self._mixed else magnitudes.uniform(inputs, scales, measures.bears, bool(steady))
 
-    def _by_lines(self, style: str, measures: magnitudes.Measures, inputs: list[Any]) -> list[Any] | None:
+    def _by_lines(
+        self, style: str, measures: magnitudes.Measures, inputs: list[Any], generator: torch.Generator
+    ) -> list[Any] | None:  # fmt: skip
         """Inputs some lines of which are larger than others, by which lines of the answer are judged; None for none."""
         if style == "magnitudes":
             self._mixed = along.mixed(inputs, measures, bool(self._names & STEADY))
             return self._mixed.inputs if self._mixed else None
+        if style == UNDONE:
+            self._undone = undone(inputs, measures.eager, measures.golden, generator)
+            return self._undone.inputs if self._undone else None
         self._burden = burdened(inputs, measures, self._names)
         return self._burden.inputs if self._burden else None
 
@@ -322,6 +330,9 @@ class Unusual(Weighed):
             trial["kept"]["noisy"] = [rounded] if trial["style"] in CANCELS else []
         if trial is not None and trial["style"] in REACHING and self._mixed:
             trial["kept"] |= {"homogeneous": self._mixed.homogeneous, "along": self._mixed.dim}
+        if trial is not None and trial["style"] == UNDONE and self._undone:
+            rounded = [self._plain(self.kept, self._undone.rounded), self.kept.write({})]
+            trial["kept"] |= {"along": self._undone.dim, "noisy": [rounded]}
         if trial is not None and trial["style"] == BURDENED and self._burden:
             trial["kept"]["along"] = self._burden.dim
         return trial
